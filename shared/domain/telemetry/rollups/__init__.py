@@ -1,4 +1,4 @@
-"""From records to values by minute and hour, and how those are packed.
+"""Rollups of records by minute and hour, and their packed form.
 
 Imports `records`, `catalog` and `decode`.
 """

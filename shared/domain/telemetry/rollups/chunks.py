@@ -1,7 +1,7 @@
-"""Rollups as they are kept: a session's minutes of an hour together, or its hours of a day, each name's series apart.
+"""Packed rollups: a session's minutes of an hour, or its hours of a day, with one column per series name.
 
-Apart, as who draws a chart wants few names of many; and packed, as a node has hundreds of series. What each step adds
-is a chunk of its own. Chunks of a block are merged when they are read, in any order; so nothing is ever written over.
+Columns are separate because a chart needs few of many names, and packed because a node has hundreds of series. Each
+step adds a chunk of its own. A reader merges the chunks of a block in any order, so no chunk is ever overwritten.
 """
 
 from bisect import bisect_left
@@ -17,12 +17,12 @@ from shared.domain.telemetry.decode.compression import compressor, decompressed
 from shared.domain.telemetry.rollups.rollups import MINUTE, MINUTES_AN_HOUR, Rollup, Rollups, add
 
 MOST_CELLS = 10_000
-"""Periods of series in a chunk: 55 bytes each at worst, so that a chunk fits into a row."""
+"""Periods of series in a chunk: at most 55 bytes each, so that a chunk fits into a row."""
 HOURS_A_DAY = 24
 
 
 class _Line(NamedTuple):
-    """A series of a chunk: the places of its periods within the block, and their rollups."""
+    """A series of a chunk: the positions of its periods within the block, and their rollups."""
 
     attributes: Attributes
     places: list[int]
@@ -31,7 +31,7 @@ class _Line(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Grain:
-    """How many nanoseconds a period has, and how many periods a block, of which a chunk is."""
+    """The nanoseconds of a period and the number of periods in a block."""
 
     length: int
     periods: int
@@ -43,9 +43,9 @@ HOURS = Grain(MINUTE * MINUTES_AN_HOUR, HOURS_A_DAY)
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Something of a session in a block since 1970: an hour for minutes, a day for hours.
+    """Packed rollups of a session in a block since 1970: an hour for minutes, a day for hours.
 
-    `columns` by the series' name, each packed.
+    `columns` holds a packed column for each series name.
     """
 
     session: int
@@ -55,14 +55,14 @@ class Chunk:
 
 @dataclass(slots=True)
 class _Open:
-    """A chunk that is being filled."""
+    """A chunk under construction."""
 
     cells: int = 0
     lines: dict[str, list[_Line]] = field(default_factory=dict)
 
 
 def chunks_of(session: int, rollups: Rollups, grain: Grain = MINUTES) -> list[Chunk]:
-    """As many chunks for each block as its cells need."""
+    """Returns as many chunks per block as its cells need."""
     opened: dict[int, list[_Open]] = {}
     packer = compressor()
     for series, periods in rollups.items():
@@ -80,7 +80,7 @@ def chunks_of(session: int, rollups: Rollups, grain: Grain = MINUTES) -> list[Ch
 
 
 def add_column(found: Rollups, name: str, block: int, packed: bytes, grain: Grain = MINUTES) -> int:
-    """Merges a column of a chunk into rollups by minute or hour since 1970; gives how many it had."""
+    """Merges a chunk's column into rollups by minute or hour since 1970; returns its number of periods."""
     lines = _unpacked(decompressed(packed), block, grain)
     for attributes, places, rollups in lines:
         periods = found.setdefault(Series(name, attributes), {})
@@ -90,12 +90,12 @@ def add_column(found: Rollups, name: str, block: int, packed: bytes, grain: Grai
 
 
 def cells_of(rollups: Mapping[int, Rollups]) -> int:
-    """How many periods of series there are, of all sessions."""
+    """Returns the number of periods of series, over all sessions."""
     return sum(len(periods) for some in rollups.values() for periods in some.values())
 
 
 def _by_block(periods: Mapping[int, Rollup], width: int) -> Iterator[tuple[int, list[int], list[Rollup]]]:
-    """Blocks since 1970, the places of periods within each, and their rollups."""
+    """Yields blocks since 1970, with the positions of periods within each, and their rollups."""
     ordered, begin = sorted(periods), 0
     while begin < len(ordered):
         block = ordered[begin] // width
@@ -107,7 +107,7 @@ def _by_block(periods: Mapping[int, Rollup], width: int) -> Iterator[tuple[int, 
 
 
 def _packed(lines: list[_Line], packer: Any) -> bytes:
-    """Whole numbers, which are shorter, as they are, but for those that are too large."""
+    """Packs lines with whole numbers, which are shorter; with floats throughout if one exceeds 64 bits."""
     try:
         raw = msgspec.msgpack.encode(lines)
     except OverflowError:
@@ -132,7 +132,7 @@ def _unpacked(raw: bytes, block: int, grain: Grain) -> list[_Line]:
 _LINES = msgspec.msgpack.Decoder(list[_Line])
 type _Cell = tuple[int, int, float, float, float, float, int]
 _CELLS = msgspec.msgpack.Decoder(list[tuple[Attributes, list[_Cell]]])
-"""The form of before, in which a cell had its place, and its last time counted from the begin of its period."""
+"""The previous format: each cell held its position, and its last time counted from the start of its period."""
 
 
 def _line_of(cells: list[_Cell], attributes: Attributes, block: int, grain: Grain) -> _Line:

@@ -1,7 +1,7 @@
-"""Records of one node become rollups: those that are alike, column by column.
+"""Folds records of one node into rollups, column by column for records with the same plan.
 
-What a fold must remember from one step of a blob to the next is its `Memory`: the last reading of every counter, so
-that growth is exact over the ends of steps, and which series there are, of which a node may have only so many.
+A `Memory` carries state from one step of a blob to the next: each counter's last reading, so that growth is exact
+across steps, and the known series, as their number per node is limited.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -19,15 +19,15 @@ from shared.domain.telemetry.rollups.several_kinds import Values, brought_togeth
 from shared.domain.telemetry.rollups.summaries import Reading, gauge_rollup, growth, number_of
 
 MOST_SERIES = 1000
-"""Of a node at a time, as one blob tells of it: one with 8 GPUs, 96 CPUs and ten disks has some 900."""
+"""Series per node and blob at a time: a node with 8 GPUs, 96 CPUs and ten disks has some 900."""
 
 
 @dataclass(slots=True)
 class Memory:
-    """By the ids of series: the last readings of counters, and which series there are.
+    """The last readings of counters, and the known series, both by series id.
 
-    Those of the latest `hour` (since 1970) with samples are `series`, those of the one before `before`; the others are
-    `old`, and make room for new ones where there is none: processes end, and their ids are no series any more.
+    `series` had samples in the latest `hour` (since 1970), `before` in the previous one. The others are `old` and make
+    room for new ones at the limit: processes end, and their pids are series no longer.
     """
 
     readings: dict[str, Reading] = field(default_factory=dict)
@@ -37,7 +37,7 @@ class Memory:
     hour: int = 0
 
     def of_next_session(self) -> "Memory":
-        """That of a session which follows in the same blob: its counters are others, its series count with those."""
+        """Returns the memory for the blob's next session, which keeps the series but no counter readings."""
         return Memory(series=self.series, before=self.before, old=self.old, hour=self.hour)
 
     def begin(self, hour: int) -> None:
@@ -46,7 +46,7 @@ class Memory:
         self.before, self.series = self.series, set()
 
     def admits(self, series: str, most: int) -> bool:
-        """Whether a series that isn't of the hour yet is one of those that a node may have; it is of the hour then."""
+        """Returns whether a series that is new in this hour is within the limit, and counts it in the hour."""
         is_known = series in self.before or series in self.old
         if not is_known and len(self.series) + len(self.before) + len(self.old) >= most:
             if not self.old:
@@ -62,7 +62,7 @@ class Memory:
 
 @dataclass(slots=True)
 class Losses:
-    """Values that are in no rollup: of series beyond the most that a node may have, late readings, and no numbers."""
+    """Counts of values in no rollup: series beyond a node's limit, late readings, and values that aren't numbers."""
 
     beyond_limit: int = 0
     late: int = 0
@@ -75,9 +75,9 @@ class Losses:
 
 
 class Alike(NamedTuple):
-    """Records that are alike, some at least, as they came; their times may be in any order.
+    """One or more records with the same plan, in order of arrival; their times may be in any order.
 
-    `values` are those of all fields of the first record, then of the second, and so on.
+    `values` holds all fields of the first record, then of the second, and so on.
     """
 
     plan: Plan
@@ -86,14 +86,14 @@ class Alike(NamedTuple):
 
 
 class Fold:
-    """Rolls up the records of one node, into the rollups that it is given."""
+    """A fold of one node's records into the given rollups."""
 
     __slots__ = ("_memory", "_moments", "_most_series", "_rollups", "cells", "hours", "losses")
 
     def __init__(self, memory: Memory, rollups: Rollups, *, most_series: int = MOST_SERIES) -> None:
-        """The memory is kept up to date; a caller that may not keep what comes of it hands over a copy.
+        """Takes the memory, which it updates; a caller that may discard the result passes a copy.
 
-        `cells` counts the minutes of series that are new in the rollups, `hours` are those since 1970 that they are of.
+        `cells` counts the minutes of series that are new in the rollups, `hours` are the hours since 1970 with samples.
         """
         self._memory = memory
         self._moments = Moments(())
@@ -104,7 +104,7 @@ class Fold:
         self.losses = Losses()
 
     def add(self, some: Sequence[Alike]) -> None:
-        """Adds records, by what they are like. Those that come later are in later calls."""
+        """Adds records, grouped by plan. Later records belong in later calls."""
         several = in_several(alike.plan for alike in some)
         for alike in some:
             self._add_alike(alike, several)
@@ -112,7 +112,7 @@ class Fold:
             self._add_together(column, kinds)
 
     def _add_alike(self, alike: Alike, but: Collection[str]) -> None:
-        """Adds records that are alike, without counters of some ids."""
+        """Adds records with the same plan, except counters with the ids `but`."""
         plan, times, values = alike
         count = len(times)
         width, order, ordered = len(values) // count, None, sorted(times)
@@ -124,7 +124,7 @@ class Fold:
         for column in columns:
             if not self._admits(column, count):
                 continue
-            if order and column.rule.kind is Kind.COUNTER:  # it is told as it came, as a clock may have been set
+            if order and column.rule.kind is Kind.COUNTER:  # read in order of arrival, as a clock may have been set
                 self._keep(column.series, self._read_singly(column, times, values[column.place :: width]))
             else:
                 self._add_values(column, moments, _column(values, column.place, width, order))
@@ -134,7 +134,7 @@ class Fold:
                 self._add_summaries(summary, moments, [_column(values, place, width, order) for place in places])
 
     def _add_together(self, column: Column, kinds: Sequence[Values]) -> None:
-        """Adds a counter that stands in records of several kinds."""
+        """Adds a counter that occurs in records with several plans."""
         times, values = by_time(kinds)
         moments = self._moments_of(times)
         if not self._admits(column, len(times)):
@@ -145,7 +145,7 @@ class Fold:
         self._keep(column.series, found)
 
     def _moments_of(self, times: list[int]) -> Moments:
-        """Of times that ascend; much of what a node measures, it measures at the same times."""
+        """Returns the moments of ascending times, cached because many columns share the same times."""
         if times == self._moments.times:
             return self._moments
         moments = self._moments = Moments(times)
@@ -156,7 +156,7 @@ class Fold:
         return moments
 
     def _admits(self, column: Column, values: int) -> bool:
-        """Whether a series is one of those that the node may have."""
+        """Returns whether a series is within the node's limit."""
         if column.series.id in self._memory.series or self._memory.admits(column.series.id, self._most_series):
             return True
         self.losses.beyond_limit += values
@@ -175,21 +175,21 @@ class Fold:
             if rule.kind is Kind.GAUGE:
                 return gauge(values, moments, rule)
             found = counter(values, moments, rule, readings.get(series.id))
-        except TypeError:  # one is a text
+        except TypeError:  # a value is a text
             return None
         if found is not None:
-            readings[series.id] = Reading(moments.times[-1], +values[-1])  # of true, 1
+            readings[series.id] = Reading(moments.times[-1], +values[-1])  # true becomes 1
         return found
 
     def _read_singly(self, column: Column, times: Sequence[int], values: Sequence[Any]) -> ByMinute:
-        """What isn't plain: no numbers, or numbers written as texts; late readings, counters that began anew."""
+        """Returns rollups of a column that isn't plain: texts, non-numbers, late readings, counters that were reset."""
         numbers = self._numbers(times, values)
         if not numbers:
             return []
         if column.rule.kind is Kind.COUNTER:
             return self._growth(column, numbers)
         rising = 1 if column.rule.factor > 0 else -1
-        numbers.sort(key=lambda one: (one[0], rising * one[1]))  # of two at one time the larger counts as last
+        numbers.sort(key=lambda one: (one[0], rising * one[1]))  # of two at the same time the larger is the last
         times, values = zip(*numbers, strict=True)
         return [
             (minute, gauge_rollup(values[begin:end], times[end - 1], column.rule))
@@ -197,7 +197,7 @@ class Fold:
         ]
 
     def _read_kinds(self, column: Column, kinds: Iterable[Values]) -> ByMinute:
-        """A counter of several kinds of records, which isn't plain when all are put in the order of their times."""
+        """Returns rollups of a counter in records with several plans that isn't plain when ordered by time."""
         numbers = [some for kind in kinds if (some := self._numbers(*kind))]
         if not numbers:
             return []
@@ -219,10 +219,10 @@ class Fold:
         return found
 
     def _add_summaries(self, summary: Summary, moments: Moments, parts: Sequence[list[Any]]) -> None:
-        """Adds what an agent has summed up, as if each value had been sent."""
+        """Adds an agent's aggregates as if each value had been sent."""
         try:
             found = summed_up(parts, moments, summary.column.rule)
-        except TypeError:  # one is a text
+        except TypeError:  # a value is a text
             found = None
         if found is None:
             found = list(self._summed_singly(summary, zip(moments.times, *parts, strict=True)))
@@ -242,7 +242,7 @@ class Fold:
             return
         minutes = self._rollups.setdefault(series, {})
         before = len(minutes)
-        for minute, rollup in found:  # two or three
+        for minute, rollup in found:  # only two or three
             minutes[minute] = minutes[minute].merged(rollup) if minute in minutes else rollup
         self.cells += len(minutes) - before
 

@@ -1,4 +1,4 @@
-"""When records that are alike were made: told once for all their fields, as every column has the same times."""
+"""Time stamps of records, computed once for all their columns, which share them."""
 
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from shared.domain.telemetry.rollups.rollups import MINUTE
 
 
 class Span(NamedTuple):
-    """The places `begin` to `end` of a column, whose times are within one minute."""
+    """Positions `begin` to `end` of a column whose times are within one minute."""
 
     minute: int
     begin: int
@@ -17,7 +17,7 @@ class Span(NamedTuple):
 
 
 class Lengths(NamedTuple):
-    """Nanoseconds from each time to the next, the `least` of them, and the one that all have, 0 where they differ."""
+    """Nanoseconds between successive times: `each`, the `least`, and `even`, the common one or 0."""
 
     each: list[int]
     least: int
@@ -25,7 +25,7 @@ class Lengths(NamedTuple):
 
 
 class Moments:
-    """Times in nanoseconds since 1970 that ascend, some at least."""
+    """One or more ascending times, in nanoseconds since 1970."""
 
     __slots__ = ("_lengths", "spans", "times")
 
@@ -35,17 +35,17 @@ class Moments:
         self._lengths: dict[int, Lengths] = {}
 
     def since(self, before: int) -> Lengths:
-        """Lengths from a time before them to the first, and so on."""
+        """Returns the lengths, the first of them from a time before all others."""
         found = self._lengths.get(before)
         if found is None:
-            each = list(map(sub, self.times, (before, *self.times)))  # one time more, of no use
+            each = list(map(sub, self.times, (before, *self.times)))  # one time more, unused
             kinds = set(each)
             found = self._lengths[before] = Lengths(each, min(kinds), each[0] if len(kinds) == 1 else 0)
         return found
 
 
 def spans_of(times: Sequence[int]) -> list[Span]:
-    """The minutes of times that ascend."""
+    """Returns the minutes of ascending times."""
     found, begin = [], 0
     while begin < len(times):
         minute = times[begin] // MINUTE

@@ -1,8 +1,8 @@
-"""Columns as nearly all are, rolled up in a quick way: numbers only, counters that only grow, times that only ascend.
+"""A fast path for columns that contain only numbers, counters that only grow, and ascending times: nearly all of them.
 
-What isn't so gives None, and `summaries.py`, whose answer is the right one, reads it value by value; what both read
-gives the same rollups, sums of fractions to rounding. To sort a minute's values is the quickest way to the smallest and
-the largest of them, and that texts can't be added up tells them sooner than to look at each.
+Functions return None for other columns, and the reference implementation in `summaries.py` reads these value by value.
+Both return the same rollups, up to rounding of fractional sums. Sorting a minute's values is the fastest way to their
+minimum and maximum, and adding them up detects texts faster than checking each one.
 """
 
 from collections.abc import Sequence
@@ -17,20 +17,20 @@ from shared.domain.telemetry.rollups.summaries import MOST, Reading
 
 _SECOND = 1_000_000_000
 MOST_COUNT = 1_000_000_000
-"""Of values that an agent sums up: no more than that in a minute."""
+"""The most values that an agent's aggregate of a minute may count."""
 type ByMinute = list[tuple[int, Rollup]]
 
 
 def gauge(values: Sequence[Any], moments: Moments, rule: Rule) -> ByMinute | None:
-    """Of values at those moments. Raises TypeError where one is a text."""
+    """Returns a gauge's rollups. Raises TypeError where a value is a text."""
     times, factor, offset = moments.times, rule.factor, rule.offset
     is_scaled = factor != 1 or offset != 0
     found = []
     for minute, begin, end in moments.spans:
-        if end - begin > 1 and times[end - 2] == times[end - 1]:  # which is the last of them?
+        if end - begin > 1 and times[end - 2] == times[end - 1]:  # ambiguous last value
             return None
         some = sorted(values[begin:end])
-        low, high, last = +some[0], +some[-1], +values[end - 1]  # of true and false, 1 and 0
+        low, high, last = +some[0], +some[-1], +values[end - 1]  # true and false become 1 and 0
         if low < -MOST or high > MOST:
             return None
         total = sum(some)
@@ -44,7 +44,7 @@ def gauge(values: Sequence[Any], moments: Moments, rule: Rule) -> ByMinute | Non
 
 
 def counter(values: Sequence[Any], moments: Moments, rule: Rule, before: Reading | None) -> ByMinute | None:
-    """What a counter grew by from the reading before on; without one its first growth is that of the second reading.
+    """Returns a counter's growth since the reading before; without one, growth begins with the second reading.
 
     Raises TypeError where a reading is a text.
     """
@@ -57,7 +57,7 @@ def counter(values: Sequence[Any], moments: Moments, rule: Rule, before: Reading
     value = first.value
     found = []
     for minute, begin, end in moments.spans:
-        start = begin or before is None  # the first of all readings is no growth
+        start = begin or before is None  # the very first reading shows no growth
         if start == end:
             continue
         some, last = sorted(rates[start:end]), rates[end - 1]
@@ -69,7 +69,7 @@ def counter(values: Sequence[Any], moments: Moments, rule: Rule, before: Reading
 
 
 def summed_up(parts: Sequence[list[Any]], moments: Moments, rule: Rule) -> ByMinute | None:
-    """Of counts, smallest and largest values and means that an agent made, as if each value had been sent.
+    """Returns rollups of an agent's counts, minima, maxima and means, as if each value had been sent.
 
     Raises TypeError where one is a text.
     """
@@ -87,14 +87,14 @@ def summed_up(parts: Sequence[list[Any]], moments: Moments, rule: Rule) -> ByMin
         low, high, last = low * factor + offset, high * factor + offset, means[end - 1] * factor + offset
         if factor < 0:
             low, high = high, low
-        count = int(sum(counts[begin:end]))  # a whole number may be written with a point
+        count = int(sum(counts[begin:end]))  # a whole number may have a decimal point
         total = sumprod(means[begin:end], counts[begin:end]) * factor + offset * count
         found.append((minute, Rollup(count, low, high, total, last, times[end - 1])))
     return found
 
 
 def _grown(values: Sequence[Any], before: float) -> list[float] | None:
-    """What each reading is more than the one before; None where one is less, or so large that it is none."""
+    """Returns the growth of each reading; None where one falls, or is too large for a measurement."""
     try:
         grown = list(map(sub, values, (before, *values)))
     except OverflowError:

@@ -1,6 +1,6 @@
-"""What is kept of a series: a minute's values in five numbers, which add up to those of an hour.
+"""Rollups: a minute's values of a series as five numbers, which merge into those of an hour.
 
-Rollups merge in any order and grouping to the same one, sums of fractions to rounding.
+Rollups merge in any order and grouping with the same result, up to rounding of fractional sums.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,11 +14,11 @@ MINUTES_AN_HOUR = 60
 
 
 class Rollup(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    """Of a gauge: how many values, the smallest, the largest, their sum, and the last with its time.
+    """Values of a series in a period; `last_at` is in nanoseconds since 1970.
 
-    Of a counter: how many steps from one reading to the next, the slowest and the fastest growth a second, the growth
-    itself as the sum, and the growth a second of the last step. A step counts in the minute in which it ends.
-    `last_at` is in nanoseconds since 1970.
+    Of a gauge: the number of values, minimum, maximum, sum, and the last value. Of a counter: the number of steps
+    between readings, the slowest and the fastest growth per second, the growth as the sum, and the growth per second of
+    the last step. A step counts in the minute in which it ends.
     """
 
     count: int
@@ -29,7 +29,7 @@ class Rollup(msgspec.Struct, frozen=True, gc=False, array_like=True):
     last_at: int
 
     def merged(self, other: "Rollup") -> "Rollup":
-        """Both together; of two last values at the same time the larger one counts as last."""
+        """Returns both merged; of two last values at the same time the larger one is last."""
         last_at, last = max((self.last_at, self.last), (other.last_at, other.last))
         return Rollup(
             self.count + other.count, min(self.min, other.min), max(self.max, other.max), self.sum + other.sum,
@@ -38,17 +38,17 @@ class Rollup(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
 
 type Rollups = dict[Series, dict[int, Rollup]]
-"""By series, and by minute or hour since 1970."""
+"""Rollups by series, and by minute or hour since 1970."""
 
 
 def add(periods: dict[int, Rollup], period: int, rollup: Rollup) -> None:
-    """Merges one into those of a series."""
+    """Merges a rollup into a period of a series."""
     before = periods.get(period)
     periods[period] = before.merged(rollup) if before else rollup
 
 
 def merged(parts: Iterable[Mapping[Series, Mapping[int, Rollup]]]) -> Rollups:
-    """All together."""
+    """Returns all parts merged."""
     found: Rollups = {}
     for part in parts:
         merge(found, part)
@@ -56,7 +56,7 @@ def merged(parts: Iterable[Mapping[Series, Mapping[int, Rollup]]]) -> Rollups:
 
 
 def merge(found: Rollups, part: Mapping[Series, Mapping[int, Rollup]]) -> None:
-    """Adds a part to what was found before."""
+    """Merges a part into `found`."""
     for series, periods in part.items():
         together = found.setdefault(series, {})
         for period, rollup in periods.items():
@@ -64,7 +64,7 @@ def merge(found: Rollups, part: Mapping[Series, Mapping[int, Rollup]]) -> None:
 
 
 def hours(minutes: Mapping[Series, Mapping[int, Rollup]]) -> Rollups:
-    """The rollups of hours since 1970 that minutes since 1970 add up to."""
+    """Returns hours since 1970, merged from minutes since 1970."""
     found: Rollups = {}
     for series, periods in minutes.items():
         together = found.setdefault(series, {})

@@ -1,8 +1,8 @@
-"""Counters that stand in records of several kinds, as where not all records have the same fields.
+"""Counters that occur in records of several kinds, as not all records have the same fields.
 
-Readings of one kind are known in the order in which they came. How the kinds alternated only their times tell, which
-are wrong once a clock was set: a counter that only grew then seems to fall, and each fall would count as a new
-beginning, with all that the counter shows. So times are believed only where nothing speaks against them.
+Readings of one kind are in order of arrival. Only time stamps show how the kinds alternated, and these are wrong after
+a clock was set: then a counter that only grows seems to fall, and each fall would count as a reset, with the counter's
+full value as growth. So time stamps are trusted only where nothing contradicts them.
 """
 
 from collections import Counter
@@ -16,12 +16,12 @@ from shared.domain.telemetry.catalog.series import Rule
 from shared.domain.telemetry.rollups.summaries import Reading
 
 type Values = tuple[Sequence[int], Sequence[Any]]
-"""Times, and the values of a field at these."""
+"""Times, and a field's values at these times."""
 type _Number = tuple[int, float]
 
 
 def in_several(plans: Iterable[Plan]) -> set[str]:
-    """The ids of counters that stand in records of more than one kind."""
+    """Returns the ids of counters that occur in records of more than one kind."""
     ids = [plan.counters for plan in plans]
     if len(frozenset[str]().union(*ids)) == sum(map(len, ids)):
         return set()
@@ -32,7 +32,7 @@ def in_several(plans: Iterable[Plan]) -> set[str]:
 def brought_together(
     some: Iterable[tuple[Plan, list[int], list[Any]]], several: Collection[str]
 ) -> Iterator[tuple[Column, list[Values]]]:
-    """Counters of those ids, each with its readings in records of each kind."""
+    """Yields counters with the given ids, each with its readings in records of each kind."""
     if not several:
         return
     found: dict[tuple[str, Rule], tuple[Column, list[Values]]] = {}
@@ -45,16 +45,16 @@ def brought_together(
 
 
 def by_time(kinds: Iterable[Values]) -> tuple[list[int], list[Any]]:
-    """The times and values of all kinds."""
+    """Returns the times and values of all kinds, ordered by time."""
     pairs = sorted(chain.from_iterable(zip(*kind, strict=True) for kind in kinds), key=itemgetter(0))
     return [at for at, _ in pairs], [value for _, value in pairs]
 
 
 def surely_ordered(kinds: Sequence[Sequence[_Number]], before: Reading | None) -> Sequence[_Number]:
-    """All readings by their times; where these may be wrong, those of the kind that has most of them, as they came.
+    """Returns all readings ordered by time; if times may be wrong, only those of the largest kind, in order of arrival.
 
-    There must be some of each kind, and `before` came before all. A counter that falls did begin anew if it fell in one
-    kind, or below what was read before; else some clock was set.
+    Each kind must have readings, all later than `before`. A falling counter was really reset if it fell within one
+    kind, or below `before`; otherwise a clock was set.
     """
     together = sorted(chain.from_iterable(kinds))
     if _falls(together):

@@ -1,4 +1,4 @@
-"""Values of one series become the rollups of their minutes, whatever they are. `plain_columns.py` has a quicker way."""
+"""Rollups of one series' values of any form; `plain_columns.py` has a faster path."""
 
 import re
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from shared.domain.telemetry.rollups.moments import Span, spans_of
 from shared.domain.telemetry.rollups.rollups import Rollup
 
 MOST = 1e30
-"""What is larger is no measurement, and sums of it might have no end."""
+"""The largest plausible value; sums of larger ones might overflow."""
 _NEVER = 1 << 64
 _SECOND = 1_000_000_000
 _WHOLE = re.compile(r"-?\d{1,20}", re.ASCII)
@@ -18,14 +18,14 @@ _WORDS = {"true": 1, "false": 0, "active": 1, "not active": 0, "yes": 1, "no": 0
 
 
 class Reading(NamedTuple):
-    """A counter as it was read last; `at` in nanoseconds since 1970. A whole number stays one, however large."""
+    """A counter's last reading; `at` in nanoseconds since 1970. A whole number stays one, however large."""
 
     at: int
     value: int | float
 
 
 def number_of(value: object) -> float | None:
-    """A value as a number; agents write some numbers and booleans as texts, in quotes even. None where it is none."""
+    """Returns a value as a number, or None; agents write some numbers and booleans as texts, even quoted."""
     if isinstance(value, str):
         text = value.strip().strip('"').strip()
         if text.lower() in _WORDS:
@@ -38,7 +38,7 @@ def number_of(value: object) -> float | None:
 
 
 def gauge_rollup(values: Sequence[float], at: int, rule: Rule) -> Rollup:
-    """Of values in the order of their times, the last at a time; there must be some."""
+    """Returns the rollup of one or more values in order of time, the last at `at`."""
     factor, offset = rule.factor, rule.offset
     low, high, last = min(values) * factor + offset, max(values) * factor + offset, values[-1] * factor + offset
     if factor < 0:
@@ -49,12 +49,12 @@ def gauge_rollup(values: Sequence[float], at: int, rule: Rule) -> Rollup:
 def growth(
     times: Sequence[int], values: Sequence[float], rule: Rule, before: Reading | None
 ) -> tuple[list[tuple[int, Rollup]], Reading, int]:
-    """Rollups, by minute, of what a counter grew by, its newest reading, and how many readings came late.
+    """Returns a counter's growth as rollups by minute, its newest reading, and the number of late readings.
 
-    Readings are in the order in which they came; those not after the newest one are late and tell nothing. So what is
-    taken ascends in both orders, and grows by no more than the counter did, whichever is right: to sort them would make
-    a fall of each reading that a clock which was set puts among earlier ones. A counter that is lower than before began
-    anew and has grown by what it shows; what it lost before that nobody knows. There must be readings.
+    There must be readings, in order of arrival; those not after the newest one are late and ignored. The others ascend
+    in both orders, so their growth never exceeds the counter's. Sorting instead would turn each reading that a set
+    clock puts among earlier ones into a fall. A counter below its previous reading was reset and has grown by its
+    value; growth before the reset is lost.
     """
     if before:
         times, values = (before.at, *times), (before.value, *values)
@@ -72,14 +72,14 @@ def growth(
 
 
 def _growth(span: Span, times: Sequence[int], steps: list[float], rates: list[float], rule: Rule) -> Rollup:
-    """Of steps that end within a minute; the first step ends at the second time."""
+    """Returns the rollup of steps that end within a minute; the first step ends at the second time."""
     scale, some = rule.factor * _SECOND, rates[span.begin : span.end]
     grown = sum(steps[span.begin : span.end]) * rule.factor
     return Rollup(len(some), min(some) * scale, max(some) * scale, grown, some[-1] * scale, times[span.end])
 
 
 def _ascending(times: Sequence[int], values: Sequence[float]) -> tuple[Sequence[int], Sequence[float]]:
-    """Without those that aren't after all before them."""
+    """Returns the readings that are later than all before them."""
     kept, newest = [], -_NEVER
     for place, time in enumerate(times):
         if time > newest:
