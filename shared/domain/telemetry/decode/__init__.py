@@ -1,4 +1,4 @@
-"""From the bytes of a blob to records, within bounds: frames, text, JSON, line protocol.
+"""Decoders from a blob's bytes to records, within limits: frames, text, JSON, line protocol.
 
 Imports `records` and `catalog`.
 """

@@ -1,9 +1,9 @@
-"""Records of a line of JSON that are alike, read together: half of what single records cost is to make their parts.
+"""Batch decoding of similar JSON records: half the cost of single records is creating their parts.
 
-A batch holds the same name and tags again and again, with the same fields. So records are told apart by how these are
-written, and the fields of those that are alike are read at once, without names. What is written in any other way,
-mistakes too, is left to `json_metrics.py`, whose answer is the right one; what both read is the same, but for the order
-of records that aren't alike. So a batch with records that are told once, where order matters, isn't read here.
+A batch repeats the same names, tags and field names. So records are grouped by these as written, and the fields of a
+group are decoded together, without names. Anything else, including mistakes, is left to `json_metrics.py`, the
+reference implementation. Both return the same records, except for the order of records in different groups. A batch
+with startup records, whose order matters, is therefore left to it, too.
 """
 
 from collections import defaultdict
@@ -23,18 +23,18 @@ from shared.domain.telemetry.records.once_records import ONCE
 from shared.domain.telemetry.records.precision import Precision
 
 _MARK = ONCE.encode()
-_MOST_LAYOUTS, _MOST_FIELDS = 64, 128  # of a line, and of a layout
+_MOST_LAYOUTS, _MOST_FIELDS = 64, 128  # per line, and per layout
 _MOST_HEADS = 4096
-_LONGEST = 4096  # characters of the names in a layout, and bytes of the tags: they are remembered
-_LEAST_ALIKE = 2  # on average, or it isn't worth it
+_LONGEST = 4096  # characters of a layout's names, and bytes of the tags, as both are cached
+_LEAST_ALIKE = 2  # records per group on average; fewer aren't worth it
 
 
 @dataclass(slots=True)
 class Bundle:
-    """Records of a name, tags and fields: `values` are those of all fields of the first, then of the second, and so on.
+    """Records of a name, tags and fields; `values` holds all fields of the first, then of the second, and so on.
 
     `times` are in nanoseconds since 1970, in the order of the records. `head` is the same object for all bundles of a
-    stream with the same name, tags and names of fields; None where more than these tells what records are like.
+    stream with the same name, tags and field names; None where further properties distinguish the records' shape.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Bundle:
         return len(self.times)
 
     def metrics(self) -> Iterator[Metric]:
-        """One by one."""
+        """Yields the records one by one."""
         width = len(self.names)
         for number, time in enumerate(self.times):
             values = self.values[number * width : (number + 1) * width]
@@ -73,7 +73,7 @@ class _Alike(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class _Turn:
-    """Records of a name and tags, and those that came next after the last of them."""
+    """Records of a name and tags, and the group whose record followed the last of them."""
 
     name: str
     tags: msgspec.Raw
@@ -83,9 +83,9 @@ class _Turn:
 
 
 class _Head(NamedTuple):
-    """What was the same in all records of a name and tags until now.
+    """The common part of all records with a name and tags so far.
 
-    Records stand `by_itself` where their name, tags and names of fields don't tell what they are like.
+    Records stand `by_itself` where name, tags and field names don't determine their shape.
     """
 
     tags: dict[str, str]
@@ -101,7 +101,7 @@ _FIELDS = msgspec.json.Decoder(dict[str, bool | int | float | str])
 
 
 class Bundler:
-    """Reads lines of one stream; it remembers names of fields, which are the same in the next line."""
+    """A reader of one stream's lines; it caches field names, which recur in the next line."""
 
     __slots__ = ("_heads", "_precision")
 
@@ -110,18 +110,18 @@ class Bundler:
         self._heads: dict[_Key, _Head] = {}
 
     def read(self, line: bytes) -> list[Bundle] | None:
-        """All records of a line, or None where they are to be read one by one."""
+        """Returns all records of a line, or None where they must be read one by one."""
         try:
             records = _BATCH.decode(line).metrics
             groups = _grouped(records)
             if not groups or len(groups) * _LEAST_ALIKE > len(records):
                 return None
             return self._bundles(groups, records[0].timestamp)
-        except (ValueError, RecursionError):  # msgspec's errors are ValueErrors
+        except (ValueError, RecursionError):  # msgspec's errors are ValueErrors, too
             return None
 
     def _bundles(self, groups: dict[_Key, _Alike], first: int) -> list[Bundle]:
-        """Raises ValueError where something is wrong, or there are too many layouts."""
+        """Raises ValueError for invalid records, or too many layouts."""
         factor, span = self._precision.factor_between(first)
         heads = self._heads_of(groups)
         usual = _read_usual(groups, heads)
@@ -138,7 +138,7 @@ class Bundler:
         return found
 
     def _heads_of(self, groups: dict[_Key, _Alike]) -> dict[_Key, _Head]:
-        """Raises ValueError before there are too many layouts, as each has a decoder to be made."""
+        """Raises ValueError before there are too many layouts, as each needs a new decoder."""
         found, layouts = dict[_Key, _Head](), set[tuple[str, ...]]()
         for key, alike in groups.items():
             head = found[key] = self._heads.get(key) or self._head(key, alike.fields[0])
@@ -148,7 +148,7 @@ class Bundler:
         return found
 
     def _head(self, key: _Key, fields: msgspec.Raw) -> _Head:
-        """Raises ValueError where there is too much to remember, or records are told once."""
+        """Raises ValueError where names are too long to cache, or for startup records."""
         name, written = key
         if len(name) + len(written) > _LONGEST or _MARK in written:
             raise ValueError("too long names, or told once")
@@ -161,7 +161,7 @@ class Bundler:
 
 
 def _grouped(records: list[_Record]) -> dict[_Key, _Alike]:
-    """By name and tags as they are written. Agents write in turns, so that after a record mostly the same one comes."""
+    """Groups records by name and tags as written. Agents write in cycles, so a record mostly has the same successor."""
     found: dict[_Key, _Turn] = {}
     before, turn = None, None
     for record in records:
@@ -177,12 +177,12 @@ def _grouped(records: list[_Record]) -> dict[_Key, _Alike]:
         turn.times.append(record.timestamp)
         before, turn = turn, turn.next
     for turn in found.values():
-        turn.next = None  # they form cycles, which would keep the line in memory
+        turn.next = None  # breaks reference cycles, which would keep the line in memory
     return {key: _Alike(turn.fields, turn.times) for key, turn in found.items()}
 
 
 def _read_usual(groups: dict[_Key, _Alike], heads: dict[_Key, _Head]) -> dict[_Key, list[Value]]:
-    """The values of groups that have the usual fields and no others; those with the same fields are read at once."""
+    """Returns the values of groups with exactly the usual fields; groups with equal fields are decoded together."""
     by_names = defaultdict[tuple[str, ...], list[_Key]](list)
     for key, head in heads.items():
         if not head.by_itself:
@@ -197,7 +197,7 @@ def _read_usual(groups: dict[_Key, _Alike], heads: dict[_Key, _Head]) -> dict[_K
 
 
 def _read_apart(head: _Head, alike: _Alike) -> Iterator[tuple[tuple[str, ...], _Alike, list[Value]]]:
-    """Those of usual fields as a whole; or apart, where others come, too, or fields or their kinds tell them apart."""
+    """Yields records with the usual fields as one part; otherwise one part for each set of fields."""
     if not head.by_itself:
         try:
             values = _values(head.decoder, alike.fields)
@@ -211,7 +211,7 @@ def _read_apart(head: _Head, alike: _Alike) -> Iterator[tuple[tuple[str, ...], _
 
 
 def _told_apart(alike: _Alike, *, by_itself: bool) -> dict[tuple[tuple[str, ...], int], _Alike]:
-    """By the names of fields; each by itself, if that is wanted."""
+    """Groups records by field names, or keeps each one separate (`by_itself`)."""
     found: dict[tuple[tuple[str, ...], int], _Alike] = {}
     for fields, time in zip(*alike, strict=True):
         some = found.setdefault((tuple(_FIELDS.decode(fields)), len(found) if by_itself else 0), _Alike([], []))
@@ -226,7 +226,7 @@ def _values(decoder: Any, fields: list[msgspec.Raw]) -> list[Value]:
 
 
 def _decoder_of(names: tuple[str, ...]) -> Any:
-    """Reads objects of these fields and no others. Raises ValueError where there are too many, or they are too long."""
+    """Returns a decoder for objects with exactly these fields. Raises ValueError for too many or too long names."""
     if len(names) > _MOST_FIELDS or sum(map(len, names)) > _LONGEST:
         raise ValueError("too many fields, or too long names")
     return _known_decoder(names)

@@ -1,6 +1,6 @@
-"""Units of an append blob, decompressed within bounds: one zstd frame, one gzip member or one zlib stream at a time.
+"""Bounded decompression of an append blob's units: one zstd frame, one gzip member or one zlib stream each.
 
-zstd isn't part of Python 3.13; its package is loaded when it is first needed, as only nodes' telemetry needs it.
+zstd isn't part of Python 3.13; its package is loaded on first use, as only node telemetry needs it.
 """
 
 import zlib
@@ -10,14 +10,14 @@ from typing import Any
 from shared.domain.telemetry.records.bounds import FREE_DECODED, MOST_DECODED, MOST_RATIO, MOST_STORED, MOST_WINDOW_LOG
 
 _ZLIB = b"\x78"
-_STEP = 1 << 12  # bytes at first, twice as many each time
+_STEP = 1 << 12  # bytes of the first step; each following step is twice as long
 _HEADER, _EXTRA, _FILE_NAME, _COMMENT = 10, 4, 8, 16  # bytes, and bits, of a gzip member's header
 _LONGEST_NAME = 64 << 10
-_WRAPPERS = {"gzip": 31, "zlib": 15}  # what zlib calls them
+_WRAPPERS = {"gzip": 31, "zlib": 15}  # zlib's `wbits`
 
 
 class Form(StrEnum):
-    """How bytes of a blob are stored."""
+    """The storage form of a blob's bytes."""
 
     ZSTD = "zstd"
     GZIP = "gzip"
@@ -26,9 +26,9 @@ class Form(StrEnum):
 
 
 class UnitError(ValueError):
-    """A unit that can't be decompressed, or is refused.
+    """A unit that can't be decompressed, or is rejected.
 
-    `position` counts the bytes of its text until then, `looked` those that were looked at, stored or decoded ones.
+    `position` counts the bytes of text before the error, `looked` the bytes read or decoded, whichever are more.
     """
 
     def __init__(self, reason: str, position: int, looked: int = 0) -> None:
@@ -37,12 +37,12 @@ class UnitError(ValueError):
 
 
 def decompressed_frame(frame: bytes) -> bytes:
-    """The text of one whole zstd frame. Raises UnitError."""
+    """Returns the text of one complete zstd frame. Raises UnitError."""
     import zstandard  # noqa: PLC0415  # see the module's docstring
 
     decoder = zstandard.ZstdDecompressor(max_window_size=1 << MOST_WINDOW_LOG)
     most = _most_decoded(len(frame))
-    parts, size, step = [], 0, FREE_DECODED  # room for a step is made before, so little at first
+    parts, size, step = [], 0, FREE_DECODED  # a step's memory is allocated beforehand, so the first is small
     with decoder.stream_reader(frame) as reader:
         while True:
             try:
@@ -58,9 +58,9 @@ def decompressed_frame(frame: bytes) -> bytes:
 
 
 def decompressed_stream(stored: bytes, at: int, form: Form) -> tuple[bytes, int] | None:
-    """The text of the gzip member or zlib stream that begins at a place, and where it ends.
+    """Returns the text of the gzip member or zlib stream at a position, and its end.
 
-    None where its end isn't there yet. Raises UnitError.
+    None where the end hasn't been received. Raises UnitError.
     """
     if form is Form.GZIP:
         _check_names(stored, at)
@@ -86,14 +86,14 @@ def decompressed_stream(stored: bytes, at: int, form: Form) -> tuple[bytes, int]
 
 
 def compressor() -> Any:
-    """Packs what is kept: its `compress` takes half of zlib's time and packs as well. For one thread."""
+    """Returns a compressor for stored data, for one thread: it packs as well as zlib in half the time."""
     import zstandard  # noqa: PLC0415  # see the module's docstring
 
     return zstandard.ZstdCompressor(level=1)
 
 
 def decompressed(packed: bytes) -> bytes:
-    """What a compressor packed, or zlib before it; nothing that came from outside."""
+    """Decompresses the output of a compressor, or of zlib, which preceded it; only for our own data."""
     if packed[:1] == _ZLIB:
         return zlib.decompress(packed)
     import zstandard  # noqa: PLC0415  # see the module's docstring
@@ -102,7 +102,7 @@ def decompressed(packed: bytes) -> bytes:
 
 
 def _check_names(stored: bytes, at: int) -> None:
-    """Raises UnitError where a file's name, or a comment, goes on and on in the header of a gzip member (RFC 1952)."""
+    """Raises UnitError for an overlong file name or comment in a gzip member's header (RFC 1952)."""
     flags, place = stored[at + 3 : at + 4] or b"\0", at + _HEADER
     if flags[0] & _EXTRA:
         place += 2 + int.from_bytes(stored[place : place + 2], "little")
@@ -117,7 +117,7 @@ def _check_names(stored: bytes, at: int) -> None:
 
 
 def _check(size: int, stored: int) -> None:
-    """Raises UnitError where so many stored bytes may not become so large a text."""
+    """Raises UnitError where the text is too large for the number of stored bytes."""
     most = _most_decoded(stored)
     if size > most:
         raise UnitError(_too_large(most), most)

@@ -1,10 +1,9 @@
-"""From the bytes of a blob to records, step by step: a step can be kept together with where it ends.
+"""Decoder from a blob's bytes to records, in steps: a step can be stored together with its end offset.
 
-A compressed unit may come in parts, as its text may be of very many records; it is kept with the last of them.
+A compressed unit may come in several steps, as its text may hold very many records; it is stored with the last of them.
 
-A reader hands over what it has from the end of the last step on, WINDOW bytes at least where the blob has as many, and
-stops between two steps whenever it likes. What a step holds doesn't depend on how bytes were cut, only how many lines
-of text there are in one does.
+A reader passes the bytes from the end of the last step, at least WINDOW of them if the blob has as many, and may stop
+after any step. The content of a step doesn't depend on how the bytes were split, except for its number of text lines.
 """
 
 from codecs import BOM_UTF8
@@ -25,12 +24,12 @@ _TOO_MANY = f"{MOST_MISTAKES:,} lines before this make no sense"
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What bytes `start` to `end` of a blob hold: `bundles` of records, and behind them single ones.
+    """The content of bytes `start` to `end` of a blob: `bundles` of records, followed by single ones.
 
-    So many lines, or units, are `bad`; `rejected` tells of the first of them. Where more of a unit follows, the step is
-    `part_of` one that ends there, and ends itself where that begins. Where it `is_refused`, nothing behind the end can
-    be read, but for what is behind the line that begins there (`in_line`). `text` is how much text a compressed unit
-    has, in bytes and some more for each line, told with its end.
+    `bad` counts invalid lines or units, `rejected` lists the first of them. Where more of a unit follows, the step is
+    `part_of` the unit that ends there, and its own end is the unit's start. Where it `is_refused`, nothing after the
+    end can be read, except what follows the line that begins there (`in_line`). `text` is the size of a compressed
+    unit's text, in bytes plus some for each line, set with its end.
     """
 
     start: int
@@ -50,10 +49,10 @@ class Step:
 
 
 class Decoder:
-    """Reads one stream, a blob, whose time stamps may be of any precision.
+    """A decoder of one stream (a blob), whose time stamps may have any precision.
 
-    With `together` records that are alike come in bundles, where they can. Text is read so many bytes at a time, or a
-    line where that is longer.
+    With `together`, similar records come in bundles where possible. Text is read in pieces of `size` bytes, or a longer
+    line as a whole.
     """
 
     __slots__ = ("_size", "_texts")
@@ -63,10 +62,10 @@ class Decoder:
         self._texts = TextReader(Precision(), together=together)
 
     def steps(self, stored: bytes, offset: int, *, is_last: bool = False) -> Iterator[Step]:
-        """Steps of bytes that begin at an offset of a blob, where a step ended or at 0; what is left waits for more.
+        """Yields steps of bytes at an offset of a blob, 0 or the end of a step; an incomplete rest waits for more.
 
-        With `is_last` nothing will follow: the end of a text needs no end of line, and half a unit is rejected. A mark
-        of UTF-8 at the begin of a blob is passed over. Where very much is damaged it ends early, behind a step.
+        With `is_last` nothing follows: the last line needs no line end, and an incomplete unit is rejected. A UTF-8
+        byte order mark at the blob's start is skipped. Where much is damaged, the generator ends early, after a step.
         """
         at, before = len(BOM_UTF8) if not offset and stored.startswith(BOM_UTF8) else 0, -1
         searches = Searches()
@@ -82,7 +81,7 @@ class Decoder:
             yield Step(start, end, (), (Rejected(start, end, end - start, CUT_SHORT),), bad=1)
 
     def _alike(self, stored: bytes, at: int, offset: int, searches: Searches, *, is_last: bool) -> Iterator[Step]:
-        """Steps up to where text ends and something compressed begins, or more bytes are needed."""
+        """Yields steps up to where text ends and compressed data begins, or more bytes are needed."""
         for unit in units_of(stored, at, searches, is_last=is_last):
             if isinstance(unit, Rejected):
                 yield _rejected_unit(unit, offset)
@@ -97,12 +96,12 @@ class Decoder:
             most = min(at + size, len(stored))
             until = text_end(stored, at, most, searches, is_last=is_last or is_lost)
             if searches.are_enough and not is_first:
-                return  # what begins here is looked at with all that may be looked at in vain
+                return  # the next pass reads on from here, with a full search budget
             ends = until.is_end or (is_last and until.place == len(stored))
             found = self._texts.read(stored[at : until.place], ends=ends)
             if found.taken or found.refused:
                 yield _text_step(found, offset + at)
-            elif until.is_end:  # too few bytes to be text
+            elif until.is_end:  # too few bytes for text
                 found.taken = until.place - at
                 yield _rejected_unit(Rejected(at, until.place, 0, _HALF), offset)
             if found.refused:
@@ -112,7 +111,7 @@ class Decoder:
             elif until.waits:
                 if may_wait(stored, at):
                     return
-                is_lost = True  # no window holds what would tell
+                is_lost = True  # no window is large enough to decide
             elif until.place == len(stored):
                 return
             else:
@@ -120,7 +119,7 @@ class Decoder:
 
     def _compressed(self, unit: Unit, offset: int) -> Iterator[Step]:
         at, bad, is_over = 0, 0, False
-        size = max(self._size, unit.text.find(b"\n") + 1)  # a batch is a line, and needs no copy
+        size = max(self._size, unit.text.find(b"\n") + 1)  # a batch is one line and needs no copy
         while not is_over:
             found = self._texts.read(unit.text[at : at + size], ends=at + size >= len(unit.text), is_unit=True)
             is_over = at + found.taken == len(unit.text)
@@ -134,7 +133,7 @@ class Decoder:
 
 
 def _unit_step(unit: Unit, found: Texts, offset: int, at: int, *, is_over: bool, listed: int) -> Step:
-    """Of what was found at a place of a unit's text; so many bad lines of it are listed already, or counted."""
+    """Returns the step for text at a position of a unit, after `listed` bad lines of it."""
     start, end = offset + unit.start, offset + unit.end
     rejected = [Rejected(start, end, at + line.start + line.position, line.reason, compressed=True)
                 for line in found.mistakes[: max(MOST_LISTED - listed, 0)]]  # fmt: skip
@@ -148,7 +147,7 @@ def _unit_step(unit: Unit, found: Texts, offset: int, at: int, *, is_over: bool,
 
 
 def _longer(stored: bytes, at: int, size: int) -> int:
-    """How many bytes a line has that begins at a place; twice as many as looked at where it may be of several lines."""
+    """Returns the length of the line at a position; twice the size where a record may span several lines."""
     line = stored.find(b"\n", at) + 1 - at
     return line if line > size else 2 * size
 

@@ -1,7 +1,7 @@
-"""In which format bytes seem to be, by how they begin: for telling people what came instead of telemetry.
+"""Detection of a blob's format by its first bytes, to report it where it is no telemetry.
 
-It never decides what is read. Formats that agents and people write by mistake are told apart by their marks: magic
-bytes, the first characters, the shape of lines.
+It never decides how a blob is read. It distinguishes formats that agents and people write by mistake by their marks:
+magic bytes, first characters, the shape of lines.
 """
 
 import csv
@@ -39,11 +39,11 @@ _XML, _HTML = (
 _MARKS = "\t,;|"
 _LEAST_COLUMNS, _LEAST_LINES = 2, 2
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f]")
-_OTLP_FIELDS = (0x0A, 0x12, 0x1A)  # resource, scopes and schema, all of a length: their tags in OTLP's messages
+_OTLP_FIELDS = (0x0A, 0x12, 0x1A)  # tags of resource, scopes and schema in OTLP's messages, all length-delimited
 
 
 def format_of(stored: bytes) -> str:
-    """What the first bytes of a blob seem to be, in a few words; what is compressed is looked into."""
+    """Returns the apparent format of a blob's first bytes in a few words; compressed data is decompressed first."""
     if not stored.strip():
         return EMPTY
     form = form_at(stored, 0)
@@ -54,16 +54,16 @@ def format_of(stored: bytes) -> str:
 
 
 def is_readable(seems: str) -> bool:
-    """Whether it is of a format that is read."""
+    """Returns whether an apparent format is one that is decoded."""
     return seems.rpartition(" of ")[2] in READABLE
 
 
 def _decompressed(stored: bytes, form: Form) -> bytes:
-    """The begin of what was compressed; nothing where that can't be told."""
+    """Returns the start of compressed text; empty where it can't be decompressed."""
     if form is Form.ZSTD:
         return _of_zstd(stored)
     try:
-        return zlib.decompressobj(47).decompress(stored, _HEAD)  # gzip's header or zlib's, whichever is there
+        return zlib.decompressobj(47).decompress(stored, _HEAD)  # gzip's header or zlib's
     except zlib.error:
         return b""
 
@@ -101,7 +101,7 @@ def _plain(stored: bytes) -> str:
 
 
 def _is_otlp(stored: bytes) -> bool:
-    """Whether it begins as an export of OTLP: a message of a length in field 1, which holds one of its known fields."""
+    """Returns whether bytes start like an OTLP export: a message of some length in field 1 that holds a known field."""
     size, at = 0, 1
     while at < min(len(stored), 6):
         size |= (stored[at] & 0x7F) << 7 * (at - 1)
@@ -131,7 +131,7 @@ def _of_json(text: str) -> str:
 
 
 def _of_lines(lines: list[str]) -> str:
-    """By most of the lines, as some may be bad."""
+    """Returns the format of most lines, as some may be bad."""
     most = len(lines) / 2
     if sum(map(_is_record, lines)) > most:
         return LINE_PROTOCOL
@@ -149,7 +149,7 @@ def _is_record(line: str) -> bool:
 
 
 def _of_columns(lines: list[str]) -> str:
-    """CSV, by a mark of which all lines have as many."""
+    """Returns CSV where a separator splits all lines into the same number of columns."""
     for mark in _MARKS:
         try:
             widths = {len(row) for row in csv.reader(lines, delimiter=mark)}

@@ -1,8 +1,8 @@
-"""Stored bytes of an append blob become units: compressed ones whole, text as it stands.
+"""Splitter of an append blob's bytes into units: complete compressed units, and text.
 
-What a unit is, its first bytes tell, never a blob's name. Bytes come from the end of the last unit on; a unit whose end
-isn't there yet waits for more. Where units lie doesn't depend on how the bytes were cut, but for text that seems to
-hold very many.
+A unit's first bytes determine its form; the blob's name never does. Bytes begin at the end of the last unit; a unit
+whose end hasn't been received waits for more. Unit boundaries don't depend on how the bytes were split, except for text
+that seems to contain very many units.
 """
 
 import re
@@ -19,7 +19,7 @@ from shared.domain.telemetry.records.metrics import Rejected
 _GZIP = b"\x1f\x8b\x08"
 _ZLIB = b"\x78"
 _LEVELS = b"\x01\x5e\x9c\xda"
-_LETTERS = b"\x5e\xda"  # levels of zlib, and letters or the begin of one behind an x
+_LETTERS = b"\x5e\xda"  # levels of zlib that may also be a letter, or start one, after an x
 _PEEK = 32
 _BLOCK = 4096
 _LEAST_SEARCHED = 4096
@@ -27,14 +27,14 @@ CUT_SHORT = "the blob ends within a unit"
 _MAGICS = {Form.ZSTD: MAGIC, Form.GZIP: _GZIP}
 _FORMS = {magic: form for form, magic in _MAGICS.items()}
 _MARK = re.compile(b"|".join(map(re.escape, _MAGICS.values())))
-_LETTERS_FOLLOW = rb"(?:[ -~]{30}|[ -~]{0,29}[\t\r\n])"  # as `form_at` would tell, only more slowly
+_LETTERS_FOLLOW = rb"(?:[ -~]{30}|[ -~]{0,29}[\t\r\n])"  # the rule of `form_at`, but faster
 _MARK_IN_TEXT = re.compile(_MARK.pattern + rb"|x[\x01\x9c\xda]|x\^(?!%b)" % _LETTERS_FOLLOW)
 _CONTROL = re.compile(rb"[\x00-\x1f\x7f]")
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """Bytes `start` to `end` of what was handed over, and the text that they stand for where they were compressed."""
+    """Bytes `start` to `end` of the input, and their text where they were compressed."""
 
     start: int
     end: int
@@ -43,7 +43,7 @@ class Unit:
 
 
 def form_at(stored: bytes, at: int) -> Form | None:
-    """How what begins at a place is stored; None where too few bytes are there to tell."""
+    """Returns the form of the data at a position; None where too few bytes are available to decide."""
     head = stored[at : at + 4]
     for form, magic in _MAGICS.items():
         if head.startswith(magic):
@@ -58,7 +58,7 @@ def form_at(stored: bytes, at: int) -> Form | None:
 
 
 def _form_behind_x(stored: bytes, at: int) -> Form | None:
-    """Told by the second byte; where that may be a letter's too, by whether text and an end of line follow."""
+    """Returns the form by the second byte; where that may be a letter, by whether text and a line end follow."""
     if at + 1 >= len(stored):
         return None
     if stored[at + 1] not in _LETTERS:
@@ -78,7 +78,7 @@ def _form_behind_x(stored: bytes, at: int) -> Form | None:
 
 @dataclass(slots=True)
 class Searches:
-    """What may yet be looked at in vain, in bytes, of what is read at once: damage may seem to be many large units."""
+    """The remaining budget, in bytes, for failed decoding attempts in one pass: damage may look like many units."""
 
     left: int = MOST_SEARCHED
 
@@ -91,12 +91,12 @@ class Searches:
         return self.left <= 0
 
     def charge(self, stored: int) -> None:
-        """For something that turned out to be nothing whole, or may: so many bytes, and some thousand more."""
+        """Charges the budget for an incomplete or invalid unit: its bytes, plus a few thousand."""
         self.left -= stored + _LEAST_SEARCHED
 
 
 class TextEnd(NamedTuple):
-    """Up to where there is text: it ends there, whatever follows; or `waits` for more bytes to tell."""
+    """The position up to which there is text, where it ends (`is_end`), or where more bytes must decide (`waits`)."""
 
     place: int
     is_end: bool = False
@@ -104,12 +104,11 @@ class TextEnd(NamedTuple):
 
 
 def text_end(stored: bytes, at: int, end: int, searches: Searches, *, is_last: bool) -> TextEnd:
-    """Up to where the bytes from `at` to `end` are text.
+    """Returns up to where the bytes from `at` to `end` are text.
 
-    Text ends where a whole unit begins that was compressed, as behind a line or a unit that was cut short: no text that
-    makes sense holds the mark of one, but for zlib's, which may be letters. Marks of nothing whole are part of a text
-    that makes none. Where there are so many that what may be looked at in vain is used up, it is text up to the end of
-    a line before, or else of that line.
+    Text ends where a complete compressed unit begins, such as after a line or a truncated unit. No valid text contains
+    the mark of a unit, except zlib's, which may be letters. Marks without a complete unit are part of invalid text.
+    Where their number exhausts the search budget, the text extends to the preceding line end, or else to the next one.
     """
     if searches.are_enough:
         return TextEnd(end)
@@ -131,10 +130,10 @@ def text_end(stored: bytes, at: int, end: int, searches: Searches, *, is_last: b
 
 
 def _behind_plain_text(stored: bytes, at: int, end: int) -> int:
-    """The place up to which no mark begins, by blocks of ASCII text, which can hold two of zlib's marks only.
+    """Returns a position before which no mark begins, by blocks of ASCII text, which can contain two of zlib's only.
 
-    Searching nearly all text so takes a tenth of the time: one byte is found ten times as fast as two. A block is
-    small, as text may end soon again and again.
+    This searches ordinary text in a tenth of the time: finding one byte is ten times as fast as finding two. Blocks are
+    small because text may be interrupted often.
     """
     while at < end and at < len(stored):
         block = stored[at : min(at + _BLOCK + 1, end)]  # includes a mark's second byte
@@ -145,15 +144,15 @@ def _behind_plain_text(stored: bytes, at: int, end: int) -> int:
 
 
 def may_wait(stored: bytes, at: int) -> bool:
-    """Whether a later read may tell what can't be told yet of what begins at a place: none has more than a window."""
+    """Returns whether later bytes may decide about the data at a position: no unit exceeds a window."""
     return len(stored) - at < WINDOW - len(BOM_UTF8)
 
 
 def units_of(stored: bytes, at: int, searches: Searches, *, is_last: bool) -> Iterator[Unit | Rejected]:
-    """Units from a place on, and bytes that are none. It ends where a unit waits for more bytes, if there may be more.
+    """Yields units from a position on, and rejected bytes. It ends where a unit waits for more bytes, if more may come.
 
-    Of text there is one unit at most: all the bytes that are left, of which its reader takes what it can.
-    What is behind a `Rejected` whose end is its start can't be read at all.
+    Text is a single unit of all remaining bytes, from which its reader takes as much as it can. Nothing after a
+    `Rejected` whose end is its start can be read.
     """
     while at < len(stored):
         form = form_at(stored, at)
@@ -176,9 +175,9 @@ def units_of(stored: bytes, at: int, searches: Searches, *, is_last: bool) -> It
 def _compressed_unit(
     stored: bytes, at: int, form: Form, searches: Searches, *, is_last: bool
 ) -> Unit | Rejected | UnitError | None:
-    """The unit; what is wrong with it, its end known or not; or None where that isn't there yet.
+    """Returns the unit, or its error (its end known or not), or None where its end hasn't been received.
 
-    What was looked at of one that isn't whole is charged for.
+    The bytes read of an incomplete unit are charged to the budget.
     """
     try:
         found = _frame(stored, at, searches, is_last=is_last) if form is Form.ZSTD else _stream(stored, at, form)
@@ -201,7 +200,7 @@ def _stream(stored: bytes, at: int, form: Form) -> Unit | UnitError | None:
 
 
 def _frame(stored: bytes, at: int, searches: Searches, *, is_last: bool) -> Unit | Rejected | UnitError | None:
-    """A frame that was cut short seems to end within the next one; None where that may yet begin there."""
+    """Returns a frame; a truncated one seems to end within the next one. None where that may still begin there."""
     end = frame_end(stored, at, MOST_BLOCKS)
     if end is None or end - at > MOST_STORED:
         return _too_long() if (end or len(stored)) - at > MOST_STORED else None
@@ -218,13 +217,13 @@ def _frame(stored: bytes, at: int, searches: Searches, *, is_last: bool) -> Unit
 
 
 def _may_begin(stored: bytes, end: int) -> bool:
-    """Whether a frame's mark may begin before `end` that isn't whole yet."""
+    """Returns whether an incomplete frame mark may begin before `end`."""
     begins = range(max(len(stored) - len(MAGIC) + 1, 0), min(end, len(stored)))
     return any(MAGIC.startswith(stored[begin:]) for begin in begins)
 
 
 def _next_mark(stored: bytes, at: int, end: int) -> tuple[int, Form] | None:
-    """Where the first mark of a compressed unit lies from a place on, wholly before an end, and of which form."""
+    """Returns the position and form of the first compressed unit's mark that lies wholly before `end`."""
     found = _MARK.search(stored, at, min(end, len(stored)))
     return (found.start(), _FORMS[found[0]]) if found else None
 
@@ -236,7 +235,7 @@ def _too_long() -> UnitError:
 def _passed_over(
     stored: bytes, at: int, form: Form, error: UnitError, searches: Searches, *, is_last: bool
 ) -> Rejected | None:
-    """The bytes up to what looks like the next unit; the blob from here on where there is none to look for."""
+    """Returns the bytes up to the apparent next unit; the rest of the blob where none can be found."""
     most = at + MOST_STORED + len(MAGIC)
     if form is Form.ZLIB:
         behind, is_known = _behind_stream(stored, at, most, searches, is_last=is_last)
@@ -252,9 +251,9 @@ def _passed_over(
 
 
 def _behind_stream(stored: bytes, at: int, end: int, searches: Searches, *, is_last: bool) -> tuple[int | None, bool]:
-    """Where the next whole unit begins behind a damaged zlib stream, and whether that is known already.
+    """Returns where the next complete unit begins after a damaged zlib stream, and whether that is known already.
 
-    The mark of a stream is no more than two bytes, which stand everywhere, so that only one that comes out right tells.
+    A zlib mark has only two bytes, which occur everywhere, so only a stream that decompresses correctly counts.
     """
     marks, place = re.compile(re.escape(stored[at : at + 2]) + b"|" + _MARK.pattern), at
     for _ in range(MOST_STREAMS):

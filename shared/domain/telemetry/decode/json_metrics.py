@@ -1,7 +1,7 @@
-"""Records as Telegraf's JSON writes them: `{"metrics":[…]}` or one object, each a line.
+"""Records in Telegraf's JSON: one `{"metrics":[…]}` or one object per line.
 
-A value may be anything that JSON knows; nested ones, which Telegraf never writes, are no fields. Numbers, booleans and
-"nan" that come as texts stay texts here: `summaries.py` reads them where a number is expected.
+A value may have any JSON type; nested values, which Telegraf never writes, are no fields. Numbers, booleans and "nan"
+that arrive as texts stay texts here: `summaries.py` converts them where a number is expected.
 """
 
 import re
@@ -17,7 +17,7 @@ _BYTE = re.compile(r"\(byte (\d+)\)$")
 
 
 class _Record(msgspec.Struct, frozen=True, gc=False):
-    """What a record may be like, with quirks."""
+    """A record in lenient form."""
 
     name: str
     fields: dict[str, _Sent]
@@ -39,9 +39,9 @@ _LOOSE = msgspec.json.Decoder(_LooseBatch)
 
 
 def read_json(line: bytes, precision: Precision) -> tuple[list[Metric], list[TextError]]:
-    """The records of one line, and what is wrong with others in it.
+    """Returns the records of a line, and the errors of its invalid ones.
 
-    Raises TextError where the line as a whole makes no sense.
+    Raises TextError where the line as a whole is invalid.
     """
     try:
         return _timed(_BATCH.decode(line).metrics, precision), []
@@ -54,7 +54,7 @@ def read_json(line: bytes, precision: Precision) -> tuple[list[Metric], list[Tex
 
 
 def _timed(metrics: list[Metric], precision: Precision) -> list[Metric]:
-    """The same records, their times in nanoseconds. Raises ValueError."""
+    """Returns the records with times in nanoseconds. Raises ValueError."""
     factor, span = precision.factor_between(metrics[0].time) if metrics else (1, range(0))
     for metric in metrics:
         time = metric.time
@@ -64,7 +64,7 @@ def _timed(metrics: list[Metric], precision: Precision) -> list[Metric]:
 
 
 def _one_by_one(line: bytes, precision: Precision) -> tuple[list[Metric], list[TextError]]:
-    """The same where something in a batch is wrong, or where there is no batch. Raises TextError."""
+    """Reads a line with invalid records, or without a batch. Raises TextError."""
     if line.count(b",") > MOST_PARTS:
         raise TextError(f"something in it is wrong, and it has more than {MOST_PARTS:,} parts", 0)
     try:
@@ -97,7 +97,7 @@ def _read_one(part: bytes, at: int, precision: Precision) -> Metric:
 
 
 def _metric(record: _Record, precision: Precision) -> Metric:
-    """Raises ValueError for a time that is none."""
+    """Raises ValueError for an invalid time."""
     stamp = record.timestamp
     time = None if stamp is None else precision.parsed(stamp)
     fields: dict[str, Value] = record.fields  # type: ignore[assignment]  # those that are null are dropped here
@@ -107,7 +107,7 @@ def _metric(record: _Record, precision: Precision) -> Metric:
 
 
 def _texts(tags: dict[str, _Sent]) -> dict[str, str]:
-    """Tags as texts: a tool may have sent a number for one."""
+    """Returns tags as texts: a tool may have sent a number."""
     for value in tags.values():
         if value.__class__ is not str:
             return {name: value if isinstance(value, str) else str(value) for name, value in tags.items()}
@@ -115,7 +115,7 @@ def _texts(tags: dict[str, _Sent]) -> dict[str, str]:
 
 
 def _error(error: Exception, at: int, size: int) -> TextError:
-    """What a decoder says of bytes that begin at a place, without what it may have quoted."""
+    """Returns a decoder's error about bytes at a position, without quoted input."""
     if isinstance(error, msgspec.ValidationError):
         return TextError("a record isn't of a name, tags, fields and a time stamp", at)
     if isinstance(error, msgspec.DecodeError) or not isinstance(error, ValueError):

@@ -1,9 +1,9 @@
-r"""One record of line protocol, by its full grammar: escapes, quoted strings that hold lines, comments, all kinds.
+r"""Parser of one line protocol record by the full grammar: escapes, multi-line strings, comments, all value types.
 
-As InfluxDB's own decoder has it (the grammar and cases of influxdata/line-protocol-corpus): keys and names hold no
-control characters, a backslash escapes what it is written before only where that is special, and strings may hold
-anything. In strings `\r` and `\t` stand for control characters, and `\n` stays as it is: the corpus has it so.
-`line_protocol.py` reads the many lines that need none of this in a quicker way.
+It follows InfluxDB's own decoder (grammar and cases of influxdata/line-protocol-corpus): keys and names contain no
+control characters, a backslash escapes the next character only where that is special, and strings may contain anything.
+In strings `\r` and `\t` stand for control characters, and `\n` stays unchanged, as in the corpus. `line_protocol.py`
+has a faster path for the many lines that need none of this.
 """
 
 import re
@@ -20,7 +20,7 @@ _STRING = re.compile(rb'"((?:[^"\\]|\\[\s\S])*+)"')
 _FLOAT = rb"-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
 _VALUE = re.compile(
     rb"(-?\d+)i|(\d+)u|(" + _FLOAT + rb")|((?:true|True|TRUE|[tT])|(?:false|False|FALSE|[fF]))"
-)  # the groups are whole, unsigned, with a point, and true or false
+)  # groups: integer, unsigned, float, boolean
 _TIME = re.compile(rb"-?\d++")
 _SPACES = re.compile(rb" ++")
 _END = re.compile(rb" *+(?:\r?(?:\n|\Z))")
@@ -32,18 +32,18 @@ _ESCAPES_OF_STRINGS = re.compile(r'\\([\\"rt])')
 _CONTROLS = {"r": "\r", "t": "\t"}
 _WHOLE, _UNSIGNED, _POINT = 1, 2, 3
 _MOST, _MOST_UNSIGNED = 1 << 63, 1 << 64
-_DIGITS = 20  # of a whole number of 64 bits, with its sign; int() takes longer and longer for more
+_DIGITS = 20  # of a 64-bit integer, with its sign; int() is superlinear
 
 
 def behind_blank_lines(text: bytes, at: int) -> int:
-    """Where the next line with something in it begins; the end where there is none."""
+    """Returns where the next non-blank line begins, or the end."""
     return _BLANK.match(text, at).end()  # type: ignore[union-attr]  # it matches nothing as well
 
 
 def read_record(text: bytes, at: int, precision: Precision) -> tuple[Metric | None, int]:
-    """The record that begins at a place, blank lines before it or not, and where the next one begins.
+    """Returns the record at a position, after optional blank lines, and where the next one begins.
 
-    None for a comment and at the end. Raises TextError; it is open where a quoted string has no end.
+    None for a comment and at the end. Raises TextError, with `is_open` for an unterminated quoted string.
     """
     at = behind_blank_lines(text, at)
     if at == len(text):
@@ -64,7 +64,7 @@ def read_record(text: bytes, at: int, precision: Precision) -> tuple[Metric | No
 
 
 def _read_tags(text: bytes, at: int) -> tuple[dict[str, str], int]:
-    """Tags up to the space before the fields, which is passed."""
+    """Returns the tags, and the position after the spaces that precede the fields."""
     tags: dict[str, str] = {}
     while text[at : at + 1] == b",":
         begin = at + 1
@@ -83,7 +83,7 @@ def _read_tags(text: bytes, at: int) -> tuple[dict[str, str], int]:
 
 
 def _read_key(text: bytes, at: int, missing: str) -> tuple[str, int]:
-    """A key, and what stands behind its equals sign."""
+    """Returns a key, and the position after its equals sign."""
     found = _KEY.match(text, at)
     if not found:
         raise TextError(missing, at)
@@ -93,7 +93,7 @@ def _read_key(text: bytes, at: int, missing: str) -> tuple[str, int]:
 
 
 def _read_fields(text: bytes, at: int) -> tuple[dict[str, Value], int]:
-    """Fields in the order of their names with the equals signs behind them, as `line_protocol.py` puts them, too."""
+    """Returns fields, sorted by name including the equals sign, which is the order of `line_protocol.py`."""
     fields: dict[str, Value] = {}
     while True:
         key, at = _read_key(text, at, "a field's name is expected")

@@ -1,11 +1,10 @@
-"""Lines of line protocol without escapes and quotes, which are nearly all of them, in a quick way.
+"""A fast path for line protocol without escapes and quotes, which covers nearly all lines.
 
-Series repeat: the same name and tags come with the same fields every few seconds. So names and tags are taken apart
-once, and so are the fields with their kinds, a layout, which becomes a pattern that checks a line and takes it apart at
-once. Telegraf writes fields in ever other orders, unless it is told to sort them: so a line whose fields aren't in the
-order of their names is put into it first, and records with the same fields are always alike. What no plain pattern
-knows (escapes, strings, exponents, unsigned and very large numbers, comments, mistakes) is left to `line_grammar.py`,
-whose answer is the right one; what both read gives the same record.
+Series repeat: the same name and tags come with the same fields every few seconds. So names and tags are parsed once.
+The fields and their types form a layout, parsed once into a pattern that validates and splits a line in one step.
+Telegraf writes fields in varying order unless configured to sort them, so unsorted fields are first sorted by name, and
+records with the same fields have one shape. All else (escapes, strings, exponents, unsigned and very large numbers,
+comments, mistakes) is left to `line_grammar.py`, the reference implementation. Both return the same record.
 """
 
 import re
@@ -33,13 +32,13 @@ _KINDS: tuple[tuple[str, Callable[[str], Value], type[Value]], ...] = (  # patte
     (r"([-\d]{1,18}+)i", int, int),
     (rf"({_BOOLEAN})", lambda text: text[0] in "tT", bool),
 )
-_MOST_HEADS, _MOST_LAYOUTS = 4096, 256  # a node's series are some hundreds, of some tens of layouts
-_LONGEST = 2048  # characters of a head or of fields that are worth remembering
+_MOST_HEADS, _MOST_LAYOUTS = 4096, 256  # a node has some hundreds of series and some tens of layouts
+_LONGEST = 2048  # characters of a head or of fields that are cached
 
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """`numbers` reads the values of a line, and its time behind them, as a list of JSON: a fifth of float()'s time."""
+    """Fields with their types; `numbers` decodes values and time as a JSON list in a fifth of float()'s time."""
 
     names: tuple[str, ...]
     numbers: msgspec.json.Decoder[tuple[Any, ...]]
@@ -47,8 +46,8 @@ class _Layout:
     pattern: re.Pattern[str]
 
     def read_singly(self, values: Sequence[str]) -> Sequence[Any]:
-        """Values that aren't JSON: no time, a boolean, or another form of number. Raises ValueError for no number."""
-        read = [reader(value) for reader, value in zip(self.readers, values, strict=False)]  # the time has none
+        """Reads values that aren't JSON: no time, a boolean, another form of number. Raises ValueError otherwise."""
+        read = [reader(value) for reader, value in zip(self.readers, values, strict=False)]  # the time has no reader
         return [*read, int(values[-1]) if values[-1] else None]
 
 
@@ -61,7 +60,7 @@ class _Head:
 
 
 class PlainLines:
-    """Reads plain lines of one stream."""
+    """A reader of one stream's plain lines."""
 
     __slots__ = ("_heads", "_layouts", "_precision")
 
@@ -71,9 +70,9 @@ class PlainLines:
         self._layouts: dict[tuple[tuple[str, int], ...], _Layout] = {}
 
     def read_run(self, letters: str, at: int, found: list[Metric]) -> int:
-        """Adds records of whole lines from a place on, up to the first that isn't plain; where that begins.
+        """Adds records of whole lines from a position on; returns where the first line that isn't plain begins.
 
-        `letters` has a letter for each byte (Latin-1), so that places are those of bytes.
+        `letters` has one character per byte (Latin-1), so that positions are byte positions.
         """
         heads, nanoseconds, find, add = self._heads, self._precision.nanoseconds, letters.find, found.append
         least, most = self._precision.as_written
@@ -89,7 +88,7 @@ class PlainLines:
                     parts = layout.pattern.match(rest)
                     if not parts:
                         layout, parts = self._laid_out(head, rest)
-                written = parts.groups()  # the last is the time, which has no name
+                written = parts.groups()  # the last is the time, which has no field name
                 try:
                     values: Sequence[Any] = layout.numbers.decode(f"[{','.join(written)}]")
                 except (TypeError, ValueError):
@@ -97,14 +96,14 @@ class PlainLines:
                 time = values[-1]
                 if time is not None and not least <= time < most:
                     time = nanoseconds(time)
-            except ValueError:  # no UTF-8, not plain, or no time: the grammar says which and where
+            except ValueError:  # no UTF-8, not plain, or no time: the grammar reports which and where
                 break
             add(Metric(head.name, head.tags, dict(zip(layout.names, values)), time))  # noqa: B905  # see above
             at = end
         return at
 
     def _head(self, written: str) -> _Head:
-        """Raises ValueError where it isn't plain, or names a tag twice."""
+        """Raises ValueError where it isn't plain, or repeats a tag."""
         if not _HEAD.fullmatch(written):
             raise ValueError("not plain")
         name, *pairs = _text(written).split(",")
@@ -118,9 +117,9 @@ class PlainLines:
         return head
 
     def _laid_out(self, head: _Head, rest: str) -> tuple[_Layout, re.Match[str]]:
-        """A layout for fields in the order of their names, which the head has from now on, and what it finds.
+        """Sets the head's layout to that of fields sorted by name; returns the layout and its match.
 
-        Raises ValueError where they aren't plain, one is there twice, or there are too many layouts.
+        Raises ValueError where fields aren't plain or repeated, or there are too many layouts.
         """
         plain = _REST.match(rest)
         if not plain:
@@ -148,20 +147,20 @@ def _layout_of(fields: tuple[tuple[str, int], ...]) -> _Layout:
 
 
 def _sorted(rest: str) -> str:
-    """What stands behind a head, its fields in the order of their names if they are plain."""
+    """Returns the text after a head, with its fields sorted by name if they are plain."""
     fields, space, time = rest.partition(" ")
     if space and "\r" not in fields:
         return f"{','.join(sorted(fields.split(',')))} {time}"
     if not space:
         end = len(rest) - len("\r\n" if rest.endswith("\r\n") else "\n")
         fields, time = rest[:end], rest[end:]
-    if "\r" in fields:  # of no field's value, and no end of the line
+    if "\r" in fields:  # neither part of a value nor of the line end
         return rest
     return ",".join(sorted(fields.split(","))) + space + time
 
 
 def _text(letters: str) -> str:
-    """What letters of bytes say. Raises ValueError where they aren't UTF-8."""
+    """Returns the text of Latin-1 bytes. Raises ValueError where they aren't UTF-8."""
     return letters if letters.isascii() else letters.encode("latin-1").decode()
 
 

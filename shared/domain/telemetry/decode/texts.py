@@ -1,7 +1,7 @@
-"""Text becomes records, line by line; a line that makes no sense is told of, and the next one is read.
+"""Reader of text, line by line: an invalid line is reported, and reading continues with the next.
 
-A line that begins with `{` is JSON, every other one line protocol. Of a text that may go on, only whole records
-are taken: a quoted string of line protocol may hold ends of lines.
+A line that begins with `{` is JSON, every other one line protocol. Of a text that may continue, only complete records
+are read: a quoted string of line protocol may contain line ends.
 """
 
 import re
@@ -25,7 +25,7 @@ _BLANK_LINES = re.compile(rb"(?:[ \r]*+\n)*+")
 
 
 class Mistake(NamedTuple):
-    """A line from `start` to `end` of a text, where within it something makes no sense, and why."""
+    """A line from `start` to `end` of a text, the position of the error within it, and the reason."""
 
     start: int
     end: int
@@ -35,10 +35,10 @@ class Mistake(NamedTuple):
 
 @dataclass(slots=True)
 class Texts:
-    """What was read of a text: records, mistakes and the bytes taken.
+    """The result of reading a text: records, mistakes and the number of bytes taken.
 
-    `bundles` are records, too, which stand before the others. `refused` tells why nothing behind `taken` can be read,
-    if that is so. Of `bad` lines `mistakes` tell of the first, as all lines of a text may be bad.
+    `bundles` are records, too, which precede the others. `refused` is the reason why nothing after `taken` can be read,
+    if so. `bad` counts invalid lines; `mistakes` lists only the first, as all lines of a text may be invalid.
     """
 
     metrics: list[Metric] = field(default_factory=list)
@@ -49,16 +49,16 @@ class Texts:
     refused: str = ""
 
     def miss(self, mistakes: Sequence[Mistake]) -> None:
-        """Notes what is wrong with one line."""
+        """Records the mistakes of one line."""
         self.bad += 1
         if len(self.mistakes) < MOST_LISTED:
             self.mistakes += mistakes
 
 
 class _Part(NamedTuple):
-    """Text up to the end of its last whole line, `given` bytes with the half one behind it, or to its own end.
+    """Text up to its last line end, or to its own end; `given` is its length including an incomplete last line.
 
-    In a unit, which was compressed, nothing compressed begins.
+    Within a unit, which was compressed, no compressed data begins.
     """
 
     text: bytes
@@ -68,7 +68,7 @@ class _Part(NamedTuple):
 
 
 class TextReader:
-    """Reads the texts of one stream; records that are alike come together if that is wanted."""
+    """A reader of one stream's texts; it optionally bundles similar records."""
 
     __slots__ = ("_bundler", "_plain", "_precision")
 
@@ -78,9 +78,9 @@ class TextReader:
         self._plain = PlainLines(precision)
 
     def read(self, text: bytes, *, ends: bool, is_unit: bool = False) -> Texts:
-        """Reads a text from its begin, where a record begins, to its end; only what can't change unless it `ends`.
+        """Reads a text from its start, where a record begins; only records that can't change unless it `ends`.
 
-        One that isn't a whole unit, as those that were compressed are, is read up to where something compressed begins.
+        A text that isn't a whole (decompressed) unit is read up to where compressed data begins.
         """
         found = Texts()
         end = len(text) if ends else text.rfind(b"\n") + 1
@@ -97,7 +97,7 @@ class TextReader:
         return found
 
     def _read_line(self, part: _Part, found: Texts) -> bool:
-        """Reads one record by the full grammar; False where nothing more can be read, or there is enough."""
+        """Reads one record by the full grammar; False where nothing more can be read, or enough was read."""
         text, at = part.text, _BLANK_LINES.match(part.text, found.taken).end()  # type: ignore[union-attr]  # as in grammar
         found.taken = at
         if at == len(text):
@@ -119,8 +119,8 @@ class TextReader:
         return True
 
     def _read_record(self, text: bytes, at: int, stop: int, found: Texts) -> int:
-        """Where the next record begins. Raises TextError."""
-        line = text if not at and stop >= len(text) - 1 else text[at:stop]  # of megabytes no copy for an end of line
+        """Returns where the next record begins. Raises TextError."""
+        line = text if not at and stop >= len(text) - 1 else text[at:stop]  # avoids a copy of megabytes for a line end
         if line.lstrip(_SPACE)[:1] == _JSON:
             bundles = self._bundler.read(line) if self._bundler and not found.metrics else None
             if bundles is not None:

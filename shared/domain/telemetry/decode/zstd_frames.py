@@ -1,10 +1,10 @@
-"""Where a zstd frame ends, told from its headers alone (RFC 8878, 3.1): nothing is decompressed to find the next one.
+"""The end of a zstd frame, found from its headers alone (RFC 8878, 3.1), without decompressing anything.
 
-So a frame whose content is damaged or far too large costs nothing to pass over, and the one behind it is read.
+So a frame with damaged or far too large content costs nothing to skip, and the next one is read.
 """
 
 MAGIC = b"\x28\xb5\x2f\xfd"
-_SKIPPABLE = b"\x2a\x4d\x18"  # behind a byte from 0x50 to 0x5f
+_SKIPPABLE = b"\x2a\x4d\x18"  # after a byte from 0x50 to 0x5f
 _HEADER = 4
 _CONTENT_SIZE_BYTES = (0, 2, 4, 8)
 _DICTIONARY_BYTES = (0, 1, 2, 4)
@@ -12,7 +12,7 @@ _RLE, _RESERVED = 1, 3
 
 
 class FrameError(ValueError):
-    """Bytes that begin like a frame and are none, as the bytes up to `place` tell."""
+    """Bytes that begin like a frame but are none, as the bytes up to `place` show."""
 
     def __init__(self, reason: str, place: int) -> None:
         super().__init__(reason)
@@ -20,14 +20,14 @@ class FrameError(ValueError):
 
 
 def is_skippable(stored: bytes, at: int) -> bool:
-    """Whether a frame begins there that holds no content."""
+    """Returns whether a frame without content begins there."""
     return stored[at + 1 : at + _HEADER] == _SKIPPABLE and 0x50 <= stored[at] <= 0x5F  # noqa: PLR2004
 
 
 def frame_end(stored: bytes, at: int, most_blocks: int) -> int | None:
-    """Where the frame ends that begins at a place; None where its end isn't there yet. Raises FrameError.
+    """Returns the end of the frame at a position; None where its end hasn't been received. Raises FrameError.
 
-    A frame of more blocks than `most_blocks` is an error, as it would take long to pass over.
+    A frame of more than `most_blocks` blocks is an error, as it would take long to skip.
     """
     if is_skippable(stored, at):
         size = stored[at + _HEADER : at + 2 * _HEADER]
