@@ -1,4 +1,4 @@
-"""What nodes tell of themselves: bytes of an append blob become records, series of one normal form and their rollups.
+"""Node telemetry: converts bytes of an append blob to records, normalized series and rollups.
 
-Nothing here reads a blob or keeps a row; `intake.py` is what a reader of blobs calls.
+Nothing here reads a blob or writes a row; a blob reader calls `intake.py`.
 """

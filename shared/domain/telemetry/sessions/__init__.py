@@ -1,4 +1,4 @@
-"""Who writes a blob, from when to when, and what is kept of each step of reading it.
+"""Sessions of the agents that write a blob, and the ingestion of each step of reading it.
 
 Imports all of telemetry but `query`.
 """

@@ -1,13 +1,13 @@
-"""Blobs that came of which nothing is in a series; apart from why that is, as stores need no more than this."""
+"""Blobs without any series, separate from the reasons for that, as stores need only this."""
 
 from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """A blob that came: `format` is what it seems to be, empty where nobody looked.
+    """A blob that arrived; `format` is its apparent format, empty where it wasn't determined.
 
-    `pool` is the one that it names, if any; without `names_node` it names no node.
+    `pool` is the pool in its name, if any; `names_node` is False where the name contains no node.
     """
 
     incarnation: str
@@ -17,7 +17,7 @@ class Arrival:
     names_node: bool = True
 
     def after(self, earlier: "Arrival | None") -> "Arrival":
-        """The same, with the format that was seen on an earlier day, when its beginning was read."""
+        """Returns the arrival with the format detected on an earlier day, when the blob's beginning was read."""
         if earlier is None or earlier.incarnation != self.incarnation:
             return self
         return replace(self, format=self.format or earlier.format)

@@ -1,4 +1,4 @@
-"""What must be remembered of a blob from one step to the next, kept together with the offset where a step ends."""
+"""State of a blob's ingestion between steps, stored together with the offset where a step ends."""
 
 import zlib
 from dataclasses import dataclass, field
@@ -14,9 +14,9 @@ _FORMAT = 1
 
 @dataclass(slots=True)
 class State:
-    """What an intake remembers of a blob; `memories` are by the number of a session under way.
+    """An intake's state for a blob; `memories` are by the number of a running session.
 
-    `in_line` where reading goes on within a line that is too long, whose end is yet to come.
+    `in_line` means that the next bytes continue an overlong line, whose end hasn't been read.
     """
 
     sessions: Sessions = field(default_factory=Sessions)
@@ -25,12 +25,12 @@ class State:
     in_line: bool = False
 
     def pack(self) -> bytes:
-        """Some 30 bytes for each series."""
+        """Returns the packed state: some 30 bytes per series."""
         return deflated(msgspec.json.encode(self))
 
     @classmethod
     def unpack(cls, packed: bytes) -> "State":
-        """Raises ValueError where it was packed in another way."""
+        """Raises ValueError for another format."""
         try:
             state = msgspec.json.decode(inflated(packed), type=cls)
         except (msgspec.MsgspecError, zlib.error, ValueError) as error:

@@ -1,4 +1,4 @@
-"""Records that are alike, gathered until many are rolled up at once."""
+"""Buffers of similar records, which are rolled up together."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,10 +12,10 @@ from shared.domain.telemetry.sessions.taken import Taken
 
 @dataclass(slots=True, eq=False)
 class Gathered:
-    """Records that are alike: times and fields.
+    """Times and values of similar records.
 
-    `settled` is the session that all that is gathered is of. `of_node` is where their node has them if they are of one
-    task too many.
+    `settled` is the number of the session that all of them belong to. `of_node` is the buffer of their node, which
+    takes them where the blob has too many tasks.
     """
 
     plan: Plan
@@ -29,7 +29,7 @@ class Gathered:
 
 
 class Gathering:
-    """All that is gathered of a blob, `values` of fields in all."""
+    """All buffered records of a blob; `values` is their number of field values."""
 
     __slots__ = ("_most_series", "_some", "_state", "values")
 
@@ -40,11 +40,11 @@ class Gathering:
         self.values = 0
 
     def begin(self, known: Gathered) -> None:
-        """Before the first of those that are alike is added to them, of which nothing is gathered."""
+        """Registers an empty buffer before its first record is added."""
         self._some.append(known)
 
     def sum_up(self, taken: Taken) -> None:
-        """Rolls up what was gathered; the state is then what belongs to the end of what was taken."""
+        """Rolls up the buffered records; the state then matches the end of the ingested steps."""
         some: dict[int, list[Alike]] = {}
         latest = self._state.sessions.latest
         for known in self._some:

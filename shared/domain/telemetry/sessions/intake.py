@@ -1,7 +1,7 @@
-"""Steps of a blob become what is kept of them: rollups by session, what sessions tell, and counts of what was left out.
+"""Ingestion of a blob's steps: rollups by session, facts of sessions, and counts of dropped records.
 
-An intake is made for a blob with the state in which the last one left it. Each step is taken on its own, and whoever
-keeps what came of it keeps the state with it, at once: so nothing is counted twice or lost, wherever a host dies.
+An intake is created for a blob with the state that the last one left. Rollups and state of a step are stored in one
+transaction, so nothing is counted twice or lost, wherever a host dies.
 """
 
 from collections.abc import Iterable
@@ -25,7 +25,7 @@ from shared.domain.telemetry.sessions.taken import Taken
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Times that samples may have: from `since` up to `until`. Others are counted, and left out."""
+    """The time range of accepted samples, from `since` up to `until`; others are counted and dropped."""
 
     since: datetime
     until: datetime
@@ -36,9 +36,9 @@ class Window:
 
 
 class Intake:
-    """Takes the steps of one blob, in their order. `identity` is what the blob's name tells.
+    """An ingester of one blob's steps, in order; `identity` comes from the blob's name.
 
-    `told` is how long the names and tags are that were looked at, of records that aren't remembered.
+    `told` is the total length of names and tags of uncached records, which were searched for secrets.
     """
 
     __slots__ = (
@@ -65,25 +65,25 @@ class Intake:
         self._times = window.nanoseconds
         self._likes = likes or Likes()
         self._known = Remembered[Gathered]()
-        self._bundled: dict[int, tuple[object, Gathered]] = {}  # with what is known by its id, so that no other has it
+        self._bundled: dict[int, tuple[object, Gathered]] = {}  # holds the head, so that its id isn't reused
         self.state = state or State()
         self._gathering = Gathering(self.state, most_series)
         self._keeper = SessionKeeper(self.state, identity, self._times, self._gathering)
 
     @property
     def gathered_values(self) -> int:
-        """How many values wait to be summed up."""
+        """Returns the number of buffered values."""
         return self._gathering.values
 
     def take(self, step: Step) -> Taken:
-        """What comes of a step; `state` is then what belongs to its end."""
+        """Ingests a step and returns the result; `state` then belongs to the step's end."""
         taken = Taken(step.end)
         self.gather(step, taken)
         self.sum_up(taken)
         return taken
 
     def gather(self, step: Step, taken: Taken) -> None:
-        """Adds a step to those before; `gathered_values` wait for `sum_up`, as many are quicker at once."""
+        """Buffers a step; `sum_up` processes `gathered_values` later, as many together are faster."""
         taken.end = step.end
         taken.rejected += step.rejected
         taken.records += step.records
@@ -145,5 +145,5 @@ class Intake:
         return known
 
     def sum_up(self, taken: Taken) -> None:
-        """Rolls up what was gathered; `state` is then what belongs to the end of what was taken."""
+        """Rolls up the buffered records; `state` then belongs to the end of the ingested steps."""
         self._gathering.sum_up(taken)

@@ -1,4 +1,4 @@
-"""What of a blob is in no rollup, in numbers: nothing is left out without being counted."""
+"""Counts of a blob's records and values in no rollup: everything dropped is counted."""
 
 from dataclasses import dataclass, field
 
@@ -10,11 +10,11 @@ _OTHERS = "…"
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """Of `records` read `unknown` are of measurements that no catalog has, by name; `refused` units are no telemetry.
+    """Counts over `records` read: `unknown` by name of uncatalogued measurements, `refused` units without telemetry.
 
-    `without_time`, `out_of_window`, `of_too_many_nodes` and `of_too_many_tasks` are records; gauges of the last ones
-    count for their node. The others are values of records that were taken: fields that have no series, those of series
-    beyond the most of a node, late readings of counters, and no numbers.
+    `without_time`, `out_of_window`, `of_too_many_nodes` and `of_too_many_tasks` count records; gauges of the last ones
+    count for their node. The others count values of accepted records: fields without a series, series beyond a node's
+    limit, late readings of counters, and values that aren't numbers.
     """
 
     records: int = 0
@@ -42,7 +42,7 @@ _NUMBERS = tuple(name for name in LeftOut.__slots__ if name != "unknown")
 
 
 def left_out(taken: Taken, refused: int) -> LeftOut:
-    """Of one step."""
+    """Returns the counts of one step."""
     return LeftOut(
         records=taken.records,
         refused=refused,

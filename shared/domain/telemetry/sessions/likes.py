@@ -1,6 +1,6 @@
-"""What is told once of records that are alike, whichever blobs they stand in: nodes of a pool are much alike.
+"""A cache of properties that similar records share, across blobs: the nodes of a pool send similar records.
 
-It is all of what they are like, so nothing of it is ever out of date.
+They follow from the cache key alone, so they never become stale.
 """
 
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ from shared.domain.telemetry.records.once_records import identity_of_tags, is_on
 from shared.domain.telemetry.sessions.session import Writer
 
 MOST_LIKES = 4096
-_LARGEST, _MOST_BYTES = 32 << 10, 16 << 20  # of what records are like, one and all that are remembered
+_LARGEST, _MOST_BYTES = 32 << 10, 16 << 20  # of one cache key, and of all keys
 type Like = tuple[object, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Alike:
-    """The plan for records, by whom they are, and whether they are of those told once."""
+    """The plan for records, their writer, and whether they are startup records."""
 
     plan: Plan
     writer: Writer
@@ -26,9 +26,9 @@ class Alike:
 
 
 class Remembered[T]:
-    """Something of records by what they are like, in bounded memory: whoever writes a blob names things at any length.
+    """A cache by the shape of records, in bounded memory: names in a blob may have any length.
 
-    `known` stays the same object.
+    `known` always remains the same object.
     """
 
     __slots__ = ("_bytes", "known")
@@ -38,7 +38,7 @@ class Remembered[T]:
         self._bytes = 0
 
     def keep(self, like: Like, one: T) -> None:
-        """Unless it is too large."""
+        """Caches an entry unless its key is too large."""
         size = sum(getsizeof(part) for part in like if not isinstance(part, type))
         if size > _LARGEST:
             return
@@ -50,7 +50,7 @@ class Remembered[T]:
 
 
 class Likes:
-    """Shared by those who read blobs side by side."""
+    """A cache that readers of several blobs share."""
 
     __slots__ = ("_remembered",)
 
@@ -58,7 +58,7 @@ class Likes:
         self._remembered = Remembered[Alike]()
 
     def of(self, like: Like, metric: Metric) -> Alike:
-        """May be asked by several threads: at worst each of them tells the same."""
+        """Returns the properties of similar records; thread-safe, as threads at worst compute equal values twice."""
         known = self._remembered.known.get(like)
         if known is None:
             known = _told(metric)

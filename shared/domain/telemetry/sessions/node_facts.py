@@ -1,6 +1,6 @@
-"""What a node is: its processor, size, place, start and disks, as its records tell them once a session.
+"""Facts of a node: its processor, size, location, start and disks, from a session's startup records.
 
-Every fact is named here; nothing else of those records is kept.
+All facts are listed here; nothing else of those records is stored.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,7 +14,7 @@ from shared.domain.telemetry.rollups.summaries import number_of
 
 _MOST_DISKS, _MOST_WHOLE = 64, 1 << 63
 _LONGEST = 256  # characters of a fact
-_TICKS, _TICK = 116_444_736_000_000_000, 100  # of 1970 since 1601, and nanoseconds of one: Win32's time
+_TICKS, _TICK = 116_444_736_000_000_000, 100  # Win32's time: ticks from 1601 to 1970, and nanoseconds per tick
 _LEAST_TICKS = 100_000_000_000_000_000  # 1917
 _TEXTS = {
     ("vm_cpuinfo_metadata", "model_name"): "cpu_model", ("vm_lscpu_metadata", "Model_name"): "cpu_model",
@@ -32,7 +32,7 @@ _EVER = datetime.min.replace(tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Disk:
-    """`size` in bytes."""
+    """A disk; `size` in bytes."""
 
     name: str
     size: int
@@ -41,7 +41,7 @@ class Disk:
 
 @dataclass(frozen=True, slots=True)
 class NodeFacts:
-    """Empty or None where it wasn't told. Times have microseconds."""
+    """Facts of a node; unknown ones are empty or None. Times have microseconds."""
 
     cpu_model: str = ""
     cpu_count: int | None = None
@@ -56,7 +56,7 @@ class NodeFacts:
     disks: tuple[Disk, ...] = ()
 
     def told(self, metric: Metric) -> "NodeFacts":
-        """With what one more record tells, which must be without secrets."""
+        """Returns the facts extended by one more record, which must be without secrets."""
         found: dict[str, object] = {
             fact: str(metric.fields[name])[:_LONGEST]
             for (record, name), fact in _TEXTS.items()
@@ -71,7 +71,7 @@ class NodeFacts:
         return replace(self, **found) if found else self  # type: ignore[arg-type]  # each is of its fact's kind
 
     def _times(self, metric: Metric) -> dict[str, object]:
-        """The kernel's own start is finer than the agent's of it."""
+        """Returns the times in a record; the kernel's start time is more precise than the agent's."""
         found: dict[str, object] = {}
         for (record, name), fact in _TIMES.items():
             moment = _moment(metric.fields.get(name)) if record == metric.name else None
@@ -85,12 +85,12 @@ class NodeFacts:
 
 
 def latest_of(some: Iterable[NodeFacts]) -> NodeFacts:
-    """The facts that were told after the latest start, as far as starts were told; none of nobody."""
+    """Returns the facts with the latest known start; empty facts for an empty list."""
     return max(some, key=lambda facts: (facts.booted_at or _EVER, facts.cpu_model != ""), default=NodeFacts())
 
 
 def _disk(record: str, fields: Mapping[str, object]) -> Disk | None:
-    """A disk as `lsblk` lists it, or an NVMe drive as it tells of itself."""
+    """Returns a disk as `lsblk` lists it, or an NVMe drive as it describes itself."""
     is_block, is_drive = record == "exec.lsblk" and fields.get("type") == "disk", record == "nvme_metadata"
     size = _whole(fields.get("size" if is_block else "physical_size"))
     name = str(fields.get("name", "")).removeprefix("/dev/")[:_LONGEST]
@@ -100,13 +100,13 @@ def _disk(record: str, fields: Mapping[str, object]) -> Disk | None:
 
 
 def _whole(written: object) -> int | None:
-    """A number without its fraction; None where it is none, or has more than 64 bits, as nothing of a node has."""
+    """Returns a number without its fraction; None where it is none, negative, or exceeds 63 bits."""
     number = number_of(written)
     return int(number) if number is not None and 0 <= number < _MOST_WHOLE else None
 
 
 def _moment(written: object) -> datetime | None:
-    """A time of a record: ISO 8601, or Win32's ticks of 100 ns since 1601. None where it is neither."""
+    """Returns a record's time, in ISO 8601 or Win32's ticks of 100 ns since 1601; None where it is neither."""
     number = number_of(written)
     try:
         if number is not None:

@@ -1,4 +1,4 @@
-"""A session, one agent's time in a blob, and the writer whose it is."""
+"""A session, which is one agent's time in a blob, and the writer it belongs to."""
 
 from dataclasses import dataclass, replace
 from enum import IntEnum
@@ -12,7 +12,7 @@ _NO_FACTS, _NOBODY = NodeFacts(), Identity()
 
 
 class Phase(IntEnum):
-    """Of a session: nothing told yet, telling what it tells once, and sending samples."""
+    """A session's phase: nothing received, receiving startup records, or receiving samples."""
 
     NEW = 0
     OPENING = 1
@@ -21,14 +21,14 @@ class Phase(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """By whom records are, as their tags tell: the name of the node, or else of its host, and whose they are."""
+    """The writer of records, from their tags: the name of the node, else of its host, and the identity."""
 
     node: str
     identity: Identity
 
     @property
     def key(self) -> str:
-        """The node's name alone where no task is named."""
+        """Returns the node's name, followed by job, task and attempt where any is named."""
         identity = self.identity
         task = (identity.job, identity.task, identity.attempt)
         return "\0".join((self.node, *task)) if any(task) else self.node
@@ -43,20 +43,20 @@ class Writer:
 
     @property
     def of_node(self) -> "Writer":
-        """The node itself, whatever task is named."""
+        """Returns the node as a writer, without a task."""
         return Writer(self.node, replace(self.identity, job="", task="", attempt=""))
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One agent's time in a blob; `number` counts from 0 in the order in which sessions begin.
+    """One agent's time in a blob; `number` counts from 0 in order of sessions' starts.
 
-    `told` are the records and variables, of those that a session has once, with the nanosecond of each. `host` is the
-    node's name, or its host's, as the records' tags have it: what it is called where the identity doesn't tell. A
-    session is `under` the one of that number whose records tell of it, too. `rival` is the node of what was told
-    without tags before and no samples followed: whose the next ones are isn't certain then. `otherwise` is what the
-    session is if its samples are of the agent before, which may write on while the next one has told whose it is. It
-    `has_facts` if it told some itself.
+    `told` are the startup records and variables received of those that a session has once, with each one's nanosecond.
+    `host` is the name of the node, or of its host, in the records' tags, used where the identity lacks a node. `under`
+    is the number of the session whose startup records also describe this one. `rival` is the node of earlier startup
+    records without tags that no samples followed, which makes the next samples ambiguous. `otherwise` is the session's
+    alternative if its samples belong to the previous agent, which may still write after the next one's startup records.
+    `has_facts` means that it received facts of its own.
     """
 
     number: int
@@ -72,23 +72,23 @@ class Session:
 
     @property
     def whose(self) -> Identity:
-        """Whose it is; a host's name stands for that of a node that nothing tells."""
+        """Returns the identity; the host's name replaces an unknown node."""
         return self.identity.over(Identity(node=self.host))
 
     def is_over(self, metric: Metric) -> bool:
-        """Whether a record that is told once begins another session."""
+        """Returns whether a startup record begins another session."""
         if self.phase is not Phase.OPENING:
             return self.phase is Phase.RUNNING
         single = single_of(shown(metric))
         return bool(single) and any(name == single and at != (metric.time or 0) for name, at in self.told)
 
     def is_of_another_task(self, writer: Writer) -> bool:
-        """Whether it tells of a job or a task other than a writer's."""
+        """Returns whether the session names another job or task than a writer's."""
         own, other = self.identity, writer.identity
         return bool((own.task and own.task != other.task) or (own.job and other.job and own.job != other.job))
 
     def with_record(self, metric: Metric) -> "Session":
-        """With what a record tells that is told once."""
+        """Returns the session extended by a startup record."""
         safe = shown(metric)
         found = identity_of_record(safe)
         identity = found.over(self.identity) if is_of_batch(metric) else self.identity.over(found)
@@ -98,23 +98,26 @@ class Session:
         return replace(told, phase=Phase.OPENING, told=self._told(safe), otherwise=otherwise)
 
     def with_tags(self, identity: Identity) -> "Session":
-        """With what tags of its records tell."""
+        """Returns the session extended by the identity in its records' tags."""
         if identity == _NOBODY:
             return self
         otherwise = self.otherwise.with_tags(identity) if self.otherwise else None
         return replace(self, identity=identity.within(self.identity), otherwise=otherwise)
 
     def of(self, above: "Session", *, under: int = -1) -> "Session":
-        """With what another one has told, and all that it tells from now on if it is under it."""
+        """Returns the session with another one's identity and facts, and linked to it by `under`."""
         return replace(self, identity=above.identity, facts=above.facts, under=under)
 
     def _told(self, safe: Metric) -> tuple[tuple[str, int], ...]:
-        """With a record that a session has once; of a list the first does, as the next list begins with it, too."""
+        """Returns `told` with a record that a session has once; of a list only the first, which begins each list."""
         single, known = single_of(safe), [name for name, _ in self.told]
         is_listed = safe.name in LISTS and any(name.startswith(f"{safe.name}/") for name in known)
         return self.told if not single or single in known or is_listed else (*self.told, (single, safe.time or 0))
 
     def with_told(self, above: "Session") -> "Session":
-        """With what the session above it has told; facts that it told itself, or were told before, last."""
+        """Returns the session with the identity and facts of the one above.
+
+        Facts of its own take precedence; inherited ones remain where the one above has none.
+        """
         facts = self.facts if self.has_facts or above.facts == _NO_FACTS else above.facts
         return replace(self, identity=self.identity.within(above.identity), facts=facts)

@@ -1,4 +1,4 @@
-"""Begins and ends the sessions of a blob as its records come, and tells which session each is of."""
+"""Assignment of a blob's records to sessions, which it begins and ends as records arrive."""
 
 from dataclasses import replace
 
@@ -10,14 +10,14 @@ from shared.domain.telemetry.sessions.gathering import Gathered, Gathering
 from shared.domain.telemetry.sessions.session import Phase, Session, Writer
 from shared.domain.telemetry.sessions.taken import Taken
 
-_QUIET = 300_000_000_000  # nanoseconds after which a session makes room for another, where there is none
-_TASK_QUIET = 150_000_000_000  # the same of a task's, as short ones follow each other soon; but for a displaced one
+_QUIET = 300_000_000_000  # nanoseconds after which a quiet session makes room for another, at the limit
+_TASK_QUIET = 150_000_000_000  # the same for a task's, as short tasks follow each other soon; not for a displaced one
 
 
 class SessionKeeper:
-    """Of one blob. `identity` is what its name tells, `times` are those that samples may have.
+    """A keeper of one blob's sessions; `identity` comes from the blob's name, `times` are those of accepted samples.
 
-    What is gathered is summed up before a session ends.
+    Buffered records are rolled up before a session ends.
     """
 
     __slots__ = ("_full_until", "_gathering", "_identity", "_state", "_times")
@@ -30,14 +30,14 @@ class SessionKeeper:
         self._full_until: dict[tuple[bool, int], int] = {}
 
     def settled(self, metric: Metric, known: Gathered, records: int, taken: Taken) -> tuple[Gathered, Session | None]:
-        """Where so many records that are alike count, of which this is the first, and of which session."""
+        """Returns the buffer and the session for `records` similar records, the first of them given."""
         session = self._noted(metric, known, taken)
         if session is None and known.writer.is_of_task and not known.is_once:
             return self._crowded(metric, known, records, taken)
         return known, session
 
     def _noted(self, metric: Metric, known: Gathered, taken: Taken) -> Session | None:
-        """The session that a record belongs to, which it may begin or tell of; None where there are too many."""
+        """Returns the session of a record, which may begin or describe it; None where there are too many."""
         sessions, writer = self._state.sessions, known.writer
         before = session = sessions.current.get(writer.key)
         if session is None or (known.is_once and session.is_over(metric)):
@@ -60,10 +60,10 @@ class SessionKeeper:
         return session
 
     def _crowded(self, metric: Metric, known: Gathered, records: int, taken: Taken) -> tuple[Gathered, Session | None]:
-        """Where samples of one task too many count, and the session: their node's, but for counters.
+        """Returns buffer and session for samples of one task too many: those of their node, without counters.
 
-        Most of what agents sample is their node's, whichever task they name. But counters of several tasks would be
-        read as one, which grows by the differences between them. No session where the node's is one of another task.
+        Most samples describe the node, whichever task they name. But counters of several tasks would be read as one,
+        which grows by the differences between them. No session is returned where the node's session is of another task.
         """
         node = known.of_node
         if node is None:
@@ -72,7 +72,7 @@ class SessionKeeper:
         session = self._state.sessions.current.get(node.key)
         if session is None:
             session = self._noted(metric, node, taken)
-        else:  # it ends no opening of the node, as no sample of a task that runs does
+        else:  # the node's startup phase continues, as with any sample of a running task
             node.settled = session.number
         if session is None:
             return node, None
@@ -83,7 +83,7 @@ class SessionKeeper:
         return node, session
 
     def _tell_those_under(self, before: Session, session: Session, taken: Taken, *, by_batch: bool) -> None:
-        """Tells sessions what the one above them tells now; tasks end that Batch's environment shows to be over."""
+        """Passes a session's new facts to those under it, and ends tasks that Batch's environment shows to be over."""
         if (before.identity, before.facts) == (session.identity, session.facts):
             return
         sessions = self._state.sessions
@@ -96,10 +96,10 @@ class SessionKeeper:
             self._tell_those_under(one, told, taken, by_batch=by_batch)
 
     def _begun(self, known: Gathered, ended: Session | None, time: int | None, taken: Taken) -> Session | None:
-        """The first session of a writer, or the one behind another, whose counters may be those of another node.
+        """Begins the first session of a writer, or the next, whose counters may be those of another node.
 
-        With one without tags those of its tasks end, and that of the host that followed it. Under the same tag it is
-        the same node, whose tasks go on.
+        The next session of a writer without tags ends those of its tasks and of the host that followed it. Under the
+        same tag it is the same node, so its tasks continue.
         """
         sessions, writer, memory, followers = self._state.sessions, known.writer, None, list[str]()
         if ended:
@@ -137,6 +137,6 @@ class SessionKeeper:
             self._full_until[asked] = latest + quiet
 
     def _end(self, key: str) -> None:
-        """Ends a session of which nothing is gathered."""
+        """Ends a session without buffered records."""
         self._full_until.clear()
         self._state.memories.pop(self._state.sessions.end(key).number, None)

@@ -1,11 +1,11 @@
-"""Who writes a blob: sessions of agents, one after the other and of several nodes, kept apart.
+"""The sessions of a blob's agents: successive ones, and those of several nodes, kept apart.
 
-An agent begins with a batch of records that it tells once. So the first such record after others, or one that a session
-has already told at another time, begins the next session: a retry, perhaps on another node, that appends to the same
-blob. Nodes, tasks and attempts that write to one blob at once can be kept apart only by tags of their records.
+An agent starts with a batch of startup records. So the first such record after samples, or one that a session already
+has with another time, begins the next session: a retry, perhaps on another node, that appends to the same blob. Nodes,
+tasks and attempts that write to one blob at the same time can be separated only by their records' tags.
 
-What is told once often bears no tags, whatever the agent's samples do. So a session of a task has what its node's
-session told, and one of a host what was told without tags right before it, where nobody else can have told that.
+Startup records often have no tags, even where the agent's samples do. So a task's session inherits its node's facts. A
+host's session inherits facts received without tags right before it, where nobody else can have sent them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,23 +15,24 @@ from shared.domain.telemetry.records.labels import Identity
 from shared.domain.telemetry.sessions.session import Phase, Session, Writer
 
 MOST_NODES = 16
-"""That one blob may hold at a time, so that what must be remembered of them fits into a row; a task counts like one."""
+"""Sessions (of nodes and of tasks) per blob at a time, so that their state fits into a row."""
 MOST_TASKS = 12
-"""Of them, so that nodes have a place beside them; samples of more tasks are their node's, but for counters."""
+"""Sessions of tasks among them, which leaves room for nodes; further tasks' samples count for their node, without
+counters."""
 MOST_SESSIONS = 1000
-"""That one blob may hold, as who asks for one reads what all have told."""
-_KEPT = 100  # of these, for nodes
-_SOON = 300_000_000_000  # nanoseconds in which the first samples follow what an agent tells once
+"""Sessions per blob in all, as a query for one reads the facts of all."""
+_KEPT = 100  # of these, reserved for nodes
+_SOON = 300_000_000_000  # nanoseconds within which an agent's first samples follow its startup records
 
 
 @dataclass(slots=True)
 class Sessions:
-    """The sessions under way in a blob, by the keys of their writers.
+    """A blob's running sessions, by their writers' keys.
 
-    `latest` are the nanoseconds of the last samples of those that have any, by the numbers of sessions. `left` are, by
-    their keys, those of the agent without tags that ended with it, and itself: that agent may still write. `displaced`
-    are the keys of those that made room for others lately: they make none at once when they come back, or writers that
-    all are heard of rarely would displace each other for ever.
+    `latest` are the nanoseconds of the last samples, by the number of the session. `left` are, by key, the last ended
+    session without tags, whose agent may still write, and those that ended with it. `displaced` are the keys that
+    recently made room for others. When these return they don't displace others immediately; otherwise writers with rare
+    records would displace each other forever.
     """
 
     current: dict[str, Session] = field(default_factory=dict)
@@ -41,19 +42,19 @@ class Sessions:
     displaced: list[str] = field(default_factory=list)
 
     def has_room(self, writer: Writer) -> bool:
-        """Whether there may be one more at a time."""
+        """Returns whether one more session may run."""
         if len(self.current) >= MOST_NODES:
             return False
         return not writer.is_of_task or sum(1 for _ in self._candidates(writer)) < MOST_TASKS
 
     def is_spent(self, writer: Writer) -> bool:
-        """Whether the blob has had all the sessions that it may hold."""
+        """Returns whether the blob has had all sessions that it may hold."""
         return self.begun >= MOST_SESSIONS - (_KEPT if writer.is_of_task else 0)
 
     def begin(self, writer: Writer, identity: Identity, *, is_once: bool = False) -> Session | None:
-        """The next session of a writer, whose last one is over; None where the blob has too many of either already.
+        """Begins the next session of a writer and ends its last; None where the blob has too many, running or in all.
 
-        `identity` is what the blob's name tells. A host begins it by telling something once, or by samples.
+        `identity` comes from the blob's name. `is_once` means that a startup record, not a sample, begins the session.
         """
         ended = self.current.get(writer.key)
         if ended:
@@ -84,23 +85,23 @@ class Sessions:
         self.displaced = [*self.displaced, key][-MOST_NODES:]
 
     def followers(self, ended: Session) -> list[str]:
-        """The keys of sessions that end with one without tags: of its tasks, and of the host that followed it.
+        """Returns the keys of the tasks' and the host's sessions that end with one without tags.
 
-        Where there are several hosts, of none: the first one to go on would be taken for that of the next agent.
+        With several hosts none ends: the first to continue would be mistaken for the next agent's.
         """
         hosted = {key: session.host for key, session in self.current.items() if session.host}
         is_only = len(set(hosted.values())) == 1 and any(session.host for _, session in self.under(ended.number))
         return [*(key for key, _ in self._tasks_of("")), *(hosted if is_only else ())]
 
     def leave(self, ended: Session, keys: Sequence[str]) -> None:
-        """Keeps in mind what a session without tags and those that end with it were, where a host is among them."""
+        """Remembers an ended session without tags and those that end with it, where a host is among them."""
         left = {key: replace(self.current[key], otherwise=None) for key in keys if self.current[key].host}
         self.left = left | {"": ended} if left else {}
 
     def give_back(self, writer: Writer, time: int | None) -> list[Session]:
-        """Takes a host's samples for those of the agent before, as another one sends the first after what was told.
+        """Reassigns a host's sessions to the previous agent when another host sends the first samples.
 
-        So the new host has what was told without tags. The sessions that are given back.
+        The startup records without tags then describe the other host. Returns the reassigned sessions.
         """
         untagged = self.current.get("")
         if untagged is None or not writer.of_node.is_host or time is None or untagged.phase is not Phase.OPENING:
@@ -121,9 +122,9 @@ class Sessions:
         return found
 
     def hand_over(self, ended: Session | None, begun: Session) -> list[Session]:
-        """Puts the tasks on a node under its next session, or its first one, which they may have come before.
+        """Links tasks on a node to its next session, or to its first one, which may begin after theirs.
 
-        They, with what they have of it.
+        Returns the tasks' sessions with the facts that they inherit.
         """
         numbers, found = {session.number for session in self.current.values()}, []
         for key, one in list(self._tasks_of(begun.host)):
@@ -133,7 +134,7 @@ class Sessions:
         return found
 
     def is_elsewhere(self, key: str, above: Session) -> bool:
-        """Whether a task's session is of another node or job than the one above, whatever its tags have the same."""
+        """Returns whether a task's session is of another node or job than the one above, even if their tags agree."""
         one = self.current[key]
         if key == one.host:
             return False
@@ -142,24 +143,24 @@ class Sessions:
         return bool(is_other_job or (own.node and told.node and own.node != told.node))
 
     def _tasks_of(self, node: str) -> Iterator[tuple[str, Session]]:
-        """Sessions of tasks on a node, with their keys."""
+        """Yields sessions of tasks on a node, with their keys."""
         return ((key, session) for key, session in self.current.items() if session.host == node != key)
 
     def under(self, number: int) -> list[tuple[str, Session]]:
-        """Those that have what a session told, with their keys."""
+        """Returns the sessions that inherit from a session, with their keys."""
         return [(key, session) for key, session in self.current.items() if session.under == number]
 
     def run(self, session: Session) -> None:
-        """Notes that samples follow what was told once above a session, and above that."""
+        """Marks all sessions above a session as running, as samples now follow their startup records."""
         for key, above in self.current.items():
             if above.number == session.under and above.phase is not Phase.RUNNING:
                 self.current[key] = replace(above, phase=Phase.RUNNING)
                 self.run(above)
 
     def quietest(self, writer: Writer, now: int) -> tuple[str, int] | None:
-        """The key of the session whose end would make room for a writer, and the nanosecond of its last sample.
+        """Returns the key of the session whose end would make room for a writer, and the nanosecond of its last sample.
 
-        One without any counts as heard of when this is asked first.
+        A session without samples counts as active at the first call.
         """
         above = {session.under for session in self.current.values()}
         found = [(self.latest.setdefault(session.number, now), key) for key, session in self._candidates(writer)
@@ -167,13 +168,13 @@ class Sessions:
         return min(found)[::-1] if found else None
 
     def _candidates(self, writer: Writer) -> Iterator[tuple[str, Session]]:
-        """Sessions of tasks, if the writer is of one, or else all, with their keys."""
+        """Yields sessions, with their keys: only those of tasks if the writer is a task."""
         for key, session in self.current.items():
             if key != session.host or not writer.is_of_task:
                 yield key, session
 
     def _above(self, writer: Writer) -> Session | None:
-        """The session that tells what is told once of a writer: of a task's node, or of a host that is the only one."""
+        """Returns the session whose startup records describe a writer: of its node, or for a sole host the untagged."""
         if writer.is_of_task and writer.node in self.current:
             return self.current[writer.node]
         untagged = self.current.get("")
@@ -184,13 +185,13 @@ class Sessions:
         return untagged if is_only and untagged.rival in ("", untagged.identity.node) else None
 
     def _former(self, writer: Writer) -> Session | None:
-        """What a host or a task on it had of the agent before the last one without tags, if that had it, too."""
+        """Returns the ended session that a host, or a task on it, inherited from the previous agent without tags."""
         if not writer.of_node.is_host or not any(one.host == writer.node for one in self.left.values()):
             return None
         return self.left.get(writer.key) or self.left.get(writer.node) or self.left[""]
 
     def _unfollowed(self, ended: Session | None) -> str:
-        """The node that an agent told of without tags, and sent no samples of until another began."""
+        """Returns the node in an ended agent's startup records without tags that no samples followed."""
         if ended is None or ended.host or ended.phase is not Phase.OPENING or self.under(ended.number):
             return ""
         return ended.identity.node or ended.rival

@@ -1,4 +1,4 @@
-"""What comes of steps of a blob: all that is to be kept of them, and counts of what is not."""
+"""The result of ingesting a blob's steps: everything to be stored, and counts of dropped data."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -14,11 +14,11 @@ _OTHERS = "…"
 
 @dataclass(slots=True)
 class Taken:
-    """What came of one step or of some in a row, up to `end` of the blob.
+    """The result of one or more successive steps, up to `end` of the blob.
 
-    `rollups` are by the number of their session, `cells` minutes of series in all, of those `hours` (session, and hour
-    since 1970); `sessions` are those that began, or told something new. `unknown` counts records of measurements that
-    the catalog doesn't have, by name, the rest of too many names under `…`.
+    `rollups` are by session number. `cells` counts their minutes of series, `hours` are the affected pairs of session
+    and hour since 1970. `sessions` are those that began or received new facts. `unknown` counts records of uncatalogued
+    measurements by name, or under `…` beyond the limit of names.
     """
 
     end: int
@@ -37,7 +37,7 @@ class Taken:
     losses: Losses = field(default_factory=Losses)
 
     def leave_out(self, metric: Metric, writer: Writer, session: Session | None) -> None:
-        """Counts a record that has no session, no time, or none that samples may have."""
+        """Counts a record without a session, or without an accepted time."""
         if session is None and writer.is_of_task:
             self.of_too_many_tasks += 1
         elif session is None:
@@ -51,7 +51,7 @@ class Taken:
         self.unknown[name if name in self.unknown or len(self.unknown) < _MOST_UNKNOWN else _OTHERS] += records
 
     def add(self, session: int, fold: Fold) -> None:
-        """Adds what came of a part of a session's records, beside the rollups, which are there already."""
+        """Adds a fold's counts for a session; its rollups are already present."""
         self.losses.add(fold.losses)
         self.cells += fold.cells
         self.hours.update((session, hour) for hour in fold.hours)

@@ -1,4 +1,4 @@
-"""What was taken in of an account's node telemetry so far, in numbers; light, as each scrape of metrics needs it."""
+"""Totals of an account's ingested node telemetry; a light module, as each Prometheus scrape needs it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,15 +8,15 @@ REASONS = (
     "unknown", "unread_fields", "without_time", "out_of_window", "of_too_many_nodes", "of_too_many_tasks",
     "beyond_limit", "late", "no_numbers",
 )  # fmt: skip
-"""Why records (the first and the third to sixth) or values of them are in no series, as LeftOut names it."""
+"""Reasons why records (the first and the third to sixth) or values are in no series, named as in LeftOut."""
 
 
 @dataclass(frozen=True, slots=True)
 class TelemetryTotals:
-    """Since `since`, None where nothing was counted yet. `samples` are the values that rollups hold.
+    """Totals since `since`, or None where nothing was counted. `samples` are the values in rollups.
 
-    `lost` bytes stand where nothing can be read, more of them as of `lost_at`; they are none of the others.
-    At least so much: what a host read that died before it told so is stored and counts in answers, but not here.
+    `lost` counts bytes where nothing can be read, `lost_at` is when it last grew; the other totals exclude them. Totals
+    are lower bounds: data of a host that died before it reported is stored and counts in answers, but not here.
     """
 
     since: datetime | None = None

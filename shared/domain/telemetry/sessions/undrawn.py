@@ -1,4 +1,4 @@
-"""Blobs that came and aren't drawn: in which format each seems to be, and why nothing of it is in a chart."""
+"""Blobs without charts: the apparent format of each, and the reason."""
 
 from dataclasses import dataclass
 
@@ -17,14 +17,14 @@ _REASONS = (
 
 @dataclass(frozen=True, slots=True)
 class Undrawn:
-    """An arrival, and why nothing of it is drawn, in a sentence."""
+    """An arrival, and a sentence with the reason why nothing of it is in a chart."""
 
     arrival: Arrival
     reason: str
 
 
 def why_undrawn(seems: str, counts: LeftOut) -> str:
-    """A sentence about a blob of which nothing is in a series."""
+    """Returns a sentence about a blob without any series."""
     if seems == EMPTY:
         return "There is nothing in it yet."
     if seems and not is_readable(seems) and not counts.records:
