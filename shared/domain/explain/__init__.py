@@ -1,4 +1,4 @@
-"""Why a job doesn't run: one `Evidence`, and a rule a file that makes findings of it, the cause first.
+"""Explanations why a job doesn't run: one `Evidence`, and rules, one file each, that derive findings, the cause first.
 
-A rule is a pure function and imports no other. Imports the subjects that it explains.
+A rule is a pure function and imports no other rule. Imports the subjects that it explains.
 """

@@ -1,6 +1,6 @@
-"""What is known when somebody asks why a job doesn't run, gathered in one place before anything is concluded.
+"""Evidence for the question why a job doesn't run, gathered completely before any rule concludes from it.
 
-Rules read it and nothing else, so the same evidence always gives the same answer. None means unknown, never none.
+Rules read nothing else, so the same evidence always gives the same answer. None means unknown, never none.
 """
 
 from collections import Counter
@@ -25,13 +25,13 @@ COMING = ("creating", "starting", "waitingforstarttask", "rebooting", "reimaging
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What is known of a job and of all that its tasks need.
+    """The known facts about a job and everything that its tasks need.
 
-    `counts` are None before its first read. `pool_gone` is None where nobody could say whether there is a pool.
-    `nodes` are those of the pool, empty where all of them can take tasks and some have room. `per_minute` is how many
-    tasks of all jobs on the pool ended a minute lately. `waiting`, `dependencies`, `preparation` are None where nothing
-    was looked at. `makes_pool`: the pool comes and goes with the job or its schedule; `scheduling_error` is why the
-    service couldn't start the job.
+    `counts` is None before the job's first read. `pool_gone` is None where the pool's existence is unknown. `nodes` are
+    the pool's, empty where all of them can take tasks and some have room. `per_minute` is how many tasks of all jobs on
+    the pool recently ended per minute. `waiting`, `dependencies` and `preparation` are None where nothing was read.
+    `makes_pool` means that the pool is created and deleted with the job or its schedule. `scheduling_error` is the
+    reason why the service couldn't start the job.
     """
 
     now: datetime
@@ -54,7 +54,7 @@ class Evidence:
 
     @property
     def waits(self) -> int:
-        """How many tasks wait, as far as anybody knows."""
+        """Returns the number of waiting tasks, as far as known."""
         return self.counts.active if self.counts else 0
 
     @property
@@ -63,26 +63,26 @@ class Evidence:
 
     @property
     def severity(self) -> Severity:
-        """That of what keeps all of the waiting tasks for now: it blocks a job only if none of its tasks runs."""
+        """Returns the severity of a temporary cause for all waiting tasks: blocking only if no task runs."""
         if not self.waits:
             return "info"
         return "limiting" if self.runs else "blocking"
 
     @property
     def lasting_severity(self) -> Severity:
-        """That of what keeps all of the waiting tasks until somebody changes it: it blocks whatever runs."""
+        """Returns the severity of a cause for all waiting tasks that needs action: blocking even if tasks run."""
         return "blocking" if self.waits else "info"
 
     @property
     def lasting_pool_severity(self) -> Severity:
-        """The same of what comes after dependencies."""
+        """Returns `lasting_severity` for causes that rank after dependencies."""
         return self._after_dependencies(self.lasting_severity)
 
     @property
     def later_severity(self) -> Severity:
-        """That of what comes after dependencies: less where these hold every waiting task of which anything is known.
+        """Returns `severity` for causes that rank after dependencies: less where these hold every known waiting task.
 
-        A pool that has no nodes may have none for that reason: its formula doesn't count tasks that wait for others.
+        A pool may have no nodes for that very reason: its formula doesn't count tasks that wait for others.
         """
         return self._after_dependencies(self.severity)
 
@@ -92,9 +92,9 @@ class Evidence:
 
     @property
     def is_emptied(self) -> bool:
-        """True of a pool that is on its way to no nodes: those that it has run their tasks to the end and get none.
+        """Returns whether the pool shrinks to no nodes: its nodes finish their tasks and get no new ones.
 
-        A resize that is being stopped leaves the nodes that there are.
+        A resize that is being stopped leaves the existing nodes.
         """
         facts = self.pool.facts if self.pool else None
         if facts is None or facts.state != "active" or target_of(facts) != 0:
@@ -103,19 +103,19 @@ class Evidence:
 
     @property
     def ahead(self) -> tuple[Rival, ...]:
-        """Jobs of a higher priority whose waiting tasks would take free slots now."""
+        """Returns jobs of a higher priority whose waiting tasks would take free slots now."""
         return tuple(rival for rival in self.rivals if rival.contending and rival.priority > (self.job.priority or 0))
 
     @property
     def equal(self) -> tuple[Rival, ...]:
-        """Jobs of the same priority whose waiting tasks would take free slots now."""
+        """Returns jobs of the same priority whose waiting tasks would take free slots now."""
         return tuple(rival for rival in self.rivals if rival.contending and rival.priority == (self.job.priority or 0))
 
     @property
     def own_slots(self) -> int:
-        """Slots for which its own waiting tasks stand in line: those that others hold, or its bound, don't.
+        """Returns the slots for which the job's tasks compete, without tasks held by others or by maxParallelTasks.
 
-        None do that fit on no node.
+        Tasks that fit on no node compete for none.
         """
         if self.waiting and self.pool and self.waiting.least_slots > self.pool.facts.slots_per_node:
             return 0
@@ -128,7 +128,7 @@ class Evidence:
 
     @property
     def is_contested(self) -> bool:
-        """True where slots are free, and fewer than tasks stand in line for: in a moment others have them."""
+        """Returns whether free slots are fewer than competing tasks need, so that others will have them in a moment."""
         is_open = self.pool is not None and self.pool.facts.state == "active" and self.lacks_room is False
         if not (is_open and self.free and self.own_slots):
             return False
@@ -136,26 +136,26 @@ class Evidence:
 
     @property
     def is_outranked(self) -> bool:
-        """True where jobs of a higher priority would take all slots that are free, and those of nodes on their way."""
+        """Returns whether jobs of a higher priority would take all free slots, and those of nodes on their way."""
         slots = slots_of(self.ahead)
         per_node = self.pool.facts.slots_per_node if self.pool else 1
         return slots > 0 and self.able > 0 and slots >= self.free + (self.coming + self.awaited) * per_node
 
     @property
     def unfit(self) -> tuple[Node, ...]:
-        """Nodes of the pool on which the job's preparation failed: they take no tasks of it."""
+        """Returns the pool's nodes on which the job's preparation task failed; these take none of its tasks."""
         failed = self.preparation.failed_nodes if self.preparation else ()
         return tuple(node for node in self.nodes if node.key in failed)
 
     @property
     def fit(self) -> tuple[Node, ...]:
-        """Of the nodes, where they are known, those that may get tasks of this job."""
+        """Returns the known nodes that may get tasks of this job."""
         unfit = {node.key for node in self.unfit}
         return tuple(node for node in self.nodes if node.is_able and node.key not in unfit)
 
     @property
     def free(self) -> int:
-        """Slots that are free on nodes which may get tasks of this job."""
+        """Returns the number of free slots on nodes that may get tasks of this job."""
         if self.pool is None or self.pool.picture is None or self.is_emptied:
             return 0
         if not self.unfit:
@@ -164,7 +164,7 @@ class Evidence:
 
     @property
     def states(self) -> Counter[str]:
-        """Nodes by what they come to; by state where they aren't known one by one."""
+        """Returns the number of nodes by `standing_of`, or by state where single nodes aren't known."""
         if self.nodes:
             return Counter(map(standing_of, self.nodes))
         found: Counter[str] = Counter()
@@ -175,17 +175,17 @@ class Evidence:
 
     @property
     def able(self) -> int:
-        """Nodes that may get tasks."""
+        """Returns the number of nodes that may get tasks."""
         return 0 if self.is_emptied else self.states["idle"] + self.states["running"]
 
     @property
     def coming(self) -> int:
-        """Nodes that are starting."""
+        """Returns the number of nodes that are starting."""
         return sum(self.states[state] for state in COMING)
 
     @property
     def awaited(self) -> int:
-        """Nodes that the pool is to have and hasn't while it is resized, or after that failed; 0 otherwise."""
+        """Returns the number of nodes below target, during a resize or after a failed one; 0 otherwise."""
         if self.pool is None:
             return 0
         has_failed = any(error.is_current for error in self.pool.errors)
@@ -193,15 +193,15 @@ class Evidence:
 
     @property
     def is_unseen(self) -> bool:
-        """True where the pool has nodes, but none was read yet."""
+        """Returns whether the pool has nodes, but none was read."""
         return self.pool is not None and self.pool.picture is None and self.pool.facts.nodes > 0
 
     @property
     def lacks_room(self) -> bool | None:
-        """Whether more room is what waiting tasks need: no node has enough for the least of them.
+        """Returns whether waiting tasks need more room: no node has enough for the smallest of them.
 
-        False, too, where they fit on no node of the pool at all, or preparation fails on all. None where nobody knows,
-        such as when not all of them were looked at and those that were find no room.
+        False, too, where they fit on no node of the pool at all, or preparation fails on all nodes. None where that is
+        unknown, such as when only some waiting tasks were read and these find no room.
         """
         if self.is_unseen:
             return None
@@ -217,7 +217,7 @@ class Evidence:
 
     @property
     def pool_severity(self) -> Severity:
-        """That of what keeps a pool from having room: nothing where there is room for all, less where nobody knows."""
+        """Returns the severity of a cause for a lack of room: lower where there is room, or where that is unknown."""
         lacks = self.lacks_room
         if lacks is None and self.severity == "blocking":
             return "limiting"
@@ -227,14 +227,14 @@ class Evidence:
 
     @property
     def growth_severity(self) -> Severity:
-        """That of what keeps a pool from having more nodes: those that are starting will do for some tasks."""
+        """Returns the severity of a cause that keeps a pool from growing: starting nodes suffice for some tasks."""
         return "limiting" if self.coming and self.pool_severity == "blocking" else self.pool_severity
 
 
 def standing_of(node: Node) -> str:
-    """What a node comes to, which mostly is its state.
+    """Returns a node's effective state, mostly its state.
 
-    One that may get no tasks is `offline` whatever it still runs, one whose start task failed and is tried again isn't
+    A node that may get no tasks is `offline`, whichever it still runs. One whose start task failed and is retried isn't
     starting but failed.
     """
     if node.state in {"idle", "running"} and not node.is_able:

@@ -1,8 +1,8 @@
-"""Why a job doesn't run, or not faster: what the rules find, the cause first.
+"""The explanation why a job doesn't run, or not faster: the rules' findings, the cause first.
 
-The order is that of the gates that a task has to pass: its job, what it depends on, its job's bound, its pool, the
-pool's nodes, their slots. A gate that is shut for all comes before one that lets some pass, and of those that are
-equally shut the first on the way: opening a later one would help nobody (docs/adr/0015).
+The order is that of the gates that a task passes: its job, its dependencies, its job's limit, its pool, the pool's
+nodes, their slots. A gate shut for all tasks precedes one that lets some pass. Among gates equally shut the first on
+the way comes first, as opening a later one wouldn't help (docs/adr/0015).
 """
 
 from collections.abc import Callable
@@ -24,7 +24,7 @@ from shared.domain.explain.findings import Finding
 type Rule = Callable[[Evidence], Finding | None]
 _NAMES = ("Azure ", "Batch ")
 _RANKS = {"blocking": 0, "limiting": 1, "info": 2}
-_TURNS = ("maxParallelTasks", "higherPriorityJobs", "slotsBusy")  # which matter only to tasks that may start
+_TURNS = ("maxParallelTasks", "higherPriorityJobs", "slotsBusy")  # relevant only to tasks that may start
 
 OF_JOB: tuple[Rule, ...] = (why_job.deleted, why_job.expired, why_job.not_started, why_job.over)
 ON_THE_WAY: tuple[Rule, ...] = (
@@ -57,7 +57,7 @@ AT_REST: tuple[Rule, ...] = (why_job.disabled, why_job.nothing_waits, why_job.re
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Findings with the cause first, and all of it in a sentence; `running`: tasks of the job run."""
+    """Findings with the cause first, and a summary sentence; `running` means that tasks of the job run."""
 
     running: bool
     summary: str
@@ -65,7 +65,7 @@ class Explanation:
 
 
 def explain(evidence: Evidence) -> Explanation:
-    """What the evidence says."""
+    """Returns the explanation that follows from the evidence."""
     rests = evidence.counts is not None and not evidence.waits
     findings = _found(OF_JOB, evidence) or _found(AT_REST if rests else ON_THE_WAY, evidence)
     findings = _one_blocks(sorted(findings, key=lambda finding: _RANKS[finding.severity]))
@@ -75,7 +75,7 @@ def explain(evidence: Evidence) -> Explanation:
 
 
 def _one_blocks(findings: list[Finding]) -> list[Finding]:
-    """One cause that blocks is enough: others that would, and whose turn it is, become notes behind it."""
+    """Demotes further blocking findings, and those about turns for slots, to notes: one blocking cause is enough."""
     if not findings or findings[0].severity != "blocking":
         return findings
     first, *others = findings

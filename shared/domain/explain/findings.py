@@ -1,4 +1,4 @@
-"""What an explanation consists of: findings, each with its weight, what shows it and what to do about it."""
+"""Findings, the parts of an explanation: each with severity, evidence and advice."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,10 +11,10 @@ type Value = str | int | float | bool | datetime | timedelta | tuple[str, ...] |
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One cause: what is so, what shows it, what to do about it, and since when it is so where that is known.
+    """One cause: the fact, its evidence, advice, and since when it holds where that is known.
 
-    `blocking`: it keeps every waiting task of the job from starting, for good or while none runs; `limiting`: it keeps
-    some, or more of them, from it; `info`: worth knowing, but not the cause.
+    `blocking`: it keeps every waiting task of the job from starting, permanently or while none runs. `limiting`: it
+    keeps some of them, or more of them, from starting. `info`: worth knowing, but not the cause.
     """
 
     code: str

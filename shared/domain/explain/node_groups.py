@@ -1,4 +1,4 @@
-"""Kinds of nodes that get no tasks, by state, and what is told of each. Sentences take the words of `why_nodes`."""
+"""Groups of nodes that get no tasks, by state, with texts for each; `why_nodes` fills in their words."""
 
 from dataclasses import dataclass
 
@@ -7,9 +7,10 @@ from shared.domain.nodes.nodes import START_TASK_FAILED
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Nodes in one of `states`. `is_replaceable`: more nodes would do; where start tasks fail they would fail as well.
+    """Nodes in one of `states`.
 
-    `is_plain`: a node tells no more than its state does. `names_formula`: advice on more nodes ends with the formula.
+    `is_replaceable` means that more nodes would help; where start tasks fail, new nodes would fail as well. `is_plain`
+    means that no cause is known beyond the state. `names_formula` appends the autoscale formula to advice on growth.
     """
 
     states: tuple[str, ...]

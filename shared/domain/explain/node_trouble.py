@@ -1,8 +1,8 @@
-"""What makes nodes unusable, where they tell one and the same error, and what to do about it.
+"""Errors that make nodes unusable, where all nodes report the same one, and advice for each.
 
 Source: "Azure Batch pool and node errors": a node is unusable where an application package can't be downloaded or
-unpacked, a container image can't be pulled, or its disk is full. Codes are matched by what they begin with, as the page
-tells no complete list.
+unpacked, a container image can't be pulled, or its disk is full. Codes are matched by prefix, as the page has no
+complete list.
 """
 
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ _BY_CODE = {
 
 
 def trouble_of(nodes: Sequence[Node]) -> Trouble | None:
-    """What all of these nodes tell, None where they tell several things, or nothing that is known here."""
+    """Returns the error common to all of these nodes; None for different or unlisted errors."""
     found = {_trouble(node) for node in nodes}
     return found.pop() if len(found) == 1 else None
 

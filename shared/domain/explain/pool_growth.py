@@ -1,7 +1,7 @@
-"""How a pool gets more nodes: by a resize, or by its autoscale formula alone.
+"""Advice on how a pool gets more nodes: by a resize, or only by its autoscale formula.
 
 Source: "Create a formula to automatically scale compute nodes in a Batch pool". Batch refuses to resize a pool that has
-a formula, so advice names what the formula gave and the line that decides.
+a formula, so advice names the formula's result and the line that decides.
 """
 
 import re
@@ -18,18 +18,18 @@ _LONGEST = 300
 
 
 def target_of(facts: PoolFacts) -> int | None:
-    """All nodes that are to be, None where the service doesn't tell."""
+    """Returns the pool's target number of nodes, or None where the service doesn't report it."""
     targets = [size.target for size in (facts.dedicated, facts.spot) if size.target is not None]
     return sum(targets) if targets else None
 
 
 def larger(facts: PoolFacts) -> str:
-    """What gives the pool more nodes, as a part of a sentence."""
+    """Returns a clause on how to give the pool more nodes."""
     return "let the pool's autoscale formula give more nodes" if facts.auto_scale else "make the pool larger"
 
 
 def replaced(facts: PoolFacts) -> str:
-    """How nodes that are lost for good are replaced; Batch restarts nodes only that are idle or run tasks."""
+    """Returns a sentence on replacing lost nodes; Batch restarts only nodes that are idle or run tasks."""
     after = (
         "the pool's formula brings new ones at its next evaluation"
         if facts.auto_scale
@@ -39,7 +39,7 @@ def replaced(facts: PoolFacts) -> str:
 
 
 def formula_sentences(facts: PoolFacts) -> str:
-    """What the pool's formula gave, from what, and the lines to change, to go behind advice; empty without one."""
+    """Returns the formula's result, inputs and deciding lines as sentences to append to advice; empty without one."""
     scale = facts.auto_scale
     if scale is None:
         return ""
@@ -52,7 +52,7 @@ def formula_sentences(facts: PoolFacts) -> str:
 
 
 def formula_evidence(facts: PoolFacts) -> dict[str, Value]:
-    """The same as evidence; empty without a formula."""
+    """Returns the formula's result and lines as evidence; empty without a formula."""
     scale = facts.auto_scale
     if scale is None:
         return {}
@@ -66,7 +66,7 @@ def formula_evidence(facts: PoolFacts) -> dict[str, Value]:
 
 
 def target_lines(formula: str) -> list[tuple[int, str]]:
-    """The statements that set a target, with the numbers of the lines on which they begin."""
+    """Returns the statements that set a target, with the numbers of their first lines."""
     plain = _COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), formula)
     found, line = list[tuple[int, str]](), 1
     for statement in plain.split(";"):
@@ -79,7 +79,7 @@ def target_lines(formula: str) -> list[tuple[int, str]]:
 
 
 def _variables(formula: str) -> tuple[str, ...]:
-    """The variables of the service that a formula reads: those that it doesn't make itself."""
+    """Returns the service's variables that a formula reads, without those that it defines itself."""
     plain = _COMMENT.sub(" ", formula)
     made = set(_MADE.findall(plain))
     return tuple(name for name in dict.fromkeys(_VARIABLE.findall(plain)) if not (name in made or _GIVEN.match(name)))

@@ -1,4 +1,4 @@
-"""What explanations say of a pool's size and of the errors of its resizes."""
+"""Texts of explanations about a pool's size and resize errors."""
 
 from shared.domain.core.amounts import amount
 from shared.domain.pools.pool_settings import Problem
@@ -15,7 +15,7 @@ def ended_with(error: ResizeError) -> str:
 
 
 def with_error(error: ResizeError | Problem) -> str:
-    """The code and the message of an error, as far as the service told any."""
+    """Returns the code and message of an error, as far as the service reported them."""
     message = error.message.rstrip(".")
     told = ": ".join(part for part in (error.code, message) if part)
     return f" with {'' if error.code or not told else 'an error: '}{told or 'an error that has no name'}"

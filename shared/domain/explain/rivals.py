@@ -1,4 +1,4 @@
-"""Other jobs on a job's pool: what they hold of its slots, and which of their tasks come before or beside its own."""
+"""Other jobs on a job's pool: the slots they hold, and their tasks that start before or beside the job's own."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ _MOST_NAMED = 5
 
 @dataclass(frozen=True, slots=True)
 class Rival:
-    """Another job on the same pool. Slots are those that its running, and its waiting, tasks require.
+    """Another job on the same pool; its slots are those that its running and its waiting tasks require.
 
-    `dependencies` are those of its waiting tasks, None where nobody looked; `fits` is False where every waiting task
-    that was looked at requires more slots than a node has, `is_prepared` where its preparation failed on every node on
-    which it has ended. `is_doubtful`: no look at it succeeded, and of several other jobs that were looked at none could
-    start a task.
+    `dependencies` are those of its waiting tasks, None where they weren't read. `fits` is False where every waiting
+    task that was read requires more slots than a node has. `is_prepared` is False where its preparation task failed on
+    every node on which it ended. `is_doubtful` means that no read of it succeeded, while of several other jobs that
+    were read none could start a task.
     """
 
     id: str
@@ -39,7 +39,7 @@ class Rival:
 
     @property
     def held(self) -> int:
-        """Waiting tasks that no free slot would start, or of which nobody knows that one would."""
+        """Returns the number of waiting tasks that no free slot would start, or that aren't known to start."""
         found = self.dependencies
         can_start = self.fits and self.is_prepared and not self.is_doubtful
         if not can_start or (found and (found.all_held or found.seem_all_held)):
@@ -48,7 +48,7 @@ class Rival:
 
     @property
     def contending(self) -> int:
-        """Waiting tasks that would take free slots now: those that nothing holds, as many as its bound leaves."""
+        """Returns the number of waiting tasks that would take free slots now: not held, within maxParallelTasks."""
         if self.state != "active":
             return 0
         ready, most = self.counts.active - self.held, self.rules.max_parallel_tasks
@@ -56,12 +56,12 @@ class Rival:
 
     @property
     def contending_slots(self) -> int:
-        """Their slots, by the mean of all that wait."""
+        """Returns the slots of contending tasks, by the mean of all waiting ones."""
         return -(-self.waiting_slots * self.contending // self.counts.active) if self.counts.active else 0
 
 
 def tasks_of(rivals: Sequence[Rival]) -> int:
-    """Tasks of these jobs that would take free slots now."""
+    """Returns the number of these jobs' tasks that would take free slots now."""
     return sum(rival.contending for rival in rivals)
 
 
@@ -70,14 +70,14 @@ def slots_of(rivals: Sequence[Rival]) -> int:
 
 
 def named(rivals: Sequence[Rival]) -> str:
-    """Like `'a' (396 tasks) and 2 more jobs`: those with the most contending tasks."""
+    """Returns text like `'a' (396 tasks) and 2 more jobs`: jobs with the most contending tasks first."""
     ordered = sorted(rivals, key=lambda rival: (-rival.contending, rival.id))
     told = ", ".join(f"'{rival.id}' ({amount(rival.contending, 'task')})" for rival in ordered[:_MOST_NAMED])
     return told + _more(len(ordered))
 
 
 def holders(rivals: Sequence[Rival]) -> tuple[str, ...]:
-    """The jobs whose tasks are on slots, those with the most first: `'a' (4 tasks on 8 slots)`."""
+    """Returns the jobs whose tasks occupy slots, those with the most first: `'a' (4 tasks on 8 slots)`."""
     on = sorted((rival for rival in rivals if rival.running), key=lambda rival: (-rival.running_slots, rival.id))
     told = [f"'{r.id}' ({amount(r.running, 'task')} on {amount(r.running_slots, 'slot')})" for r in on[:_MOST_NAMED]]
     return (*told, *([_more(len(on)).removeprefix(" and ")] if len(on) > _MOST_NAMED else ()))

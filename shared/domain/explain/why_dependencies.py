@@ -1,4 +1,4 @@
-"""Causes that lie in what waiting tasks depend on: others that haven't completed as they must, or never will."""
+"""Causes in dependencies: waiting tasks depend on others that haven't completed as required, or never will."""
 
 from shared.domain.core.amounts import amount
 from shared.domain.dependencies.dependencies import Blocker, Dependencies
@@ -11,7 +11,7 @@ _FAILED, _CYCLE, _OPEN = "dependenciesFailed", "dependencyCycle", "dependenciesU
 
 
 def all_held(e: Evidence) -> Finding | None:
-    """Every waiting task waits for others, which are known to be all: more nodes or slots would help none."""
+    """Returns the finding that all waiting tasks, each of them known, wait for others: more nodes wouldn't help."""
     found = e.dependencies
     if found is None or not found.all_held:
         return None
@@ -19,12 +19,12 @@ def all_held(e: Evidence) -> Finding | None:
 
 
 def seem_all_held(e: Evidence) -> Finding | None:
-    """As far as anybody knows all wait for others. That comes first, though one of which nobody knows may not."""
+    """Returns the finding that all known tasks wait for others. It comes first, though an unknown one may not wait."""
     return _held_by(e, e.dependencies, "limiting") if e.dependencies and e.dependencies.seem_all_held else None
 
 
 def some_held(e: Evidence) -> Finding | None:
-    """Some wait for others. Those that don't wait for something else, which comes first."""
+    """Returns the finding that some tasks wait for others. The rest wait for something else, which comes first."""
     found = e.dependencies
     return _held_by(e, found, "limiting") if found and not (found.all_held or found.seem_all_held) else None
 
@@ -54,7 +54,7 @@ def _held_by(e: Evidence, found: Dependencies, severity: Severity) -> Finding | 
 
 
 def _code(found: Dependencies) -> str:
-    """The cause that holds most of those that wait for good."""
+    """Returns the cause that holds most of the tasks that wait forever."""
     if found.circular > max(found.lost, found.astray):
         return _CYCLE
     return _FAILED if found.lost else _CYCLE if found.circular else _OPEN
@@ -84,7 +84,7 @@ def _dependency_title(found: Dependencies, code: str) -> str:
 
 
 def _cycle(found: Dependencies) -> str:
-    """The cycle, which is cut short where it is long."""
+    """Returns the cycle as a text, shortened where it is long."""
     if not found.cycle:
         return ""
     shown = list(found.cycle)

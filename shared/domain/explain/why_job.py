@@ -1,6 +1,6 @@
-"""Causes that lie in the job itself: its state, its time, its bound, what its tasks require.
+"""Causes in the job itself: its state, its time limit, its task limit, its tasks' requirements.
 
-Each rule is a function of the evidence that gives a finding, or None where it doesn't apply.
+Each rule is a function of the evidence that returns a finding, or None where it doesn't apply.
 """
 
 from shared.domain.core.amounts import amount
@@ -44,7 +44,7 @@ def deleted(e: Evidence) -> Finding | None:
 
 
 def expired(e: Evidence) -> Finding | None:
-    """The job had, or has, no time left; a job that is over for other reasons isn't meant."""
+    """Returns the finding that the job's time ran out, not that the job ended for other reasons."""
     limit, start = e.rules.max_wall_clock_time, e.job.start_time or e.job.creation_time
     was_ended = (e.job.terminate_reason or "").lower() == _EXPIRED
     is_due = e.job.state == "active" and limit is not None and start + limit <= e.now
@@ -64,7 +64,7 @@ def expired(e: Evidence) -> Finding | None:
 
 
 def over(e: Evidence) -> Finding | None:
-    """The job has ended, or is about to, for any reason but its time."""
+    """Returns the finding that the job has ended, or is ending, for any reason except its time limit."""
     if e.deleted or e.job.state not in ENDING:
         return None
     reason = e.job.terminate_reason
@@ -89,7 +89,7 @@ def over(e: Evidence) -> Finding | None:
 
 
 def not_started(e: Evidence) -> Finding | None:
-    """The service couldn't start the job and completed it, as it does where a job's own pool can't be made."""
+    """Returns the finding that the service couldn't start the job and completed it, as where its own pool fails."""
     error = e.scheduling_error
     if e.deleted or error is None:
         return None
@@ -150,17 +150,17 @@ def parallel_bound(e: Evidence) -> Finding | None:
 
 
 def all_too_large(e: Evidence) -> Finding | None:
-    """No waiting task that was looked at fits on any node: room, or more nodes, would help none."""
+    """Returns the finding that no waiting task that was read fits on a node: more nodes or room wouldn't help."""
     return _too_large(e) if e.waiting and e.pool and e.waiting.least_slots > e.pool.facts.slots_per_node else None
 
 
 def some_too_large(e: Evidence) -> Finding | None:
-    """Some fit. What those wait for comes first."""
+    """Returns the finding that only some tasks fit; causes for these come first."""
     return _too_large(e) if e.waiting and e.pool and e.waiting.least_slots <= e.pool.facts.slots_per_node else None
 
 
 def _too_large(e: Evidence) -> Finding | None:
-    """Tasks that require more slots than a node has wait for ever."""
+    """Returns the finding that tasks require more slots than a node has, so that they wait forever."""
     if e.waiting is None or e.pool is None or e.waiting.most_slots <= e.pool.facts.slots_per_node:
         return None
     has = e.pool.facts.slots_per_node
@@ -188,7 +188,7 @@ def _left(e: Evidence) -> str:
 
 
 def nothing_waits(e: Evidence) -> Finding | None:
-    """The job is ready and has nothing to start."""
+    """Returns the finding that the job is ready and has nothing to start."""
     if e.counts is None or e.waits or e.runs or e.deleted or e.job.state in ENDING:
         return None
     if not e.counts.total:
@@ -213,7 +213,7 @@ def nothing_waits(e: Evidence) -> Finding | None:
 
 
 def retried(e: Evidence) -> Finding | None:
-    """A hint of its own: a task that fails each time and may be tried without end takes a slot each time."""
+    """Returns a separate hint: a failing task with unlimited retries takes a slot each time."""
     found = e.retried
     if found is None or e.deleted or e.job.state in ENDING:
         return None

@@ -1,8 +1,7 @@
-"""Causes that lie in the nodes of the job's pool: they don't come up, are lost, away or shut, each named as what it is.
+"""Causes in the nodes of the job's pool: nodes that don't start, are lost, away or disabled, each named as such.
 
-Where no node can take tasks the most frequent cause is the one that blocks. Where some can and have no room, it is so
-only if those that get none are as many. Nodes that others would replace come behind a resize that didn't bring more
-than they are, or hasn't yet.
+Where no node can take tasks, the most frequent cause blocks. Where some can but have no room, it blocks only if the
+nodes that get no tasks are as many. Replaceable nodes rank after resizes where the pool lacks more nodes than these.
 """
 
 from collections import Counter
@@ -44,7 +43,7 @@ def _many(group: Group, e: Evidence) -> Finding | None:
 
 
 def _few(group: Group, e: Evidence) -> Finding | None:
-    """Fewer than the nodes that the pool lacks, which may be on their way: what is told of those comes first."""
+    """Returns the finding on nodes fewer than the pool lacks; findings on the missing nodes come first."""
     return _found(e, group) if _are_few(e, group) else None
 
 
@@ -89,7 +88,7 @@ def _detail(pool_id: str, group: Group, number: int, total: int, causes: Counter
 
 
 def _advice(e: Evidence, group: Group, nodes: list[Node]) -> str:
-    """With what gives this pool more nodes, and without a look at start tasks where none runs."""
+    """Returns the advice on this pool's growth, mentioning the start task only where one runs."""
     if e.pool is None:
         return group.advice
     facts = e.pool.facts
@@ -103,7 +102,7 @@ def _advice(e: Evidence, group: Group, nodes: list[Node]) -> str:
 
 
 def _title(form: str, number: int, total: int) -> str:
-    """The `form` with how many nodes that is: a few that are unfit aren't the pool."""
+    """Returns `form` with the number of nodes: a few unfit nodes aren't the whole pool."""
     some = f"{number:,} of the pool's {amount(total, 'node')}"
     nodes = some if number < total else "the pool's nodes" if total > 1 else "the pool's only node"
     told = form.format(nodes=nodes, **_words(number))
@@ -111,7 +110,7 @@ def _title(form: str, number: int, total: int) -> str:
 
 
 def _words(number: int) -> dict[str, str]:
-    """What changes in a sentence about one node, or several."""
+    """Returns the words of a sentence that differ between one node and several."""
     return {several: one if number == 1 else several for several, one in _OF_ONE.items()}
 
 
@@ -128,13 +127,13 @@ def _severity(e: Evidence, group: Group) -> Severity:
 
 
 def outweigh(e: Evidence) -> bool:
-    """True where nodes that get no tasks, for whatever reason, are as many as those that may get some."""
+    """Returns whether nodes that get no tasks, for any reason, are as many as those that may get some."""
     number = sum(_numbers(e))
     return number > 0 and number >= e.able
 
 
 def _numbers(e: Evidence) -> list[int]:
-    """Nodes that get no tasks by reason, without those that are few beside what the pool lacks."""
+    """Returns the numbers of nodes that get no tasks, by reason, without groups smaller than the lack of nodes."""
     return [_count(e, group) for group in GROUPS if not _are_few(e, group)]
 
 
@@ -152,6 +151,6 @@ def _cause(node: Node) -> str:
 
 
 def _since(nodes: list[Node]) -> datetime | None:
-    """When the first of them came to this."""
+    """Returns when the first of these nodes entered its state."""
     stamps = [node.transition for node in nodes if node.transition]
     return from_milliseconds(min(stamps)) if stamps else None

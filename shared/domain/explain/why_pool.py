@@ -1,6 +1,6 @@
-"""Causes that lie in the job's pool: it isn't there, wants no nodes, couldn't get them, or is still getting them.
+"""Causes in the job's pool: it doesn't exist, is being deleted, has target 0, a failing formula, or no nodes.
 
-Where slots are free these are told, but not as the cause of anything.
+Where slots are free these findings appear, but not as the cause.
 """
 
 from shared.domain.core.amounts import amount
@@ -12,7 +12,7 @@ from shared.domain.explain.why_nodes import outweigh
 
 
 def missing(e: Evidence) -> Finding | None:
-    """Only where Batch said so: a pool that just isn't known may be new."""
+    """Returns the finding only where Batch reported it: a pool that is merely unknown may be new."""
     if not e.pool_gone or e.job.state in ENDING or e.deleted:
         return None
     name = e.job.pool_id
@@ -29,7 +29,7 @@ def missing(e: Evidence) -> Finding | None:
 
 
 def _pool_advice(e: Evidence) -> str:
-    """A pool that Batch made for a job it doesn't make again, and such a job can't be given another."""
+    """Returns advice; Batch doesn't re-create a pool that it made for a job, nor can such a job get another."""
     if e.makes_pool:
         return "Batch made this pool for the job and makes no other: submit the tasks that are left to a new job."
     other = "disable the job, give it another pool and enable it again."
@@ -52,12 +52,12 @@ def deleting(e: Evidence) -> Finding | None:
 
 
 def autoscale_failed(e: Evidence) -> Finding | None:
-    """The formula keeps a pool from growing that has the nodes that it is to have, and those work."""
+    """Returns the finding that the formula keeps a pool from growing that has its target number of working nodes."""
     return _formula_failed(e, e.growth_severity) if _has_its_nodes(e) and not _is_to_be_empty(e) else None
 
 
 def autoscale_failed_as_well(e: Evidence) -> Finding | None:
-    """The pool hasn't even the nodes that it is to have, or they don't work: what keeps those comes first."""
+    """Returns the same for a pool without its target number of working nodes; the causes for that come first."""
     if _has_its_nodes(e) or _is_to_be_empty(e):
         return None
     return _formula_failed(e, "info" if e.pool_severity == "info" else "limiting")
@@ -89,15 +89,15 @@ def _formula_failed(e: Evidence, severity: Severity) -> Finding | None:
 
 
 def _has_its_nodes(e: Evidence) -> bool:
-    """True where a pool at rest has as many nodes as it is to have, and those that get no tasks don't outweigh.
+    """Returns whether a steady pool has its target number of nodes, and nodes without tasks don't outweigh the others.
 
-    Batch counts nodes that it has no use of as nodes that the pool has, be they unusable or taken back by Azure.
+    Batch also counts nodes that it can't use, be they unusable or preempted.
     """
     return not (e.pool is None or e.pool.facts.is_resized or e.pool.facts.lacking or outweigh(e))
 
 
 def no_target(e: Evidence) -> Finding | None:
-    """The pool is to have no nodes: it has none, or gives up those that it has when their tasks are done."""
+    """Returns the finding that the pool's target is 0: it has no nodes, or removes them when their tasks are done."""
     if e.pool is None or not _is_to_be_empty(e):
         return None
     facts = e.pool.facts
@@ -128,14 +128,14 @@ def no_target(e: Evidence) -> Finding | None:
 
 
 def _is_to_be_empty(e: Evidence) -> bool:
-    """True of a pool that is to have no nodes, and has none that goes on to take tasks."""
+    """Returns whether the pool's target is no nodes, and no node continues to take tasks."""
     if e.pool is None or e.pool.facts.state != "active" or target_of(e.pool.facts) != 0:
         return False
     return e.is_emptied or not (e.able or e.is_unseen)
 
 
 def no_nodes(e: Evidence) -> Finding | None:
-    """The pool has none, though it should and nothing is known to go on or to have gone wrong."""
+    """Returns the finding that the pool has no nodes despite its target, without a known resize or error."""
     if e.pool is None or e.pool.facts.nodes or e.states.total() or not target_of(e.pool.facts):
         return None
     if e.pool.facts.allocation_state != "steady" or current_error(e.pool):

@@ -1,4 +1,4 @@
-"""The cause that lies in a job's preparation task: nodes on which it failed take no tasks of the job."""
+"""The cause in a job's preparation task: nodes on which it failed take no tasks of the job."""
 
 from shared.domain.core.amounts import amount, are
 from shared.domain.explain.evidence import Evidence
@@ -6,9 +6,9 @@ from shared.domain.explain.findings import Finding, Severity
 
 
 def failed(e: Evidence) -> Finding | None:
-    """Nodes on which this job's preparation failed take no tasks of it, whatever they do for other jobs.
+    """Returns the finding on nodes where this job's preparation failed, though they may run tasks of other jobs.
 
-    Beside nodes that do they limit only if they are as many.
+    Beside fit nodes it is limiting only if the failed ones are as many.
     """
     found, failed, fit = e.preparation, e.unfit, e.fit
     if found is None or not failed or not e.waits:

@@ -1,6 +1,6 @@
-"""Causes that lie in a pool's resizes: the last one failed, one goes on, an earlier one failed.
+"""Causes in a pool's resizes: the last one failed, one is running, an earlier one failed.
 
-Where slots are free these are told, but not as the cause of anything.
+Where slots are free these findings appear, but not as the cause.
 """
 
 from dataclasses import replace
@@ -16,7 +16,7 @@ from shared.domain.pools.resize_errors import ResizeError
 
 
 def resize_failed(e: Evidence) -> Finding | None:
-    """The last attempt ended with an error and the pool is smaller than it should be."""
+    """Returns the finding that the last attempt ended with an error and the pool is below its target."""
     error = current_error(e.pool)
     if e.pool is None or error is None or not e.pool.facts.lacking:
         return None
@@ -43,7 +43,7 @@ def resize_failed(e: Evidence) -> Finding | None:
 
 
 def resizing(e: Evidence) -> Finding | None:
-    """Nodes are on their way; or some are going, and none takes tasks. A pool that is to have none is told as such."""
+    """Returns the finding that nodes are coming, or that some leave and none takes tasks; not for a target of 0."""
     if e.pool is None or not e.pool.facts.is_resized or target_of(e.pool.facts) == 0:
         return None
     facts = e.pool.facts
@@ -76,7 +76,7 @@ def resizing(e: Evidence) -> Finding | None:
 
 
 def _again(finding: Finding, failed: ResizeError, facts: PoolFacts) -> Finding:
-    """Of an attempt that follows one that failed, nobody knows whether it will do better."""
+    """Returns the finding for an attempt after a failed one, whose outcome is uncertain."""
     one = failed.attempts == 1
     attempts = "an attempt" if one else f"{failed.attempts:,} attempts"
     which = "the attempt before" if one else f"each of the {attempts} before"
@@ -91,7 +91,7 @@ def _again(finding: Finding, failed: ResizeError, facts: PoolFacts) -> Finding:
 
 
 def _failed_just_before(pool: Pool) -> ResizeError | None:
-    """The error of the attempt before the one that goes on, while nodes are lacking still."""
+    """Returns the error of the attempt before the running one, while nodes are missing."""
     began = pool.facts.attempt.began
     if began is None or not pool.facts.lacking:
         return None
@@ -99,12 +99,12 @@ def _failed_just_before(pool: Pool) -> ResizeError | None:
 
 
 def stale_error(e: Evidence) -> Finding | None:
-    """An error that isn't told of the last attempt any more explains nothing now; it is told as past."""
-    stale = e.pool.errors[0] if e.pool and e.pool.errors else None  # current ones come before
+    """Returns the finding on a past error that Batch doesn't report of the last attempt; it explains nothing now."""
+    stale = e.pool.errors[0] if e.pool and e.pool.errors else None  # current errors come first
     if e.pool is None or stale is None or stale.is_current or not e.waits:
         return None
     failed = _failed_just_before(e.pool)
-    if failed and failed.retried_at == stale.retried_at:  # which is told with the attempt that goes on
+    if failed and failed.retried_at == stale.retried_at:  # reported with the running attempt
         return None
     return Finding(
         "resizeFailedBefore",

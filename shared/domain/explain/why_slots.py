@@ -1,9 +1,9 @@
-"""Causes that lie in what else runs on the job's pool: all slots are in use, or are before the job's tasks have them.
+"""Causes in the load on the job's pool: all slots are in use, or will be before the job's tasks get them.
 
-Source: "Jobs and tasks in Azure Batch". Of jobs on the same pool those of a higher priority come first and those of
-the same one have an equal chance, so where a job stands is a range. What runs goes on, unless its job lets itself be
-preempted. Slots are free for an instant between two tasks and when a node has just started: where more tasks stand in
-line than slots are free, the line is the cause, as in the moment before and the one after.
+Source: "Jobs and tasks in Azure Batch". Of jobs on the same pool those of a higher priority come first, and those of
+the same priority have equal chances, so a job's position is a range. Running tasks continue unless their job allows
+preemption. Slots are free for an instant between two tasks and when a node has just started. Where more tasks compete
+than slots are free, the competition is the cause, as in the moments before and after.
 """
 
 from datetime import timedelta
@@ -19,7 +19,7 @@ _FAR = timedelta(days=365)
 
 
 def higher_priority(e: Evidence) -> Finding | None:
-    """Jobs of a higher priority have tasks waiting for the same slots, and can use all that are free."""
+    """Returns the finding that jobs of a higher priority have waiting tasks that can use all free slots."""
     ahead = e.ahead
     if not ahead or e.pool is None or not (_is_full(e) or (e.is_contested and slots_of(ahead) >= e.free)):
         return None
@@ -47,13 +47,13 @@ def higher_priority(e: Evidence) -> Finding | None:
 
 
 def slots_busy(e: Evidence) -> Finding | None:
-    """Every node that may get tasks is full, or has too little room for one, or others are in line for what is free."""
+    """Returns the finding that usable nodes are full, lack room, or have free slots that others compete for."""
     if e.pool is None or e.pool.picture is None or not (_is_full(e) or e.is_contested):
         return None
     facts, free = e.pool.facts, e.free
     slots = _takers(e) * facts.slots_per_node
     used = max(slots - free, 0)
-    others = min(sum(rival.running_slots for rival in e.rivals), used)  # counts of jobs are of other moments
+    others = min(sum(rival.running_slots for rival in e.rivals), used)  # jobs were counted at different times
     which = " of nodes that take its tasks" if _takers(e) < e.states.total() else ""
     return Finding(
         "slotsBusy",
@@ -87,12 +87,12 @@ def _full_title(e: Evidence, pool_id: str) -> str:
 
 
 def _takers(e: Evidence) -> int:
-    """How many nodes take tasks of this job."""
+    """Returns the number of nodes that take tasks of this job."""
     return len(e.fit) if e.nodes else e.able
 
 
 def _scattered(e: Evidence) -> str:
-    """On slots that are free and don't do."""
+    """Returns a text on free slots that don't suffice."""
     if e.is_contested:
         return f"{are(e.free, 'slot')} free at the moment, for which more tasks stand in line. "
     if not e.free or e.waiting is None:
@@ -102,13 +102,13 @@ def _scattered(e: Evidence) -> str:
 
 
 def _held(e: Evidence, facts: PoolFacts) -> str:
-    """Who has the slots: other jobs, with those that their tasks require, and this one."""
+    """Returns a text on who holds the slots: other jobs, with their tasks' slots, and this one."""
     told = [*holders(e.rivals), *([f"this job ({amount(e.runs, 'task')})"] if e.runs else ())]
     return f"The slots of '{facts.id}' are held by {', '.join(told)}. " if told else ""
 
 
 def _line(e: Evidence) -> str:
-    """Who stands in line beside this job, with the same chance."""
+    """Returns a text on jobs that compete with this one with equal chances."""
     return f"As many chances have {named(e.equal)}. " if e.equal else ""
 
 
@@ -117,7 +117,7 @@ def _which(e: Evidence) -> str:
 
 
 def room(e: Evidence) -> Finding | None:
-    """There is room for all that waits, and nothing that would keep it from using it: said where nothing was found."""
+    """Returns the finding that there is room for all waiting tasks and no known obstacle, where no cause was found."""
     if not e.waits or e.pool is None or e.pool.picture is None or not e.able or e.lacks_room is not False:
         return None
     if e.is_contested:
@@ -141,7 +141,7 @@ def room(e: Evidence) -> Finding | None:
 
 
 def _rivals(e: Evidence) -> str:
-    """On those of other jobs that may take what is free."""
+    """Returns a text on other jobs' tasks that may take the free slots."""
     if not _is_sure(e):
         return "Whether waiting tasks of other jobs could take them first isn't known."
     tasks = tasks_of(e.ahead) + tasks_of(e.equal)
@@ -151,7 +151,7 @@ def _rivals(e: Evidence) -> str:
 
 
 def _is_full(e: Evidence) -> bool:
-    """True where tasks wait, some node may get tasks, and none has room for the least of those that were looked at."""
+    """Returns whether tasks wait, some node may get tasks, and none has room for the smallest that was read."""
     if not e.waits or e.pool is None or e.pool.picture is None or not e.able or e.lacks_room is False:
         return False
     return not e.free or (
@@ -184,7 +184,7 @@ def _position(e: Evidence) -> str:
 
 
 def _is_sure(e: Evidence) -> bool:
-    """False where waiting tasks of other jobs don't count because nobody knows whether they could start."""
+    """Returns False where waiting tasks of other jobs don't count because it is unknown whether they could start."""
     return not any(rival.is_doubtful for rival in e.rivals)
 
 
@@ -202,7 +202,7 @@ def _numbers(e: Evidence) -> dict[str, Value]:
 
 
 def _in_line(e: Evidence) -> dict[str, Value]:
-    """Tasks of other jobs, and their slots, that come before its own or may; None where that isn't known."""
+    """Returns other jobs' tasks, and their slots, that come or may come before its own; None where unknown."""
     counts = {
         "tasksAhead": tasks_of(e.ahead),
         "slotsAhead": slots_of(e.ahead),
@@ -217,7 +217,7 @@ def _most_first(e: Evidence) -> list[Rival]:
 
 
 def _time_for(e: Evidence, tasks: int) -> timedelta | None:
-    """How long it takes until so many tasks have ended, each making room for another, as they ended lately."""
+    """Returns how long it takes at the recent rate until so many tasks have ended, each making room for another."""
     if not e.per_minute or not _is_sure(e):
         return None
     minutes = tasks / e.per_minute
