@@ -1,4 +1,4 @@
-"""Takes secrets out of text that came from outside. `redaction.redacted` is what others call.
+"""Removal of secrets from external text; callers use `redaction.redacted`.
 
-Imports nothing of ours but its own rules, which are in `secrets`.
+Imports nothing of ours but its own rules in `secrets`.
 """

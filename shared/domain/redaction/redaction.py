@@ -1,7 +1,7 @@
-"""Takes secrets out of text that came from outside before it is stored, shown or logged.
+"""Removal of secrets from external text before it is stored, shown or logged.
 
-It knows the forms of tokens, what people call their secrets, and how well-known programs are given them; the modules in
-`secrets` say which. What has no such sign can't be told from other text.
+It recognizes forms of tokens, common names of secrets, and options of well-known programs; the modules in `secrets`
+define them. A secret without any such sign can't be distinguished from other text.
 """
 
 import re
@@ -34,7 +34,7 @@ _WORD = re.compile(r"[\w.\-:+]*")
 _SHORTEST_TOKEN = 20
 _NAMED = re.compile(r"[^\W\d_]:")
 type _Way = tuple[Callable[[str, str], Iterator[Span]], tuple[str, ...]]
-# Each way of finding secrets by their names, and signs without which it finds none: from where such names begin, ...
+# Finders of secrets by name, with signs without which each finds none: from the start of such names, ...
 _FROM_NAMES: tuple[tuple[Callable[[str, list[int]], Iterator[Span]], tuple[str, ...]], ...] = (
     (assigned, ("=", ":", "->", "<-", "{", "];", "\uff1a")),
     (optional, ("-", "/")),
@@ -42,7 +42,7 @@ _FROM_NAMES: tuple[tuple[Callable[[str, list[int]], Iterator[Span]], tuple[str, 
     (nested, ("{",)),
     (here_documents, ("<<",)),
 )
-# ... and by words around them.
+# ... and from words around them.
 _BY_NAME: tuple[_Way, ...] = (
     (called, ("(", ", ", ",'", ',"')),
     (declared, ("variable",)),
@@ -53,7 +53,7 @@ _BY_NAME: tuple[_Way, ...] = (
     (lined, (" ", "\t", "=")),
     (said, ("pass", "pwd", "secret", "token", "key", "code")),
 )
-# Those that no name leads to.
+# Finders that need no name.
 _BY_PLACE: tuple[_Way, ...] = (
     (filed, (":",)),
     (secured, ("convertto-securestring",)),
@@ -68,20 +68,20 @@ _RULES = RuleBook((*CONTEXTS, *COMMANDS))
 
 
 def is_harmless_word(text: str) -> bool:
-    """Whether it is one word, such as an id or a time, that `redacted` would leave as it is, only more slowly."""
+    """Returns whether a text is one word, such as an id or a time, that `redacted` wouldn't change; a fast check."""
     if not _WORD.fullmatch(text) or (":" in text and _NAMED.search(text)):
         return False
     return len(text) < _SHORTEST_TOKEN or not may_hold_token(text)
 
 
 def redacted(text: str) -> str:
-    """The text without what looks like a secret; the names that led to it stay."""
+    """Returns the text without apparent secrets; the names that led to them stay."""
     spans = [*_secrets(text), *_escaped_secrets(text)]
     return _without(text, sorted(spans)) if spans else text
 
 
 def _escaped_secrets(text: str) -> Iterator[Span]:
-    """Secrets to which escapes lead; none is written over several lines."""
+    """Yields secrets found after unescaping; none spans several lines."""
     if not any(sign in text for sign in SIGNS):
         return
     start = 0
@@ -97,7 +97,7 @@ def _secrets(text: str) -> Iterator[Span]:
     yield from tokens(text)
     if starts := name_starts(text, lowered):
         for from_names, signs in _FROM_NAMES:
-            for sign in signs:  # half the time that a function or a generator takes
+            for sign in signs:  # takes half the time of a function or a generator
                 if sign in lowered:
                     yield from from_names(text, starts)
                     break
@@ -117,14 +117,14 @@ def _found(text: str, lowered: str, ways: tuple[_Way, ...]) -> Iterator[Span]:
 
 
 def _listed(text: str) -> Iterator[Span]:
-    """Secrets of a command whose arguments are written as a list; every character keeps its place."""
+    """Yields secrets of a command written as a list of arguments; every character keeps its position."""
     if _OPTION_LISTED.search(text):
         plain = _LISTED.sub(lambda found: " " * len(found[0]), text)
         yield from _RULES.spans(plain, lower(plain))
 
 
 def _without(text: str, spans: Iterable[Span]) -> str:
-    """The text with one mark for each stretch of sorted spans that overlap or touch."""
+    """Returns the text with one mark for each stretch of sorted spans that overlap or touch."""
     parts, last = list[str](), 0
     for start, end in spans:
         if end <= last or start == end:

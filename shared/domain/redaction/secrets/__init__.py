@@ -1,1 +1,1 @@
-"""What secrets look like: token forms, names and commands that lead to a secret, and how text escapes them."""
+"""The rules for secrets: token forms, names and commands that lead to a secret, and escapes in text."""

@@ -1,4 +1,4 @@
-"""Secrets that stand behind their names: `NAME=value`, `"name": "value"`, `--name value`, YAML blocks, XML elements."""
+"""Secrets after their names: `NAME=value`, `"name": "value"`, `--name value`, YAML blocks, XML elements."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -81,11 +81,11 @@ _NESTED = r"<(?P<name>[\w.:\-]{1,128})>\s*<(?i:value|string|plaintext)>(?P<secre
 _JOB = r"job-\d{1,10}(?![\w\-])"  # `rotate-key:job-1` is a schedule's job
 _MAX_PAIRED = 4096
 _QUOTED = r"\\*[\"']"
-_NO_KEY = (  # a word: `key: name`, or the name of a value that follows
+_NO_KEY = (  # a word: `key: name`, or the name of the following value
     r"""[\\"']*[A-Za-z_.\-]{1,24}(?=["'\\]*(?:[\s,;)}\]]|\Z))|["'][^"'\n]{1,100}["']\s+value\s*="""
     r"""|["'][\w. \-]{1,60}["']\s*,\s*["']value["']\s*:"""
 )
-_CLOSING = r"\\*[\"'](?:[)\],;]|(?<=[ \t][\"'])(?:[ \t]|\Z))"  # a quote that ends what the name stands in
+_CLOSING = r"\\*[\"'](?:[)\],;]|(?<=[ \t][\"'])(?:[ \t]|\Z))"  # a quote that ends the text around the name
 _PLAIN_WORD = "[a-z]{2,12}(?:[-_.][a-z]{2,12}){0,2}"
 _OF_CACHE = r"(?i)\b(?:cached?|restored?)\b[\w \t]*\Z"  # `Cache restored from key: Linux-node-1a2b`
 _MAX_CACHE = 48
@@ -102,39 +102,39 @@ _BEFORE_KEY = r"(?<![\w=:])([A-Za-z]+) \Z"
 _WORKING_FOLDER = r"(?:OLD)?PWD"
 _SCHEME = frozenset(
     ["login", "none", "basic", "key", "oauth", "oauth2", "ntlm", "kerberos", "mode"]
-)  # of `--auth`, which is no secret
+)  # values of `--auth` that are no secrets
 
 
 def assigned(text: str, starts: Sequence[int]) -> Iterator[Span]:
-    """Values of names, wherever an assignment stands."""
+    """Yields the values of names in any kind of assignment."""
     return _values(text, matches(_ASSIGNED, text, starts), _is_assigned)
 
 
 def optional(text: str, starts: Sequence[int]) -> Iterator[Span]:
-    """Values of options, in a command line or in a list of arguments."""
+    """Yields the values of options in a command line or a list of arguments."""
     begins = (start - (start > 0 and text[start - 1] == "/") for start in starts)
     return _values(text, matches(_OPTION, text, begins), _is_option)
 
 
 def called(text: str, _: str) -> Iterator[Span]:
-    """What a call sets: `setenv("PASSWORD", "value")`."""
+    """Yields values that a call sets: `setenv("PASSWORD", "value")`."""
     yield from _values(text, compiled(_CALLED).finditer(text), _is_named)
     yield from _values(text, compiled(_AMONG).finditer(text), lambda found: _is_named(found) and _leads_to_mixed(found))
 
 
 def declared(text: str, lowered: str) -> Iterator[Span]:
-    """Defaults of Terraform's variables."""
+    """Yields defaults of Terraform variables."""
     return _values(text, found_at(text, lowered, ("variable",), _DECLARED), _is_named)
 
 
 def wrapped(text: str, starts: Sequence[int]) -> Iterator[Span]:
-    """Values that stand in an object of their own."""
+    """Yields values in an object of their own."""
     yield from _values(text, matches(_WRAPPED, text, starts), _is_named)
     yield from _values(text, matches(_WRAPPED_YAML, text, starts), _is_named)
 
 
 def set_by_command(text: str, lowered: str) -> Iterator[Span]:
-    """What a command sets: `setx NAME value`; what a pipeline's log command does."""
+    """Yields values that a command sets (`setx NAME value`), or a pipeline's log command."""
     yield from _values(text, found_at(text, lowered, _SETTERS, _SET), _is_named)
     yield from _values(text, found_at(text, lowered, ("setvariable",), _VARIABLE), _is_named)
 
@@ -145,12 +145,12 @@ def _leads_to_mixed(found: re.Match[str]) -> bool:
 
 
 def blocks(text: str, _: str) -> Iterator[Span]:
-    """Block scalars of YAML, without their first indentation."""
+    """Yields block scalars of YAML, without their first indentation."""
     return _whole(text, _BLOCK)
 
 
 def elements(text: str, _: str) -> Iterator[Span]:
-    """Elements of XML."""
+    """Yields elements of XML."""
     yield from _whole(text, _ELEMENT)
     yield from _whole(text, _ATTRIBUTED)
     yield from _whole(text, _VALUED)
@@ -170,7 +170,7 @@ def _whole(text: str, source: str) -> Iterator[Span]:
 
 
 def _values(text: str, places: Iterable[re.Match[str]], leads: Callable[[re.Match[str]], bool]) -> Iterator[Span]:
-    """What stands behind each place that leads to a secret; what is within one that was found is no other."""
+    """Yields the value after each match that leads to a secret, except within a value already found."""
     last = 0
     for found in places:
         if found.end() >= last and leads(found) and (span := _value(text, found.end(), found["name"])):
@@ -182,7 +182,7 @@ def _is_option(found: re.Match[str]) -> bool:
     if not option_names_secret(found["name"]):
         return _is_some_pass(found)
     if found["sign"].startswith("  ") and compiled(_TWO_WORDS).match(found.string, found.end()):
-        return False  # what a program's help says of it
+        return False  # a program's help on the option
     may_be_word = found["name"].lower() == "pass" or may_name_word(found["name"])
     value = compiled(_PLAIN_WORD).match(found.string, found.end()) if may_be_word else None
     return not (value and compiled(r"\s|\Z").match(found.string, value.end()))
@@ -218,18 +218,18 @@ def _is_assigned(found: re.Match[str]) -> bool:
 
 
 def _is_demanded(found: re.Match[str]) -> bool:
-    """Whether a shell is told what to say where there is none: `${API_KEY:?set it first}`."""
+    """Returns whether the text is a shell's message for an unset variable: `${API_KEY:?set it first}`."""
     return found["sign"] == ":" and found.string[found.end() : found.end() + 1] == "?" and _is_expanded(found)
 
 
 def _is_some_pass(found: re.Match[str]) -> bool:
-    """Whether what ends in `pass` is one, as its value has letters and digits: `SCP_PASS=abc123`, no `compass=n`."""
+    """Returns whether a name in `pass` is a password's, as its value has letters and digits: `SCP_PASS=abc123`."""
     value = value_pattern().match(found.string, found.end(), found.end() + _MAX_PAIRED)
     return bool(value and ends_in_pass(found["name"]) and is_mixed(value[0]) and len(value[0]) >= _LEAST_AUTH)
 
 
 def _is_no_value(found: re.Match[str]) -> bool:
-    """Whether it is a name in an ARN, an item of a code's table, or a reference that YAML resolves."""
+    """Returns whether the match is a name in an ARN, an item of a code's table, or a reference that YAML resolves."""
     name, sign = found["name"].lower(), found["sign"]
     if sign == ":" and name == "secret" and found.string[max(0, found.start() - 1)] == ":":
         return True
@@ -245,7 +245,7 @@ def _is_expanded(found: re.Match[str]) -> bool:
 
 
 def _is_key(found: re.Match[str], value: re.Match[str] | None) -> bool:
-    """Whether what is called `key` or `token` is one, as no plain word and no `partition key` is."""
+    """Returns whether a value named `key` or `token` is one: not a plain word, nor a `partition key`."""
     if found["name"].lower() == "key" and compiled(_NO_KEY).match(found.string, found.end()):
         return False
     if value and may_name_word(found["name"]) and compiled(_PLAIN_WORD).fullmatch(value[0]):
@@ -268,7 +268,7 @@ def _value(text: str, start: int, name: str) -> Span | None:
         text, start
     ):
         return None
-    if value[0][0] == "`" and " " in value[0]:  # what a command prints
+    if value[0][0] == "`" and " " in value[0]:  # a command's output
         return None
     is_number = name.lower().endswith(("key", "token", "pass")) and compiled(
         _DIGITS if name.lower() != "key" else _ROW

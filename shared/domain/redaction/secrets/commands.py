@@ -1,4 +1,4 @@
-"""Programs that are given a secret by an option of their own, or in a place that no option names."""
+"""Programs that take a secret by an option of their own, or at a position without an option."""
 
 import re
 
@@ -15,13 +15,13 @@ def _any(programs: str) -> str:
 
 
 def _apart(option: str) -> str:
-    """A list of arguments has more between an option and its value than a command line."""
+    """Returns an option's pattern that also matches lists of arguments, with more text before a value."""
     option = f"(?i:{option})" if "/" in option else option
     return option.replace("[ =]?", "(?:=|[ ]{0,6})").replace("[ =]", "(?:=|[ ]{1,6})")
 
 
 _SNMP = "snmpget snmpwalk snmpset snmpbulkwalk snmpbulkget snmpgetnext snmptrap snmptable snmpinform"
-# Programs, and the options behind which a secret stands; a space or nothing parts most of them from it.
+# Programs, and the options before a secret; a space or nothing separates most of them from it.
 _BY_OPTION = (
     ("sqlcmd bcp osql isql-fb", r"-P[ =]?"),
     ("zip unzip", r"-P[ =]?(?=\S)"),
@@ -89,7 +89,7 @@ _BY_OPTION = (
     ("svn", r"--password[ =]"),
     ("vault", r"(?:kv put|write)\b[^\n|;&]{0,200}?\s[\w\-]*(?<!role_id)="),
 )
-# Programs, and what stands between them and a secret that no option names.
+# Programs, and the text between them and a secret without an option.
 _BY_PLACE = (
     ("net", r"\s+user\s+" + _WORD + r"\s+(?=[^\s/*])", r"(?!/)"),
     ("net", _WITHIN + r"\s/u(?:ser)?:\S+\s+", r"(?!/)"),
@@ -172,7 +172,7 @@ COMMANDS: tuple[Rule, ...] = (
         f"{_NO_REFERENCE}{VALUE}",
         is_word=True,
     ),
-    # whatever the program: what has letters, digits and a sign, as passwords must, behind an option of one letter
+    # any program: letters, digits and a sign, as in passwords, after an option of one letter
     rule(
         (" -p ", " -w ", " -k ", " -s "),
         r" -\w\s+",
@@ -185,7 +185,7 @@ COMMANDS: tuple[Rule, ...] = (
         r"(?=\S*\d)(?=\S*[A-Z])[A-Z0-9\-]{14,}(?=[\s\"']|\Z)",
     ),
     rule((".login(",), r"\.login\(\s*(?=[\"'][\w.\-]{30,}[\"']\s*\))", VALUE),
-    # whatever the program: a token alone behind `login`
+    # any program: a single token after `login`
     rule(
         (" login ", " add-authtoken ", " attach ", " unseal "),
         r" (?:login|add-authtoken|attach|unseal)\s+(?:--?(?!user|client|tenant)\w[\w\-]*\s+)*",
@@ -208,7 +208,7 @@ COMMANDS: tuple[Rule, ...] = (
         r"(?i)(?<!\S)[-/](?:pass(?:word[do]?)?|rp):",
         f"{_NO_REFERENCE}{VALUE}",
     ),
-    # whatever the program: a user by `-u`, then a password by `-p`, which is no port
+    # any program: a user by `-u`, then a password by `-p`, which is no port
     rule(
         (" -u ", " --user ", " --username ", " --admin-user "),
         r"(?i)\s(?:-u|--(?:admin-)?user(?:name)?)\s+(?!-)\S+\s(?:[^\n|;&]{0,300}?\s)?(?-i:-[pP])\s+",
@@ -258,14 +258,14 @@ COMMANDS: tuple[Rule, ...] = (
         r"(?:\"[^\"\n]{0,200}\"|'[^'\n]{0,200}')\s*,\s*\(?(?:\w+\s?=\s?)?(?=[\"'])",
         VALUE,
     ),
-    # who connects: a host or a source, a user, a password
+    # connections: a host or a source, a user, a password
     rule(
         ("connect(", "ftp(", "ftp_tls(", "pdo(", "mysqli(", "ftp_login("),
         r"(?i)(?:connect|ftp(?:_tls|_login)?|pdo|mysqli)\(\s*[^\s()\"',]{0,60}(?:\"[^\"\n]{0,200}\"|'[^'\n]{0,200}'|(?<=\w))\s*,"
         r"\s*(?:\"[^\"\n]{1,100}\"|'[^'\n]{1,100}')\s*,\s*(?=[\"'][^\"'\n]*\d)",
         VALUE,
     ),
-    # what signs or encrypts: a key is the first or second argument
+    # signatures and encryption: a key is the first or second argument
     rule(
         ("hmac.new(", "fernet(", "jwt.encode(", "jwt.decode(", "createhmac(", ".encrypt(", ".decrypt(", "jwt.sign("),
         r"(?i)(?:hmac\.new|fernet|jwt\.(?:encode|decode|sign)|createhmac|\.(?:en|de)crypt)\("

@@ -1,4 +1,4 @@
-"""Secrets that stand in a place of their own: keys in PEM, signatures and users of addresses, headers, known files."""
+"""Secrets at places of their own: PEM keys, signatures and users of URLs, headers, well-known files."""
 
 from shared.domain.redaction.secrets.rules import Rule, rule
 from shared.domain.redaction.secrets.values import VALUE
@@ -21,7 +21,7 @@ CONTEXTS: tuple[Rule, ...] = (
         r"(?i)Private-(?:Lines:\s*\d+\s+|MAC:\s*|Hash:\s*)",
         r"(?s:.*?)(?=\s*Private-(?:MAC|Hash)|\Z)|[0-9a-f]+",
     ),
-    # signatures of addresses, whoever signed them; function keys; secrets and tokens in a query
+    # signatures of URLs, regardless of the signer; function keys; secrets and tokens in a query
     rule(("sig=",), r"(?i)(?:\b|(?<=_)|(?<=u0026))sig=", rf"(?!REDACTED\b|\d*\.\d)" rf"{_VARIABLE}{_IN_ADDRESS}"),
     rule(("signature=",), r"(?i)\bsignature=\\*\"?", r"[0-9a-f]{40,}"),
     rule(("response=",), r"(?i)\bresponse=\\*\"?", r"[0-9a-f]{32,}"),
@@ -31,7 +31,7 @@ CONTEXTS: tuple[Rule, ...] = (
         _IN_ADDRESS,
     ),
     rule(("code=",), r"(?i)(?<=[?&])code=", rf"{_VARIABLE}[^&\s\"'<>;\\#]{{8,}}"),
-    # headers that say who calls, whatever the scheme; cookies
+    # authorization headers of any scheme; cookies
     rule(
         ("authorization",),
         rf"(?i)authorization\\*+[\"']?\]?\s*+(?:[:=]|=>|,(?=\s*+\\*+[\"']))\s*+\\*+[\"']?+(?:{_SCHEMES}\s++)?+",
@@ -50,7 +50,7 @@ CONTEXTS: tuple[Rule, ...] = (
         r"[^\n\"'\\]+",
     ),
     rule(("curl",), r"\bcurl\b[^\n|;&]{0,500}?\s(?:-b|--cookie)[ =]?(?=[\"']?[^\s\"'=]{1,100}=)", VALUE, is_word=True),
-    # who may post to a channel
+    # webhooks of channels
     rule(("hooks.slack.com",), r"hooks\.slack\.com/(?:services|workflows|triggers)/", r"[^\s\"'<>\\]+"),
     rule(("office.com/webhook",), r"office\.com/webhook(?:b2)?/", r"[^\s\"'<>\\]+"),
     rule(
@@ -62,7 +62,7 @@ CONTEXTS: tuple[Rule, ...] = (
     rule(("with/key/", "zapier.com/hooks/catch/"), r"(?:with/key|zapier\.com/hooks/catch)/", r"[^\s\"'<>\\?]+"),
     rule(("pagerduty.com/integration/",), r"pagerduty\.com/integration/", r"[\w\-]{16,}"),
     rule(("/hooks/",), r"(?<=\w)/hooks/", r"[a-z0-9]{20,}"),
-    # a user's name and password in an address, or a password alone; in one of the web also a token alone
+    # a user's name and password in a URL, or a password alone; in an HTTP URL also a token alone
     rule(
         ("://",),
         r"(?<=[A-Za-z0-9])://",
@@ -103,15 +103,15 @@ CONTEXTS: tuple[Rule, ...] = (
         r"(?:[ \t]+[^\n]*(?:\n|\Z))+(?=(?s:.{0,2000}?)^kind:\s*[\"']?secret\b)",
     ),
     rule(('"kind"',), r"\"kind\"\s*:\s*\"Secret\"(?s:.{0,2000}?)\"(?:data|stringData)\"\s*:\s*\{", r"[^{}]+"),
-    # settings of VM extensions that Azure shows to nobody
+    # protected settings of VM extensions, which Azure never returns
     rule(
         ("protectedsettings",),
         r"(?i)protectedSettings\\*[\"']?\s*[:=]\s*",
         r"\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*+\}?)*+\}?)*+\}?|\[[^\[\]]*+\]?|\\*\"[^\"]*+\"?",
     ),
-    # files of daemons: IPsec, Postfix, hashes of passwords; the stream of a channel; what a pipeline masks
+    # files of daemons: IPsec, Postfix, hashes of passwords; a channel's stream; values that a pipeline masks
     rule(('psk "', 'eap "', 'xauth "'), r"(?i)(?<=: )(?:PSK|EAP|XAUTH) ", r"\"[^\"\n]*\""),
-    # a share's line, and what a session of FTP or Redis is told
+    # a share's line, and commands of an FTP or Redis session
     rule(
         ("http://", "https://"),
         r"(?:^|(?<=[\"'\n]))https?://[^\s\"'|;&<>]{4,200}[ \t]+(?:[A-Za-z][\w.@\\\-]{0,60}|\"[^\"\n]{1,60}\")[ \t]+",
@@ -160,7 +160,7 @@ CONTEXTS: tuple[Rule, ...] = (
         r"(?i)chpasswd:[ \t]*\r?\n(?s:.{0,200}?)list:[ \t]*\|?[ \t]*\r?\n(?=[ \t]+-?[ \t]*[\w.\-]+:)",
         r"(?:[ \t]+-?[ \t]*[\w.\-]+:\S+[ \t]*(?:\n|\Z))+",
     ),
-    # a header with one random value, whatever it is called; what one signs in with, or encrypts with
+    # a header of any name with one random value; values for signing in or encrypting
     rule(
         (" -h", " --header"),
         r"(?i)\s(?:-H|--header)[ =]?[\"'](?![\w\-]*(?:id|trace\w*|md5|sha\d*|digest"
@@ -231,7 +231,7 @@ CONTEXTS: tuple[Rule, ...] = (
         r"(?i)\b(?:aes_(?:en|de)crypt|pgp_sym_(?:en|de)crypt)\([^,()]{1,200},\s*",
         VALUE,
     ),
-    # keys of SSH, which aren't secret and tell who may log in
+    # public SSH keys, which aren't secret but show who may log in
     rule(
         ("ssh-", "ecdsa-sha2"),
         r"(?<![A-Za-z0-9])(?:ssh-(?:rsa|dss|ed25519)|ecdsa-sha2-nistp\d{3})(?:@openssh\.com)?(?:\s+|\\*[\"'])",

@@ -1,7 +1,7 @@
-r"""Texts within texts: what escapes of JSON, addresses and XML stand for, and where that is in the text itself.
+r"""Texts within texts: the meaning of escapes of JSON, URLs and XML, and its position in the original text.
 
-Names, separators and quotes lead to a secret also where they are written as `\u003d`, `%3D` or `&quot;`, any number of
-times over. So rules read a text a second time, unescaped, and what they find there is mapped back.
+Names, separators and quotes lead to a secret even when written as `\u003d`, `%3D` or `&quot;`, escaped any number of
+times. So rules read a text a second time, unescaped, and their findings are mapped back.
 """
 
 import re
@@ -21,20 +21,20 @@ _ESCAPE = (
 
 @dataclass(frozen=True, slots=True)
 class Unescaped:
-    """A text without escapes; `_starts` are its positions behind each escape, `_ends` the same in the text itself."""
+    """A text without escapes; `_starts` are its positions after each escape, `_ends` the same in the original text."""
 
     text: str
     _starts: list[int]
     _ends: list[int]
 
     def original(self, position: int) -> int:
-        """Where in the escaped text a position is."""
+        """Returns the position in the original text."""
         place = bisect_right(self._starts, position) - 1
         return self._ends[place] + position - self._starts[place]
 
 
 def unescaped(text: str) -> Unescaped | None:
-    """None where nothing is escaped."""
+    """Returns the unescaped text, or None where nothing is escaped."""
     if not any(sign in text for sign in SIGNS):
         return None
     parts, starts, ends, length, last = list[str](), [0], [0], 0, 0
@@ -53,7 +53,7 @@ def _escapes() -> re.Pattern[str]:
 
 
 def _meant(found: re.Match[str]) -> str:
-    """One character, whatever the escape."""
+    """Returns the one character that an escape stands for."""
     if found["control"]:
         return "\n" if found["control"] in "nr" else "\t"
     if found["plain"]:

@@ -1,4 +1,4 @@
-"""Secrets that a sentence tells, and those on lines of files whose place or first word says what they are."""
+"""Secrets in sentences, and on lines of files where a position or the first word identifies them."""
 
 from collections.abc import Iterator
 
@@ -30,7 +30,7 @@ _LINE = (  # a line of YAML whose value has spaces and no quotes, or a passphras
 
 
 def said(text: str, lowered: str) -> Iterator[Span]:
-    """What a sentence tells, where it looks like no word: `the password is Tr0ub4dor`."""
+    """Yields values in a sentence that don't look like a word: `the password is Tr0ub4dor`."""
     for found in found_at(text, lowered, ("pass", "pwd", "secret", "token", "access code", "key ", *_KEYS), _SAID):
         value = value_pattern().match(text, found.end())
         if value and is_mixed(value[0]) and not is_reference(value[0]):
@@ -38,18 +38,18 @@ def said(text: str, lowered: str) -> Iterator[Span]:
 
 
 def secured(text: str, _: str) -> Iterator[Span]:
-    """What PowerShell is given as a string and makes a secure one of."""
+    """Yields strings that PowerShell converts to secure ones."""
     return (found.span("secret") for found in compiled(_SECURED).finditer(text))
 
 
 def filed(text: str, _: str) -> Iterator[Span]:
-    """Passwords of .pgpass, whose lines name host, port, database and user before."""
+    """Yields passwords of .pgpass, whose lines name host, port, database and user first."""
     places = compiled(_PGPASS).finditer(text) if text.count(":") >= _PGPASS_COLONS else ()
     return (found.span("secret") for found in places)
 
 
 def lined(text: str, _: str) -> Iterator[Span]:
-    """What a line of a daemon's file sets without a sign, and a line's value that has spaces and no quotes."""
+    """Yields values set without a sign in a daemon's file, and a line's unquoted value with spaces."""
     for found in compiled(_LINE).finditer(text):
         if not is_reference(found["first"]) and not names_secret(found["first"]):
             yield found.span("secret")

@@ -1,11 +1,11 @@
-"""Where names stand that may be a secret's: one search for the parts that such names have.
+"""Positions of names that may be a secret's, found by one search for the parts that such names contain.
 
-Most lines hold none of them, so nothing else is looked for there by name.
+Most lines contain none of them, so no other search by name is made there.
 """
 
 from shared.domain.redaction.secrets.rules import compiled
 
-# Every name that `names` accepts has one of these parts.
+# Every name that `names` accepts contains one of these parts.
 _PARTS = (
     r"pass|pw|psk|key|secret|token|cred|auth|jwt|bearer|assertion|sas|sig(?![a-z])|pat(?!ch|h|i|t[ei])|conn[a-z]*[._-]?str"
     r"|access code|secure[_-]?value|identity[_-]header"
@@ -16,7 +16,7 @@ _JOINS = "_.-"
 
 
 def name_starts(text: str, lowered: str) -> list[int]:
-    """Where runs of letters, digits and `_.-` begin that hold such a part, in order."""
+    """Returns where runs of letters, digits and `_.-` that contain such a part begin, in order."""
     starts, last = list[int](), 0
     for found in compiled(_PARTS).finditer(lowered):
         start = found.start()

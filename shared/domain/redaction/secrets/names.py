@@ -1,7 +1,7 @@
-"""Which names say of a value that it is a secret: `DB_PASSWORD`, `client-secret`, `storage.accountKey`, `sasToken2`.
+"""Names that mark a value as a secret: `DB_PASSWORD`, `client-secret`, `storage.accountKey`, `sasToken2`.
 
-A name is read word by word, so that its case style makes no difference: `_`, `-`, `.`, spaces and a change of case all
-part words. Its last word decides, once words are gone that only tell which one it is, such as `prod` or a number.
+A name is split into words, so its case style makes no difference: `_`, `-`, `.`, spaces and a change of case separate
+words. The last word decides, after removal of words that only number or qualify the secret, such as `prod`.
 """
 
 import re
@@ -19,7 +19,7 @@ _STRONG = re.compile(
     r"|.*(?:passwort|kennwort|wachtwoord|contraseña|contrasena|senha|hasło|haslo|lösenord|пароль|密码|密碼|口令|パスワード|비밀번호)"
     r"|(?:client)?assertion|creds|authkey|passkey|connectionstring|connstr|masterauth|requirepass|(?:bind|root|admin|user|db|auth|ldap|sys)pw|pidkey|productkey)"
 )
-# Names whose last word says nothing of it: Hadoop's, Terraform's for hosts, AppRole's, npm's.
+# Names whose last word doesn't decide: Hadoop's, Terraform's for hosts, AppRole's, npm's.
 _WHOLE = re.compile(
     r"\b(?:(?:account\.key|sas\.fixed\.token|client\.secret|secret\.key|azure\.sas)\.|tf_token_\w|vault_secret_id\Z"
     r"|npm_config__auth\Z)",
@@ -32,7 +32,7 @@ _OWNERS = (
 )
 _OWNERS_OF_KEY = frozenset(_OWNERS.split("|")) - {"primary", "secondary", "session", "host", "batch", "search"}
 _GLUED_KEY = re.compile(rf"(?:.*(?:{_OWNERS}))key")
-# Words before `key` or `token` that make it something else than a secret.
+# Words before `key` or `token` that make it no secret.
 _NO_KEY = _set_of(
     "partition row sort public pub cache shard routing foreign unique hash range object dict group json "
     "map dedup column idempotency hot registry lookup index natural composite surrogate candidate bucket "
@@ -55,7 +55,7 @@ _TAIL = _set_of(
     "current primary secondary value val text plain plaintext cleartext b64 base64 enc encoded string str "
     "v base default main backup rw ro a b eu us env"
 )
-# Short words that say so only before `=`, in quotes, or as an option, alone or behind what they are often for.
+# Short words that count only before `=`, in quotes, or as an option, alone or after a usual owner.
 _OWNERS_OF_SHORT = (
     "db|sql|mysql|pg|my|user|admin|root|login|auth|app|api|svc|service|ftp|smtp|mail|ldap|redis|mongo|mq|vault|proxy"
     "|key|store|cert|pfx|zip|sudo|ssh|the|default|rabbit|rabbitmq|kafka|elastic|os|web|http|basic|ssl|tls|master"
@@ -63,14 +63,14 @@ _OWNERS_OF_SHORT = (
 _SHORT = re.compile(rf"(?:{_OWNERS_OF_SHORT}){{0,2}}pass|(?:storage|account|container|blob)?sas|pat")
 _OWNER_OF_SHORT = re.compile(rf"(?:{_OWNERS_OF_SHORT}){{1,2}}")
 _OF_AUTH = _set_of("redis npm docker registry smtp proxy http basic mqtt amqp mongo ldap vault")
-_OF_SECRET = _set_of("existing pull")  # its name in a cluster: `imagePullSecret: regcred`
+_OF_SECRET = _set_of("existing pull")  # a secret's name in a cluster: `imagePullSecret: regcred`
 _BEFORE = {"data": "key", "header": "identity", "passe": "de", "value": "secure"}  # `keyData`, `mot_de_passe`
 _OPTIONS = frozenset(("pass", "pw", "pwd", "auth", "pat", "sas", "creds", "apikey"))
 
 
 @lru_cache(4096)
 def names_secret(name: str) -> bool:
-    """Whether a value of this name is a secret whatever stands between the name and the value."""
+    """Returns whether a value of this name is a secret, whichever separator follows the name."""
     words = _words(name)
     stem = _stem(words)
     if _WHOLE.search(name):
@@ -80,7 +80,7 @@ def names_secret(name: str) -> bool:
 
 @lru_cache(4096)
 def names_secret_before_equals(name: str) -> bool:
-    """Whether it is one where `=` follows, or the name is in quotes: short words are common in other text."""
+    """Returns whether it is one before `=` or with a quoted name: elsewhere short words are too common."""
     if names_secret(name):
         return True
     words = _words(name)
@@ -93,7 +93,7 @@ def names_secret_before_equals(name: str) -> bool:
 
 @lru_cache(4096)
 def option_names_secret(name: str) -> bool:
-    """Whether what follows an option of this name, which is given without its hyphens, is a secret."""
+    """Returns whether the value after an option of this name, given without its hyphens, is a secret."""
     words = _words(name)
     return (
         bool(words)
@@ -103,7 +103,7 @@ def option_names_secret(name: str) -> bool:
 
 
 def ends_in_pass(name: str) -> bool:
-    """Whether it may be a password's, whatever it is for: `SCP_PASS`, `licpass`, `REDISCLI_AUTH`, but no `compass`."""
+    """Returns whether it may be a password of any kind: `SCP_PASS`, `licpass`, `REDISCLI_AUTH`, but not `compass`."""
     words = _words(name)
     if words[-1:] == ("auth",):
         return len(words) > 1 and name.isupper()
@@ -118,13 +118,13 @@ def ends_in_pass(name: str) -> bool:
 
 
 def may_name_word(name: str) -> bool:
-    """Whether its value may be a plain word: `RUN_KEY=nightly`, but no `API_KEY` is one."""
+    """Returns whether its value may be a plain word, as in `RUN_KEY=nightly`, but not for an `API_KEY`."""
     words = _words(name)
     return words[-1:] == ("key",) and (len(words) == 1 or words[-2] not in _OWNERS_OF_KEY)
 
 
 def is_another(word: str, name: str) -> bool:
-    """Whether a word before `key` or `token` makes it something else than a secret: `partition key`, `pad token`."""
+    """Returns whether a word before `key` or `token` makes it no secret: `partition key`, `pad token`."""
     word = word.lower()
     return word in _PROSE or word in (_NO_KEY if name.lower() == "key" else _NO_TOKEN)
 
@@ -134,7 +134,7 @@ def _words(name: str) -> tuple[str, ...]:
 
 
 def _stem(words: tuple[str, ...]) -> tuple[str, ...]:
-    """Without up to two words at the end that tell which of several secrets it is."""
+    """Returns the words without up to two at the end that only distinguish several secrets."""
     for _ in range(2):
         if len(words) > 1 and (words[-1] in _TAIL or words[-1].isdecimal()):
             words = words[:-1]

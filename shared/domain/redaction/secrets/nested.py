@@ -1,6 +1,6 @@
-"""Secrets in what is called `secrets`, `passwords` or `tokens`: each value of an object, under names of its own.
+"""Secrets in an object called `secrets`, `passwords` or `tokens`: each of its values, under any name.
 
-A name within it such as `provider` or `url` leads to no secret, and neither does a plain word.
+A name in it such as `provider` or `url` leads to no secret; a plain word is none.
 """
 
 from collections.abc import Iterator, Sequence
@@ -37,7 +37,7 @@ _LEAST = 6
 
 
 def nested(text: str, starts: Sequence[int]) -> Iterator[Span]:
-    """Values of objects, and of lists of them, whose name says that they hold secrets."""
+    """Yields values of objects, and of lists of objects, with a name for secrets."""
     for found in matches(_OBJECT, text, starts):
         if found["name"].lower().endswith(_PLURALS) or names_secret_before_equals(found["name"]):
             yield from _members(text, *found.span("body"))

@@ -1,4 +1,4 @@
-"""Values that stand beside their names, as settings of an environment are written in XML, JSON and YAML."""
+"""Values beside their names, as XML, JSON and YAML write environment settings."""
 
 from bisect import bisect_left
 from collections.abc import Iterator
@@ -14,13 +14,13 @@ _NAME_SIGN = (
     r"(?P<name>[\w.\-:]{1,100})"
 )
 _VALUE_SIGN = r"(?i:value|val|content|setting|\bv)(?:\\*[\"']?\s*(?:=|:(?!//))\s*|(?<=-[Vv]alue)\s+)"
-_OTHER = r"[{}<>]|\n[ \t]*-[ \t]"  # parts one element from the next
+_OTHER = r"[{}<>]|\n[ \t]*-[ \t]"  # separates one element from the next
 _MAX_BESIDE = 200
 _MAX_PAIRED = 4096
 
 
 def paired(text: str, lowered: str) -> Iterator[Span]:
-    """Values beside their names in either order, as settings of an environment are written in XML, JSON and YAML."""
+    """Yields values beside their names, in either order."""
     names = sorted(
         found.span()
         for found in found_at(text, lowered, _NAMES, _NAME_SIGN)

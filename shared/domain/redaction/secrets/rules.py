@@ -1,6 +1,6 @@
-"""A rule: a word by which it is found, and the regular expression that leads from there to a secret.
+"""Rules: signs by which a rule is found, and the regular expression that leads from there to a secret.
 
-Words are looked for as such, which is far faster than any regular expression; most texts have none of them.
+Signs are searched as plain text, far faster than any regular expression; most texts contain none of them.
 """
 
 import re
@@ -17,23 +17,23 @@ _MARKS = (
     "://",
     *":/-",
     " ",
-)  # the rarest first; none of them in a sign has it looked for in every text
+)  # the rarest first; a sign without any of them is searched in every text
 
 
 @cache
 def compiled(source: str) -> re.Pattern[str]:
-    """Compiled when it is first needed: rules are many, and most texts need few of them."""
+    """Compiles a pattern on first use: there are many rules, and most texts need few of them."""
     return re.compile(source, re.MULTILINE)
 
 
 def matches(source: str, text: str, starts: Iterable[int]) -> Iterator[re.Match[str]]:
-    """Matches at these positions."""
+    """Yields matches at these positions."""
     pattern = compiled(source)
     return (found for start in starts if (found := pattern.match(text, start)))
 
 
 def found_at(text: str, lowered: str, signs: Sequence[str], source: str) -> Iterator[re.Match[str]]:
-    """Matches that begin at one of the signs, which are in lower case; none of a sign overlaps the one before."""
+    """Yields matches that begin at one of the lower-case signs; matches of one sign don't overlap."""
     for sign in signs:
         place = lowered.find(sign)
         while place >= 0:
@@ -44,7 +44,7 @@ def found_at(text: str, lowered: str, signs: Sequence[str], source: str) -> Iter
 
 
 def lower(text: str) -> str:
-    """In lower case, every character at its place: the few that become two stay as they are."""
+    """Returns lower case with every character at its position: the few that become two characters stay unchanged."""
     lowered = text.lower()
     if len(lowered) == len(text):
         return lowered
@@ -53,7 +53,7 @@ def lower(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """`source` begins where one of the `signs` stands, and has the group `secret`; `is_word` if signs begin words."""
+    """A rule; `source` begins at one of `signs` and has the group `secret`; with `is_word`, signs begin words."""
 
     signs: tuple[str, ...]
     source: str
@@ -61,10 +61,10 @@ class Rule:
 
 
 class RuleBook:
-    """Rules by their signs, which are looked for once, however many rules have them.
+    """Rules by sign, each searched once, however many rules share it.
 
-    Most texts are spared even that: signs that are words are looked up among the words of the text, and others only
-    where the rarest punctuation mark that they have stands in the text.
+    Most texts need even less: signs that are words are looked up among the text's words, others are searched only where
+    the text contains their rarest punctuation mark.
     """
 
     def __init__(self, rules: Iterable[Rule]) -> None:
@@ -76,7 +76,7 @@ class RuleBook:
         self._by_mark = _grouped(of_marks, _rarest_mark)
 
     def spans(self, text: str, lowered: str) -> Iterator[Span]:
-        """Where secrets are; they may overlap."""
+        """Yields the positions of secrets; they may overlap."""
         groups = [signs for mark, signs in self._by_mark.items() if mark in lowered]
         groups += (self._by_word[word] for word in self._by_word.keys() & compiled(_WORD).findall(lowered))
         for signs in groups:
@@ -97,7 +97,7 @@ def _grouped(
 
 
 def rule(signs: tuple[str, ...], before: str, secret: str, *, whole: bool = False, is_word: bool = False) -> Rule:
-    """`secret` is taken out where it stands behind `before`; if `whole`, so is what stands before it."""
+    """Returns a rule that removes `secret` after `before`; with `whole`, it removes `before`, too."""
     return Rule(signs, f"(?P<secret>{before}(?:{secret}))" if whole else f"{before}(?P<secret>{secret})", is_word)
 
 

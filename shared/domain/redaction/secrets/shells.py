@@ -1,4 +1,4 @@
-"""Secrets that a shell hands on: as a here-string, or written into a file that keeps secrets."""
+"""Secrets that a shell passes on, as a here-string or into a file for secrets."""
 
 from collections.abc import Iterator, Sequence
 
@@ -10,7 +10,7 @@ _ASKS = r"(?i)pass|pw|psk|secret|token|key|login|join|init|auth|cred|sudo|stdin|
 _COMMAND_ENDS = ";|&\n"
 _SURELY_ASKS = r"sudo|passwd|login|kinit|gpg|--password-stdin|secrets (?:create|versions)"
 _HANDED = r"<<<[ \t]*|<\([ \t]*(?:echo|printf)[ \t]+(?:-\w+[ \t]+)*(?:[\"'](?:[^\"'\n\\]{1,100}\\n)+)?"
-_WRITTEN = (  # a whole file, or a line of one
+_WRITTEN = (  # a whole file, or one line
     r"\b(?:echo|printf|print)[ \t]+(?:-\w+[ \t]+|['\"]%s[^'\"\n]*['\"][ \t]+)*"
     r"(?P<secret>\"[^\"\n]{4,400}\"|'[^'\n]{4,400}'|[^\s\"'|;&<>]{4,400})"
     r"[ \t]*(?:>>?|\|[ \t]*(?:sudo[ \t]+)?tee\b(?:[ \t]+-\w+)*)[ \t]*[\"']?"
@@ -32,7 +32,7 @@ _MAX_COMMAND = 200
 
 
 def handed(text: str, lowered: str) -> Iterator[Span]:
-    """What a command that asks for a secret reads: `read -r PASSWORD <<< abc`, `x --pass-file <(echo abc)`."""
+    """Yields input of a command that asks for a secret: `read -r PASSWORD <<< abc`, `x --pass-file <(echo abc)`."""
     for found in found_at(text, lowered, ("<<<", "<("), _HANDED):
         first = max(0, found.start() - _MAX_COMMAND)
         ends = (text.rfind(sign, first, found.start()) + 1 for sign in _COMMAND_ENDS)
@@ -45,7 +45,7 @@ def handed(text: str, lowered: str) -> Iterator[Span]:
 
 
 def written(text: str, lowered: str) -> Iterator[Span]:
-    """What `echo` writes into a file whose name says that it keeps secrets."""
+    """Yields text that `echo` writes into a file with a name for secrets."""
     for found in found_at(text, lowered, ("echo", "print"), _WRITTEN):
         value = found["secret"]
         if is_mixed(value) and "$" not in value and "%" not in value and not is_reference(value):
@@ -53,14 +53,14 @@ def written(text: str, lowered: str) -> Iterator[Span]:
 
 
 def here_documents(text: str, starts: Sequence[int]) -> Iterator[Span]:
-    """What stands between the ends of a here-document that a secret's name is set to."""
+    """Yields the content of a here-document that is assigned to a secret's name."""
     for found in matches(_HERE, text, starts):
         if names_secret_before_equals(found["name"]):
             yield found.span("secret")
 
 
 def signed_in(text: str, lowered: str) -> Iterator[Span]:
-    """Who signs in to Oracle, and where: `user/password@//host:1521/service`."""
+    """Yields passwords of Oracle logins: `user/password@//host:1521/service`."""
     for found in found_at(text, lowered, ("@",), _ORACLE):
         user = compiled(_ORACLE_USER).search(text, max(0, found.start() - _MAX_USER), found.start())
         if user:
@@ -68,7 +68,7 @@ def signed_in(text: str, lowered: str) -> Iterator[Span]:
 
 
 def referenced(text: str, _: str) -> Iterator[Span]:
-    """What a variable is set to that an option or a setting for a secret refers to: `$p='abc1'; x -Password $p`."""
+    """Yields values of variables that an option or a setting for a secret refers to: `$p='abc1'; x -Password $p`."""
     variables = dict.fromkeys(found["variable"] for found in compiled(_REFERENCE).finditer(text))
     for variable in list(variables)[:_MAX_VARIABLES]:
         for place in compiled(rf"(?<![\w.\-])\$?{variable}[ \t]*=(?!=)[ \t]*").finditer(text):

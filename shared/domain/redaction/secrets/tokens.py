@@ -1,7 +1,7 @@
-"""Tokens that are known by their form, wherever they stand. The forms are data: `token_forms.json` names their sources.
+"""Tokens recognized by their form, in any context. The forms are data: `token_forms.json` names their sources.
 
-Most begin with a sign, like `ghp_`; one regular expression finds all of these signs in a pass, and the forms of a sign
-are tried only where it stands at the begin of a word.
+Most begin with a sign, like `ghp_`. One regular expression finds all these signs in a pass, and the forms of a sign are
+tried only where it begins a word.
 """
 
 import re
@@ -17,20 +17,20 @@ from shared.domain.redaction.secrets.rules import Span, compiled
 
 _FORMS = Path(__file__).with_name("token_forms.json")
 _MAX_BEFORE = 96  # characters that a form may have before its sign
-_KEY_ID = 16  # letters behind AKIA; by chance none of them is a digit
+_KEY_ID = 16  # letters after AKIA; by chance none of them may be a digit
 _BOUND, _END = "A-Za-z0-9", r"(?![A-Za-z0-9])"
 _CLASSES = (re.compile("[a-z]"), re.compile("[A-Z]"), re.compile("[0-9]"))
 _BARE_KEY = (
     r"(?<!(?i:sha512).)(?<!(?i:sha-512).)(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{86}==(?![A-Za-z0-9+/=])"  # 64 bytes in base64
 )
 _BARE_PAT = (
-    r"(?<![A-Za-z0-9])(?=[a-z]*[2-7])[a-z2-7]{52}(?![A-Za-z0-9])"  # of Azure DevOps until 2024; no sign is in it
+    r"(?<![A-Za-z0-9])(?=[a-z]*[2-7])[a-z2-7]{52}(?![A-Za-z0-9])"  # the form of Azure DevOps until 2024, without a sign
 )
 _LEAST_PAT = 52
 
 
 class TokenForm(msgspec.Struct, frozen=True):
-    """What stands before and after a sign, as regular expressions."""
+    """A token's form; `before` and `after` are regular expressions for the text around its sign."""
 
     name: str
     source: str
@@ -45,7 +45,7 @@ class _File(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class _Signs:
-    """Signs at the begin of tokens, those within tokens, and the forms of each."""
+    """Signs at the beginning of tokens, signs within tokens, and the forms of each."""
 
     beginning: re.Pattern[str]
     within: re.Pattern[str]
@@ -54,12 +54,12 @@ class _Signs:
 
 @cache
 def token_forms() -> Sequence[TokenForm]:
-    """All forms; the file is read when a text is first looked through."""
+    """Returns all forms; the file is read on first use."""
     return msgspec.json.decode(_FORMS.read_bytes(), type=_File).forms
 
 
 def tokens(text: str) -> Iterator[Span]:
-    """Where tokens of these forms are."""
+    """Yields the positions of tokens."""
     signs = _signs()
     for found in signs.beginning.finditer(text):
         for form in signs.tokens[found[0]]:
@@ -82,7 +82,7 @@ def _without_sign(text: str) -> Iterator[Span]:
 
 
 def may_hold_token(text: str) -> bool:
-    """Whether a sign of one stands there."""
+    """Returns whether a text contains a token's sign."""
     signs = _signs()
     if signs.beginning.search(text) or signs.within.search(text):
         return True
@@ -90,7 +90,7 @@ def may_hold_token(text: str) -> bool:
 
 
 def _is_mixed(rest: str) -> bool:
-    """Whether it has characters of two kinds at least: words of letters have the begin of some tokens, too."""
+    """Returns whether the rest has characters of at least two kinds: words of letters, too, may begin like a token."""
     return sum(bool(each.search(rest)) for each in _CLASSES) > 1 or (rest.isupper() and len(rest) == _KEY_ID)
 
 
@@ -113,7 +113,7 @@ def _pattern(form: TokenForm) -> re.Pattern[str]:
 
 
 def _any_of(signs: Sequence[str]) -> str:
-    """One of sorted signs, the longest first; those that begin alike together, so that few are tried at a place."""
+    """Returns a pattern for sorted signs, longest first, grouped by first character to try few at a position."""
     groups = []
     for first, some in groupby(signs, key=lambda sign: sign[0]):
         rest = sorted((re.escape(sign[1:]) for sign in some), key=len, reverse=True)

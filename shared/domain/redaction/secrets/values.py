@@ -1,34 +1,34 @@
-"""Where a value begins and ends, as shells, JSON, YAML and connection strings write it; which aren't secrets."""
+"""The extent of a value in shells, JSON, YAML and connection strings, and values that are no secrets."""
 
 import re
 from functools import cache
 
 MARK = "[redacted]"
 
-# A quote that stands where a value may end, for it closes what is around the value: `sh -c 'run --token abc' && …`
+# A quote that may end a value, as it closes the text around the value: `sh -c 'run --token abc' && …`
 _CLOSES = r"""(?=["'\\]{0,60}(?:[\s,;&|)}\]<>]|\Z))"""
-_DOUBLE = r""""(?:(?s:\\.)|[^"\\])*+"?"""  # to the end where it is open
+_DOUBLE = r""""(?:(?s:\\.)|[^"\\])*+"?"""  # to the end of the text where it isn't closed
 _JOINT = r"""'(?:"'"|\\')'"""  # a single quote within single quotes of a shell
 _SINGLE = rf"""'(?:{_JOINT}|\\(?={_JOINT})|(?s:\\.)|[^'\\])*+'?"""
-_PLAIN = (  # a comma ends it only where a list, a JSON object or a sentence goes on behind it
+_PLAIN = (  # a comma ends it only where a list, a JSON object or a sentence continues after it
     r"""(?:\\.|[^\s;,&"'<>\\`]|,(?!\s|\Z|\\*["'}\])]|[\w.\-]{1,100}\s{0,9}[=:]))++"""
 )
 
 
 def _quoted_within(name: str) -> str:
-    """What stands in quotes of a shell, or of JSON, within quotes: the same signs open and close it."""
+    """Returns a pattern for quotes of a shell or of JSON within quotes: the same signs open and close them."""
     return (
         rf"""(?P<{name}_s>'["'\\]{{1,60}}')(?!["'\\])(?s:.{{0,4000}}?)(?<!["'\\])(?P={name}_s)(?!["\\])"""
         rf"""|(?P<{name}_e>\\+["'])(?s:.*?)(?:(?<!\\)(?P={name}_e)|\Z)"""
     )
 
 
-VALUE = (  # pieces that stand together, as a shell joins them
+VALUE = (  # adjacent pieces, as a shell joins them
     rf"(?:{re.escape(MARK)}|(?:{_quoted_within('first')}|{_DOUBLE}|{_SINGLE}|`[^`\n]*`|{_PLAIN})"
     rf"""(?:(?!["'\\]{_CLOSES})(?:{_quoted_within("next")}|{_DOUBLE}|{_SINGLE})|(?![)}}\]|]){_PLAIN})*)"""
 )
 _AROUND = " .,;:)}]"
-# Values that name a secret rather than being one, or say that there is none.
+# Values that refer to a secret, or mean that there is none.
 _REFERENCES = (
     r"\$(?:[A-Za-z_]\w*(?:[\[{(>].*|->.*|\.[a-z].*)?|[\d@*#])|\$\{[\w.:]+(?::?[?+].*)?\}?|\$\{\{.*|\$env:\w+|\$\((?:[^()\n]*)\)?|%[A-Za-z_]\w*%|\{\{.*|@[\w.]+\(.*"
     r"|\*{2,}(?:[A-Za-z]+\*{2,})?|x{3,}|X{3,}|\.{3,}|…"
@@ -59,12 +59,12 @@ def _references() -> re.Pattern[str]:
 
 
 def is_mixed(value: str) -> bool:
-    """Whether it has digits and letters, as words have not."""
+    """Returns whether a value has both digits and letters, unlike a word."""
     return bool(re.search(r"\d", value) and re.search(r"[^\W\d]", value))
 
 
 def is_reference(value: str) -> bool:
-    r"""Whether a value only refers to a secret (`$TOKEN`, `%TOKEN%`, `<token>`), or to none (`null`, `***`)."""
+    """Returns whether a value only refers to a secret (`$TOKEN`, `%TOKEN%`, `<token>`), or to none (`null`, `***`)."""
     bare = _quotes().sub("", value.strip(_AROUND)).strip(_AROUND)
     return not bare or bool(_references().fullmatch(bare))
 
