@@ -1,4 +1,4 @@
-"""Events of Batch's resource logs: records, how they are kept, listed and put into sentences.
+"""Events of Batch's resource logs: their records, storage form, lists and sentences.
 
 Imports `core` and `redaction`.
 """

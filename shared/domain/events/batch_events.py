@@ -1,4 +1,4 @@
-"""An event of Batch: what happened, when, to which job, task, pool and node; how its log writes times and names.
+"""A Batch event: its kind, time, job, task, pool and node, and the format of times and names in the log.
 
 Source of the kinds and shapes: the pages "Azure Batch analytics" of Microsoft's documentation, 2017 to 2026.
 """
@@ -25,7 +25,7 @@ KINDS = (
 )
 IDENTITY_BYTES = 12
 AHEAD = timedelta(hours=1)
-"""That clocks of the service and ours may be apart at most; as those of nodes."""
+"""The largest assumed clock difference between the service and us; the same as for nodes."""
 _STAMP = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.(\d+))?\s*(?:Z|([+-])(\d\d):?(\d\d))?", re.IGNORECASE)
 
 type Json = Mapping[str, Any]
@@ -33,10 +33,10 @@ type Json = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class BatchEvent:
-    """One event. `at` is when the service logged it; ids are as they came, None where the event names none.
+    """One event; `at` is when the service logged it. Ids are as received, None where the event names none.
 
-    `identity` is the same for every delivery of the same event, which bear fresh times. `claimed` is the time in the
-    log where that can't be: then `at` is when the event was read.
+    `identity` is the same for every delivery of one event, though deliveries have different times. `claimed` is the
+    logged time where it is impossible: then `at` is when the event was read.
     """
 
     at: datetime
@@ -50,22 +50,22 @@ class BatchEvent:
     claimed: datetime | None = None
 
     def read_at(self, now: datetime) -> "BatchEvent":
-        """As of now, where it bears a time further ahead than clocks go wrong: it would stay on top for ever."""
+        """Returns the event dated now if its time is implausibly far ahead: otherwise it would stay on top of lists."""
         return replace(self, at=now, claimed=self.at) if self.at > now + AHEAD else self
 
     @property
     def id(self) -> str:
-        """Unique within an account: what happens again later has the same identity and another time."""
+        """Returns an id unique within the account: a recurrence has the same identity, but another time."""
         return f"{minute_of(self.at):x}-{self.identity.hex()}"
 
 
 def minute_of(moment: datetime) -> int:
-    """Whole minutes since 1970."""
+    """Returns whole minutes since 1970."""
     return int(moment.timestamp() // 60)
 
 
 def parse_stamp(text: object) -> datetime | None:
-    """A time as the log writes it, `2019-08-22T20:59:13.5698778Z` or `2019-08-22 20:50:59.522`; None if it is none."""
+    """Parses a time like `2019-08-22T20:59:13.5698778Z` or `2019-08-22 20:50:59.522`; None if it is none."""
     match = _STAMP.fullmatch(text.strip()) if isinstance(text, str) else None
     if not match:
         return None
@@ -80,7 +80,7 @@ def parse_stamp(text: object) -> datetime | None:
 
 
 def field_of(found: object, *names: str) -> Any:
-    """What stands under a path of names, whatever their case; None where nothing does."""
+    """Returns the value at a path of case-insensitive names, or None."""
     for name in names:
         found = _field(found, name) if isinstance(found, dict) else None
     return found

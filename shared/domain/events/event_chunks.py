@@ -1,7 +1,7 @@
-"""Events as rows hold them: those of a minute together, packed, with their identities beside them.
+"""Events as stored in rows: those of one minute packed together, with their identities.
 
-Which of them are repeats is decided here. The service delivers events more than once, hours apart at most, and each
-delivery bears a fresh time; what happens again a day later is another event.
+Repeats are detected here. The service delivers events more than once, at most hours apart, each time with a different
+time. The same event a day later is a new one.
 """
 
 from collections import defaultdict
@@ -22,7 +22,7 @@ _MOST_BYTES = 300_000  # of a chunk's JSON: no row holds more than a megabyte, h
 
 
 class Identities:
-    """The identities of stored events by their minutes, 12 bytes each, one after the other."""
+    """The identities of stored events by minute, concatenated, 12 bytes each."""
 
     def __init__(self, stored: Iterable[tuple[int, bytes]] = ()) -> None:
         self._minutes: dict[int, bytes] = {}
@@ -33,7 +33,7 @@ class Identities:
         self._minutes[minute] = self._minutes.get(minute, b"") + packed
 
     def near(self, wanted: frozenset[bytes], first: int, last: int) -> dict[bytes, list[int]]:
-        """In which minutes each of `wanted` stands that is stored within the window of `first` to `last`."""
+        """Returns the minutes in which each of `wanted` is stored, within the window around `first` to `last`."""
         found: dict[bytes, list[int]] = defaultdict(list)
         for minute, packed in self._minutes.items():
             if first - _WINDOW_MINUTES <= minute <= last + _WINDOW_MINUTES:
@@ -43,7 +43,7 @@ class Identities:
         return found
 
     def news(self, events: Sequence[BatchEvent]) -> list[BatchEvent]:
-        """Those that are no repeats: of what is stored, or of one before them, within the window."""
+        """Returns the events that repeat neither a stored event nor a preceding one within the window."""
         if not events:
             return []
         minutes = [minute_of(event.at) for event in events]
@@ -58,7 +58,7 @@ class Identities:
 
 
 def windows_of(events: Sequence[BatchEvent]) -> list[tuple[int, int]]:
-    """From which minute to which repeats of events could stand, both included, one window after the other."""
+    """Returns ranges of minutes, both ends included, that may contain repeats of the events."""
     found: list[tuple[int, int]] = []
     for minute in sorted({minute_of(event.at) for event in events}):
         first, last = minute - _WINDOW_MINUTES, minute + _WINDOW_MINUTES
@@ -76,7 +76,7 @@ def by_minute(events: Iterable[BatchEvent]) -> dict[int, list[BatchEvent]]:
 
 
 class Chunk(NamedTuple):
-    """What a row holds: identities, marks, and the packed events."""
+    """The content of a row: identities, marks, and the packed events."""
 
     identities: bytes
     marks: bytes
@@ -84,7 +84,7 @@ class Chunk(NamedTuple):
 
 
 def chunks_of(events: Sequence[BatchEvent]) -> Iterator[Chunk]:
-    """Events of a minute in as many chunks as they take."""
+    """Yields the events of a minute in as many chunks as needed."""
     some, values, size = list[BatchEvent](), list[list[Any]](), 0
     for event in events:
         value = _packed(event)
@@ -100,7 +100,7 @@ def chunks_of(events: Sequence[BatchEvent]) -> Iterator[Chunk]:
 
 
 def events_of(identities: bytes, values: Sequence[Sequence[Any]]) -> list[BatchEvent]:
-    """What `chunks_of` packed."""
+    """Unpacks the output of `chunks_of`."""
     return [_unpacked(identity, value) for identity, value in zip(_split(identities), values, strict=True)]
 
 

@@ -1,7 +1,7 @@
-"""The properties of events that are let in, by name and whatever their case: those that Microsoft documents.
+"""The properties of events that are stored, by case-insensitive name: those that Microsoft documents.
 
-What an extension, or a field of tomorrow, holds may be a secret that looks like any text. So of other properties only
-numbers, and what is true or false, are kept; of all else the name.
+The value of an extension, or of a future field, may be a secret that looks like any text. So of other properties only
+numbers and booleans are stored; otherwise just the name.
 """
 
 LEFT_OUT = "[left out]"

@@ -1,4 +1,4 @@
-"""Which events a list shows, and in which order: the latest first, by identity where they were logged at once."""
+"""Filters and order of event lists: latest first, by identity where the times are equal."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,19 +13,19 @@ _MINUTE = 60 * _MICROSECONDS
 
 
 class Position(NamedTuple):
-    """The place of an event in lists: microseconds since 1970, and its identity."""
+    """An event's position in lists: microseconds since 1970, and its identity."""
 
     at: int
     identity: bytes
 
     @classmethod
     def before_minute(cls, minute: int) -> Self:
-        """Behind all events of a minute, as lists go."""
+        """Returns the position after all events of a minute, in the order of lists."""
         return cls(minute * _MINUTE, b"")
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """What `text` wrote. Raises ValueError."""
+        """Parses the output of `text`. Raises ValueError."""
         at, separator, identity = text.partition("-")
         if not separator or not 0 <= int(at, 16) <= _LAST_MINUTE * _MINUTE:
             raise ValueError(f"no position: '{text}'")
@@ -38,11 +38,9 @@ class Position(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class EventFilter:
-    """What a list shows: of each set one of its values; empty sets and None let everything through.
+    """A filter of a list: an event must have one value of each non-empty set; None is no bound.
 
-    Ids and kinds are compared without case, as Batch does.
-
-    `since` is included, `until` isn't.
+    Ids and kinds are compared without case, as in Batch. `since` is included, `until` isn't.
     """
 
     jobs: frozenset[str] = frozenset()
@@ -65,7 +63,7 @@ class EventFilter:
         )
 
     def minutes(self, oldest: datetime) -> tuple[int, int]:
-        """The first and the last minute in which such events stand, where none is older than `oldest`."""
+        """Returns the first and the last minute that may contain such events, where none is older than `oldest`."""
         since = max(self.since, oldest) if self.since else oldest
         return max(minute_of(since), 0), max(minute_of(self.until), 0) if self.until else _LAST_MINUTE
 
@@ -75,7 +73,7 @@ def position_of(event: BatchEvent) -> Position:
 
 
 def last_minute_of(position: Position | None) -> int:
-    """The last minute in which events behind a position stand."""
+    """Returns the last minute that may contain events after a position."""
     if position is None:
         return _LAST_MINUTE
     return (position.at if position.identity else position.at - 1) // _MINUTE

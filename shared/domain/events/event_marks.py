@@ -1,7 +1,7 @@
-"""Marks of a row of events: short hashes of the jobs, pools, nodes and kinds in it, so that a list passes over the row.
+"""Marks of a row of events: short hashes of its jobs, pools, nodes and kinds, by which a list skips rows.
 
-A mark that is there says that the row may have such an event, one that isn't that it has none. Tasks have no marks:
-nearly every event is of another one, and a task is asked for with its job.
+A mark means that the row may contain such an event; without the mark it contains none. Tasks have no marks: nearly
+every event has a different one, and queries for a task name its job.
 """
 
 from collections.abc import Iterable
@@ -15,13 +15,13 @@ from shared.domain.events.event_lists import EventFilter
 
 _PARTS = ("job", "pool", "node", "kind")
 _BYTES = 4
-_MOST_ROWS = 50  # of a stretch that is read; of one that is passed over _MOST_PASSED
+_MOST_ROWS = 50  # of a stretch to read; _MOST_PASSED of one to skip
 _MOST_PASSED = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Minutes from `first` to `last`, both included, in `rows` rows; without `is_wanted` there is nothing in them."""
+    """Minutes from `first` to `last`, both included, in `rows` rows; without `is_wanted`, none of them matches."""
 
     first: int
     last: int
@@ -29,7 +29,7 @@ class Stretch:
     is_wanted: bool
 
     def joined(self, earlier: "Stretch") -> "Stretch | None":
-        """Both as one, where they are alike and not too long together."""
+        """Returns both as one, or None where they differ in kind or are too long together."""
         rows = self.rows + earlier.rows
         if self.is_wanted != earlier.is_wanted or rows > (_MOST_ROWS if self.is_wanted else _MOST_PASSED):
             return None
@@ -37,23 +37,23 @@ class Stretch:
 
 
 type Wanted = tuple[frozenset[bytes], ...]
-"""Of each of these sets a row must have one mark."""
+"""Sets of marks: a row must have one mark of each."""
 
 
 def marks_of(events: Iterable[BatchEvent]) -> bytes:
-    """All marks of a row's events, side by side."""
+    """Returns all marks of a row's events, concatenated."""
     parts = [(part, getattr(event, part)) for event in events for part in _PARTS]
     return b"".join(sorted({_mark(part, value) for part, value in parts if value is not None}))
 
 
 def marks_wanted(wanted: EventFilter) -> Wanted:
-    """The marks that a row must have for an event to pass; none where the filter asks for nothing that has marks."""
+    """Returns the marks that a row needs for an event to pass; empty where the filter uses nothing with marks."""
     values = {part: getattr(wanted, f"{part}s") for part in _PARTS}
     return tuple(frozenset(_mark(part, value) for value in some) for part, some in values.items() if some)
 
 
 def may_have(marks: bytes | None, wanted: Wanted) -> bool:
-    """Whether events of a row with these marks may pass; without marks it was written before there were any."""
+    """Returns whether events of a row with these marks may pass; rows of older versions have no marks (None)."""
     if marks is None:
         return True
     there = {marks[at : at + _BYTES] for at in range(0, len(marks), _BYTES)}

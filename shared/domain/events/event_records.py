@@ -1,8 +1,8 @@
 """Records of Batch's resource log, parsed into events without secrets.
 
-The log has changed its shape over the years and will again: nothing but a time and a kind is asked of a record, names
-count without their case, and a kind that isn't known is kept like any other. Of properties that aren't known only
-numbers and names are kept: what else is in them may be a secret.
+The log's format has changed over the years and will change again. A record needs only a time and a kind, names are
+case-insensitive, and unknown kinds are kept like any other. Of unknown properties only numbers and names are kept:
+other values may be secrets.
 """
 
 import re
@@ -21,17 +21,17 @@ from shared.domain.redaction.redaction import MARK, is_harmless_word, redacted
 _BY_LOWER = {kind.lower(): kind for kind in KINDS}
 _PLACE = re.compile(r"\(byte (\d+)\)")
 _LONGEST_NAME = 256
-_MOST_BYTES = 256 * 1024  # of a record; those of the service have some hundreds
+_MOST_BYTES = 256 * 1024  # of a record; the service's have some hundreds
 _DEEPEST = 32
-_MOST_WHOLE = 1 << 63  # rows hold no larger number, nor do the service's 64 bits
+_MOST_WHOLE = 1 << 63  # neither rows nor the service's 64-bit fields hold larger numbers
 _LONGEST_WORD = 64
-_LONGEST_TEXT = 16 * 1024  # characters of a value that are kept; formulas and their results have some thousands
+_LONGEST_TEXT = 16 * 1024  # characters of a value that are stored; formulas and their results have some thousands
 _ACCOUNT = re.compile(r"/batchaccounts/([^/]+)", re.IGNORECASE)
-_LONGEST_KNOWN = 1000  # characters of texts that are remembered without secrets, as the service says the same a lot
+_LONGEST_KNOWN = 1000  # characters of texts whose redaction is cached, as the service repeats itself
 
 
 class RecordError(ValueError):
-    """A record that can't be an event; `position` is the byte of it where that shows."""
+    """A record that can't be an event; `position` is the erroneous byte, where known."""
 
     def __init__(self, message: str, position: int = 0) -> None:
         super().__init__(message)
@@ -39,15 +39,15 @@ class RecordError(ValueError):
 
 
 def account_of(path: str) -> str | None:
-    """The account that a resource id names, which logs write in upper case, in lower case."""
+    """Returns the account in a resource id in lower case; logs write it in upper case."""
     found = _ACCOUNT.search(path)
     return found[1].lower() if found else None
 
 
 def parse_event(record: bytes, account: str | None = None) -> BatchEvent:
-    """A line of the log as an event, without secrets. Raises RecordError, which says what is wrong and where.
+    """Returns a line of the log as an event without secrets. Raises RecordError with reason and position.
 
-    In the log of an `account`, a name in lower case, a record that names another one is wrong.
+    In the log of an `account` (in lower case), a record that names another account is invalid.
     """
     if len(record) > _MOST_BYTES:
         raise RecordError(f"It has {len(record)} bytes, more than {_MOST_BYTES}.", _MOST_BYTES)
@@ -79,7 +79,7 @@ def parse_event(record: bytes, account: str | None = None) -> BatchEvent:
 
 
 def is_whole_record(text: bytes) -> bool:
-    """Whether a line that has no end yet is a whole one: behind an object nothing but its end can follow."""
+    """Returns whether a line without its end is a complete record: after an object only the line end can follow."""
     if len(text) > _MOST_BYTES or not text.rstrip().endswith(b"}"):
         return False
     try:
@@ -110,7 +110,7 @@ def _logged_at(found: dict[str, Any]) -> datetime:
 
 
 def _places(kind: str, properties: Json) -> tuple[str | None, str | None, str | None, str | None]:
-    """Job, task, pool and node. What `id` names, the kind tells."""
+    """Returns job, task, pool and node; the kind determines to which of them `id` refers."""
     own, node = _id(properties, "id"), field_of(properties, "nodeInfo")
     return (
         _id(properties, "jobId") or (own if kind.startswith("Job") else None),
@@ -126,19 +126,19 @@ def _identity(kind: str, resource: str, properties: Json) -> bytes:
 
 
 def _text(found: object, name: str) -> str | None:
-    """A text that says something: the service writes one space where it has nothing to say."""
+    """Returns a text with content: the service writes one space for an empty text."""
     value = field_of(found, name)
     return value.strip() or None if isinstance(value, str) else None
 
 
 def _id(found: object, name: str) -> str | None:
-    """An id; what is longer than any can be is none."""
+    """Returns an id; a text too long for one is None."""
     text = _text(found, name)
     return text if text and len(text) <= _LONGEST_NAME else None
 
 
 def _names_secret(key: str) -> bool:
-    """True for what people call a secret, whose value may look like any word."""
+    """Returns whether a name is typical of a secret, so that its value may look like any word."""
     return len(key) <= _LONGEST_NAME and _says_secret(key)
 
 
@@ -148,20 +148,20 @@ def _says_secret(name: str) -> bool:
 
 
 def _is_named_secret(found: dict[str, Any]) -> bool:
-    """Whether a name says of a value beside it that it is a secret, as in settings of an environment."""
+    """Returns whether a name beside a value marks it as a secret, as in environment settings."""
     name = field_of(found, "name")
     return isinstance(name, str) and _names_secret(name)
 
 
 def _shown(text: str) -> str:
-    """A text without secrets; ids and times, which are single words, are nearly all of them."""
+    """Returns a text without secrets; nearly all are single words, such as ids and times."""
     if len(text) <= _LONGEST_WORD and is_harmless_word(text):
         return text
     return _known(text)
 
 
 def _known(text: str) -> str:
-    """The same of one that comes again and again, or of the begin of a very long one, which says so."""
+    """Returns a redacted text, cached if short; of a very long one the beginning and a note of the cut."""
     if len(text) <= _LONGEST_KNOWN:
         return _redacted(text)
     begin = redacted_begin(text, _LONGEST_TEXT)
@@ -174,7 +174,7 @@ def _redacted(text: str) -> str:
 
 
 def _clean(value: Any, depth: int) -> Any:
-    """A value without secrets. Raises RecordError."""
+    """Returns a value without secrets. Raises RecordError."""
     if depth > _DEEPEST:
         raise RecordError(f"Its properties are nested more than {_DEEPEST} deep.")
     if isinstance(value, str):
@@ -191,7 +191,7 @@ def _clean(value: Any, depth: int) -> Any:
 
 
 def _let_in(key: str, value: Any, depth: int) -> Any:
-    """A property without secrets, or only that there is one where nobody knows what it may hold."""
+    """Returns a property without secrets, or a placeholder for text in an undocumented property."""
     cleaned = _clean(value, depth + 1)
     holds_text = isinstance(value, (dict, list)) or (isinstance(value, str) and value.strip())
     return LEFT_OUT if holds_text and key.lower() not in LET_IN else cleaned

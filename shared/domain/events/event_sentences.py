@@ -1,4 +1,4 @@
-"""What an event says to a person: one sentence, made of nothing but the event. It refuses to guess what isn't told."""
+"""One sentence for an event, derived from the event alone, without guesses about missing fields."""
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
@@ -7,12 +7,12 @@ from typing import Any
 from shared.domain.events.batch_events import BatchEvent, field_of, parse_stamp
 
 _TARGETS = (("Dedicated", "dedicated"), ("LowPriority", "Spot"))
-_NODES = "Nodes"  # at the end of names, but for those of 2017
+_NODES = "Nodes"  # suffix of names, except for those of 2017
 _MOST_DETAILS = 5
 
 
 def sentence_of(event: BatchEvent, *, is_internal_retry: bool = False) -> str:
-    """The sentence for an event of any kind; of a start also that it is an internal retry, where others told that."""
+    """Returns the sentence for an event of any kind; for a start, it also notes an internal retry."""
     sentence = _SENTENCES.get(event.kind, _unknown)(event)
     return f"{sentence.removesuffix('.')} (an internal retry by Batch)." if is_internal_retry else sentence
 
@@ -145,14 +145,14 @@ def _why(found: Mapping[str, Any]) -> str:
 
 
 def _reason(error: object) -> str:
-    """The code and message of an error, and its details, as far as they say something."""
+    """Returns an error's code, message and details, as far as they have content."""
     why = ": ".join(_stopped(part) for name in ("code", "message") if (part := _text(error, name)))
     details = "; ".join(dict.fromkeys(_details(error)))
     return f"{why} ({details})" if why and details else why or details
 
 
 def _details(error: object) -> Iterator[str]:
-    """Pairs of a name and a value, which autoscale errors call `values` and scheduling errors `details`."""
+    """Yields pairs of name and value, which autoscale errors call `values` and scheduling errors `details`."""
     for pair in [pair for name in ("values", "details") for pair in _list(error, name)][:_MOST_DETAILS]:
         name, value = _text(pair, "name"), _text(pair, "value")
         if value:
@@ -193,7 +193,7 @@ def _nodes(told: Mapping[str, Any], name: str) -> int | None:
 
 
 def _whole(value: object) -> int | None:
-    """A whole number; what is true or false is none."""
+    """Returns an integer; None for a boolean."""
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 

@@ -1,8 +1,8 @@
-"""Task starts that Batch's log explains by nothing but the service itself: its internal retries.
+"""Internal retries: task starts that nothing in Batch's log explains except the service itself.
 
-`systemTaskVersion` is the service's own count of attempts, as the pages of the events say: it starts a task once more
-after transient errors, such as a node in a bad state, and `retryCount` stays as it is. A run that ended in between, or
-was queued again, is another reason, and the log has an event of it.
+`systemTaskVersion` is the service's own count of attempts, according to the documentation of events. The service starts
+a task again after transient errors, such as a node in a bad state, without changing `retryCount`. A run that ended in
+between, or was requeued, is another reason, and has an event in the log.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,12 +17,12 @@ type TaskKey = tuple[str, str]
 
 
 def task_of(event: BatchEvent) -> TaskKey | None:
-    """The job and task that an event names, as keys."""
+    """Returns the keys of job and task that an event names."""
     return (key_of(event.job), key_of(event.task)) if event.job and event.task else None
 
 
 def internal_retries(events: Iterable[BatchEvent]) -> Mapping[str, BatchEvent]:
-    """Starts that are internal retries, by the ids of their events, each with the start before it."""
+    """Returns starts that are internal retries, by event id, each with the preceding start."""
     before: dict[TaskKey, BatchEvent] = {}
     found: dict[str, BatchEvent] = {}
     for event in sorted(events, key=lambda one: one.at):
