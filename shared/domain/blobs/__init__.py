@@ -1,4 +1,4 @@
-"""Blobs that grow: how far each was read, how a sweep over them went, and what couldn't be read.
+"""Growing blobs: how far each was read, the results of sweeps over them, and rejected units.
 
-Imports `telemetry` for its totals alone.
+Imports `telemetry` only for its totals.
 """

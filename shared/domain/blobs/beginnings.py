@@ -1,9 +1,9 @@
-"""Checksums of a blob's beginning, which tell whether one that was uploaded anew goes on where reading stopped.
+"""Checksums of a blob's beginning, which show whether a re-uploaded blob continues where reading stopped.
 
-A tool that uploads a file once more, with more in it, writes a new blob under the same name. So what was read is
-remembered by its checksum. CRC-32 can be continued from one read to the next, which no stronger hash of the standard
-library can; nobody who forges one hides anything but their own data. Checksums of the first 1, 2, 4, … KiB stand beside
-that of all, so that a blob that became shorter can be compared, and of a large one no more than the first `MOST`.
+A tool that uploads a longer version of a file writes a new blob under the same name. So a checksum of the bytes read is
+stored. CRC-32 can be continued from one read to the next, unlike any stronger hash in the standard library; a forged
+checksum only hides the forger's own data. Checksums of the first 1, 2, 4, … KiB allow a comparison with a blob that
+became shorter, and for a large one, a comparison of only the first `MOST` bytes.
 """
 
 import struct
@@ -11,19 +11,19 @@ from dataclasses import dataclass
 from zlib import crc32
 
 LEAST, MOST = 1 << 10, 1 << 25
-"""Bytes of the first and the last mark: so many are read again at most."""
+"""Bytes of the first and the last mark; at most `MOST` bytes are read again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """The first `size` bytes of a blob: their checksum, and those of as many KiB as are powers of two (`marks`)."""
+    """The first `size` bytes of a blob: their checksum, and those of each power of two of KiB (`marks`)."""
 
     size: int = 0
     checksum: int = 0
     marks: tuple[int, ...] = ()
 
     def extended(self, more: bytes) -> "Beginning":
-        """With the bytes that follow."""
+        """Returns the beginning extended by the bytes that follow."""
         view, size, checksum, marks = memoryview(more), self.size, self.checksum, list(self.marks)
         while (mark := LEAST << len(marks)) <= min(MOST, self.size + len(more)):
             checksum = crc32(view[size - self.size : mark - self.size], checksum)
@@ -32,7 +32,7 @@ class Beginning:
         return Beginning(self.size + len(more), crc32(view[size - self.size :], checksum), tuple(marks))
 
     def within(self, size: int) -> "Beginning | None":
-        """The longest part of it, of `size` and `MOST` bytes at most, whose checksum is known; None where none is."""
+        """Returns the longest part with a known checksum, of at most `size` and `MOST` bytes; None without one."""
         if self.size <= min(size, MOST):
             return self
         count = min(len(self.marks), max(size // LEAST, 0).bit_length())
@@ -43,6 +43,6 @@ class Beginning:
 
     @classmethod
     def unpack(cls, size: int, packed: bytes) -> "Beginning":
-        """As it was packed of so many bytes."""
+        """Returns the packed beginning of `size` bytes."""
         checksum, *marks = struct.unpack(f">{len(packed) // 4}I", packed)
         return cls(size, checksum, tuple(marks))

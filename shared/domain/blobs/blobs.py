@@ -1,9 +1,9 @@
-"""Blobs that grow, and how far each has been read: what a blob looks like, where to go on in it, what is in a piece.
+"""Growing blobs: how a list shows them, how far each was read, and the units of a piece.
 
-A blob that is deleted and made again, or written over, is another *incarnation* under the same name: it is read from
-its start. What tells is its creation time, a size or a number of blocks below what was read already, and the bytes
-before the place where reading goes on (the *anchor*), which never change in a blob that only grows. One that begins
-with all that was read (beginnings.py) was only uploaded anew, and reading goes on.
+A blob that was deleted and re-created, or overwritten, is another *incarnation* under the same name, read from its
+start. It shows in the creation time, in a size or number of blocks below those read, or in the bytes before the
+checkpoint (the *anchor*), which never change in a growing blob. A blob that begins with all the bytes read
+(beginnings.py) was only uploaded again, and reading continues.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -17,14 +17,15 @@ from shared.domain.blobs.beginnings import Beginning
 ANCHOR_BYTES = 64
 _DIGEST = 16
 RESTED = timedelta(hours=6)
-"""After this long without a write half a unit at the end of a blob is taken for what it is: nobody ends it any more."""
+"""After this long without a write, an incomplete unit at the end of a blob is final: nobody will complete it."""
 
 
 @dataclass(frozen=True, slots=True)
 class SeenBlob:
-    """A blob as a list or a look at it shows it. `blocks` is None in lists, and for other than append blobs.
+    """A blob as a list or its properties show it.
 
-    One that isn't `appended` to is uploaded as a whole each time.
+    `blocks` is None in lists, and for blobs that aren't append blobs. A blob without `is_appended` is uploaded as a
+    whole each time.
     """
 
     name: str
@@ -39,12 +40,12 @@ class SeenBlob:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What is kept of a blob so that it needn't be opened while it sleeps.
+    """The stored state of a blob, which allows leaving an unchanged blob unopened.
 
-    All of it had been read as of `etag`, unless that is empty; `number` counts its incarnations that creation times
-    don't tell apart. `modified` is when it was written last, as far as is known, and `read` how many bytes were read,
-    or more by now, at `read_at`. `row_etag` is that of the entry itself, None where it is new. `uploaded` is the
-    creation time of the blob that goes on where the one of `created` ended, None as long as that is there itself.
+    The blob was read to its end as of `etag`, unless that is empty. `number` counts incarnations with the same creation
+    time. `modified` is the last known write. `read` is how many bytes had been read at `read_at`; it may be more by
+    now. `row_etag` is the ETag of the entry's row, None for a new entry. `uploaded` is the creation time of the
+    re-uploaded blob that continues the one of `created`, None while that one exists.
     """
 
     name: str
@@ -59,41 +60,41 @@ class Entry:
 
     @classmethod
     def new(cls, blob: SeenBlob) -> "Entry":
-        """That of a blob that was never seen."""
+        """Returns the entry of an unknown blob."""
         return cls(blob.name, blob.created, blob.modified)
 
     def is_of(self, blob: SeenBlob) -> bool:
-        """Whether the blob was created when the one that is known was."""
+        """Returns whether the blob has the known creation time."""
         return blob.created == (self.uploaded or self.created)
 
     def going_on(self, blob: SeenBlob) -> "Entry":
-        """As of a blob that was uploaded anew and goes on where the one before ended."""
+        """Returns the entry for a re-uploaded blob that continues where the previous one ended."""
         return replace(self, uploaded=None if blob.created == self.created else blob.created, modified=blob.modified)
 
     @property
     def incarnation(self) -> str:
-        """A key of the blob's present life; letters, digits and `-` only."""
+        """Returns a key of the blob's current incarnation, of letters, digits and `-` only."""
         milliseconds = int(self.created.timestamp() * 1000)
         return f"{name_key(self.name)}-{milliseconds:x}-{self.number}"
 
     def sleeps(self, blob: SeenBlob) -> bool:
-        """True where nothing has happened to the blob since it was read to its end."""
+        """Returns whether the blob is unchanged since it was read to its end."""
         return self.etag == blob.etag and self.is_of(blob)
 
     def unread(self, blob: SeenBlob) -> int:
-        """How many bytes of the blob are left, or less by now."""
+        """Returns how many bytes of the blob are unread; it may be fewer by now."""
         return max(blob.size - self.read, 0) if self.is_of(blob) else blob.size
 
     def is_final(self, blob: SeenBlob, now: datetime) -> bool:
-        """Whether nothing is expected to be written to a blob any more."""
+        """Returns whether no further writes to the blob are expected."""
         return blob.is_sealed or (self.sleeps(blob) and now - (self.read_at or self.modified) >= RESTED)
 
     def read_to_end(self, blob: SeenBlob, read: int, now: datetime) -> "Entry":
-        """As of a blob of which nothing more can be read than so many bytes."""
+        """Returns the entry of a blob that can't be read beyond `read` bytes now."""
         return replace(self, etag=blob.etag, modified=blob.modified, read=read, read_at=now)
 
     def anew(self, blob: SeenBlob) -> "Entry":
-        """Another incarnation, of the same creation time or not."""
+        """Returns the entry of another incarnation, with the same creation time or another."""
         number = self.number + 1 if self.is_of(blob) and not self.uploaded else 0
         return replace(
             self, created=blob.created, modified=blob.modified, number=number, etag="", read=0, uploaded=None
@@ -102,11 +103,11 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where to go on in an incarnation, and what was found before.
+    """The checkpoint of an incarnation, and counts of the units before it.
 
-    `anchor` is the digest of the last bytes before `offset`. `skipping` says that they belong to a unit too large,
-    whose rest is passed over. `refused` of all `units` were bad. `etag` is that of the blob in which it is the place;
-    empty, as `beginning` is None, in one of before these were kept, or where bytes were passed over unread.
+    `anchor` is the digest of the last bytes before `offset`. `skipping` means that these belong to an oversized unit,
+    whose rest is skipped. `refused` of all `units` were bad. `etag` is the ETag of the blob that the checkpoint was
+    read from. It is empty, and `beginning` None, for checkpoints of older versions, or where bytes were skipped unread.
     """
 
     offset: int = 0
@@ -123,7 +124,7 @@ class Place:
         return min(ANCHOR_BYTES, self.offset)
 
     def is_past(self, blob: SeenBlob) -> bool:
-        """True where the blob is smaller than what was read of it: it was made anew."""
+        """Returns whether the blob is smaller than the part already read, and so was re-created."""
         return blob.size < self.offset or (
             blob.blocks is not None and self.blocks is not None and blob.blocks < self.blocks
         )
@@ -131,7 +132,7 @@ class Place:
     def advanced(
         self, read: bytes, blob: SeenBlob, *, units: int = 0, refused: int = 0, skipping: bool = False
     ) -> "Place":
-        """The place after `read`, which begins with the anchor's bytes."""
+        """Returns the checkpoint after `read`, which begins with the anchor's bytes."""
         beginning = self.beginning if self.offset else Beginning()
         return Place(
             offset=self.offset - self.anchor_bytes + len(read),
@@ -145,14 +146,14 @@ class Place:
         )
 
     def at_end(self, last: bytes, blob: SeenBlob) -> "Place":
-        """The end of a blob, whose `last` bytes are the anchor; what is before it was passed over."""
+        """Returns the checkpoint at a blob's end, with the `last` bytes as the anchor; bytes before it were skipped."""
         blocks = self.blocks if blob.blocks is None else blob.blocks
         return replace(self, offset=blob.size, anchor=digest(last), blocks=blocks, etag=blob.etag, beginning=None)
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """What is decoded as a whole, a line or a frame: from `start` to `end` in its piece."""
+    """The smallest unit of decoding, a line or a frame, from `start` to `end` in its piece."""
 
     start: int
     end: int
@@ -160,7 +161,7 @@ class Unit:
 
 
 def in_turn(blobs: Collection[SeenBlob], known: Mapping[str, Entry]) -> list[SeenBlob]:
-    """The order in which blobs are read: by turns the one that has waited longest, and the latest."""
+    """Returns blobs in reading order: alternately the one that waited longest, and the latest."""
 
     def read_as_of(blob: SeenBlob) -> tuple[datetime, bool]:
         entry = known.get(blob.name)
@@ -172,7 +173,7 @@ def in_turn(blobs: Collection[SeenBlob], known: Mapping[str, Entry]) -> list[See
 
 
 def name_key(name: str) -> str:
-    """A table key for a blob's name, which may be longer than a key and hold what none may."""
+    """Returns a table key for a blob's name, which may be too long for a key or contain invalid characters."""
     return blake2b(name.encode(errors="surrogatepass"), digest_size=_DIGEST).hexdigest()
 
 
@@ -181,7 +182,7 @@ def digest(content: bytes) -> str:
 
 
 def cut_lines(piece: bytes, *, last: bool) -> Iterator[Unit]:
-    """Lines without their ends (LF or CRLF), the empty ones too; after the `last` piece a line needs no end."""
+    """Yields lines, also empty ones, without their ends (LF or CRLF); after the `last` piece a line needs no end."""
     start = 0
     while (end := piece.find(b"\n", start)) >= 0 or (last and start < len(piece)):
         after = end + 1 if end >= 0 else len(piece)
@@ -190,5 +191,5 @@ def cut_lines(piece: bytes, *, last: bool) -> Iterator[Unit]:
 
 
 def resume_lines(piece: bytes) -> int | None:
-    """Where the next line begins in a piece that begins within one; None where it doesn't."""
+    """Returns where the next line begins in a piece that begins within one, or None."""
     return piece.find(b"\n") + 1 or None

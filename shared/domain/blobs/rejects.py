@@ -1,15 +1,15 @@
-"""Units of blobs that couldn't be taken in, and as what they are kept."""
+"""Rejected units of blobs, and their stored form."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
 
 MOST_TOLD = 100
-"""Bad units of a blob that are kept; all are counted."""
+"""Stored bad units per blob; all are counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A bad unit: where it begins in its blob, the byte in it where that shows, why, in a sentence, and its start."""
+    """A bad unit: its offset in the blob, the position of the error in it if known, a sentence, and its start."""
 
     offset: int
     position: int
@@ -19,14 +19,14 @@ class Refusal:
 
 @dataclass(slots=True)
 class Refusals:
-    """Bad units of a piece: how many there are, and the first of them, as all may be bad."""
+    """Bad units of a piece: their number, and the first of them, as all may be bad."""
 
     count: int = 0
     told: list[Refusal] = field(default_factory=list)
 
     @property
     def has_room(self) -> bool:
-        """Whether one more would be told."""
+        """Returns whether one more would be stored."""
         return len(self.told) < MOST_TOLD
 
     def add(self, refusal: Refusal) -> None:
@@ -37,7 +37,7 @@ class Refusals:
 
 @dataclass(frozen=True, slots=True)
 class Reject:
-    """A refused unit as it is kept: of which blob, and when that was noted. `key` orders rejects."""
+    """A stored rejected unit, with its blob and time; `key` orders rejects."""
 
     key: str
     blob: str

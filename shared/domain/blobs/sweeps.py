@@ -1,4 +1,4 @@
-"""How a sweep over blobs went: what of them is still to be read, and what couldn't be."""
+"""Results of a sweep over blobs: the unread rest, and errors."""
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -8,17 +8,17 @@ from shared.domain.telemetry.sessions.telemetry_totals import TelemetryTotals
 _LATE = timedelta(minutes=10)
 _RECENT = timedelta(days=1)
 _NOTHING = TelemetryTotals()
-_HALF_A_UNIT = 64 * 1024  # bytes; of a blob: a flush of an agent that hasn't come whole has less
-_HALF_A_RECORD = 1024 * 1024  # bytes; what is cut off at the end of a blob stays unread, and is no more than this
+_HALF_A_UNIT = 64 * 1024  # bytes per blob: an agent's incomplete flush has less
+_HALF_A_RECORD = 1024 * 1024  # bytes: a truncated record at a blob's end stays unread, and has no more
 
 
 @dataclass(frozen=True, slots=True)
 class LaneSweep:
-    """The last sweep over the blobs of a lane. `behind` is what was left unread when it ended.
+    """The last sweep over the blobs of a lane; `behind_*` is the part left unread when it ended.
 
-    `asleep` of the blobs needn't be opened, as nothing had happened to them; `latest` is the last write to any.
-    `behind_since` is the last write of the blob that has waited longest with something unread; `problems` say in
-    sentences which blobs couldn't be read, the first few of them, or why the container couldn't be listed.
+    `asleep` counts the unchanged blobs, which needn't be opened; `latest` is the last write to any. `behind_since` is
+    the last write of the blob that has waited longest with unread bytes. `problems` are sentences about the first few
+    blobs that couldn't be read, or why the container couldn't be listed.
     """
 
     at: datetime
@@ -31,13 +31,13 @@ class LaneSweep:
     latest: datetime | None = None
 
     def says_the_same(self, other: "LaneSweep") -> bool:
-        """True where two differ in nothing but when they were."""
+        """Returns whether two sweeps differ only in time."""
         return replace(self, at=other.at) == other
 
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """What was taken in so far. A crash counts nothing twice: they change with the rows that they count."""
+    """Totals of ingested units. A crash counts nothing twice: they change with the rows that they count."""
 
     units: int = 0
     stored: int = 0
@@ -49,10 +49,10 @@ class Totals:
 
 @dataclass(frozen=True, slots=True)
 class IngestionReport:
-    """How events of an account came in. `container` is None where no storage is configured to read them from.
+    """The state of an account's event ingestion; `container` is None where no storage is configured.
 
-    `telemetry` is the last sweep over what its nodes write, None before the first with such a blob, and
-    `telemetry_totals` what came of it.
+    `telemetry` is the last sweep over its nodes' blobs, None before the first with such a blob, and `telemetry_totals`
+    are the totals of their ingestion.
     """
 
     account: str
@@ -63,11 +63,11 @@ class IngestionReport:
     telemetry_totals: TelemetryTotals = _NOTHING
 
     def problem(self, now: datetime) -> str | None:
-        """What is wrong with events in a sentence; None where all is well, or where there are no logs."""
+        """Returns a sentence about a problem with events; None without one, or without logs."""
         return _problem(self.sweep, "logs", now, _HALF_A_RECORD)
 
     def telemetry_problem(self, now: datetime) -> str | None:
-        """The same of telemetry; also where some of it is lost, for a day after more of it was."""
+        """Returns a sentence about a problem with telemetry, also for a day after bytes were lost."""
         halves = _HALF_A_UNIT * self.telemetry.behind_blobs if self.telemetry else 0
         return _problem(self.telemetry, "blobs", now, halves) or self._loss(now)
 
@@ -80,7 +80,7 @@ class IngestionReport:
 
 
 def _problem(sweep: LaneSweep | None, things: str, now: datetime, halves: int) -> str | None:
-    """`halves` is how many bytes may be unread for long, as what isn't whole yet."""
+    """Returns a sentence about a problem; `halves` are bytes of incomplete units that may stay unread for long."""
     if sweep is None or not (sweep.blobs or sweep.problems):
         return None
     if now - sweep.at > _LATE:
