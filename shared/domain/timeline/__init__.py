@@ -1,1 +1,1 @@
-"""When each node ran which task of a job. Imports `leaves` and `tasks`."""
+"""Timelines of a job's tasks by node. Imports `leaves` and `tasks`."""

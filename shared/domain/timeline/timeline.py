@@ -1,9 +1,10 @@
-"""When each node ran what, from the latest run of every task: earlier runs of a retried task aren't known.
+"""Timelines of nodes, from the latest run of every task: earlier runs of a retried task aren't known.
 
-A run is from its start to before its end. Of a task that runs still, the end is not known, and it counts up to when the
-cache was read; a task that left its node without an end (as preempted ones do) ran until it changed its state. Times
-are milliseconds since 1970, busy times milliseconds by slots: whole numbers, so that sums are exact. Where there are
-too many runs to show each, `RunCensus` finds the busiest nodes, and `timeline_buckets` adds up theirs in a second pass.
+A run includes its start, but not its end. The end of a running task is unknown, so the run counts up to when the cache
+was read. A task that left its node without an end (as preempted ones do) ran until its state changed. Times are
+milliseconds since 1970, busy times milliseconds multiplied by slots: integers, so that sums are exact. Where there are
+too many runs to show each, `RunCensus` finds the busiest nodes, and `timeline_buckets` aggregates theirs in a second
+pass.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,14 +18,15 @@ from shared.domain.tasks.tasks import RUNNING
 MAX_RUNS, MAX_NODES, MAX_BUCKETS = 2000, 200, 100
 
 type Node = tuple[str, str]
-"""Pool id and node id; empty where the task tells of none."""
+"""Pool id and node id; empty where the task has none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """From `start` to before `end`; what runs still is known to have run until `known`.
+    """From `start` to before `end`; running tasks are known to have run until `known`.
 
-    None: from the first run; to the last moment that is known. That can be later than now: nodes' clocks run ahead.
+    A `start` of None is the first run, an `end` of None the last known moment, which may be in the future, as nodes'
+    clocks run ahead.
     """
 
     start: int | None
@@ -32,7 +34,7 @@ class Window:
     known: int
 
     def clipped(self, run: "Run") -> tuple[int, int] | None:
-        """The part of a run that lies within, None where none does; a run may be shorter than a millisecond."""
+        """Returns the part of a run within the window, or None; a run may be shorter than a millisecond."""
         start, ended = run.start, self.known if run.end is None else run.end
         ended = max(ended, start)
         low = start if self.start is None else self.start
@@ -43,7 +45,7 @@ class Window:
 
 
 class Run(NamedTuple):
-    """The latest run of a task; `end` None while it runs."""
+    """The latest run of a task; `end` is None while it runs."""
 
     start: int
     task: str
@@ -55,7 +57,7 @@ class Run(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Bucket:
-    """A node's part in some time: tasks that ran then, busy time, and those whose runs failed then."""
+    """A node's activity in an interval: tasks that ran, busy time, and tasks whose runs failed then."""
 
     start: int
     end: int
@@ -66,7 +68,7 @@ class Bucket:
 
 @dataclass(frozen=True, slots=True)
 class NodeTimeline:
-    """One node's runs in the order of their starts or, where there are too many, the buckets in which it ran any."""
+    """One node's runs in order of start or, where there are too many, the buckets with any run."""
 
     node: Node
     busy: int
@@ -76,7 +78,7 @@ class NodeTimeline:
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """The busiest nodes, the busiest first; how many others ran anything."""
+    """The busiest nodes, in descending order, and the number of other nodes that ran tasks."""
 
     start: int
     end: int
@@ -86,10 +88,10 @@ class Timeline:
 
 
 def runs_of(leaf: Leaf, places: range) -> Iterator[Run]:
-    """The runs of the tasks at some places of a leaf, neighbours; tasks that never ran have none."""
+    """Yields the runs of the tasks at a range of positions in a leaf; tasks that never ran have none."""
     names = ("start", "id", "end", "transition", "state", "result", "slots", "node")
     rows = zip(*map(leaf.column, names), strict=True)
-    made = tuple.__new__  # a leaf has thousands
+    made = tuple.__new__  # faster, as a leaf has thousands
     for start, name, end, transition, state, result, slots, node in islice(rows, places.start, places.stop):
         if start:
             ended = None if state == RUNNING else max(start, end or transition)
@@ -97,7 +99,7 @@ def runs_of(leaf: Leaf, places: range) -> Iterator[Run]:
 
 
 class RunCensus:
-    """How busy each node was in a window, when its first run began, and every run as long as they are few."""
+    """Busy times by node in a window, the start of the first run, and every run as long as they are few."""
 
     def __init__(self, window: Window, *, max_runs: int = MAX_RUNS) -> None:
         self._window = window
@@ -125,13 +127,13 @@ class RunCensus:
 
     @property
     def start(self) -> int:
-        """Of the window, or of the first run where it begins there; its end where nothing ran."""
+        """Returns the start of the window, or else of the first run; the end where nothing ran."""
         starts = (self._window.start, self._first, self._window.end, self._last)
         return next(start for start in starts if start is not None)
 
     @property
     def end(self) -> int:
-        """Of the window, or of the last run where it ends there; not before its start."""
+        """Returns the end of the window, or else of the last run; not before the start."""
         return max(self._last, self.start) if self._window.end is None else self._window.end
 
     def busiest(self, most: int = MAX_NODES) -> list[Node]:
@@ -141,7 +143,7 @@ class RunCensus:
         return max(0, len(self._busy) - most)
 
     def nodes(self, most: int = MAX_NODES) -> list[NodeTimeline]:
-        """The busiest nodes with their runs; only while it isn't full."""
+        """Returns the busiest nodes with their runs; only valid while the census isn't full."""
         runs: dict[Node, list[Run]] = {node: [] for node in self.busiest(most)}
         for run in sorted(self._runs):
             if run.node in runs:

@@ -1,7 +1,7 @@
-"""What nodes did in each of at most a hundred equal parts of a window, where there are too many runs to show each.
+"""Activity of nodes in at most a hundred equal parts of a window, where there are too many runs to show each.
 
-Each run costs the same however many parts it spans: it is noted where it begins and ends, and what lies between is
-added up at the end.
+Each run costs the same, however many parts it spans: only its first and last parts are updated, and the parts in
+between are summed at the end.
 """
 
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ from shared.domain.timeline.timeline import MAX_BUCKETS, Bucket, Node, NodeTimel
 
 
 class NodeBuckets:
-    """Of the given nodes, from `start` to before `end`, which is later; runs are known until `known`."""
+    """Buckets of the given nodes, from `start` to before a later `end`; running tasks are known until `known`."""
 
     def __init__(self, start: int, end: int, known: int, nodes: Iterable[Node], *, most: int = MAX_BUCKETS) -> None:
         self._window = Window(start, end, known)
@@ -29,7 +29,7 @@ class NodeBuckets:
                 self._add(sums, run, *part)
 
     def nodes(self) -> list[NodeTimeline]:
-        """The nodes that ran anything, the busiest first, each with the buckets in which it did."""
+        """Returns the nodes that ran tasks, the busiest first, each with the buckets in which it did."""
         found = [self._timeline(node, sums) for node, sums in self._nodes.items()]
         return sorted((node for node in found if node.buckets), key=lambda found: (-found.busy, found.node))
 
@@ -62,7 +62,7 @@ class NodeBuckets:
 
 
 class _Sums:
-    """By bucket: changes of how many tasks and of how many whole-bucket slots, busy time of parts, failures."""
+    """Per bucket: changes in the number of tasks and of slots busy throughout, busy time of partial slots, failures."""
 
     __slots__ = ("busy", "failed", "tasks", "whole")
 
