@@ -1,4 +1,4 @@
-"""What queries answer with: stored facts together with what is said of them now.
+"""Answers to queries: stored facts, together with derived statements about them as of now.
 
 Imports all subjects that it reports on, and `polling`.
 """

@@ -1,7 +1,7 @@
-"""How fast tasks end on a pool, whatever job they are of: what room for others comes from.
+"""The rate at which tasks of all jobs end on a pool, which determines when other tasks get room.
 
-Jobs are looked at at different moments, and those that are read for good never again. So the windows of all of them end
-together, with the minute up to which the ends of all are known, and never with a job's own last look.
+Jobs are polled at different times, and finalized ones never again. So all their windows end at the same time, with the
+last minute for which all ends are known, never with a job's own last poll.
 """
 
 from collections.abc import Sequence
@@ -15,16 +15,16 @@ from shared.domain.tasks.insight import MINUTE, Insight
 
 _ENOUGH = 20
 _LONGEST = max(WINDOWS)
-_OLDEST_LOOK = 15  # minutes: what tasks did before that says little of now
+_OLDEST_LOOK = 15  # minutes: an older rate says little about now
 
 
 def ended_per_minute(reports: Sequence[JobReport], now: datetime) -> float | None:
-    """Tasks a minute, of the shortest window that tells enough; None where the end of some tasks isn't known.
+    """Returns tasks per minute in the shortest window with enough of them; None where ends of some tasks are unknown.
 
-    `reports` are those of all jobs on the pool. The windows are whole minutes, as ends are kept by the minute; the last
-    one is over as of the oldest look at any job whose tasks may have ended since. Where that is more than a quarter of
-    an hour ago, or a job was never read, the rate isn't known. Minutes before the first of the jobs was created don't
-    count. Of deleted jobs what was known counts.
+    `reports` are those of all jobs on the pool. Windows are whole minutes, as ends are stored by minute. All of them
+    end with the oldest poll of any job whose tasks may have ended since. The rate is unknown where that poll is more
+    than 15 minutes ago, or a job was never read. Minutes before the creation of the first job don't count. Deleted jobs
+    count as last known.
     """
     looks = [look for report in reports if _may_change(report.job, now) and (look := report.verdict.as_of)]
     end = _minute(min([now, *looks]))
@@ -51,7 +51,7 @@ def _rate(insights: Sequence[Insight], end: int, lived: int) -> float | None:
 
 
 def _may_change(job: Job, now: datetime) -> bool:
-    """True where tasks of the longest window before `now` may have ended since the job was looked at."""
+    """Returns whether tasks of the longest window before `now` may have ended since the job was polled."""
     return job.is_live and _may_have_ended_since(job, _minute(now) - _LONGEST)
 
 
@@ -61,7 +61,7 @@ def _may_have_ended_since(job: Job, minute: int) -> bool:
 
 
 def _insight(report: JobReport, end: int) -> Insight | None:
-    """When tasks of a job ended; None where that isn't known up to the minute `end`."""
+    """Returns when tasks of a job ended; None where that isn't known up to the minute `end`."""
     job, as_of = report.job, report.verdict.as_of
     stored = job.picture.insight if job.picture else None
     if job.is_live and (as_of is None or _minute(as_of) < end):

@@ -1,4 +1,4 @@
-"""What queries answer with: accounts, jobs and tasks together with what is to be said of them now."""
+"""Answers to queries: accounts, jobs and tasks, with derived statements about them as of now."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from shared.domain.timeline.timeline import Timeline
 
 @dataclass(frozen=True, slots=True)
 class UnreadableRow:
-    """What of a list is stored and makes no sense to this version, and why, in a sentence."""
+    """A stored row of a list that this version can't decode, and the reason as a sentence."""
 
     id: str
     why: str
@@ -32,7 +32,7 @@ class UnreadableRow:
 
 @dataclass(frozen=True, slots=True)
 class Listed[T]:
-    """Entries of a list in key order, and what should be among them but can't be read."""
+    """Entries of a list in key order, and rows that belong in it but can't be decoded."""
 
     reports: list[T]
     unreadable: tuple[UnreadableRow, ...] = ()
@@ -40,7 +40,7 @@ class Listed[T]:
 
 @dataclass(frozen=True, slots=True)
 class JobReport:
-    """A job with the verdict on its counts, and the progress of a first read that takes long.
+    """A job with the verdict on its counts, and the progress of a long first read.
 
     `tasks_ahead` is the number of waiting tasks of higher-priority jobs on its pool; None where they weren't counted.
     """
@@ -56,7 +56,7 @@ class JobReport:
 class FailuresReport:
     """A job's failed tasks by cause; all None before its first read.
 
-    `failures` is None, too, where leaves of a version before it are among the job's: their causes aren't known.
+    `failures` is also None where some of the job's leaves are of an older version, without causes.
     """
 
     as_of: datetime | None = None
@@ -66,14 +66,14 @@ class FailuresReport:
 
 @dataclass(frozen=True, slots=True)
 class MonitoringReport:
-    """An account's monitoring; `default` is the interval of accounts that have no rate of their own."""
+    """An account's monitoring; `default` is the interval of accounts without a rate of their own."""
 
     monitoring: Monitoring
     default: timedelta
 
     @property
     def interval(self) -> timedelta:
-        """The time between two polls that counts for the account."""
+        """Returns the account's effective time between polls."""
         return self.monitoring.interval(self.default)
 
 
@@ -81,9 +81,9 @@ class MonitoringReport:
 class AccountReport:
     """An account's tile: its jobs by state, its tasks by state, its last round (None before the first).
 
-    `pools` are the sums of its pools, `schedules` the last look at its job schedules, None before the first of each.
-    `pools_problem` is what went wrong in the last round over pools, in a sentence, None where nothing did.
-    `unreadable_jobs` are stored jobs that can't be read, which are in no other number.
+    `pools` are the sums of its pools, `schedules` the last round over its job schedules, None before the first of each.
+    `pools_problem` is a sentence about the failure of the last round over pools, if any. `unreadable_jobs` counts
+    stored jobs that can't be decoded, which are in no other number.
     """
 
     account: Account
@@ -99,7 +99,7 @@ class AccountReport:
 
 @dataclass(frozen=True, slots=True)
 class LiveTask:
-    """A task as Batch tells it now, the names of what isn't shown, and what the job's counts `as_of` are based on."""
+    """A task as Batch reports it now, the names of omitted properties, and the cached task behind the job's counts."""
 
     details: TaskDetails
     omitted: tuple[str, ...]
@@ -109,7 +109,7 @@ class LiveTask:
 
 @dataclass(frozen=True, slots=True)
 class TimelineReport:
-    """A timeline, and as of when its tasks are known; None before a job's first read is over."""
+    """A timeline, and as of when its tasks are known; None until a job's first read is finished."""
 
     as_of: datetime | None
     timeline: Timeline
@@ -117,7 +117,7 @@ class TimelineReport:
 
 @dataclass(frozen=True, slots=True)
 class PoolReport:
-    """A pool with the verdict on its numbers, as it is to be told of `now`."""
+    """A pool with the verdict on its numbers, as of `now`."""
 
     account: Account
     pool: Pool
@@ -127,14 +127,14 @@ class PoolReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedPools(Listed[PoolReport]):
-    """The pools of an account; `verdict` is on the list, that no pool is missing or too much in it."""
+    """The pools of an account; `verdict` is on the list's completeness: no pool missing, none too many."""
 
     verdict: Verdict
 
 
 @dataclass(frozen=True, slots=True)
 class NodeReport:
-    """A node of a pool, as it is to be told of `now`."""
+    """A node of a pool, as of `now`."""
 
     pool: PoolReport
     node: Node
@@ -142,7 +142,7 @@ class NodeReport:
 
     @property
     def flaps(self) -> int:
-        """How often it fell into a bad state within the last hour."""
+        """Returns how often the node entered a bad state within the last hour."""
         return self.node.record.flaps(to_milliseconds(self.now))
 
     @property
@@ -151,7 +151,7 @@ class NodeReport:
 
     @property
     def time_in_state(self) -> timedelta | None:
-        """How long it has been in its state by now, None where the service doesn't say. Nodes' clocks may run ahead."""
+        """Returns how long the node has been in its state, or None; never negative, as nodes' clocks may run ahead."""
         if not self.node.transition:
             return None
         return max(self.now - from_milliseconds(self.node.transition), timedelta())

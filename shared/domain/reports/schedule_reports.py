@@ -1,4 +1,4 @@
-"""What a job schedule's jobs come to: how many runs, and their tasks by state. From what is known of jobs, no more."""
+"""Totals of a job schedule's jobs: the number of runs, and tasks by state, from known jobs alone."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -17,12 +17,12 @@ from shared.domain.tasks.tasks import TaskCounts
 
 @dataclass(frozen=True, slots=True)
 class RunTotals:
-    """Of the jobs that a schedule has made: `made` by its own number (None: unknown), the others of those known here.
+    """Totals of the jobs that a schedule created: `made` by its own count (None: unknown), the rest over known jobs.
 
-    `unknown` are those that aren't (None: unknown, too), and may have tasks. `deleted` were deleted later; `counts` are
-    the tasks of those that weren't, `unread` how many of these have no counts yet. `as_of` is the oldest as of among
-    jobs whose tasks may still change, None where there are none; `is_exact` is true where each job that was made is
-    known, and the counts of each are exact.
+    `unknown` counts created jobs that aren't known here and may have tasks (None: unknown, too). `deleted` jobs were
+    deleted later. `counts` are the tasks of the others, and `unread` is how many of these have no counts. `as_of` is
+    the oldest as of among jobs whose tasks may still change, None without any. `is_exact` means that all created jobs
+    are known, each with exact counts.
     """
 
     made: int | None
@@ -37,7 +37,7 @@ class RunTotals:
 
 
 def by_schedule(reports: Iterable[JobReport]) -> dict[str, list[JobReport]]:
-    """Jobs that schedules made, by the schedule's key."""
+    """Returns jobs that schedules created, by the schedule's key."""
     found: dict[str, list[JobReport]] = defaultdict(list)
     for report in reports:
         if report.job.facts.schedule_id is not None:
@@ -46,19 +46,19 @@ def by_schedule(reports: Iterable[JobReport]) -> dict[str, list[JobReport]]:
 
 
 def own_jobs(schedule: Schedule, jobs: Iterable[JobReport]) -> tuple[JobReport, ...]:
-    """Of the jobs under a schedule's id those that it made, latest first, and not another that had that id before."""
+    """Returns the jobs that a schedule created, latest first, without those of an earlier schedule with the same id."""
     own = [report for report in jobs if report.job.facts.creation_time >= schedule.facts.creation_time]
     return tuple(sorted(own, key=lambda report: (report.job.facts.creation_time, report.job.key), reverse=True))
 
 
 def times_made(jobs: Iterable[JobReport]) -> dict[int, datetime]:
-    """When a schedule's jobs were made, by number."""
+    """Returns the creation times of a schedule's jobs, by number."""
     numbered = ((job_number(report.job.facts.id), report.job.facts.creation_time) for report in jobs)
     return {number: made for number, made in numbered if number is not None}
 
 
 def totals_of(schedule: Schedule, jobs: Sequence[JobReport]) -> RunTotals:
-    """The totals of a schedule's own jobs."""
+    """Returns the totals of a schedule's own jobs."""
     there = [report for report in jobs if not report.job.deleted]
     completed = sum(report.job.facts.state == COMPLETED for report in there)
     moving = [report.verdict.as_of for report in there if report.job.is_live and report.verdict.as_of]
@@ -80,7 +80,7 @@ def totals_of(schedule: Schedule, jobs: Sequence[JobReport]) -> RunTotals:
 
 @dataclass(frozen=True, slots=True)
 class ScheduleReport:
-    """A job schedule with the jobs it made, latest first, and what can be said of its runs."""
+    """A job schedule with the jobs it created, latest first, and statements about its runs."""
 
     account: Account
     schedule: Schedule
@@ -91,13 +91,13 @@ class ScheduleReport:
 
     @property
     def recent_job(self) -> JobReport | None:
-        """The job that the service calls the recent one, where it is known here."""
+        """Returns the job that the service reports as the recent one, where it is known here."""
         recent = self.schedule.facts.recent_job
         return next((report for report in self.jobs if recent and report.job.key == key_of(recent)), None)
 
 
 def report_of(account: Account, schedule: Schedule, verdict: Verdict, jobs: Iterable[JobReport]) -> ScheduleReport:
-    """A schedule with the jobs under its id."""
+    """Returns the report of a schedule, given the jobs under its id."""
     own = own_jobs(schedule, jobs)
     missed = missed_runs(schedule, times_made(own), verdict.as_of or schedule.seen_at)
     return ScheduleReport(account, schedule, verdict, own, totals_of(schedule, own), missed)
