@@ -3,8 +3,9 @@
 It starts its own stack: Azurite, the Batch emulator, and a host that polls while tasks run. Months of history and
 events are stored first, as the app writes them. `dev.py backup` is killed by `kill -9` and resumed; `dev.py restore`
 writes to another, empty Azurite, where a second host answers without polling. Answers of the first host that are equal
-before and after the backup must be equal on the second. Counts that changed meanwhile must be those that the first host
-gave as of the same moment. Then the emulator is paused, the second host polls, and all counts must be true.
+before, during and after the backup must be equal on the second. Counts of jobs and figures of pools must be those that
+the first host gave as of the same moment. Then the emulator is paused, the second host polls, and all counts must be
+true.
 """
 
 import argparse
@@ -89,7 +90,7 @@ class _Proof:
         after = self._recorded(first, until)
         others = self._hosts(self._empty, "second")
         second = others.start(self._source, polls=False)
-        judge_answers(before, after, self._recorded(second, until), self._judged)
+        judge_answers(before, after, self._recorded(second, until), seen, self._judged)
         judge_events(first, second, self._judged)
         judge_counts(seen, second, self._judged)
         hosts.stop()

@@ -1,7 +1,8 @@
 """Compares the answers of two hosts: on the original store and on the restored one."""
 
+import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,15 +24,26 @@ class Judged:
 
 @dataclass(slots=True)
 class Seen:
-    """Counts of jobs by id and as-of, as the first host gave them."""
+    """Counts of jobs, and figures of pools, by id and as-of, as the first host gave them."""
 
     counts: dict[str, dict[str, tuple[int, ...]]] = field(default_factory=dict)
+    pools: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def look(self, stack: Stack) -> None:
         for job in stack.jobs().values():
             if job["taskCounts"]:
                 told = tuple(job["taskCounts"][name] for name in FIELDS)
                 self.counts.setdefault(job["id"], {})[job["verdict"]["asOf"]] = told
+        for pool in stack.pools().values():
+            self.pools.setdefault(pool["id"], {})[pool["verdict"]["asOf"]] = _figures(pool)
+
+    def has_moved(self, path: str) -> bool:
+        """Returns True for answers about pools if the figures of any pool changed, even if they changed back."""
+        return "/pools" in path and any(len(set(figures.values())) > 1 for figures in self.pools.values())
+
+
+def _figures(pool: Any) -> str:
+    return json.dumps({name: pool[name] for name in ("dedicated", "spot", "cores", "slots", "runningTasks")})
 
 
 @contextmanager
@@ -52,9 +64,10 @@ def looking(stack: Stack, seen: Seen) -> Iterator[None]:
         thread.join()
 
 
-def judge_answers(before: Answers, after: Answers, restored: Answers, judged: Judged) -> None:
-    """Checks that answers of the first host that the backup didn't affect are equal on the second."""
+def judge_answers(before: Answers, after: Answers, restored: Answers, seen: Seen, judged: Judged) -> None:
+    """Checks that answers of the first host that didn't change during the backup are equal on the second."""
     moved = {one.path for one in differences(before, after) if one.field not in _OF_A_POLL}
+    moved |= set(filter(seen.has_moved, before))
     resting = {path: answer for path, answer in before.items() if path not in moved}
     found = [one for one in differences(resting, restored) if one.field not in _OF_A_POLL]
     judged.lines.append((f"{len(resting)} answers at rest", f"{len(found)} fields differ {by_field(found)}".strip()))
@@ -80,13 +93,28 @@ def _events(stack: Stack) -> Iterator[Any]:
 
 
 def judge_counts(seen: Seen, second: Stack, judged: Judged) -> None:
+    """Checks that counts of jobs and figures of pools are those that the first host gave as of the same moment."""
+    jobs, pools = second.jobs(), second.pools()
+    counts = {job: tuple(answer["taskCounts"][name] for name in FIELDS) for job, answer in jobs.items()}
+    figures = {pool: _figures(answer) for pool, answer in pools.items()}
+    _judge_by_as_of("jobs", seen.counts, jobs, counts, judged)
+    _judge_by_as_of("pools", seen.pools, pools, figures, judged)
+
+
+def _judge_by_as_of(
+    kind: str,
+    seen: Mapping[str, Mapping[str, Any]],
+    answers: Mapping[str, Any],
+    found: Mapping[str, Any],
+    judged: Judged,
+) -> None:
     compared = 0
-    for job, answer in second.jobs().items():
-        told = seen.counts.get(job, {}).get(answer["verdict"]["asOf"])
-        counts = tuple(answer["taskCounts"][name] for name in FIELDS)
+    for key, answer in answers.items():
+        as_of = answer["verdict"]["asOf"]
+        told = seen.get(key, {}).get(as_of)
         compared += told is not None
-        if told is not None and told != counts:
-            judged.wrong.append(f"{job} as of {answer['verdict']['asOf']}: {counts}, and was {told}")
-    judged.lines.append(("counts compared by as-of", f"{compared} jobs of {len(seen.counts)}"))
-    if compared < len(seen.counts) / 2:
-        judged.wrong.append(f"only {compared} of {len(seen.counts)} jobs could be compared by as-of")
+        if told is not None and told != found[key]:
+            judged.wrong.append(f"{key} as of {as_of}: {found[key]}, and was {told}")
+    judged.lines.append((f"{kind} compared by as-of", f"{compared} of {len(seen)}"))
+    if compared < len(seen) / 2:
+        judged.wrong.append(f"only {compared} of {len(seen)} {kind} could be compared by as-of")
