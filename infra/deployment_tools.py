@@ -11,7 +11,8 @@ from infra.deployment import ACCOUNT_ID, HERE, Deployment
 
 MIN_AZ = (2, 76)
 """The first that knows `what-if --validation-level`."""
-MIN_AZD = (1, 20)
+MIN_AZD = (1, 23, 5)
+"""The first that knows `remoteBuild`; earlier ones build in Azure whatever azure.yaml says (azure-dev #6748)."""
 MIN_BICEP = (0, 30)
 MAX_NAME_LENGTH = 12
 OPTIONAL = {"ACCOUNT_ROLES", "ALERT_EMAIL"}

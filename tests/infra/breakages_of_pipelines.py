@@ -178,6 +178,7 @@ PIPELINE_BREAKAGES = (
         "the client id isn't kept", "azure.yaml", '"batchscope-$AZURE_ENV_NAME" --azd', '"batchscope-$AZURE_ENV_NAME"'
     ),
     Breakage("azd lets Azure build", "azure.yaml", "remoteBuild: false", "remoteBuild: true"),
+    Breakage("an azd that lets Azure build all the same will do", "azure.yaml", ">= 1.23.5", ">= 1.20.0"),
     Breakage("azd packs the folder", "azure.yaml", "            exit 1\n", "            exit 0\n"),
     Breakage("azd deploys what was built before", "azure.yaml", "  predeploy:", "  postup:"),
     Breakage(

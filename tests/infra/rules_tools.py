@@ -10,6 +10,7 @@ from typing import Any
 
 import yaml
 
+from infra.deployment_tools import MIN_AZD
 from local.dev.checking.checks import workflows
 from tests.infra.scenarios import Infrastructure
 
@@ -49,8 +50,12 @@ _HOOKS: Mapping[str, tuple[str, str]] = {
     ),
 }
 """What each hook runs, on POSIX and on Windows."""
-_STEPS = ("provision", "deploy app --from-package dist/batchscope.zip")
-"""What `azd up` does, in this order."""
+_WHOLE: Mapping[str, Any] = {
+    "workflows": {"up": {"steps": [{"azd": "provision"}, {"azd": "deploy app --from-package dist/batchscope.zip"}]}},
+    "infra": {"provider": "bicep", "path": "infra", "module": "main"},
+    "requiredVersions": {"azd": f">= {'.'.join(map(str, MIN_AZD))}"},
+}
+"""What else azure.yaml says: the steps of `azd up` in their order, and the same oldest azd that deploy-check takes."""
 _HOST: Mapping[str, Any] = {
     "version": "2.0",
     "telemetryMode": "OpenTelemetry",
@@ -112,12 +117,11 @@ def hooks(infrastructure: Infrastructure) -> Iterator[str]:
     wanted = {"project": ".", "language": "python", "host": "function", "remoteBuild": False}
     if {**service, "hooks": {}} != {**wanted, "hooks": {}} or whole["services"].keys() != {"app"}:
         yield f"azure.yaml: the services are {whole['services']}"
-    if whole.keys() != {"name", "metadata", "infra", "services", "workflows", "hooks"}:
+    if whole.keys() != {"name", "metadata", "requiredVersions", "infra", "services", "workflows", "hooks"}:
         yield f"azure.yaml: nobody has looked up one of {sorted(whole)}"
-    if whole.get("workflows") != {"up": {"steps": [{"azd": step} for step in _STEPS]}}:
-        yield f"azure.yaml: `azd up` does {whole.get('workflows')}"
-    if whole.get("infra") != {"provider": "bicep", "path": "infra", "module": "main"}:
-        yield f"azure.yaml: the infrastructure is {whole.get('infra')}"
+    for key, value in _WHOLE.items():
+        if whole.get(key) != value:
+            yield f"azure.yaml: {key} is {whole.get(key)}"
     for name, systems in _HOOKS.items():
         held = service["hooks"] if name == "prepackage" else whole["hooks"]
         if held.get(name) != {

@@ -79,6 +79,11 @@ ALL_WELL: Mapping[str, Any] = {
     "az storage account show-usage": {"currentValue": 10, "limit": 250},
     NAMES: {"nameAvailable": True},
 }
+AZD: Mapping[str, Any] = {
+    "azd env get-values": "\n".join(f'{name}="{value}"' for name, value in VARIABLES.items()),
+    "azd version": {"azd": {"version": "1.27.0"}},
+}
+"""What azd says where all is well."""
 type Checked = Callable[..., tuple[int, str]]
 
 
@@ -354,18 +359,20 @@ def test_accounts_that_share_a_name_have_rights_by_name_and_region(checked: Chec
 
 def test_azd_brings_the_values_that_the_environment_lacks(checked: Checked) -> None:
     values = "\n".join(f'{name}="{value}"' for name, value in VARIABLES.items() if name != "AUTH_CLIENT_ID")
-    changed = {"azd env get-values": values, "azd version": {"azd": {"version": "1.27.0"}}}
-    exit_code, printed = checked("--azd", changed=changed, AUTH_CLIENT_ID="")
+    exit_code, printed = checked("--azd", changed={**AZD, "azd env get-values": values}, AUTH_CLIENT_ID="")
     assert exit_code == 0, printed
-    exit_code, printed = checked("--azd", changed={**changed, "azd version": {"azd": {"version": "1.9.0"}}})
-    assert (exit_code, len(wrong(printed))) == (1, 1)
-    assert "azd is 1.9.0" in printed
+
+
+@pytest.mark.parametrize(("version", "problems"), [("1.20.0", 1), ("1.23.4", 1), ("1.23.5", 0), ("1.24.0", 0)])
+def test_an_azd_that_builds_in_azure_all_the_same_is_refused(checked: Checked, version: str, problems: int) -> None:
+    changed = {**AZD, "azd version": {"azd": {"version": version}}}
+    _, printed = checked("--azd", changed=changed)
+    assert len(wrong(printed)) == problems, printed
+    assert (f"azd is {version}; 1.23.5 or newer is needed" in printed) == bool(problems)
 
 
 def test_values_of_azd_come_before_those_of_the_environment(checked: Checked) -> None:
-    values = "\n".join(f'{name}="{value}"' for name, value in VARIABLES.items())
-    changed = {"azd env get-values": values, "azd version": {"azd": {"version": "1.27.0"}}}
-    exit_code, printed = checked("--azd", changed=changed, AZURE_LOCATION="nowhere", BATCH_ACCOUNT_IDS="none")
+    exit_code, printed = checked("--azd", changed=AZD, AZURE_LOCATION="nowhere", BATCH_ACCOUNT_IDS="none")
     assert exit_code == 0, printed
     exit_code, printed = checked(AZURE_LOCATION="nowhere")
     assert exit_code == 1
