@@ -10,7 +10,7 @@ import argparse
 import json
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -63,33 +63,34 @@ def ensure(display_name: str, call: Az) -> str:
     found = call("ad", "app", "list", "--filter", f"displayName eq '{display_name}'")
     if len(found) > 1:
         raise CommandError(f"There are {len(found)} app registrations named {display_name}; keep one.")
-    client_id = str(found[0]["appId"] if found else _create(display_name, call))
+    app = found[0] if found else _create(display_name, call)
+    client_id = str(app["appId"])
     call("ad", "app", "update", "--id", client_id, "--identifier-uris", f"api://{client_id}")
-    _expose(client_id, call)
+    _expose(str(app["id"]), call)
     if not call("ad", "sp", "list", "--filter", f"appId eq '{client_id}'"):
         call("ad", "sp", "create", "--id", client_id)
     call("ad", "sp", "update", "--id", client_id, "--set", "appRoleAssignmentRequired=true")
     return client_id
 
 
-def _create(display_name: str, call: Az) -> str:
+def _create(display_name: str, call: Az) -> Mapping[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         roles = Path(folder) / "roles.json"
         roles.write_text(json.dumps(app_roles()), encoding="utf-8")
-        made = call(
+        made: Mapping[str, Any] = call(
             *("ad", "app", "create", "--display-name", display_name, "--sign-in-audience", "AzureADMyOrg"),
             *("--enable-id-token-issuance", "true", "--app-roles", f"@{roles}"),
         )
-    return str(made["appId"])
+    return made
 
 
-def _expose(client_id: str, call: Az) -> None:
+def _expose(object_id: str, call: Az) -> None:
     """Tokens of version 2, whose issuer the app's sign-in expects; the Azure CLI may ask for them, for scripts."""
     graph = cloud(call)["endpoints"]["microsoftGraphResourceId"].rstrip("/")
     exposed = {"requestedAccessTokenVersion": 2, "oauth2PermissionScopes": [_SCOPE]}
     trusted = [{"appId": _AZURE_CLI, "delegatedPermissionIds": [_SCOPE["id"]]}]
     for api in (exposed, {"preAuthorizedApplications": trusted}):
-        address = f"{graph}/v1.0/applications(appId='{client_id}')"
+        address = f"{graph}/v1.0/applications/{object_id}"
         call("rest", "--method", "PATCH", "--uri", address, "--body", json.dumps({"api": api}))
 
 

@@ -1,4 +1,8 @@
-"""Calls the Azure CLI for the scripts beside this file, which need no packages: `python3 dev.py infra NAME`."""
+"""Calls the Azure CLI for the scripts beside this file, which need no packages: `python3 dev.py infra NAME`.
+
+On Windows `az` is a batch file, in which cmd.exe interprets `&`, `|`, `<`, `>`, `^`, `%` and parentheses in arguments
+(azure-cli #14783). No argument has any of these, except where the path of this checkout or of temporary files has.
+"""
 
 import json
 import shutil

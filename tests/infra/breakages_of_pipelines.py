@@ -167,6 +167,12 @@ PIPELINE_BREAKAGES = (
     Breakage("the identity's word is not taken", _SIGN_IN, '"api://AzureADTokenExchange{', '"api://AzureAD{'),
     Breakage("two roles have one id", _SIGN_IN, '1f01", "Reads acc', '1f02", "Reads acc'),
     Breakage("programs may ask for nothing", _SIGN_IN, '"value": "user_impersonation"', '"value": "access"'),
+    Breakage(
+        "cmd.exe takes an address apart",
+        _SIGN_IN,
+        'applications/{object_id}"',
+        "applications(id='{object_id}')\"",
+    ),
     Breakage("answers are tables", "infra/azure_cli.py", ', "--output", "json"', ""),
     Breakage("workflows may look anyhow", ".yamllint.yaml", "extends: default", "extends: relaxed"),
     Breakage("a role is for programs only", _SIGN_IN, '["User", "Application"]', '["Application"]'),

@@ -1,4 +1,7 @@
-"""Programs that stand in for `az` and `azd` on the PATH: they answer by how a command begins and note what is asked."""
+"""Programs that stand in for `az` and `azd` on the PATH: they answer by how a command begins and note what is asked.
+
+They refuse arguments that cmd.exe would interpret, as `az` is a batch file on Windows.
+"""
 
 import json
 import shlex
@@ -7,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 NAMES = ("az", "azd")
+SPECIAL = "&|<>^%()"
+"""Characters that cmd.exe interprets."""
 
 
 def write_programs(folder: Path, answers: Mapping[str, Any]) -> None:
@@ -24,6 +29,7 @@ def write_programs(folder: Path, answers: Mapping[str, Any]) -> None:
             f'asked="{name} $*"',
             f"printf '%s\\n' \"${{asked%% --only-show-errors*}}\" >>{shlex.quote(str(folder / 'asked'))}",
             'case "$asked" in',
+            f"*[{''.join(f'\\{character}' for character in SPECIAL)}]*) echo 'cmd.exe interprets this' >&2; exit 1 ;;",
             *cases,
             "*) printf '%s\\n' \"nobody answers $asked\" >&2; exit 1 ;;",
             "esac",

@@ -28,7 +28,7 @@ OUTPUTS = {
 }
 REGISTERED: Mapping[str, Any] = {
     "az cloud show": PUBLIC,
-    "az ad app list": [{"appId": CLIENT}],
+    "az ad app list": [{"appId": CLIENT, "id": "o-1"}],
     "az ad app update": "",
     "az rest --method PATCH": "",
     "az ad sp list": [{}],

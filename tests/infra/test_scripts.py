@@ -9,8 +9,11 @@ import pytest
 
 from infra import app_registration, event_subscriptions
 from infra.azure_cli import CommandError, az, parsed
+from tests.infra.fake_az import SPECIAL, write_programs
 
 CLIENT = "33333333-0000-0000-0000-000000000000"
+OBJECT = "44444444-0000-0000-0000-000000000000"
+REGISTRATION = {"appId": CLIENT, "id": OBJECT}
 STORAGE_ID = "/subscriptions/s/resourceGroups/rg/providers/Microsoft.Storage/storageAccounts/store"
 
 
@@ -32,7 +35,7 @@ GOVERNMENT = {
 
 
 class Az:
-    """Answers by the beginning of a command, and remembers what was asked."""
+    """Answers by the beginning of a command, remembers what was asked, and refuses what cmd.exe would interpret."""
 
     def __init__(self, **answers: Any) -> None:
         given = {"cloud_show": PUBLIC, **answers}
@@ -41,6 +44,7 @@ class Az:
         self.files: list[Any] = []
 
     def __call__(self, *arguments: str) -> Any:
+        assert not set(SPECIAL) & set("".join(arguments)), f"cmd.exe would interpret a part of {arguments}"
         self.calls.append(" ".join(arguments))
         self.files += [json.loads(Path(part[1:]).read_text()) for part in arguments if part.startswith("@")]
         return next((answer for name, answer in self.answers.items() if self.calls[-1].startswith(name)), None)
@@ -146,7 +150,7 @@ def test_a_function_that_no_event_can_reach_is_named(
 
 
 def test_a_registration_is_made_once_with_both_roles(capsys: pytest.CaptureFixture[str]) -> None:
-    az = Az(ad_app_list=[], ad_app_create={"appId": CLIENT}, ad_sp_list=[])
+    az = Az(ad_app_list=[], ad_app_create=REGISTRATION, ad_sp_list=[])
     assert app_registration.main(["ensure", "--name", "batchscope-dev"], az) == 0
     assert capsys.readouterr().out == f"{CLIENT}\n"
     assert [role["value"] for role in az.files[0]] == ["Reader", "Operator"]
@@ -156,7 +160,7 @@ def test_a_registration_is_made_once_with_both_roles(capsys: pytest.CaptureFixtu
     assert "--sign-in-audience AzureADMyOrg --enable-id-token-issuance true" in created
     assert az.called(f"ad app update --id {CLIENT} --identifier-uris api://{CLIENT}")
     assert az.called(f"ad sp create --id {CLIENT}")
-    version, trusted = az.called("rest --method PATCH --uri https://graph.microsoft.com/v1.0/applications(")
+    version, trusted = az.called(f"rest --method PATCH --uri https://graph.microsoft.com/v1.0/applications/{OBJECT} ")
     exposed = json.loads(version.partition("--body ")[2])["api"]
     assert exposed["requestedAccessTokenVersion"] == 2
     (scope,) = exposed["oauth2PermissionScopes"]
@@ -165,7 +169,7 @@ def test_a_registration_is_made_once_with_both_roles(capsys: pytest.CaptureFixtu
     assert only["appId"] == "04b07795-8ddb-461a-bbee-02f9e1bf7b46", "which is the Azure CLI"
     assert only["delegatedPermissionIds"] == [scope["id"]]
     assert az.called(f"ad sp update --id {CLIENT} --set appRoleAssignmentRequired=true")
-    again = Az(ad_app_list=[{"appId": CLIENT}], ad_sp_list=[{}])
+    again = Az(ad_app_list=[REGISTRATION], ad_sp_list=[{}])
     assert app_registration.main(["ensure", "--name", "batchscope-dev"], again) == 0
     assert again.called("ad app create") == again.called("ad sp create") == []
 
@@ -198,11 +202,22 @@ def test_a_registration_of_another_cloud_is_connected_there() -> None:
     given = json.loads(created.partition("--parameters ")[2])
     assert given["issuer"] == "https://login.microsoftonline.us/t-1/v2.0"
     assert given["audiences"] == ["api://AzureADTokenExchangeUSGov"]
-    made = Az(ad_app_list=[{"appId": CLIENT}], ad_sp_list=[{}], cloud_show=GOVERNMENT)
+    made = Az(ad_app_list=[REGISTRATION], ad_sp_list=[{}], cloud_show=GOVERNMENT)
     assert app_registration.main(["ensure", "--name", "batchscope-dev"], made) == 0
     asked = made.called("rest --method PATCH")
     assert len(asked) == 2
-    assert all("--uri https://graph.microsoft.us/v1.0/applications(" in call for call in asked)
+    assert all(f"--uri https://graph.microsoft.us/v1.0/applications/{OBJECT} " in call for call in asked)
+
+
+@pytest.mark.parametrize("character", SPECIAL)
+def test_the_made_up_az_refuses_what_cmd_would_interpret(
+    character: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_programs(tmp_path, {"az account show": {}})
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert az("account", "show") == {}
+    with pytest.raises(CommandError, match="interprets"):
+        az("account", "show", f"a{character}b")
 
 
 def test_a_failing_command_is_told_in_its_own_words() -> None:
