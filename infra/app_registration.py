@@ -8,13 +8,14 @@ Both may run again and again. Whoever runs them needs the right to make app regi
 
 import argparse
 import json
+import os
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from infra.azure_cli import Az, CommandError, az, azd
+from infra.azure_cli import SUBSCRIPTION, Az, CommandError, az, azd
 
 ROLES = {
     "Reader": ("6f1d2c0a-5b0e-4f0e-9d55-3a6b1c5a1f01", "Reads accounts, jobs, tasks, metrics and the dashboard."),
@@ -56,6 +57,22 @@ def cloud(call: Az) -> dict[str, Any]:
     """The cloud that the Azure CLI is signed in to: its name and its endpoints."""
     shown: dict[str, Any] = call("cloud", "show")
     return shown
+
+
+def require_directory(subscription: str | None, call: Az) -> None:
+    """Raises CommandError unless the directory that `az` asks is that of the subscription.
+
+    Commands of the directory take no subscription: they ask the directory of the one that `az` is set to.
+    """
+    if not subscription:
+        raise CommandError(f"{SUBSCRIPTION} isn't set. Run `azd env set {SUBSCRIPTION} …`.")
+    wanted = call("account", "show", "--subscription", subscription)["tenantId"]
+    asked = call("account", "show")["tenantId"]
+    if wanted != asked:
+        raise CommandError(
+            f"az is set to a subscription of the tenant {asked}, and {SUBSCRIPTION} is one of the tenant {wanted}. "
+            f"Run `az account set --subscription {subscription}`."
+        )
 
 
 def ensure(display_name: str, call: Az) -> str:
@@ -123,7 +140,10 @@ def main(arguments: Sequence[str], call: Az = az) -> int:
     second.add_argument("--url", required=True, help="address of the app: the output BATCHSCOPE_URL")
     second.add_argument("--principal-id", required=True, help="the output BATCHSCOPE_PRINCIPAL_ID")
     options = parser.parse_args(arguments)
+    subscription = os.environ.get(SUBSCRIPTION)
     try:
+        if subscription or getattr(options, "azd", False):
+            require_directory(subscription, call)
         if options.command == "ensure":
             client_id = ensure(options.name, call)
             if options.azd:

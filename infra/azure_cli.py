@@ -15,7 +15,13 @@ type Az = Callable[..., Any]
 """Runs `az` with arguments and gives its JSON answer."""
 
 
+SUBSCRIPTION = "AZURE_SUBSCRIPTION_ID"
+"""The variable that names the subscription: azd gives it to its hooks."""
 _NAMES = {"az": "the Azure CLI", "azd": "the Azure Developer CLI"}
+
+
+_UNSCOPED = {"ad", "bicep", "cloud", "rest", "version"}
+"""Commands of the directory, the cloud and the tools; `az rest` finds the subscription in the address."""
 
 
 class CommandError(Exception):
@@ -25,6 +31,13 @@ class CommandError(Exception):
 def az(*arguments: str) -> Any:
     """What `az` answers, parsed; None when it answers nothing. Raises CommandError."""
     return parsed([_program("az"), *arguments, "--only-show-errors", "--output", "json"])
+
+
+def in_subscription(call: Az, subscription: str | None) -> Az:
+    """Commands in a subscription, if one is given, instead of the one that `az` is set to."""
+    if not subscription:
+        return call
+    return lambda *arguments: call(*arguments, *(() if arguments[0] in _UNSCOPED else ("--subscription", subscription)))
 
 
 def words_of(*arguments: str) -> str:

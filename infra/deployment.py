@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from infra.azure_cli import Az, CommandError
+from infra.azure_cli import SUBSCRIPTION, Az, CommandError, in_subscription
 
 HERE = Path(__file__).resolve().parent
 NO_CLIENT_ID = "00000000-0000-0000-0000-000000000000"
@@ -43,13 +43,20 @@ class Deployment:
 
     def __init__(self, variables: Mapping[str, str], call: Az, *, uses_azd: bool = False) -> None:
         self.variables = variables
-        self.call = call
+        self.call = in_subscription(call, variables.get(SUBSCRIPTION))
+        self._call_anywhere = call
         self.uses_azd = uses_azd
 
     @cached_property
     def account(self) -> Mapping[str, Any]:
-        """The login: its subscription, tenant and user. Raises CommandError."""
+        """The subscription that is deployed to, with its tenant and user. Raises CommandError."""
         found: Mapping[str, Any] = self.call("account", "show")
+        return found
+
+    @cached_property
+    def default_account(self) -> Mapping[str, Any]:
+        """The subscription that `az` is set to, whose directory it asks. Raises CommandError."""
+        found: Mapping[str, Any] = self._call_anywhere("account", "show")
         return found
 
     @property

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Iterator
 
 from infra.app_registration import ROLES
-from infra.azure_cli import CommandError, azd, words_of
+from infra.azure_cli import SUBSCRIPTION, CommandError, azd, words_of
 from infra.deployment import ACCOUNT_ID, HERE, Deployment
 
 MIN_AZ = (2, 76)
@@ -47,22 +47,39 @@ def bicep(_: Deployment) -> Iterator[str]:
 
 
 def login(deployment: Deployment) -> Iterator[str]:
-    """Who is logged in, and to which subscription."""
+    """Who is logged in, and to which subscription; with azd, that both tools are."""
     if shutil.which("az") is None:
         raise CommandError("the Azure CLI is missing.")
     try:
-        account = deployment.account
+        default = deployment.default_account
     except CommandError as error:
         yield f"Nobody is logged in: {error} Run `az login`."
         return
-    wanted = deployment.variables.get("AZURE_SUBSCRIPTION_ID")
-    if wanted and wanted.lower() != str(account["id"]).lower():
+    wanted = deployment.variables.get(SUBSCRIPTION)
+    if wanted and wanted.lower() != str(default["id"]).lower():
         yield (
-            f"az is set to the subscription {account['id']}, and AZURE_SUBSCRIPTION_ID is {wanted}. "
+            f"az is set to the subscription {default['id']}, and {SUBSCRIPTION} is {wanted}. "
             f"Run `az account set --subscription {wanted}`."
         )
+    account = deployment.account
     if account.get("state", "Enabled") != "Enabled":
         yield f"The subscription {account['id']} is {account['state']}, so nothing can be deployed to it."
+    if deployment.uses_azd:
+        yield from _azd_login(deployment)
+
+
+def _azd_login(deployment: Deployment) -> Iterator[str]:
+    """The login that azd has of its own. That the two tools are used by one person can't be seen, and needn't be."""
+    account = deployment.account
+    if not deployment.variables.get(SUBSCRIPTION):
+        yield (
+            f"{SUBSCRIPTION} isn't set, and azd may take another subscription than az's, {account['id']}. "
+            f"Run `azd env set {SUBSCRIPTION} {account['id']}`, or name another one there."
+        )
+    tenant = str(account["tenantId"])
+    answer = json.loads(azd("auth", "login", "--check-status", "--tenant-id", tenant, "--output", "json"))
+    if answer["status"] != "success":
+        yield f"azd isn't logged in to the tenant {tenant}, and az is. Run `azd auth login --tenant-id {tenant}`."
 
 
 def variables(deployment: Deployment) -> Iterator[str]:

@@ -8,13 +8,14 @@ Event Grid can't reach an app that answers private endpoints only: nothing is su
 
 import argparse
 import json
+import os
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from infra.azure_cli import Az, CommandError, az, flat
+from infra.azure_cli import SUBSCRIPTION, Az, CommandError, az, flat, in_subscription
 
 _TRIES = 10
 _PAUSE_SECONDS = 30.0
@@ -88,6 +89,7 @@ def main(arguments: Sequence[str], call: Az = az, *, pause_seconds: float = _PAU
     parser.add_argument("--app", required=True, help="the output AZURE_FUNCTION_APP_NAME")
     parser.add_argument("--storage", required=True, help="the output BATCHSCOPE_TELEMETRY_STORAGE")
     options = parser.parse_args(arguments)
+    call = in_subscription(call, os.environ.get(SUBSCRIPTION))
     try:
         if is_private(options.resource_group, options.app, call):
             print(

@@ -7,6 +7,7 @@ for the outcome. What a new app needs a while for is tried again: its deployment
 
 import argparse
 import json
+import os
 import sys
 import time
 import urllib.error
@@ -17,7 +18,7 @@ from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 
-from infra.azure_cli import Az, CommandError, az, flat
+from infra.azure_cli import SUBSCRIPTION, Az, CommandError, az, flat, in_subscription
 
 _TRIES = 10
 _PAUSE_SECONDS = 30.0
@@ -116,6 +117,7 @@ def main(arguments: Sequence[str], call: Az = az, *, scheme: str = "https") -> i
     options = parser.parse_args(arguments)
     if not options.package.is_file():
         parser.error(f"{options.package} isn't there; `python3 dev.py build` makes it")
+    call = in_subscription(call, os.environ.get(SUBSCRIPTION))
     try:
         site = f"{scheme}://{deployment_site(options.resource_group, options.app, call)}"
         token = call("account", "get-access-token")["accessToken"]

@@ -6,6 +6,7 @@ _CI, _DEPLOY, _WHAT_IF, _BACKUP = (f".github/workflows/{name}.yml" for name in (
 _SMOKE, _EVENTS, _SIGN_IN = (f"infra/{name}.py" for name in ("smoke_test", "event_subscriptions", "app_registration"))
 _RELEASE, _CODEQL = (f".github/workflows/{name}.yml" for name in ("release", "codeql"))
 _PUBLISH, _RIGHTS, _PLACES = (f"infra/{name}.py" for name in ("publish", "deployment_rights", "deployment_places"))
+_CLI, _TOOLS = "infra/azure_cli.py", "infra/deployment_tools.py"
 _HOST, _LINTER = "host.json", "infra/bicepconfig.json"
 
 PIPELINE_BREAKAGES = (
@@ -173,7 +174,15 @@ PIPELINE_BREAKAGES = (
         'applications/{object_id}"',
         "applications(id='{object_id}')\"",
     ),
-    Breakage("answers are tables", "infra/azure_cli.py", ', "--output", "json"', ""),
+    Breakage(
+        "a registration is made in whatever tenant",
+        _SIGN_IN,
+        "    if wanted != asked:",
+        "    if not wanted and not asked:",
+    ),
+    Breakage("resources are asked for in whatever subscription", _CLI, '("--subscription", subscription)', "()"),
+    Breakage("azd needs no login", _TOOLS, 'if answer["status"] != "success"', "if not answer"),
+    Breakage("answers are tables", _CLI, ', "--output", "json"', ""),
     Breakage("workflows may look anyhow", ".yamllint.yaml", "extends: default", "extends: relaxed"),
     Breakage("a role is for programs only", _SIGN_IN, '["User", "Application"]', '["Application"]'),
     Breakage("another program is trusted", _SIGN_IN, "04b07795-8ddb", "1950a258-227b"),
@@ -220,7 +229,7 @@ PIPELINE_BREAKAGES = (
     ),
     Breakage("every region will do", _PLACES, "if deployment.location not in regions", "if not regions"),
     Breakage("taken names will do", _PLACES, 'if not answer["nameAvailable"]', "if not answer"),
-    Breakage("an old command line will do", "infra/deployment_tools.py", "MIN_AZ = (2, 76)", "MIN_AZ = (2, 60)"),
+    Breakage("an old command line will do", _TOOLS, "MIN_AZ = (2, 76)", "MIN_AZ = (2, 60)"),
     Breakage("the smoke test takes any health", _SMOKE, 'status not in {"healthy", "degraded"}', "status is None"),
     Breakage("a backup isn't checked", _BACKUP, "restore --check", "restore"),
     Breakage("backups overwrite each other", _BACKUP, '--resume --name "run-$RUN"', '--resume --name "weekly"'),

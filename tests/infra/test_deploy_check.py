@@ -16,6 +16,7 @@ from local.dev.system.checkout import HERE
 from tests.infra.fake_az import write_programs
 
 SUBSCRIPTION = "11111111-0000-0000-0000-000000000000"
+TENANT = "77777777-0000-0000-0000-000000000000"
 CLIENT = "33333333-0000-0000-0000-000000000000"
 SCOPE = f"/subscriptions/{SUBSCRIPTION}"
 GROUP = f"{SCOPE}/resourceGroups/rg-batch"
@@ -62,7 +63,7 @@ def registered(*left_out: str) -> list[dict[str, str]]:
 ALL_WELL: Mapping[str, Any] = {
     "az version": {"azure-cli": "2.88.0"},
     "az bicep version": "Bicep CLI version 0.49.2 (3deeb2c)",
-    "az account show": {"id": SUBSCRIPTION, "state": "Enabled"},
+    "az account show": {"id": SUBSCRIPTION, "state": "Enabled", "tenantId": TENANT},
     "az ad app show": {"appRoles": [{"value": "Reader"}, {"value": "Operator"}]},
     f"{GET} {SCOPE}{PERMISSIONS}": OWNER,
     f"{GET} {GROUP}{PERMISSIONS}": OWNER,
@@ -82,6 +83,7 @@ ALL_WELL: Mapping[str, Any] = {
 AZD: Mapping[str, Any] = {
     "azd env get-values": "\n".join(f'{name}="{value}"' for name, value in VARIABLES.items()),
     "azd version": {"azd": {"version": "1.27.0"}},
+    f"azd auth login --check-status --tenant-id {TENANT} --output json": {"status": "success"},
 }
 """What azd says where all is well."""
 type Checked = Callable[..., tuple[int, str]]
@@ -369,6 +371,29 @@ def test_an_azd_that_builds_in_azure_all_the_same_is_refused(checked: Checked, v
     _, printed = checked("--azd", changed=changed)
     assert len(wrong(printed)) == problems, printed
     assert (f"azd is {version}; 1.23.5 or newer is needed" in printed) == bool(problems)
+
+
+def test_azd_must_be_logged_in_to_the_tenant_that_az_is_logged_in_to(checked: Checked) -> None:
+    status = f"azd auth login --check-status --tenant-id {TENANT}"
+    _, printed = checked("--azd", changed={**AZD, f"{status} --output json": {"status": "unauthenticated"}})
+    (only,) = wrong(printed)
+    assert f"Run `azd auth login --tenant-id {TENANT}`" in only
+
+
+def test_azd_must_know_the_subscription_that_az_is_set_to(checked: Checked) -> None:
+    values = "\n".join(f'{name}="{value}"' for name, value in VARIABLES.items() if name != "AZURE_SUBSCRIPTION_ID")
+    (only,) = wrong(checked("--azd", changed={**AZD, "azd env get-values": values}, AZURE_SUBSCRIPTION_ID="")[1])
+    assert f"Run `azd env set AZURE_SUBSCRIPTION_ID {SUBSCRIPTION}`" in only
+
+
+def test_resources_are_asked_for_in_the_subscription_that_is_deployed_to(checked: Checked, tmp_path: Path) -> None:
+    other = {"id": "another", "state": "Enabled", "tenantId": TENANT}
+    own = {f"az account show --subscription {SUBSCRIPTION}": ALL_WELL["az account show"]}
+    (only,) = wrong(checked(changed={"az account show": other, **own})[1])
+    assert only.startswith("az is set to the subscription another")
+    asked = [line for line in (tmp_path / "asked").read_text().splitlines() if line != "az account show"]
+    unscoped = ("az rest", "az ad", "az version", "az bicep")
+    assert all(line.endswith(f" --subscription {SUBSCRIPTION}") != line.startswith(unscoped) for line in asked), asked
 
 
 def test_values_of_azd_come_before_those_of_the_environment(checked: Checked) -> None:

@@ -17,7 +17,9 @@ from tests.infra.test_scripts import PUBLIC
 
 VERSIONS = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
 CLIENT = "33333333-0000-0000-0000-000000000000"
+SUBSCRIPTION = "11111111-0000-0000-0000-000000000000"
 OUTPUTS = {
+    "AZURE_SUBSCRIPTION_ID": SUBSCRIPTION,
     "AZURE_ENV_NAME": "dev",
     "AUTH_CLIENT_ID": CLIENT,
     "AZURE_RESOURCE_GROUP": "rg",
@@ -27,6 +29,7 @@ OUTPUTS = {
     "BATCHSCOPE_URL": "https://app.example",
 }
 REGISTERED: Mapping[str, Any] = {
+    "az account show": {"id": SUBSCRIPTION, "tenantId": "t-1"},
     "az cloud show": PUBLIC,
     "az ad app list": [{"appId": CLIENT, "id": "o-1"}],
     "az ad app update": "",
@@ -88,6 +91,44 @@ def test_a_registration_that_fails_leaves_no_client_id_behind(tmp_path: Path) ->
     assert done.returncode == 1
     assert done.stderr == "No sign-in for Batchscope: az ad app list failed: No rights. At all. Nothing was deployed.\n"
     assert not [line for line in asked(tmp_path) if line.startswith("azd")]
+
+
+def test_a_registration_is_not_made_in_another_tenant_than_that_of_the_deployment(tmp_path: Path) -> None:
+    other = {**REGISTERED, "az account show": {"tenantId": "t-2"}}
+    wanted = {f"az account show --subscription {SUBSCRIPTION}": {"tenantId": "t-1"}}
+    done = run_hook("preprovision", tmp_path, {**other, **wanted})
+    assert done.returncode == 1
+    assert f"Run `az account set --subscription {SUBSCRIPTION}`. Nothing was deployed.\n" in done.stderr
+    assert not [line for line in asked(tmp_path) if not line.startswith("az account show")]
+
+
+def test_without_a_subscription_no_registration_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(OUTPUTS, "AZURE_SUBSCRIPTION_ID")
+    done = run_hook("preprovision", tmp_path, REGISTERED)
+    assert done.returncode == 1
+    assert "AZURE_SUBSCRIPTION_ID isn't set. Run `azd env set AZURE_SUBSCRIPTION_ID …`. Nothing was" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["preprovision", "postprovision"])
+def test_the_directory_is_asked_without_a_subscription(name: str, tmp_path: Path) -> None:
+    connected: dict[str, Any] = {"az ad app federated-credential": [], "az ad app show": {}}
+    assert run_hook(name, tmp_path, {**REGISTERED, **connected}).returncode == 0
+    assert not [line for line in asked(tmp_path) if "--subscription" in line and "account show" not in line]
+
+
+def test_events_are_subscribed_in_the_subscription_of_the_deployment(tmp_path: Path) -> None:
+    binding = {"type": "blobTrigger", "path": "telemetry/{name}", "source": "EventGrid"}
+    answers = {
+        "az functionapp show": {},
+        "az functionapp function list": [{"name": "func/a", "config": {"bindings": [binding]}}],
+        "az storage account show": {"id": "s-1"},
+        "az eventgrid system-topic list": [],
+        "az deployment group create": {},
+    }
+    done = run_hook("postdeploy", tmp_path, answers)
+    assert done.returncode == 0, done.stderr
+    assert len(asked(tmp_path)) == len(answers)
+    assert all(line.endswith(f" --subscription {SUBSCRIPTION}") for line in asked(tmp_path))
 
 
 def test_a_client_id_that_cannot_be_kept_stops_it(tmp_path: Path) -> None:

@@ -81,6 +81,22 @@ def test_the_package_is_sent_as_it_is_and_nothing_is_built(site: Site, tmp_path:
     assert site.sent == [("/api/publish?RemoteBuild=false", "Bearer a-token", PACKAGE)]
 
 
+def test_the_package_goes_to_the_app_of_the_subscription_that_is_named(
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AZURE_SUBSCRIPTION_ID", "s-1")
+    package, seen = tmp_path / "app.zip", []
+    package.write_bytes(PACKAGE)
+
+    def call(*arguments: str) -> Any:
+        seen.append(arguments[-2:])
+        return az_of(site)(*arguments[:-2])
+
+    command = ["--resource-group", "rg", "--app", "func", "--package", str(package)]
+    assert publish.main(command, call, scheme="http") == 0
+    assert seen == [("--subscription", "s-1")] * 2
+
+
 def test_a_failed_deployment_fails_in_its_own_words(
     site: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -180,6 +180,19 @@ def test_two_registrations_of_one_name_are_refused(capsys: pytest.CaptureFixture
     assert "There are 2 app registrations named x" in capsys.readouterr().err
 
 
+def test_a_registration_is_made_in_the_tenant_of_the_deployment_only(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("AZURE_SUBSCRIPTION_ID", "s-1")
+    answers = {"account_show_--subscription_s-1": {"tenantId": "t-1"}, "account_show": {"tenantId": "t-2"}}
+    az = Az(**answers, ad_app_list=[REGISTRATION], ad_sp_list=[{}])
+    assert app_registration.main(["ensure", "--name", "x"], az) == 1
+    assert "az is set to a subscription of the tenant t-2" in capsys.readouterr().err
+    assert az.called("ad") == []
+    az.answers["account show"] = {"tenantId": "t-1"}
+    assert app_registration.main(["ensure", "--name", "x"], az) == 0
+
+
 def test_connecting_twice_leaves_one_federated_credential() -> None:
     command = ["connect", "--client-id", CLIENT, "--url", "https://app.example/", "--principal-id", "p-1"]
     az = Az(**{"ad_app_federated-credential_list": [], "account_show": {"tenantId": "t-1"}})
