@@ -3,7 +3,8 @@
 `ensure` finds or makes it, with the roles Reader and Operator, and prints its client id; with `--azd` it keeps that in
 the azd environment, so that azd goes on with a client id or not at all. `connect`, once the app
 exists, tells it the app's address and lets the app's managed identity sign for it, so that there is no secret.
-Both may run again and again. Whoever runs them needs the right to make app registrations in Microsoft Entra ID.
+`grant` gives an app role to a managed identity or another program, which the portal doesn't do.
+All may run again and again. Whoever runs them needs the right to make app registrations in Microsoft Entra ID.
 """
 
 import argparse
@@ -35,6 +36,14 @@ _SCOPE = {
 }
 _EXCHANGES = {"AzureUSGovernment": "USGov", "AzureChinaCloud": "China"}
 """How the audience of an exchanged token ends in clouds other than the public one."""
+_ALREADY_GRANTED = "Permission being assigned already exists"
+"""How Microsoft Graph refuses to grant a role a second time."""
+_FAILURES = {
+    "ensure": ("No sign-in for Batchscope", "Nothing was deployed."),
+    "connect": ("No sign-in for Batchscope", "Nobody can sign in before this works."),
+    "grant": ("The app role wasn't granted", "Nothing was changed."),
+}
+"""What the failure of a command means: the beginning and the end of the message."""
 _AZURE_CLI = "04b07795-8ddb-461a-bbee-02f9e1bf7b46"
 
 
@@ -103,12 +112,15 @@ def _create(display_name: str, call: Az) -> Mapping[str, Any]:
 
 def _expose(object_id: str, call: Az) -> None:
     """Tokens of version 2, whose issuer the app's sign-in expects; the Azure CLI may ask for them, for scripts."""
-    graph = cloud(call)["endpoints"]["microsoftGraphResourceId"].rstrip("/")
     exposed = {"requestedAccessTokenVersion": 2, "oauth2PermissionScopes": [_SCOPE]}
     trusted = [{"appId": _AZURE_CLI, "delegatedPermissionIds": [_SCOPE["id"]]}]
     for api in (exposed, {"preAuthorizedApplications": trusted}):
-        address = f"{graph}/v1.0/applications/{object_id}"
-        call("rest", "--method", "PATCH", "--uri", address, "--body", json.dumps({"api": api}))
+        _ask_graph("PATCH", f"applications/{object_id}", {"api": api}, call)
+
+
+def _ask_graph(method: str, path: str, body: Mapping[str, Any], call: Az) -> None:
+    graph = cloud(call)["endpoints"]["microsoftGraphResourceId"].rstrip("/")
+    call("rest", "--method", method, "--uri", f"{graph}/v1.0/{path}", "--body", json.dumps(body))
 
 
 def connect(client_id: str, url: str, principal_id: str, call: Az) -> None:
@@ -129,6 +141,21 @@ def connect(client_id: str, url: str, principal_id: str, call: Az) -> None:
     call("ad", "app", "federated-credential", "create", "--id", client_id, "--parameters", json.dumps(wanted))
 
 
+def grant(client_id: str, principal_id: str, role: str, call: Az) -> None:
+    """Gives an app role to a program, a person or a group, by its object id. Raises CommandError."""
+    held = call("ad", "app", "show", "--id", client_id).get("appRoles") or []
+    ids = {str(each["value"]): str(each["id"]) for each in held if each.get("isEnabled", True)}
+    if role not in ids:
+        raise CommandError(f"The app registration {client_id} has the app roles {', '.join(sorted(ids))}, not {role}")
+    resource_id = str(call("ad", "sp", "show", "--id", client_id)["id"])
+    wanted = {"principalId": principal_id, "resourceId": resource_id, "appRoleId": ids[role]}
+    try:
+        _ask_graph("POST", f"servicePrincipals/{resource_id}/appRoleAssignedTo", wanted, call)
+    except CommandError as error:
+        if _ALREADY_GRANTED not in str(error):
+            raise
+
+
 def main(arguments: Sequence[str], call: Az = az) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
@@ -139,6 +166,10 @@ def main(arguments: Sequence[str], call: Az = az) -> int:
     second.add_argument("--client-id", required=True, help="what `ensure` printed")
     second.add_argument("--url", required=True, help="address of the app: the output BATCHSCOPE_URL")
     second.add_argument("--principal-id", required=True, help="the output BATCHSCOPE_PRINCIPAL_ID")
+    third = commands.add_parser("grant", help="give an app role to a program, a person or a group")
+    third.add_argument("--client-id", required=True, help="what `ensure` printed")
+    third.add_argument("--principal-id", required=True, help="object id of the managed identity, person or group")
+    third.add_argument("--role", required=True, help="value of the app role, such as Reader")
     options = parser.parse_args(arguments)
     subscription = os.environ.get(SUBSCRIPTION)
     try:
@@ -149,11 +180,13 @@ def main(arguments: Sequence[str], call: Az = az) -> int:
             if options.azd:
                 azd("env", "set", "AUTH_CLIENT_ID", client_id)
             print(client_id)
+        elif options.command == "grant":
+            grant(options.client_id, options.principal_id, options.role, call)
         else:
             connect(options.client_id, options.url, options.principal_id, call)
     except CommandError as error:
-        meaning = "Nothing was deployed." if options.command == "ensure" else "Nobody can sign in before this works."
-        print(f"No sign-in for Batchscope: {str(error).rstrip('.')}. {meaning}", file=sys.stderr)
+        beginning, meaning = _FAILURES[options.command]
+        print(f"{beginning}: {str(error).rstrip('.')}. {meaning}", file=sys.stderr)
         return 1
     return 0
 

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -19,12 +20,15 @@ SCRIPTS = re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)
 
 
 def commands_of(script: str, folder: Path) -> list[list[str]]:
-    """The calls of `az` that a script of the page makes, each as its arguments."""
-    az = folder / "az"
-    az.write_text(
-        "#!/usr/bin/env python3\nimport json, sys\nprint(json.dumps(sys.argv[1:]), file=open('calls', 'a'))\n"
-    )
-    az.chmod(0o755)
+    """The calls of `az` and of `dev.py` that a script of the page makes, each as its arguments."""
+    noting = "import json, sys; print(json.dumps(sys.argv[1:]), file=open('calls', 'a'))"
+    programs = {
+        "az": f'exec {sys.executable} -c "{noting}" "$@"',
+        "python3": f'case $1 in dev.py) exec {sys.executable} -c "{noting}" "$@" ;; esac; exec {sys.executable} "$@"',
+    }
+    for name, line in programs.items():
+        (folder / name).write_text(f"#!/bin/sh\n{line}\n")
+        (folder / name).chmod(0o755)
     (folder / "infra").mkdir()
     (folder / "infra/roles.json").write_text((HERE.root / "infra/roles.json").read_text())
     environment = {**os.environ, "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
@@ -61,6 +65,13 @@ def test_the_page_names_the_audience_that_the_workflows_log_in_with() -> None:
     assert any(login in text for text in workflows)
     assert not any("audience:" in text for text in workflows), "azure/login's own default is api://AzureADTokenExchange"
     assert "audience `api://AzureADTokenExchange` in every cloud" in PAGE
+
+
+def test_a_program_is_given_an_app_role_by_its_object_id(tmp_path: Path) -> None:
+    (script,) = (script for script in SCRIPTS if "app-registration grant" in script)
+    *_, granted = commands_of(script, tmp_path)
+    assert granted[:4] == ["dev.py", "infra", "app-registration", "grant"]
+    assert option(granted, "--role") == "Reader"
 
 
 def test_what_if_gets_the_rights_to_ask_and_none_to_write(tmp_path: Path) -> None:

@@ -193,6 +193,45 @@ def test_a_registration_is_made_in_the_tenant_of_the_deployment_only(
     assert app_registration.main(["ensure", "--name", "x"], az) == 0
 
 
+GRANT = ["grant", "--client-id", CLIENT, "--principal-id", "p-1", "--role", "Reader"]
+HELD = [
+    {"value": "Reader", "id": "r-0", "isEnabled": False},
+    {"value": "Reader", "id": "r-1", "isEnabled": True},
+    {"value": "Operator", "id": "r-2", "isEnabled": True},
+]
+
+
+def test_a_program_is_given_an_app_role_of_the_registration() -> None:
+    az = Az(ad_app_show={"appRoles": HELD}, ad_sp_show={"id": "sp-1"})
+    assert app_registration.main(GRANT, az) == 0
+    (asked,) = az.called("rest")
+    address, _, body = asked.partition(" --body ")
+    assert (
+        address == "rest --method POST --uri https://graph.microsoft.com/v1.0/servicePrincipals/sp-1/appRoleAssignedTo"
+    )
+    assert json.loads(body) == {"principalId": "p-1", "resourceId": "sp-1", "appRoleId": "r-1"}
+
+
+@pytest.mark.parametrize(
+    ("refusal", "exit_code"), [("Permission being assigned already exists on the object", 0), ("No such principal", 1)]
+)
+def test_a_role_that_is_held_already_is_no_failure(refusal: str, exit_code: int) -> None:
+    az = Az(ad_app_show={"appRoles": HELD}, ad_sp_show={"id": "sp-1"})
+
+    def call(*arguments: str) -> Any:
+        if arguments[0] == "rest":
+            raise CommandError(refusal)
+        return az(*arguments)
+
+    assert app_registration.main(GRANT, call) == exit_code
+
+
+def test_a_role_that_the_registration_lacks_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    az = Az(ad_app_show={"appRoles": HELD[1:]}, ad_sp_show={"id": "sp-1"})
+    assert app_registration.main([*GRANT[:-1], "Writer"], az) == 1
+    assert "has the app roles Operator, Reader, not Writer. Nothing was changed." in capsys.readouterr().err
+
+
 def test_connecting_twice_leaves_one_federated_credential() -> None:
     command = ["connect", "--client-id", CLIENT, "--url", "https://app.example/", "--principal-id", "p-1"]
     az = Az(**{"ad_app_federated-credential_list": [], "account_show": {"tenantId": "t-1"}})
