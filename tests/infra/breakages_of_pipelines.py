@@ -48,9 +48,11 @@ PIPELINE_BREAKAGES = (
     Breakage(
         "the compiler isn't run",
         _CI,
-        "          az bicep build --file infra/main.bicep --stdout > /dev/null\n",
-        "",
+        "          az bicep build --file infra/main.bicep --stdout",
+        "          echo",
     ),
+    Breakage("warnings of the compiler pass", _CI, "            exit 1\n", "            echo no\n"),
+    Breakage("warnings of the linter are lost", _CI, "events.bicep 2>&1 |", "events.bicep |"),
     Breakage("a hook is missing", "azure.yaml", "  postprovision:", "  postrestore:"),
     Breakage(
         "a hook gets the wrong output",

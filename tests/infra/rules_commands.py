@@ -4,6 +4,7 @@ A change to a workflow's commands is entered here together with the change. That
 does is not read but tried.
 """
 
+import os
 import shutil
 import subprocess
 import tempfile
@@ -16,6 +17,7 @@ from tests.infra.scenarios import Infrastructure
 
 _STRICT = "set -euo pipefail"
 _FILL_IN = 'envsubst < infra/main.parameters.json > "$RUNNER_TEMP/parameters.json"'
+_TEE = '| tee -a "$RUNNER_TEMP/bicep.txt"'
 _RUNS: Mapping[str, tuple[str, ...]] = {
     "ci.yml": (
         "actions/checkout",
@@ -23,11 +25,15 @@ _RUNS: Mapping[str, tuple[str, ...]] = {
         "bash .ci/run",
         "actions/checkout",
         _STRICT,
-        "az bicep lint --file infra/main.bicep",
-        "az bicep lint --file infra/events.bicep",
+        f"az bicep lint --file infra/main.bicep 2>&1 {_TEE}",
+        f"az bicep lint --file infra/events.bicep 2>&1 {_TEE}",
         _STRICT,
-        "az bicep build --file infra/main.bicep --stdout > /dev/null",
-        "az bicep build --file infra/events.bicep --stdout > /dev/null",
+        f"az bicep build --file infra/main.bicep --stdout 2>&1 > /dev/null {_TEE}",
+        f"az bicep build --file infra/events.bicep --stdout 2>&1 > /dev/null {_TEE}",
+        _STRICT,
+        "if grep --fixed-strings ' : Warning ' \"$RUNNER_TEMP/bicep.txt\"; then",
+        "exit 1",
+        "fi",
     ),
     "whatif.yml": (
         "actions/checkout",
@@ -183,6 +189,43 @@ def script_that_installs_what_is_missing(infrastructure: Infrastructure) -> Iter
         yield ".ci/run doesn't go on where there is nothing to install with"
 
 
+_FAKE_AZ = """#!/bin/sh
+case "$*" in "$SAYS"*) echo "$TEXT" >&2 ;; esac
+case "$*" in "$FAILS"*) exit 1 ;; esac
+"""
+_WARNING = "WARNING: infra/main.bicep(1,7) : Warning no-unused-params: Parameter 'x' is declared but never used."
+_HARMLESS = "WARNING: A new Bicep release is available: v0.99.1. Upgrade now by running 'az bicep upgrade'."
+
+
+def warnings_of_the_compiler_fail(infrastructure: Infrastructure) -> Iterator[str]:
+    """The steps for Bicep are run with a made-up `az`, which ends well with a warning, as the real one does."""
+    script = "\n".join(step["run"] for step in steps_of(infrastructure, "ci.yml") if "bicep" in step.get("run", ""))
+    if _bicep_steps(script, "none", _HARMLESS) or _bicep_steps(script, "bicep", _HARMLESS):
+        yield "ci.yml fails though the Bicep compiler has nothing against the files"
+    for command in ("lint", "build"):
+        for file in ("main", "events"):
+            asked = f"bicep {command} --file infra/{file}.bicep"
+            if not _bicep_steps(script, asked, _WARNING):
+                yield f"ci.yml takes a warning of `az {asked}`"
+            if not _bicep_steps(script, "none", _WARNING, fails=asked):
+                yield f"ci.yml goes on after `az {asked}` has failed"
+
+
+def _bicep_steps(script: str, says: str, text: str, *, fails: str = "none") -> int:
+    """The exit code of the steps; 0 or 1 as is right where there is no bash."""
+    bash = shutil.which("bash")
+    if bash is None:
+        return int(text == _WARNING)
+    with tempfile.TemporaryDirectory() as name:
+        az = Path(name) / "az"
+        az.write_text(_FAKE_AZ)
+        az.chmod(0o755)
+        environment = {"PATH": f"{name}{os.pathsep}{os.environ['PATH']}", "RUNNER_TEMP": name}
+        environment |= {"SAYS": says, "TEXT": text, "FAILS": fails}
+        done = subprocess.run([bash, "-c", script], env=environment, capture_output=True, check=False, timeout=60)
+        return done.returncode
+
+
 @dataclass(frozen=True, slots=True)
 class _Done:
     """How a script ended, what it said and which made-up programs it started."""
@@ -219,4 +262,5 @@ RULES: tuple[Callable[[Infrastructure], Iterator[str]], ...] = (
     whole_suite,
     script_that_fails_with_its_parts,
     script_that_installs_what_is_missing,
+    warnings_of_the_compiler_fail,
 )
