@@ -47,6 +47,10 @@ _FAILURES = {
 _AZURE_CLI = "04b07795-8ddb-461a-bbee-02f9e1bf7b46"
 
 
+_ROLE_KEYS = ("id", "value", "displayName", "description", "allowedMemberTypes", "isEnabled")
+"""What of an app role may be written; Microsoft Graph shows its origin as well."""
+
+
 def app_roles() -> list[dict[str, object]]:
     """The roles as a manifest has them; people, groups and other apps can be given them."""
     return [
@@ -91,6 +95,8 @@ def ensure(display_name: str, call: Az) -> str:
         raise CommandError(f"There are {len(found)} app registrations named {display_name}; keep one.")
     app = found[0] if found else _create(display_name, call)
     client_id = str(app["appId"])
+    if found and missing_roles(app):
+        _add_roles(app, app_roles(), call)
     call("ad", "app", "update", "--id", client_id, "--identifier-uris", f"api://{client_id}")
     _expose(str(app["id"]), call)
     if not call("ad", "sp", "list", "--filter", f"appId eq '{client_id}'"):
@@ -100,14 +106,35 @@ def ensure(display_name: str, call: Az) -> str:
 
 
 def _create(display_name: str, call: Az) -> Mapping[str, Any]:
-    with tempfile.TemporaryDirectory() as folder:
-        roles = Path(folder) / "roles.json"
-        roles.write_text(json.dumps(app_roles()), encoding="utf-8")
-        made: Mapping[str, Any] = call(
-            *("ad", "app", "create", "--display-name", display_name, "--sign-in-audience", "AzureADMyOrg"),
-            *("--enable-id-token-issuance", "true", "--app-roles", f"@{roles}"),
-        )
+    made: Mapping[str, Any] = _with_roles(
+        app_roles(),
+        call,
+        *("ad", "app", "create", "--display-name", display_name, "--sign-in-audience", "AzureADMyOrg"),
+        *("--enable-id-token-issuance", "true"),
+    )
     return made
+
+
+def missing_roles(app: Mapping[str, Any]) -> list[str]:
+    """Values of the roles that a registration lacks, or has switched off."""
+    return sorted(ROLES.keys() - {role["value"] for role in app.get("appRoles") or [] if role.get("isEnabled", True)})
+
+
+def _add_roles(app: Mapping[str, Any], roles: Sequence[Mapping[str, object]], call: Az) -> None:
+    """Adds app roles to those of a registration, or switches them on where it has them."""
+    held = [{key: role[key] for key in _ROLE_KEYS if key in role} for role in app.get("appRoles") or []]
+    values = {role["value"] for role in held}
+    wanted = {role["value"] for role in roles}
+    kept = [{**role, "isEnabled": True} if role["value"] in wanted else role for role in held]
+    added = [role for role in roles if role["value"] not in values]
+    _with_roles([*kept, *added], call, "ad", "app", "update", "--id", str(app["appId"]))
+
+
+def _with_roles(roles: Sequence[Mapping[str, object]], call: Az, *command: str) -> Any:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "roles.json"
+        file.write_text(json.dumps(roles), encoding="utf-8")
+        return call(*command, "--app-roles", f"@{file}")
 
 
 def _expose(object_id: str, call: Az) -> None:

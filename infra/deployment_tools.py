@@ -5,7 +5,7 @@ import re
 import shutil
 from collections.abc import Iterator
 
-from infra.app_registration import ROLES
+from infra.app_registration import missing_roles
 from infra.azure_cli import SUBSCRIPTION, CommandError, azd, words_of
 from infra.deployment import ACCOUNT_ID, HERE, Deployment
 
@@ -113,9 +113,11 @@ def registration(deployment: Deployment) -> Iterator[str]:
             raise
         yield f"AUTH_CLIENT_ID is {client_id}, and there is no such app registration in this tenant. {make}"
         return
-    missing = set(ROLES) - {role["value"] for role in found.get("appRoles") or [] if role.get("isEnabled", True)}
-    if missing:
-        yield f"The app registration {client_id} lacks the app roles {', '.join(sorted(missing))}. {make}"
+    if missing := missing_roles(found):
+        yield (
+            f"The app registration {client_id} lacks the app roles {', '.join(missing)}. "
+            f"`python3 dev.py infra app-registration ensure --name {found.get('displayName')}` adds them."
+        )
 
 
 def _how(deployment: Deployment, name: str) -> str:

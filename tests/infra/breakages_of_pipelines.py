@@ -185,6 +185,7 @@ PIPELINE_BREAKAGES = (
     Breakage("resources are asked for in whatever subscription", _CLI, '("--subscription", subscription)', "()"),
     Breakage("azd needs no login", _TOOLS, 'if answer["status"] != "success"', "if not answer"),
     Breakage("a role that is switched off is granted", _SIGN_IN, 'if each.get("isEnabled", True)}', "}"),
+    Breakage("roles of the operator are lost", _SIGN_IN, "[*kept, *added]", "[*added]"),
     Breakage("answers are tables", _CLI, ', "--output", "json"', ""),
     Breakage("workflows may look anyhow", ".yamllint.yaml", "extends: default", "extends: relaxed"),
     Breakage("a role is for programs only", _SIGN_IN, '["User", "Application"]', '["Application"]'),

@@ -161,7 +161,10 @@ FIVE = {"value": [{"name": f"other-{number}"} for number in range(5)]}
         ({"az account show": {"id": "other", "state": "Enabled"}}, f"`az account set --subscription {SUBSCRIPTION}`"),
         ({"az account show": {"id": SUBSCRIPTION, "state": "Disabled"}}, "is Disabled"),
         ({"az ad app show": {"fails": f"Resource '{CLIENT}' does not exist"}}, "no such app registration"),
-        ({"az ad app show": {"appRoles": [{"value": "Reader"}]}}, "lacks the app roles Operator"),
+        (
+            {"az ad app show": {"displayName": "own", "appRoles": [{"value": "Reader"}]}},
+            "lacks the app roles Operator. `python3 dev.py infra app-registration ensure --name own` adds them.",
+        ),
         ({f"{GET} {SCOPE}{PERMISSIONS}": CONTRIBUTOR}, "You may not give the app its roles"),
         ({f"{GET} {GROUP}{PERMISSIONS}": READER}, "You may not deploy what belongs to the account"),
         ({f"{GET} {ACCOUNT}{PERMISSIONS}": CONTRIBUTOR}, "You may not give the app a role on the account"),

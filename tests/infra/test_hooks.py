@@ -13,7 +13,7 @@ import yaml
 from local.dev.scripts import INFRA
 from local.dev.system.checkout import HERE
 from tests.infra.fake_az import write_programs
-from tests.infra.test_scripts import PUBLIC
+from tests.infra.test_scripts import PUBLIC, REGISTRATION
 
 VERSIONS = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
 CLIENT = "33333333-0000-0000-0000-000000000000"
@@ -31,7 +31,7 @@ OUTPUTS = {
 REGISTERED: Mapping[str, Any] = {
     "az account show": {"id": SUBSCRIPTION, "tenantId": "t-1"},
     "az cloud show": PUBLIC,
-    "az ad app list": [{"appId": CLIENT, "id": "o-1"}],
+    "az ad app list": [REGISTRATION],
     "az ad app update": "",
     "az rest --method PATCH": "",
     "az ad sp list": [{}],

@@ -13,7 +13,8 @@ from tests.infra.fake_az import SPECIAL, write_programs
 
 CLIENT = "33333333-0000-0000-0000-000000000000"
 OBJECT = "44444444-0000-0000-0000-000000000000"
-REGISTRATION = {"appId": CLIENT, "id": OBJECT}
+ROLES = [{"value": "Reader", "id": "r-1", "isEnabled": True}, {"value": "Operator", "id": "r-2", "isEnabled": True}]
+REGISTRATION = {"appId": CLIENT, "id": OBJECT, "appRoles": ROLES}
 STORAGE_ID = "/subscriptions/s/resourceGroups/rg/providers/Microsoft.Storage/storageAccounts/store"
 
 
@@ -171,7 +172,19 @@ def test_a_registration_is_made_once_with_both_roles(capsys: pytest.CaptureFixtu
     assert az.called(f"ad sp update --id {CLIENT} --set appRoleAssignmentRequired=true")
     again = Az(ad_app_list=[REGISTRATION], ad_sp_list=[{}])
     assert app_registration.main(["ensure", "--name", "batchscope-dev"], again) == 0
-    assert again.called("ad app create") == again.called("ad sp create") == []
+    assert again.called("ad app create") == again.called("ad sp create") == again.files == []
+
+
+def test_roles_that_a_registration_lacks_are_added_to_those_that_it_has() -> None:
+    own = {"value": "Alpha.Reader", "id": "r-3", "isEnabled": False, "origin": "Application"}
+    held = [own, {"value": "Reader", "id": "r-1", "isEnabled": False, "displayName": "Reads"}]
+    az = Az(ad_app_list=[{**REGISTRATION, "appRoles": held}], ad_sp_list=[{}])
+    assert app_registration.main(["ensure", "--name", "batchscope-dev"], az) == 0
+    assert az.called(f"ad app update --id {CLIENT} --app-roles @")
+    ((kept, reader, operator),) = az.files
+    assert kept == {"value": "Alpha.Reader", "id": "r-3", "isEnabled": False}
+    assert reader == {"value": "Reader", "id": "r-1", "isEnabled": True, "displayName": "Reads"}
+    assert operator == app_registration.app_roles()[1]
 
 
 def test_two_registrations_of_one_name_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
@@ -194,11 +207,7 @@ def test_a_registration_is_made_in_the_tenant_of_the_deployment_only(
 
 
 GRANT = ["grant", "--client-id", CLIENT, "--principal-id", "p-1", "--role", "Reader"]
-HELD = [
-    {"value": "Reader", "id": "r-0", "isEnabled": False},
-    {"value": "Reader", "id": "r-1", "isEnabled": True},
-    {"value": "Operator", "id": "r-2", "isEnabled": True},
-]
+HELD = [*ROLES, {"value": "Reader", "id": "r-0", "isEnabled": False}]
 
 
 def test_a_program_is_given_an_app_role_of_the_registration() -> None:
@@ -227,7 +236,7 @@ def test_a_role_that_is_held_already_is_no_failure(refusal: str, exit_code: int)
 
 
 def test_a_role_that_the_registration_lacks_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    az = Az(ad_app_show={"appRoles": HELD[1:]}, ad_sp_show={"id": "sp-1"})
+    az = Az(ad_app_show={"appRoles": HELD[:-1]}, ad_sp_show={"id": "sp-1"})
     assert app_registration.main([*GRANT[:-1], "Writer"], az) == 1
     assert "has the app roles Operator, Reader, not Writer. Nothing was changed." in capsys.readouterr().err
 
