@@ -153,19 +153,35 @@ def _ask_graph(method: str, path: str, body: Mapping[str, Any], call: Az) -> Non
 def connect(client_id: str, url: str, principal_id: str, call: Az) -> None:
     """Lets people return to the app after signing in, and the app's identity speak for the registration."""
     callback = f"{url.rstrip('/')}/.auth/login/aad/callback"
-    call("ad", "app", "update", "--id", client_id, "--web-redirect-uris", callback)
-    held = call("ad", "app", "federated-credential", "list", "--id", client_id)
-    if any(credential["subject"] == principal_id for credential in held):
-        return
+    app = call("ad", "app", "show", "--id", client_id) or {}
+    addresses = [str(each) for each in (app.get("web") or {}).get("redirectUris") or []]
+    if callback not in addresses:
+        call("ad", "app", "update", "--id", client_id, "--web-redirect-uris", *addresses, callback)
+    _trust(client_id, principal_id, call)
+
+
+def _trust(client_id: str, principal_id: str, call: Az) -> None:
+    """Lets the app's identity sign for the registration, by a credential that is made, or corrected."""
+    name = f"{_CREDENTIAL}-{principal_id[:8]}"
     here = cloud(call)
     login = here["endpoints"]["activeDirectory"].rstrip("/")
     wanted = {
-        "name": f"{_CREDENTIAL}-{principal_id[:8]}",
         "issuer": f"{login}/{call('account', 'show')['tenantId']}/v2.0",
         "subject": principal_id,
         "audiences": [f"api://AzureADTokenExchange{_EXCHANGES.get(here['name'], '')}"],
     }
-    call("ad", "app", "federated-credential", "create", "--id", client_id, "--parameters", json.dumps(wanted))
+    # Azure allows each name, and each pair of issuer and subject, once.
+    command = ("ad", "app", "federated-credential")
+    unique = ("issuer", "subject")
+    held = call(*command, "list", "--id", client_id) or []
+    if any(all(each.get(key) == value for key, value in wanted.items()) for each in held):
+        return
+    same = [each for each in held if each.get("name") == name or all(each.get(key) == wanted[key] for key in unique)]
+    if not same:
+        call(*command, "create", "--id", client_id, "--parameters", json.dumps({"name": name, **wanted}))
+    else:
+        target = ("--id", client_id, "--federated-credential-id", str(same[0]["id"]))
+        call(*command, "update", *target, "--parameters", json.dumps(wanted))
 
 
 def grant(client_id: str, principal_id: str, role: str, call: Az) -> None:

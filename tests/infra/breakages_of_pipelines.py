@@ -186,6 +186,18 @@ PIPELINE_BREAKAGES = (
     Breakage("azd needs no login", _TOOLS, 'if answer["status"] != "success"', "if not answer"),
     Breakage("a role that is switched off is granted", _SIGN_IN, 'if each.get("isEnabled", True)}', "}"),
     Breakage("roles of the operator are lost", _SIGN_IN, "[*kept, *added]", "[*added]"),
+    Breakage(
+        "other domains can't sign in any more",
+        _SIGN_IN,
+        '"--web-redirect-uris", *addresses, callback',
+        '"--web-redirect-uris", callback',
+    ),
+    Breakage(
+        "a credential for another audience will do",
+        _SIGN_IN,
+        "    if any(all(each.get(key) ==",
+        "    if any(any(each.get(key) ==",
+    ),
     Breakage("answers are tables", _CLI, ', "--output", "json"', ""),
     Breakage("workflows may look anyhow", ".yamllint.yaml", "extends: default", "extends: relaxed"),
     Breakage("a role is for programs only", _SIGN_IN, '["User", "Application"]', '["Application"]'),

@@ -250,9 +250,39 @@ def test_connecting_twice_leaves_one_federated_credential() -> None:
     assert (given["subject"], given["issuer"]) == ("p-1", "https://login.microsoftonline.com/t-1/v2.0")
     assert given["audiences"] == ["api://AzureADTokenExchange"]
     assert az.called("ad app update")[0].endswith("https://app.example/.auth/login/aad/callback")
-    again = Az(**{"ad_app_federated-credential_list": [{"subject": "p-1"}]})
+    shown = {"web": {"redirectUris": ["https://app.example/.auth/login/aad/callback"]}}
+    answers = {"ad_app_federated-credential_list": [given], "account_show": {"tenantId": "t-1"}}
+    again = Az(ad_app_show=shown, **answers)
     assert app_registration.main(command, again) == 0
-    assert again.called("ad app federated-credential create") == []
+    assert again.called("ad app update") == []
+    assert len(again.called("ad app federated-credential")) == 1
+
+
+CONNECT = ["connect", "--client-id", CLIENT, "--url", "https://app.example", "--principal-id", "p-1"]
+
+
+def test_redirect_uris_of_other_domains_are_kept() -> None:
+    own = "https://batch.example/.auth/login/aad/callback"
+    az = Az(ad_app_show={"web": {"redirectUris": [own]}}, account_show={"tenantId": "t-1"})
+    assert app_registration.main(CONNECT, az) == 0
+    (updated,) = az.called("ad app update")
+    assert updated.endswith(f"--web-redirect-uris {own} https://app.example/.auth/login/aad/callback")
+
+
+@pytest.mark.parametrize("wrong", [{"issuer": "https://other"}, {"audiences": ["api://other"]}, {"subject": "p-2"}])
+def test_a_credential_that_says_something_else_is_corrected(wrong: dict[str, Any]) -> None:
+    right = {
+        "issuer": "https://login.microsoftonline.com/t-1/v2.0",
+        "subject": "p-1",
+        "audiences": ["api://AzureADTokenExchange"],
+    }
+    held = {"id": "c-1", "name": "batchscope-identity-p-1", **right, **wrong}
+    az = Az(account_show={"tenantId": "t-1"}, **{"ad_app_federated-credential_list": [held]})
+    assert app_registration.main(CONNECT, az) == 0
+    (updated,) = az.called("ad app federated-credential update")
+    assert f"--id {CLIENT} --federated-credential-id c-1 --parameters " in updated
+    assert json.loads(updated.partition("--parameters ")[2]) == right
+    assert az.called("ad app federated-credential create") == []
 
 
 def test_a_registration_of_another_cloud_is_connected_there() -> None:
