@@ -82,7 +82,19 @@ def test_what_if_gets_the_rights_to_ask_and_none_to_write(tmp_path: Path) -> Non
         "Microsoft.Resources/deployments/validate/action",
         "Microsoft.Resources/deployments/whatIf/action",
     ]
-    assert [option(one, "--role") for one in assignments] == ["Reader", role["Name"]]
+    subscriptions = ["/subscriptions/SUBSCRIPTION_ID", "/subscriptions/OTHER_SUBSCRIPTION_ID"]
+    assert role["AssignableScopes"] == subscriptions
+    assert [(option(one, "--scope"), option(one, "--role")) for one in assignments] == [
+        (scope, name) for scope in subscriptions for name in ("Reader", role["Name"])
+    ]
+
+
+def test_the_page_names_what_the_environment_of_what_if_needs() -> None:
+    workflow = (HERE.root / ".github/workflows/whatif.yml").read_text(encoding="utf-8")
+    section = PAGE.partition("\n### What a pull request would change\n")[2].partition("```sh")[0]
+    assert set(re.findall(r"`([A-Z]+_[A-Z_]+)`", section)) == set(re.findall(r"vars\.([A-Z_]+)", workflow))
+    (environment,) = re.findall(r"^    environment: (\S+)$", workflow, re.MULTILINE)
+    assert f"`repo:OWNER/REPO:environment:{environment}`" in section
 
 
 def test_what_is_left_behind_is_deleted_by_the_names_that_a_deployment_gives(tmp_path: Path) -> None:
