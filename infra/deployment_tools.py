@@ -1,6 +1,7 @@
 """Whether the tools, the login and the variables of a deployment are there."""
 
 import json
+import os
 import re
 import shutil
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ MIN_AZD = (1, 23, 5)
 """The first that knows `remoteBuild`; earlier ones build in Azure whatever azure.yaml says (azure-dev #6748)."""
 MIN_BICEP = (0, 30)
 MAX_NAME_LENGTH = 12
+IS_WINDOWS = os.name == "nt"
 OPTIONAL = {"ACCOUNT_ROLES", "ALERT_EMAIL"}
 
 
@@ -29,6 +31,11 @@ def tools(deployment: Deployment) -> Iterator[str]:
         yield f"The Azure CLI is {found}; {_dotted(MIN_AZ)} or newer is needed. Run `az upgrade`."
     if not deployment.uses_azd:
         return
+    if IS_WINDOWS and shutil.which("pwsh") is None:
+        yield (
+            "PowerShell 7 (pwsh), in which azd runs the hooks on Windows, is not installed, or not on the PATH. "
+            "Install it: see https://aka.ms/powershell."
+        )
     found = json.loads(azd("version", "--output", "json"))["azd"]["version"]
     if _numbers(found) < MIN_AZD:
         yield f"azd is {found}; {_dotted(MIN_AZD)} or newer is needed. See https://aka.ms/azd/upgrade."

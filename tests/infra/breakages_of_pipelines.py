@@ -183,6 +183,7 @@ PIPELINE_BREAKAGES = (
         "    if not wanted and not asked:",
     ),
     Breakage("resources are asked for in whatever subscription", _CLI, '("--subscription", subscription)', "()"),
+    Breakage("hooks need no PowerShell on Windows", _TOOLS, 'shutil.which("pwsh") is None', "False"),
     Breakage("azd needs no login", _TOOLS, 'if answer["status"] != "success"', "if not answer"),
     Breakage("a role that is switched off is granted", _SIGN_IN, 'if each.get("isEnabled", True)}', "}"),
     Breakage("roles of the operator are lost", _SIGN_IN, "[*kept, *added]", "[*added]"),

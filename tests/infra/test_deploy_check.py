@@ -12,6 +12,7 @@ import pytest
 from infra import deploy_check
 from infra.azure_cli import CommandError, parsed
 from infra.deployment_rights import APPROVE, DEFINE
+from infra.deployment_tools import MIN_AZ, MIN_AZD
 from local.dev.system.checkout import HERE
 from tests.infra.fake_az import write_programs
 
@@ -397,6 +398,25 @@ def test_resources_are_asked_for_in_the_subscription_that_is_deployed_to(checked
     asked = [line for line in (tmp_path / "asked").read_text().splitlines() if line != "az account show"]
     unscoped = ("az rest", "az ad", "az version", "az bicep")
     assert all(line.endswith(f" --subscription {SUBSCRIPTION}") != line.startswith(unscoped) for line in asked), asked
+
+
+def test_the_hooks_need_powershell_7_on_windows(
+    checked: Checked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert checked("--azd", changed=AZD)[0] == 0
+    monkeypatch.setattr("infra.deployment_tools.IS_WINDOWS", True)
+    (only,) = wrong(checked("--azd", changed=AZD)[1])
+    assert only.startswith("PowerShell 7 (pwsh)")
+    assert checked()[0] == 0
+    (tmp_path / "pwsh").write_text("")
+    (tmp_path / "pwsh").chmod(0o755)
+    assert checked("--azd", changed=AZD)[0] == 0
+
+
+def test_the_page_names_the_oldest_tools_that_will_do() -> None:
+    page = (HERE.root / "docs/operations.md").read_text(encoding="utf-8")
+    for name, oldest in (("Azure CLI", MIN_AZ), ("Azure Developer CLI (`azd`)", MIN_AZD)):
+        assert f"the {name} {'.'.join(map(str, oldest))} or newer" in " ".join(page.split())
 
 
 def test_values_of_azd_come_before_those_of_the_environment(checked: Checked) -> None:
