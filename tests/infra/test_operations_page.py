@@ -159,6 +159,8 @@ def test_what_no_test_can_show_is_said_with_what_would_show_it() -> None:
     table = PAGE.partition("## What no test here can show")[2].partition("\n## ")[0]
     rows = [line.strip("|").split("|") for line in table.splitlines() if line.startswith("| ")][1:]
     assert len(rows) > 10
+    for named in ("Windows", "warning", "keys are switched off"):
+        assert any(named in row[0] for row in rows), named
     assert all(len(row) == 3 and all(cell.strip() for cell in row) for row in rows)
 
 
