@@ -11,9 +11,12 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
+from local.dev.checking.figures import code_version, markdown
 from local.dev.system.checkout import HERE
+from local.prove.pages.proofs_page import write_section
 from tests.infra.breakages import BREAKAGES
 from tests.infra.checker import Checker, find_checker
 from tests.infra.mutations import mutations
@@ -29,7 +32,10 @@ def main(arguments: Sequence[str]) -> int:
         prog="dev.py prove infra", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--every-line", action="store_true", help="change every line instead")
+    parser.add_argument("--write", action="store_true", help="write the section 'infra' of docs/proofs.md")
     options = parser.parse_args(arguments)
+    if options.every_line and options.write:
+        parser.error("docs/proofs.md has the chosen breakages; leave out --every-line or --write")
     checker = find_checker()
     if checker is None:
         print("There is no checker beside this checkout: the rules are on their own.")
@@ -40,20 +46,33 @@ def main(arguments: Sequence[str]) -> int:
         if before:
             print(f"Without a breakage there is a complaint of {', '.join(before)}.")
             return 1
-        return _every_line(root) if options.every_line else _chosen(root, checker)
+        return _every_line(root) if options.every_line else _chosen(root, checker, write=options.write)
 
 
-def _chosen(root: Path, checker: Checker | None) -> int:
+def _chosen(root: Path, checker: Checker | None, *, write: bool) -> int:
     by_rules = by_checker = by_any = 0
+    began, missed = datetime.now(UTC), []
     for breakage in BREAKAGES:
         with _planted(breakage, root):
             rules, complained = list(faults(root)), bool(checker and checker.complaints(root))
         by_rules += bool(rules)
         by_checker += complained
         by_any += bool(rules) or complained
+        if not rules and not complained:
+            missed.append(breakage.name)
         who = [*(["checker"] if complained else []), *rules]
         print(f"{'noticed' if who else 'MISSED '}  {breakage.name}: {', '.join(who) or 'by nobody'}", flush=True)
     print(f"{by_any} of {len(BREAKAGES)} are noticed: {by_rules} by the rules, {by_checker} by the checker.")
+    if write:
+        figures = [
+            ("planted breakages", str(len(BREAKAGES))),
+            ("noticed by the rules or the checker", str(by_any)),
+            ("noticed by the rules", str(by_rules)),
+            ("noticed by the checker", str(by_checker) if checker else "no checker beside this checkout"),
+            ("not noticed", ", ".join(missed) or "none"),
+        ]
+        head = f"`dev.py prove infra` on {began:%Y-%m-%d}, {code_version(HERE.root)}:"
+        write_section("infra", f"{head}\n\n{markdown(('measure', 'value'), figures)}")
     return 0 if by_any >= LEAST_SHARE * len(BREAKAGES) else 1
 
 

@@ -18,13 +18,16 @@ import sys
 import tempfile
 import zipfile
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from local.dev.checking.figures import code_version, markdown
 from local.dev.packaging.build import ARCHIVE, DEPLOYED, build, bytecode_name
 from local.dev.packaging.wheels import SITE_PACKAGES
 from local.dev.system.checkout import HERE
 from local.dev.system.console import say, step
+from local.prove.pages.proofs_page import write_section
 from tests.infra.scenarios import Infrastructure
 
 MEASURED_PATHS = ("function_app.py", "functions", "shared", "requirements.txt", "host.json")
@@ -91,7 +94,9 @@ asyncio.run(main())
 
 
 def main(arguments: Sequence[str]) -> int:
-    argparse.ArgumentParser(prog="dev.py prove package", description=__doc__).parse_args(arguments)
+    parser = argparse.ArgumentParser(prog="dev.py prove package", description=__doc__)
+    parser.add_argument("--write", action="store_true", help="write the section 'package' of docs/proofs.md")
+    options, began = parser.parse_args(arguments), datetime.now(UTC)
     if (sys.platform, platform.machine()) != ("linux", "x86_64"):
         raise SystemExit("The package is for Linux on x86_64: only such a machine can start it.")
     build(HERE)
@@ -103,16 +108,38 @@ def main(arguments: Sequence[str]) -> int:
         with step("starting it"):
             found = _loaded(app, host, settings)
     faults = [*_faults_of(archive), *_faults_found(found)]
-    say(f"{len(settings)} settings of Bicep; {len(found['functions'])} functions: {', '.join(found['functions'])}")
-    for (path, principal), status in zip(WANTED, found["answers"], strict=True):
-        say(f"  {path} {'as a reader' if principal else 'as a stranger'}: {status}")
-    say(f"  {len(found['modules'])} modules of the app were imported, with all that they import")
-    for title, key in COUNTED.items():
-        say(f"  {title}: {len(found[key])}")
+    figures = [*_contents(archive), ("settings of Bicep", str(len(settings))), *_figures(found)]
+    for title, figure in figures:
+        say(f"  {title}: {figure}")
     for fault in faults:
         say(f"WRONG: {fault}.")
-    say("As it should be." if not faults else f"{len(faults)} faults.")
+    verdict = "As it should be." if not faults else f"{len(faults)} faults."
+    say(verdict)
+    if options.write:
+        head = f"`dev.py prove package` on {began:%Y-%m-%d}, {code_version(HERE.root)}:"
+        write_section("package", f"{head}\n\n{markdown(('measure', 'value'), figures)}\n\n{verdict}")
     return 1 if faults else 0
+
+
+def _contents(archive: Path) -> list[tuple[str, str]]:
+    with zipfile.ZipFile(archive) as opened:
+        files = len(opened.namelist())
+    size = f"{archive.stat().st_size / 1024:,.0f} KiB (at most {MAX_BYTES // 1024:,} KiB)"
+    return [("files of the package", f"{files:,}"), ("size of the package", size)]
+
+
+def _figures(found: Mapping[str, list[Any]]) -> list[tuple[str, str]]:
+    """How the app started and answered, each figure with its title."""
+    answers = [
+        (f"answer to {path} {'as a reader' if principal else 'as a stranger'}", str(status))
+        for (path, principal), status in zip(WANTED, found["answers"], strict=True)
+    ]
+    return [
+        ("functions", ", ".join(found["functions"])),
+        *answers,
+        ("modules of the app that were imported, with all that they import", str(len(found["modules"]))),
+        *((title, str(len(found[key]))) for title, key in COUNTED.items()),
+    ]
 
 
 def _faults_found(found: Mapping[str, list[Any]]) -> list[str]:
@@ -131,7 +158,6 @@ def _faults_of(archive: Path) -> list[str]:
     """Returns the faults in the package's contents."""
     with zipfile.ZipFile(archive) as opened:
         names = opened.namelist()
-    say(f"{len(names)} files, {archive.stat().st_size / 1024:.0f} KiB (bar {MAX_BYTES // 1024:,} KiB)")
     compiled = {bytecode_name(name) for name in names if name.endswith(".py")}
     parts = (*DEPLOYED, SITE_PACKAGES)
     faults = [
