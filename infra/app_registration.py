@@ -3,7 +3,8 @@
 `ensure` finds or makes it, with the roles Reader and Operator, and prints its client id; with `--azd` it keeps that in
 the azd environment, so that azd goes on with a client id or not at all. `connect`, once the app
 exists, tells it the app's address and lets the app's managed identity sign for it, so that there is no secret.
-`grant` gives an app role to a managed identity or another program, which the portal doesn't do.
+`add-role` adds an app role of your own, such as ACCOUNT_ROLES names. `grant` gives an app role to a managed identity or
+another program, which the portal doesn't do.
 All may run again and again. Whoever runs them needs the right to make app registrations in Microsoft Entra ID.
 """
 
@@ -12,6 +13,7 @@ import json
 import os
 import sys
 import tempfile
+import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -41,6 +43,7 @@ _ALREADY_GRANTED = "Permission being assigned already exists"
 _FAILURES = {
     "ensure": ("No sign-in for Batchscope", "Nothing was deployed."),
     "connect": ("No sign-in for Batchscope", "Nobody can sign in before this works."),
+    "add-role": ("The app role wasn't added", "Nothing was changed."),
     "grant": ("The app role wasn't granted", "Nothing was changed."),
 }
 """What the failure of a command means: the beginning and the end of the message."""
@@ -52,18 +55,20 @@ _ROLE_KEYS = ("id", "value", "displayName", "description", "allowedMemberTypes",
 
 
 def app_roles() -> list[dict[str, object]]:
-    """The roles as a manifest has them; people, groups and other apps can be given them."""
-    return [
-        {
-            "id": role_id,
-            "value": value,
-            "displayName": f"Batchscope {value}",
-            "description": description,
-            "allowedMemberTypes": ["User", "Application"],
-            "isEnabled": True,
-        }
-        for value, (role_id, description) in ROLES.items()
-    ]
+    """The roles as a manifest has them."""
+    return [_app_role(role_id, value, description) for value, (role_id, description) in ROLES.items()]
+
+
+def _app_role(role_id: str, value: str, description: str) -> dict[str, object]:
+    """An app role that people, groups and other apps can be given."""
+    return {
+        "id": role_id,
+        "value": value,
+        "displayName": f"Batchscope {value}",
+        "description": description,
+        "allowedMemberTypes": ["User", "Application"],
+        "isEnabled": True,
+    }
 
 
 def cloud(call: Az) -> dict[str, Any]:
@@ -184,6 +189,15 @@ def _trust(client_id: str, principal_id: str, call: Az) -> None:
         call(*command, "update", *target, "--parameters", json.dumps(wanted))
 
 
+def add_role(client_id: str, role: str, call: Az) -> None:
+    """Adds an app role to a registration, for ACCOUNT_ROLES to name; does nothing where it is there."""
+    app = call("ad", "app", "show", "--id", client_id)
+    held = [each for each in app.get("appRoles") or [] if each["value"] == role and each.get("isEnabled", True)]
+    if not held:
+        added = _app_role(str(uuid.uuid4()), role, f"Reads or operates the accounts that are mapped to {role}.")
+        _add_roles(app, [added], call)
+
+
 def grant(client_id: str, principal_id: str, role: str, call: Az) -> None:
     """Gives an app role to a program, a person or a group, by its object id. Raises CommandError."""
     held = call("ad", "app", "show", "--id", client_id).get("appRoles") or []
@@ -209,10 +223,13 @@ def main(arguments: Sequence[str], call: Az = az) -> int:
     second.add_argument("--client-id", required=True, help="what `ensure` printed")
     second.add_argument("--url", required=True, help="address of the app: the output BATCHSCOPE_URL")
     second.add_argument("--principal-id", required=True, help="the output BATCHSCOPE_PRINCIPAL_ID")
-    third = commands.add_parser("grant", help="give an app role to a program, a person or a group")
+    third = commands.add_parser("add-role", help="add an app role of your own")
     third.add_argument("--client-id", required=True, help="what `ensure` printed")
-    third.add_argument("--principal-id", required=True, help="object id of the managed identity, person or group")
-    third.add_argument("--role", required=True, help="value of the app role, such as Reader")
+    third.add_argument("--role", required=True, help="value of the app role, such as Alpha.Reader")
+    fourth = commands.add_parser("grant", help="give an app role to a program, a person or a group")
+    fourth.add_argument("--client-id", required=True, help="what `ensure` printed")
+    fourth.add_argument("--principal-id", required=True, help="object id of the managed identity, person or group")
+    fourth.add_argument("--role", required=True, help="value of the app role, such as Reader")
     options = parser.parse_args(arguments)
     subscription = os.environ.get(SUBSCRIPTION)
     try:
@@ -223,6 +240,8 @@ def main(arguments: Sequence[str], call: Az = az) -> int:
             if options.azd:
                 azd("env", "set", "AUTH_CLIENT_ID", client_id)
             print(client_id)
+        elif options.command == "add-role":
+            add_role(options.client_id, options.role, call)
         elif options.command == "grant":
             grant(options.client_id, options.principal_id, options.role, call)
         else:

@@ -74,6 +74,14 @@ def test_a_program_is_given_an_app_role_by_its_object_id(tmp_path: Path) -> None
     assert option(granted, "--role") == "Reader"
 
 
+def test_restrictions_of_addresses_are_lifted_by_the_property_that_set_them(tmp_path: Path) -> None:
+    (script,) = (script for script in SCRIPTS if "az resource update" in script and "Restrictions" in script)
+    (command,) = commands_of(script, tmp_path)
+    name, _, value = option(command, "--set").removeprefix("properties.siteConfig.").partition("=")
+    assert f"{name}: empty(allowedIpRanges)" in (HERE.root / "infra/modules/app.bicep").read_text(encoding="utf-8")
+    assert value == "Allow"
+
+
 def test_what_if_gets_the_rights_to_ask_and_none_to_write(tmp_path: Path) -> None:
     (script,) = (script for script in SCRIPTS if "deployments/whatIf/action" in script)
     definition, *assignments = commands_of(script, tmp_path)

@@ -206,6 +206,19 @@ def test_a_registration_is_made_in_the_tenant_of_the_deployment_only(
     assert app_registration.main(["ensure", "--name", "x"], az) == 0
 
 
+def test_an_app_role_of_ones_own_is_added_once() -> None:
+    command = ["add-role", "--client-id", CLIENT, "--role", "Alpha.Reader"]
+    az = Az(ad_app_show=REGISTRATION)
+    assert app_registration.main(command, az) == 0
+    ((*kept, added),) = az.files
+    assert kept == ROLES
+    assert (added["value"], added["isEnabled"]) == ("Alpha.Reader", True)
+    assert added["allowedMemberTypes"] == ["User", "Application"]
+    again = Az(ad_app_show={**REGISTRATION, "appRoles": [*ROLES, added]})
+    assert app_registration.main(command, again) == 0
+    assert again.called("ad app update") == []
+
+
 GRANT = ["grant", "--client-id", CLIENT, "--principal-id", "p-1", "--role", "Reader"]
 HELD = [*ROLES, {"value": "Reader", "id": "r-0", "isEnabled": False}]
 
