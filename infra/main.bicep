@@ -209,7 +209,8 @@ var clouds = loadJsonContent('clouds.json')
 var cloud = clouds[environment().name]
 var letters = map(range(0, length(environmentName)), i => toLower(substring(environmentName, i, 1)))
 var environmentLabel = join(map(letters, letter => contains('abcdefghijklmnopqrstuvwxyz0123456789', letter) ? letter : '-'), '')
-var suffix = uniqueString(subscription().id, environmentName, location)
+// One region has many spellings, such as West Europe, and none of them may give an environment other names.
+var suffix = uniqueString(subscription().id, environmentName, toLower(replace(location, ' ', '')))
 var names = {
   app: 'func-batchscope-${environmentLabel}-${suffix}'
   applicationInsights: 'appi-batchscope-${environmentLabel}'

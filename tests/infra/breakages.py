@@ -218,14 +218,14 @@ BREAKAGES = (
     Breakage(
         "two environments want one storage account",
         _MAIN,
-        "uniqueString(subscription().id, environmentName, location)",
-        "uniqueString(subscription().id, location)",
+        "uniqueString(subscription().id, environmentName, ",
+        "uniqueString(subscription().id, ",
     ),
     Breakage(
         "two subscriptions want one storage account",
         _MAIN,
-        "uniqueString(subscription().id, environmentName, location)",
-        "uniqueString(environmentName, location)",
+        "uniqueString(subscription().id, environmentName, ",
+        "uniqueString(environmentName, ",
     ),
     Breakage(
         "a name has what no name may have",

@@ -8,6 +8,20 @@ _READER = "guid(batchAccount.id, principalId, roleId)"
 _WRITER = "guid(container.id, writer.principalId, roleId)"
 
 TWO_OF_EACH = (
+    Breakage("a region spelled otherwise gets another app", _MAIN, "toLower(replace(location, ' ', ''))", "location"),
+    Breakage(
+        "one letter of a region decides on names",
+        _MAIN,
+        "toLower(replace(location, ' ', ''))",
+        "replace(location, ' ', '')",
+    ),
+    Breakage(
+        "deployments of earlier versions get another app",
+        _MAIN,
+        "toLower(replace(location, ' ', ''))",
+        "toLower(replace(location, ' ', '-'))",
+    ),
+    Breakage("two regions want one name", _MAIN, ", toLower(replace(location, ' ', ''))", ""),
     Breakage(
         "two accounts of one group have one role assignment",
         _BATCH,

@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from tests.infra.bicep import File
-from tests.infra.bicep_resources import Resource
+from tests.infra.bicep_functions import FUNCTIONS
+from tests.infra.bicep_resources import SUBSCRIPTION, Resource
 from tests.infra.scenarios import EVERYTHING, OTHER_SUBSCRIPTION, SEVERAL, WRITERS, Infrastructure
 
 
@@ -92,6 +93,21 @@ def deployments_that_share_nothing(infrastructure: Infrastructure) -> Iterator[s
                 yield f"two deployments each want the {kind} {name}"
 
 
+def names_whatever_the_spelling_of_the_region(infrastructure: Infrastructure) -> Iterator[str]:
+    """People spell a region in many ways; all give the names that Azure's own spelling gave in earlier versions."""
+    normal, spelled, elsewhere = (
+        infrastructure.main({**SEVERAL, "location": location})
+        for location in ("northeurope", "North Europe", "uksouth")
+    )
+    if spelled.value("names") != normal.value("names"):
+        yield f"North Europe gives the names {spelled.value('names')}, and northeurope {normal.value('names')}"
+    if elsewhere.value("suffix") == normal.value("suffix"):
+        yield "two regions give the same names, which are the whole world's"
+    earlier = FUNCTIONS["uniqueString"](f"/subscriptions/{SUBSCRIPTION}", SEVERAL["environmentName"], "northeurope")
+    if normal.value("suffix") != earlier:
+        yield f"deployments of earlier versions change their names, which ended in {earlier}"
+
+
 def assignments_that_change_get_another_name(infrastructure: Infrastructure) -> Iterator[str]:
     """Azure refuses to change the role or the principal of a role assignment (RoleAssignmentUpdateNotPermitted)."""
     before, after = (infrastructure.main({**SEVERAL, "leastPrivilegeBatchRole": least}) for least in (False, True))
@@ -134,6 +150,7 @@ RULES: tuple[Callable[[Infrastructure], Iterator[str]], ...] = (
     names_of_their_own,
     names_that_azure_takes,
     deployments_that_share_nothing,
+    names_whatever_the_spelling_of_the_region,
     assignments_that_change_get_another_name,
     one_folder_an_identity,
 )
