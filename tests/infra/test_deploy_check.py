@@ -341,6 +341,19 @@ def test_parameters_that_do_not_fit_together_are_named(
     assert said in only
 
 
+@pytest.mark.parametrize(
+    "prefix", [WRITER["prefix"], f"{WRITER['prefix']}/", "accounts/render", "accounts/render/pools/a/b"]
+)
+def test_writers_may_share_a_folder_as_the_page_on_security_says(
+    checked: Checked, monkeypatch: pytest.MonkeyPatch, prefix: str
+) -> None:
+    given = {"telemetryWriters": [WRITER, {"principalId": "id-2", "prefix": prefix}]}
+    monkeypatch.setattr("infra.deployment.Deployment.parameters", given)
+    assert checked()[0] == 0
+    page = (HERE.root / "docs/security.md").read_text(encoding="utf-8")
+    assert "Pools that trust each other may share a prefix, or one may hold the" in page
+
+
 @pytest.mark.parametrize("text", ["render=Reader:Render.Reader", "render=Operator:Ops, *=Reader:Reader", ""])
 def test_rights_of_watched_accounts_are_in_order(checked: Checked, text: str) -> None:
     assert checked(ACCOUNT_ROLES=text)[0] == 0
