@@ -83,6 +83,17 @@ def test_restrictions_of_addresses_are_lifted_by_the_property_that_set_them(tmp_
     assert value == "Allow"
 
 
+def test_the_alert_of_a_stopped_app_is_switched_off_by_its_name(tmp_path: Path) -> None:
+    (script,) = (script for script in SCRIPTS if "scheduledQueryRules" in script)
+    (command,) = commands_of(script, tmp_path)
+    alerts = (HERE.root / "infra/modules/alerts.bicep").read_text(encoding="utf-8")
+    assert f"'{option(command, '--resource-type')}@" in alerts
+    prefix, _, rule = option(command, "--name").partition("-ENV-")
+    assert prefix == "batchscope"
+    assert f"name: '{rule}'" in alerts
+    assert (option(command, "--set"), "enabled: true" in alerts) == ("properties.enabled=false", True)
+
+
 def test_what_if_gets_the_rights_to_ask_and_none_to_write(tmp_path: Path) -> None:
     (script,) = (script for script in SCRIPTS if "deployments/whatIf/action" in script)
     definition, *assignments = commands_of(script, tmp_path)
