@@ -1,12 +1,13 @@
 """Tables that version 0.1.0 wrote: this version reads them and answers what that one did."""
 
+import json
 import secrets
 from pathlib import Path
 
 from local.azurite import StorageAddresses
 from local.dev.system.children import Children
 from local.prove.upgrading.answers import by_field, differences, is_on_purpose
-from local.prove.upgrading.kept_tables import answers_of_this_version, kept_answers, put_back
+from local.prove.upgrading.kept_tables import FOLDER, answers_of_this_version, kept_answers, put_back
 
 
 async def test_this_version_answers_from_tables_of_0_1_0_what_that_one_did(
@@ -20,4 +21,11 @@ async def test_this_version_answers_from_tables_of_0_1_0_what_that_one_did(
     found = [one for one in differences(before, after) if not is_on_purpose(one)]
     assert not found, by_field(found)
     assert len(before) > 100
-    assert any("history" in path and answer["value"] for path, answer in before.items())
+    for kind in ("history", "events?", "rejects?", "jobschedules?"):
+        assert any(kind in path and answer["value"] for path, answer in before.items()), kind
+
+
+def test_every_table_that_0_1_0_had_has_rows() -> None:
+    manifest = json.loads((FOLDER / "manifest.json").read_text(encoding="utf-8"))
+    rows = {name: sum(segment["rows"] for segment in table["segments"]) for name, table in manifest["tables"].items()}
+    assert [name for name, count in rows.items() if not count] == []
