@@ -1,1 +1,1 @@
-"""The watched accounts by the names that clients use. Imports stores."""
+"""Looks up watched accounts by the names that clients use. Imports stores."""

@@ -1,4 +1,4 @@
-"""The watched accounts by the names that clients use, and what an operator changes of them while the app runs."""
+"""Watched accounts by the names that clients use, and changes to their monitoring at run time."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -14,7 +14,10 @@ _TRIES = 5
 
 
 def found[T](accounts: Mapping[str, T], account_id: str) -> T:
-    """What is kept of an account under its id. Raises NotFoundError, which helps where a bare name isn't enough."""
+    """Returns the value of an account id.
+
+    Raises NotFoundError, or AmbiguousNameError where several regions share the bare name.
+    """
     entry = accounts.get(account_id.lower())
     if entry is None:
         sharing = sharing_name(account_id, accounts)
@@ -23,7 +26,10 @@ def found[T](accounts: Mapping[str, T], account_id: str) -> T:
 
 
 class Registry:
-    """`accounts` by id; `interval` is the rate of those that have none of their own."""
+    """Monitoring settings of the watched accounts.
+
+    `accounts` are keyed by id; `interval` is the poll interval of accounts without one of their own.
+    """
 
     def __init__(
         self, accounts: Mapping[str, Account], monitoring: MonitoringStore, clock: Clock, *, interval: timedelta
@@ -34,14 +40,14 @@ class Registry:
         self._interval = interval
 
     async def monitoring(self, account_id: str) -> MonitoringReport:
-        """Raises NotFoundError."""
+        """Returns an account's monitoring settings. Raises NotFoundError."""
         account = found(self._accounts, account_id)
         return MonitoringReport(await self._monitoring.load(account.key), self._interval)
 
     async def change(self, account_id: str, change: MonitoringChange) -> MonitoringReport:
-        """Changes an account's monitoring; of changes at once each is made on top of the other.
+        """Changes an account's monitoring; concurrent changes are applied one on top of the other.
 
-        Raises NotFoundError, and CacheConflictError where others are always first.
+        Raises NotFoundError, and CacheConflictError after five conflicts with other writers.
         """
         account = found(self._accounts, account_id)
         for _ in range(_TRIES):
