@@ -1,4 +1,4 @@
-"""Reads what blobs have grown by, each piece once, whichever kind of blob it is.
+"""Reads the growth of blobs of any kind, each piece exactly once.
 
-Imports stores; the kinds are in `events` and `telemetry`.
+Imports stores; the kinds of blobs are in `events` and `telemetry`.
 """

@@ -1,4 +1,4 @@
-"""What a reader of blobs hands over, what it gets back, and from whom: an `Intake` for each kind of blobs."""
+"""The interface between the reader of blobs and an `Intake`, which exists for each kind of blobs."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
@@ -14,8 +14,8 @@ from shared.stores.tables.unit_writes import Etags, Operation
 class Piece:
     """Bytes of an incarnation from `offset` on, for the partition of `key`.
 
-    They begin where a unit does, or else within one that is passed over (`skipping`). After the `is_last` piece the
-    blob never goes on; of one that `is_full` no more can be handed over at once.
+    They begin at a unit, or else within a skipped one (`skipping`). The blob never grows after the `is_last` piece. A
+    piece that `is_full` has the maximum size.
     """
 
     lane: str
@@ -34,11 +34,12 @@ def _nothing(_: Etags) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Contribution:
-    """What the first `consumed` bytes of a piece come to; the rest is handed over again, with what follows it.
+    """The result of the first `consumed` bytes of a piece; the rest is passed again with the bytes that follow it.
 
-    0: they are the beginning of a unit, and more is needed. `operations` go into the transaction that moves the place:
-    `MOST_BESIDE` at most, in its partition. `refused` of the `units` are bad; `skipping`: what follows is the rest of
-    one of them. `stored` is called with the new ETags once the piece counts.
+    `consumed` 0: the piece is the beginning of a unit, and more bytes are needed. At most `MOST_BESIDE` `operations`,
+    in the checkpoint's partition, go into the transaction that advances it. `refused` of the `units` are bad; with
+    `skipping`, the rest of a bad unit follows. `stored` is called with the new ETags once the transaction has
+    succeeded.
     """
 
     consumed: int
@@ -50,34 +51,34 @@ class Contribution:
 
 
 class Intake(Protocol):
-    """A kind of blobs: which there are, where what they say is kept, and what their bytes mean."""
+    """A kind of blobs: it selects them, decodes their bytes and names the partition for the results."""
 
     @property
     def window(self) -> int:
-        """The most bytes of a piece: as many as the largest unit may have, or more."""
+        """Maximum size of a piece in bytes, at least that of the largest unit."""
 
     @property
     def lanes(self) -> Collection[str]:
-        """All that `lane_of` may give."""
+        """All possible results of `lane_of`."""
 
     def lane_of(self, blob_name: str) -> str | None:
-        """What the blob is read one after the other with; None where it isn't of this kind."""
+        """Returns the blob's lane, whose blobs are read in turns, or None for a blob of another kind."""
 
     def why_unread(self, blob_name: str) -> str | None:
-        """Of a blob without a lane: why it isn't read, as the end of a sentence, though it may be somebody's here."""
+        """Returns why a blob without a lane isn't read, as the end of a sentence; None if it belongs to others."""
 
     def place_key(self, lane: str, incarnation: str) -> PlaceKey:
-        """Where the place of an incarnation is kept: in the partition that takes what it says."""
+        """Returns the key of an incarnation's checkpoint, in the partition of its rows."""
 
     @property
     def resumes(self) -> bool:
-        """Whether the next unit can be found behind one that is passed over; else the rest of its blob is lost."""
+        """Whether the unit after a skipped one can be found; otherwise the rest of its blob is lost."""
 
     def pass_over(self, lane: str, size: int) -> None:
-        """Is told of so many bytes that are lost, and aren't read."""
+        """Counts `size` bytes that are lost unread."""
 
     async def take(self, piece: Piece) -> Contribution:
-        """What a piece comes to; something has to of one that is full. Raises StorageError."""
+        """Returns the contribution of a piece; a full piece must have one. Raises StorageError."""
 
     async def tell(self, lane: str) -> None:
-        """Notes what was counted of a lane and isn't noted yet, when it was read for a while. Raises StorageError."""
+        """Writes pending counts of a lane after its blobs were read for a while. Raises StorageError."""

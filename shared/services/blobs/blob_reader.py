@@ -1,10 +1,10 @@
-"""Reads what a blob has grown by, a piece at a time, each exactly once.
+"""Reads the growth of a blob piece by piece, each exactly once.
 
-What the bytes mean is known to an `Intake`, one for each kind of blobs. The reader knows when a blob is another one
-under the same name, where to go on, and that a piece counts when its place and its rows are written, together.
+An `Intake`, one for each kind of blobs, decodes the bytes. The reader recognizes another blob under the same name, and
+finds where to continue. It writes a piece's rows and the new checkpoint in one transaction.
 
-A blob that is written as a whole each time, or was created anew, goes on where reading stopped if it begins with what
-was read. One that begins so and is shorter has nothing new.
+A blob that is uploaded as a whole each time, or was re-created, continues where reading stopped if it begins with the
+bytes read. A shorter blob that begins with them has nothing new.
 """
 
 from collections.abc import Callable
@@ -21,18 +21,18 @@ from shared.stores.blobs.blob_entries import BlobEntryStore
 from shared.stores.blobs.places import PlaceKey, PlaceStore, StoredPlace
 from shared.stores.blobs.rejects import RejectStore
 
-if TYPE_CHECKING:  # its library is slow to load, and of no use where no storage is configured
+if TYPE_CHECKING:  # its library is slow to load, and unused without a configured storage
     from shared.stores.blobs.blobs import BlobContainer
 
 _TRIES = 5
-_SHARE = 4  # of a window: where less of it is left, the next one is fetched
+_SHARE = 4  # of a window: when less of it is left, the next one is fetched
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a blob was read, as it was seen last; `left` bytes of it weren't.
+    """How far a blob was read, as it was last seen; `left` bytes are unread.
 
-    It is done when it needn't be looked at until it grows: what is left then is the beginning of a unit.
+    `is_done` means that the blob needn't be polled until it grows: the unread bytes begin an incomplete unit.
     """
 
     entry: Entry
@@ -46,9 +46,9 @@ class Progress:
 
 @dataclass(slots=True)
 class _Opened:
-    """An incarnation that is being read, and what was fetched of it from `start` on: a window may be many pieces.
+    """An incarnation that is being read, and its window: the bytes fetched from `start` on, often many pieces.
 
-    They are those of the blob as it was seen, whatever was written to it since. One that `is_final` has no half units.
+    They belong to the blob as it was seen; later writes don't show. A blob that `is_final` has no incomplete units.
     """
 
     lane: str
@@ -61,11 +61,14 @@ class _Opened:
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing of the blob is left to be fetched."""
+        """Returns whether the blob has been fetched to its end."""
         return self.start + len(self.read) >= self.blob.size
 
     def held(self, place: Place, least: int) -> bytes:
-        """The anchor of a place and what follows it; nothing where more could be fetched, and that is too little."""
+        """Returns the anchor of a checkpoint and the bytes after it.
+
+        Returns nothing if fewer than `least` bytes are left after the anchor and more could be fetched.
+        """
         begin = place.offset - place.anchor_bytes - self.start
         is_enough = self.is_whole or len(self.read) - begin - place.anchor_bytes >= least
         return self.read[begin:] if is_enough else b""
@@ -76,7 +79,7 @@ class _Opened:
 
 
 class BlobReader:
-    """The blobs of one container, of one kind."""
+    """Reads blobs of one kind in one container."""
 
     def __init__(
         self,
@@ -98,9 +101,9 @@ class BlobReader:
     async def read(
         self, lane: str, blob: SeenBlob, known: Entry | None, goes_on: Callable[[], bool]
     ) -> Progress | None:
-        """Reads a blob until its end, or as long as it goes on; at least a piece. None where the blob is gone.
+        """Reads a blob to its end, or until `goes_on` returns False, but at least a piece; None if it is gone.
 
-        Raises BlobError, StorageError, and CacheConflictError where another host is reading it: that one sees to it.
+        Raises BlobError, StorageError, and CacheConflictError if another host is reading the blob.
         """
         for _ in range(_TRIES):
             known = await self._entered(lane, blob, known)
@@ -116,7 +119,7 @@ class BlobReader:
         raise BlobError(f"{blob.name} was written {_TRIES} times while it was to be read; the next sweep goes on.")
 
     async def _entered(self, lane: str, blob: SeenBlob, known: Entry | None) -> Entry:
-        """The entry as it is stored, which names the incarnation before anything of it is read."""
+        """Returns the stored entry, which names the incarnation before any of it is read."""
         known = known or await self._entries.load(lane, blob.name)
         return known or await self._entries.save(lane, Entry.new(blob))
 
@@ -129,7 +132,7 @@ class BlobReader:
         while stored.place.offset < blob.size:
             after = await self._take(opened, stored)
             if after is None:
-                break  # what is left is the beginning of a unit
+                break  # the rest is the beginning of a unit
             stored = after
             if stored.place.offset < blob.size and not goes_on():
                 return Progress(replace(entry, read=stored.place.offset), blob, blob.size - stored.place.offset)
@@ -138,10 +141,10 @@ class BlobReader:
         return Progress(entry, blob, max(blob.size - stored.place.offset, 0))
 
     async def _recognized(self, lane: str, blob: SeenBlob, entry: Entry, place: Place) -> Entry:
-        """The entry of a blob in which the place is one to go on at.
+        """Returns the entry of a blob that can be read from the checkpoint.
 
-        Raises _MadeAnewError where it is another blob, and BlobChangedError where that can't be told of it as it was
-        seen: another host may have read on meanwhile.
+        Raises _MadeAnewError for another blob. Raises BlobChangedError where the blob as it was seen doesn't decide it,
+        as another host may have continued meanwhile.
         """
         if entry.is_of(blob) and blob.is_appended and not place.is_past(blob):
             if place.offset == blob.size and entry.etag != blob.etag:
@@ -158,7 +161,7 @@ class BlobReader:
         return entry if entry.is_of(blob) else await self._entries.save(lane, entry.going_on(blob))
 
     async def _begins_alike(self, blob: SeenBlob, place: Place) -> bool:
-        """Whether a blob begins with what was read, or with a part of that which is worth comparing, or is empty."""
+        """Returns whether a blob is empty, or begins with the bytes read or with a part large enough to compare."""
         if not place.offset or not blob.size:
             return True
         known = place.beginning.within(blob.size) if place.beginning else None
@@ -177,11 +180,11 @@ class BlobReader:
         return found.checksum == beginning.checksum
 
     async def _take(self, opened: _Opened, stored: StoredPlace) -> StoredPlace | None:
-        """Takes in a piece; None where what is left is the beginning of a unit."""
+        """Ingests a piece; returns None if the rest is the beginning of a unit."""
         place, window = stored.place, self.intake.window
         if place.skipping and not self.intake.resumes:
             return await self._passed_over(opened, stored)
-        for is_held in (True, False):  # a unit may be longer than what is left of a window
+        for is_held in (True, False):  # a unit may be longer than the rest of a window
             read = opened.held(place, window // _SHARE) if is_held else await self._fetched(opened, place)
             if not read:
                 continue
@@ -196,7 +199,7 @@ class BlobReader:
         return None
 
     async def _passed_over(self, opened: _Opened, stored: StoredPlace) -> StoredPlace:
-        """Moves the place to the end of a blob whose rest is lost, of which only anchors are fetched."""
+        """Moves the checkpoint to the end of a blob whose rest is lost; only anchors are fetched."""
         blob, place = opened.blob, stored.place
         await self._compare(blob, place)
         last = await self.container.fetch(blob, max(blob.size - ANCHOR_BYTES, 0), blob.size)
@@ -205,9 +208,9 @@ class BlobReader:
         return moved
 
     async def _compare(self, blob: SeenBlob, place: Place) -> None:
-        """Raises _MadeAnewError where other bytes are before a place than were read there; fetches no more than those.
+        """Raises _MadeAnewError if the bytes before a checkpoint aren't those read there; fetches only these bytes.
 
-        Of a blob of the same size as before, as a sealed one, nothing else tells that it wasn't made anew.
+        For a blob of unchanged size, such as a sealed one, only this comparison shows that it wasn't re-created.
         """
         start = place.offset - place.anchor_bytes
         if place.offset and digest(await self.container.fetch(blob, start, place.offset)) != place.anchor:
@@ -216,7 +219,7 @@ class BlobReader:
     async def _stored(
         self, piece: Piece, blob: SeenBlob, stored: StoredPlace, read: bytes, done: Contribution
     ) -> StoredPlace:
-        """Moves the place, and writes what a piece, which is `read` with the anchor before it, comes to."""
+        """Advances the checkpoint and writes the rows of a piece; `read` is the anchor and the piece."""
         place = stored.place
         await self._refuse(piece, place, done.refused)
         after = place.advanced(
@@ -231,7 +234,7 @@ class BlobReader:
         return moved
 
     async def _fetched(self, opened: _Opened, place: Place) -> bytes:
-        """The anchor and what follows it, which is held from now on."""
+        """Fetches the anchor and the bytes after it, and keeps them as the window."""
         blob, start = opened.blob, place.offset - place.anchor_bytes
         read = await self.container.fetch(blob, start, min(place.offset + self.intake.window, blob.size))
         if digest(read[: place.anchor_bytes]) != place.anchor:
@@ -240,7 +243,7 @@ class BlobReader:
         return read
 
     async def _refuse(self, piece: Piece, place: Place, refused: Refusals) -> None:
-        """Puts bad units aside, before their piece counts: a crash in between has them noted once more, as the same."""
+        """Stores rejected units before their piece counts; after a crash in between, they are written again."""
         told = refused.told[: max(MOST_TOLD - place.refused, 0)]
         if told:
             await self._rejects.save(piece.lane, piece.entry, told, await self._clock.now())

@@ -1,9 +1,8 @@
-"""Looks at all blobs of a container and reads on where they have grown.
+"""Finds and reads the growth of all blobs of a container.
 
-Event Grid tells of a blob once, when it is made and mostly empty; all that comes later is found here. Lanes are read
-side by side, and the blobs of a lane take turns, the one that has waited longest and the latest first: neither a large
-blob nor a bad one keeps the others waiting, nor do those that grow keep an old one. A blob that sleeps costs its line
-in the list.
+Event Grid announces a blob once, when it is created and mostly empty; sweeps find all later growth. Lanes are read side
+by side. The blobs of a lane take turns, alternately the one that waited longest and the latest, so that neither large,
+bad nor growing blobs keep others waiting. An unchanged blob costs only its line in the list.
 """
 
 import asyncio
@@ -25,13 +24,13 @@ from shared.stores.blobs.blob_entries import BlobEntryStore
 _LOG = logger(__name__)
 _LANES_AT_ONCE = 4
 _PIECES_A_TURN = 8
-_TOLD_EVERY = timedelta(seconds=30)  # how often it is noted that all is as before
+_TOLD_EVERY = timedelta(seconds=30)  # how often an unchanged result is written
 
 
 class BlobSweep:
-    """The blobs of one container; those written last before `retention` ago are left alone.
+    """Sweeps over the blobs of one container, without those last written before the `retention`.
 
-    `unread` is the lane under which it is told of blobs that aren't read as nobody knows whose they are.
+    Blobs of unknown owners aren't read; they are reported under the lane `unread`.
     """
 
     def __init__(
@@ -51,7 +50,7 @@ class BlobSweep:
         self._gate = asyncio.Semaphore(_LANES_AT_ONCE)
 
     async def run(self, budget: timedelta) -> None:
-        """One sweep, at most as long as the budget. Raises BlobError, StorageError where it can't be told of a blob."""
+        """Runs one sweep within the budget. Raises BlobError and StorageError where a result can't be stored."""
         if self._turn.locked():
             return
         async with self._turn:
@@ -68,12 +67,12 @@ class BlobSweep:
                 return self._time() < began + seconds
 
             lanes = deque(look.lanes.items())
-            lanes.rotate(next(self._sweeps))  # each is the first once, however few have a turn in a sweep
+            lanes.rotate(next(self._sweeps))  # each lane is the first once, even if few have a turn in a sweep
             await asyncio.gather(*(self._read(name, lane, goes_on) for name, lane in lanes))
             await self._tell_all(look)
 
     async def announced(self, name: str, budget: timedelta) -> None:
-        """Reads a blob that somebody tells of. Raises BlobError, StorageError."""
+        """Reads a blob that an event announces. Raises BlobError, StorageError."""
         lane, until = self._reader.intake.lane_of(name), self._time() + budget.total_seconds()
         if lane is None:
             return
@@ -90,7 +89,7 @@ class BlobSweep:
             self._known.get(lane, {})[name] = done.entry
 
     async def _listed(self, goes_on: Callable[[], bool]) -> ContainerLook:
-        """The look that is under way, or the next one, with as many blobs as can be listed in time."""
+        """Continues the listing in progress, or starts the next, for as many blobs as the time allows."""
         if self._look.is_whole:
             self._look = ContainerLook()
         look, now = self._look, await self._clock.now()
@@ -116,17 +115,17 @@ class BlobSweep:
         look.lanes[name].add(blob, self._known[name].get(blob.name), now)
 
     async def _read(self, name: str, lane: Lane, goes_on: Callable[[], bool]) -> None:
-        """Turns of the blobs of a lane until all are read or time is over."""
+        """Reads the blobs of a lane in turns until all are read or time is over."""
         waiting = in_turn([blob for blob, _ in lane.left.values()], self._known[name])
         while waiting and goes_on():
             turns = []
             for blob in waiting:
-                async with self._gate:  # for a turn, so that no lane waits for the end of another
+                async with self._gate:  # for one turn, so that no lane waits for the end of another
                     turns.append(await self._turn_of(name, lane, blob, goes_on))
             waiting = [done.blob for done in turns if done and not done.is_done]
 
     async def _turn_of(self, name: str, lane: Lane, blob: SeenBlob, goes_on: Callable[[], bool]) -> Progress | None:
-        """Some pieces of a blob, if there is time. What goes wrong is noted, and is no concern of the other blobs."""
+        """Reads some pieces of a blob, if there is time. Its errors are recorded and don't affect other blobs."""
         pieces = count(1)
 
         def more() -> bool:
@@ -142,7 +141,7 @@ class BlobSweep:
         except BatchscopeError as error:
             lane.problems[blob.name] = str(error)
             _LOG.warning("The blob %s couldn't be read: %s", blob.name, error)
-        except Exception as error:  # a defect that one blob meets mustn't end the reading of the others
+        except Exception as error:  # a defect in one blob mustn't stop the reading of others
             lane.problems[blob.name] = f"{type(error).__name__}: {error}"
             _LOG.exception("The reading of %s broke", blob.name)
         else:
@@ -150,7 +149,7 @@ class BlobSweep:
         return None
 
     async def _tell_all(self, look: ContainerLook) -> None:
-        """Notes how it went in every lane, whatever goes wrong with others."""
+        """Writes the result of every lane, even if those of others fail."""
         now = await self._clock.now()
         tells = (self._tell_of(name, look, now) for name in self._reader.intake.lanes)
         for error in await asyncio.gather(*tells, return_exceptions=True):
@@ -160,7 +159,7 @@ class BlobSweep:
             await self._tell_unread(look.of_nobody.swept(now))
 
     async def _tell_of(self, name: str, look: ContainerLook, now: datetime) -> None:
-        """Notes what came of a lane; as long as a look isn't whole the one before it counts."""
+        """Writes the result of a lane; until a listing is complete, the previous result counts."""
         lane, told = look.lanes.get(name), self._told.get(name)
         if lane:
             await self._reader.intake.tell(name)
@@ -174,7 +173,7 @@ class BlobSweep:
             await self._tell_gone(name, now)
 
     async def _tell_gone(self, name: str, now: datetime) -> None:
-        """Notes that a lane has no blobs, where it had some: also where a host that is no more told of them."""
+        """Writes that a lane has no blobs any more; also on a host that isn't notified of them."""
         self._known.pop(name, None)
         told = await self._entries.load_sweep(name)
         if told:
@@ -182,14 +181,14 @@ class BlobSweep:
             await self._tell(name, Lane().swept(now))
 
     async def _tell_unlisted(self, why: str) -> None:
-        """Notes for every lane that nobody knows what is there."""
+        """Writes for every lane that the container couldn't be listed."""
         now = await self._clock.now()
         for name in self._reader.intake.lanes:
             told = await self._entries.load_sweep(name) or LaneSweep(now, 0)
             await self._tell(name, replace(told, at=now, problems=(why,)))
 
     async def _tell_unread(self, found: LaneSweep) -> None:
-        """Notes what nobody reads; the log has it when it is news."""
+        """Writes which blobs aren't read, and logs it once."""
         told = self._told.get(self._unread)
         if told and told.says_the_same(found):
             return
@@ -199,7 +198,7 @@ class BlobSweep:
         self._told[self._unread] = found
 
     async def _tell(self, name: str, sweep: LaneSweep) -> None:
-        """Notes how it went, where that is news or the last word is old."""
+        """Writes a lane's result if it is new or the last one is old."""
         told = self._told.get(name)
         if told and told.says_the_same(sweep) and sweep.at - told.at < _TOLD_EVERY:
             return
@@ -208,7 +207,7 @@ class BlobSweep:
 
 
 def _noted(name: str, done: Progress | None, lane: Lane, known: dict[str, Entry]) -> Progress | None:
-    """Keeps how far a blob was read; nothing of one that is gone."""
+    """Records how far a blob was read; forgets a deleted one."""
     lane.problems.pop(name, None)
     lane.left.pop(name, None)
     known.pop(name, None)

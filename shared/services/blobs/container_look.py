@@ -1,6 +1,6 @@
-"""A look over all blobs of a container: what there is in each lane, and what of it is left to be read.
+"""A listing of all blobs of a container: the blobs of each lane, and their unread bytes.
 
-Where listing takes long it goes over several sweeps; only the whole of it tells how many blobs there are.
+A long listing takes several sweeps; only the complete one gives the number of blobs.
 """
 
 from collections import defaultdict
@@ -15,10 +15,10 @@ _MOST_PROBLEMS = 10
 
 @dataclass(slots=True)
 class Lane:
-    """What a look finds in a lane, and what is left of it: blobs, each with its unread bytes.
+    """The blobs of a lane in a listing, and the unread ones (`left`) with their unread bytes.
 
-    Of what is left, `halves` wait for more to be appended: blobs that sleep and end in what isn't whole. After a while
-    without a write they are read as they are.
+    `halves` wait for more to be appended: unchanged blobs that end in an incomplete unit. After a while without a write
+    they are read as they are.
     """
 
     names: set[str] = field(default_factory=set)
@@ -55,7 +55,7 @@ class Lane:
 
 @dataclass(slots=True)
 class Unread:
-    """Blobs that are in no lane, though they may be somebody's; of the first its name and why."""
+    """Blobs in no lane that may belong to a watched account, and the name and reason of the first."""
 
     blobs: int = 0
     problems: list[str] = field(default_factory=list)
@@ -71,7 +71,7 @@ class Unread:
 
 @dataclass(slots=True)
 class ContainerLook:
-    """`marker` is where listing goes on; the look `is_whole` once all was listed."""
+    """A listing of the container; `marker` is where it continues, `is_whole` whether it is complete."""
 
     lanes: dict[str, Lane] = field(default_factory=lambda: defaultdict(Lane))
     of_nobody: Unread = field(default_factory=Unread)

@@ -1,7 +1,7 @@
-"""What was taken in from blobs: the stores that hold it, and the end of what is past its time.
+"""The stores of ingested data, and the deletion of expired data.
 
-Blobs that were written last before the retention began are left alone by sweeps, so that forgetting how far they were
-read brings nothing back. They are remembered a day longer, whatever clocks say.
+Sweeps skip blobs last written before the retention, so that deleting their entries doesn't re-ingest them. Entries are
+kept a day longer, in case of differing clocks.
 """
 
 from dataclasses import dataclass
@@ -48,7 +48,10 @@ class TakenIn:
         )
 
     async def delete_before(self, account_key: str, moment: datetime) -> int:
-        """Deletes what is older, of one account; gives how many rows of events. Raises StorageError."""
+        """Deletes expired events, rejects and entries of an account; returns the number of event rows.
+
+        Raises StorageError.
+        """
         rows = await self.events.delete_before(account_key, moment)
         await self.rejects.delete_before(account_key, moment)
         entries = (await self.entries.load_all(account_key)).values()
@@ -58,9 +61,9 @@ class TakenIn:
         return rows
 
     async def delete_telemetry_before(self, account_key: str, moment: datetime, *, blobs: datetime) -> int:
-        """Deletes rollups of days that were over by then, and all of blobs that have none left; gives how many rows.
+        """Deletes rollups of days before `moment`, and all rows of blobs without any left.
 
-        `blobs` is before when blobs were written last that sweeps leave alone. Raises StorageError.
+        Returns the number of rollup rows. Sweeps skip blobs last written before `blobs`. Raises StorageError.
         """
         lane, rows = telemetry_lane(account_key), 0
         entries = (await self.entries.load_all(lane)).values()
@@ -81,18 +84,18 @@ class TakenIn:
         return rows
 
     async def _forget(self, partition: str) -> None:
-        """Deletes all that is kept of an incarnation that has no rollups any more.
+        """Deletes all rows of an incarnation without rollups.
 
-        One that has some keeps its place, too, and is found by the index when these go.
+        An incarnation with rollups keeps its checkpoint too, and is found by the index when they expire.
         """
         if not await self.telemetry.has_rollups(partition):
             await self.telemetry.forget(partition)
 
 
 UNREAD_TELEMETRY = partition_of("", "telemetry")
-"""The lane under which it is told of telemetry that isn't read, as nobody knows whose it is."""
+"""The lane under which unread telemetry of unknown accounts is reported."""
 
 
 def telemetry_lane(account_key: str) -> str:
-    """The lane of an account's telemetry, which isn't that of its logs."""
+    """Returns the lane of an account's telemetry, as opposed to its logs."""
     return partition_of(account_key, "telemetry")
