@@ -1,1 +1,1 @@
-"""Resource logs of Batch as a kind of blobs, and answers about their events. Imports `blobs`."""
+"""Ingests Batch's resource logs, and answers questions about their events. Imports `blobs`."""

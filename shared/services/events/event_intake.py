@@ -1,7 +1,7 @@
-"""Resource logs of Batch as a kind of blobs: lines in, events out, repeats left out.
+"""Ingestion of Batch's resource logs: lines become events, without duplicates.
 
-All blobs of an account contribute to one partition. So a step tells repeats from news by what stands there, exactly,
-as no other step can come in between: the row of totals is written with each.
+All blobs of an account write to one partition, and each step also writes its row of totals. So no other step can
+intervene, and comparing with the stored events finds duplicates exactly.
 """
 
 import asyncio
@@ -23,17 +23,17 @@ from shared.stores.blobs.places import PlaceKey
 from shared.stores.events import EventStore, Head, chunk_rows, head_row, place_key
 from shared.stores.tables.unit_writes import Etags
 
-LARGEST_LINE = 1024 * 1024  # bytes; also the most of a log that is in memory at a time
-_SAMPLE, _READ = 200, 4096  # characters of a bad line that are kept, and that are looked through for secrets
+LARGEST_LINE = 1024 * 1024  # bytes; also the maximum of a log held in memory
+_SAMPLE, _READ = 200, 4096  # characters of a bad line that are kept, and that are searched for secrets
 _MOST_MINUTES = 80  # in a step, so that all its rows fit into a transaction: few minutes take more than one row
 _ENOUGH_REFUSED = 50_000  # in a step: half a second of work
 _HEAD = "!"
-_AHEAD = 60  # minutes; without them each minute that passes would have all read anew
+_AHEAD = 60  # minutes; without them each new minute would read all identities again
 
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What a process remembers of an account: identities of the minutes of windows, as of the row of totals."""
+    """The process's cache of an account's event identities, by windows of minutes, as of the row of totals."""
 
     head_etag: str
     windows: Sequence[tuple[int, int]]
@@ -45,7 +45,7 @@ class _Known:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """The first bytes of a piece: how many lines they are, and what of these are events and what can't be read."""
+    """The parsed first bytes of a piece: the number of lines, their events and the rejected ones."""
 
     consumed: int
     units: int = 0
@@ -55,7 +55,10 @@ class _Read:
 
 
 class EventIntake:
-    """`hint` is told of jobs that events name, by account key and job id: they may be worth a poll."""
+    """Ingestion of resource logs.
+
+    `hint` is called with an account key and the job ids of new events, which may need a poll.
+    """
 
     def __init__(
         self,
@@ -80,11 +83,11 @@ class EventIntake:
         return self._keys.values()
 
     def lane_of(self, blob_name: str) -> str | None:
-        """The key of the watched account whose log it is; paths have names in upper case, and no region."""
+        """Returns the key of the watched account of a log; its path has the name in upper case and no region."""
         return self._keys.get(account_of(blob_name) or "")
 
     def why_unread(self, _: str) -> str | None:
-        """Logs name their account, so others' are no concern."""
+        """Returns None: logs name their account, so unread ones belong to others."""
         return None
 
     def place_key(self, lane: str, incarnation: str) -> PlaceKey:
@@ -92,14 +95,17 @@ class EventIntake:
 
     @property
     def resumes(self) -> bool:
-        """The next line is one."""
+        """Returns True: the next line is the next unit."""
         return True
 
     def pass_over(self, lane: str, size: int) -> None:
-        """Nothing ever is."""
+        """Does nothing, as no bytes of a log are lost."""
 
     async def take(self, piece: Piece) -> Contribution:
-        """As many lines as fit into a transaction: those of at most eighty minutes. Raises StorageError."""
+        """Returns the contribution of as many lines as fit into a transaction, of at most 80 minutes.
+
+        Raises StorageError.
+        """
         read = await asyncio.to_thread(_read, piece)  # a megabyte takes a while
         if not read.consumed:
             return Contribution(0)
@@ -125,17 +131,17 @@ class EventIntake:
         )
 
     async def tell(self, lane: str) -> None:
-        """Steps count by themselves."""
+        """Does nothing, as each step writes its counts."""
 
     async def _identities(self, lane: str, head: Head, events: Sequence[BatchEvent]) -> _Known | None:
-        """Those of all minutes in which repeats could stand, from memory where nothing was written since."""
+        """Returns the identities of all minutes with possible duplicates, from memory if nothing was written since."""
         if not events:
             return None
         windows, known = windows_of(events), self._known.get(lane)
         if known and known.head_etag == head.etag and all(known.has(*window) for window in windows):
             return known
         first, last = windows.pop()
-        windows.append((first, last + _AHEAD))  # nothing stands there yet, and what this process writes there it knows
+        windows.append((first, last + _AHEAD))  # nothing is stored there now, and this process knows its own writes
         stored = [pair for window in windows for pair in await self._events.load_identities(lane, *window)]
         return _Known("", windows, Identities(stored))
 
@@ -146,13 +152,13 @@ class EventIntake:
 
 
 def _unshared(accounts: Collection[Account]) -> Mapping[str, str]:
-    """Keys by names, but for names that two regions share: their logs don't tell them apart."""
+    """Returns keys by account name, without names shared by two regions, whose logs can't be distinguished."""
     names = [account.name for account in accounts]
     return {account.name: account.key for account in accounts if names.count(account.name) == 1}
 
 
 def _read(piece: Piece) -> _Read:
-    """What the lines of a piece are."""
+    """Parses the lines of a piece, or skips the rest of an oversized one."""
     if piece.skipping:
         rest = resume_lines(piece.body)
         return _Read(rest or len(piece.body), skipping=rest is None)
@@ -165,7 +171,7 @@ def _read(piece: Piece) -> _Read:
 
 
 def _parsed(piece: Piece) -> _Read:
-    """As many units as come to eighty minutes at most, or until very many were bad."""
+    """Parses as many lines as have events of at most 80 minutes, or until 50,000 were rejected."""
     events, refused, minutes, consumed = list[BatchEvent](), Refusals(), set[int](), 0
     account = account_of(piece.entry.name)
     mark = len(BOM_UTF8) if not piece.offset and piece.body.startswith(BOM_UTF8) else 0
@@ -190,7 +196,7 @@ def _parsed(piece: Piece) -> _Read:
 
 
 def _sample(content: bytes) -> bytes:
-    """The begin of a line; without secrets before it is cut, as a part of one has no looks."""
+    """Returns the beginning of a line, redacted before it is cut, as part of a secret isn't recognizable."""
     return redacted_begin(content[: 4 * (_READ + 1)].decode(errors="replace"), _READ)[:_SAMPLE].encode()
 
 

@@ -1,4 +1,4 @@
-"""Answers about Batch's events and how they came in, from what is stored."""
+"""Answers from storage about Batch's events and their ingestion."""
 
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,17 +16,17 @@ from shared.domain.events.internal_retries import START, internal_retries, task_
 from shared.services.accounts.registry import found
 from shared.services.blobs.taken_in import UNREAD_TELEMETRY, TakenIn, telemetry_lane
 
-_MOST_LOOKED_AT = 20_000  # events and passed rows for one page, so that a rare one is looked for in several
-_MOST_BEFORE = 5_000  # events before a page in which the start before one of its starts is looked for
+_MOST_LOOKED_AT = 20_000  # events and skipped rows for one page, so that the search for rare ones spans several pages
+_MOST_BEFORE = 5_000  # events read before a page to find the previous start of one of its tasks
 _DAY_MINUTES = 24 * 60
-_MOST_REMEMBERED = 20_000  # starts of which it is known whether they are internal retries
+_MOST_REMEMBERED = 20_000  # starts for which it is known whether they are internal retries
 
 
 @dataclass(frozen=True, slots=True)
 class EventPage:
-    """Some events, the latest first; `more` is where the next page begins, None after the last.
+    """A page of events, the latest first; `more` is where the next page begins, None after the last.
 
-    `internal_retries` are the ids of starts that are such.
+    `internal_retries` are the ids of starts that are internal retries.
     """
 
     events: Sequence[BatchEvent]
@@ -35,7 +35,10 @@ class EventPage:
 
 
 class EventQueries:
-    """`accounts` by id; `container` is where logs are read from, None where that isn't configured."""
+    """Answers from storage about events and ingestion.
+
+    `accounts` are keyed by id; `container` holds the logs, None if it isn't configured.
+    """
 
     def __init__(
         self,
@@ -57,13 +60,13 @@ class EventQueries:
     async def told_events(
         self, account_id: str, wanted: EventFilter, *, after: Position | None, most: int
     ) -> EventPage:
-        """As `events`, and which of the starts are internal retries, as far as the log before them tells."""
+        """Returns a page as `events` does, with the starts that are internal retries, as far as earlier events show."""
         page = await self.events(account_id, wanted, after=after, most=most)
         retried = await self._internal_retries(found(self._accounts, account_id).key, page.events)
         return replace(page, internal_retries=retried)
 
     async def events(self, account_id: str, wanted: EventFilter, *, after: Position | None, most: int) -> EventPage:
-        """At most so many events that pass a filter, the latest first; a page may be short and another follow.
+        """Returns up to `most` events that pass a filter, the latest first; a short page isn't always the last.
 
         Raises NotFoundError, StorageError.
         """
@@ -83,7 +86,10 @@ class EventQueries:
         return EventPage(shown, None)
 
     async def has_kind(self, account_id: str, kind: str, within: EventFilter) -> bool:
-        """Whether any event within the times of a filter is of this kind. Raises NotFoundError, StorageError."""
+        """Returns whether an event of this kind exists within the times of a filter.
+
+        Raises NotFoundError, StorageError.
+        """
         wanted = EventFilter(kinds=frozenset({kind}), since=within.since, until=within.until)
         after: Position | None = None
         while True:
@@ -95,7 +101,7 @@ class EventQueries:
     async def _minutes(
         self, account_key: str, first: int, last: int, wanted: EventFilter
     ) -> AsyncIterator[tuple[int, Sequence[BatchEvent], int]]:
-        """Minutes whose events may pass, the latest first, and how many rows were passed over, up to which minute."""
+        """Yields minutes whose events may pass, the latest first, with their events and the number of skipped rows."""
         marks = marks_wanted(wanted)
         if not marks:
             async for minute, some in self._events.minutes(account_key, first, last):
@@ -109,7 +115,10 @@ class EventQueries:
                 yield minute, some, 0
 
     async def _internal_retries(self, account_key: str, shown: Sequence[BatchEvent]) -> Collection[str]:
-        """Of events in lists, which look at the same ones again and again; what is known of a start doesn't change."""
+        """Returns the internal retries among listed events.
+
+        Results are cached, as they don't change and lists repeat.
+        """
         starts = [event for event in shown if event.kind == START and task_of(event)]
         new = [event for event in starts if event.id not in self._starts]
         if new:
@@ -120,7 +129,7 @@ class EventQueries:
         return {event.id for event in starts if self._starts[event.id]}
 
     async def _with_those_before(self, account_key: str, starts: Sequence[BatchEvent]) -> Sequence[BatchEvent]:
-        """What was logged of the tasks of some starts up to the last of these, within a day and a number of events."""
+        """Returns the events of the starts' tasks up to the last start, within a day and a number of events."""
         tasks, looked_at = {task_of(event) for event in starts}, 0
         last, first = minute_of(max(event.at for event in starts)), minute_of(min(event.at for event in starts))
         jobs = {event.job for event in starts}
@@ -134,7 +143,7 @@ class EventQueries:
         return some
 
     async def ingestion(self, account_id: str) -> IngestionReport:
-        """Raises NotFoundError, StorageError."""
+        """Returns how ingestion of an account's logs and telemetry goes. Raises NotFoundError, StorageError."""
         account = found(self._accounts, account_id)
         head = await self._events.load_head(account.key)
         logs, telemetry = [await self._entries.load_sweep(lane) for lane in (account.key, telemetry_lane(account.key))]
@@ -142,15 +151,18 @@ class EventQueries:
         return IngestionReport(account.id, self._container, logs, head.totals, telemetry, totals)
 
     async def all_ingestion(self, accounts: Collection[str]) -> list[IngestionReport]:
-        """Of these watched accounts, by id; none where nothing is configured. Raises NotFoundError, StorageError."""
+        """Returns the reports of these accounts, by id; none without a container.
+
+        Raises NotFoundError, StorageError.
+        """
         return [await self.ingestion(name) for name in sorted(accounts)] if self._container else []
 
     async def unread_telemetry(self) -> LaneSweep | None:
-        """Telemetry that isn't read, as nobody knows whose it is, as of the last news. Raises StorageError."""
+        """Returns the last result for unread telemetry of unknown accounts. Raises StorageError."""
         return await self._entries.load_sweep(UNREAD_TELEMETRY) if self._container else None
 
     async def rejects(self, account_id: str, *, after: str, most: int) -> list[Reject]:
-        """At most so many units that were refused, of logs and telemetry, of the newest blobs first.
+        """Returns up to `most` rejected units of logs and telemetry, those of the newest blobs first.
 
         Raises NotFoundError, StorageError.
         """
