@@ -1,1 +1,1 @@
-"""Which jobs there are, and their rows with their history. Imports stores."""
+"""Discovers jobs, and loads and saves their rows with their history. Imports stores."""

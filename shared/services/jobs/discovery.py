@@ -1,7 +1,7 @@
-"""Which jobs there are: a delta of the job list, now and then the whole list, and a GET where one is missing.
+"""Discovery of jobs: a delta of the job list, sometimes the whole list, and a GET for each missing job.
 
-Absence from a list is only a hint. A job counts as deleted when a GET of it answered 404 with JobNotFound, never
-otherwise, and for some minutes each round repeats that GET: a wrong answer costs a job no more than a round.
+Absence from a list is only a hint. A job counts as deleted only when a GET answered 404 with JobNotFound. For some
+minutes each round repeats that GET, so a wrong answer is corrected after a round.
 """
 
 from collections.abc import Iterable, Mapping
@@ -24,17 +24,17 @@ from shared.errors import (
 from shared.stores.batch.batch import BatchAccount
 from shared.stores.jobs.jobs import KnownJobs, anew
 
-_RECHECKS = 50  # sealed jobs a full list
-_LOOK_UPS = 100  # in one round: after a purge of thousands of jobs the polls of the others must not wait for all
-_REPEATED = 20  # GETs a round of jobs deleted lately
+_RECHECKS = 50  # sealed jobs per full list
+_LOOK_UPS = 100  # per round: after a purge of thousands of jobs, the polls of other jobs mustn't wait for all
+_REPEATED = 20  # GETs per round for recently deleted jobs
 _LATELY = timedelta(minutes=5)
 
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    """Jobs by key: all that are known, as they are now; `changed` are the keys that differ from what is stored.
+    """All known jobs by key in their current state; `changed` are the keys of those that differ from storage.
 
-    `date` is that of the list's first response: the T0 of the reads that follow it. `was_full` means that every job
+    `date` is the date of the list's first response, the T0 of the reads that follow. `was_full` means that every job
     was listed or looked up.
     """
 
@@ -44,7 +44,7 @@ class Discovery:
     was_full: bool
 
     def live(self) -> list[Job]:
-        """Jobs whose tasks may still change."""
+        """Returns jobs whose tasks may still change."""
         return [job for job in self.jobs.values() if job.is_live]
 
 
@@ -57,9 +57,9 @@ async def discover(
     overlap: timedelta,
     horizon: timedelta,
 ) -> Discovery:
-    """Lists jobs and works out what became of each that was `found` stored, those that can't be read among them.
+    """Lists jobs and updates each stored job that was `found`, including those with unreadable rows.
 
-    Of the latter one that isn't listed stays as it is. Raises BatchError, and then nothing is known.
+    An unreadable row of an unlisted job stays unchanged. Raises BatchError, and then nothing is known.
     """
     known = found.jobs
     since = last.jobs_as_of - overlap if last and last.jobs_as_of and not full else None
@@ -84,7 +84,7 @@ async def discover(
 
 
 def _deleted_lately(jobs: Iterable[Job], date: datetime | None) -> list[Job]:
-    """The latest of the jobs that were found deleted in the last minutes before `date`."""
+    """Returns the latest of the jobs found deleted in the last minutes before `date`."""
     dated = [(job.deleted_at, job) for job in jobs if job.deleted_at and date and date - job.deleted_at <= _LATELY]
     return [job for _, job in sorted(dated, key=itemgetter(0), reverse=True)[:_REPEATED]]
 
@@ -94,7 +94,7 @@ def _is_past(facts: JobFacts, oldest: datetime | None) -> bool:
 
 
 async def _looked_up(source: BatchAccount, missing: list[Job], date: datetime | None) -> list[Job]:
-    """What became of jobs that no list showed; as many of them as the service has an answer for now."""
+    """Returns unlisted jobs after a GET each, until the service throttles or fails."""
     found: list[Job] = []
     for job in missing:
         try:
@@ -109,14 +109,14 @@ async def _look_up(source: BatchAccount, job: Job, date: datetime | None) -> Job
         return job.seen(await source.fetch_job(job.facts.id))
     except BatchMissingError:
         return job if job.deleted else job.gone(date or job.facts.state_transition_time)
-    except (BatchAnswerError, BatchRefusedError):  # one job that can't be looked up spoils nothing else
+    except (BatchAnswerError, BatchRefusedError):  # a failed look-up of one job doesn't affect others
         return job
 
 
 async def recheck_sealed(source: BatchAccount, found: Discovery) -> Discovery:
-    """Compares some sealed jobs with Get Task Counts, those that weren't for longest: tasks may be deleted even there.
+    """Compares some sealed jobs with Get Task Counts, the longest unchecked first, as their tasks may be deleted.
 
-    One that differs is polled again. Raises BatchThrottledError.
+    A job that differs is polled again. Raises BatchThrottledError.
     """
     sealed = [job for job in found.jobs.values() if job.sealed and not job.deleted]
     checked: dict[str, Job] = {}

@@ -1,4 +1,4 @@
-"""Whether Batch may be asked something beside a round: under the same conditions as a poll."""
+"""The conditions for requests to Batch outside a round, which are those of a poll."""
 
 from shared.clock import Clock
 from shared.errors import BatchThrottledError, MonitoringOffError
@@ -7,7 +7,7 @@ from shared.stores.batch.batch import BatchAccount
 
 
 async def require_leave(source: BatchAccount, monitoring: MonitoringStore, clock: Clock) -> None:
-    """Raises MonitoringOffError or BatchThrottledError where no call may be made now."""
+    """Raises MonitoringOffError or BatchThrottledError if no request may be made now."""
     found, last = await monitoring.load_with_round(source.account.key)
     if found.off_reason:
         raise MonitoringOffError(source.account.id, found.off_reason)
