@@ -1,4 +1,4 @@
-"""Answers about accounts, jobs, pools and schedules from what is stored, without a call to Batch.
+"""Answers from storage about accounts, jobs, pools and schedules, without requests to Batch.
 
 Imports `accounts` and `reading`.
 """

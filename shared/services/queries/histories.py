@@ -1,4 +1,4 @@
-"""The history of a job's counts, from what is stored: no call to Batch, and only the rows of the range asked for."""
+"""The history of a job's counts from storage, without requests to Batch; reads only the rows of the range."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,14 +20,14 @@ from shared.stores.jobs.jobs import JobStore
 
 @dataclass(frozen=True, slots=True)
 class JobHistory:
-    """The series that was asked for and its points."""
+    """The requested series and its points."""
 
     series: Series
     points: tuple[Point, ...]
 
 
 class Histories:
-    """`accounts` by id; `interval` is the poll interval of those that have no rate of their own."""
+    """Histories of jobs; `accounts` are keyed by id, `interval` is the poll interval of accounts without their own."""
 
     def __init__(
         self,
@@ -57,14 +57,14 @@ class Histories:
         until: datetime | None = None,
         step: timedelta | None = None,
     ) -> JobHistory:
-        """A job's counts at the ends of steps; one that was forgotten answers as long as its rows are kept.
+        """Returns a job's counts at the ends of steps; for a deleted job as long as its history is kept.
 
         Raises NotFoundError, HistoryRangeError, StorageError.
         """
         account = found(self._accounts, account_id)
         series = series_of(since, until, step, now=await self._clock.now(), retention=self._retention)
         monitoring, last = await self._monitoring.load_with_round(account.key)
-        # before its history, where what stood in the row may be next
+        # before the history, as the row's samples may move there next
         recent = await self._recent(account, job_id, last)
         tolerance = series.tolerance(monitoring.interval(self._interval))
         stored = await self._stored(account, job_id, series, tolerance)
@@ -74,7 +74,7 @@ class Histories:
         return JobHistory(series, tuple(points_of(series, stored, recent or (), tolerance, read)))
 
     async def _recent(self, account: Account, job_id: str, last: Round | None) -> tuple[Sample, ...] | None:
-        """The samples in a job's row, the latest first: none where it can't be read; None where there is no row."""
+        """Returns the samples in a job's row, the latest first: none if it is unreadable, None if it doesn't exist."""
         try:
             job = await self._jobs.load(account.key, job_id)
         except UnreadableError:

@@ -1,4 +1,4 @@
-"""The history of a pool, from what is stored: no call to Batch, and only the rows of the range asked for."""
+"""The history of a pool from storage, without requests to Batch; reads only the rows of the range."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,14 +21,14 @@ from shared.stores.pools.pools import PoolStore
 
 @dataclass(frozen=True, slots=True)
 class PoolHistory:
-    """The series that was asked for and its points."""
+    """The requested series and its points."""
 
     series: Series
     points: tuple[PoolPoint, ...]
 
 
 class PoolHistories:
-    """`accounts` by id; `interval` is the poll interval of those that have no rate of their own."""
+    """Histories of pools; `accounts` are keyed by id, `interval` is the poll interval of accounts without their own."""
 
     def __init__(
         self,
@@ -58,14 +58,14 @@ class PoolHistories:
         until: datetime | None = None,
         step: timedelta | None = None,
     ) -> PoolHistory:
-        """A pool's numbers at the ends of steps; one that was deleted answers as long as its rows are kept.
+        """Returns a pool's numbers at the ends of steps; for a deleted pool as long as its history is kept.
 
         Raises NotFoundError, HistoryRangeError, StorageError.
         """
         account = found(self._accounts, account_id)
         series = series_of(since, until, step, now=await self._clock.now(), retention=self._retention)
         monitoring = await self._monitoring.load(account.key)
-        recent = await self._recent(account, pool_id)  # before its history, where its samples may be next
+        recent = await self._recent(account, pool_id)  # before the history, as its samples may move there next
         tolerance = series.tolerance(monitoring.interval(self._interval))
         stored = await self._stored(account, pool_id, with_step_before(series), tolerance)
         if recent is None and not stored and not await self._history.knows(account.key, key_of(pool_id)):
@@ -74,7 +74,7 @@ class PoolHistories:
         return PoolHistory(series, tuple(pool_points_of(series, stored, recent or (), tolerance, read)))
 
     async def _recent(self, account: Account, pool_id: str) -> tuple[PoolSample, ...] | None:
-        """The samples in a pool's row, the latest first: none where it can't be read; None where there is no row."""
+        """Returns the samples in a pool's row, the latest first: none if it is unreadable, None if it doesn't exist."""
         try:
             _, pool = await self._pools.load(account.key, pool_id)
         except UnreadableError:

@@ -1,4 +1,4 @@
-"""Answers about pools and nodes from what is stored, without a call to Batch."""
+"""Answers from storage about pools and nodes, without requests to Batch."""
 
 import asyncio
 from collections.abc import Collection, Mapping
@@ -24,7 +24,10 @@ _UNTOLD = "Its nodes are those of a poll that hasn't told the pool's own figures
 
 
 class PoolQueries:
-    """`accounts` by id; `interval` is the rate of those that have none of their own."""
+    """Answers about pools.
+
+    `accounts` are keyed by id; `interval` is the poll interval of accounts without their own.
+    """
 
     def __init__(
         self,
@@ -44,22 +47,22 @@ class PoolQueries:
         self._interval = interval
 
     async def last_rounds(self, accounts: Collection[str]) -> dict[str, PoolRound | None]:
-        """The last round over the pools of each of these watched accounts, by its id; None before the first."""
+        """Returns the last round over the pools of each of these watched accounts, by id; None before the first."""
         names = sorted(accounts)
         found = await asyncio.gather(*(self._pools.load_round(self._accounts[name].key) for name in names))
         return dict(zip(names, found, strict=True))
 
     async def problem(self, account_id: str) -> str | None:
-        """What went wrong in an account's last round over pools, None where nothing did. Raises NotFoundError."""
+        """Returns the problem of an account's last round over pools, or None. Raises NotFoundError."""
         last = await self._pools.load_round(found(self._accounts, account_id).key)
         return last.problem if last else None
 
     async def pools(self, account_id: str) -> list[PoolReport]:
-        """Every pool of an account, in key order. Raises NotFoundError."""
+        """Returns every pool of an account, in key order. Raises NotFoundError."""
         return (await self.listed_pools(account_id)).reports
 
     async def listed_pools(self, account_id: str) -> ListedPools:
-        """The same, with what can't be read and the verdict on the list. Raises NotFoundError."""
+        """Returns an account's pools, its unreadable rows and the verdict on the list. Raises NotFoundError."""
         account = found(self._accounts, account_id)
         monitoring = await self._monitoring.load(account.key)
         known = await self._pools.load_all(account.key)
@@ -73,7 +76,7 @@ class PoolQueries:
         return ListedPools(reports, unreadable, verdict=verdict)
 
     async def pool(self, account_id: str, pool_id: str) -> PoolReport:
-        """Raises NotFoundError."""
+        """Returns one pool. Raises NotFoundError."""
         account = found(self._accounts, account_id)
         monitoring = await self._monitoring.load(account.key)
         last, pool = await self._pools.load(account.key, pool_id)
@@ -82,17 +85,20 @@ class PoolQueries:
         return self._report(account, pool, last, monitoring, await self._clock.now())
 
     async def nodes(self, account_id: str, pool_id: str) -> list[NodeReport]:
-        """Every node of a pool, in key order. Raises NotFoundError."""
+        """Returns every node of a pool, in key order. Raises NotFoundError."""
         return (await self.pool_with_nodes(account_id, pool_id))[1]
 
     async def pool_with_nodes(self, account_id: str, pool_id: str) -> tuple[PoolReport, list[NodeReport]]:
-        """A pool and every node of it, in key order. Raises NotFoundError."""
+        """Returns a pool and every node of it, in key order. Raises NotFoundError."""
         report, stored = await self._read(account_id, pool_id)
         now = await self._clock.now()
         return report, [NodeReport(report, stored.nodes[key], now) for key in sorted(stored.nodes)]
 
     async def _read(self, account_id: str, pool_id: str) -> tuple[PoolReport, StoredNodes]:
-        """Nodes are written before their pool: of a poll that is doing so, or died amid it, they aren't the pool's."""
+        """Returns a pool and its nodes, which a poll writes first.
+
+        If the two still differ when read again, the verdict `exact` becomes `unverified`: a poll is writing, or died.
+        """
         for _ in range(_TRIES):
             report = await self.pool(account_id, pool_id)
             stored = await self._nodes.read(report.account.key, report.pool.key)
@@ -102,7 +108,7 @@ class PoolQueries:
         return replace(report, verdict=replace(report.verdict, level="unverified", reason=_UNTOLD)), stored
 
     async def node(self, account_id: str, pool_id: str, node_id: str) -> NodeReport:
-        """Raises NotFoundError."""
+        """Returns one node. Raises NotFoundError."""
         wanted = key_of(node_id)
         for report in await self.nodes(account_id, pool_id):
             if report.node.key == wanted:

@@ -1,4 +1,4 @@
-"""Answers from what is stored, without a call to Batch: accounts, jobs with their verdicts."""
+"""Answers from storage about accounts, and about jobs with their verdicts, without requests to Batch."""
 
 import asyncio
 from collections import Counter
@@ -33,7 +33,7 @@ _LISTING_TRIES = 5
 
 
 class Queries:
-    """`accounts` by id."""
+    """Answers about accounts and jobs; `accounts` are keyed by id."""
 
     def __init__(
         self,
@@ -59,11 +59,11 @@ class Queries:
         self._interval = interval
 
     async def accounts(self, names: Collection[str]) -> list[AccountReport]:
-        """The watched accounts with these ids, by id."""
+        """Returns the watched accounts with these ids, by id."""
         return list(await asyncio.gather(*(self.account(name) for name in sorted(names))))
 
     async def account(self, account_id: str) -> AccountReport:
-        """Raises NotFoundError."""
+        """Returns one account. Raises NotFoundError."""
         account = self._account(account_id)
         monitoring, last = await self._monitoring.load_with_round(account.key)
         stored = await self._jobs.load_known(account.key)
@@ -72,7 +72,7 @@ class Queries:
         watch = MonitoringReport(monitoring, self._interval)
         last = last if last and last.was_run else None
         known, looked = await asyncio.gather(
-            self._pools.load_known(account.key),  # of memory where this process polled last: this is asked often
+            self._pools.load_known(account.key),  # from memory if this process polled last, as it is read often
             self._schedules.load_round(account.key),
         )
         return AccountReport(
@@ -88,11 +88,14 @@ class Queries:
         )
 
     async def jobs(self, account_id: str, *, schedule: str | None = None) -> list[JobReport]:
-        """Every job of an account in key order, or of one job schedule's id, deleted ones too. Raises NotFoundError."""
+        """Returns the jobs of an account or of one job schedule, in key order, also deleted ones.
+
+        Raises NotFoundError.
+        """
         return (await self.listed_jobs(account_id, schedule=schedule)).reports
 
     async def listed_jobs(self, account_id: str, *, schedule: str | None = None) -> Listed[JobReport]:
-        """The same, with what can't be read; without `tasks_ahead` for one schedule's jobs. Raises NotFoundError."""
+        """Returns `jobs` with unreadable rows; without `tasks_ahead` for one schedule's jobs. Raises NotFoundError."""
         account = self._account(account_id)
         monitoring, last = await self._monitoring.load_with_round(account.key)
         known = await (
@@ -109,7 +112,7 @@ class Queries:
         return Listed(reports, told_of(known.unreadable))
 
     async def job(self, account_id: str, job_id: str) -> JobReport:
-        """One job, by point reads and without `tasks_ahead`. Raises NotFoundError."""
+        """Returns one job, by point reads and without `tasks_ahead`. Raises NotFoundError."""
         account = self._account(account_id)
         monitoring, last = await self._monitoring.load_with_round(account.key)
         job = await self._jobs.load(account.key, job_id)
@@ -118,7 +121,7 @@ class Queries:
         return await self._report(account, job, last, monitoring, await self._clock.now())
 
     async def job_with_forecast(self, account_id: str, job_id: str) -> JobReport:
-        """One job; `tasks_ahead` is counted where its tasks wait and an end is estimated.
+        """Returns one job; `tasks_ahead` is counted if tasks wait and the end is estimated.
 
         Counting scans the rows of the account's jobs. Raises NotFoundError.
         """
@@ -133,7 +136,10 @@ class Queries:
         return replace(report, tasks_ahead=tasks_ahead(report.job, waiting_tasks(more_urgent)))
 
     async def failures(self, account_id: str, job_id: str) -> FailuresReport:
-        """A job's failed tasks by cause, as the head of its generation has them. Raises NotFoundError."""
+        """Returns a job's failed tasks by cause, from the head of its generation.
+
+        Raises NotFoundError, and CacheConflictError if the generation keeps changing.
+        """
         for _ in range(_LISTING_TRIES):
             report = await self.job(account_id, job_id)
             picture, as_of = report.job.picture, report.verdict.as_of
@@ -142,12 +148,12 @@ class Queries:
             head = await self._cache.load_head(
                 generation_partition(report.account.key, report.job.key, picture.generation)
             )
-            if head:  # of a poll that hasn't told the job's row yet it is later than that
+            if head:  # it is later than the job's row while a poll is writing
                 return FailuresReport(max(head.as_of, as_of), head.counts.failed, head.failures)
         raise CacheConflictError(f"The tasks of '{job_id}' are read anew too often to be told; try again.")
 
     async def require_groups(self, account_id: str, job_id: str, groups: Iterable[str]) -> None:
-        """Raises NotFoundError where all causes of a job's failures are known, and one of these groups isn't there."""
+        """Raises NotFoundError if all causes of a job's failures are known and one of these groups isn't among them."""
         failures = (await self.failures(account_id, job_id)).failures
         if failures is None or failures.ungrouped:
             return
@@ -160,7 +166,7 @@ class Queries:
         return found(self._accounts, account_id)
 
     async def _progress(self, account: Account, job: Job) -> Progress | None:
-        """That of a first read under way, where it takes long enough to have a plan, and that can be read."""
+        """Returns the progress of a running first read that has a readable plan, as long ones do."""
         if job.picture or job.deleted or not job.building:
             return None
         try:
@@ -192,6 +198,6 @@ class Queries:
 
 
 def _pool_totals(known: KnownPools) -> PoolTotals | None:
-    """None where no list of pools has come in, which isn't to say that there are none."""
+    """Returns totals, or None if no list of pools has been received: there may still be pools."""
     is_listed = known.pools or (known.last and known.last.as_of)
     return totals_of(known.pools.values()) if is_listed else None

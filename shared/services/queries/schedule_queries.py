@@ -1,4 +1,4 @@
-"""Answers about job schedules from what is stored of them and of their jobs, without a call to Batch."""
+"""Answers about job schedules from their rows and their jobs', without requests to Batch."""
 
 import asyncio
 from collections.abc import Collection, Iterable, Mapping
@@ -18,9 +18,10 @@ from shared.stores.tables.unreadable import told_of
 
 
 class ScheduleQueries:
-    """`accounts` by id; `interval` is the rate of those that have none of their own.
+    """Answers about job schedules.
 
-    `idle` is the time between two looks at an account without a schedule that may still change.
+    `accounts` are keyed by id; `interval` is the poll interval of accounts without their own. `idle` is the time
+    between two polls of an account without a schedule that may still change.
     """
 
     def __init__(
@@ -43,17 +44,17 @@ class ScheduleQueries:
         self._idle = idle
 
     async def last_rounds(self, accounts: Collection[str]) -> dict[str, ScheduleRound | None]:
-        """The last look at the schedules of each of these watched accounts, by its id; None before the first."""
+        """Returns the last poll of the schedules of each of these watched accounts, by id; None before the first."""
         names = sorted(accounts)
         rounds = await asyncio.gather(*(self._schedules.load_round(self._accounts[name].key) for name in names))
         return dict(zip(names, rounds, strict=True))
 
     async def schedules(self, account_id: str) -> list[ScheduleReport]:
-        """Every job schedule of an account in key order, deleted ones too. Raises NotFoundError."""
+        """Returns every job schedule of an account in key order, also deleted ones. Raises NotFoundError."""
         return (await self.listed_schedules(account_id)).reports
 
     async def listed_schedules(self, account_id: str) -> Listed[ScheduleReport]:
-        """The same, with what can't be read. Raises NotFoundError."""
+        """Returns `schedules` with unreadable rows. Raises NotFoundError."""
         account = found(self._accounts, account_id)
         known = await self._schedules.load_all(account.key)
         failures = known.last.failures if known.last else {}
@@ -63,9 +64,9 @@ class ScheduleQueries:
         return Listed(await self._reports(account, known, await self._queries.jobs(account_id)), unreadable)
 
     async def with_jobs(self, account_id: str) -> tuple[list[JobReport], list[ScheduleReport]]:
-        """Every job of an account, and every job schedule. Raises NotFoundError.
+        """Returns every job and every job schedule of an account. Raises NotFoundError.
 
-        Schedules are read before jobs: none is said to have made a job that isn't there by then.
+        Schedules are read before jobs, so that every job that a schedule names is in the result.
         """
         account = found(self._accounts, account_id)
         known = await self._schedules.load_all(account.key)
@@ -73,7 +74,7 @@ class ScheduleQueries:
         return jobs, await self._reports(account, known, jobs)
 
     async def schedule(self, account_id: str, schedule_id: str) -> ScheduleReport:
-        """Raises NotFoundError."""
+        """Returns one job schedule. Raises NotFoundError."""
         account = found(self._accounts, account_id)
         last, schedule = await self._schedules.load(account.key, schedule_id)
         if schedule is None:
