@@ -1,8 +1,8 @@
-"""Compares counts with Get Task Counts, after every read of a job that has no more tasks than the service validates.
+"""Comparison of counts with Get Task Counts, after every read of a job within the service's validated number of tasks.
 
-The service is asked right after a list's last page. Tasks don't stand still even then, so where it differs a short list
-of what changed last and a second question follow: if the counts agree then, they agree; if what the service said lies
-between the two reads, it was movement; anything else is a difference.
+Get Task Counts is requested right after a list's last page. As tasks still move, a difference leads to a short list of
+the latest changes and a second request. If the counts agree then, they agree. If the service's counts lie between the
+two reads, it was movement; anything else is a difference.
 """
 
 from dataclasses import dataclass
@@ -17,12 +17,12 @@ from shared.stores.batch.batch import BatchAccount
 from shared.stores.jobs.task_cache import Directory, TaskCache
 
 _LOOKS = 3
-_LOOK_BACK = timedelta(seconds=2)  # dates are whole seconds, and node clocks are a little off
+_LOOK_BACK = timedelta(seconds=2)  # dates are whole seconds, and node clocks differ slightly
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """The directory with all that was read in it, whether that moved anything, and how the counts compared."""
+    """The directory after the read, whether the read moved anything, and the result of the comparison."""
 
     directory: Directory
     moved: bool
@@ -39,10 +39,10 @@ async def fold_and_compare(
     as_of: datetime,
     moved: bool = False,
 ) -> Compared:
-    """Takes in what a read left over, and compares; `agreement` is the outcome of the last comparison.
+    """Folds in the rest of a read and compares; `agreement` is the result of the last comparison.
 
-    That stays where only a list of many pages could tell more of what moves; `moved` where the read took in before what
-    `reading` doesn't tell. Raises RecreatedError, CacheConflictError, BatchError, StorageError.
+    It stays if only a list of many pages could explain a difference. `moved` means that the read changed leaves before
+    `reading` began. Raises RecreatedError, CacheConflictError, BatchError, StorageError.
     """
     if _expected(reading) > VALIDATED_TASKS:
         await finish(cache, reading)
@@ -68,7 +68,7 @@ async def fold_and_compare(
             incarnation=reading.incarnation,
             mark=reading.mark,
         )
-        if reading.next_link:  # where tasks move, what is behind it could explain any difference
+        if reading.next_link:  # if tasks move, the unread pages could explain any difference
             moved = explained = moved or reading.moved
             break
     await refuse_another(source, job)
@@ -76,15 +76,15 @@ async def fold_and_compare(
 
 
 def _expected(reading: Reading) -> int:
-    """About how many tasks there are, before the rest was taken in."""
+    """Returns about how many tasks exist, before the rest is folded in."""
     return max(reading.directory.counts.total, len(reading.rest))
 
 
 async def _split_holds(source: BatchAccount, job: Job, reading: Reading) -> bool:
-    """True where as many tasks are preparing as the counts say, which Get Task Counts doesn't tell from running.
+    """Returns whether the number of preparing tasks is right, which Get Task Counts includes in running.
 
-    The reading itself shows it where it showed all of them; if not, the service is asked for those. Where that list has
-    many pages nobody can tell, and that both together agree has to do.
+    The reading proves it if it showed all of them; otherwise they are listed. If that list has many pages, the sum of
+    both has to suffice.
     """
     preparing = reading.directory.counts.preparing
     if len(reading.preparing) == preparing:

@@ -1,8 +1,8 @@
-"""The note in a job's row that its leaves are about to change, made before the first of them does.
+"""The mark `dirty` in a job's row, written before a read changes the job's leaves.
 
-The picture that tells of the change takes it away again. Where a poll breaks off in between, what it took in may be
-gone from Batch before the next one, and then no delta shows it any more: so whoever finds the note sums the leaves up
-anew, as storage has them.
+The snapshot that includes the change removes it. If a poll breaks off in between, the tasks that it folded in may be
+deleted from Batch before the next poll, so no delta shows them. So a poll that finds the mark sums the stored leaves
+again.
 """
 
 from dataclasses import replace
@@ -12,7 +12,7 @@ from shared.services.jobs.job_records import JobRecords
 
 
 class DirtyMark:
-    """That of one poll; `job` is the job as it is stored by now."""
+    """The mark of one poll; `job` is the job as now stored."""
 
     def __init__(self, records: JobRecords, account_key: str, job: Job) -> None:
         self.job = job
@@ -20,6 +20,9 @@ class DirtyMark:
         self._account_key = account_key
 
     async def make(self) -> None:
-        """Before leaves are written; but once it costs nothing. Raises CacheConflictError, StorageError."""
+        """Writes the mark before leaves are written; only the first call costs a write.
+
+        Raises CacheConflictError, StorageError.
+        """
         if not self.job.dirty:
             self.job = await self._records.save(self._account_key, replace(self.job, dirty=True))

@@ -1,7 +1,6 @@
-"""Takes what a read saw into the leaves of a generation.
+"""Folds the tasks of a read into the leaves of a generation.
 
-Only the leaves that it touches are read, only those that moved are written, and every write gives way to another
-poll's.
+It reads only the leaves with such tasks and writes only those that changed. Every write yields to another poll's.
 """
 
 import asyncio
@@ -19,14 +18,14 @@ from shared.services.reading.dirty_mark import DirtyMark
 from shared.stores.jobs.leaf_rows import LeafEntry, Rewrite
 from shared.stores.jobs.task_cache import Directory, TaskCache, load_leaves, load_run
 
-_WINDOW = 32  # leaves in memory at once
-_PASS = 20_000  # tasks folded at once: a leaf and what splits off it must fit one transaction
+_WINDOW = 32  # leaves in memory at the same time
+_PASS = 20_000  # tasks per fold: a leaf and those split off it must fit one transaction
 _WORDS = 1_200_000  # letters of a pass's ids, failures and nodes, for the same reason
 
 
 @dataclass(frozen=True, slots=True)
 class _Touched:
-    """A leaf, its place in the directory, and the tasks that belong there with their keys."""
+    """A leaf, its index in the directory, and its tasks with their keys."""
 
     place: int
     entry: LeafEntry
@@ -45,10 +44,10 @@ async def fold(
     leaf_rows: int = MAX_ROWS,
     mark: DirtyMark | None = None,
 ) -> tuple[Directory, bool]:
-    """The directory after `tasks` were folded in, and whether anything moved.
+    """Returns the directory after folding in `tasks`, and whether anything moved.
 
-    `directory` must have been loaded before the read of `tasks` began. Any number of tasks in any order touches each
-    leaf once or twice, so fewer folds of more tasks cost less. `mark` is made before any is written.
+    `directory` must have been loaded before the read of `tasks` began. A fold touches each leaf once or twice, for any
+    number and order of tasks, so fewer and larger folds cost less. `mark` is made before any leaf is written.
 
     Raises CacheConflictError, StorageError.
     """
@@ -80,7 +79,7 @@ async def _fold_pass(
             for touched, leaf in zip(window, leaves, strict=True):
                 if leaf.fold_sorted(touched.keys, touched.tasks):
                     rewrites.append(Rewrite(touched.entry, leaf.split(leaf_rows)))
-                await asyncio.sleep(0)  # or pages that came meanwhile would all wait, and no more be asked for
+                await asyncio.sleep(0)  # otherwise received pages would wait, and no more be requested
             if rewrites and mark:
                 await mark.make()
             directory = await cache.save_leaves(directory, rewrites)
@@ -91,7 +90,7 @@ async def _fold_pass(
 async def _loaded(
     cache: TaskCache, partition: str, windows: Sequence[_Window]
 ) -> AsyncGenerator[tuple[_Window, list[Leaf]]]:
-    """Each window with its leaves, which are read while the one before is folded and written."""
+    """Yields each window with its leaves, which are read while the previous one is folded and written."""
     ahead: asyncio.Task[list[Leaf]] | None = None
     try:
         for window, following in zip_longest(windows, windows[1:]):
@@ -105,14 +104,14 @@ async def _loaded(
 
 
 async def _load(cache: TaskCache, partition: str, window: _Window) -> list[Leaf]:
-    """Leaves most of which are neighbours come in one query, others one by one."""
+    """Loads leaves, by one query if most are neighbours, otherwise one by one."""
     entries = [touched.entry for touched in window]
     is_run = len(window) > 1 and 2 * len(window) > window[-1].place - window[0].place + 1
     return await (load_run if is_run else load_leaves)(cache, partition, entries)
 
 
 def _by_leaf(directory: Directory, keys: Sequence[str], tasks: Sequence[Task]) -> Iterator[_Touched]:
-    """Leaves that tasks, sorted by key, belong to; what would stand before the first leaf belongs to that."""
+    """Yields the leaves of tasks sorted by key; tasks before the first leaf belong to it."""
     bounds, start = [leaf.row[1:] for leaf in directory.leaves], 0
     while start < len(keys):
         place = directory.place_of(keys[start])
@@ -122,7 +121,7 @@ def _by_leaf(directory: Directory, keys: Sequence[str], tasks: Sequence[Task]) -
 
 
 def _passes(keys: Sequence[str], tasks: Sequence[Task]) -> Iterator[tuple[Sequence[str], Sequence[Task]]]:
-    """Runs of at most so many tasks, and fewer where ids, failures and nodes are long."""
+    """Yields runs of at most 20,000 tasks, fewer if ids, failures and nodes are long."""
     for start in range(0, len(tasks), _PASS):
         part, names = tasks[start : start + _PASS], keys[start : start + _PASS]
         step = max(1, len(part) * _WORDS // max(_WORDS, _letters(part)))

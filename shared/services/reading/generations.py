@@ -1,7 +1,7 @@
-"""Generations of a job's task cache: a full read fills a new one, and only then is the job pointed to it.
+"""Generations of a job's task cache: a full read fills a new one, and then the job's row points to it.
 
-A first read, a read of a job that was re-created under its id, and a reconciliation are the same. Polls go on with the
-old generation meanwhile; it is collected when whoever still reads it must have ended.
+First reads, reads of re-created jobs and reconciliations all work this way. Polls continue with the old generation
+meanwhile. It is deleted when all its readers must have ended.
 """
 
 import secrets
@@ -26,7 +26,7 @@ _ATTEMPTS = 4
 
 
 class Generations:
-    """`short_read` is how many tasks a listing may take within a round."""
+    """Full reads into new generations; `short_read` is the maximum number of tasks to list within a round."""
 
     def __init__(self, cache: TaskCache, records: JobRecords, *, overlap: timedelta, short_read: int) -> None:
         self._cache = cache
@@ -35,14 +35,14 @@ class Generations:
         self._short_read = short_read
 
     async def read_anew(self, source: BatchAccount, job: Job, t0: datetime | None) -> Job:
-        """One listing into a new generation, a catch-up delta if it took more than a page, then the pointer.
+        """Lists all tasks into a new generation, adds a delta if it took more than a page, and switches the job to it.
 
-        T0 is the date of a response received before now. Raises LongReadError where there are too many tasks for that,
-        CacheConflictError where another process began a full read of the job meanwhile, BatchError, StorageError.
+        T0 is the date of a response received before now. Raises LongReadError for more than `short_read` tasks,
+        CacheConflictError if another process began a full read of the job meanwhile, BatchError, StorageError.
         """
         t0 = max(dated(source, t0), job.facts.creation_time)
         pages = source.fetch_task_pages(job.facts.id)
-        first = await anext(pages)  # a list that can't be had leaves no trace
+        first = await anext(pages)  # a list that fails leaves nothing behind
         if not first.is_last and (await source.fetch_task_counts(job.facts.id))[0].total > self._short_read:
             raise LongReadError(job.facts.id)
         kind: Source = "fullRead" if job.picture else "firstRead"
@@ -59,7 +59,7 @@ class Generations:
         return await self._switched(source, job, picture)
 
     async def refuse_another(self, source: BatchAccount, job: Job) -> None:
-        """Notes a job that was created under this one's id meanwhile. Raises RecreatedError then, BatchError."""
+        """Records a job that was re-created under this one's id. Raises RecreatedError then, BatchError."""
         try:
             await refuse_another(source, job)
         except RecreatedError as error:
@@ -68,20 +68,20 @@ class Generations:
             raise
 
     async def complete(self, source: BatchAccount, job: Job, reading: Reading, plan: ReadPlan) -> Job:
-        """After a long read: points the job to the generation. Raises CacheConflictError, BatchError, StorageError."""
+        """Switches the job to the generation of a long read. Raises CacheConflictError, BatchError, StorageError."""
         kind: Source = "fullRead" if job.picture else "firstRead"
         picture = await self._pictured(source, job, reading, kind=kind, as_of=plan.as_of, t0=plan.begun_at)
         return await self._switched(source, job, picture)
 
     async def begin(self, source: BatchAccount, job: Job, t0: datetime) -> Job:
-        """Notes the new generation before its first leaf is written, so that a crash leaves nothing unknown behind."""
+        """Writes the new generation to the job's row before its first leaf; a crash leaves no unknown leaves."""
         begun = job.begun(f"{int(t0.timestamp()):x}-{secrets.token_hex(4)}", t0)
         return await self._records.save(source.account.key, begun)
 
     async def _caught_up(
         self, source: BatchAccount, job: Job, reading: Reading, *, since: datetime, as_of: datetime
     ) -> tuple[Reading, datetime]:
-        """A delta over what was read before; its T0 is the date of the page received last."""
+        """Adds a delta to a listing; its T0 is the date of the listing's last page."""
         await finish(self._cache, reading)
         changes = source.fetch_task_pages(job.facts.id, changed_since=since)
         later = await read_pages(self._cache, changes, reading.directory)
@@ -92,7 +92,7 @@ class Generations:
     ) -> Picture:
         before = job.picture.agreement if job.picture else Agreement()
         compared = await fold_and_compare(self._cache, source, job, reading, before, as_of=as_of)
-        if before.disagreements and compared.agreement == before:  # nobody can tell; that was of another generation
+        if before.disagreements and compared.agreement == before:  # not comparable: of another generation
             compared = replace(compared, agreement=Agreement())
         return await self._headed(compared, generation=job.building or "", kind=kind, as_of=as_of, t0=t0)
 
@@ -114,9 +114,9 @@ class Generations:
         )
 
     async def _switched(self, source: BatchAccount, job: Job, picture: Picture) -> Job:
-        """Points the job to its new generation, whatever polls of the old one wrote or confirmed meanwhile.
+        """Switches the job to its new generation, after any writes and confirmations of the old one.
 
-        What they say may be as of later than the new picture, so that catches up before it is served.
+        These may be of a later date than the new snapshot, which then catches up before it is served.
         """
         for _ in range(_ATTEMPTS - 1):
             job, picture = await self._level_with_rounds(source, job, picture)
@@ -131,7 +131,7 @@ class Generations:
         return await self._pointed(source, job, picture)
 
     async def _level_with_rounds(self, source: BatchAccount, job: Job, picture: Picture) -> tuple[Job, Picture]:
-        """The job as rounds have confirmed it since, which writes no row of it, and the picture as of no earlier."""
+        """Returns the job with the latest confirmations of rounds, and a snapshot that isn't older than these."""
         for _ in range(_ATTEMPTS):
             job = await self._records.confirmed(source.account.key, job)
             if job.picture is None or job.picture.looked_at <= picture.as_of:
@@ -140,7 +140,7 @@ class Generations:
         return job, picture
 
     async def _brought_up(self, source: BatchAccount, job: Job, picture: Picture, *, as_of: datetime) -> Picture:
-        """The picture as of a later T0: the date of a response that another poll had received before now."""
+        """Returns the snapshot as of a later T0: the date of a response that another poll received before now."""
         partition = generation_partition(source.account.key, job.key, picture.generation)
         directory = await self._cache.load_directory(partition)
         since = picture.watermark(self._overlap)
@@ -158,7 +158,7 @@ class Generations:
 
 
 def dated(source: BatchAccount, date: datetime | None) -> datetime:
-    """A date of the service's. Raises BatchAnswerError where it gave none."""
+    """Returns a date of the service. Raises BatchAnswerError without one."""
     if date is None:
         raise BatchAnswerError(f"{source.account.endpoint} answers without a Date header; counts can't be dated.")
     return date

@@ -1,8 +1,8 @@
-"""Whether the tasks that a read shows belong to the job whose facts they are to stand beside.
+"""A check that the tasks of a read belong to the job with the known facts.
 
-A job can be deleted and created anew between any two requests, and no list of tasks says whose they are. Tasks of the
-job that came later are all younger than the last moment at which the one before was surely there: only where such
-young ones come is the job asked for.
+A job can be deleted and re-created between any two requests, and a task list doesn't identify its job. Tasks of the new
+job were created after the last moment at which the old one certainly existed. So only such tasks require a GET of the
+job.
 """
 
 from collections.abc import Sequence
@@ -18,23 +18,23 @@ from shared.stores.batch.batch import BatchAccount
 
 @dataclass(frozen=True, slots=True)
 class Incarnation:
-    """A job from its creation to its deletion; it was there at `known_until`."""
+    """A job from its creation to its deletion; it existed at `known_until`."""
 
     source: BatchAccount
     job: Job
     known_until: datetime
 
     async def confirm(self, received: Sequence[Task]) -> None:
-        """Before tasks are taken in. Raises RecreatedError, BatchError."""
+        """Checks tasks before they are folded in. Raises RecreatedError, BatchError."""
         known_until = to_milliseconds(self.known_until)
         if any(task.creation >= known_until for task in received):
             await refuse_another(self.source, self.job)
 
 
 async def refuse_another(source: BatchAccount, job: Job) -> None:
-    """Raises RecreatedError where another job has the id now, BatchError.
+    """Raises RecreatedError if another job has the id now, BatchError.
 
-    Counts wouldn't tell where both have as many tasks in each state.
+    The comparison of counts misses that if both jobs have equal counts.
     """
     facts = await source.fetch_job(job.facts.id)
     if facts.creation_time != job.facts.creation_time:

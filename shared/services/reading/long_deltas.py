@@ -1,4 +1,4 @@
-"""Jobs whose changes are more than a round may read: rounds leave them alone until the queue has read these."""
+"""Jobs with more changes than a round may read: rounds skip them until the queue has read the changes."""
 
 from shared.domain.jobs.jobs import Job
 from shared.errors import UnreadableError
@@ -7,9 +7,9 @@ from shared.stores.jobs.read_plans import ReadPlanStore
 
 
 async def is_behind(plans: ReadPlanStore, account_key: str, job: Job) -> bool:
-    """True where a plan beside a job's leaves goes on with changes that its picture lacks.
+    """Returns whether a job's plan covers changes that its snapshot lacks.
 
-    So it is where the plan can't be read: whoever gets the job's message begins anew. Raises StorageError.
+    An unreadable plan counts as well: the next process with the job's message starts again. Raises StorageError.
     """
     if job.picture is None:
         return False

@@ -1,7 +1,7 @@
-"""Reads that take longer than a round may: whichever process gets the job's message next carries them on.
+"""Reads that take longer than a round: the next process with the job's message continues them.
 
-The plan of such a read lies beside the leaves of its generation; range_lists tells how its lists are received and
-stored. Nothing is kept in memory from one message to the next.
+The plan of such a read is stored beside the leaves of its generation; `range_lists` receives and stores its lists.
+Nothing is kept in memory between messages.
 """
 
 from collections import defaultdict
@@ -35,7 +35,7 @@ from shared.stores.jobs.read_plans import ReadPlanStore
 from shared.stores.jobs.task_cache import Directory, TaskCache
 
 _ATTEMPTS = 4
-_CATCH_UPS = 3  # while a read takes long enough for many tasks to change
+_CATCH_UPS = 3  # while a read lasts long enough for many tasks to change
 
 
 class LongReads:
@@ -46,7 +46,7 @@ class LongReads:
         self._task_poll = task_poll
 
     async def is_left(self, source: BatchAccount, job_id: str) -> bool:
-        """Whether storage shows something to be carried on with: a job that was never read, or a plan.
+        """Returns whether storage shows work to continue: a job that was never read, or a plan.
 
         Raises StorageError.
         """
@@ -56,22 +56,22 @@ class LongReads:
         generations = [of for of in (job.building, job.picture.generation) if of]
         try:
             plans = [await self._plans.load(_partition(source, job, generation)) for generation in generations]
-        except UnreadableError:  # carry_on sees what becomes of it
+        except UnreadableError:  # carry_on handles it
             return True
         return any(plan is not None for plan in plans)
 
     async def carry_on(self, source: BatchAccount, job_id: str, t0: datetime | None, *, deadline: float) -> bool:
-        """Brings a job up to date however long that takes; False where more is left after `deadline`, in loop time.
+        """Brings a job up to date, however long it takes; returns False if work is left after `deadline`, in loop time.
 
-        T0 is the date of a response received before now. Raises NotFoundError where there is no such job to be read,
-        OvertakenError where another process goes on with it, UnreadableError where that may be one of a newer version,
+        T0 is the date of a response received before now. Raises NotFoundError if no such live job exists,
+        OvertakenError if another process continues it, UnreadableError if that may be a process of a newer version,
         BatchError, StorageError.
         """
         for _ in range(_ATTEMPTS):
             job = await self._records.load(source.account.key, job_id)
             if job is None or not job.is_live:
                 raise NotFoundError("live job", job_id, f" in the account '{source.account.id}'")
-            self._forget(source, job)  # what another process took in of the plan shows in no head yet
+            self._forget(source, job)  # leaves that another process wrote for the plan show in no head so far
             try:
                 with metered():
                     polled = await self._carry_on(source, job, t0, deadline)
@@ -83,17 +83,17 @@ class LongReads:
         raise OvertakenError(job_id)
 
     async def _carry_on(self, source: BatchAccount, job: Job, t0: datetime | None, deadline: float) -> Polled | None:
-        """Raises LongReadError where it turns out to need a plan that it hasn't: it has one then."""
+        """Raises LongReadError if the job turns out to need a plan, which is stored then."""
         building = await self._task_poll.plan_of_building(source, job, t0)
         if building or job.picture is None:
             return await self._generation(source, job, building, t0, deadline)
         changes = await self._plans.load_or_drop(_partition(source, job, job.picture.generation))
-        if changes is None and (t0 is None or t0 <= job.picture.as_of):  # as a round has left it, for a longer read
+        if changes is None and (t0 is None or t0 <= job.picture.as_of):  # left by a round for a longer read
             polled: Polled | None = Polled(job)
         elif changes is None:
             poll = self._task_poll.poll(source, job, t0, thorough=True, deadline=deadline)
             polled = await self._or_anew(source, job, t0, deadline, poll)
-        elif changes.as_of <= job.picture.as_of or changes.has_stalled(t0):  # a poll came to an end, or begins anew
+        elif changes.as_of <= job.picture.as_of or changes.has_stalled(t0):  # a poll ended, or starts again
             await self._plans.delete(_partition(source, job, changes.generation), changes)
             return Polled(job)
         else:
@@ -108,7 +108,7 @@ class LongReads:
     async def _or_anew(
         self, source: BatchAccount, job: Job, t0: datetime | None, deadline: float, read: Awaitable[Polled | None]
     ) -> Polled | None:
-        """What a read of the generation that is served gives; a full read where leaves of it can't be read."""
+        """Returns the result of a read of the served generation; a full read's if some leaves are unreadable."""
         try:
             return await self._task_poll.replacing(source, job, t0, read)
         except UnreadableTasksError:
@@ -117,7 +117,7 @@ class LongReads:
     async def _generation(
         self, source: BatchAccount, job: Job, plan: ReadPlan | None, t0: datetime | None, deadline: float
     ) -> Polled | None:
-        """All tasks into a new generation, then what changed meanwhile, as often as that is much; then it is served."""
+        """Reads all tasks into a new generation, then later changes, repeatedly if many; then switches to it."""
         generations = self._task_poll.generations
         if plan is None:
             counts, date = await source.fetch_task_counts(job.facts.id)
@@ -156,7 +156,7 @@ class LongReads:
     def _lists(
         self, source: BatchAccount, job: Job, plan: ReadPlan, directory: Directory, deadline: float
     ) -> RangeLists:
-        """`directory` must have been loaded before now."""
+        """Returns the lists of a plan; `directory` must have been loaded before now."""
         followed: dict[tuple[str | None, str | None], NextLinks] = defaultdict(NextLinks)
 
         async def fetch(ids: IdRange) -> TaskPage:

@@ -1,7 +1,7 @@
-"""The lists of a read plan's ranges, several at once: received, taken in and stored as they go.
+"""The lists of a read plan's ranges: received several at a time, folded in and stored meanwhile.
 
-The plan is written after what was received has been taken into the leaves: what a dead process had received beyond that
-is listed again, a range whose end was stored never.
+The plan is written after the received tasks are in the leaves. After a crash, later pages are listed again, but a range
+that was stored to its end never is.
 """
 
 import asyncio
@@ -22,16 +22,16 @@ from shared.stores.jobs.task_cache import Directory, TaskCache
 type Fetch = Callable[[IdRange], Coroutine[None, None, TaskPage]]
 
 _AT_ONCE = 16
-_PASS = 80_000  # tasks received before they are taken in
-_WIDE_PASS = 200_000  # the same where ids come in no order: each pass touches every leaf
-_LONGEST_PASS = 30.0  # seconds: what a dead process had received by then is stored, however slowly pages come
+_PASS = 80_000  # tasks received before they are folded in
+_WIDE_PASS = 200_000  # the same for ids in no order: each pass touches every leaf
+_LONGEST_PASS = 30.0  # seconds until received pages are stored, even if they arrive slowly
 
 
 class RangeLists:
-    """A plan under way: the lists of its ranges, each page asked for when the one before it came.
+    """A running plan: the lists of its ranges, where each page is requested when the previous one arrived.
 
-    `reading` has what was received; `plan` is as it was stored last. Ranges are untouched until tasks of them are
-    received: only those are divided, as what is divided is listed from its start.
+    `reading` has the received tasks; `plan` is as last stored. A range is untouched until tasks of it are received.
+    Only untouched ranges are divided, as their parts are listed from the start.
     """
 
     def __init__(
@@ -51,17 +51,17 @@ class RangeLists:
         self._pass_began = 0.0
 
     async def run(self, deadline: float) -> bool:
-        """Until all was received, the last part of it not yet taken in (True), or `deadline`, in loop time (False).
+        """Receives all pages (True, the last part not folded in), or stops at `deadline`, in loop time (False).
 
-        A page for which there is no turn in time ends it like that. Raises BatchError after what was received before is
-        stored, StorageError, CacheConflictError.
+        A page without a turn in time also stops it. Raises BatchError after storing the pages received before,
+        StorageError, CacheConflictError.
         """
         under_way: dict[asyncio.Task[TaskPage], int] = {}
         self._pass_began = asyncio.get_running_loop().time()
         try:
             while self._begin(under_way, deadline):
                 received, _ = await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
-                for task in sorted(received, key=lambda task: task.exception() is not None):  # what came isn't lost
+                for task in sorted(received, key=lambda task: task.exception() is not None):  # failures last
                     number = under_way.pop(task)
                     if isinstance(task.exception(), NoTurnError):
                         deadline = -inf
@@ -83,7 +83,7 @@ class RangeLists:
         return not self._left
 
     async def store(self) -> None:
-        """Takes in what was received, then stores what is left. Raises StorageError, CacheConflictError."""
+        """Folds in the received tasks, then stores the rest of the plan. Raises StorageError, CacheConflictError."""
         ranges, received, newest = tuple(self._left.values()), self.reading.received, self.reading.date
         self._pages_stored = self.reading.pages
         await finish(self._cache, self.reading)
@@ -93,7 +93,7 @@ class RangeLists:
         self.plan = await self._plans.save(self._partition, plan)
 
     async def _store_meanwhile(self) -> None:
-        """Stores what a pass takes while the next pages are received, but no more of those than memory is for."""
+        """Stores a pass while the next pages are received, as many as memory allows."""
         received = len(self.reading.rest)
         if received >= _PASS or any(task.done() for task in self._storing):
             await self._stored_meanwhile()
@@ -109,7 +109,7 @@ class RangeLists:
 
     @property
     def _has_news(self) -> bool:
-        """Whether pages came that aren't stored, be they empty: a filtered list may begin with minutes of such."""
+        """Returns whether received pages aren't stored, even empty ones: a filtered list may begin with many."""
         return self.reading.pages > self._pages_stored
 
     @property
@@ -117,7 +117,7 @@ class RangeLists:
         return self.reading.directory.partition
 
     def _begin(self, under_way: dict[asyncio.Task[TaskPage], int], deadline: float) -> bool:
-        """Asks for the next pages of ranges that wait for theirs. False when nothing is under way."""
+        """Requests the next pages of idle ranges; returns False if no request is running."""
         while self._idle and len(under_way) < _AT_ONCE and asyncio.get_running_loop().time() < deadline:
             number = self._idle.popleft()
             under_way[asyncio.create_task(self._fetch(self._left[number]))] = number

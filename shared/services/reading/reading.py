@@ -1,8 +1,7 @@
-"""Takes a task list in page by page: rows go into the leaves in passes, so that memory stays bounded.
+"""Reads a task list page by page: rows go into the leaves in passes, so that memory stays bounded.
 
-The last pass is left to the caller: Get Task Counts is to be asked right after the last page, before time goes into
-writing. A list of more than SHORT_READ tasks, or of more than SHORT_LIST pages however few they show, is none for a
-round: see long_reads.
+The last pass is left to the caller, so that Get Task Counts can be requested right after the last page, before any
+write. A list of more than SHORT_READ tasks, or of more than SHORT_LIST pages, doesn't fit a round: see `long_reads`.
 """
 
 import asyncio
@@ -20,19 +19,19 @@ from shared.stores.batch.batch import TaskPage
 from shared.stores.jobs.task_cache import Directory, TaskCache
 
 SHORT_READ = 20_000
-SHORT_LIST = 40  # pages: a filtered list of a million tasks may come in a thousand, most of them empty
+SHORT_LIST = 40  # pages: a filtered list of a million tasks may have a thousand, most of them empty
 _PASS = 20_000
 _STATE = attrgetter("state")
 
 
 @dataclass(slots=True)
 class Reading:
-    """A list, as far as it was received.
+    """The received part of a list.
 
-    `directory` has taken in all but `rest`; `moved` says whether that changed anything, `date` is that of the last
-    page. `preparing` are the ids of tasks that it showed last as preparing. `next_link` goes on behind what was
-    received, where that wasn't all. `incarnation` is the job that tasks must be of; None where whoever reads looks
-    for another one at the end. `mark` is for leaves of a generation that is served.
+    `directory` includes all tasks but `rest`; `moved` states whether they changed anything, `date` is the last page's.
+    `preparing` are ids of the tasks last shown as preparing. `next_link` continues an unfinished list. `incarnation` is
+    the job of the tasks; None if the caller checks for a re-created one at the end. `mark` is for leaves of a served
+    generation.
     """
 
     directory: Directory
@@ -68,10 +67,10 @@ async def read_pages(
     incarnation: Incarnation | None = None,
     mark: DirtyMark | None = None,
 ) -> Reading:
-    """Receives a list. `directory` must have been loaded before its first page was asked for.
+    """Receives a list; `directory` must have been loaded before the request for its first page.
 
-    After `most` tasks, after `most_pages`, or with the first page after `deadline` in loop time it ends, with all taken
-    in and a next link. Raises BatchError, StorageError, CacheConflictError.
+    It stops after `most` tasks, `most_pages`, or the first page after `deadline` in loop time, with all tasks folded in
+    and a next link. Raises BatchError, StorageError, CacheConflictError.
     """
     reading = Reading(directory, incarnation, mark)
     async for page in pages:
@@ -87,12 +86,12 @@ async def read_pages(
 
 
 def is_long_list(pages: int, deadline: float = inf, *, most: float = SHORT_LIST) -> bool:
-    """True once so many pages of a list came, or `deadline` did, in loop time: what is left of it is for the queue."""
+    """Returns whether a list has `most` pages or is past `deadline` in loop time; its rest is for the queue."""
     return pages >= most or asyncio.get_running_loop().time() >= deadline
 
 
 async def finish(cache: TaskCache, reading: Reading) -> None:
-    """Takes the rest in. Raises StorageError, CacheConflictError, and BatchError where the job had to be asked for."""
+    """Folds in the rest. Raises StorageError, CacheConflictError, and BatchError from the check of the incarnation."""
     rest, reading.rest = reading.rest, []
     if reading.incarnation:
         await reading.incarnation.confirm(rest)

@@ -1,8 +1,8 @@
 """The cheap repair: lists the tasks that haven't completed and compares them with the live tasks of the cache.
 
-What the list shows is folded in. A task that is live here and isn't there has completed unseen, or was deleted: those
-are looked up one by one. What a repair can't make good (a deleted task, too many missing ones) it leaves as it is, and
-the comparison at its end says so: only a new generation removes tasks.
+Listed tasks are folded in. Cached live tasks that aren't listed completed unseen or were deleted; they are looked up
+one by one. Deleted tasks, or too many missing ones, stay as they are, and the comparison at the end reports a
+difference: only a new generation removes tasks.
 """
 
 from collections.abc import AsyncIterator
@@ -25,15 +25,16 @@ from shared.stores.jobs.jobs import generation_partition
 from shared.stores.jobs.task_cache import Directory, TaskCache, load_leaves
 
 _LOOK_UPS = 100
-_WINDOW = 64  # leaves in memory at once
+_WINDOW = 64  # leaves in memory at the same time
 
 
 async def repair(
     cache: TaskCache, source: BatchAccount, mark: DirtyMark, *, overlap: timedelta, t0: datetime | None
 ) -> Job:
-    """The job of the mark, which has a picture, after a repair. Raises BatchError, StorageError, CacheConflictError.
+    """Returns the mark's job, which has a snapshot, after a repair.
 
-    And LongReadError where one of its lists has many pages: a full read goes on where it was left, a repair doesn't.
+    Raises BatchError, StorageError, CacheConflictError. Raises LongReadError if one of its lists has many pages: unlike
+    a full read, a repair can't be continued.
     """
     job = mark.job
     picture = job.picture
@@ -81,7 +82,7 @@ async def _noted(pages: AsyncIterator[TaskPage], seen: set[str]) -> AsyncIterato
 
 
 async def _live_tasks(cache: TaskCache, directory: Directory) -> dict[str, str]:
-    """Ids of the cached tasks that haven't completed, by key."""
+    """Returns ids of the cached tasks that haven't completed, by key."""
     entries = [entry for entry in directory.leaves if live_of(entry.counts)]
     live: dict[str, str] = {}
     for start in range(0, len(entries), _WINDOW):
@@ -91,7 +92,7 @@ async def _live_tasks(cache: TaskCache, directory: Directory) -> dict[str, str]:
 
 
 async def _looked_up(source: BatchAccount, job: Job, missing: list[str]) -> tuple[list[Task], bool]:
-    """Missing tasks as they are now, and whether any are lost: deleted, or too many to be looked up."""
+    """Returns the current state of missing tasks, and whether any are lost: deleted, or too many to look up."""
     if len(missing) > _LOOK_UPS:
         return [], True
     found = [await source.fetch_task(job.facts.id, name) for name in missing]
@@ -99,5 +100,5 @@ async def _looked_up(source: BatchAccount, job: Job, missing: list[str]) -> tupl
 
 
 def _mistrusted(agreement: Agreement) -> Agreement:
-    """Get Task Counts lags: it may agree with counts that are known to be wrong."""
+    """Returns an agreement that calls for a full read, as Get Task Counts lags and may confirm wrong counts."""
     return replace(agreement, disagreements=max(agreement.disagreements, LASTING + 1))

@@ -1,7 +1,7 @@
-"""One poll of one job's tasks: a delta into the generation that is served, or a first read into a new one.
+"""One poll of one job's tasks: a delta into the served generation, or a first read into a new one.
 
-The order of steps is what makes counts exact; docs/architecture.md tells it step by step, and every step that fails
-leaves a state from which the next poll converges.
+The order of steps makes counts exact; docs/architecture.md describes it. Every failing step leaves a state from which
+the next poll converges.
 """
 
 from collections.abc import Awaitable
@@ -44,16 +44,16 @@ _ATTEMPTS = 4
 
 @dataclass(frozen=True, slots=True)
 class Polled:
-    """The job after a poll. With a `confirmation` nothing of it needs writing: it holds as of T0 as it is stored."""
+    """The job after a poll. With a `confirmation` nothing is written: the stored job holds as of T0."""
 
     job: Job
     confirmation: Confirmation | None = None
 
 
 class TaskPoll:
-    """`overlap` is how late reports may come; a job is read whole again once that is `full_read_age` ago.
+    """Polls of jobs' tasks; `overlap` is the maximum delay of reports, `full_read_age` the time between full reads.
 
-    A list of more than `short_read` tasks, or of many pages, is left to long_reads: LongReadError.
+    A list of more than `short_read` tasks, or of many pages, raises LongReadError and is left to `long_reads`.
     """
 
     def __init__(
@@ -77,14 +77,14 @@ class TaskPoll:
     async def poll(
         self, source: BatchAccount, job: Job, t0: datetime | None, *, thorough: bool = False, deadline: float = inf
     ) -> Polled:
-        """Brings a job's picture up to T0, the date of a response received before now; None doesn't advance it.
+        """Brings a job's snapshot up to T0, the date of a response received before now; None doesn't advance it.
 
-        A job whose counts are settled is asked for its changes and for its counts in turns, one request a poll, unless
-        that is to be `thorough`. A delta that isn't over by `deadline`, in loop time, is left to long_reads, too.
+        For a job with settled counts, changes and counts are requested in turns, one request a poll, unless `thorough`.
+        A delta that isn't complete by `deadline`, in loop time, is also left to `long_reads`.
 
-        A conflict with another poll, or a job that was re-created meanwhile, starts the poll again from what is
-        stored by then; for leaves that can't be read see `replacing`. Raises BatchError, StorageError, LongReadError,
-        and OvertakenError where others are always first or have begun another first read.
+        A conflict with another poll, or a job re-created meanwhile, restarts the poll from the stored state; for
+        unreadable leaves see `replacing`. Raises BatchError, StorageError, LongReadError, and OvertakenError if other
+        polls are always faster or have begun another first read.
         """
         for _ in range(_ATTEMPTS):
             try:
@@ -93,7 +93,7 @@ class TaskPoll:
                     return await self.replacing(source, job, t0, read)
             except CacheConflictError:
                 found = await self._seen_again(source, job, t0)
-                if found.picture is None and found.building:  # two first reads that took turns would never end
+                if found.picture is None and found.building:  # two alternating first reads would never end
                     raise OvertakenError(job.facts.id) from None
             except BatchMissingError:
                 found = await self._seen_again(source, job, t0)
@@ -103,13 +103,13 @@ class TaskPoll:
         raise OvertakenError(job.facts.id)
 
     def wants_reconciling(self, polled: Polled) -> bool:
-        """Whether a job that was just polled needs what deltas can't see."""
+        """Returns whether a polled job needs a repair or full read, which find changes that deltas miss."""
         return wanted_reading(polled.job, age=self._full_read_age) is not None
 
     async def reconcile(self, source: BatchAccount, polled: Polled, t0: datetime | None) -> Polled:
-        """Reads what deltas can't see of a job that wants it. Raises BatchError, StorageError, LongReadError.
+        """Runs the repair or full read that a job needs. Raises BatchError, StorageError, LongReadError.
 
-        Where another process is first the job stays as it is: whatever is still amiss shows with the next comparison.
+        If another process is faster, the job stays unchanged: the next comparison shows any remaining difference.
         """
         with metered():
             return await self._reconciled(source, polled, t0)
@@ -133,7 +133,7 @@ class TaskPoll:
         return polled
 
     def forget(self, source: BatchAccount, job: Job) -> None:
-        """After a conflict, or a poll that was broken off: leaves may not be as this process remembers them."""
+        """Drops cached leaves after a conflict or an interrupted poll, as they may differ from storage."""
         if job.picture:
             self._cache.forget(generation_partition(source.account.key, job.key, job.picture.generation))
 
@@ -159,10 +159,10 @@ class TaskPoll:
         return await self._delta(source, job, picture, as_of, deadline=deadline)
 
     async def plan_of_building(self, source: BatchAccount, job: Job, t0: datetime | None) -> ReadPlan | None:
-        """The plan of a read into a new generation, None where no long one goes on.
+        """Returns the plan of a long read into a new generation, or None.
 
-        One that can't be read counts as none after a while; until then a newer version may be going on with it:
-        UnreadableError. Raises StorageError.
+        An unreadable plan raises UnreadableError, as a newer version may be using it, and after a while counts as None.
+        Raises StorageError.
         """
         if not job.building:
             return None
@@ -174,9 +174,10 @@ class TaskPoll:
             return None
 
     async def replacing[T](self, source: BatchAccount, job: Job, t0: datetime | None, read: Awaitable[T]) -> T | Polled:
-        """What a read gives; all tasks anew, where leaves that it meets can't be read. Nothing is written over these.
+        """Returns the result of a read, or reads all tasks into a new generation if leaves are unreadable.
 
-        Raises UnreadableTasksError where that takes long, the error that says so where it was tried lately.
+        Unreadable leaves aren't overwritten. Raises UnreadableTasksError if that takes long, and the original error if
+        it was tried recently.
         """
         try:
             return await read
@@ -192,7 +193,7 @@ class TaskPoll:
             raise UnreadableTasksError(job.facts.id) from unreadable
 
     async def _counted(self, source: BatchAccount, job: Job, picture: Picture) -> Polled | None:
-        """A settled job whose last delta showed nothing new, if its counts agree."""
+        """Confirms a settled job whose last delta was empty, if its counts agree; None otherwise."""
         service, date = await source.fetch_task_counts(job.facts.id)
         if service.as_service_counts() != picture.counts.as_service_counts():
             return None
@@ -203,7 +204,10 @@ class TaskPoll:
     async def _unchanged(
         self, source: BatchAccount, job: Job, picture: Picture, as_of: datetime, *, deadline: float
     ) -> Polled | None:
-        """A settled job, if its delta is empty. What it shows else came before the ETags, and is asked for again."""
+        """Confirms a settled job if its delta is empty.
+
+        Otherwise returns None, as tasks were listed before the ETags.
+        """
         since, pages = picture.watermark(self.overlap), 0
         async for page in source.fetch_task_pages(job.facts.id, changed_since=since):
             if page.tasks:
@@ -241,11 +245,11 @@ class TaskPoll:
         return await self.followed(source, job, reading, as_of=as_of, moved=False)
 
     def mark(self, source: BatchAccount, job: Job) -> DirtyMark:
-        """For a read into the generation that is served."""
+        """Returns the mark for a read into the served generation."""
         return DirtyMark(self._records, source.account.key, job)
 
     async def _leave(self, source: BatchAccount, job: Job, plan: ReadPlan) -> NoReturn:
-        """Stores what is left of a delta, unless one is waiting to be carried on already, and raises LongReadError."""
+        """Stores the rest of a delta, unless one is already waiting, and raises LongReadError."""
         with suppress(CacheConflictError):
             await self._plans.save(generation_partition(source.account.key, job.key, plan.generation), plan)
         raise LongReadError(job.facts.id)
@@ -253,7 +257,7 @@ class TaskPoll:
     async def followed(
         self, source: BatchAccount, job: Job, reading: Reading, *, as_of: datetime, moved: bool
     ) -> Polled:
-        """The job after a delta was received; `moved` where that took in before what `reading` doesn't tell.
+        """Returns the job after a delta; `moved` means that it changed leaves before `reading` began.
 
         Raises BatchError, StorageError, CacheConflictError.
         """
@@ -279,14 +283,14 @@ class TaskPoll:
         return await self._settled(source, job, picture)
 
     async def _repaired(self, source: BatchAccount, job: Job, t0: datetime | None) -> Polled:
-        """After a repair; one that can't make good what is amiss leaves a difference, which a full read follows."""
+        """Runs a repair; if it can't correct the counts, a difference remains and a full read follows."""
         repaired = await repair(self._cache, source, self.mark(source, job), overlap=self.overlap, t0=t0)
         return Polled(await self._records.save(source.account.key, self._sealed(repaired)))
 
     async def _settled(self, source: BatchAccount, job: Job, picture: Picture) -> Polled:
-        """A picture that only holds longer is a confirmation; any other is written, and sealed if it is final.
+        """Confirms a snapshot that only holds longer; writes any other, and seals the job if it is final.
 
-        Of a completed job a difference is written, too: confirmations of sealed jobs don't last, and another poll may
+        A difference of a completed job is also written: confirmations of sealed jobs don't last, and another poll may
         have sealed it meanwhile.
         """
         settled = self._sealed(job.pictured(picture))
@@ -299,9 +303,9 @@ class TaskPoll:
         return replace(job, sealed=job.may_be_sealed(self.overlap))
 
     async def _seen_again(self, source: BatchAccount, job: Job, t0: datetime | None) -> Job:
-        """The job as it is now that a poll of it met another, or found something of it missing.
+        """Returns the current state of a job after a conflict with another poll or a missing response.
 
-        It may have been re-created, or is marked as deleted by a GET's 404.
+        It may have been re-created, or is marked as deleted after a GET's 404.
         """
         self.forget(source, job)
         stored = await self._records.load(source.account.key, job.facts.id) or Job(job.facts)
@@ -313,7 +317,7 @@ class TaskPoll:
 
 
 def _tells_of(picture: Picture, directory: Directory) -> bool:
-    """False where another poll wrote leaves, and died or was overtaken before it told the job's row."""
+    """Returns False if another poll wrote leaves and hasn't updated the job's row: it died or was overtaken."""
     if picture.counts != directory.counts:
         return False
     if picture.insight:
@@ -322,5 +326,5 @@ def _tells_of(picture: Picture, directory: Directory) -> bool:
 
 
 def _later(t0: datetime | None, picture: Picture) -> datetime:
-    """T0, unless the picture is of later, or the service didn't say."""
+    """Returns T0, or the snapshot's date if that is later or T0 is unknown."""
     return max(t0, picture.as_of) if t0 else picture.as_of
