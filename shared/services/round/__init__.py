@@ -1,1 +1,1 @@
-"""What a round of one account has found so far, and the polls of its jobs. Imports `jobs` and `reading`."""
+"""The state of one account's round, and the polls of its jobs. Imports `jobs` and `reading`."""

@@ -1,6 +1,6 @@
-"""Polls of all jobs of one round, a few at a time: what came of each is told to the round under way.
+"""Polls of all jobs of a round, a few at a time, which record their results in the round's state.
 
-One job that fails spoils nothing else: its failure is kept with the round and makes its verdict stale. Throttling ends
+A failing job doesn't affect others: its failure is stored with the round and makes its verdict stale. Throttling ends
 the round, as it concerns the whole account.
 """
 
@@ -30,14 +30,14 @@ from shared.stores.batch.batch import BatchAccount
 
 _LOG = logger(__name__)
 _JOBS_AT_ONCE = 8
-_FIRST_READS_AT_ONCE = 6  # of those: however many jobs are new, known ones are asked meanwhile
+_FIRST_READS_AT_ONCE = 6  # of those: even with many new jobs, known ones are polled meanwhile
 _RECONCILED_AT_ONCE = 2
-_TO_END = 60.0  # seconds after the deadline for what has begun: an answer may take half of them
-_MOST_HINTED = 10_000  # jobs, as nobody polls those of an account that is switched off
+_TO_END = 60.0  # seconds after the deadline for running polls: a response may take half of them
+_MOST_HINTED = 10_000  # jobs, as those of an account that is switched off aren't polled
 
 
 class JobPolls:
-    """Polls of one account's jobs by this process, which remembers when it tried each, be it in vain."""
+    """Polls of one account's jobs by this process, which remembers the time of each attempt."""
 
     def __init__(self, source: BatchAccount, records: JobRecords, task_poll: TaskPoll, clock: Clock) -> None:
         self._source = source
@@ -48,18 +48,17 @@ class JobPolls:
         self._hinted: set[str] = set()
 
     def hint(self, jobs: Collection[str]) -> None:
-        """Something is said to have happened in jobs of these keys: the next round begins with them, and thoroughly.
+        """Notes jobs, by key, in which something may have happened: the next round polls them first, and thoroughly.
 
-        What is hinted at is looked at like anything else, and what isn't is looked at as often as ever. So are jobs
-        beyond very many.
+        Hints change only this order: other jobs are polled as often as before. Hints beyond 10,000 jobs are dropped.
         """
         fresh = (job for job in jobs if job not in self._hinted)
         self._hinted.update(tuple(islice(fresh, _MOST_HINTED - len(self._hinted))))
 
     async def poll_all(self, this: RoundUnderWay) -> None:
-        """Polls live jobs, stalest first, until the deadline; sealed ones, too, where they are asked for by name.
+        """Polls live jobs, stalest first, until the deadline; also sealed ones if requested by name.
 
-        First reads take longer, so once a few are under way the others wait until no known job does.
+        First reads take longer, so beyond six at a time they wait for a turn.
         """
         discovery = this.discovery
         if discovery is None:
@@ -88,17 +87,17 @@ class JobPolls:
         await asyncio.gather(*map(poll, sorted(live, key=self._turn_of)))
 
     def _turn_of(self, job: Job) -> tuple[bool, float, str]:
-        """Orders jobs by how long ago they were polled, be it in vain: those that fail mustn't always be the first.
+        """Returns the sort key of a job: hinted ones first, then by the last poll or failed attempt, the oldest first.
 
-        Before them come those of which something was heard.
+        Attempts count so that failing jobs aren't always first.
         """
         looked_at = job.picture.looked_at.timestamp() if job.picture else 0.0
         return job.key not in self._hinted, max(looked_at, self._tried.get(job.key, 0.0)), job.key
 
     async def reconcile_all(self, this: RoundUnderWay) -> None:
-        """When all were polled: reads that take longer, for jobs whose counts want more than a delta.
+        """After all polls, runs longer reads for jobs that need more than a delta.
 
-        Those whose message waits are left to whoever gets it, unless somebody asked for this round.
+        Jobs with a waiting message are left to its receiver, unless somebody requested this round.
         """
         gate, now = asyncio.Semaphore(_RECONCILED_AT_ONCE), await self._clock.now()
 
@@ -111,14 +110,14 @@ class JobPolls:
         await asyncio.gather(*map(reconcile, this.wanting))
 
     async def save_listed(self, this: RoundUnderWay) -> None:
-        """Writes what the list told of jobs that no poll has written."""
+        """Writes listed changes of jobs that no poll has written."""
         discovery = this.discovery
         if discovery is None:
             return
         for key in sorted(discovery.changed - (this.polled - this.failures.keys())):
             try:
                 await self._save(discovery.jobs[key])
-            except UnreadableError as error:  # as another process wrote it meanwhile: a full list tells it again
+            except UnreadableError as error:  # another process wrote it meanwhile: a full list shows it again
                 this.failures[key] = str(error)
 
     async def _poll_job(self, this: RoundUnderWay, job: Job, discovery: Discovery) -> None:
@@ -143,13 +142,13 @@ class JobPolls:
         this.confirm(await self._task_poll.reconcile(self._source, polled, date))
 
     async def _guarded(self, this: RoundUnderWay, job: Job, work: Coroutine[Any, Any, None]) -> bool:
-        """Work on one job, whose failure is noted and spoils nothing else; False where it was left undone."""
+        """Runs work on one job and records its failure, without effect on others; False if it is still to do."""
         try:
             await self._in_time(this, job, work)
         except BatchThrottledError as error:
             this.throttled, this.reason = error, str(error)
             return False
-        except OvertakenError as error:  # whoever is reading the job says how that went
+        except OvertakenError as error:  # the process that is reading the job records its result
             this.overtaken[job.key] = str(error)
             return False
         except LongReadError as error:
@@ -159,13 +158,13 @@ class JobPolls:
         except BatchscopeError as error:
             this.failures[job.key] = str(error)
             _LOG.warning("The poll of %s in %s failed: %s", job.facts.id, self._source.account.id, error)
-        except Exception as error:  # a defect that one job meets mustn't end the polls of the others
+        except Exception as error:  # a defect in one job mustn't stop the polls of others
             this.failures[job.key] = f"{type(error).__name__}: {error}"
             _LOG.exception("The poll of %s in %s broke", job.facts.id, self._source.account.id)
         return True
 
     async def _in_time(self, this: RoundUnderWay, job: Job, work: Coroutine[Any, Any, None]) -> None:
-        """Breaks off what lasts long beyond the deadline, as a crash might at any moment. Raises LongReadError then."""
+        """Interrupts work long after the deadline, as a crash might at any moment. Raises LongReadError then."""
         try:
             async with asyncio.timeout_at(this.deadline + _TO_END) as limit:
                 await work
@@ -176,9 +175,9 @@ class JobPolls:
             raise LongReadError(job.facts.id) from None
 
     async def _save(self, job: Job) -> Job | None:
-        """Writes what the list told of a job; over what another process wrote meanwhile only if it is news.
+        """Writes a listed change of a job; after another process's write only if it is newer.
 
-        The job as it was written, None where it wasn't. Raises UnreadableError, StorageError.
+        Returns the job if it was written under the known ETag, otherwise None. Raises UnreadableError, StorageError.
         """
         account = self._source.account
         try:

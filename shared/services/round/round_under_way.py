@@ -1,4 +1,4 @@
-"""What a round under way has found so far; what its row and a poll on demand are told of it at the end."""
+"""The results of a running round, and its final row and reasons for a poll on demand."""
 
 import asyncio
 from collections.abc import Collection
@@ -17,7 +17,7 @@ from shared.services.reading.task_poll import Polled
 
 
 class BesideEnd(NamedTuple):
-    """How a look beside the round over jobs ended: what the service asked to wait for, and what went wrong."""
+    """The result of a poll beside the round over jobs: the back-off requested by the service, and the problem."""
 
     throttled: BatchThrottledError | None = None
     problem: str | None = None
@@ -25,13 +25,13 @@ class BesideEnd(NamedTuple):
 
 @dataclass(slots=True)
 class RoundUnderWay:
-    """Keys are job keys; `wanted` None means every live job, `deadline` is in loop time.
+    """The state of a running round.
 
-    `thorough` rounds look at settled jobs as at any other: somebody asked for them. `queued` are jobs that a message is
-    to be sent about, each until when no other is.
-    `wanting` are jobs that were polled and want more than that; `noted` is the round's row once it was written.
-    `behind` are jobs in the queue because more of their tasks changed than a round may read.
-    `listed` is set once the jobs were listed, or couldn't be; `beside` is what went wrong with pools and schedules.
+    Keys are job keys; `wanted` None means every live job, `deadline` is in loop time. `thorough` rounds, which somebody
+    requested, poll settled jobs like others. `queued` are jobs that need a message, each with the time until which no
+    other is sent. `wanting` are polled jobs that need more than a delta; `noted` is the round's row once written.
+    `behind` are queued jobs with more changes than a round may read. `listed` is set once listing jobs succeeded or
+    failed; `beside` are problems of pools and schedules.
     """
 
     last: Round | None
@@ -53,25 +53,25 @@ class RoundUnderWay:
     beside: list[str] = field(default_factory=list)
 
     async def jobs_of_schedules(self) -> dict[str, Job]:
-        """Jobs that belong to job schedules by key, deleted ones too, once jobs were listed."""
+        """Returns jobs of job schedules by key, also deleted ones, once jobs were listed."""
         await self.listed.wait()
         jobs = self.discovery.jobs if self.discovery else {}
         return {key: job for key, job in jobs.items() if job.facts.schedule_id}
 
     def goes_on(self, deadline: float | None = None) -> bool:
-        """False when time is up, be it that of an earlier `deadline`, or the service asks to be left alone."""
+        """Returns False after the deadline (an earlier `deadline` if given), or if the service requests back-off."""
         return self.throttled is None and asyncio.get_running_loop().time() < (deadline or self.deadline)
 
     def is_elsewhere(self, job: Job, now: datetime) -> bool:
-        """True where the job is left to whoever gets its message; deltas go on while one waits to be read anew.
+        """Returns whether the job is left to the receiver of its message.
 
-        Unless more changed than a round may read.
+        That holds for first reads and for jobs with more changes than a round may read; deltas of others continue.
         """
         is_left = job.picture is None or job.key in self.behind
         return is_left and not self.thorough and self.is_in_queue(job, now)
 
     def is_in_queue(self, job: Job, now: datetime) -> bool:
-        """True where a message about the job is on its way or being worked on."""
+        """Returns whether a message about the job is waiting or being processed."""
         return self.last is not None and self.last.is_queued(job.key, now)
 
     def queue(self, job: Job, now: datetime) -> None:
@@ -80,11 +80,11 @@ class RoundUnderWay:
             self.queued[job.key] = mark_until(self.last.queued.get(job.key) if self.last else None, now)
 
     def leave_rest(self, now: datetime) -> None:
-        """Leaves the jobs whose turn hasn't come to another round of the account, by one message for all of them."""
+        """Leaves the jobs without a turn to another round of the account, by one message for all of them."""
         self.queued[WHOLE] = now + ROUND_WAITS
 
     def messages(self, account_id: str) -> list[JobMessage]:
-        """Those that are to be sent about jobs, and about the account itself."""
+        """Returns the messages to send about jobs, and about the account itself."""
         jobs = self.discovery.jobs if self.discovery else {}
         queued = sorted(self.queued.items()) if self.discovery else ()
         return [
@@ -93,12 +93,12 @@ class RoundUnderWay:
         ]
 
     def confirm(self, polled: Polled) -> None:
-        """Notes that a job holds as it is stored, if that is what its poll found."""
+        """Records a poll's confirmation of a stored job, if it has one."""
         if polled.confirmation:
             self.confirmations[polled.job.key] = polled.confirmation
 
     def as_round(self, started: datetime, now: datetime, calls: int) -> Round:
-        """As its row is to hold it, if it ended `now`; `calls` are those to Batch since it `started`."""
+        """Returns the round's row, if it ended `now`; `calls` are requests to Batch since it `started`."""
         discovery = self.discovery
         found = Found(
             date=discovery.date if discovery else None,
@@ -121,7 +121,7 @@ class RoundUnderWay:
         ).after(self.last, found)
 
     def reasons(self, wanted: Collection[str] | None) -> tuple[Reason, ...]:
-        """Why a poll on demand of the ids `wanted` (None: all) didn't come to a good end, job by job."""
+        """Returns the reasons, by job, why a poll on demand of the ids `wanted` (None: all) is incomplete."""
         whole = tuple(Reason(None, problem) for problem in (self.reason, *self.beside) if problem)
         if self.discovery is None:
             return whole
