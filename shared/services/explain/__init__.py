@@ -1,4 +1,4 @@
-"""Gathers what explains why a job doesn't run: what is stored, and what Batch can be asked.
+"""Gathers the evidence why a job doesn't run, from storage and from Batch.
 
 Imports `queries` and `tasks`.
 """

@@ -1,9 +1,9 @@
-"""Reads what a job's waiting tasks depend on, and how far those tasks are.
+"""Reads the dependencies of a job's waiting tasks, and the states of the tasks that they depend on.
 
-What they depend on comes from Batch, of so many of them; how far others are from the cache. A few of the tasks that
-failed are asked whether that satisfies dependencies all the same: if it does of one, it stays unknown of those that
-weren't asked, else they are taken not to, as is the default. And a few of those that aren't cached are asked whether
-they are there, as they may be newer than the cache. Of the others that stays unknown.
+Dependencies come from Batch, for a bounded number of tasks; states come from the cache. For three failed tasks Batch is
+asked whether they satisfy dependencies nevertheless. If one does, the other failed ones stay unknown; otherwise they
+count as not satisfying, as is the default. For three uncached tasks Batch is asked whether they exist, as they may be
+newer than the cache; the others stay unknown.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -38,11 +38,11 @@ _ASKED: tuple[Standing, ...] = ("failed", "missing")
 
 
 class FoundDependencies(NamedTuple):
-    """What holds the waiting tasks.
+    """The tasks that hold the waiting ones.
 
-    Of `unread` others neither the cache knows anything nor anybody was asked; `surmised` are those that failed and are
-    taken to satisfy nobody without having been asked. `is_cut`: waiting tasks depend on MOST_KEYS others or more, so
-    some may not have been looked at, and nothing is known to hold some of the waiting tasks.
+    `unread` others are neither cached nor requested. `surmised` failed ones are assumed to satisfy no dependency.
+    `is_cut`: waiting tasks depend on at least MOST_KEYS others, so some may not have been read, and for some waiting
+    tasks no blocker is known.
     """
 
     dependencies: Dependencies
@@ -57,7 +57,7 @@ class DependencyReading:
         self._tasks = tasks
 
     async def read(self, report: JobReport) -> FoundDependencies:
-        """Raises BatchError, CacheConflictError."""
+        """Returns the dependencies that hold a job's waiting tasks. Raises BatchError, CacheConflictError."""
         job = report.job.facts.id
         waiting, whole = await self._evidence.fetch_waiting(job)
         names = wanted_keys(waiting)
@@ -87,7 +87,7 @@ class DependencyReading:
         )
 
     async def _far(self, report: JobReport, waiting: Sequence[WaitingTask]) -> dict[str, Task]:
-        """Of the first stored tasks that may keep others those that are in ranges of these, by key."""
+        """Returns the first stored unfinished or failed tasks in ranges that waiting tasks depend on, by key."""
         found: dict[str, Task] = {}
         for wanted in _KEEPING:
             listed = self._tasks.tasks(report.account.id, report.job.facts.id, TaskList(_MAX_LISTED, wanted))
@@ -98,12 +98,12 @@ class DependencyReading:
 
 
 def _first(order: Iterable[str], standings: Mapping[str, Standing], kind: Standing) -> list[str]:
-    """The first tasks that stand so, which hold the most."""
+    """Returns the first tasks of a standing, which hold the most others."""
     return list(dict.fromkeys(key for key in order if standings[key] == kind))[:MAX_ASKED]
 
 
 def _standing(task: Task | None) -> Standing:
-    """That of a task by what is cached of it, `missing` there; one that succeeded satisfies, as it does by default."""
+    """Returns the standing of a cached task, `missing` without one; success satisfies dependencies by default."""
     if task is None:
         return "missing"
     if task.state == COMPLETED:

@@ -1,4 +1,4 @@
-"""Why a job doesn't run: gathers what is stored and what Batch can be asked, and lets the rules conclude."""
+"""Explanations why a job doesn't run: gathers evidence from storage and Batch, and applies the rules."""
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
@@ -35,7 +35,7 @@ _UNSURE = ("stale", "catchingUp")
 
 @dataclass(frozen=True, slots=True)
 class ExplanationReport:
-    """An explanation, as of the oldest part of what is stored that it rests on, and what couldn't be found out."""
+    """An explanation, the date of its oldest stored evidence, and the facts that couldn't be determined."""
 
     job: JobReport
     as_of: datetime | None
@@ -44,7 +44,7 @@ class ExplanationReport:
 
 
 class Explanations:
-    """`sources` by account id."""
+    """Explanations of jobs; `sources` are keyed by account id."""
 
     def __init__(  # noqa: PLR0917 - what it gathers from
         self,
@@ -64,7 +64,7 @@ class Explanations:
         self._clock = clock
 
     async def explain(self, account_id: str, job_id: str) -> ExplanationReport:
-        """Raises NotFoundError."""
+        """Returns the explanation of a job. Raises NotFoundError."""
         source = found(self._sources, account_id)
         report, unread = await self._queries.job(account_id, job_id), Unread()
 
@@ -101,19 +101,19 @@ class Explanations:
         return None
 
     async def _why_unread(self, account_id: str, evidence: Evidence) -> tuple[str, ...]:
-        """Why a pool that may be there isn't stored, as far as its account's last round over pools tells."""
+        """Returns the problem of the account's last round over pools, which may be why a pool isn't stored."""
         if evidence.pool or evidence.pool_gone or evidence.deleted or not evidence.job.pool_id:
             return ()
         problem = await self._pools.problem(account_id)
         return (f"When pools were polled last, this went wrong: {problem}",) if problem else ()
 
     async def _jobs(self, account_id: str, report: JobReport) -> list[JobReport]:
-        """All jobs of the account, where the job has tasks that may compete with theirs."""
+        """Returns all jobs of the account if the job has waiting tasks that may compete with theirs."""
         picture = report.job.picture
         return await self._queries.jobs(account_id) if picture and picture.counts.active else []
 
     async def _waiting(self, report: JobReport, evidence: Evidence, unread: Unread) -> Waiting | None:
-        """The slots of the first waiting tasks; of more where these may not fit into what is free, or on any node."""
+        """Returns the slots of the first waiting tasks; of more if these may not fit the free slots or any node."""
         found = None
         if not evidence.waits or evidence.deleted:
             return found
@@ -124,9 +124,9 @@ class Explanations:
         return found
 
     async def _nodes(self, account_id: str, evidence: Evidence, unread: Unread) -> tuple[Node, ...]:
-        """The pool's nodes, where numbers don't say all: some take no tasks, or it matters which have how much room.
+        """Returns the pool's nodes if its totals don't suffice: some take no tasks, or their free slots matter.
 
-        Of full nodes numbers don't tell which get no more tasks: those that drain are `running`, too.
+        For full nodes, totals don't show which accept no more tasks, as draining nodes are also `running`.
         """
         pool = evidence.pool
         if pool is None or pool.picture is None or not evidence.waits:
@@ -172,13 +172,13 @@ def _shares(report: JobReport, pool_id: str | None) -> bool:
 
 
 def _lately(report: JobReport, now: datetime) -> bool:
-    """True where tasks may have ended within the time that tells how fast they do."""
+    """Returns whether tasks may have ended within the time from which their rate is computed."""
     facts = report.job.facts
     return facts.state != COMPLETED or now - facts.state_transition_time < _LATELY
 
 
 def _counts(report: JobReport, now: datetime) -> bool:
-    """True where an explanation rests on what is known of another job, which may change; be it not read yet."""
+    """Returns whether an explanation depends on another job's changing state, even if that isn't read so far."""
     return _lately(report, now) and not report.job.sealed
 
 
@@ -188,7 +188,7 @@ def _as_of(report: JobReport, pool: PoolReport | None, others: Sequence[JobRepor
 
 
 def _unsure(report: JobReport, pool: PoolReport | None, others: Sequence[JobReport]) -> Iterator[str]:
-    """What of all that is stored isn't up to date."""
+    """Yields a sentence for each part of the stored evidence that isn't up to date."""
     if report.verdict.level in _UNSURE:
         yield f"The counts of its tasks aren't up to date. {report.verdict.reason}"
     if pool and pool.verdict.level in _UNSURE:

@@ -1,11 +1,10 @@
-"""What only Batch knows of a job that waits, asked now: a few calls, in a bounded time, and never a failure.
+"""Evidence about a waiting job that only Batch has: a few requests in bounded time, which never fail the answer.
 
-At most a GET of the job, one of its pool where that isn't stored, three of tasks that are tried again and again, three
-pages of waiting tasks, of tasks that others depend on three that failed and three that aren't stored, three pages of
-preparation tasks; and of three jobs before it what their waiting tasks depend on and how their preparation went, of up
-to ten while none of those that answered could start a task and fewer than three looks failed.
-What can't be had is said in a sentence. Where the service asks to be left alone nothing more is asked, and rounds are
-told.
+At most: a GET of the job, one of its pool if that isn't stored, three of repeatedly retried tasks, three pages of
+waiting tasks, three failed and three unstored tasks that others depend on, three pages of preparation tasks. Then, for
+three jobs before it, the dependencies of their waiting tasks and the results of their preparation. These are requested
+for up to ten jobs, while no answer shows a task that could start and fewer than three requests failed. Missing answers
+are stated in sentences. On throttling no more is requested, and rounds wait as well.
 """
 
 import asyncio
@@ -46,7 +45,7 @@ type KnowsPool = Callable[[str | None], Awaitable[bool]]
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """What Batch said, None where nobody could ask, and sentences on what couldn't be found out."""
+    """The answers of Batch, None for those not requested, and sentences on missing ones."""
 
     facts: JobFacts | None = None
     gone: bool = False
@@ -60,7 +59,7 @@ class Live:
 
 
 class LiveEvidence:
-    """`seconds` is how long all of it may take."""
+    """Evidence from Batch; `seconds` is the time limit for all requests."""
 
     def __init__(
         self,
@@ -80,10 +79,10 @@ class LiveEvidence:
     async def gather(
         self, source: BatchAccount, report: JobReport, *, knows_pool: KnowsPool, retried: Sequence[Retried] = ()
     ) -> Live:
-        """What there is to know of a job beside what is stored; nothing where none of its tasks waits or is retried.
+        """Returns evidence about a job beyond storage; nothing if none of its tasks waits or is retried.
 
-        `knows_pool` says whether the pool with an id is stored. `retried` are tasks that were tried again; Batch is
-        asked for their bounds, up to the first task that has none. Raises StorageError, CacheConflictError.
+        `knows_pool` returns whether the pool with an id is stored. `retried` are tasks with retries; Batch is asked for
+        their retry limits, up to the first task without one. Raises StorageError, CacheConflictError.
         """
         if report.job.deleted or not (_may_wait(report) or retried):
             return Live()
@@ -92,7 +91,7 @@ class LiveEvidence:
         return asking.live
 
     async def of_rivals(self, source: BatchAccount, rivals: Sequence[JobReport]) -> RivalLooks:
-        """What keeps the waiting tasks of other jobs. Raises StorageError, CacheConflictError."""
+        """Returns the causes that hold the waiting tasks of other jobs. Raises StorageError, CacheConflictError."""
         asking = AskingOfRivals(source, self._tasks, rivals)
         if rivals:
             await self._ask(source, asking)
@@ -118,7 +117,7 @@ class LiveEvidence:
 
 
 class _Asks(Protocol):
-    """What is asked one after the other, and told of what couldn't be found out; `left` isn't known by then."""
+    """Requests made one after another, with sentences on missing answers; `left` names the facts that stay unknown."""
 
     @property
     def left(self) -> str: ...
@@ -129,7 +128,7 @@ class _Asks(Protocol):
 
 
 def _may_wait(report: JobReport) -> bool:
-    """True where tasks wait, nobody knows, or the job completed without any: it may not have been able to start."""
+    """Returns whether tasks may wait: some do, counts are unknown, or the job completed without any."""
     picture = report.job.picture
     if picture is None or picture.counts.active:
         return True
@@ -137,7 +136,7 @@ def _may_wait(report: JobReport) -> bool:
 
 
 class _Asking:
-    """Asks one thing after the other; what was answered stays when a later answer fails."""
+    """Sends one request after another; earlier answers stay when a later request fails."""
 
     def __init__(
         self,
@@ -158,11 +157,11 @@ class _Asking:
 
     @property
     def left(self) -> str:
-        """What isn't known where no more can be asked."""
+        """The facts that stay unknown if no more can be requested."""
         return _WITHOUT if self.live.facts is None else "the rest of what only Batch knows isn't known"
 
     async def ask(self) -> None:
-        """Raises BatchError where the job can't be had, BatchThrottledError wherever no more is to be asked."""
+        """Raises BatchError if the job can't be fetched, BatchThrottledError whenever requests must stop."""
         try:
             job = await self._evidence.fetch_job(self._job.id)
         except BatchMissingError:
@@ -191,7 +190,7 @@ class _Asking:
             await self._guarded("How its preparation went", self._ask_preparation)
 
     async def _ask_pool(self, pool_id: str | None) -> None:
-        """A pool that isn't stored may be there: it is new, or pools couldn't be listed; a job without any has none."""
+        """Looks up an unstored pool, which may be new or not listed; a job without a pool id has no pool."""
         try:
             if pool_id:
                 await BatchPools(self._source).fetch_pool(pool_id)
@@ -242,5 +241,5 @@ class _Asking:
             self.tell(f"{what} isn't known: {error}")
 
     def tell(self, sentence: str) -> None:
-        """Adds to what couldn't be found out."""
+        """Adds a sentence on a missing answer."""
         self.live = replace(self.live, unknown=(*self.live.unknown, f"{sentence.rstrip('.')}."))

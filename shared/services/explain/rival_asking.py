@@ -1,6 +1,6 @@
-"""Asks what keeps the waiting tasks of other jobs: those that wait for good come before nobody.
+"""Requests the causes that hold other jobs' waiting tasks: permanently held tasks don't compete for slots.
 
-What they depend on, where the job uses that; and how the preparation went of a job of which nothing runs.
+Requests the dependencies, for jobs that use them, and the results of preparation for jobs without running tasks.
 """
 
 from collections.abc import Sequence
@@ -23,20 +23,20 @@ _LEFT = "whether the waiting tasks of other jobs could start isn't known"
 
 @dataclass(frozen=True, slots=True)
 class RivalLook:
-    """`is_prepared` is False where preparation failed on every node on which it has ended."""
+    """The causes that hold a job's tasks; `is_prepared` is False if preparation failed on every node where it ended."""
 
     dependencies: Dependencies | None = None
     is_prepared: bool = True
 
     @property
     def is_held(self) -> bool:
-        """True where none of the waiting tasks could start."""
+        """Returns whether no waiting task could start."""
         found = self.dependencies
         return not self.is_prepared or (found is not None and (found.all_held or found.seem_all_held))
 
 
 class RivalLooks(NamedTuple):
-    """Looks at other jobs by the jobs' keys, the keys of jobs whose look failed, and sentences on what isn't known."""
+    """Results by job key, the keys of jobs whose requests failed, and sentences on unknown facts."""
 
     found: dict[str, RivalLook]
     failed: frozenset[str]
@@ -44,10 +44,10 @@ class RivalLooks(NamedTuple):
 
 
 class AskingOfRivals:
-    """`found` and `failed` are keys of jobs; what was answered stays when a later answer fails.
+    """Requests about other jobs; `found` and `failed` are keyed by job, and answers stay when a later request fails.
 
     It asks about the first ENOUGH_LOOKS of `rivals`, then about more until one of those that answered could start a
-    task or _MAX_FAILED looks have failed.
+    task or _MAX_FAILED requests have failed.
     """
 
     def __init__(self, source: BatchAccount, tasks: TaskQueries, rivals: Sequence[JobReport]) -> None:
@@ -63,7 +63,7 @@ class AskingOfRivals:
         return _LEFT
 
     async def ask(self) -> None:
-        """Raises BatchThrottledError where no more is to be asked."""
+        """Raises BatchThrottledError when requests must stop."""
         for number, report in enumerate(self._rivals):
             if number >= ENOUGH_LOOKS and not all(look.is_held for look in self.found.values()):
                 return

@@ -1,4 +1,4 @@
-"""Reads what is known of the other jobs on a pool, and whether those before a job can use the slots they wait for."""
+"""Reads the other jobs on a pool, and whether those before a job can use the slots that they wait for."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -16,7 +16,7 @@ from shared.services.explain.unread import Unread
 from shared.services.tasks.unfinished_tasks import UnfinishedTasks
 from shared.stores.batch.batch import BatchAccount
 
-_MAX_ASKED = 10  # jobs, be it Batch or storage that is asked
+_MAX_ASKED = 10  # jobs, for requests to Batch and for reads of storage
 
 
 class RivalReading:
@@ -27,7 +27,10 @@ class RivalReading:
     async def read(
         self, source: BatchAccount, evidence: Evidence, others: Sequence[JobReport], unread: Unread
     ) -> tuple[tuple[Rival, ...], tuple[str, ...]]:
-        """The other jobs on the pool, and whether what waits of those that come first can start at all."""
+        """Returns the other jobs on the pool, and sentences on unknown facts.
+
+        For those that come first, it determines whether their waiting tasks can start at all.
+        """
         rivals = {job.job.key: rival for job in others if (rival := rival_of(job))}
         reports = {job.job.key: job for job in others}
         in_line = _in_line(evidence, rivals)
@@ -45,7 +48,7 @@ class RivalReading:
         return tuple(rivals.values()), unknown
 
     async def _fits(self, report: JobReport, rival: Rival, evidence: Evidence, unread: Unread) -> bool:
-        """Whether a task of a job that waits fits on a node, of those that were looked at."""
+        """Returns whether one of the first waiting tasks of a job fits on a node; True if unknown."""
         if evidence.pool is None or rival.waiting_slots <= rival.counts.active:
             return True
         with unread.noted(f"How many slots the waiting tasks of '{rival.id}' require"):
@@ -55,7 +58,7 @@ class RivalReading:
 
 
 def _in_line(evidence: Evidence, rivals: Mapping[str, Rival]) -> list[str]:
-    """The keys of the jobs that come before this one or beside it, those with the most slots to take first."""
+    """Returns the keys of jobs before this one or of the same priority, those with the most slots first."""
     priority = evidence.job.priority or 0
     ahead = [key for key, rival in rivals.items() if rival.contending and rival.priority >= priority]
     ordered = sorted(ahead, key=lambda key: (-rivals[key].priority, -rivals[key].contending_slots, key))
@@ -63,12 +66,12 @@ def _in_line(evidence: Evidence, rivals: Mapping[str, Rival]) -> list[str]:
 
 
 def _is_uncertain(rival: Rival) -> bool:
-    """True where what is stored doesn't say whether a waiting task of the job could start."""
+    """Returns whether storage doesn't decide if a waiting task of the job could start."""
     return rival.fits and (rival.rules.uses_task_dependencies or not rival.running)
 
 
 def rival_of(report: JobReport) -> Rival | None:
-    """None for a job without tasks that run or wait."""
+    """Returns None for a job without running or waiting tasks."""
     picture, facts = report.job.picture, report.job.facts
     if picture is None or facts.state == COMPLETED or picture.counts.completed == picture.counts.total:
         return None

@@ -1,4 +1,4 @@
-"""Notes what is stored and can't be read while an answer is put together from the rest."""
+"""Records stored data that can't be read, while an answer is made from the rest."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,7 +7,7 @@ from shared.errors import CacheConflictError, UnreadableError
 
 
 class Unread:
-    """What is stored and can't be read, a sentence each: the answer comes from the rest."""
+    """Sentences on stored data that can't be read."""
 
     def __init__(self) -> None:
         self.told: dict[str, None] = {}
