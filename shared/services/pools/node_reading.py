@@ -1,9 +1,8 @@
-"""Reads a pool's nodes: those that changed where that can be exact, else all of them.
+"""Reads a pool's nodes: only the changed ones if that is exact, otherwise all.
 
-A list of changes shows no node that is gone, and no task that began or ended on a node that runs others. So it serves
-for pools that weren't resized and where nothing runs, before and after it, and counts as exact only if both the
-service's node counts and the size in its list of pools are the same; any difference is answered by a list of all nodes
-at once, which the service calls exact.
+A list of changes doesn't show deleted nodes, nor tasks that began or ended on nodes with other running tasks. So it
+serves only for pools without a resize or running tasks, before and after it. It counts as exact only if the service's
+node counts and the size in the pool list agree; otherwise one exact list of all nodes follows.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,22 +22,25 @@ type NodesRead = tuple[NodesPicture, Mapping[str, Node]]
 
 
 class NodeReading:
-    """`overlap` is how much of the past a list of changes repeats, `full_list_interval` how old a full one may get."""
+    """Reads nodes of pools.
+
+    `overlap` is how much of the past a list of changes repeats, `full_list_interval` the maximum age of a full list.
+    """
 
     def __init__(self, source: BatchPools, *, overlap: timedelta, full_list_interval: timedelta) -> None:
         self._source = source
         self._overlap = overlap
         self._full_list_interval = full_list_interval
-        self._told_none: dict[str, set[str]] = {}  # by pool: nodes that ran tasks, of which our last list told none
+        self._told_none: dict[str, set[str]] = {}  # by pool: nodes with tasks run, for which our last list showed none
 
     def forget(self, pool_id: str) -> None:
-        """Of a pool that is gone."""
+        """Drops the state of a deleted pool."""
         self._told_none.pop(pool_id, None)
 
     async def read(self, pool: Pool, stored: StoredNodes, counts: NodeCounts | None, t0: datetime) -> NodesRead:
-        """The nodes of a pool as of `t0`, and what to say of them; the digest is that of `stored`. Raises BatchError.
+        """Returns the nodes of a pool as of `t0`, and their summary; the digest is that of `stored`. Raises BatchError.
 
-        `counts` are the service's (None: not known), `stored` is what was known before anything was listed.
+        `counts` are the service's (None: unknown), `stored` are the nodes known before listing.
         """
         picture = pool.picture
         stored = _of_this_pool(pool, stored)
@@ -55,15 +57,16 @@ class NodeReading:
         return await self._read_all(pool, stored, counts, t0)
 
     def _may_rest(self, pool: Pool, counts: NodeCounts | None, since: datetime, t0: datetime) -> bool:
-        """True where a list of changes `since` then may do: no node has come or gone, and nothing runs."""
+        """Returns whether a list of changes `since` suffices: no node was added or removed, and nothing runs."""
         if counts is None or not are_settled(counts) or _may_be_resized(pool.facts, since):
             return False
         return not pool.wants_all_nodes(t0, self._full_list_interval)
 
     async def _read_all(self, pool: Pool, stored: StoredNodes, counts: NodeCounts | None, t0: datetime) -> NodesRead:
-        """All nodes; with their recent tasks now and then only, as these are ten times the rest.
+        """Lists all nodes, with their recent tasks only every full list interval, as these are ten times the rest.
 
-        Sooner where none is known of a node that has run some, unless this process' last such list told none of it.
+        The interval is a fifth if no task is known of a node that has run some, unless this process's last such list
+        showed none.
         """
         picture = pool.picture
         is_full = picture is None or stored.is_torn or t0 - picture.full_read_at >= self._interval(pool, stored)
@@ -84,15 +87,15 @@ def _without_recent(nodes: Mapping[str, Node]) -> set[str]:
 
 
 def _may_be_resized(facts: PoolFacts, since: datetime) -> bool:
-    """True where nodes may have come and others gone since then, whatever their number is now."""
+    """Returns whether nodes may have been added or removed since then, even if their number is the same."""
     at = facts.allocation_state_transition_time
     return facts.allocation_state not in {None, "steady"} or (at is not None and at >= since)
 
 
 def may_be_anothers(pool: Pool, stored: StoredNodes, nodes: Mapping[str, Node], known_until: datetime) -> bool:
-    """True where the nodes that were read may be those of a pool made anew under the id since `known_until`.
+    """Returns whether the nodes read may belong to a pool re-created under the id since `known_until`.
 
-    All of its nodes are younger; it may have none yet, where this one had some or was about to.
+    All nodes of such a pool are younger; or it has none so far, while this one had some or was about to.
     """
     if not nodes:
         return bool(stored.nodes) or not pool.facts.is_empty
@@ -101,18 +104,18 @@ def may_be_anothers(pool: Pool, stored: StoredNodes, nodes: Mapping[str, Node], 
 
 
 def _of_this_pool(pool: Pool, stored: StoredNodes) -> StoredNodes:
-    """What was stored, without what is left of a pool that had the same id before."""
+    """Returns the stored nodes, without those of a deleted pool of the same id."""
     is_older = stored.tally is not None and stored.tally.since < _created(pool)
     return replace(stored, tally=None, nodes={}, is_torn=True) if is_older else stored
 
 
 def _created(pool: Pool) -> int:
-    """Milliseconds since 1970, as exact as the dates of answers are."""
+    """Returns milliseconds since 1970, in whole seconds as dates of responses are."""
     return to_milliseconds(pool.facts.creation_time.replace(microsecond=0))
 
 
 def _merged(pool: Pool, stored: StoredNodes, told: Sequence[Node], t0: datetime, *, whole: bool) -> dict[str, Node]:
-    """Nodes of which a crash left no pool were known when they were first counted."""
+    """Merges listed nodes into the stored ones; without a stored snapshot these are known since their tally began."""
     known_as_of = stored.tally.since if stored.tally else None
     if pool.picture:
         known_as_of = to_milliseconds(pool.picture.as_of)
@@ -129,7 +132,7 @@ def _picture(
     counts: NodeCounts | None = (),
     pages: int | None = None,
 ) -> NodesPicture:
-    """`pages` None: only changes were listed, or nothing had to be."""
+    """Returns the snapshot; `pages` None means that only changes were listed, or nothing."""
     summary = summary_of(nodes.values(), pool.facts.slots_per_node)
     return NodesPicture(
         as_of=t0,
@@ -144,6 +147,6 @@ def _picture(
 
 
 def _tally(pool: Pool, stored: StoredNodes, t0: datetime) -> Tally:
-    """What was counted of this pool, which begins no earlier than itself."""
+    """Returns the tally of this pool, which begins no earlier than its creation."""
     before = stored.tally or (pool.picture.tally if pool.picture else None)
     return before if before and before.since >= _created(pool) else Tally(max(to_milliseconds(t0), _created(pool)))

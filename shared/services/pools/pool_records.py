@@ -1,8 +1,8 @@
-"""What is stored of pools is saved and deleted here, so that their history is complete.
+"""Saves and deletes pool rows, so that their history is complete.
 
-As with jobs (`job_records.py`): a sample that ended stands in the pool's row, beside what followed it, and gets into
-the history before it leaves the row. Whoever loses the row has written what the winner writes. A round may change a
-hundred pools, so each keeps some ended samples in its row and merges them at once, in turns.
+As with jobs (`job_records.py`), a sample that ended stays in the pool's row until it is in the history. A process that
+loses the race for the row has written the same history as the winner. A round may change a hundred pools, so each keeps
+some ended samples in its row and merges them in one step, in turns.
 """
 
 from collections.abc import Sequence
@@ -27,9 +27,9 @@ class PoolRecords:
         self._retention = retention
 
     async def save_all(self, account_key: str, pools: Sequence[Pool]) -> list[Pool | CacheConflictError]:
-        """Writes pools as they were loaded, or new ones; gives each as it is stored then, or the conflict.
+        """Writes pools under their ETags, or new ones; returns each as stored, or its conflict.
 
-        What ended before the samples that stand in their rows is in their histories by then. Raises StorageError.
+        Samples that leave their rows are written to the histories first. Raises StorageError.
         """
         due = {pool.key: pool.ended for pool in pools if _is_due(pool)}
         rows = {key: rows_of(samples[:-1], samples[-1], self._retention) for key, samples in due.items()}
@@ -38,10 +38,10 @@ class PoolRecords:
         return await self._pools.save_all(account_key, kept)
 
     async def forget(self, account_key: str, pool: Pool) -> None:
-        """Deletes a pool's row after the last of its samples got into its history, which stays for its own time.
+        """Deletes a pool's row after writing its last samples to its history, which has its own retention.
 
-        Where another process went on since this one loaded it, later samples may stand where the last one would.
-        Raises CacheConflictError, StorageError.
+        If another process has written the row since, these samples aren't written over later ones. Raises
+        CacheConflictError, StorageError.
         """
         if pool.samples and await self._pools.is_stored(account_key, pool):
             await self._history.save_all(account_key, {pool.key: rows_of(pool.samples, None, self._retention)})
@@ -49,7 +49,7 @@ class PoolRecords:
 
 
 def _is_due(pool: Pool) -> bool:
-    """True in one minute of ten, another for each pool, and where so many samples wait."""
+    """Returns True in one of ten minutes, staggered by pool, and if more than ten samples wait."""
     if not pool.ended[:-1]:
         return False
     minute = pool.ended[-1].at // _MINUTE

@@ -1,8 +1,8 @@
 """A round over one account's pools: the list of pools, the service's node counts, and the nodes of each pool.
 
-It runs beside the round over jobs, and neither waits for the other or ends by the other's failure. An unchanged account
-costs a request for pools, one for the counts of every ten of them, one for every pool that has nodes, and one row read
-and written. Each pool is compared with its own counts alone, so it doesn't matter that pages of counts differ in time.
+It runs beside the round over jobs; neither waits for the other or ends with its failure. An unchanged account costs a
+request for pools, one for the counts of every ten pools, one for every pool with nodes, and one row read and written.
+Each pool is compared only with its own counts, so pages of counts may differ in time.
 """
 
 import asyncio
@@ -36,15 +36,15 @@ from shared.stores.tables.unreadable import warn_of
 _LOG = logger(__name__)
 _AT_ONCE = 8
 _WRITTEN_TOGETHER = 50  # pools
-_COUNTING_SECONDS = 5.0  # as pages of counts come one after the other, and nothing else can be read meanwhile
-_COUNTING_SHARE = 1 / 3  # of the time that is left, as the nodes themselves matter more
-_LOOK_UPS = 50  # in one round, after many pools were deleted at once
+_COUNTING_SECONDS = 5.0  # as pages of counts are read one after another, and nothing else can be read meanwhile
+_COUNTING_SHARE = 1 / 3  # of the remaining time, as the nodes themselves matter more
+_LOOK_UPS = 50  # per round, after a purge of many pools
 
 
 class PoolRounds:
-    """Rounds over the pools of one account, one at a time; other processes are met through ETags.
+    """Rounds over the pools of one account, one at a time; ETags detect writes of other processes.
 
-    `full_list_interval` is the age at which all that is known of a pool's nodes is asked for anew.
+    `full_list_interval` is the maximum age of stored pools and nodes before they are read in full again.
     """
 
     def __init__(
@@ -70,10 +70,10 @@ class PoolRounds:
         self._read_at: datetime | None = None
 
     async def run(self, goes_on: Callable[[], bool], deadline: float | None = None) -> BesideEnd:
-        """A round, while `goes_on` says so. What Batch refuses is noted, and given.
+        """Runs a round while `goes_on` returns True; records and returns Batch's errors.
 
-        `deadline` is when it will say no at the latest, in loop time; None where nobody knows. Raises StorageError and
-        CacheConflictError where what Batch refuses can't be noted.
+        `deadline`, in loop time, is when `goes_on` returns False at the latest; None if unknown. Raises StorageError
+        and CacheConflictError if the round can't be stored.
         """
         calls, started = self.source.calls, await self._clock.now()
         known = await self._load(started)
@@ -97,7 +97,7 @@ class PoolRounds:
         return BesideEnd(this.throttled, f"Pools: {done.problem}" if done.problem else None)
 
     async def _load(self, now: datetime) -> KnownPools:
-        """What is known; what another process left in storage that died before its last word shows with full lists."""
+        """Returns known pools, from storage once per full list interval, which finds rows of processes that died."""
         if self._read_at is None or is_over(self._read_at, self._full_list_interval, now):
             self._pools.forget(self._key)
             await self._nodes.doubt(self._key)
@@ -105,7 +105,7 @@ class PoolRounds:
         return await self._pools.load_known(self._key)
 
     async def _discover(self, this: PoolsUnderWay) -> None:
-        """Lists pools, looks up those that are missing, and asks for the counts where there may be nodes at all."""
+        """Lists pools, looks up missing ones, and requests node counts if there may be nodes."""
         listed = await self.source.fetch_pools()
         known = this.known.pools
         this.date = at = listed.date
@@ -124,10 +124,10 @@ class PoolRounds:
             await self._count(this)
 
     async def _count(self, this: PoolsUnderWay) -> None:
-        """The service's node counts, as far as they come in time; elsewhere all nodes are listed without them.
+        """Requests the service's node counts as far as they arrive in time; other pools' nodes are listed without them.
 
-        No page is asked for after five seconds, and none waited for when a third of the time that was left is over.
-        That none can be had is noted.
+        No page is requested after five seconds, nor awaited beyond a third of the remaining time. A failure to get any
+        is recorded.
         """
         this.all_counted = False
         now = asyncio.get_running_loop().time()
@@ -152,10 +152,10 @@ class PoolRounds:
             _LOG.warning("Nodes of the pools of %s can't be counted: %s", self.source.account.id, error)
 
     def _first_seen(self, this: PoolsUnderWay, facts: PoolFacts) -> Pool:
-        """A pool that isn't known. Over a row that can't be read it is written under the ETag of that.
+        """Returns a new pool; over an unreadable row it is written under that row's ETag.
 
-        Leaving such a row would be for good where it is damaged. Its nodes are read in full; only samples of its
-        history that it held, and resize errors of before, are lost.
+        A damaged row would otherwise stay for ever. The pool's nodes are read in full; only the samples in the row and
+        earlier resize errors are lost.
         """
         row = this.known.unreadable.get(facts.key)
         if row is None:
@@ -164,7 +164,7 @@ class PoolRounds:
         return replace(first_seen(facts, this.t0()), etag=row.etag)
 
     async def _look_up_unreadable(self, this: PoolsUnderWay, key: str) -> None:
-        """A row that can't be read, of a pool that no list shows, goes as any does: when a GET says so."""
+        """Deletes an unreadable row of an unlisted pool only if a GET answers 404."""
         row = this.known.unreadable[key]
         stored = await self._nodes.load(self._key, key)
         try:
@@ -177,9 +177,10 @@ class PoolRounds:
             await self._pools.delete(self._key, key, row.etag)
 
     async def _look_up(self, this: PoolsUnderWay, pool: Pool) -> None:
-        """A pool that no list shows is gone when a GET says so, never otherwise. All that is kept of it goes then.
+        """Looks up an unlisted pool, and deletes all its rows only if a GET answers 404.
 
-        Under ETags of before that: it may be made anew meanwhile. One that was made since the list is left to the next.
+        Rows are deleted under earlier ETags, as the pool may be re-created meanwhile. A pool created after the list is
+        left to the next round.
         """
         stored = await self._nodes.load(self._key, pool.key)
         try:
@@ -194,7 +195,7 @@ class PoolRounds:
             this.forget(pool.key)
 
     async def _poll_all(self, this: PoolsUnderWay) -> None:
-        """Polls every pool that is there, stalest first, a few at a time, and writes what was read by the dozen."""
+        """Polls every existing pool, stalest first, a few at a time, and writes the results of 50 pools together."""
         gate = asyncio.Semaphore(_AT_ONCE)
 
         async def poll(pool: Pool) -> None:
@@ -207,7 +208,7 @@ class PoolRounds:
             await self._save(this, [pool.key for pool in pools])
 
     async def _poll(self, this: PoolsUnderWay, pool: Pool) -> None:
-        """ETags first, then the nodes, then whose they are: those of a pool made anew are left to the next round."""
+        """Reads ETags, then nodes, then checks the pool; nodes of a re-created pool are left to the next round."""
         stored = await self._nodes.load(self._key, pool.key, pool.picture.digest if pool.picture else None)
         try:
             picture, nodes = await self._reading.read(pool, stored, this.counts_of(pool), this.t0())
@@ -225,9 +226,9 @@ class PoolRounds:
         return facts.creation_time != pool.facts.creation_time
 
     async def _save(self, this: PoolsUnderWay, keys: Sequence[str]) -> None:
-        """Writes what differs from what is stored: nodes before the pools that sum them up.
+        """Writes changes, nodes before the pools that summarize them.
 
-        Of pools whose nodes couldn't be read that is what the list told of them.
+        Pools whose nodes couldn't be read get their listed facts.
         """
         this.overtaken |= await self._looked_at_since(this, [key for key in keys if this.has_changed(key)])
         read = {key: this.writes.pop(key) for key in keys if key in this.writes}
@@ -244,23 +245,23 @@ class PoolRounds:
                 this.stored[pool.key] = end
 
     async def _looked_at_since(self, this: PoolsUnderWay, keys: Sequence[str]) -> set[str]:
-        """Pools that a faster round knows as of later. They are left to that round, or to the next one."""
+        """Returns pools that a faster round stored with a later date; that round or the next one polls them."""
         last = await self._pools.load_round(self._key) if keys else None
         return {key for key in keys if this.is_older(last, key)}
 
     async def _guarded(self, this: PoolsUnderWay, key: str, work: Coroutine[Any, Any, None]) -> None:
-        """Work on one pool, whose failure is noted and spoils nothing else."""
+        """Runs work on one pool and records its failure, without effect on others."""
         try:
             await work
         except BatchThrottledError as error:
             this.fail(error)
             return
-        except CacheConflictError:  # whoever was first says how that went
+        except CacheConflictError:  # the faster process records its result
             this.overtaken.add(key)
         except BatchscopeError as error:
             this.failures[key] = str(error)
             _LOG.warning("The poll of the pool %s in %s failed: %s", key, self.source.account.id, error)
-        except Exception as error:  # a defect that one pool meets mustn't end the polls of the others
+        except Exception as error:  # a defect in one pool mustn't stop the polls of others
             this.failures[key] = f"{type(error).__name__}: {error}"
             _LOG.exception("The poll of the pool %s in %s broke", key, self.source.account.id)
         this.reached.add(key)

@@ -1,4 +1,4 @@
-"""What a round over pools has found so far, and what its row is told of it at the end."""
+"""The results of a running round over pools, and its final row."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -14,14 +14,14 @@ from shared.stores.pools.pools import KnownPools
 
 @dataclass(slots=True)
 class PoolsUnderWay:
-    """Keys are pool keys. `goes_on` is asked before each pool: False when time is up, or the service throttles.
+    """The state of a running round over pools; keys are pool keys.
 
-    `deadline` is when time will be up, in loop time, where that is known.
-    `pools` are those there are, as they are known now, `told` those of them that the list showed, or a GET; `nonsense`
-    says of others why what the list told of them makes no sense; `stored` is what storage holds of pools for sure;
-    `reached` are those whose poll ended, well or not, `overtaken` those that another process wrote first; `writes` are
-    what is to be written of nodes; `date` is that of the list of pools; `counts` are the service's node counts, and
-    `all_counted` says that pools which aren't among them have none.
+    `goes_on` is called before each pool and returns False when time is up or the service throttles. `deadline` is that
+    time, in loop time, if known. `pools` are the known pools, `told` those of them that the list or a GET showed;
+    `nonsense` explains invalid list entries of others. `stored` is the certain content of storage; `reached` are pools
+    whose poll ended, even with an error, `overtaken` those that another process wrote first. `writes` are pending
+    writes of nodes; `date` is the pool list's. `counts` are the service's node counts, and with `all_counted` pools
+    without counts have no nodes.
     """
 
     started: datetime
@@ -46,24 +46,27 @@ class PoolsUnderWay:
         self.pools, self.stored = dict(self.known.pools), dict(self.known.pools)
 
     def t0(self) -> datetime:
-        """The date of the list of pools, which every read after it is as of. Raises BatchAnswerError before that."""
+        """Returns the date of the pool list, as of which all later reads are.
+
+        Raises BatchAnswerError before the list.
+        """
         if self.date is None:
             raise BatchAnswerError("The pools weren't listed.")
         return self.date
 
     def there(self) -> list[Pool]:
-        """Those that are there for sure, as they are known now."""
+        """Returns the pools that certainly exist."""
         return [pool for key, pool in self.pools.items() if key in self.told]
 
     def counts_of(self, pool: Pool) -> NodeCounts | None:
-        """The service's node counts of a pool, None where they aren't known."""
+        """Returns the service's node counts of a pool, None if they are unknown."""
         return self.counts.get(pool.key, () if self.all_counted else None)
 
     def may_go_on(self) -> bool:
         return self.throttled is None and self.goes_on()
 
     def is_stored(self, pool: Pool) -> bool:
-        """True where a pool's row says all that is known of it, but for as of when."""
+        """Returns whether a pool's row holds its known state, except for the date."""
         before = self.known.pools.get(pool.key)
         return before is not None and before.etag == pool.etag and before.told == pool.told
 
@@ -71,9 +74,9 @@ class PoolsUnderWay:
         return key in self.pools and not self.is_stored(self.pools[key])
 
     def is_older(self, last: PoolRound | None, key: str) -> bool:
-        """True where `last`, stored meanwhile, knows a pool as of later than this round's own list.
+        """Returns whether `last`, stored meanwhile, has a later date for a pool than this round's own list.
 
-        A pool that is new to this round and isn't confirmed there may be deleted by now.
+        A pool that is new to this round and unconfirmed there may be deleted by now.
         """
         if last is None or self.date is None:
             return False
@@ -83,17 +86,17 @@ class PoolsUnderWay:
         return confirmation is not None and confirmation.as_of > self.date
 
     def forget(self, key: str) -> None:
-        """After a pool turned out to be gone."""
+        """Removes a deleted pool."""
         self.pools.pop(key, None)
         self.stored.pop(key, None)
 
     def fail(self, error: BatchscopeError) -> None:
-        """After something failed that concerns all pools that haven't been reached."""
+        """Records an error that concerns all pools not reached so far."""
         self.reason = str(error)
         self.throttled = error if isinstance(error, BatchThrottledError) else self.throttled
 
     def as_round(self, calls: int) -> PoolRound:
-        """As its row is to hold it: of a pool that it didn't reach, what the last one said of that stays."""
+        """Returns the round's row, which keeps the last round's failures of pools that this one didn't reach."""
         last = self.known.last
         told = {key: pool.confirmation() for key, pool in self.stored.items()}
         there = self.pools.keys() | self.known.unreadable.keys() | self.nonsense.keys()

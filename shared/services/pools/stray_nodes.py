@@ -1,6 +1,6 @@
-"""Nodes without a pool: those of a new pool are written first, and then its host may die, and the pool be deleted.
+"""Deletion of nodes without a pool, left by a host that died between writing a new pool's nodes and its row.
 
-No list shows that pool any more, and no row of its own says that there was one: so no round ever forgets its nodes.
+If that pool is deleted, no list shows it and it has no row, so no round deletes its nodes.
 """
 
 from contextlib import suppress
@@ -17,17 +17,17 @@ class StrayNodes:
         self._nodes = nodes
 
     async def collect(self, account_key: str, *, before: datetime) -> int:
-        """Deletes those that were written `before` then, by storage's clock; gives of how many pools they were.
+        """Deletes such nodes written `before` then, by storage's clock; returns the number of their pools.
 
-        Later ones may be of a pool that is being read just now. Raises StorageError.
+        Later ones may belong to a pool that is being read. Raises StorageError.
         """
-        found = await self._nodes.pool_keys(account_key)  # before the pools: nodes written since aren't among them
+        found = await self._nodes.pool_keys(account_key)  # before the pools, so that later nodes aren't included
         collected = 0
         for key in sorted(found - await self._pools.keys(account_key)):
             stored = await self._nodes.load(account_key, key)
             written = await self._nodes.written_at(stored)
             if written is not None and written < before:
-                with suppress(CacheConflictError):  # such a pool was made anew
+                with suppress(CacheConflictError):  # such a pool was re-created
                     await self._nodes.delete(stored)
                     collected += 1
         return collected
