@@ -1,1 +1,1 @@
-"""Looks at an account's job schedules. Imports `round`."""
+"""Polls an account's job schedules. Imports `round`."""

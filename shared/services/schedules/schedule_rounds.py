@@ -1,8 +1,8 @@
-"""A look at an account's job schedules, beside the round over its jobs: one list tells all of them.
+"""Polls of an account's job schedules, beside the round over its jobs: one list shows all of them.
 
-Where schedules may still change it is taken with every round, else now and then, or once a job shows up that belongs to
-a schedule which isn't known. An account without schedules costs nothing in between, neither requests nor storage.
-Schedules are remembered while this process is the last that looked, and read from storage now and then.
+Schedules that may still change are polled every round; otherwise now and then, or when a job of an unknown schedule is
+listed. In between, an account without schedules costs neither requests nor storage operations. Schedules are cached
+while this process polled last, and read from storage now and then.
 """
 
 from collections import Counter
@@ -26,14 +26,14 @@ from shared.stores.schedules import KnownSchedules, ScheduleStore
 from shared.stores.tables.unreadable import Unreadable, warn_of
 
 _LOG = logger(__name__)
-_LOOK_UPS = 50  # in one round, after many schedules were deleted at once
+_LOOK_UPS = 50  # per round, after a purge of many schedules
 
 
 class ScheduleRounds:
-    """Looks at the schedules of one account, one at a time; other processes are met through ETags.
+    """Polls the schedules of one account, one poll at a time; ETags detect writes of other processes.
 
-    `idle` is the time between two looks where no schedule is known that may still change; `horizon` how long ago one
-    may have completed that is seen for the first time.
+    `idle` is the time between two polls while no known schedule may change. `horizon` is the maximum age of the
+    completion of a new schedule.
     """
 
     def __init__(
@@ -51,10 +51,10 @@ class ScheduleRounds:
         self._read_at: datetime | None = None
 
     async def run(self, heard: Heard, goes_on: Callable[[], bool], *, thorough: bool = False) -> BesideEnd:
-        """A look, if one is due; what Batch refuses is noted, and given.
+        """Polls schedules, if due; records and returns Batch's errors.
 
-        `heard` gives the jobs of schedules by key, once the jobs were listed; it is asked only where nothing else calls
-        for a look, which `thorough` does, or counting needs a job. Raises StorageError and CacheConflictError.
+        `heard` returns the jobs of schedules by key, once jobs were listed. It is called only if nothing else, such as
+        `thorough`, calls for a poll, or if counting needs a job. Raises StorageError and CacheConflictError.
         """
         started = await self._clock.now()
         rests = not thorough and self._until is not None and is_until(self._until, self._idle, started)
@@ -70,19 +70,19 @@ class ScheduleRounds:
         return await self._look(SchedulesUnderWay(known, goes_on, heard), started)
 
     async def _load(self, now: datetime, *, anew: bool) -> KnownSchedules:
-        """What is stored; what a process left there that died before its last word shows after `idle` at the latest."""
+        """Returns known schedules, from storage at least once per `idle`, which finds rows of processes that died."""
         if anew or self._read_at is None or is_over(self._read_at, self._idle, now):
             self._store.forget(self._key)
             self._read_at = now
         return await self._store.load_known(self._key)
 
     def _rest(self, since: datetime, schedules: Iterable[Schedule]) -> None:
-        """Until then nothing calls for a look but jobs of other schedules than these."""
+        """Sets the time until which only jobs of unknown schedules call for a poll."""
         self._until = since + self._idle
         self._there = frozenset(schedule.key for schedule in schedules if not schedule.deleted)
 
     async def _hears_of_others(self, heard: Heard) -> bool:
-        """True where there are jobs of schedules that aren't known; once for each, as it may be gone by now."""
+        """Returns whether jobs of unknown schedules exist; once for each schedule, as it may be deleted by now."""
         jobs = (await heard()).values()
         others = {key_of(job.facts.schedule_id or "") for job in jobs if not job.deleted} - self._there
         news, self._asked_for = others - self._asked_for, others
@@ -106,7 +106,7 @@ class ScheduleRounds:
         return BesideEnd(this.throttled, f"Job schedules: {done.problem}" if done.problem else None)
 
     async def _list(self, this: SchedulesUnderWay) -> None:
-        """Lists schedules, and looks up those that are missing."""
+        """Lists schedules, and looks up missing ones."""
         listed = await self.source.fetch_schedules()
         this.date = listed.date
         there = {facts.key: facts for facts in listed.schedules}
@@ -131,9 +131,9 @@ class ScheduleRounds:
         return facts.state == COMPLETED and facts.state_transition_time < now - self._horizon
 
     async def _look_up(self, this: SchedulesUnderWay, schedule: Schedule, date: datetime) -> None:
-        """A schedule that no list shows is gone when a GET says so, never otherwise.
+        """Looks up an unlisted schedule, which is deleted only if a GET answers 404.
 
-        One that was made anew since the list is left to the next look: nothing is known of it as of `date`.
+        A schedule re-created after the list is left to the next poll: nothing is known of it as of `date`.
         """
         before = this.before(schedule)
         try:
@@ -147,7 +147,7 @@ class ScheduleRounds:
             this.fail([schedule.key], error)
 
     async def _look_up_unreadable(self, this: SchedulesUnderWay, row: Unreadable, date: datetime) -> None:
-        """A row that can't be read, of a schedule that no list shows, goes as well only when a GET says so."""
+        """Deletes an unreadable row of an unlisted schedule only if a GET answers 404."""
         try:
             facts = await self.source.fetch_schedule(row.id)
             if facts.creation_time <= date:
@@ -160,7 +160,7 @@ class ScheduleRounds:
             this.fail([row.key], error)
 
     async def _specify(self, this: SchedulesUnderWay) -> None:
-        """Reads what the jobs of new and modified schedules are to be like, all by one list."""
+        """Reads the job specifications of new and modified schedules, all by one list."""
         wanted = [schedule for schedule in this.schedules.values() if schedule.wants_specification]
         if not wanted or not this.may_go_on():
             return
@@ -174,11 +174,11 @@ class ScheduleRounds:
             found = told.get((schedule.key, schedule.facts.last_modified))
             if isinstance(found, str):
                 this.schedules[schedule.key] = schedule.not_specified(found)
-            elif found is not None:  # else it was modified since it was listed: the next list tells both
+            elif found is not None:  # otherwise modified since it was listed: the next list shows both
                 this.schedules[schedule.key] = schedule.specified(*found)
 
     async def _settle(self, this: SchedulesUnderWay) -> None:
-        """Notes for which run the first job that is counted was made, while that job is known."""
+        """Records the run of the first counted job, while that job is known."""
         wanted = [schedule for schedule in this.schedules.values() if schedule.telling_job]
         jobs = await this.heard() if wanted else {}
         for schedule in wanted:
@@ -186,7 +186,7 @@ class ScheduleRounds:
                 this.schedules[schedule.key] = schedule.counted_from(job.facts.creation_time)
 
     async def _save(self, this: SchedulesUnderWay, started: datetime, calls: int) -> ScheduleRound:
-        """Writes schedules that changed, and then what this look found, which it gives."""
+        """Writes changed schedules, then the results of the poll, which it returns."""
         stored, overtaken = await self._save_schedules(this)
         last = this.known.last
         there = {key: schedule for key, schedule in this.schedules.items() if not schedule.deleted}
@@ -214,10 +214,7 @@ class ScheduleRounds:
         return done
 
     async def _save_schedules(self, this: SchedulesUnderWay) -> tuple[dict[str, Schedule] | None, set[str]]:
-        """Writes those that changed; gives all as they are stored then, None where that isn't known for sure.
-
-        And the keys of those that another process wrote first.
-        """
+        """Writes changed schedules; returns all as stored, None if uncertain, and the keys that others wrote first."""
         older = await self._told_since(this)
         changed = [this.written(schedule) for schedule in this.changed() if schedule.key not in older]
         ends = await self._store.save_all(self._key, changed) if changed else []
@@ -228,7 +225,10 @@ class ScheduleRounds:
         return {**this.known.schedules, **stored} if is_sure else None, overtaken
 
     async def _told_since(self, this: SchedulesUnderWay) -> set[str]:
-        """Changed schedules that a faster look knows as of later. They are left to that look, or to the next one."""
+        """Returns changed schedules that a faster poll stored with a later date.
+
+        They are left to that poll, or to the next one.
+        """
         changed = [schedule.key for schedule in this.changed() if schedule.key not in this.known.unreadable]
         last = await self._store.load_round(self._key) if changed else None
         if last is None or last.as_of is None or this.date is None or last.as_of <= this.date:

@@ -1,4 +1,4 @@
-"""What a look at job schedules has found so far."""
+"""The results of a running poll of job schedules."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -14,9 +14,9 @@ type Heard = Callable[[], Awaitable[Mapping[str, Job]]]
 
 @dataclass(slots=True)
 class SchedulesUnderWay:
-    """What has been found so far: schedules by key, as they are known now, and what went wrong with single ones.
+    """The state of a running poll: known schedules by key, and failures of single ones.
 
-    `told` are those that the list showed, or a GET.
+    `told` are the schedules that the list or a GET showed.
     """
 
     known: KnownSchedules
@@ -33,22 +33,22 @@ class SchedulesUnderWay:
         self.schedules = dict(self.known.schedules)
 
     def first_seen(self, facts: ScheduleFacts, at: datetime) -> Schedule:
-        """One that isn't known. Over a row that can't be read it is written under the ETag of that."""
+        """Returns a new schedule; over an unreadable row it is written under that row's ETag."""
         row = self.known.unreadable.get(facts.key)
         return replace(first_seen(facts, at), etag=row.etag if row else None)
 
     def before(self, schedule: Schedule) -> datetime:
-        """As of when a schedule was known the last time."""
+        """Returns the last date as of which a schedule was known."""
         return self.known.last.as_of_schedule(schedule) if self.known.last else schedule.seen_at
 
     def held(self, key: str) -> tuple[str, datetime]:
-        """Which version of one that this look can't confirm held the last time, and as of when."""
+        """Returns the last confirmed version of a schedule that this poll can't confirm, and its date."""
         schedule, last = self.known.schedules[key], self.known.last
         is_overtaken = last is not None and last.is_overtaken(schedule)
         return last.holding()[key] if last and is_overtaken else (schedule.version, self.before(schedule))
 
     def written(self, schedule: Schedule) -> Schedule:
-        """As it is to be written: as of when it holds."""
+        """Returns the schedule to write, with the date as of which it holds."""
         as_of = self.date if schedule.key in self.told else self.before(self.known.schedules[schedule.key])
         return replace(schedule, written_as_of=as_of)
 
@@ -59,7 +59,7 @@ class SchedulesUnderWay:
         return self.throttled is None and self.goes_on()
 
     def fail(self, keys: Iterable[str] | None, error: BatchscopeError) -> None:
-        """After something failed that concerns some schedules, or all (None)."""
+        """Records an error that concerns some schedules, or all (None)."""
         self.throttled = error if isinstance(error, BatchThrottledError) else self.throttled
         if keys is None:
             self.reason = str(error)
