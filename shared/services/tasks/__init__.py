@@ -1,1 +1,1 @@
-"""The cached tasks of a job as lists, timelines and details want them. Imports stores and `queries`."""
+"""Reads the cached tasks of a job for lists, timelines and details. Imports stores and `queries`."""

@@ -1,9 +1,8 @@
-"""Walks over the cached tasks of a job, leaf by leaf in the order of ids or against it, while polls go on.
+"""Walks over a job's cached tasks, leaf by leaf in ascending or descending order of ids, while polls continue.
 
-Every key is come by once. Where a leaf was rewritten, or another generation is served meanwhile, the walk goes on there
-with what is stored then: so it never repeats or leaves out a task that there was all the time. What it gives isn't a
-snapshot: leaves read later show what happened later. A few leaves are read ahead, more the longer a walk lasts, and no
-more than that are in memory.
+Every key is visited once. If a leaf was rewritten or another generation is served, the walk continues with the new
+state, so it neither repeats nor skips a task that existed all the time. The result isn't a snapshot: leaves read later
+show later changes. Up to eight leaves are read ahead, more the longer a walk lasts, and no others are in memory.
 """
 
 import asyncio
@@ -28,7 +27,7 @@ _MOST_AHEAD = 8
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """A leaf, and the keys in it that are meant."""
+    """A leaf, and the range of its keys to use."""
 
     leaf: Leaf
     keys: KeyRange
@@ -44,7 +43,7 @@ type Plan = list[tuple[LeafEntry, KeyRange]]
 
 
 class LeafWalk:
-    """Of the jobs that `queries` knows."""
+    """Walks over the tasks of jobs that `queries` knows."""
 
     def __init__(self, queries: Queries, cache: TaskCache) -> None:
         self._queries = queries
@@ -60,12 +59,10 @@ class LeafWalk:
         holds: Holds = lambda _: True,
         backwards: bool = False,
     ) -> AsyncGenerator[Slice]:
-        """The leaves that hold keys of a range and whose counts and summary are wanted; none before the first read.
+        """Yields the leaves with keys in a range and wanted counts and summaries; none before the first read.
 
-        Of ranges for which `holds` is false nothing is read.
-
-        Raises NotFoundError before the first, and CacheConflictError where polls are always faster. To be closed by
-        whoever doesn't want all of them.
+        Ranges for which `holds` returns False aren't read. Callers that stop early must close the generator. Raises
+        NotFoundError before the first leaf, CacheConflictError if polls are always faster.
         """
         tries = 0
         while True:
@@ -98,21 +95,21 @@ class LeafWalk:
 
 
 def _parts(directory: Directory) -> Plan:
-    """Leaves and the keys that each is there for."""
+    """Returns each leaf with its range of keys."""
     lows = [entry.row[1:] for entry in directory.leaves]
     highs = [*lows[1:], None] if lows else []  # a job without tasks has no leaf
     return [(entry, KeyRange(low, high)) for entry, low, high in zip(directory.leaves, lows, highs, strict=True)]
 
 
 def _left(keys: KeyRange, done: KeyRange, *, backwards: bool) -> KeyRange:
-    """What is left of a range after a part of it."""
+    """Returns the rest of a range after a part of it."""
     if backwards:
         return KeyRange(keys.low, done.low)
     return KeyRange(keys.low, keys.low) if done.high is None else KeyRange(done.high, keys.high)
 
 
 async def _read(cache: TaskCache, partition: str, plan: Sequence[tuple[LeafEntry, KeyRange]]) -> AsyncGenerator[Slice]:
-    """The leaves of a plan, some of them read ahead. Raises CacheConflictError at the first that was rewritten."""
+    """Yields the leaves of a plan, some read ahead. Raises CacheConflictError at the first rewritten leaf."""
     rest, ahead = iter(plan), 1
     under_way: deque[tuple[asyncio.Task[Leaf], KeyRange]] = deque()
     try:

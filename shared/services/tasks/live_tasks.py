@@ -1,8 +1,7 @@
-"""One task in full, asked of Batch when somebody wants to see it; what the cache knows of it is told beside.
+"""One task in full, requested from Batch when somebody opens it, beside its cached state.
 
-It asks under the same conditions as a poll: not where monitoring is switched off, nor while the service wants to be
-left alone, and within the account's cap of calls. Names that clients send become part of an address only if Batch could
-have given them.
+Requests follow the conditions of a poll: not while monitoring is off or the service requests back-off, and within the
+account's call cap. Ids from clients become part of a URL only if they are valid Batch ids.
 """
 
 import re
@@ -23,7 +22,7 @@ _TASK_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 class LiveTasks:
-    """`sources` by account id."""
+    """Reads single tasks from Batch; `sources` are keyed by account id."""
 
     def __init__(
         self,
@@ -40,7 +39,7 @@ class LiveTasks:
         self._clock = clock
 
     async def task(self, account_id: str, job_id: str, task_id: str) -> LiveTask:
-        """Raises NotFoundError, MonitoringOffError, and BatchError where Batch doesn't give it."""
+        """Returns one task. Raises NotFoundError, MonitoringOffError, and BatchError if Batch doesn't return it."""
         source = found(self._sources, account_id)
         report = await self._queries.job(account_id, job_id)
         job = report.job.facts.id

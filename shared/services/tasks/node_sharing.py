@@ -1,7 +1,7 @@
-"""How many tasks ran on a node beside another, as the stored runs tell: nothing is asked of Batch.
+"""Counts tasks that ran on a node beside another, from stored runs, without requests to Batch.
 
-Jobs that may have used the pool then are looked through as far as a bound allows: the task's own first, of a large one
-the tasks whose ids stand next to the task's.
+Jobs that may have used the pool then are read up to a limit: the task's own job first, of a large one the tasks with
+neighbouring ids.
 """
 
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ _MOST_TASKS = 200_000  # of the task's own job, and of all others
 
 @dataclass(frozen=True, slots=True)
 class Sharing:
-    """Of so many other tasks the latest run shared time on the node, or of more, unless it `is_complete`."""
+    """The number of other tasks whose latest run overlapped on the node; a lower bound unless `is_complete`."""
 
     tasks: int
     is_complete: bool
@@ -37,7 +37,7 @@ class NodeSharing:
         self._walk = walk
 
     async def of(self, account: Account, job: Job, task: Task, stay: Stay) -> Sharing:
-        """Raises CacheConflictError, StorageError."""
+        """Returns how many tasks shared the node with a task's stay. Raises CacheConflictError, StorageError."""
         own, is_complete = await self._own_runs(account, job, task, stay)
         tasks = sum(run.task != task.id for run in own)
         known = await self._jobs.load_known(account.key)
@@ -48,12 +48,12 @@ class NodeSharing:
             room -= other.picture.counts.total if other.picture else 0
             runs = await self._runs_if_told(account, other, stay) if other.picture and room >= 0 else None
             clear = [run for run in runs or () if run.end or not other.deleted]
-            tasks += len(clear)  # runs that a deleted job left open ended nobody knows when
+            tasks += len(clear)  # the end of runs that a deleted job left open is unknown
             is_complete = is_complete and runs is not None and len(clear) == len(runs)
         return Sharing(tasks, is_complete)
 
     async def _own_runs(self, account: Account, job: Job, task: Task, stay: Stay) -> tuple[list[Run], bool]:
-        """Those of the task's own job, and whether that are all."""
+        """Returns the runs of the task's own job, and whether these are all."""
         if job.picture is None or job.picture.counts.total <= _MOST_TASKS:
             return await self._runs(account, job, stay), True
         key, half = key_of(task.id), _MOST_TASKS // 2
@@ -61,7 +61,7 @@ class NodeSharing:
         return before + await self._runs(account, job, stay, KeyRange(key), most=half), False
 
     async def _runs_if_told(self, account: Account, job: Job, stay: Stay) -> list[Run] | None:
-        """None where the job changes too fast, or is forgotten."""
+        """Returns a job's runs, None if the job changes too fast or is deleted."""
         try:
             return await self._runs(account, job, stay)
         except (CacheConflictError, NotFoundError):
@@ -77,7 +77,7 @@ class NodeSharing:
         most: int | None = None,
         backwards: bool = False,
     ) -> list[Run]:
-        """Those of a range's first or last tasks, `most` of them, to whole leaves."""
+        """Returns the runs of a range's first or last `most` tasks, rounded up to whole leaves."""
         found, seen = list[Run](), 0
         slices = self._walk.slices(account.id, job.facts.id, keys=keys, wanted=_any, backwards=backwards)
         async with aclosing(slices):
@@ -94,7 +94,7 @@ def _latest_first(jobs: Mapping[str, Job]) -> list[Job]:
 
 
 def _may_share(job: Job, stay: Stay) -> bool:
-    """Whether tasks of a job may have run in the pool then."""
+    """Returns whether tasks of a job may have run in the pool then."""
     facts, over = job.facts, job.facts.end_time or job.deleted_at
     return (
         (facts.pool_id is None or key_of(facts.pool_id) == key_of(stay.node[0]))

@@ -1,4 +1,4 @@
-"""The cached tasks of a job as lists want them: filtered, in an order, so many behind a position."""
+"""Lists of a job's cached tasks: filtered, sorted, and a number of them after a position."""
 
 from bisect import bisect_left
 from collections.abc import AsyncGenerator, Collection
@@ -12,16 +12,16 @@ from shared.services.tasks.leaf_walk import LeafWalk
 
 
 class TaskQueries:
-    """Lists tasks; nothing is asked of Batch."""
+    """Lists tasks without requests to Batch."""
 
     def __init__(self, walk: LeafWalk) -> None:
         self._walk = walk
 
     async def tasks(self, account_id: str, job_id: str, listed: TaskList) -> AsyncGenerator[list[Task]]:
-        """Tasks in their order, up to some thousand at a time as they come in. To be closed by whoever stops early.
+        """Yields tasks in order, in batches of up to some thousand; callers that stop early must close the generator.
 
-        By id it reads no further than to the leaf that makes them full; other orders read all leaves that can hold
-        any. Raises NotFoundError before the first, CacheConflictError.
+        In order of ids it reads only until the list is full; other orders read all leaves with possible matches. Raises
+        NotFoundError before the first batch, CacheConflictError.
         """
         tasks = self._by_id if listed.order.is_by_id else self._by_value
         async with aclosing(tasks(account_id, job_id, listed)) as batches:
@@ -29,7 +29,7 @@ class TaskQueries:
                 yield batch
 
     async def task(self, account_id: str, job_id: str, task_key: str) -> Task | None:
-        """One task by its key, None where there is none. Raises NotFoundError for account and job."""
+        """Returns one task by its key, or None. Raises NotFoundError for account and job."""
         keys = KeyRange(task_key, keys_after(task_key).low)
         async with aclosing(self._walk.slices(account_id, job_id, keys=keys, wanted=ALL.may_match)) as slices:
             async for part in slices:
@@ -38,7 +38,7 @@ class TaskQueries:
         return None
 
     async def named(self, account_id: str, job_id: str, keys: Collection[str]) -> dict[str, Task]:
-        """Those of some tasks that there are, by key; only leaves that may hold one are read. Raises as `task` does."""
+        """Returns existing tasks by key; reads only leaves that may hold one. Raises the errors of `task`."""
         ordered, found = sorted(keys), dict[str, Task]()
         if not ordered:
             return found

@@ -1,4 +1,4 @@
-"""When each node ran what of a job, from the cache: nothing is asked of Batch."""
+"""When each node ran which tasks of a job, from the cache, without requests to Batch."""
 
 from contextlib import aclosing
 from datetime import datetime
@@ -21,7 +21,7 @@ class Timelines:
     async def timeline(
         self, account_id: str, job_id: str, *, start: datetime | None, end: datetime | None
     ) -> TimelineReport:
-        """The runs from `start`, or from the first, to before `end`, or to the last; in two passes where they are many.
+        """Returns the runs from `start` (None: the first) until before `end` (None: the last); two passes if many.
 
         Raises NotFoundError, CacheConflictError.
         """

@@ -1,4 +1,4 @@
-"""What the stored tasks of a job that haven't completed require, and which of them were tried again most often."""
+"""Slots required by a job's stored unfinished tasks, and the most retried of these."""
 
 from contextlib import aclosing
 
@@ -11,7 +11,7 @@ from shared.services.tasks.task_queries import TaskQueries
 
 LOOKED_AT, MAX_LOOKED_AT = 100, 10_000
 _MAX_RETRIED = 3
-_AGAIN = 2  # retries from which on it is asked whether they have an end
+_AGAIN = 2  # retries from which on their limit is requested
 
 
 class UnfinishedTasks:
@@ -19,14 +19,14 @@ class UnfinishedTasks:
         self._tasks = tasks
 
     async def waiting(self, report: JobReport, most: int = LOOKED_AT) -> Waiting | None:
-        """The slots of the first waiting tasks; None without any. Raises CacheConflictError, UnreadableError."""
+        """Returns the slots of the first waiting tasks, or None. Raises CacheConflictError, UnreadableError."""
         slots = [task.slots for task in await self._in_state(report, ACTIVE, most)]
         return Waiting(len(slots), min(slots), max(slots)) if slots else None
 
     async def most_retried(self, report: JobReport) -> tuple[Retried, ...]:
-        """Of the first tasks of each state those that were tried again most often, more than once; the most first.
+        """Returns the most retried among the first tasks of each state, with at least two retries, the most first.
 
-        Looks at none where the job has no retries. Raises CacheConflictError, UnreadableError.
+        Reads no tasks if the job has no retries. Raises CacheConflictError, UnreadableError.
         """
         picture = report.job.picture
         insight = picture.insight.unpack() if picture and picture.insight else None
