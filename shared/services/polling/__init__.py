@@ -1,1 +1,1 @@
-"""Ticks, rounds of whole accounts, polls on demand and the queue. Imports all that a round consists of."""
+"""Ticks, rounds of whole accounts, polls on demand and the queue. Imports all parts of a round."""

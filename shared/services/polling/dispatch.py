@@ -1,8 +1,7 @@
-"""One tick over all accounts: a round of each that is due, side by side, and no account waits for another.
+"""One tick over all accounts: a round of each due account, several at the same time.
 
-A timer fires again only after its function has returned. So while one account takes its time (a first read, a service
-that doesn't answer), the tick goes on giving the others their rounds as they come due; it never just waits for the
-slowest.
+A timer fires again only after its function has returned. So while the round of one account takes long (a first read, a
+service that doesn't answer), the tick runs the rounds of other accounts as they come due.
 """
 
 import asyncio
@@ -15,17 +14,16 @@ from shared.services.polling.rounds import AccountRounds
 _AT_ONCE = 8
 _TURN = 2.0  # seconds
 _SHORTEST_WAIT = 0.01  # seconds
-_LEAST = timedelta(seconds=15)  # for a round that begins late: jobs polled longest ago are reached all the same
+_LEAST = timedelta(seconds=15)  # for a round that begins late: the jobs polled longest ago are reached nevertheless
 
 
 class Dispatch:
-    """Rounds until the budget is over, or every round begun within it has ended, whichever is later.
+    """Runs rounds until the budget is over or every round begun within it has ended, whichever is later.
 
-    Accounts take turns, those polled longest ago first, a few at once: all side by side, each round would last as long
-    as all of them together, and what it found be as old by the time it is noted. But a turn ends after two seconds even
-    where the round goes on, so that no slow account keeps others from theirs. The tick ends as soon as nothing is under
-    way: what comes due after that is the next one's. A round has what is left of the budget, however late it begins, or
-    a little more where that is next to nothing. `left` are accounts whose turn hasn't come by then.
+    Accounts take turns, a few at a time, those polled longest ago first. If all ran side by side, each round would last
+    as long as all together, and its results would be old when written. A turn ends after two seconds even if its round
+    continues, so that slow accounts don't hold up others. The tick ends as soon as no round is running. A round has the
+    rest of the budget, but at least 15 seconds. `left` are accounts without a turn by then.
     """
 
     def __init__(
@@ -43,7 +41,7 @@ class Dispatch:
         self._began: dict[asyncio.Task[datetime | None], float] = {}
 
     async def run(self) -> None:
-        """Raises what went wrong with storage, after all rounds."""
+        """Runs the tick. Raises errors of storage after all rounds."""
         errors: list[BaseException] = []
         try:
             while self._begin():
@@ -60,7 +58,7 @@ class Dispatch:
             raise error
 
     def _begin(self) -> bool:
-        """Begins rounds of accounts whose turn it is. False when nothing is under way."""
+        """Starts rounds of accounts whose turn it is; returns False if no round is running."""
         in_time = self._time() < self._over_at
         if not in_time and not any(began < self._over_at for began in self._began.values()):
             self.left += self._waiting
@@ -79,18 +77,18 @@ class Dispatch:
         return max(timedelta(seconds=self._over_at - self._time()), min(_LEAST, self._budget))
 
     def _turns(self) -> list[float]:
-        """When the turns under way end, in loop time."""
+        """Returns the ends of the running turns, in loop time."""
         return [began + _TURN for began in self._began.values() if began + _TURN > self._time()]
 
     def _pause(self, now: datetime) -> float | None:
-        """Seconds until something may have to be begun; None where only the end of a round can bring that about."""
+        """Returns the seconds until a round may have to start; None if only the end of another can cause that."""
         pauses = [(min(self._due.values()) - now).total_seconds()] if self._due else []
         if self._waiting:
             pauses += [min(self._turns(), default=0.0) - self._time()]
         return max(min(pauses), _SHORTEST_WAIT) if pauses else None
 
     def _take(self, task: asyncio.Task[datetime | None]) -> BaseException | None:
-        """Notes when the account of a round that ended is due again; gives what the round raised."""
+        """Records when the account of an ended round is due again; returns the round's exception."""
         rounds = self._under_way.pop(task)
         del self._began[task]
         if error := task.exception():
@@ -100,7 +98,7 @@ class Dispatch:
         return None
 
     async def _line_up(self) -> None:
-        """Lets accounts that came due wait for their turn, while a round is under way that keeps the tick going."""
+        """Queues accounts that came due for a turn, while a round keeps the tick running."""
         now = await self._clock.now()
         if self._under_way:
             due = [rounds for rounds, at in self._due.items() if at <= now]

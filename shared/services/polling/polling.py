@@ -1,4 +1,4 @@
-"""Rounds of all accounts: what a tick runs, and polls on demand with their status."""
+"""Rounds of all accounts by ticks, and polls on demand with their status."""
 
 import asyncio
 import secrets
@@ -20,7 +20,7 @@ _QUEUED_BUDGET = timedelta(minutes=4)  # of the ten that a function call may tak
 
 
 class Polling:
-    """`accounts` are rounds by account id, `queued` what they leave to the queue."""
+    """Polling of all accounts; `accounts` are rounds by account id, `queued` the jobs that they leave to the queue."""
 
     def __init__(
         self,
@@ -42,9 +42,9 @@ class Polling:
         self._budget = budget
 
     async def tick(self) -> None:
-        """Rounds of every account that is due. Raises what went wrong with storage, after those of all accounts.
+        """Runs the rounds of all due accounts. Raises errors of storage after all rounds.
 
-        What didn't fit `take_messages` gives, also after an error.
+        `take_messages` returns the work that didn't fit, also after an error.
         """
         dispatch = Dispatch(self._accounts.values(), self._clock, interval=self._interval, budget=self._budget)
         try:
@@ -53,19 +53,19 @@ class Polling:
             await asyncio.gather(*(rounds.leave_to_queue(self._interval) for rounds in dispatch.left))
 
     def hint(self, account_key: str, jobs: Collection[str]) -> None:
-        """Something is said to have happened in jobs: the account's next round in this process begins with them."""
+        """Notes jobs with news: the account's next round in this process polls them first."""
         for rounds in self._accounts.values():
             if rounds.source.account.key == account_key:
                 rounds.hint([key_of(job) for job in jobs])
 
     def take_messages(self) -> list[JobMessage]:
-        """Accounts and jobs that were left to the queue since this was called last."""
+        """Returns messages about accounts and jobs left to the queue since the last call."""
         return [message for rounds in self._accounts.values() for message in rounds.take_messages()]
 
     async def run_queued(self, message: JobMessage) -> bool:
-        """Carries on with a job, or with an account. True where more is left: the message is to be sent again.
+        """Continues a job or an account; returns True if its message must be sent again, as work is left.
 
-        What else is left to the queue then `take_messages` gives. Raises NotFoundError, StorageError.
+        `take_messages` returns other work left to the queue. Raises NotFoundError, StorageError.
         """
         if message.job is None:
             rounds = self._rounds(message.account)
@@ -74,12 +74,15 @@ class Polling:
         return await found(self._queued, message.account).run(message.job, message.until, budget=_QUEUED_BUDGET)
 
     async def give_up(self, message: JobMessage) -> None:
-        """After a message failed each time; ticks come back to accounts anyhow. Raises NotFoundError, StorageError."""
+        """Records that all attempts of a message failed; ticks retry accounts anyway.
+
+        Raises NotFoundError, StorageError.
+        """
         if message.job is not None:
             await found(self._queued, message.account).give_up(message.job)
 
     async def request(self, account_id: str, jobs: tuple[str, ...] | None) -> PollOperation:
-        """Notes a poll on demand of some jobs, or of all (None). Raises NotFoundError, MonitoringOffError."""
+        """Stores a request to poll some jobs, or all (None). Raises NotFoundError, MonitoringOffError."""
         rounds = self._rounds(account_id)
         monitoring = await self._monitoring.load(rounds.source.account.key)
         if monitoring.off_reason:
@@ -89,9 +92,9 @@ class Polling:
         return await self._operations.save(rounds.source.account.key, operation)
 
     async def run(self, account_id: str, operation_id: str) -> PollOperation:
-        """Carries out a requested poll; one that is over already (a message delivered twice) stays as it is.
+        """Runs a requested poll; a completed one (of a message delivered twice) stays unchanged.
 
-        However the poll ends, its status says so. Raises NotFoundError, StorageError.
+        Its status records the result, also after errors. Raises NotFoundError, StorageError.
         """
         operation = await self.operation(account_id, operation_id)
         if operation.is_over:
@@ -109,7 +112,7 @@ class Polling:
             return await self.operation(account_id, operation_id)
 
     async def operation(self, account_id: str, operation_id: str) -> PollOperation:
-        """The status of a poll on demand. Raises NotFoundError."""
+        """Returns the status of a poll on demand. Raises NotFoundError."""
         found = await self._operations.load(self._rounds(account_id).source.account.key, operation_id)
         if found is None:
             raise NotFoundError("poll", operation_id, f" of the account '{account_id}'")

@@ -1,6 +1,6 @@
-"""Jobs of one account that rounds left to the queue: whatever takes longer than a round may.
+"""Jobs of one account that rounds left to the queue, as they take longer than a round.
 
-What becomes of a message is noted in the row of the account's last round, beside whichever round is under way.
+The result of a message is stored in the row of the account's last round, even while another round is running.
 """
 
 import asyncio
@@ -37,10 +37,10 @@ class QueuedJobs:
         self._clock = clock
 
     async def run(self, job_id: str, message: datetime | None = None, *, budget: timedelta) -> bool:
-        """Carries on with a job. True where more is left: its message is to be sent again.
+        """Continues a job; returns True if its message must be sent again, as work is left.
 
-        `message` is what JobMessage.until names it by. It is dropped where another one about the job is being worked
-        on, or nothing is left to do. What Batch refuses, or what can't be read, is noted. Raises StorageError,
+        `message` identifies the message, as JobMessage.until. It is dropped if another one about the job is being
+        processed, or no work is left. Batch's errors and unreadable rows are recorded. Raises StorageError,
         CacheConflictError.
         """
         account, key = self._source.account, key_of(job_id)
@@ -48,7 +48,7 @@ class QueuedJobs:
         now = await self._clock.now()
         if last is None:
             return False
-        if monitoring.off_reason or last.wait(now):  # a round will see to it when that is over
+        if monitoring.off_reason or last.wait(now):  # a later round handles it
             await self._tell(key)
             return False
         claim = await self._claimed(last, job_id, message, now)
@@ -74,7 +74,7 @@ class QueuedJobs:
         return more
 
     async def _claimed(self, last: Round, job_id: str, message: datetime | None, now: datetime) -> Mark | None:
-        """Marks a job as worked on because of this message; None where that isn't up to it."""
+        """Marks a job as processed by this message; returns None if the message has no work."""
         key = key_of(job_id)
         if key not in last.queued and not await self._long_reads.is_left(self._source, job_id):
             return None
@@ -83,17 +83,17 @@ class QueuedJobs:
         return noted.queued[key] if noted else None
 
     async def _goes_on(self, job_id: str, claim: Mark) -> bool:
-        """Whether a message is to be sent again whose worker was overtaken time after time.
+        """Returns whether to send a message again whose worker was overtaken each time.
 
-        Workers may have overtaken each other until all gave way, so whoever marked the job last goes on with what is
-        left. Another one, or whoever has ended meanwhile, says how the read went.
+        Workers may overtake each other until all give up, so the last one that marked the job continues the rest.
+        Another or an ended worker records the result of the read.
         """
         last = await self._rounds.load(self._source.account.key)
         is_last = last is not None and last.queued.get(key_of(job_id)) == claim
         return is_last and await self._long_reads.is_left(self._source, job_id)
 
     async def give_up(self, job_id: str) -> None:
-        """Notes that a job's message failed each time: its verdict and `health` say so until the job is polled again.
+        """Records that all attempts of a job's message failed, in its verdict and `health` until it is polled again.
 
         Raises StorageError, CacheConflictError.
         """

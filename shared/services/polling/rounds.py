@@ -1,4 +1,4 @@
-"""A round of one account: its job list, then a poll of every live job; what it found is noted last."""
+"""A round of one account: its job list, then a poll of every live job; the results are written last."""
 
 import asyncio
 from collections.abc import Collection, Coroutine
@@ -36,7 +36,7 @@ type _Beside = Coroutine[Any, Any, BesideEnd]
 
 @dataclass(frozen=True, slots=True)
 class RoundRules:
-    """Settings that rounds go by."""
+    """Settings of rounds."""
 
     overlap: timedelta
     full_list_interval: timedelta
@@ -44,9 +44,9 @@ class RoundRules:
 
 
 class AccountRounds:
-    """Rounds of one account, one at a time in this process; other processes are met through ETags.
+    """Rounds of one account, one at a time in this process; ETags detect writes of other processes.
 
-    `began` is when the last one did, in loop time; 0 before the first.
+    `began` is the start of the last round, in loop time; 0 before the first.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class AccountRounds:
         pools: PoolRounds | None = None,
         schedules: ScheduleRounds | None = None,
     ) -> None:
-        """`pools` None: rounds leave pools alone; so they do schedules."""
+        """Rounds skip pools and schedules where these are None."""
         self.source = source
         self._pools = pools
         self._schedules = schedules
@@ -80,15 +80,15 @@ class AccountRounds:
         self.began = 0.0
 
     def hint(self, jobs: Collection[str]) -> None:
-        """The next round begins with these jobs, by their keys: something is said to have happened in them."""
+        """Notes jobs with news, by key: the next round polls them first."""
         self._polls.hint(jobs)
 
     async def run_if_due(self, interval: timedelta, *, budget: timedelta, from_queue: bool = False) -> datetime | None:
-        """A round, unless one is under way or the interval hasn't passed. What Batch refuses is noted, not raised.
+        """Runs a round, unless one is running or the interval hasn't passed; records Batch's errors.
 
-        `interval` is that of accounts without a rate of their own. Gives when the next round is due; None where the
-        account needn't be looked at again soon: it is switched off or failing, or others see to it, such as whoever
-        gets the message about it that is `from_queue`.
+        `interval` is that of accounts without their own. Returns when the next round is due. Returns None if the
+        account needs no poll soon: it is off or failing, or others handle it, such as the receiver of its queue
+        message. `from_queue` means that this call is for that message.
         """
         if self._turn.locked():
             return None
@@ -106,9 +106,9 @@ class AccountRounds:
             return None if done.reason else now + interval * 0.9
 
     async def leave_to_queue(self, interval: timedelta) -> None:
-        """Marks a due round that didn't fit into a tick, unless a message about it is on its way. Raises StorageError.
+        """Queues a due round that didn't fit into a tick, unless its message is already waiting. Raises StorageError.
 
-        An account that was never polled gets a row for its mark, which tells nothing else.
+        An account that was never polled gets a row that holds only this mark.
         """
         account, now = self.source.account, await self._clock.now()
         monitoring = await self._monitoring.load(account.key)
@@ -120,14 +120,15 @@ class AccountRounds:
             self._messages.append(JobMessage(account.id, None))
 
     def take_messages(self) -> list[JobMessage]:
-        """About jobs, or the account itself, that were left to the queue since this was called last."""
+        """Returns messages about jobs, or the account, left to the queue since the last call."""
         messages, self._messages = self._messages, []
         return messages
 
     async def run_now(self, wanted: Collection[str] | None, *, budget: timedelta) -> tuple[int, tuple[Reason, ...]]:
-        """A round of all live jobs, or of those whose ids are `wanted`; how many were polled, and what failed.
+        """Polls all live jobs, or those with the `wanted` ids; returns the number polled, and the failures.
 
-        `wanted` None also lists every job, so that a deleted one is noticed. An account that is to be left alone is.
+        `wanted` None also lists every job, so that deleted ones are noticed. Polls nothing while monitoring is off or
+        the service requests back-off.
         """
         async with self._turn:
             await self._breathe()
@@ -144,11 +145,11 @@ class AccountRounds:
 
     @property
     def _calls(self) -> int:
-        """Requests sent so far, but for those about pools and schedules."""
+        """Requests sent so far, except for those about pools and schedules."""
         return self.source.calls - sum(beside.source.calls for beside in (self._pools, self._schedules) if beside)
 
     async def _breathe(self) -> None:
-        """Keeps a moment between rounds, however often polls are asked for."""
+        """Keeps a pause between rounds, however often polls are requested."""
         wait = self.began + _SHORTEST_INTERVAL - asyncio.get_running_loop().time()
         if wait > 0:
             await asyncio.sleep(wait)
@@ -161,10 +162,10 @@ class AccountRounds:
         deadline = self.began + budget.total_seconds()
         keys = None if wanted is None else frozenset(map(key_of, wanted))
         this = RoundUnderWay(last, keys, deadline, thorough=thorough)
-        beside_deadline = self.began + budget.total_seconds() / 2  # so that what hangs puts off no next round
+        beside_deadline = self.began + budget.total_seconds() / 2  # so that hanging requests don't delay the next round
         over_jobs = self._run_jobs(this, started, calls)
         beside = self._beside(this, beside_deadline) if keys is None else []
-        ends = await asyncio.gather(over_jobs, *beside, return_exceptions=True)  # none ends by another's failure
+        ends = await asyncio.gather(over_jobs, *beside, return_exceptions=True)  # none ends with another's failure
         if ends[0] is None:
             self._messages += this.messages(self.source.account.id)
         await self._note_beside(this, [end for end in ends if isinstance(end, BesideEnd)])
@@ -173,14 +174,14 @@ class AccountRounds:
         return this
 
     async def _note_beside(self, this: RoundUnderWay, ends: list[BesideEnd]) -> None:
-        """Leaves the account alone for as long as the service asked beside jobs."""
+        """Records the back-off that the service requested from polls of pools or schedules."""
         this.beside += [end.problem for end in ends if end.problem]
         if throttled := [end.throttled.retry_after for end in ends if end.throttled]:
             until = await self._clock.now() + max(throttled)
             await self._rounds.change(self.source.account.key, lambda last: last.waiting(until))
 
     def _beside(self, this: RoundUnderWay, deadline: float) -> list[_Beside]:
-        """What goes on beside the round over jobs: looks at pools and at schedules."""
+        """Returns the polls that run beside the round over jobs: of pools and schedules."""
 
         def goes_on() -> bool:
             return this.goes_on(deadline)
@@ -198,7 +199,7 @@ class AccountRounds:
                 this.listed.set()
             await self._polls.poll_all(this)
             await self._polls.save_listed(this)
-            if this.wanting:  # what the others are as of doesn't wait for reads that take longer
+            if this.wanting:  # the dates of other jobs don't wait for longer reads
                 await self._note(this, started, calls)
                 await self._polls.reconcile_all(this)
         except BatchscopeError as error:
@@ -211,13 +212,13 @@ class AccountRounds:
         await self._note(this, started, calls)
 
     async def _note(self, this: RoundUnderWay, started: datetime, calls: int) -> None:
-        """Writes the round's row as things stand. `calls` are those of before the round."""
+        """Writes the round's row in its current state; `calls` are the requests before the round."""
         done = this.as_round(started, await self._clock.now(), self._calls - calls)
         this.noted = await self._rounds.save(self.source.account.key, done.merged(this.noted) if this.noted else done)
 
     async def _discover(self, this: RoundUnderWay, now: datetime) -> None:
         known = await self._records.load_all(self.source.account.key, this.last)
-        news = known.unreadable.keys() - self._unreadable  # a full list tells what they are of
+        news = known.unreadable.keys() - self._unreadable  # a full list shows their jobs
         warn_of(self.source.account.key, (known.unreadable[key] for key in news))
         full = this.last is None or this.last.full_list_is_due(now, self._rules.full_list_interval) or bool(news)
         found = await discover(
@@ -230,6 +231,6 @@ class AccountRounds:
             this.behind = await self._behind([job for job in found.live() if this.is_in_queue(job, now)])
 
     async def _behind(self, queued: list[Job]) -> frozenset[str]:
-        """Those of the jobs in the queue of which more changed than a round may read, by key. Raises StorageError."""
+        """Returns the keys of queued jobs with more changes than a round may read. Raises StorageError."""
         behind = await asyncio.gather(*(is_behind(self._plans, self.source.account.key, job) for job in queued))
         return frozenset(job.key for job, left in zip(queued, behind, strict=True) if left)
