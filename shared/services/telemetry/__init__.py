@@ -1,4 +1,4 @@
-"""Node telemetry as a kind of blobs, its hours, and answers about what nodes and tasks measured.
+"""Ingests node telemetry, rolls it up to hours, and answers queries for measurements of nodes and tasks.
 
 Imports `blobs`, `events` and `queries`.
 """

@@ -1,7 +1,7 @@
-"""Minutes of days that are past their time become hours, a day of an incarnation at a time, in small transactions.
+"""Rolls expired minutes up to hours, one day of an incarnation after another, in small transactions.
 
-A death between any two leaves each minute in exactly one of the two kinds, and the next run goes on from there. Memory
-holds what one transaction does. Nothing is dropped here: hours go when their own time is over (taken_in.py).
+A crash between two leaves each minute in exactly one of both forms, and the next run continues. Memory holds one
+transaction. Hours are deleted at the end of their own retention (taken_in.py).
 """
 
 import asyncio
@@ -20,14 +20,14 @@ from shared.stores.telemetry.telemetry_hours import HourStore, hour_rows, number
 from shared.stores.telemetry.telemetry_rows import Kept
 
 _DAY = 86_400_000  # milliseconds
-_GRACE = timedelta(hours=1)  # longer than any function call: what was taken when the day went out is written by then
-_ENOUGH_CELLS = 20_000  # minutes of series; a row adds 10,000 at most, and hours that stood there before as many
+_GRACE = timedelta(hours=1)  # longer than any function call: samples ingested at the end of the day are written by then
+_ENOUGH_CELLS = 20_000  # minutes of series; a row adds 10,000 at most, and the previous hours as many
 _ENOUGH_ROWS = 90  # deleted and written
 
 
 @dataclass(slots=True)
 class _Batch:
-    """Rows of minutes that go in one transaction, and the hours that they come to, by session."""
+    """Rows of minutes for one transaction, and the resulting hours by session."""
 
     rows: list[Kept] = field(default_factory=list)
     hours: dict[int, Rollups] = field(default_factory=dict)
@@ -51,10 +51,10 @@ class HourRollups:
         self._index = index
 
     async def run(self, account_key: str, moment: datetime, goes_on: Callable[[], bool]) -> int:
-        """Rolls up what was over an hour before a moment, the earliest day first; gives how many days of blobs.
+        """Rolls up days that ended an hour before a moment, the earliest first; returns the number of days of blobs.
 
-        It ends when it mustn't go on; what is left the next run does, and until then it stands in minutes. Raises
-        CacheConflictError where another host does the same, StorageError.
+        When `goes_on` returns False it stops; the next run continues, and until then the rest stays in minutes. Raises
+        CacheConflictError if another host does the same, StorageError.
         """
         over = to_milliseconds(moment - _GRACE) // _DAY
         held = sorted(await self._index.load_unrolled_before(account_key, over), key=_of_day)
@@ -68,7 +68,10 @@ class HourRollups:
     async def _roll_up(
         self, account_key: str, incarnation: str, day: int, held: Collection[Held], goes_on: Callable[[], bool]
     ) -> bool:
-        """Whether no minutes of the day are left. That there may be hours is noted before there are any."""
+        """Returns whether no minutes of the day are left.
+
+        The index records possible hours before the first is written.
+        """
         if not goes_on():
             return False
         partition, batch = partition_of(account_key, incarnation), _Batch()
@@ -86,7 +89,7 @@ class HourRollups:
         return True
 
     async def _write(self, partition: str, day: int, batch: _Batch) -> None:
-        """Hours of a session are merged into its last row while there is room for what stands in such rows."""
+        """Writes hours, merged into the last row of their session while there is room for its content."""
         operations: list[Operation] = []
         room = MOST_CELLS
         for session, some in batch.hours.items():

@@ -1,4 +1,4 @@
-"""Which sessions of which blobs hold a node's telemetry, by the index, as the blobs themselves confirm it."""
+"""Finds the sessions with a node's telemetry by the index, and checks them against the blobs' own rows."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping
@@ -17,7 +17,7 @@ _AT_ONCE = 16  # requests
 
 @dataclass(frozen=True, slots=True)
 class NodeSession:
-    """A session that holds something of a day, whose it is, and what it told of its node."""
+    """A session with data of a day, its identity, and the facts about its node."""
 
     held: Held
     whose: Identity
@@ -32,13 +32,13 @@ class NodeSessions:
     async def find(
         self, account_key: str, pool: str, node: str, hours: tuple[int, int]
     ) -> dict[str, Collection[NodeSession]]:
-        """Those of hours since 1970, from the first to the last, by partition. Raises StorageError."""
+        """Returns a node's sessions in hours since 1970, both ends included, by partition. Raises StorageError."""
         return await self._found(account_key, node, hours, lambda told: _is_of(told.whose, pool, node))
 
     async def find_of_task(
         self, account_key: str, job: str, task: str, pool: str, hours: tuple[int, int]
     ) -> dict[str, Collection[NodeSession]]:
-        """Those that name a task of a pool and no node of Batch, but a host's name, or none. Otherwise as `find`."""
+        """Returns sessions that name a task of a pool and only a host name, or no node; otherwise as `find`."""
 
         def is_wanted(told: Told) -> bool:
             is_nodes = bool(told.whose.node) and not told.by_host
@@ -49,7 +49,7 @@ class NodeSessions:
     async def _found(
         self, account_key: str, name: str, hours: tuple[int, int], is_wanted: Callable[[Told], bool]
     ) -> dict[str, Collection[NodeSession]]:
-        """Those which the index has under a name, as far as what they told themselves makes them wanted."""
+        """Returns the sessions that the index has under a name, if their own rows match."""
         first, last = hours
         held = await self._index.load(account_key, name, first // HOURS_A_DAY, last // HOURS_A_DAY)
         by_incarnation: dict[str, list[Held]] = {}
@@ -62,7 +62,7 @@ class NodeSessions:
 
 
 async def some_at_once[T](load: Callable[[str], Awaitable[T]], partitions: Collection[str]) -> dict[str, T]:
-    """What is loaded of each partition, in their order."""
+    """Returns the loaded values by partition, in the given order; 16 load at the same time."""
     gate = asyncio.Semaphore(_AT_ONCE)
 
     async def loaded(partition: str) -> T:
@@ -84,5 +84,5 @@ def _is_of(whose: Identity, pool: str, node: str) -> bool:
 
 
 def _may_be_in(whose: Identity, pool: str) -> bool:
-    """A session that doesn't tell its pool may be of any."""
+    """Returns True also for a session without a pool, which may belong to any."""
     return not whose.pool or key_of(whose.pool) == key_of(pool)

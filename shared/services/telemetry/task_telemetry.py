@@ -1,8 +1,7 @@
-"""What a task's node measured while the task ran: the node's series, clipped to a run.
+"""The telemetry of a task's node while the task ran: the node's series, clipped to a run.
 
-The latest run is the one that is stored; those before it are told by events, as far as these came.
-
-Blobs that name the task count alone. Otherwise it is what the node measured, of which other tasks may have their part.
+The latest run is stored with the task; earlier ones are found in events, as far as these were ingested. If blobs name
+the task, only they count. Otherwise the series are the node's, which other tasks may share.
 """
 
 import asyncio
@@ -36,17 +35,17 @@ _PAST = "The task ran before the time of which telemetry is kept."
 _OF_OTHERS = "The telemetry of the node in that time names other tasks only."
 _NOTHING = "Nothing of that kind that came from the node in that time can be shown."
 _EVENTS_AT_ONCE = 1000
-_PAGES, _MOST_PAGES = 1, 2  # of events, where Batch counts no earlier runs, and where it does
+_PAGES, _MOST_PAGES = 1, 2  # of events: without earlier runs by Batch's count, and with
 
 type _Sessions = dict[str, Collection[NodeSession]]
 
 
 @dataclass(frozen=True, slots=True)
 class TaskTelemetry:
-    """As the stored task tells as of `as_of`; `attempts` are those that blobs name.
+    """A task's telemetry, as of the task's `as_of`; `attempts` are those named by blobs.
 
-    `run` is the one that is shown; `before` are the runs before the latest that events tell of, the latest first.
-    `reason` is a sentence where nothing is shown. `telemetry` is None where there is no range that could be.
+    `run` is the one shown; `before` are runs before the latest found in events, the latest first. `reason` is a
+    sentence why nothing is shown. `telemetry` is None without a valid range.
     """
 
     as_of: datetime | None
@@ -80,9 +79,9 @@ class TaskTelemetryQueries:
     async def of_task(
         self, account_id: str, job_id: str, task_id: str, asked: Asked, *, back: int = 0
     ) -> TaskTelemetry:
-        """Of the latest run, or so many runs `back`.
+        """Returns the telemetry of the latest run, or of the run `back` runs before it.
 
-        Raises NotFoundError where no read has seen the task; HistoryRangeError, CacheConflictError, StorageError.
+        Raises NotFoundError for a task that no read has seen; HistoryRangeError, CacheConflictError, StorageError.
         """
         report = await self._queries.job(account_id, job_id)
         task = await self._tasks.task(account_id, job_id, key_of(task_id))
@@ -97,7 +96,7 @@ class TaskTelemetryQueries:
         return await self._of_run(told, report, task, told.run, asked)
 
     async def _told(self, report: JobReport, task: Task, back: int) -> TaskTelemetry:
-        """The runs of a task, and which of them is asked for. Raises HistoryRangeError where that isn't known."""
+        """Returns the runs of a task, and the requested one. Raises HistoryRangeError if that is unknown."""
         latest = run_of(task)
         before = await self._before(report, task, latest) if latest else ()
         if back > len(before):
@@ -108,7 +107,7 @@ class TaskTelemetryQueries:
         return TaskTelemetry(report.verdict.as_of, before[back - 1] if back else latest, before=before)
 
     async def _before(self, report: JobReport, task: Task, latest: TaskRun) -> Sequence[TaskRun]:
-        """Runs before the latest, as events of the task tell of them."""
+        """Returns runs before the latest, from events of the task."""
         since = from_milliseconds(task.creation) if task.creation else None
         until = latest.start + STARTED_WITHIN
         wanted = EventFilter(
@@ -143,7 +142,7 @@ class TaskTelemetryQueries:
         return await self._shown(told, tied, wanted, clipped)
 
     async def _sessions(self, report: JobReport, task: Task, run: TaskRun, wanted: Range) -> _Sessions:
-        """Those of the node, and those that name the task and call the node by another name."""
+        """Returns the node's sessions, and those that name the task and call the node by another name."""
         sessions, account, job = self._telemetry.sessions, report.account.key, report.job.facts.id
         found = await sessions.find(account, run.pool, run.node, wanted.hours)
         own = await sessions.find_of_task(account, job, task.id, run.pool, wanted.hours)
@@ -152,7 +151,7 @@ class TaskTelemetryQueries:
     async def _shown(
         self, told: TaskTelemetry, tied: Mapping[Tie | None, _Sessions], wanted: Range, asked: Asked
     ) -> TaskTelemetry:
-        """What the task's own blobs hold, or else the node's."""
+        """Returns the task's own telemetry, or else the node's."""
         for tie in Tie:
             some = tied.get(tie, {})
             telemetry = await self._telemetry.of_sessions(some, wanted, asked)
@@ -163,7 +162,7 @@ class TaskTelemetryQueries:
 
 
 def _tied(found: _Sessions, job: str, task: str) -> dict[Tie | None, _Sessions]:
-    """Sessions by partition, by how they belong to a task."""
+    """Returns sessions by their tie to a task, and by partition."""
     tied: dict[Tie | None, dict[str, list[NodeSession]]] = {}
     for partition, sessions in found.items():
         for session in sessions:

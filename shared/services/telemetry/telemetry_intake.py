@@ -1,7 +1,7 @@
-"""Telemetry of nodes as a kind of blobs: each incarnation has a partition of its own, where its rollups count once.
+"""Ingestion of node telemetry: each incarnation has its own partition, where each rollup counts once.
 
-What must be remembered from one piece to the next stands there, too, and moves with the place. The index of nodes is
-written before: what is counted can always be found.
+The state between pieces is stored there too, in the transaction that advances the checkpoint. The index of nodes is
+written before, so that all counted samples can be found.
 """
 
 import asyncio
@@ -38,20 +38,23 @@ from shared.stores.telemetry.telemetry import (
 )
 from shared.stores.telemetry.telemetry_totals import TelemetryTotalsStore
 
-_AHEAD = timedelta(hours=1)  # that a node's clock may be
+_AHEAD = timedelta(hours=1)  # how far a node's clock may be ahead
 _ACCOUNT, _SEVERAL = "account", 2
-_OF_NONE = -1  # the session of what is in none
+_OF_NONE = -1  # the session number of data without a session
 _EPOCH = date(1970, 1, 1).toordinal()
-_MOST_STATES, _LARGE = 500, 1 << 15  # blobs of which a process remembers the state, and bytes of one
-_MOST_TOLD = 100_000  # rows of the index that a process remembers
+_MOST_STATES, _LARGE = 500, 1 << 15  # cached states of blobs, and the maximum bytes of one
+_MOST_TOLD = 100_000  # cached rows of the index
 _READER = ThreadPoolExecutor(1, "telemetry")
-"""Reads one piece after another: side by side they would only take turns, for more CPU and three times the memory."""
+"""Reads one piece after another; parallel reads would take more CPU and three times the memory, and no less time."""
 type _Indexed = tuple[str, int, int]
-"""Partition, session and day, of which the index has a row."""
+"""Partition, session and day of a row in the index."""
 
 
 class TelemetryIntake:
-    """`pattern` tells whose a blob is from its name; samples older than `retention` aren't taken."""
+    """Ingestion of node telemetry.
+
+    `pattern` finds a blob's account and node in its name; samples older than `retention` are skipped.
+    """
 
     def __init__(
         self,
@@ -86,12 +89,12 @@ class TelemetryIntake:
         return [telemetry_lane(account.key) for account in self._accounts]
 
     def lane_of(self, blob_name: str) -> str | None:
-        """That of the watched account which the name tells; of the only one, where it tells none."""
+        """Returns the lane of the watched account in the name; of the only one, if the name has none."""
         found = self._accounts_of(blob_name)
         return telemetry_lane(found[0].key) if len(found) == 1 else None
 
     def why_unread(self, blob_name: str) -> str | None:
-        """Where the name fits several watched accounts; one that names others is no concern."""
+        """Returns a reason if the name fits several watched accounts; None if it names other accounts."""
         found = self._accounts_of(blob_name)
         if len(found) < _SEVERAL:
             return None
@@ -102,14 +105,14 @@ class TelemetryIntake:
 
     @property
     def resumes(self) -> bool:
-        """What is behind a damaged stream can't be told from it."""
+        """Returns False: units after a damaged stream can't be recognized."""
         return False
 
     def pass_over(self, lane: str, size: int) -> None:
         self._count(lane, TelemetryTotals(lost=size))
 
     async def take(self, piece: Piece) -> Contribution:
-        """As many units as fit into a transaction. Raises StorageError."""
+        """Returns the contribution of as many units as fit into a transaction. Raises StorageError."""
         partition = piece.key.partition
         state = await self._state(piece)
         context = await self._context(piece, state)
@@ -136,11 +139,11 @@ class TelemetryIntake:
         return Contribution(read.consumed, read.units, rows, read.refused, skipping=read.skipping, stored=stored)
 
     async def tell(self, lane: str) -> None:
-        """Adds to the account's totals; what may not have been added comes first the next time, under its own mark."""
+        """Adds to the account's totals; an addition of unknown outcome is repeated first, under its own mark."""
         while counted := self._telling.get(lane) or self._next_counted(lane):
             mark, more = self._telling[lane] = counted
             await self._totals.add(account_in(lane), more, await self._clock.now(), mark)
-            if self._telling.get(lane) is counted:  # who tells beside this one may have begun what comes next
+            if self._telling.get(lane) is counted:  # a concurrent call may have begun the next addition
                 del self._telling[lane]
 
     def _next_counted(self, lane: str) -> tuple[str, TelemetryTotals] | None:
@@ -151,19 +154,19 @@ class TelemetryIntake:
         self._counted[lane] = self._counted.get(lane, TelemetryTotals()).plus(more)
 
     def _accounts_of(self, blob_name: str) -> Sequence[Account]:
-        """Watched accounts that the blob may be of."""
+        """Returns watched accounts that the blob may belong to."""
         named = self._pattern.labels(blob_name).get(_ACCOUNT)
         return [one for one in self._accounts if named is None or named.lower() in (one.name.lower(), one.id.lower())]
 
     async def _state(self, piece: Piece) -> BlobState:
-        """What the piece before left, whose transaction wrote it with the place; there is none before the first."""
+        """Returns the state after the previous piece, written with its checkpoint; empty before the first."""
         if not piece.offset:
             return BlobState()
         partition = piece.key.partition
         return self._states.pop(partition, None) or await self._telemetry.load_state(partition)
 
     def _remember(self, partition: str, state: BlobState) -> None:
-        """What the next piece begins with; a transaction fails if another host has written another since."""
+        """Caches the state for the next piece; its transaction fails if another host has written since."""
         if len(state.packed) <= _LARGE:
             if len(self._states) >= _MOST_STATES:
                 self._states.clear()
@@ -175,9 +178,9 @@ class TelemetryIntake:
         return Context(self._pattern.identity(piece.entry.name), window, state.packed, self._likes)
 
     async def _indexed(self, piece: Piece, read: Steps) -> set[_Indexed]:
-        """Notes whose sessions have something on which days, as far as that may be new.
+        """Writes index rows for the days of sessions, as far as they may be new.
 
-        Where a session's node or task is told after its first samples, these are noted once more, under its name.
+        If a session's node or task is named after its first samples, their days are indexed again under that name.
         """
         partition = piece.key.partition
         wanted = {(partition, chunk.session, chunk.block // HOURS_A_DAY) for chunk in read.chunks}
@@ -195,7 +198,7 @@ class TelemetryIntake:
         return wanted
 
     async def _note_arrival(self, piece: Piece, read: Steps) -> None:
-        """Notes that something came of which nothing is in a series, for those whose it may be; once a day."""
+        """Records once a day that data without any series arrived, for each identity that it may belong to."""
         day = (await self._clock.now()).toordinal() - _EPOCH
         if not piece.body or (piece.key.partition, _OF_NONE, day) in self._told:
             return
@@ -210,7 +213,7 @@ class TelemetryIntake:
         self._told.add((piece.key.partition, _OF_NONE, day))
 
     async def _whose(self, partition: str, read: Steps, numbers: set[int]) -> dict[int, Identity]:
-        """Whose the sessions are, from what was read or else from what is stored."""
+        """Returns the identities of sessions, as read or else as stored."""
         found = {number: session.whose for number, session in read.sessions.items()}
         if not numbers <= found.keys():
             found = await self._telemetry.load_sessions(partition) | found
@@ -218,7 +221,7 @@ class TelemetryIntake:
 
 
 def _names_of(whose: Identity) -> Sequence[str]:
-    """By which a session is found."""
+    """Returns the names under which the index has a session."""
     return [whose.node, task_name(whose.job, whose.task)] if whose.job and whose.task else [whose.node]
 
 

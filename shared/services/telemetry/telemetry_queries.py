@@ -1,4 +1,4 @@
-"""Answers about what nodes measure, merged over all blobs in which a node's sessions are."""
+"""Answers queries for measurements of nodes, merged over all blobs with sessions of a node."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,15 +25,15 @@ from shared.stores.pools.pools import PoolStore
 _ALL = Asked()
 _NO_FACTS = NodeFacts()
 _MOST_UNDRAWN = 10  # blobs
-_MOST_POINTS = 100_000  # in one answer: some 10 MB
+_MOST_POINTS = 100_000  # per answer: about 10 MB
 
 
 @dataclass(frozen=True, slots=True)
 class NodeTelemetry:
-    """The range that was asked for, as far as it is kept, and rollups of its steps by the minute in which each begins.
+    """The requested range as far as it is kept, and rollups of its steps, keyed by the first minute of each.
 
-    `hourly` are the parts of which only hours are kept. `left_out` is of the whole blobs that have something in the
-    range, `facts` of the session whose node started last. Where nothing is to be shown, `undrawn` are blobs that came.
+    `hourly` are the parts kept only in hours. `left_out` counts dropped data of the whole blobs with data in the range,
+    `facts` are of the session whose node started last. If there is nothing to show, `undrawn` are the blobs received.
     """
 
     range: Range
@@ -45,13 +45,13 @@ class NodeTelemetry:
 
     @property
     def lines(self) -> list[Line]:
-        """The series in the order of their names and attributes."""
+        """Returns the series, sorted by name and attributes."""
         ordered = sorted(self.rollups, key=lambda series: (series.name, series.attributes))
         return [line_of(series, self.rollups[series]) for series in ordered]
 
 
 class TelemetryQueries:
-    """`accounts` by id; `minutes` and `hours` are how long these are kept, and older than that nothing is shown."""
+    """Answers about telemetry; `accounts` are keyed by id, `minutes` and `hours` are retentions."""
 
     def __init__(
         self,
@@ -72,9 +72,9 @@ class TelemetryQueries:
         self.sessions = NodeSessions(stores.telemetry, stores.node_index)
 
     async def of_node(self, account_id: str, pool_id: str, node_id: str, asked: Asked = _ALL) -> NodeTelemetry:
-        """What a node measured, also one that is gone; nothing where it has sent nothing.
+        """Returns measurements of a node, also of a deleted one; nothing if it sent none.
 
-        Raises NotFoundError where the pool is unknown, too, HistoryRangeError, CacheConflictError, StorageError.
+        Raises NotFoundError if the pool is unknown too, HistoryRangeError, CacheConflictError, StorageError.
         """
         account = found(self._accounts, account_id)
         wanted = await self.range_of(asked)
@@ -87,7 +87,7 @@ class TelemetryQueries:
         return replace(answer, undrawn=undrawn)
 
     async def _undrawn(self, account_key: str, pool: str, node: str, wanted: Range) -> Sequence[Undrawn]:
-        """Blobs of a node of which nothing is in a series; or else those that name no node and may be its own."""
+        """Returns blobs of a node without any series; otherwise those that name no node and may be the node's."""
         first, last = (hour // HOURS_A_DAY for hour in wanted.hours)
         for name in (node, ""):
             found = await self._index.load_arrivals(account_key, pool, name, first=first, last=last, most=_MOST_UNDRAWN)
@@ -98,20 +98,20 @@ class TelemetryQueries:
         return [Undrawn(arrival, why_undrawn(arrival.format, counts[key])) for key, arrival in keys.items()]
 
     async def require_sense(self, asked: Asked) -> None:
-        """Raises HistoryRangeError for what makes no sense, whatever is stored and for however long."""
+        """Raises HistoryRangeError for an invalid query, independent of the stored data and the retention."""
         choice_of(asked.name, asked.attributes)
         await self.range_of(Asked(asked.since, asked.until))
         await self.range_of(Asked(step=asked.step))
 
     async def range_of(self, asked: Asked) -> Range:
-        """As far as anything is kept. Raises HistoryRangeError."""
+        """Returns the range within the retention. Raises HistoryRangeError."""
         now = await self._clock.now()
         return range_of(asked.since, asked.until, asked.step, now=now, retention=self._retention)
 
     async def of_sessions(
         self, partitions: Mapping[str, Collection[NodeSession]], wanted: Range, asked: Asked
     ) -> NodeTelemetry:
-        """What some sessions hold of a range. Raises as `of_node`."""
+        """Returns the data of some sessions in a range. Raises the errors of `of_node`."""
         choice, oldest = choice_of(asked.name, asked.attributes), await self._clock.now() - self._minutes
         reading, counts = TelemetryReading(self._telemetry, self._hours), LeftOut()
         states = await some_at_once(self._telemetry.load_left_out, partitions)
@@ -135,7 +135,7 @@ class TelemetryQueries:
 
 
 def _part(partition: str, sessions: Collection[NodeSession], wanted: Range, choice: Choice, oldest: datetime) -> Part:
-    """`oldest` is from when on minutes are kept: what was before may become hours at any moment."""
+    """Returns the part of a partition to read; minutes before `oldest` may become hours at any moment."""
     may_have_hours = wanted.since < oldest or any(session.held.has_hours for session in sessions)
     first, last = wanted.hours
     return Part(

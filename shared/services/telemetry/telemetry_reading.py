@@ -1,7 +1,7 @@
-"""Reads what a blob holds of some of its sessions: minutes, and hours where minutes have become such.
+"""Reads data of some sessions of a blob: minutes, and hours that replaced minutes.
 
-A roll-up may move minutes to hours meanwhile. Each of its transactions writes a row of hours; so if these are the same
-before and after, what was read in between is of one moment. Otherwise it is read again.
+A roll-up may move minutes to hours meanwhile. Each of its transactions writes a row of hours. So if these are unchanged
+after reading, the result is consistent; otherwise it is read again.
 """
 
 import asyncio
@@ -23,10 +23,10 @@ _MOST_KEPT = 300_000  # of them in memory, for one answer
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Hours since 1970, the first and the last included, of some series of some sessions of a partition.
+    """Hours since 1970, both ends included, of some series of some sessions of a partition.
 
-    Minutes of hours between the first and the last are added up by `fold` at once, so that long ranges fit into memory.
-    `hours` is False where it is known that no minutes of then became hours, or do so now.
+    Minutes of hours between the first and the last are summed by `fold` while reading, so that long ranges fit into
+    memory. `hours` is False if certainly no minutes of the range became or become hours.
     """
 
     partition: str
@@ -44,14 +44,14 @@ class Part:
 
 @dataclass(slots=True)
 class _Count:
-    """Minutes and hours of series: how many were read, and how many are kept of these."""
+    """Minutes and hours of series: how many were read, and how many of these are kept."""
 
     read: int = 0
     kept: int = 0
 
 
 class TelemetryReading:
-    """One answer's. Raises HistoryRangeError where it would need too much memory, or time."""
+    """The reads of one answer. Raises HistoryRangeError if it needs too much memory or time."""
 
     def __init__(self, minutes: TelemetryStore, hours: HourStore) -> None:
         self._minutes = minutes
@@ -60,7 +60,7 @@ class TelemetryReading:
         self.measured = Measured({}, {})
 
     async def add_all(self, parts: Iterable[Part]) -> None:
-        """Adds what is stored, some parts at a time. Raises as `add`, and reads no more then."""
+        """Adds stored data, some parts at a time; stops at the first error, which are those of `add`."""
         gate = asyncio.Semaphore(_AT_ONCE)
 
         async def added(part: Part) -> None:
@@ -75,7 +75,7 @@ class TelemetryReading:
                 task.cancel()
 
     async def add(self, part: Part) -> None:
-        """Adds what is stored. Raises CacheConflictError where roll-ups come in between again and again."""
+        """Adds stored data. Raises CacheConflictError if roll-ups intervene five times."""
         if not part.hours:
             await self._add_minutes(part, self.measured.minutes, _Count())
             return
@@ -104,7 +104,7 @@ class TelemetryReading:
                     self._tally(count, read, _merged(found, part.choice.part_of(column), fold))
 
     def _tally(self, count: _Count, read: int, kept: int) -> None:
-        """Counts for a part and for all together. Raises HistoryRangeError where that is too much."""
+        """Counts for a part and in total. Raises HistoryRangeError for too many."""
         for one in (count, self._all):
             one.read += read
             one.kept += kept
@@ -113,7 +113,7 @@ class TelemetryReading:
 
 
 def _merged(found: Rollups, column: Rollups, fold: int) -> int:
-    """How many periods of series there are more."""
+    """Returns the number of added periods of series."""
     more = 0
     for series, periods in column.items():
         together = found.setdefault(series, {})

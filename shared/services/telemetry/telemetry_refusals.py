@@ -1,6 +1,6 @@
-"""What steps of a blob reject, as what is kept of it: for each unit what is wrong first, and how much more there is.
+"""Rejects of a blob's steps in stored form: for each unit the first reason, and the number of others.
 
-Without samples, as a part of a secret has no looks.
+They have no samples, as part of a secret isn't recognizable.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ _IN_TEXT = " (the position is that in its text, decompressed)"
 
 
 class StepRefusals:
-    """Gathered in `found`; of a unit that comes in parts once its last one is there."""
+    """Rejects gathered in `found`; those of a unit in several parts are added with its last part."""
 
     __slots__ = ("_bad", "_rejected", "found")
 
@@ -23,7 +23,7 @@ class StepRefusals:
         self._bad = 0
 
     def add(self, step: Step) -> None:
-        """Adds one for each place in the blob; bad lines count each."""
+        """Adds a reject for each offset in the blob; each bad line counts."""
         self._rejected += step.rejected
         self._bad += step.bad
         if step.part_of is not None:
@@ -38,7 +38,7 @@ class StepRefusals:
 
 
 def _reason(some: Sequence[Rejected], bad: int) -> str:
-    """Of what is wrong in one place; within a compressed unit these are all the bad lines."""
+    """Returns the reason of rejects at one offset; within a compressed unit these are all its bad lines."""
     first = some[0]
     sentence = first.reason[:1].upper() + first.reason[1:]
     more = (max(bad, len(some)) if first.compressed else len(some)) - 1

@@ -1,7 +1,7 @@
-"""A piece of a blob as what one transaction can hold of it: as many units as there is room for.
+"""Reads as many units of a piece of a blob as fit into one transaction.
 
-A unit that alone has no room is refused, as no agent writes such a one: it would be many thousands of minutes of
-series, or many days, in one go. Of text a unit is a line.
+A unit that doesn't fit alone is rejected, as no agent writes such a unit: many thousands of minutes of series, or many
+days, in one write. In text a unit is a line.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -27,18 +27,18 @@ from shared.stores.telemetry.telemetry_rows import MOST_ROW
 
 _ENOUGH_CELLS, _MOST_CELLS = 28_000, 32_000  # minutes of series: 55 bytes each at worst, a third more on the wire
 _ENOUGH_ROWS, _MOST_ROWS = 40, 90
-_AT_ONCE = 60_000  # values that are rolled up together: few make many rollups that are merged, many take memory
-_VALUES = 4  # that a minute of a series has, or more; where most have fewer, half a piece is read once more
-_ENOUGH_MISTAKES = 10_000  # some tenths of a second of work, from few bytes where these were compressed
-_MOST_BYTES = 2_200_000  # a transaction holds four MiB, of which base64 takes its third
+_AT_ONCE = 60_000  # values rolled up together: few values make many rollups to merge, many take memory
+_VALUES = 4  # of a minute of a series, or more; if most have fewer, half a piece is read again
+_ENOUGH_MISTAKES = 10_000  # some tenths of a second of work, from few bytes if compressed
+_MOST_BYTES = 2_200_000  # a transaction holds four MiB, and base64 adds a third
 _TOO_MUCH = "It tells of more hours, series or nodes at once than there is room for."
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What else a reading depends on: the blob's labels, the times to take, and the state before the piece.
+    """The other inputs of a reading: the blob's labels, the window of times, and the state before the piece.
 
-    `likes` may be those of other blobs.
+    `likes` may be shared with other blobs.
     """
 
     identity: Identity
@@ -49,10 +49,10 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """What the first `consumed` bytes of a piece come to, and the packed state behind them.
+    """The result of the first `consumed` bytes of a piece, and the packed state after them.
 
-    `lost` of them can't be read, nor what follows them (`skipping`). `renamed` sessions were there before, under the
-    name of another node or task, or none.
+    `lost` of them, and what follows (`skipping`), can't be read. `renamed` sessions existed before, under another node
+    or task, or none.
     """
 
     consumed: int = 0
@@ -73,7 +73,7 @@ class Steps:
 
     @property
     def fits(self) -> bool:
-        """Whether one transaction holds it; `chunks` know best how many minutes of series there are."""
+        """Returns whether it fits into one transaction; the number of minutes shows in `chunks`."""
         sizes = [len(self.packed), *(sum(map(len, chunk.columns.values())) for chunk in self.chunks)]
         facts = sum(len(str(session)) for session in self.sessions.values())
         is_small = max(sizes) <= MOST_ROW and sum(sizes) + facts <= _MOST_BYTES
@@ -81,7 +81,10 @@ class Steps:
 
 
 def read_steps(piece: Piece, context: Context) -> Steps:
-    """Some units, the first at least, if it is whole. Raises ValueError where the state is of another program."""
+    """Returns some units, at least the first if it is whole.
+
+    Raises ValueError for the state of another program version.
+    """
     size, until = STEP, None
     found, cells = _read(piece, context, size, until)
     while cells > _MOST_CELLS or not found.fits:
@@ -96,9 +99,9 @@ def read_steps(piece: Piece, context: Context) -> Steps:
 
 
 def _read(piece: Piece, context: Context, size: int, until: int | None) -> tuple[Steps, int]:
-    """Reads until there is enough, or up to a place where a unit ends; also how many minutes of series that is.
+    """Reads until there is enough, or up to `until`, the end of a unit; also returns the minutes of series.
 
-    Text is read so many bytes at a time.
+    Text is read `size` bytes at a time.
     """
     state = State.unpack(context.packed) if context.packed else State()
     if state.in_line:
@@ -113,7 +116,7 @@ def _read(piece: Piece, context: Context, size: int, until: int | None) -> tuple
             intake.sum_up(taken)
         if step.part_of is not None and taken.cells <= _MOST_CELLS:
             continue
-        ends.append((step.part_of or step.end) - piece.offset)  # a unit that there is no room for isn't read to its end
+        ends.append((step.part_of or step.end) - piece.offset)  # a unit without room isn't read to its end
         text += step.text
         work = max(text / MOST_TEXT, intake.told / MOST_TOLD, refused.found.count / _ENOUGH_MISTAKES)
         is_enough = work >= 1 or _is_enough(taken)
@@ -125,7 +128,7 @@ def _read(piece: Piece, context: Context, size: int, until: int | None) -> tuple
 
 
 def _behind(piece: Piece, step: Step | None, end: int) -> tuple[int, int, bool]:
-    """How much of a piece is done with, how much of that is lost, and whether what follows is the rest of a line."""
+    """Returns how many bytes of a piece are done, how many are lost, and whether the rest of a line follows."""
     if step is None or not step.is_refused:
         return end, 0, False
     if not step.in_line:
@@ -135,14 +138,14 @@ def _behind(piece: Piece, step: Step | None, end: int) -> tuple[int, int, bool]:
 
 
 def _end_of_line(piece: Piece, state: State) -> Steps:
-    """What is left of a line that is too long is passed over."""
+    """Skips the rest of an oversized line."""
     behind = resume_lines(piece.body)
     state.in_line = behind is None
     return Steps(behind or len(piece.body), state.pack())
 
 
 def _names_of(sessions: Iterable[Session]) -> dict[int, tuple[str, str, str]]:
-    """Those of nodes, jobs and tasks, by which sessions are found."""
+    """Returns nodes, jobs and tasks, by which sessions are found."""
     known = {session.number: session.whose for session in sessions}
     return {number: (whose.node, whose.job, whose.task) for number, whose in known.items()}
 
@@ -152,7 +155,7 @@ def _renamed(before: Mapping[int, tuple[str, str, str]], sessions: Iterable[Sess
 
 
 def _summed_up(intake: Intake, taken: Taken, refused: Refusals) -> Steps:
-    """What units come to that were gathered, wherever they end."""
+    """Returns the result of gathered units."""
     intake.sum_up(taken)
     return Steps(
         packed=intake.state.pack(),
@@ -170,7 +173,7 @@ def _is_enough(taken: Taken) -> bool:
 
 
 def _refused(piece: Piece, context: Context, found: Steps) -> Steps:
-    """The first unit as one that there is no room for; reading goes on behind it, knowing what was known before."""
+    """Returns the first unit as rejected for lack of room; reading continues after it with the previous state."""
     refused = Refusals(1, [Refusal(piece.offset, 0, _TOO_MUCH, b"")])
     counts = replace(LeftOut(), refused=1)
     packed = context.packed or State().pack()
