@@ -1,9 +1,9 @@
-"""Deletes what is past its time: generations and nodes that nothing points to, deleted jobs, old polls, history.
+"""Deletes expired data: unused generations and nodes, deleted jobs, old polls and events, history and telemetry.
 
-What nodes measured becomes hours first (hour_rollups.py), as much of it in a run as there is time for.
+Minutes of telemetry become hours first (hour_rollups.py), as many in a run as time allows.
 
-Safe to run at any time, beside polls and itself: a generation goes before the note of it, rows under their ETags, and
-what a crash leaves behind the next run finds.
+It is safe at any time, beside polls and other runs: a generation is deleted before its note, rows under their ETags,
+and the next run finds the rest after a crash.
 """
 
 import asyncio
@@ -34,14 +34,14 @@ from shared.stores.tables.unreadable import Unreadable
 
 _LOG = logger(__name__)
 _ROLLING = timedelta(minutes=5)  # of the ten that a function call may take
-_GRACE = timedelta(hours=1)  # longer than any function call: until then somebody may still read or write these
+_GRACE = timedelta(hours=1)  # longer than any function call: until then a running one may still read or write these
 
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """How long is kept what is gone: schedules, jobs with tasks; and polls, histories, events and telemetry.
+    """How long data is kept: deleted schedules and jobs with their tasks; polls, histories, events and telemetry.
 
-    `telemetry` is by the minute, `telemetry_hours` by the hour; if that isn't longer there are no hours.
+    `telemetry` is by the minute, `telemetry_hours` by the hour; hours exist only if that is longer.
     """
 
     deleted_jobs: timedelta
@@ -84,7 +84,7 @@ class Housekeeping:
         self._retention = retention
 
     async def run(self) -> None:
-        """Cleans up after every account. What went wrong with one is raised after all: StorageError."""
+        """Cleans up every account. Raises StorageError after all accounts if one failed."""
         now, time = await self._clock.now(), asyncio.get_running_loop().time
         failed: StorageError | None = None
         for account in self._accounts:
@@ -111,7 +111,7 @@ class Housekeeping:
                 await self._clean_unreadable(account, key, row, now)
         for schedule in (await self._schedules.load_all(account.key)).schedules.values():
             if schedule.deleted_at and now - schedule.deleted_at >= self._retention.deleted_jobs:
-                with suppress(CacheConflictError):  # it was made anew meanwhile
+                with suppress(CacheConflictError):  # it was re-created meanwhile
                     await self._schedules.delete(account.key, schedule.key, schedule.etag)
         await self._stray_nodes.collect(account.key, before=now - _GRACE)
         expired = await self._operations.delete_before(account.key, now - self._retention.operations)
@@ -131,10 +131,10 @@ class Housekeeping:
         )
 
     async def _roll_up(self, account: Account, now: datetime, goes_on: Callable[[], bool]) -> None:
-        """Makes hours of minutes that are past their time."""
+        """Rolls expired minutes up to hours."""
         if self._retention.telemetry_hours <= self._retention.telemetry:
             return
-        with suppress(CacheConflictError):  # another host does so, too
+        with suppress(CacheConflictError):  # another host does the same
             days = await self._hours.run(account.key, now - self._retention.telemetry, goes_on)
             _LOG.info("Telemetry of %s: %d days of blobs are in hours now.", account.id, days)
 
@@ -151,9 +151,9 @@ class Housekeeping:
             await self._records.save(account.key, kept)
 
     async def _clean_unreadable(self, account: Account, key: str, row: Unreadable, now: datetime) -> None:
-        """A job that nobody could read for as long as a deleted one is kept goes, too: Batch lists it no more.
+        """Deletes a job whose row was unreadable for the retention of deleted jobs, as Batch doesn't list it any more.
 
-        Were it listed, it would have been replaced; what replaces it now has generations that aren't among these yet.
+        If Batch listed it, a poll would have replaced the row; generations of a replacement from now on aren't deleted.
         """
         partitions = await self._cache.load_generations(generation_partition(account.key, key, ""))
         written = await self._jobs.written_at(account.key, row)
@@ -164,7 +164,7 @@ class Housekeeping:
         await self._jobs.delete_unreadable(account.key, row)
 
     async def _goes_on(self, account: Account, job: Job, now: datetime) -> bool:
-        """True where a long read of the job has received anything lately; of one that can't be read nobody knows."""
+        """Returns whether a long read of the job received anything recently; False for an unreadable plan."""
         if not job.building:
             return False
         try:
@@ -174,9 +174,9 @@ class Housekeeping:
         return plan is not None and plan.newest is not None and now - plan.newest < _GRACE
 
     async def _forget(self, account: Account, job: Job) -> None:
-        """A deleted job past its time goes with everything that bears its name, its row last.
+        """Deletes an expired deleted job with all its generations, its row last.
 
-        One that was created anew meanwhile stays; its new generations aren't among these.
+        If it was re-created meanwhile it stays; its new generations aren't among these.
         """
         partitions = await self._cache.load_generations(generation_partition(account.key, job.key, ""))
         if not await self._jobs.is_stored(account.key, job):

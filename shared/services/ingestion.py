@@ -1,6 +1,6 @@
-"""What the app takes in from blobs: sweeps over the containers of all kinds, and blobs that are announced.
+"""Ingestion of blobs: sweeps over containers of all kinds, and announced blobs.
 
-It never fails a tick: what goes wrong is told in the log and in the answers of the API, and the next sweep tries again.
+It never fails a tick: failures are logged and shown by the API, and the next sweep tries again.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from shared.services.blobs.taken_in import UNREAD_TELEMETRY, TakenIn
 from shared.services.events.event_intake import EventIntake
 from shared.services.telemetry.telemetry_intake import TelemetryIntake
 
-if TYPE_CHECKING:  # its library is slow to load, and of no use where no storage is configured
+if TYPE_CHECKING:  # its library is slow to load, and unused without a configured storage
     from shared.stores.blobs.blobs import BlobContainer
 
 _LOG = logger(__name__)
@@ -35,7 +35,7 @@ def event_sweep(
     clock: Clock,
     retention: timedelta,
 ) -> BlobSweep:
-    """The sweep over Batch's resource logs; `hint` is told of jobs in which something happened."""
+    """Returns the sweep over Batch's resource logs; `hint` is called with the jobs of new events."""
     intake = EventIntake(accounts, stores.events, hint=hint, clock=clock)
     reader = BlobReader(
         container, intake, entries=stores.entries, places=stores.places, rejects=stores.rejects, clock=clock
@@ -52,7 +52,7 @@ def telemetry_sweep(
     clock: Clock,
     retention: timedelta,
 ) -> BlobSweep:
-    """The sweep over what nodes write; `pattern` tells whose a blob is."""
+    """Returns the sweep over the telemetry of nodes; `pattern` finds a blob's account and node in its name."""
     intake = TelemetryIntake(
         accounts, pattern, stores.telemetry, stores.node_index, stores.totals, clock=clock, retention=retention
     )
@@ -63,7 +63,7 @@ def telemetry_sweep(
 
 
 class Ingestion:
-    """`sweeps` by the names of their containers; none where no storage is configured."""
+    """Ingestion from all containers; `sweeps` are keyed by container name, none without configured storage."""
 
     def __init__(self, sweeps: Mapping[str, BlobSweep], *, budget: timedelta) -> None:
         self._sweeps = sweeps
@@ -74,7 +74,7 @@ class Ingestion:
         await asyncio.gather(*(self._sweep(name, one) for name, one in self._sweeps.items()))
 
     async def announced(self, path: str) -> None:
-        """A blob `container/name` that is new. Raises BlobError, StorageError: it is announced again then."""
+        """Reads a new blob `container/name`. Raises BlobError, StorageError, after which it is announced again."""
         container, _, name = path.partition("/")
         if container in self._sweeps:
             await self._sweeps[container].announced(name, _ANNOUNCED)
@@ -84,5 +84,5 @@ class Ingestion:
             await sweep.run(self._budget)
         except BatchscopeError as error:
             _LOG.warning("The sweep over %s failed: %s", name, error)
-        except Exception:  # a defect here mustn't end the tick
+        except Exception:  # a defect here mustn't stop the tick
             _LOG.exception("The sweep over %s broke", name)
