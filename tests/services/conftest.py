@@ -17,13 +17,13 @@ load_profile()
 
 @pytest.fixture(autouse=True)
 def quiet(caplog: pytest.LogCaptureFixture) -> None:
-    """Thousands of polls that fail on purpose would bury what a test that fails has to say."""
+    """Silences the warnings of thousands of polls that fail on purpose."""
     caplog.set_level(logging.ERROR)
 
 
 @pytest.fixture(autouse=True)
 def small_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leaves of four tasks, pages of two, passes of six, so that a handful of tasks fills several."""
+    """Sets leaves of four tasks, pages of two and passes of six, so that a few tasks fill several."""
     monkeypatch.setattr(reading, "fold", partial(fold, leaf_rows=4))
     monkeypatch.setattr(reconciliation, "_PAGE", 2)
     monkeypatch.setattr(range_lists, "_PASS", 6)

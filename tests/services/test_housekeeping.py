@@ -1,4 +1,4 @@
-"""What is past its time goes, what is needed stays, and what a death in between leaves the next run finds."""
+"""Housekeeping deletes expired rows and keeps needed ones; after a death the next run finishes the work."""
 
 import asyncio
 from datetime import timedelta
@@ -23,19 +23,19 @@ def clean_up(world: World) -> None:
 
 
 def job_of(world: World) -> Job:
-    """As it is stored."""
+    """Returns the stored job."""
     job = world.run(world.started().jobs.load("demo", "Render"))
     assert job is not None
     return job
 
 
 def generations(world: World) -> set[str]:
-    """Those that have rows."""
+    """Returns the generations that have rows."""
     return {partition.rpartition("~")[2] for partition, _ in world.storage.rows["tasks"]}
 
 
 def read_anew(world: World) -> None:
-    """A job whose deleted task led to a second generation."""
+    """Creates a job whose deleted task led to a second generation."""
     job = world.create("Render", *"abcdefgh")
     polled_for_a_while(world)
     job.delete_task("a", world.now())
@@ -181,7 +181,7 @@ def test_what_was_collected_is_not_needed_by_a_poll_that_remembers_it(world: Wor
 
 
 def long_job(world: World) -> TrueJob:
-    """Pages of three tasks; a round may read ten, so that the job is left to the queue."""
+    """Leaves a job to the queue: pages have three tasks, and a round may read ten."""
     world.service.page_size, world.service.short_read = 3, 10
     world.processes = [world.started(), world.started()]
     job = world.create("Render", *NAMES)
@@ -223,7 +223,7 @@ def test_a_read_that_stood_still_and_ends_while_it_is_collected_is_served_whole(
     world.messages.clear()
     world.wait(HOUR + 60)
     keeper, worker = world.processes[0], world.started()
-    keeper.connection.latency = 10  # lists jobs from 10 s on, looks for the plan at 30, deletes at 70, notes it at 90
+    keeper.connection.latency = 10  # lists jobs from 10 s on, checks for the plan at 30, deletes at 70, notes it at 90
 
     async def both() -> None:
         clean = asyncio.create_task(keeper.housekeeping.run())

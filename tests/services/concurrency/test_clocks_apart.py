@@ -1,4 +1,4 @@
-"""Hosts whose clocks are hours apart: none takes no turn, works twice, deletes early or tells another time."""
+"""Hosts with clocks hours apart: no host skips its turn, repeats work, deletes early or reports another time."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -43,7 +43,7 @@ def test_a_host_that_goes_by_its_own_clock_shows(story: Callable[[World], None])
 
 
 def failure_beside_a_success(ahead: timedelta, clock: type[LoopClock]) -> str | None:
-    """What is said of a pool after one host listed it, and another one that began as early couldn't."""
+    """Returns the reported failure of a pool that one host listed while a host that began equally early failed to."""
     pools = PoolWorld()
     try:
         pools.processes[1] = PoolProcess(pools.service, pools.storage, clock=clock, ahead=ahead)
@@ -69,7 +69,7 @@ def test_a_failure_of_a_host_that_goes_by_its_own_clock_wins_over_later_pools() 
 
 
 def looks_after_an_idle_one(ahead: timedelta, clock: type[LoopClock]) -> list[bool]:
-    """Whether a host looks at schedules of which none may change, a minute after another one, and when it is time."""
+    """Returns whether a host polls unchanged schedules a minute after another host did, and when it is due."""
     schedules = ScheduleWorld()
     try:
         schedules.processes[1] = ScheduleProcess(schedules.service, schedules.storage, clock=clock, ahead=ahead)

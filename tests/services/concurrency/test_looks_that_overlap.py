@@ -1,7 +1,7 @@
-"""Three processes look at the same job, pool or schedule, as slow as chance has it: `asOf` never goes back.
+"""Three processes poll the same job, pool or schedule at random speeds: `asOf` never goes back.
 
-Afterwards all claims hold, and two rounds later all is exact. Worlds are made from their numbers, so that a planted bug
-shows in the same ones each time.
+All claims hold afterwards, and two rounds later every count is exact. Each world is generated from its number, so that
+a planted bug shows in the same worlds each time.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ type AnyWorld = World | PoolWorld | ScheduleWorld
 def overlap(
     world: AnyWorld, chance: Random, look: Callable[[Any], Awaitable[object]], change: Callable[[], None]
 ) -> None:
-    """Each process looks up to three times, each call takes up to 16 s; what they look at changes a few times."""
+    """Runs up to three polls per process, with calls of up to 16 s, and a few changes to the polled object."""
 
     async def looks(process: Any) -> None:
         for _ in range(chance.choice((1, 2, 3))):
@@ -200,7 +200,10 @@ def test_a_planted_bug_is_noticed(
     bug: tuple[type, str, object],
     numbers: tuple[int, ...],
 ) -> None:
-    """Where requests changed, other `numbers` show it: look for them among the first few hundred."""
+    """Detects a planted bug in the given worlds.
+
+    If requests changed, other `numbers` show it: search the first few hundred.
+    """
     monkeypatch.setattr(*bug)
     with pytest.raises(AssertionError, match="is said to be as of"):
         make_worlds(kind, overlapping, numbers)

@@ -1,4 +1,4 @@
-"""What one process says while another writes, and what is said when a slow one writes at last."""
+"""Reports of one process while another writes, and reports after a slow writer finishes."""
 
 import asyncio
 
@@ -11,7 +11,7 @@ from tests.services.worlds.world import SECOND, World
 
 
 def assert_right_if_exact(world: World, report: JobReport, since_the_last_change: float) -> None:
-    """Where it says exact as of a time after the last change, the counts are those of the truth."""
+    """Asserts that a report which is exact as of a time after the last change has the true counts."""
     picture, job = report.job.picture, world.truth.jobs["Render"][-1]
     if picture is None or report.verdict.level != "exact":
         return
@@ -22,7 +22,7 @@ def assert_right_if_exact(world: World, report: JobReport, since_the_last_change
 @pytest.mark.parametrize("one", [True, False], ids=["one job", "the list"])
 @pytest.mark.parametrize("later", [0.5, 1.5, 2.5, 3.5, 4.5, 5.5])
 def test_a_reader_never_dates_old_counts_with_a_new_confirmation(world: World, later: float, *, one: bool) -> None:
-    """Another process writes new counts and confirms them, all between two rows that the reader loads."""
+    """Another process writes new counts and confirms them between two row reads of the reader."""
     job = world.create("Render", "a", "b")
     polled_for_a_while(world)
     job.add("c", world.now() + SECOND)
@@ -46,7 +46,7 @@ async def _first(queries: Queries) -> JobReport:
 
 
 def test_a_slow_writer_is_not_vouched_for_by_what_a_faster_one_confirmed(world: World) -> None:
-    """One process lists a task and stalls, the task is deleted, another confirms the counts without it."""
+    """One process lists a task and stalls, the task is deleted, and another confirms the counts without it."""
     job = world.create("Render", "a", "b")
     polled_for_a_while(world)
     world.poll(1)

@@ -1,5 +1,7 @@
-"""Random histories of a whole account and two or three hosts that poll it at once: no claim mixes incarnations, no
-`asOf` falls, and lists and counts agree wherever `exact` is said."""
+"""Random histories of a whole account with two or three hosts that poll concurrently.
+
+No claim mixes incarnations, no `asOf` goes back, and lists and counts agree wherever a report says `exact`.
+"""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -49,7 +51,7 @@ scripts = st.lists(storms, min_size=1, max_size=6)
 
 
 def job_anew(world: WholeAccount, which: int, tasks: int) -> None:
-    """Deleted and at once created anew, with some of the tasks that it had and one of its own."""
+    """Deletes and immediately re-creates a job, with some of its previous tasks and one new task."""
     now, name = world.now(), JOBS[which]
     before = world.truth.at(name, now)
     if before and before.created < now:
@@ -91,7 +93,7 @@ def pool_anew(world: WholeAccount, which: int, nodes: int) -> None:
 
 
 def nodes(world: WholeAccount, which: int, number: int) -> None:
-    """One node comes, or one goes."""
+    """Adds or removes one node."""
     for pool in world.pools.service.there(world.now()):
         names = sorted(pool.at(world.now()))
         if pool.id == POOLS[which] and number % 2 and names:
@@ -119,7 +121,7 @@ def schedule(world: WholeAccount, which: int, number: int) -> None:
 
 
 def refused(world: WholeAccount, which: int, number: int) -> None:
-    """Batch doesn't answer some request for a while."""
+    """Makes Batch fail one kind of request for a while."""
     refusals, request = (
         (world.pools.service.refusals, "pools"),
         (world.pools.service.refusals, f"pools/{POOLS[which]}/nodes"),
@@ -131,7 +133,7 @@ def refused(world: WholeAccount, which: int, number: int) -> None:
 
 
 def nobody_is_another(*_: object) -> bool:
-    """In place of a look at whose nodes they are."""
+    """Replaces the check of which incarnation owns the tasks or nodes."""
     return False
 
 
@@ -203,7 +205,7 @@ def test_random_histories_of_an_account_show_a_planted_bug(
 
 
 def test_a_round_of_an_account_in_which_nothing_changes_asks_for_each_thing_once() -> None:
-    """A list of jobs and a request for each; a list of pools, one of counts and one for each; a list of schedules."""
+    """One list each of jobs, pools, node counts and schedules, and one request for each job and pool."""
     world = WholeAccount()
     try:
         world.create("Render", "a", "b")
@@ -222,7 +224,7 @@ def test_a_round_of_an_account_in_which_nothing_changes_asks_for_each_thing_once
 
 
 def requests(world: WholeAccount) -> list[str]:
-    """What the next round of the first host asks of Batch."""
+    """Returns the requests to Batch in the first host's next round."""
     sources = sources_of(world.processes[0])
     for source in sources:
         source.requests.clear()

@@ -1,7 +1,7 @@
-"""An account with jobs, pools and job schedules at once, polled by several hosts side by side, in virtual time.
+"""An account with jobs, pools and job schedules that several hosts poll concurrently, in virtual time.
 
-Each kind is checked as in its own world: after each host's poll that `asOf` didn't go back, and after all polls that
-all other claims are true.
+Each kind is checked as in its own world: `asOf` doesn't go back after any host's poll, and all other claims are true
+after all polls.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ MINUTE = timedelta(minutes=1)
 
 
 class Visit(NamedTuple):
-    """A host's poll: seconds until it begins, seconds of each call to Batch and to storage, and its storage fault."""
+    """A host's poll: seconds until it begins, seconds per call to Batch and to storage, and its storage fault."""
 
     delay: float
     takes: float
@@ -68,7 +68,7 @@ class WholeAccount(World):
         return process
 
     def visit(self, visits: Sequence[Visit]) -> None:
-        """Each host polls once, all side by side; then every claim is checked."""
+        """Polls once with every host, concurrently, then checks every claim."""
         ends = self.run(self._visited(visits))
         for who, (visit, end) in enumerate(zip(visits, ends, strict=True)):
             self.messages += self.processes[who].polling.take_messages() if end is None else []
@@ -98,7 +98,7 @@ class WholeAccount(World):
         self.schedules.check()
 
     def come_to_rest(self) -> None:
-        """Where nothing happens any more all is exact within a few rounds, and as it is in truth."""
+        """Asserts that all counts become exact and true within a few rounds without changes."""
         self.wait(660)
         for number in range(5):
             self.wait(61)
@@ -143,13 +143,13 @@ class WholeAccount(World):
 
 
 def sources_of(process: Process) -> list[Any]:
-    """What it asks of Batch with: jobs, pools and schedules."""
+    """Returns the process's Batch clients for jobs, pools and schedules."""
     beside = (process.rounds._pools, process.rounds._schedules)
     return [process.batch, *(each.source for each in beside if each)]
 
 
 def hasten(process: Process, takes: float, stores: float) -> None:
-    """From now on each of its calls to Batch, and to storage, takes so many seconds."""
+    """Sets the duration, in seconds, of each further call to Batch and to storage."""
     process.connection.latency = stores
     for source in sources_of(process):
         source.latency = takes

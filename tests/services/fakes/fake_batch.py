@@ -1,4 +1,4 @@
-"""One process's view of a Batch account in memory: every answer tells the truth of the instant it was served at."""
+"""One process's view of a Batch account in memory: every answer is true at the instant it is served."""
 
 import asyncio
 from collections.abc import Callable
@@ -24,10 +24,10 @@ from tests.services.fakes.truth import TrueJob, Truth
 
 @dataclass(slots=True)
 class Service:
-    """The service that all processes talk to: its truth, its habits, and what it refuses (request pattern -> error).
+    """The service shared by all processes: its truth, its behaviour, and its refusals (request pattern -> error).
 
-    `hidden` are jobs that its lists leave out, which come in pages of `job_page_size`; a list of more than `short_read`
-    tasks is none for a round. A process sends so many `calls_per_minute` at most.
+    `hidden` are jobs missing from its lists, which have `job_page_size` jobs a page. A list of more than `short_read`
+    tasks is too long for a round. Each process sends at most `calls_per_minute`.
     """
 
     truth: Truth
@@ -43,7 +43,10 @@ class Service:
 
 
 class FakeBatch(BatchAccount):
-    """`requests` are those sent, `list_date` is the date of the last job list, `last_date` that of the last answer."""
+    """A client of the service.
+
+    `requests` are those sent; `list_date` is the date of the last job list, `last_date` that of the last answer.
+    """
 
     def __init__(self, account: Account, service: Service, connection: Connection) -> None:
         self.account = account
@@ -61,7 +64,7 @@ class FakeBatch(BatchAccount):
 
     @override
     async def fetch_jobs(self, *, changed_since: datetime | None = None) -> JobPage:
-        """Page by page, each of which shows the jobs of the instant it was served at."""
+        """Fetches page by page; each page shows the jobs at the instant it is served."""
         (page, after), first = await self._served("jobs", lambda now: self._jobs(now, changed_since, ""))
         found, self.list_date = page, first
         while after is not None:
@@ -90,9 +93,9 @@ class FakeBatch(BatchAccount):
     async def fetch_task_page(
         self, job_id: str, ids: IdRange, *, changed_since: datetime | None = None, state: StateFilter | None = None
     ) -> TaskPage:
-        """A page in the order of ids; it looks at so many tasks and tells those that match, be it none.
+        """Returns a page in the order of ids: of the next `page_size` tasks those that match, possibly none.
 
-        A next link holds all that the first request of its list said.
+        A next link contains all parameters of its list's first request.
         """
         link = ids.cursor or dumps([ids.low, ids.high, "", changed_since and changed_since.timestamp(), state])
         (tasks, after), date = await self._served(f"jobs/{job_id}/tasks", lambda now: self._page(job_id, link, now))
@@ -100,7 +103,7 @@ class FakeBatch(BatchAccount):
         return TaskPage(tasks, date, after)
 
     def matches(self, stamp: datetime, since: datetime) -> bool:
-        """Whether the filter `stateTransitionTime ge SINCE` admits a stamp; the filter is written in milliseconds."""
+        """Returns whether the filter `stateTransitionTime ge SINCE`, written in milliseconds, admits a stamp."""
         return stamp >= since.replace(microsecond=since.microsecond // 1000 * 1000)
 
     async def _served[T](self, request: str, answer: Callable[[datetime], T]) -> tuple[T, datetime | None]:
@@ -120,7 +123,7 @@ class FakeBatch(BatchAccount):
         return result, self.last_date
 
     def _jobs(self, moment: datetime, since: datetime | None, after: str) -> tuple[list[JobFacts], str | None]:
-        """A page of the jobs behind `after`, and where the next one begins; None behind the last."""
+        """Returns a page of the jobs after `after`, and the key where the next page begins (None on the last)."""
         behind = [job for job in self._service.truth.all_at(moment) if job.id > after]
         looked_at = behind[: self._service.job_page_size]
         listed = [facts for job in looked_at if job.id not in self._service.hidden and (facts := job.listed(moment))]

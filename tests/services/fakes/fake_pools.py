@@ -1,4 +1,4 @@
-"""Pools in memory: what was true of them at every moment, and the service as each process sees it."""
+"""Pools in memory: their true state at every moment, and the service as each process sees it."""
 
 import asyncio
 from bisect import bisect_right
@@ -24,10 +24,10 @@ type Nodes = dict[str, Node]
 
 @dataclass(slots=True)
 class TruePool:
-    """A pool from `created` until `deleted`: its nodes at every moment at which they changed.
+    """A pool from `created` until `deleted`, with its nodes at every moment at which they changed.
 
-    While it is `resizing_since` then, the list of pools tells the size that it had then. Where it doesn't date
-    resizes, its allocation state bears the time of its creation whatever comes or goes.
+    After `resizing_since` the list of pools keeps showing the size at that time. If it doesn't date resizes, its
+    allocation state keeps the creation time when nodes come or go.
     """
 
     id: str
@@ -54,7 +54,7 @@ class TruePool:
         return self.created <= moment and (self.deleted is None or moment < self.deleted)
 
     def resized(self, moment: datetime) -> datetime:
-        """When nodes came or went the last time."""
+        """Returns the last time at which nodes were added or removed."""
         found, names = self.created, frozenset[str]()
         for time, nodes in zip(self.times, self.states, strict=True):
             if time <= moment and nodes.keys() != names:
@@ -74,9 +74,9 @@ class TruePool:
 
 @dataclass(slots=True)
 class PoolService:
-    """`refusals` are what it refuses (request -> error); `page_size` nodes come on a page, `counts_page` node counts.
+    """The shared service: `refusals` (request -> error), nodes a page (`page_size`), counts a page (`counts_page`).
 
-    `nonsense` are the keys of pools of which it tells what makes none.
+    `nonsense` are the keys of pools for which it returns invalid data.
     """
 
     now: Callable[[], datetime]
@@ -116,7 +116,7 @@ class FakePools(BatchPools):
 
     @override
     async def node_counts(self) -> AsyncGenerator[dict[str, NodeCounts]]:
-        """Page by page, each of which tells what was true when it was served, less the lag."""
+        """Yields page by page; each page is true at the instant it is served, less the lag."""
         after, more = "", True
         while more:
             counts, _ = await self._served("nodecounts", self._counts)
@@ -133,7 +133,7 @@ class FakePools(BatchPools):
     async def fetch_nodes(
         self, pool_id: str, *, changed_since: datetime | None = None, recent_as_of: datetime | None = None
     ) -> NodeList:
-        """Page by page, each of which tells the truth of the instant it was served at."""
+        """Fetches page by page; each page is true at the instant it is served."""
         since = to_milliseconds(changed_since) if changed_since else 0
         recent_at = to_milliseconds(recent_as_of) if recent_as_of else 0
         found: list[Node] = []
@@ -168,7 +168,7 @@ class FakePools(BatchPools):
 
 
 def true_summary(nodes: Nodes) -> NodeSummary:
-    """The numbers of nodes, counted otherwise than the app does."""
+    """Returns the summary of nodes, counted independently of the app."""
     there = list(nodes.values())
     counted = Counter((node.state, node.dedicated) for node in there)
     open_ = [node for node in there if node.state in ("idle", "running") and node.scheduling == "enabled"]

@@ -1,5 +1,7 @@
-"""Tables in memory behind the real stores: rows under ETags, transactions that happen whole or not at all, and
-processes that die, or lose an answer, before or after any call. tests/stores holds the stores against real storage."""
+"""Tables in memory behind the real stores: rows with ETags and atomic transactions.
+
+Processes may die, or lose an answer, before or after any call. tests/stores runs the stores against real storage.
+"""
 
 import asyncio
 import itertools
@@ -34,19 +36,19 @@ _FILTERS: Mapping[str, Callable[[Place, Row, Mapping[str, Any]], bool]] = {
 
 
 class ProcessDiedError(BaseException):
-    """The process is no more; nothing in it can catch this and go on."""
+    """Ends the process; its code can't catch it."""
 
 
 async def die(*_: object) -> NoReturn:
-    """In place of a step at which the process dies."""
+    """Replaces a step at which the process dies."""
     raise ProcessDiedError
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What befalls a process at its `call`-th call to storage from now on.
+    """A fault at a process's `call`-th call to storage from now on.
 
-    The call takes effect first where `committed`; then the process dies, or else only its answer is lost.
+    With `committed` the call takes effect first. Then the process dies (`kills`), or only the answer is lost.
     """
 
     call: int
@@ -56,9 +58,10 @@ class Fault:
 
 @dataclass(slots=True)
 class Storage:
-    """The rows of all tables with their ETags; `writes` names the table of each row that was written.
+    """The rows of all tables with their ETags.
 
-    `queries` names the table of each query that was sent. `times` is when rows were, by storage's own clock `now`.
+    `writes` has the table of each written row, `queries` that of each query. `times` are the rows' time stamps by
+    storage's clock `now`.
     """
 
     rows: dict[str, dict[Place, tuple[Row, str]]] = field(default_factory=dict)
@@ -70,12 +73,12 @@ class Storage:
 
     @property
     def date(self) -> datetime | None:
-        """What an answer bears now."""
+        """Returns the `Date` header of an answer now."""
         return self.now().replace(microsecond=0) if self.now else None
 
 
 class Connection:
-    """One process's way to storage, whose answers tell its clock the time: first when the tables are opened."""
+    """One process's connection to storage, whose answers set its clock, first when the tables are opened."""
 
     def __init__(self, storage: Storage, clock: SharedClock | None = None) -> None:
         self.storage = storage
@@ -132,7 +135,7 @@ class MemoryTables(Tables):
 
 
 class MemoryTable:
-    """As much of the SDK's TableClient as the stores use."""
+    """The part of the SDK's TableClient that the stores use."""
 
     def __init__(self, name: str, connection: Connection) -> None:
         self.table_name = name
@@ -208,7 +211,7 @@ class MemoryTable:
         return [{"etag": self._rows[place][1]} if place in self._rows else {} for place in places]
 
     def _deleted(self, row: Row, condition: dict[str, Any]) -> None:
-        if _place(row) in self._rows:  # as the SDK has it, what is gone is as good as deleted
+        if _place(row) in self._rows:  # like the SDK, deleting a missing row succeeds
             self._written([("delete", row, condition)])
 
     def _refuse(self, place: Place, operation: tuple[Any, ...]) -> None:

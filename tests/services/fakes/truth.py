@@ -1,6 +1,6 @@
-"""What is true of an account, independent of the code under test: every job that was, and every change of its tasks.
+"""The truth about an account, independent of the code under test: every job, and every change of its tasks.
 
-A change occurs, bears a stamp by its node's clock, and becomes visible to readers, all at instants of their own.
+A change occurs, gets a stamp by its node's clock, and becomes visible to readers, each at its own instant.
 """
 
 from collections import Counter
@@ -33,17 +33,17 @@ class TrueTask:
     deleted: datetime | None = None
 
     def seen_at(self, moment: datetime) -> Change | None:
-        """The last change that is visible to a request served at `moment`; None where the task isn't there."""
+        """Returns the last change visible to a request served at `moment`; None if the task doesn't exist."""
         if self.deleted and self.deleted < moment:
             return None
         return next((change for change in reversed(self.changes) if change.visible < moment), None)
 
     def moments(self) -> list[datetime]:
-        """When what is seen of the task changed."""
+        """Returns the instants at which the visible state of the task changed."""
         return [*(change.visible for change in self.changes), *([self.deleted] if self.deleted else [])]
 
     def seen_between(self, start: datetime, end: datetime) -> set[Task | None]:
-        """What requests served from `start` to `end` may have seen."""
+        """Returns the states that requests served from `start` to `end` may have seen."""
         moments = [moment for moment in self.moments() if start <= moment < end]
         seen = [self.seen_at(start), *(self.seen_at(moment + timedelta.resolution) for moment in moments)]
         return {change.row if change else None for change in seen}
@@ -51,10 +51,10 @@ class TrueTask:
 
 @dataclass(slots=True)
 class TrueJob:
-    """One job from its creation to its deletion; a job re-created under its id is another.
+    """One job from its creation to its deletion; a job re-created under the same id is another.
 
-    `drifts` once something happened that deltas can't show: a task was deleted, or reported later than the overlap.
-    Lists of jobs show its creation and its end `listed_late`; a GET of it shows them at once.
+    `drifts` is set once deltas miss a change: a deleted task, or a report later than the overlap. Lists of jobs show
+    its creation and end `listed_late`; a GET shows them immediately.
     """
 
     id: str
@@ -71,7 +71,7 @@ class TrueJob:
         return self.created <= moment and (self.deleted is None or moment < self.deleted)
 
     def listed(self, moment: datetime) -> JobFacts | None:
-        """What a list of jobs served at `moment` shows of it; None where it isn't there, or isn't listed yet."""
+        """Returns the job in a list served at `moment`; None if it doesn't exist or isn't listed at that time."""
         shown = moment - self.listed_late
         return self.facts(shown) if self.is_there(moment) and self.created <= shown else None
 
@@ -86,13 +86,13 @@ class TrueJob:
         self.tasks[name] = TrueTask([Change(at, at, at, row)])
 
     def change(self, name: str, state: int, *, at: datetime, lag: timedelta, skew: timedelta, code: int = 0) -> None:
-        """A task goes over to `state`: its stamp is off by `skew`, and the change shows `lag` later."""
+        """Moves a task to `state`: its stamp is off by `skew`, and the change is visible after `lag`."""
         task = self.tasks[name]
         at = max(at, task.changes[-1].occurred + timedelta(seconds=1))
         task.changes.append(Change(at, at + skew, at + lag, _moved(task.changes[-1].row, state, at + skew, code)))
 
     def complete(self, at: datetime, *, lag: timedelta) -> None:
-        """The job ends: what hasn't occurred never does, and tasks that run are stopped."""
+        """Ends the job: later changes are dropped, and running tasks are stopped."""
         self.completed = at
         for name, task in self.tasks.items():
             task.changes = [change for change in task.changes if change.occurred <= at]
@@ -107,17 +107,17 @@ class TrueJob:
         self.drifts = True
 
     def is_still(self, start: datetime, end: datetime) -> bool:
-        """True where nothing that is seen of its tasks changed from `start` to `end`."""
+        """Returns True if no visible state of its tasks changed from `start` to `end`."""
         return not any(start <= moment <= end for task in self.tasks.values() for moment in task.moments())
 
     def counts(self, moment: datetime) -> TaskCounts:
-        """Counts of what a request served at `moment` sees."""
+        """Returns the counts that a request served at `moment` sees."""
         return counted(change.row for task in self.tasks.values() if (change := task.seen_at(moment)))
 
 
 @dataclass(slots=True)
 class Truth:
-    """Every job that was, by id; later ones of the same id behind earlier ones. New ones are `listed_late`."""
+    """Every job by id, in order of creation. New jobs are `listed_late`."""
 
     jobs: dict[str, list[TrueJob]] = field(default_factory=dict)
     listed_late: timedelta = timedelta()
@@ -136,7 +136,7 @@ class Truth:
                 yield job
 
     def is_unsettled(self, name: str, start: datetime, end: datetime) -> bool:
-        """True where the job was created or deleted from `start` up to `end`, or wasn't listed yet in between."""
+        """Returns True if the job was created, deleted or not listed at some time from `start` to `end`."""
         jobs = self.jobs.get(name, ())
         deleted = any(job.deleted is not None and start <= job.deleted <= end for job in jobs)
         return deleted or any(job.created <= end and start <= job.created + job.listed_late for job in jobs)

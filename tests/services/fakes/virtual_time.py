@@ -1,4 +1,4 @@
-"""An event loop whose time passes only while everything waits, so that slow polls take no time and repeat exactly."""
+"""An event loop whose time passes only while everything waits, so that slow polls are instant and repeatable."""
 
 import asyncio
 import selectors
@@ -6,7 +6,7 @@ from typing import override
 
 
 class _SkippingSelector(selectors.SelectSelector):
-    """Instead of waiting for a timer it moves the time to it."""
+    """Advances the time to the next timer instead of waiting."""
 
     def __init__(self) -> None:
         super().__init__()

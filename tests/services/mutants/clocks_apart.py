@@ -1,6 +1,6 @@
-"""Stories of two hosts of which the second goes by a clock that is far ahead or behind: nobody may notice.
+"""Scenarios of two hosts, the second with a clock far ahead or behind, which must have no effect.
 
-Each fails where a host goes by its own clock (`OwnClock`).
+Each scenario fails if a host uses its own clock (`OwnClock`).
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ LONG_JOB = [f"task-{number:03}" for number in range(40)]
 
 
 class OwnClock(LoopClock):
-    """As a host had it that believes itself."""
+    """A clock that ignores storage's dates."""
 
     @override
     def asking(self) -> Callable[[datetime], None]:
@@ -28,7 +28,7 @@ class OwnClock(LoopClock):
 
 
 def tick(world: World, who: int) -> int:
-    """How many job lists a tick of this host asks for."""
+    """Runs a tick of this host; returns the number of job lists that it requested."""
     requests = world.processes[who].batch.requests
     requests.clear()
     world.run(world.processes[who].rounds.run_if_due(INTERVAL, budget=BUDGET))
@@ -57,7 +57,7 @@ def back_off(world: World) -> None:
 
 
 def marks(world: World) -> None:
-    """A message that is lost is sent again, and no other one before that."""
+    """A lost message is sent again, and no other one before that."""
     left_to_the_queue(world, who=1)
     world.messages.clear()
     world.wait(61)
@@ -70,7 +70,7 @@ def marks(world: World) -> None:
 
 
 def leases(world: World) -> None:
-    """A worker's job is left to it until it is taken for lost."""
+    """A worker keeps its job until it is presumed dead."""
     left_to_the_queue(world, who=0)
     world.deliver(who=1, takes=1, fault=Fault(12, committed=True, kills=True))
     world.messages.clear()
@@ -94,7 +94,7 @@ def left_to_the_queue(world: World, who: int) -> None:
 
 
 def polls_on_demand(world: World) -> None:
-    """They tell when they were asked for, and are kept for their time from then on."""
+    """Operations show when they were requested, and are kept for their retention from then on."""
     world.create("Render", "a")
     first, second = (process.polling for process in world.processes)
     asked = world.run(second.request("demo", None))
@@ -108,7 +108,7 @@ def polls_on_demand(world: World) -> None:
 
 
 def generations(world: World) -> None:
-    """A generation that somebody may still be reading stays, and goes when nobody can be."""
+    """A generation that may still have readers stays, and is deleted once none can remain."""
     job = world.create("Render", *"abcdefgh")
     for _ in range(3):
         world.wait(61)
@@ -126,7 +126,7 @@ def generations(world: World) -> None:
 
 
 def retention(world: World) -> None:
-    """What is deleted, rolled up or forgotten is so by the time that all hosts go by."""
+    """Deletions, rollups and expiry happen at the time that all hosts share."""
     job = world.create("Render", "a")
     world.wait(61)
     world.poll()
@@ -142,7 +142,7 @@ def retention(world: World) -> None:
 
 
 def history(world: World) -> None:
-    """Hosts tell the same minutes."""
+    """All hosts report the same minutes."""
     job = world.create("Render", "a")
     for number in range(5):
         world.wait(61)
@@ -153,7 +153,7 @@ def history(world: World) -> None:
 
 
 def health(world: World) -> None:
-    """A host that asks is told how old the last poll is."""
+    """Health reports the age of the last poll, on any host."""
     world.create("Render", "a")
     for who in (0, 1):
         world.wait(61)
@@ -175,7 +175,7 @@ def hosts_an_hour_apart(world: World) -> None:
 
 
 def a_round_in_the_future(world: World, ahead: timedelta = HOUR) -> None:
-    """As a version before left it whose host was ahead: no time of it counts, be it of a mark, a back-off or a list."""
+    """Times in the future, stored by an older version on a host ahead, are ignored: marks, back-off and lists."""
     now, minute = world.now(), timedelta(minutes=1)
     future = now + ahead
     world.create("Render", *LONG_JOB)

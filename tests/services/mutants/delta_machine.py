@@ -1,4 +1,4 @@
-"""What may happen to an account and to those who poll it, in few coarse rules, checked after every poll."""
+"""Coarse rules for changes to an account and for the hosts that poll it, with a check after every poll."""
 
 from datetime import timedelta
 
@@ -17,13 +17,13 @@ seconds_between = st.sampled_from([0, 1, 7, 29, 30, 31, 61, 300])
 seconds_a_call = st.sampled_from([0, 0, 2, 8, 40])
 lags = st.sampled_from([0, 1, 10, 29, 30])
 skews = st.sampled_from([0, 0, -20, -5, 1, 60])
-goals = st.tuples(st.integers(0, 3), st.integers(0, 1))  # a state and, for the completed, an exit code
+goals = st.tuples(st.integers(0, 3), st.integers(0, 1))  # a state and, for completed tasks, an exit code
 delays = st.sampled_from([0, 1, 5, 20])
 faults = st.builds(Fault, call=st.integers(1, 9) | st.integers(10, 25), committed=st.booleans(), kills=st.booleans())
 
 
 class DeltaMachine(RuleBasedStateMachine):
-    """`recipe` is of what the polling processes are made: the real code, or a planted bug."""
+    """A state machine; `recipe` composes the polling processes: the real code, or a planted bug."""
 
     recipe = Recipe()
     level_at_rest = "exact"
@@ -47,7 +47,7 @@ class DeltaMachine(RuleBasedStateMachine):
     def begin(
         self, *, page_size: int, count_lag: int, short_read: int, job_page_size: int, listed_late: int, ahead: int
     ) -> None:
-        """The second host's clock may be wrong."""
+        """Sets up the service; the second host's clock may be wrong."""
         self.world.service.job_page_size = job_page_size
         self.world.truth.listed_late = listed_late * SECOND
         self.prepare(page_size, count_lag, short_read, ahead)
@@ -69,7 +69,7 @@ class DeltaMachine(RuleBasedStateMachine):
 
     @rule(which=pick, task=pick, to=goals, after=delays, lag=lags, skew=skews)
     def change(self, *, which: int, task: int, to: tuple[int, int], after: int, lag: int, skew: int) -> None:
-        """A task changes a little later; a stamp behind and a late report together stay within the overlap."""
+        """Changes a task a little later; a stamp behind and a late report together stay within the overlap."""
         job = self._job(which)
         name = self._task(job, task)
         if job is None or name is None or job.completed:
@@ -81,13 +81,13 @@ class DeltaMachine(RuleBasedStateMachine):
     @precondition(lambda self: not self.world.service.count_lag)
     @rule(which=pick, task=pick, to=goals, beyond=st.sampled_from([1, 31, 90]))
     def report_late(self, *, which: int, task: int, to: tuple[int, int], beyond: int) -> None:
-        """A change shows later than the overlap; while Get Task Counts lags, nothing could tell that in time."""
+        """Makes a change visible later than the overlap; nothing shows it in time while Get Task Counts lags."""
         job = self._job(which)
         name = self._task(job, task)
         if job is None or name is None or job.completed:
             return
         if to[0] == PREPARING and job.tasks[name].changes[-1].row.state == RUNNING:
-            return  # only a task that was active in between prepares again, and that the service itself reports
+            return  # only a task that was active in between prepares again, and the service itself reports that
         job.drifts = True
         lag = OVERLAP + beyond * SECOND
         job.change(name, to[0], at=self.world.now(), lag=lag, skew=timedelta(), code=to[1])
@@ -114,7 +114,7 @@ class DeltaMachine(RuleBasedStateMachine):
 
     @rule(which=pick, after=delays, number=st.integers(0, 6), same=st.booleans())
     def recreate(self, which: int, after: int, number: int, *, same: bool) -> None:
-        """The job is deleted and at once created anew, with the tasks it had or with others."""
+        """Deletes and immediately re-creates the job, with the same tasks or others."""
         job = self._job(which)
         if job is None or job.created >= self.world.now():
             return
@@ -177,7 +177,7 @@ class DeltaMachine(RuleBasedStateMachine):
 
     @rule(who=st.integers(0, 1))
     def clean_up(self, who: int) -> None:
-        """Housekeeping, an hour later: it collects what was retired before, and changes no count."""
+        """Runs housekeeping an hour later: it deletes retired rows, and changes no count."""
         self.world.wait(3600)
         before = {name: report.job.picture for name, report in self.world.reports().items()}
         self.world.run(self.world.processes[who].housekeeping.run())
@@ -187,9 +187,9 @@ class DeltaMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.world.reports())
     @rule()
     def come_to_rest(self) -> None:
-        """Where nothing happens any more, three rounds make every count exact and seal what is completed.
+        """Asserts that three rounds without changes make every count exact and finalize completed jobs.
 
-        A message that was lost is sent again ten minutes later, and what it asks for counts as a round of its own.
+        A lost message is sent again ten minutes later, and its work counts as a separate round.
         """
         self.world.wait(660)
         for number in range(3 if self.world.service.short_read > SHORT else 6):
@@ -206,17 +206,17 @@ class DeltaMachine(RuleBasedStateMachine):
             assert report.job.sealed == (job.completed is not None)
 
     def _job(self, which: int) -> TrueJob | None:
-        """A job that nothing is going to end."""
+        """Returns a job without a scheduled deletion."""
         jobs = self.world.truth.jobs.get(NAMES[which % len(NAMES)], [])
         return jobs[-1] if jobs and jobs[-1].deleted is None else None
 
     def _task(self, job: TrueJob | None, which: int) -> str | None:
-        """The id of a task that wasn't deleted."""
+        """Returns the id of a task that wasn't deleted."""
         names = sorted(name for name, task in job.tasks.items() if task.deleted is None) if job else []
         return names[which % len(names)] if names else None
 
     def _fill(self, job: TrueJob, number: int) -> None:
-        """Adds tasks whose ids fall among those there are."""
+        """Adds tasks whose ids fall between existing ones."""
         for _ in range(number):
             self.added += 1
             job.add(f"Task-{self.added * 37 % 101:03}-{self.added}", max(job.created, self.world.now()))

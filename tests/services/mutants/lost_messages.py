@@ -1,4 +1,4 @@
-"""A job too long for a round, and a message about it that is lost."""
+"""A job too long for a round, and a lost message about it."""
 
 from tests.services.worlds.telling import verdict
 from tests.services.worlds.world import World
@@ -7,7 +7,7 @@ JOB = "Render"
 
 
 def a_job_for_the_queue(world: World) -> None:
-    """No round has seen it."""
+    """Creates a job that no round has seen."""
     world.service.page_size, world.service.short_read = 3, 10
     world.set_clocks(*(process.clock.ahead for process in world.processes))
     world.create(JOB, *(f"task-{number:03}" for number in range(40)))

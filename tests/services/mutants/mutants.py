@@ -1,6 +1,6 @@
-"""Planted bugs of the delta algorithm, one row of `MUTANTS` each: what is wrong, and a scenario in which it shows.
+"""Planted bugs of the delta algorithm, one row of `MUTANTS` each: the defect, and a scenario that shows it.
 
-The scenarios hold for the real code. test_mutants.py checks both, and that the state machine finds the bugs unaided.
+The scenarios pass for the real code. test_mutants.py checks both, and that the state machine finds the bugs unaided.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -78,7 +78,7 @@ class ExclusiveBatch(FakeBatch):
 
 
 class OwnClockBatch(FakeBatch):
-    """T0 by a clock of our own, which is a minute ahead."""
+    """Takes T0 from an own clock that is a minute ahead."""
 
     @override
     async def fetch_jobs(self, *, changed_since: datetime | None = None) -> JobPage:
@@ -87,7 +87,7 @@ class OwnClockBatch(FakeBatch):
 
 
 class DeltaPoll(TaskPoll):
-    """Deltas alone: what they miss isn't made good by a full read before anybody sees it."""
+    """Polls deltas alone: no full read corrects missed changes before they are visible."""
 
     @override
     async def reconcile(self, source: BatchAccount, polled: Polled, t0: datetime | None) -> Polled:
@@ -95,7 +95,7 @@ class DeltaPoll(TaskPoll):
 
 
 class ListedSinceBatch(FakeBatch):
-    """Asks for the jobs that changed since the last list, without the overlap."""
+    """Requests the jobs that changed since the last list, without the overlap."""
 
     @override
     async def fetch_jobs(self, *, changed_since: datetime | None = None) -> JobPage:
@@ -127,7 +127,7 @@ class WatermarkFirstPoll(TaskPoll):
 
 
 async def split_has_to_be_listed(source: BatchAccount, job: Job, reading: Reading) -> bool:
-    """Not so where the list of the preparing tasks has more pages than a round reads."""
+    """Returns False if the list of preparing tasks has more pages than a round reads."""
     if len(reading.preparing) == reading.directory.counts.preparing:
         return True
     pages = 0
@@ -174,16 +174,16 @@ class HeadFirstPoll(TaskPoll):
 
 
 def never(*_: object) -> bool:
-    """In place of a question."""
+    """Replaces a check by False."""
     return False
 
 
 async def nobody_asks(*_: object) -> None:
-    """In place of a look at whose tasks they are."""
+    """Replaces the check of which incarnation owns the tasks."""
 
 
 async def sweep_in_place(self: Generations, source: BatchAccount, job: Job, t0: datetime | None) -> Job:
-    """Instead of a new generation: what the list doesn't show is removed from the one that is served."""
+    """Removes unlisted tasks from the served generation instead of building a new one."""
     if job.picture is None or t0 is None:
         return await REAL_READ_ANEW(self, source, job, t0)
     listed = [task async for page in source.fetch_task_pages(job.facts.id) for task in page.tasks]
@@ -255,7 +255,7 @@ async def plan_before_leaves(self: RangeLists) -> None:
 
 
 async def plan_of_what_came_meanwhile(self: RangeLists) -> None:
-    """What came while the leaves were written is in the plan, but in no leaf."""
+    """Records tasks that arrived while the leaves were written in the plan, but in no leaf."""
     rest = self.reading.rest
     self.reading.rest = []
     self.reading.directory, _ = await fold(self._cache, self.reading.directory, rest)
@@ -318,9 +318,9 @@ REAL_FOLD_SORTED = Leaf.fold_sorted
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """A planted bug: other parts, or patches; `unaided` is False where the state machine meets it too rarely.
+    """A planted bug: other parts, or patches.
 
-    `uncompared` where Get Task Counts would mask it.
+    `unaided` is False if the state machine rarely meets it; `uncompared` is True if Get Task Counts would mask it.
     """
 
     name: str

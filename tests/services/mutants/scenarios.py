@@ -1,4 +1,4 @@
-"""Short stories in which each planted bug of the delta algorithm shows; the real code stands them all."""
+"""Short scenarios that show each planted bug of the delta algorithm; the real code passes them all."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -59,12 +59,12 @@ def a_clock_that_runs_ahead(world: World) -> None:
 
 
 def a_slower_poll_that_ends_after_a_faster_one(world: World) -> None:
-    """The faster one finds nothing new, as of later; what the slower one finds came after that."""
+    """The faster poll finds no change, as of later; the changes that the slower one finds came after that."""
     job = world.create("Render", "a", "b")
     world.wait(60)
     job.change("b", RUNNING, at=world.now(), lag=NO_TIME, skew=NO_TIME)
     world.wait(1)
-    world.poll()  # too short ago for its counts to be settled
+    world.poll()  # too recent for its counts to be settled
     job.change("a", RUNNING, at=world.now() + 40 * SECOND, lag=NO_TIME, skew=NO_TIME)
     world.poll_both((40, 0), delay=30)
     world.wait(60)
@@ -85,7 +85,7 @@ def a_death_at_every_call(world: World) -> None:
 
 
 def tasks_deleted_after_a_poll_that_broke_off(world: World) -> None:
-    """It wrote leaves and told nobody: of what it wrote there no delta shows anything any more."""
+    """The poll wrote leaves but no job row: no later delta shows the tasks in them."""
     for call in range(1, 13):
         for committed, kills, who, pause in product((False, True), (False, True), (0, 1), (5, 61)):
             fault = Fault(call, committed=committed, kills=kills)
@@ -93,7 +93,7 @@ def tasks_deleted_after_a_poll_that_broke_off(world: World) -> None:
 
 
 def tasks_deleted_after_a_poll_that_was_throttled(world: World) -> None:
-    """With its second list, which is asked for where counts that lag differ."""
+    """Batch throttles its second list, which follows counts that lag and differ."""
     for who in (0, 1):
         _break_off_and_delete(world, partial(_throttled_poll, world), who=who, pause=61)
 
@@ -110,7 +110,7 @@ def _throttled_poll(world: World) -> None:
 
 
 def _break_off_and_delete(world: World, poll: Callable[[], object], *, who: int, pause: float) -> None:
-    """The poll breaks off, the next one is of a process that may remember what was before."""
+    """Breaks off a poll; the next poll is by a process that may have older state in memory."""
     job = world.create("Render", "a", "b")
     for number in (0, 1, 0, 1):
         world.wait(pause)
@@ -134,7 +134,7 @@ def _break_off_and_delete(world: World, poll: Callable[[], object], *, who: int,
 
 
 def a_poll_that_finds_nothing_of_what_one_before_it_noted(world: World) -> None:
-    """The one before noted that leaves were about to change, and died before any did; what it had seen is gone."""
+    """The previous poll marked leaves as dirty and died before writing any; the task that it had seen is gone."""
     job = world.create("Render", "a", "b")
     for _ in range(3):
         world.wait(61)
@@ -152,7 +152,7 @@ def a_poll_that_finds_nothing_of_what_one_before_it_noted(world: World) -> None:
 
 
 def a_faster_poll_while_another_generation_takes_over(world: World) -> None:
-    """It confirms what was served before as of later, at any moment up to when the job's row is written."""
+    """It confirms the old generation as of later, at any moment until the job's row is written."""
     for delay in range(25, 115, 3):
         job = world.create(f"Render-{delay}", "a", "b", "c")
         for number in (0, 1, 0):
@@ -204,7 +204,7 @@ def a_job_created_anew(world: World) -> None:
 
 
 def a_job_created_anew_behind_the_list(world: World) -> None:
-    """Between the list of jobs and the first request for its tasks; in the one after that it has older tasks beside."""
+    """The job is re-created after the list of jobs; in the second case its tasks include older ones."""
     for known in (False, True):
         name = f"Render-{known}"
         job = world.create(name, "a", "b")
@@ -318,7 +318,7 @@ def a_change_behind_a_slow_long_read(world: World) -> None:
 
 
 def a_change_that_shows_late_during_a_long_read(world: World) -> None:
-    """Its stamp is older than the read, and it shows after its task was listed."""
+    """Its stamp is older than the read, and it is visible after its task was listed."""
     world.service.page_size, world.service.short_read = 1, 5
     world.processes = [world.started(), world.started()]
     job = world.create("Render", *"abcdefghijklmnop")
@@ -341,7 +341,7 @@ def a_job_that_is_listed_late(world: World) -> None:
 
 
 def a_death_at_every_call_where_no_count_moves(world: World) -> None:
-    """Tasks fail again, by another exit code: only what is summed up of them tells."""
+    """Tasks fail again with another exit code, which only the summaries show."""
     names = [f"Task-{number:02}" for number in range(13)]
     job = world.create("Render", *names)
     for name in names:

@@ -1,4 +1,4 @@
-"""A job with a task that is preparing, of which only a list of many pages shows that it isn't running."""
+"""A job with a preparing task, which only a list of many pages distinguishes from a running one."""
 
 from datetime import timedelta
 
@@ -12,7 +12,7 @@ NAMES = [f"task-{number:03}" for number in range(3 * SHORT_LIST)]
 
 
 def more_pages_of_preparing_tasks_than_a_round_reads(world: World) -> None:
-    """It is exact for hours and never read whole, as Get Task Counts agrees on running and preparing together."""
+    """The job is exact for hours without a full read, as Get Task Counts sums running and preparing tasks."""
     now = timedelta()
     world.service.page_size = len(NAMES)
     job = world.create(JOB, *NAMES)

@@ -1,6 +1,6 @@
-"""The same account where Get Task Counts means nothing, as for jobs of more than 200,000 tasks: it can't mask an error.
+"""The same account without Get Task Counts, as for jobs of more than 200,000 tasks, so that it can't mask an error.
 
-What it alone could show is left out, so deltas, first reads and long reads have to be right by themselves.
+Changes that only Get Task Counts shows are left out, so deltas, first reads and long reads must be right alone.
 """
 
 from typing import Any, ClassVar, override
@@ -16,13 +16,13 @@ from tests.services.mutants.delta_machine import SHORT, DeltaMachine
 
 
 def compare_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For the app, every job is too large for its counts to be validated."""
+    """Makes every job too large for the app to validate its counts."""
     for module in (comparison, discovery, jobs, reconciliation, verdicts):
         monkeypatch.setattr(module, "VALIDATED_TASKS", -1)
 
 
 class UncomparedMachine(DeltaMachine):
-    """Without late reports and deletions, and with more long reads. Needs `compare_nothing`."""
+    """A machine without late reports and deletions, and with more long reads. Needs `compare_nothing`."""
 
     level_at_rest = "unverified"
     report_late: ClassVar[Any] = None

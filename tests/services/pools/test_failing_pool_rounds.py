@@ -1,4 +1,4 @@
-"""Rounds over pools where Batch fails, throttles, tells nonsense or leaves pools out: what is told of which pools."""
+"""Rounds over pools where Batch fails, throttles, returns invalid data or omits pools: the reports on each pool."""
 
 from datetime import timedelta
 

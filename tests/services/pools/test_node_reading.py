@@ -1,4 +1,4 @@
-"""What a round asks of nodes: all of them where changes alone wouldn't tell, and else no more than it must."""
+"""A round's requests for nodes: all nodes where changes alone don't suffice, and no more than necessary otherwise."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -96,7 +96,7 @@ def test_all_nodes_are_listed_where_one_is_gone_though_the_counts_lag(pools: Poo
 
 
 def test_all_nodes_are_listed_where_the_size_alone_tells_that_one_is_gone(pools: PoolWorld) -> None:
-    """The counts lag, and the service dates no resize: a node that was lost for good isn't one."""
+    """The counts lag, and the service dates no resize: losing a node for good isn't one."""
     pool = pools.create("Alpha", 3)
     pool.dates_resizes = False
     asked(pools)
@@ -196,7 +196,7 @@ def test_recent_tasks_are_asked_for_sooner_once_where_none_is_known_of_a_node_th
 
 
 def test_counting_of_a_pool_that_is_stored_as_older_than_itself_begins_anew_with_it(pools: PoolWorld) -> None:
-    """Rows of before may tell of a pool that was deleted and made anew under its id within one round."""
+    """Rows of older versions may describe a pool that was deleted and re-created under its id within one round."""
     pools.create("Alpha", 2)
     pools.poll()
     pools.wait(60)

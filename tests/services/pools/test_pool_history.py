@@ -1,4 +1,4 @@
-"""A pool's history is what was true at every poll, whatever happens to pools, polls and processes in between."""
+"""A pool's history is true at every poll, for any sequence of changes to pools, polls and processes."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -30,13 +30,13 @@ def world() -> Iterator[PoolWorld]:
 
 
 def history(world: PoolWorld, *, since: datetime = START, minutes: int = 1) -> list[PoolPoint]:
-    """What a process that remembers nothing says."""
+    """Returns the history from a process with empty memory."""
     step = timedelta(minutes=minutes)
     return list(world.run(world.started().histories.of_pool("demo", "Alpha", since=since, step=step)).points)
 
 
 class Diary:
-    """What was true when polls ended well, and what the history must say of it: pools change only between polls."""
+    """Records the truth at successful polls, which the history must match: pools change only between polls."""
 
     def __init__(self, world: PoolWorld, nodes: int = 3) -> None:
         self.world = world
@@ -47,7 +47,7 @@ class Diary:
         self.seen: set[tuple[str, int]] = set()
 
     def poll(self, who: int = 0, *, fault: Fault | None = None, both: tuple[float, float] | None = None) -> None:
-        """A minute after the last one, by one process or by both at once; a fault befalls the first of them."""
+        """Polls a minute after the last poll, with one process or both concurrently; the first gets the fault."""
         world = self.world
         world.wait(41)
         at = world.now().replace(microsecond=0)
@@ -96,7 +96,7 @@ class Diary:
             assert sum(number or 0 for number in steps) == total
 
     def _possible(self, as_of: datetime) -> list[tuple[Any, ...]]:
-        """What polls may have found that nobody refuted by then: all since the last that ended well."""
+        """Returns all results that polls may have found since the last successful one."""
         last = max((at for at in self.polled if at <= as_of), default=START)
         looked = [self.pool.at(at) for at in self.attempts if last <= at <= as_of]
         found = [summary_of(nodes.values(), SLOTS) for nodes in looked]
@@ -139,14 +139,14 @@ def test_the_points_are_what_was_true_at_every_poll(
 @pytest.mark.parametrize("minute", range(10, 13))
 @pytest.mark.parametrize("call", range(1, 7))
 def test_a_death_at_any_call_loses_nothing(world: PoolWorld, call: int, *, minute: int, committed: bool) -> None:
-    """Whether that poll merges into the history or not."""
+    """Covers polls that merge into the history and polls that don't."""
     diary = Diary(world)
     for number in range(16):
         diary.change(number, STATES[(number // 3 + 3) % 4])  # the round that dies sees an interruption
         diary.poll(fault=Fault(call, committed=committed, kills=True) if number == minute else None)
     diary.poll()
     diary.check()
-    assert len({point.numbers for point in history(world)} - {None}) >= 13  # the round that died may have told nothing
+    assert len({point.numbers for point in history(world)} - {None}) >= 13  # the round that died may be missing
 
 
 def test_an_unchanged_pool_costs_no_call_to_storage(world: PoolWorld) -> None:
@@ -172,9 +172,9 @@ def test_pools_that_change_share_transactions_of_history_and_take_turns(world: P
         world.wait(60)
         world.poll()
         calls.append(world.table_calls)
-    usual = 3 + 3  # the round's row read twice and written, nodes, pools, and history at once
+    usual = 3 + 3  # the round's row read twice and written, nodes, pools, and history together
     assert max(calls[2:15]) <= usual
-    assert calls[15] <= usual + 2  # after a quarter of an hour all pools are read anew, and what heads of nodes name
+    assert calls[15] <= usual + 2  # after a quarter of an hour all pools are read in full, and nodes named in heads
     assert max(calls[16:]) <= usual
     rows = world.storage.writes.count("poolhistory")
     assert rows <= 20 * (3 + 1) * 2

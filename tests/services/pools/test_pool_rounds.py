@@ -1,4 +1,4 @@
-"""Rounds over pools: what they claim is true whatever happens meanwhile, and bugs that make it untrue are noticed."""
+"""Rounds over pools: their claims are true whatever changes meanwhile, and bugs that make them false are caught."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -76,7 +76,7 @@ def change(world: PoolWorld, how: tuple[str, int, int, int]) -> None:
 
 
 def make_anew(world: PoolWorld, pool: TruePool, nodes: int) -> None:
-    """The pool is deleted and at once created anew, if it is there."""
+    """Deletes and immediately re-creates the pool, if it exists."""
     if pool.is_there(world.now()) and pool.created < world.now():
         pool.deleted = world.now()
         world.create(pool.id, nodes)
@@ -116,7 +116,7 @@ def take(world: PoolWorld, step: tuple[Any, ...]) -> None:
 
 
 def happen(world: PoolWorld, happenings: tuple[tuple[float, Any], ...], takes: float) -> None:
-    """Changes while the next poll is under way, whose calls take so long; moments are in calls."""
+    """Schedules changes during the next poll, in which each call takes `takes` seconds; moments are in calls."""
     for moment, how in happenings:
         world.later(takes * moment, partial(change, world, how))
 
@@ -145,7 +145,7 @@ def test_what_is_claimed_of_pools_is_true_whatever_happens(script: list[tuple[An
 
 
 class ChangesOnly(NodeReading):
-    """After the first list nothing but changes is read."""
+    """Reads only changes after the first list."""
 
     @override
     async def _read_all(self, pool: Pool, stored: StoredNodes, counts: NodeCounts | None, t0: Any) -> NodesRead:
@@ -155,7 +155,7 @@ class ChangesOnly(NodeReading):
 
 
 class CountsUnheard(NodeReading):
-    """The counts of the service aren't compared."""
+    """Ignores the service's counts."""
 
     @override
     async def read(self, pool: Pool, stored: StoredNodes, counts: NodeCounts | None, t0: Any) -> NodesRead:
@@ -165,7 +165,7 @@ class CountsUnheard(NodeReading):
 
 
 class Doubtless(NodeReading):
-    """Several pages are taken for one."""
+    """Treats several pages as one."""
 
     @override
     async def read(self, pool: Pool, stored: StoredNodes, counts: NodeCounts | None, t0: Any) -> NodesRead:
@@ -174,7 +174,7 @@ class Doubtless(NodeReading):
 
 
 class CountsSuffice(NodeReading):
-    """Counts that agree vouch for the slots on several pages, too."""
+    """Trusts slots on several pages if the counts agree."""
 
     @override
     async def read(self, pool: Pool, stored: StoredNodes, counts: NodeCounts | None, t0: Any) -> NodesRead:
@@ -183,20 +183,20 @@ class CountsSuffice(NodeReading):
 
 
 async def looked_up_at_once(self: PoolRounds, this: PoolsUnderWay, pool: Pool) -> None:
-    """Whatever a GET shows is as of the list of pools."""
+    """Dates the result of a GET as of the list of pools."""
     this.pools[pool.key] = pool.seen(await self.source.fetch_pool(pool.facts.id), this.t0())
     this.told.add(pool.key)
 
 
 def only_of_nodes(_pool: Pool, stored: StoredNodes, nodes: Mapping[str, Node], known_until: Any) -> bool:
-    """Asks nobody where none is known."""
+    """Skips the incarnation check if no node is known."""
     if not nodes:
         return bool(stored.nodes)
     return any(node.allocated >= to_milliseconds(known_until) for node in nodes.values())
 
 
 async def _changes(reading: NodeReading, pool: Pool, stored: StoredNodes, t0: Any) -> NodesRead:
-    """Changes alone, taken for all there is."""
+    """Reads changes alone and treats them as complete."""
     assert pool.picture
     since = pool.picture.as_of - reading._overlap
     told = await reading._source.fetch_nodes(pool.facts.id, changed_since=since, recent_as_of=t0)
@@ -221,7 +221,7 @@ def a_node_goes_and_another_takes_a_slot(world: PoolWorld) -> None:
 
 
 def slots_change_between_two_pages(world: PoolWorld) -> None:
-    """A node takes a slot behind its page, another gives one up before its own, and states stay as they are."""
+    """A node takes a slot behind its page, another releases one ahead of its own, and states don't change."""
     alpha = world.create("Alpha", 2)
     world.service.page_size = 1
     world.change_node(alpha, "tvm-001", "running", slots=1)
@@ -234,7 +234,7 @@ def slots_change_between_two_pages(world: PoolWorld) -> None:
 
 
 def a_pool_is_made_anew_behind_the_list(world: PoolWorld) -> None:
-    """Between the list of pools and that of its nodes: first with nodes, then with none yet."""
+    """The pool is re-created between its list and that of its nodes: first with nodes, then without."""
     for nodes in (2, 0):
         alpha = world.create(f"Alpha-{nodes}", 2)
         world.wait(60)
@@ -246,7 +246,7 @@ def a_pool_is_made_anew_behind_the_list(world: PoolWorld) -> None:
 
 
 def a_new_pool_is_made_anew_behind_the_list(world: PoolWorld) -> None:
-    """It had nodes when it was listed for the first time, and has none yet when they are."""
+    """The pool had nodes when it was first listed, and has none when they are listed."""
     alpha = world.create("Alpha", 2)
     world.wait(60)
     world.later(3 * 1.3, partial(make_anew, world, alpha, 0))
@@ -255,7 +255,7 @@ def a_new_pool_is_made_anew_behind_the_list(world: PoolWorld) -> None:
 
 
 def a_pool_is_made_anew_around_the_list(world: PoolWorld) -> None:
-    """It is gone when pools are listed, and there again when it is looked up."""
+    """The pool is missing when pools are listed, and exists again when it is looked up."""
     alpha = world.create("Alpha", 2)
     world.wait(60)
     world.poll()

@@ -1,4 +1,4 @@
-"""Rounds over the same pools in several processes, some of which die: none hinders another, or undoes what it did."""
+"""Rounds over the same pools in several processes, some of which die: no round blocks or undoes another."""
 
 import asyncio
 from dataclasses import replace
@@ -93,7 +93,7 @@ def test_a_pool_that_another_process_polled_meanwhile_is_left_to_it(pools: PoolW
 
 
 def test_an_older_list_is_not_written_over_a_later_one(pools: PoolWorld) -> None:
-    """A node takes a slot and gives it up again while the slower round lasts; the faster one finds what is stored."""
+    """A node takes and releases a slot during the slower round; the faster one finds the stored state."""
     pool = pools.create("Alpha", 2)
     pools.change_node(pool, "tvm-001", "running", slots=1)
     pools.poll(0)
@@ -110,7 +110,7 @@ def test_an_older_list_is_not_written_over_a_later_one(pools: PoolWorld) -> None
 
 
 def written_over_what_a_faster_round_confirmed(pools: PoolWorld, at: float) -> None:
-    """A faster round ends `at` so many seconds of the slower one, after that has looked whether there is one."""
+    """Ends a faster round `at` seconds into the slower one, after that has checked for a faster one."""
     pool = pools.create("Alpha", 2)
     pools.change_node(pool, "tvm-001", "running", slots=1)
     pools.poll(0)
@@ -145,7 +145,7 @@ def test_a_slower_round_takes_as_of_back_nowhere(pools: PoolWorld, at: int) -> N
 
 
 def rounds_that_do_not_reach_an_overtaken_pool(pools: PoolWorld, request: str | None) -> None:
-    """Batch refuses a request, or time is up at once (None): what the two rounds left still holds, and as of when."""
+    """Batch refuses a request, or time runs out immediately (None): the two rounds' result and its `asOf` stay."""
     written_over_what_a_faster_round_confirmed(pools, 36)
     before = pools.known().pools["alpha"]
     assert before.is_overtaken
@@ -186,7 +186,7 @@ def test_an_overtaken_pool_that_is_confirmed_as_it_is_stored_is_noticed(
 
 
 class Overtaken(FakePools):
-    """After a GET of a pool that is gone another is made under its id, which another process polls at once."""
+    """After a GET of a deleted pool, re-creates it under its id; another process polls that immediately."""
 
     world: PoolWorld
 

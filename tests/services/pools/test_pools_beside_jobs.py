@@ -35,7 +35,7 @@ def world() -> Iterator[World]:
 
 
 class CountedPools(FakePools):
-    """Its requests count as those of the account, too, as they do in the app; `delays` are those of some of them."""
+    """Counts its requests as those of the account, as the app does; `delays` applies to some requests."""
 
     def __init__(self, service: PoolService, process: Process) -> None:
         super().__init__(service, process.connection)
@@ -51,7 +51,7 @@ class CountedPools(FakePools):
 
 @pytest.fixture
 def process(world: World) -> Process:
-    """One that polls a job and pools, whose requests take four seconds."""
+    """Returns a process that polls a job and pools, with requests of four seconds."""
     service = PoolService(world.now)
     process = world.processes[0]
     tables = MemoryTables(process.connection)
@@ -86,14 +86,14 @@ def pools_of(process: Process) -> CountedPools:
 
 
 def polled(world: World, process: Process, budget: float) -> float:
-    """How many seconds a round took."""
+    """Returns the duration of a round in seconds."""
     began = world.loop.time()
     world.run(process.rounds.run_if_due(timedelta(), budget=budget * SECOND))
     return world.loop.time() - began
 
 
 def known(world: World, process: Process) -> int:
-    """How many pools' nodes are known."""
+    """Returns the number of pools with known nodes."""
     found = world.run(PoolStore(MemoryTables(process.connection)).load_all(ACCOUNT.key))
     return sum(pool.picture is not None for pool in found.pools.values())
 
@@ -184,7 +184,7 @@ def test_jobs_that_fail_do_not_end_the_round_over_pools(world: World, process: P
 
 
 class Beside:
-    """A look that ends as told, be it with an error."""
+    """A poll with a given end, which may be an error."""
 
     def __init__(self, world: World, end: BesideEnd | Exception) -> None:
         self.source = FakePools(PoolService(world.now), world.processes[0].connection)

@@ -1,4 +1,4 @@
-"""Rounds over pools that hang while another process goes on: what they write late undoes nothing for long."""
+"""Rounds over pools that hang while another process continues: their late writes undo nothing for long."""
 
 import asyncio
 from typing import Any
@@ -13,7 +13,7 @@ from tests.services.worlds.pool_world import PoolWorld
 
 
 def begin(world: PoolWorld, *, takes: float) -> asyncio.Task[Any]:
-    """A round of the first process begins; every call to Batch takes it so many seconds."""
+    """Begins a round of the first process, in which each call to Batch takes `takes` seconds."""
     process = world.processes[0]
     process.batch.latency = takes
     return world.loop.create_task(process.rounds.run(lambda: True))
@@ -64,9 +64,10 @@ def test_a_last_sample_that_is_written_whoever_went_on_is_noticed(
 def a_first_poll_hangs_until_its_pool_is_deleted(
     world: PoolWorld, *, at: float, storage: float = 0, dies: bool = False
 ) -> None:
-    """The pools are listed 10 s after its begin, their nodes at 50 s; one is deleted, which is seen, `at` some second.
+    """Lists pools 10 s after its begin and nodes at 50 s; one pool is deleted, which is seen `at` a given second.
 
-    Storage takes it so many seconds each way: with 5 it looks for a later list at 75 s and writes from 85 s on.
+    Each call to storage takes `storage` seconds each way: with 5 it checks for a later list at 75 s and writes from 85
+    s on.
     """
     pool = world.create("Alpha", 2)
     world.create("Beta", 1)

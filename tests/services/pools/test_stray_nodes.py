@@ -1,4 +1,4 @@
-"""Nodes that were written before their pool, whose row never came: they go, but not those that are being read."""
+"""Nodes written before a pool row that never came: they are deleted, but not while they are being read."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -21,7 +21,7 @@ def pools_with_nodes(world: PoolWorld) -> set[str]:
 
 
 def begun(world: PoolWorld, *, nodes: int = 2) -> None:
-    """A round dies after it has written the nodes of a new pool."""
+    """Kills a round after it has written the nodes of a new pool."""
     world.create("Beta", 1)
     world.poll()
     world.wait(MINUTE)

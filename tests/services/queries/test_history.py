@@ -1,4 +1,4 @@
-"""A job's history is what was true at every poll, whatever happens to jobs, polls and processes in between."""
+"""A job's history is true at every poll, for any sequence of changes to jobs, polls and processes."""
 
 import asyncio
 from collections.abc import Callable
@@ -26,7 +26,7 @@ GAP = (None, None, None)
 
 
 def history(world: World, *, since: datetime = START, minutes: int | None = 1) -> list[Point]:
-    """What a process that remembers nothing says."""
+    """Returns the history from a process with empty memory."""
     step = timedelta(minutes=minutes) if minutes else None
     found = world.run(world.started().histories.of_job("demo", "Render", since=since, step=step))
     return list(found.points)
@@ -37,7 +37,7 @@ def moved(world: World, job: TrueJob, task: str, state: int = RUNNING) -> None:
 
 
 class Diary:
-    """What was true when polls ended well, and what the history must say of it: jobs change only between polls."""
+    """Records the truth at successful polls, which the history must match: jobs change only between polls."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -49,7 +49,7 @@ class Diary:
         return self.world.truth.at("Render", self.world.now())
 
     def poll(self, who: int = 0, *, fault: Fault | None = None, both: Both | None = None, full: bool = False) -> None:
-        """A minute after the last one, by one process or by both at once; the fault befalls the first of them."""
+        """Polls a minute after the last poll, with one process or both concurrently; the first gets the fault."""
         self.world.wait(41)
         at = self.world.now().replace(microsecond=0)  # dates are whole seconds
         known = self.world.reports().get("Render")
@@ -61,7 +61,7 @@ class Diary:
         while self.world.messages:
             self.world.deliver(who)
         report = self.world.reports().get("Render")
-        left = report is not None and report.job.picture is None  # long reads, by a poll on demand to ticks
+        left = report is not None and report.job.picture is None  # a poll on demand leaves long reads to ticks
         if fault is None and not left and not (known and known.job.sealed):
             self.polled.append(at)
             self.ended[at] = self.world.now()
@@ -142,7 +142,7 @@ def nothing(_diary: Diary) -> None:
 
 
 def rest(diary: Diary) -> None:
-    """Nobody polls for ten minutes."""
+    """Pauses all polls for ten minutes."""
     diary.world.wait(600)
 
 
@@ -226,7 +226,7 @@ def test_a_job_that_changes_costs_one_transaction_of_history_a_poll(world: World
 
 
 def test_a_job_that_rests_for_hours_has_no_gap(world: World) -> None:
-    """Though its row isn't written meanwhile: not by what ends the rest, be it a new job under its id, or none."""
+    """Its row isn't written meanwhile, nor at the end of the rest, which may be a deletion or a re-creation."""
     diary = Diary(world)
     for ending in (change_first, recreate, delete_task, change_first, delete):
         last = world.now()
@@ -268,7 +268,7 @@ def test_a_job_that_is_read_anew_by_the_queue_has_no_gap(world: World) -> None:
 
 
 def test_a_job_that_is_polled_while_it_is_read_anew_has_no_gap(world: World) -> None:
-    """The read lasts longer than samples stand in for what wasn't polled; polls go on with the old generation."""
+    """The read lasts longer than samples bridge a gap; polls continue with the old generation."""
     world.service.page_size, world.service.short_read = 1, 3
     world.processes = [world.started(), world.started()]
     job = world.create("Render", *"abcdefgh")

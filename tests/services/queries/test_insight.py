@@ -1,4 +1,4 @@
-"""What is summed up of a job's tasks is true after every poll, whatever became of the polls before: `World.check`."""
+"""The job statistics are true after every poll, whatever happened in previous polls: `World.check`."""
 
 import random
 from datetime import timedelta
@@ -17,7 +17,7 @@ NAMES = [f"Task-{number:02}" for number in range(13)]
 
 
 def move(world: World, job: TrueJob, dice: random.Random) -> None:
-    """Some tasks start, end or fail, some of them once more: completed ones move no count then."""
+    """Starts, ends or fails some tasks, some of them again: a repeated completion changes no count."""
     for name in dice.sample(NAMES, 4):
         state = dice.choice([ACTIVE, RUNNING, COMPLETED, COMPLETED, COMPLETED])
         job.change(name, state, at=world.now(), lag=timedelta(), skew=timedelta(), code=dice.choice([0, 1, 137]))
@@ -147,7 +147,7 @@ def test_a_head_that_is_gone_is_looked_for_again_but_not_for_ever(world: World) 
 
 
 def forget_summaries(world: World) -> None:
-    """Makes every row one of a version that knew of no summaries."""
+    """Removes all summaries, as in rows of a version without them."""
     for table in ("jobs", "tasks"):
         for row, _ in world.storage.rows[table].values():
             for name in ("summary", "failures0", "insight"):

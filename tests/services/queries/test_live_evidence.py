@@ -1,4 +1,4 @@
-"""What is asked of Batch to explain a job: a Batch that answers too late costs no more than its time."""
+"""Requests to Batch that explain a job: a Batch that answers too late costs only the time limit."""
 
 import asyncio
 import json
@@ -13,7 +13,7 @@ from tests.services.worlds.world import World
 
 
 class Silent:
-    """A Batch account that takes requests and never answers."""
+    """A Batch account that accepts requests and never answers."""
 
     def __init__(self, account: Any) -> None:
         self.account = account
@@ -25,7 +25,7 @@ class Silent:
 
 
 class Nonsense(Silent):
-    """One that answers everything with an object that lacks what every job has."""
+    """A Batch account that answers with an object without a job's mandatory fields."""
 
     @override
     async def read(self, _url: str, intent: str, *, missing: Collection[str] = ()) -> Any:
@@ -34,7 +34,7 @@ class Nonsense(Silent):
 
 
 class Endless(Silent):
-    """One whose list of preparation tasks has a next page after each."""
+    """A Batch account whose list of preparation tasks always has a next page."""
 
     def __init__(self, report: JobReport) -> None:
         super().__init__(report.account)

@@ -1,4 +1,4 @@
-"""Lists of cached tasks while polls rewrite and split leaves, and while generations change, in leaves of four tasks."""
+"""Lists of cached tasks while polls rewrite and split leaves of four tasks, and while generations change."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -36,7 +36,7 @@ def staged(world: World) -> Process:
 
 
 async def listed(process: Process, what: TaskList, meanwhile: Callable[[], Awaitable[Any]] | None = None) -> list[str]:
-    """The ids of a list; `meanwhile` happens after every batch."""
+    """Returns the ids of a list; `meanwhile` runs after every batch."""
     names: list[str] = []
     async with aclosing(process.task_queries.tasks("demo", "Render", what)) as batches:
         async for batch in batches:
@@ -47,7 +47,7 @@ async def listed(process: Process, what: TaskList, meanwhile: Callable[[], Await
 
 
 async def paged(process: Process, order: TaskOrder, size: int, meanwhile: Callable[[], Awaitable[Any]]) -> list[str]:
-    """The ids of all pages, each of which goes on behind the last task of the one before."""
+    """Returns the ids of all pages, each of which continues after the last task of the previous one."""
     names: list[str] = []
     after = None
     while True:
@@ -173,7 +173,7 @@ def test_leaves_are_read_ahead_a_few_at_a_time_and_no_further_once_a_page_is_ful
         under_way[0] += 1
         most[0] = max(most[0], under_way[0])
         try:
-            await asyncio.sleep(begun[0])  # each longer than the one before
+            await asyncio.sleep(begun[0])  # each longer than the previous one
             return await load(partition, entry)
         except asyncio.CancelledError:
             cut_short[0] += 1

@@ -19,7 +19,7 @@ def change(world: World, job: TrueJob, names: list[str], state: int) -> None:
 
 
 def staged(world: World, *, completes: bool = True) -> Process:
-    """A job of a schedule of which one task runs and nine wait, and a more urgent job of 40 tasks on its pool."""
+    """Creates a job of a schedule with one running and nine waiting tasks, and a more urgent job of 40 in its pool."""
     names = [f"t{number:02}" for number in range(15)]
     later = world.create(LATER, *names)
     urgent = world.create(URGENT, *(f"u{number:02}" for number in range(40)))
@@ -36,7 +36,7 @@ def staged(world: World, *, completes: bool = True) -> Process:
 
 
 def completion(report: JobReport) -> bool:
-    """True where an end is estimated."""
+    """Returns True if an end is estimated."""
     outlook = outlook_of(report.job, report.verdict, tasks_ahead=report.tasks_ahead)
     assert outlook
     return outlook.estimate.completion is not None

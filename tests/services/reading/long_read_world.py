@@ -1,4 +1,4 @@
-"""A job too long for a round: what was asked of its lists, how far its read has come, and whether it ends right."""
+"""A job too long for a round: the requests for its lists, the progress of its read, and its correct end."""
 
 import json
 from collections.abc import Iterator
@@ -29,11 +29,11 @@ _CIRCLE = "\t"  # at the end of a link
 
 @dataclass(slots=True)
 class Lists:
-    """What was asked of lists of all tasks and of changes, by all processes: each page's ids, and those behind it.
+    """The requests of all processes for lists of all tasks and of changes: each page's ids, and those behind it.
 
-    The page after `throttled_after` more is refused once; a list of all tasks begins with so many `empty` pages. With
-    `first_backwards` its first page is in no order. While it is `circling` each page leads to a link that leads
-    to itself, for ever.
+    The page after `throttled_after` more is refused once; a list of all tasks begins with `empty` pages. With
+    `first_backwards` its first page is unsorted. While `circling`, each page leads to a link that leads to itself for
+    ever.
     """
 
     whole: list[set[str]] = field(default_factory=list)
@@ -45,7 +45,7 @@ class Lists:
     told_empty: dict[tuple[str | None, str | None], int] = field(default_factory=dict)
 
     def changed(self, ids: IdRange, page: TaskPage) -> TaskPage:
-        """The page as this service tells it, or one before it that shows none of its tasks."""
+        """Returns the page of this service, or a preceding one without its tasks."""
         bounds = ids.low, ids.high
         if self.circling or (ids.cursor or "").endswith(_CIRCLE):
             return replace(page, next_link=json.dumps([*bounds, "", None, None]) + _CIRCLE)
@@ -55,7 +55,7 @@ class Lists:
         if self.told_empty.get(bounds, self.empty) >= self.empty:
             return page
         self.told_empty[bounds] += 1
-        link = json.dumps([*bounds, "", None, None]) + " " * self.told_empty[bounds]  # no link comes twice
+        link = json.dumps([*bounds, "", None, None]) + " " * self.told_empty[bounds]  # all links differ
         return replace(page, tasks=[], next_link=link)
 
     def look(self, ids: IdRange, since: datetime | None, page: TaskPage) -> None:
@@ -82,7 +82,7 @@ def lists() -> Lists:
 
 @pytest.fixture
 def world(lists: Lists, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
-    """Pages of three tasks; a round may read ten, and what was received is stored after six more."""
+    """Yields a world with pages of three tasks; a round may read ten, and tasks are stored after six more."""
     monkeypatch.setattr(range_lists, "_AT_ONCE", 4)
     monkeypatch.setattr(id_ranges, "_LEAST_PART", 9)
 
@@ -108,7 +108,7 @@ def world(lists: Lists, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
 
 
 def left_to_the_queue(world: World) -> TrueJob:
-    """A job too long for a round, after the round that found that out."""
+    """Creates a job too long for a round, and runs the round that detects that."""
     job = world.create(JOB, *NAMES)
     world.wait(61)
     world.poll()
@@ -117,7 +117,7 @@ def left_to_the_queue(world: World) -> TrueJob:
 
 
 def begun(world: World, seconds: float = 6) -> ReadPlan:
-    """Its read amid its ranges, part of it stored."""
+    """Returns the plan of its read amid its ranges, with part of it stored."""
     world.deliver(budget=seconds, takes=1)
     plan = plan_of(world)
     assert plan is not None
@@ -136,7 +136,7 @@ def plan_of(world: World) -> ReadPlan | None:
 
 
 def is_left(plan: ReadPlan, name: str) -> bool:
-    """Whether a task lies in what a plan still has to list, by what the fake's links say."""
+    """Returns whether a task lies in the unlisted part of a plan, by the fake's links."""
     for ids in plan.ranges:
         low, high, after = json.loads(ids.cursor)[:3] if ids.cursor else (ids.low, ids.high, "")
         if (low is None or name >= low) and (high is None or name < high) and name > after:
@@ -145,7 +145,7 @@ def is_left(plan: ReadPlan, name: str) -> bool:
 
 
 def assert_right(world: World, job: TrueJob) -> None:
-    """After two rounds, and whatever they left to the queue, the counts are those of the truth and exact."""
+    """Asserts that the counts are true and exact after two rounds and their queued work."""
     for _ in range(2):
         world.wait(61)
         world.poll()

@@ -1,4 +1,4 @@
-"""Long reads amid deaths, lost messages, rows that can't be read and jobs that go: they end all the same, and right."""
+"""Long reads amid deaths, lost messages, unreadable rows and deleted jobs: they end correctly all the same."""
 
 import asyncio
 from datetime import timedelta
@@ -200,7 +200,7 @@ def test_a_long_delta_that_meets_leaves_that_cannot_be_read_gives_way_to_a_full_
 
 
 def spoil_plan(world: World) -> str:
-    """Damages the plan beside the generation that is being read, or served; gives that generation."""
+    """Damages the plan of the generation that is being read, or is served; returns that generation."""
     job = world.run(world.started().jobs.load("demo", JOB))
     assert job
     generation = job.building or (job.picture.generation if job.picture else "")
@@ -212,7 +212,7 @@ def test_a_first_read_whose_plan_cannot_be_read_begins_anew_after_a_while(world:
     job = left_to_the_queue(world)
     begun(world)
     spoil_plan(world)
-    world.deliver(takes=1)  # fails no message: rounds say why, and see to it
+    world.deliver(takes=1)  # fails no message: rounds report why, and handle it
     assert not world.messages
     assert "can't be read" in (world.report(JOB).verdict.reason or "")
     world.wait(61)

@@ -1,4 +1,4 @@
-"""Filtered lists of jobs with many tasks come in many pages, most of them empty: no round waits for their end."""
+"""Filtered lists of large jobs have many pages, most of them empty: no round waits for their end."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -25,7 +25,7 @@ TASKS = f"jobs/{BIG}/tasks"
 
 @pytest.fixture
 def world() -> Iterator[World]:
-    """Every list looks at one task a page, whether it shows it or not."""
+    """Yields a world where every list examines one task a page, whether it matches or not."""
     world = World()
     world.service.page_size = 1
     yield world
@@ -34,7 +34,7 @@ def world() -> Iterator[World]:
 
 @pytest.fixture
 def filtered() -> Iterator[World]:
-    """Only lists of tasks in one state look at one task a page."""
+    """Yields a world where only lists of tasks in one state examine one task a page."""
 
     class SlowlyFilteredBatch(FakeBatch):
         @override
@@ -50,7 +50,7 @@ def filtered() -> Iterator[World]:
 
 
 def known(world: World, *, state: int = ACTIVE) -> TrueJob:
-    """A job whose tasks were read, and a small one beside it; both are settled."""
+    """Creates a job whose tasks were read, and a small one; both are settled."""
     world.service.page_size = len(NAMES)
     world.create(OTHER, "a")
     job = world.create(BIG, *NAMES)
@@ -64,7 +64,7 @@ def known(world: World, *, state: int = ACTIVE) -> TrueJob:
 
 
 def left_for_a_repair(world: World) -> TrueJob:
-    """A job that differs for long, after the round whose repair met a list of many pages."""
+    """Returns a job with a lasting difference, after the round whose repair met a list of many pages."""
     job = known(world, state=COMPLETED)
     job.drifts = True
     job.change(NAMES[0], COMPLETED, at=world.now(), lag=400 * SECOND, skew=NOW)
@@ -87,7 +87,7 @@ def test_a_delta_of_many_pages_is_left_to_the_queue_where_it_goes_on(world: Worl
         job.change(name, RUNNING, at=world.now(), lag=NOW, skew=NOW)
     world.wait(61)
     asked = requests_of(world, world.poll)
-    if not world.messages:  # settled jobs are asked for their changes and for their counts in turns
+    if not world.messages:  # polls of settled jobs request changes and counts alternately
         world.wait(61)
         asked = requests_of(world, world.poll)
     t0 = last_round(world).as_of
@@ -140,7 +140,7 @@ def test_a_repair_whose_lists_have_many_pages_gives_way_to_a_full_read_in_the_qu
 def test_rounds_leave_a_repair_alone_whose_full_read_waits_in_the_queue(filtered: World) -> None:
     world, job = filtered, left_for_a_repair(filtered)
     world.wait(61)
-    assert requests_of(world, world.poll).count(TASKS) == 4  # the delta, and what changed last
+    assert requests_of(world, world.poll).count(TASKS) == 4  # the delta, and the recent changes
     assert verdict(world, BIG).level == "unverified"
     world.deliver_all()
     assert verdict(world, BIG).level == "exact"
@@ -187,7 +187,7 @@ def test_a_difference_that_a_full_read_made_good_is_no_difference_of_the_new_gen
     assert "(here" not in verdict(world, BIG).reason
     for _ in range(3):
         world.wait(61)
-        assert requests_of(world, world.poll).count(TASKS) == 2 + SHORT_LIST  # the delta, and of those that prepare
+        assert requests_of(world, world.poll).count(TASKS) == 2 + SHORT_LIST  # the delta, and the preparing tasks
     assert_right(world, job)
 
 
@@ -197,7 +197,7 @@ def test_a_poll_that_a_message_begins_ends_in_time_and_goes_on_with_the_next_mes
     world.processes = [world.started(), world.started()]
     world.wait(100_000)
     world.poll()
-    assert [message.job for message in world.messages] == [BIG]  # to be read whole after a day
+    assert [message.job for message in world.messages] == [BIG]  # to be read in full after a day
     deliveries = 0
     while world.messages:
         began = world.loop.time()
@@ -223,7 +223,7 @@ def test_where_only_a_list_of_many_pages_tells_which_tasks_prepare_their_number_
     world.wait(61)
     world.poll()
     asked = requests_of(world, world.deliver_all)
-    assert asked.count(TASKS) == len(NAMES)  # the rest of the delta, and as many of those that prepare
+    assert asked.count(TASKS) == len(NAMES)  # the rest of the delta, and an equal number of preparing tasks
     assert _agreed_at(world) > agreed
     assert verdict(world, BIG).level == "exact"
     assert_right(world, job)
@@ -232,7 +232,7 @@ def test_where_only_a_list_of_many_pages_tells_which_tasks_prepare_their_number_
         world.poll()
         world.deliver_all()
     assert verdict(world, BIG).level == "exact"
-    assert world.report(BIG).verdict.source == "delta"  # nothing was read whole
+    assert world.report(BIG).verdict.source == "delta"  # nothing was read in full
 
 
 def _agreed_at(world: World) -> datetime:

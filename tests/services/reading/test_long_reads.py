@@ -1,4 +1,4 @@
-"""Reads that take longer than a round may: they go on in the queue, in whichever process gets the message."""
+"""Reads longer than a round may last: they continue in the queue, in any process that receives the message."""
 
 import asyncio
 from datetime import timedelta
@@ -133,7 +133,7 @@ def test_a_delta_whose_links_have_grown_old_begins_anew(world: World, lists: Lis
     world.poll()
     assert plan_of(world)
     world.wait(7200)
-    world.poll()  # another message, as the first is taken for lost
+    world.poll()  # another message, as the first is presumed lost
     asked = len(lists.changes)
     world.deliver_all()
     world.wait(61)
@@ -186,7 +186,7 @@ def test_a_job_that_waits_for_its_daily_full_read_is_polled_meanwhile(world: Wor
     assert report.job.picture
     assert report.job.picture.counts.running == 1
     assert (report.verdict.level, report.verdict.checked_at) == ("exact", last_round(world).as_of)
-    assert len(world.messages) == 2  # one was sent again as nobody began on it
+    assert len(world.messages) == 2  # one was sent again, as nobody began on it
     world.deliver_all()
     assert_right(world, job)
 
@@ -238,7 +238,7 @@ def test_changes_that_a_poll_on_demand_read_first_are_not_waited_for(world: Worl
 
 
 def test_counts_are_as_of_no_earlier_after_a_full_read_that_rounds_went_on_beside(world: World) -> None:
-    """Rounds that find nothing new write no row of the job, so nothing tells the full read of them by a conflict."""
+    """Rounds without changes don't write the job's row, so the full read meets no conflict."""
     job = left_to_the_queue(world)
     world.deliver_all()
     polled_for_a_while(world)

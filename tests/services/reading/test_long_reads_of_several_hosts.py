@@ -1,4 +1,4 @@
-"""Long reads that several hosts carry on in turn, of jobs too large for Get Task Counts to show what they got wrong."""
+"""Long reads that several hosts continue in turn, of jobs too large for Get Task Counts to reveal errors."""
 
 import asyncio
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ JOB = "Render"
 
 @pytest.fixture
 def world(monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
-    """Pages of three tasks; a round may read ten; Get Task Counts means nothing above twenty tasks."""
+    """Pages have three tasks; a round may read ten; Get Task Counts is ignored above twenty tasks."""
     monkeypatch.setattr(comparison, "VALIDATED_TASKS", 20)
     world = World()
     world.service.page_size, world.service.short_read = 3, 10
@@ -65,7 +65,7 @@ def test_a_delta_goes_on_from_the_leaves_as_another_host_left_them(world: World)
     for name in (*NAMES[:12], *NAMES[30:]):
         job.change(name, RUNNING, at=world.now(), lag=NOW, skew=NOW)
     world.wait(61)
-    world.poll()  # takes the first part of them in
+    world.poll()  # ingests their first part
     plan = plan_of(world)
     assert plan
     assert plan.tasks >= 10
@@ -98,7 +98,7 @@ def test_a_job_that_is_created_anew_is_never_served_with_tasks_of_the_one_before
 
 
 class ReversedBatch(FakeBatch):
-    """Pages in no order, as far as anybody can tell."""
+    """Returns pages in an unpredictable order."""
 
     @override
     async def fetch_task_page(self, *what: Any, **details: Any) -> TaskPage:

@@ -10,7 +10,7 @@ from tests.services.worlds.world import World
 
 
 async def short_pages() -> AsyncIterator[TaskPage]:
-    """Of three tasks each, without an end."""
+    """Yields pages of three tasks each, without an end."""
     for start in range(0, 1000, 3):
         names = (f"task-{number:03}" for number in range(start, start + 3))
         yield TaskPage([Task(name, 0, transition=1, creation=1) for name in names], None, "next")

@@ -1,4 +1,4 @@
-"""What deltas can't see is noticed, said, and made good: deleted tasks, and reports later than the overlap."""
+"""Changes that deltas miss are detected, reported and repaired: deleted tasks, and reports later than the overlap."""
 
 import asyncio
 from datetime import datetime, timedelta
@@ -23,7 +23,7 @@ def rounds(world: World, number: int = 1) -> None:
 
 
 def completed_but_for(world: World, *live: str) -> None:
-    """A job of many completed tasks and a few live ones: a repair is cheaper than a full read."""
+    """Creates a job of many completed tasks and a few live ones: a repair is cheaper than a full read."""
     job = world.create("Render", *"abcdefgh")
     for name in "abcdefgh":
         if name not in live:
@@ -146,7 +146,7 @@ def test_a_task_deleted_from_a_sealed_job_unseals_it(world: World) -> None:
 def test_of_many_sealed_jobs_those_that_were_compared_longest_ago_come_first(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A full list compares some of them only; a task deleted from any of them shows after as many lists as it takes."""
+    """A full list compares only some of them; several lists reveal a task deleted from any of them."""
     jobs = eight_sealed_jobs(world, monkeypatch)
     for job in jobs:
         job.delete_task("a", world.now())
@@ -164,7 +164,7 @@ def test_of_many_sealed_jobs_those_that_agreed_again_make_room_for_the_others(
 
 
 def eight_sealed_jobs(world: World, monkeypatch: pytest.MonkeyPatch) -> list[TrueJob]:
-    """Of which a full list compares three."""
+    """Creates eight finalized jobs; a full list compares three of them."""
     monkeypatch.setattr(discovery, "_RECHECKS", 3)
     jobs = [world.create(f"Render-{number}", "a", "b") for number in range(8)]
     for job in jobs:
@@ -205,7 +205,7 @@ def test_a_job_is_read_whole_again_when_its_last_full_read_is_a_day_old(world: W
 
 
 def test_a_full_read_that_changes_nothing_is_not_repeated_every_round(world: World) -> None:
-    """Get Task Counts may stay wrong: then pages go into another full read only now and then."""
+    """Get Task Counts may stay wrong: then another full read happens only occasionally."""
     job = world.create("Render", *"abcdefghijklmnop")
     polled_for_a_while(world)
     world.service.count_lag = timedelta(days=1)

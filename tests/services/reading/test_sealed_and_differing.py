@@ -1,4 +1,4 @@
-"""A difference between a sealed job's counts and the service's is kept, whichever poll finds it, and when."""
+"""A difference between a finalized job's counts and the service's is kept, for any poll and time that finds it."""
 
 import asyncio
 from collections.abc import Callable
@@ -50,7 +50,7 @@ def found_by_a_poll_on_demand(world: World) -> None:
 
 
 def found_while_another_poll_seals(world: World) -> None:
-    """The slower poll finds that counts differ, as of later than the seal."""
+    """The slower poll finds differing counts as of later than the finalization."""
     job = completed(world)
     world.wait(35)
     sealing, differing = world.processes

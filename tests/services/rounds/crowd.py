@@ -1,4 +1,4 @@
-"""A job of so many tasks that they are made up as they are asked for: all were created at once, and changed at once."""
+"""A job whose many tasks are generated on request: all were created together, and changed together."""
 
 from bisect import bisect_left
 from dataclasses import dataclass, field
@@ -27,7 +27,7 @@ class Crowd:
         return TaskCounts(running=self.number) if self.changed else TaskCounts(active=self.number)
 
     def place_of(self, name: str | None, default: int) -> int:
-        """The number of the first task whose id isn't before `name`."""
+        """Returns the number of the first task whose id isn't before `name`."""
         return default if name is None else bisect_left(range(self.number), name, key=self.name.format)
 
     def task(self, number: int) -> Task:
@@ -37,7 +37,7 @@ class Crowd:
         return Task(self.name.format(number), state, transition=changed or created, creation=created)
 
     def batch(self) -> type[FakeBatch]:
-        """The service that tells of them."""
+        """Returns a fake service that serves these tasks."""
         crowd = self
 
         class CrowdedBatch(FakeBatch):

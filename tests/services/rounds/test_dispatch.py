@@ -1,4 +1,4 @@
-"""A tick over several accounts, of which one takes its time or fails."""
+"""A tick over several accounts, one of which is slow or fails."""
 
 import asyncio
 from datetime import datetime, timedelta
@@ -22,7 +22,7 @@ BUDGET = 45 * SECOND
 
 
 def accounts(world: World, count: int) -> list[Process]:
-    """Processes for as many accounts, each with a service and a job of its own, on the same storage."""
+    """Returns processes for `count` accounts on one storage, each with its own service and job."""
     found = []
     for number in range(count):
         service = Service(Truth(), world.now)
@@ -41,7 +41,7 @@ def tick(world: World, processes: list[Process], *, interval: timedelta = INTERV
 
 
 def ticks(world: World, processes: list[Process], *, seconds: float, every: float, interval: timedelta) -> None:
-    """A timer: the next tick begins at the next due time after the last has ended."""
+    """Runs ticks as a timer does: the next one begins at the next due time after the last has ended."""
     end = world.loop.time() + seconds
     while world.loop.time() < end:
         tick(world, processes, interval=interval)
@@ -49,7 +49,7 @@ def ticks(world: World, processes: list[Process], *, seconds: float, every: floa
 
 
 def oldest(world: World, watched: Process, *, while_: list[Process], every: float, interval: timedelta) -> timedelta:
-    """How long ago a job was looked at, at most, within ten minutes of ticks."""
+    """Returns the greatest age of a job's counts within ten minutes of ticks."""
     ages: list[timedelta] = []
 
     async def look() -> None:
@@ -220,7 +220,7 @@ def test_accounts_that_do_not_fit_into_a_tick_are_left_to_the_queue_and_polled_f
     late = {process.rounds.source.account.id for process in here if whole_round_at(world, process) < began}
     assert late
     assert {(message.account, message.job) for message in messages} == {(name, None) for name in late}
-    world.run(other.tick())  # whoever has a message sees to the account
+    world.run(other.tick())  # the message's receiver polls the account
     assert other.take_messages() == []
     assert any(whole_round_at(world, process) < began for process in here)
     for message in messages:
@@ -251,7 +251,7 @@ def test_an_account_that_was_never_polled_is_left_to_the_queue_once(world: World
     assert there.rounds.take_messages() == []
     report = world.run(there.queries.account("demo0"))
     assert report.last_round is None
-    tick(world, [there])  # whoever has the message sees to the account
+    tick(world, [there])  # the message's receiver polls the account
     assert there.batch.requests == []
     world.run(polling_of([here], budget=BUDGET).run_queued(JobMessage("demo0", None)))
     assert whole_round_at(world, here) == world.now()
@@ -282,7 +282,7 @@ def test_jobs_that_a_round_has_no_time_for_are_left_to_one_message_for_all_of_th
     assert [(message.account, message.job) for message in messages] == [("demo0", None)]
     assert any(job.picture is None for job in jobs_of(world, here[0]))
     world.wait(61)
-    world.run(polling.tick())  # whoever has the message sees to the account
+    world.run(polling.tick())  # the message's receiver polls the account
     assert polling.take_messages() == []
     for _ in range(10):
         if messages:

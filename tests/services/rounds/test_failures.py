@@ -122,7 +122,7 @@ def test_without_a_date_nothing_is_read_for_the_first_time(world: World) -> None
 
 
 class HangingBatch(FakeBatch):
-    """The task lists of some jobs never answer."""
+    """Never answers the task lists of some jobs."""
 
     @override
     async def fetch_task_page(self, job_id: str, *details: Any, **more: Any) -> TaskPage:

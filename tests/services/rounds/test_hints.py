@@ -1,4 +1,4 @@
-"""What events say of jobs: a reason to look there first, and no more than that."""
+"""Events about jobs are a reason to poll those jobs first, and no more than that."""
 
 from tests.services.worlds.telling import polled_for_a_while, requests_of
 from tests.services.worlds.world import World

@@ -1,4 +1,4 @@
-"""Messages about jobs that are lost, or never sent, and those that wait in a long queue."""
+"""Messages about jobs that are lost, never sent, or waiting in a long queue."""
 
 import pytest
 

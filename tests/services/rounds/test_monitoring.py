@@ -1,4 +1,4 @@
-"""Accounts switched off and on, and polled at rates of their own."""
+"""Accounts switched off and on, and polled at different rates."""
 
 import asyncio
 from datetime import datetime, timedelta
@@ -24,7 +24,7 @@ def change(world: World, wanted: MonitoringChange) -> None:
 
 
 def tick(world: World) -> list[str]:
-    """What a tick of the first process asked of Batch."""
+    """Returns the requests to Batch in a tick of the first process."""
     return requests_of(world, lambda: world.run(world.processes[0].polling.tick()))
 
 

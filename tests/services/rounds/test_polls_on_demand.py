@@ -94,7 +94,7 @@ async def _ticks(world: World, process: Process) -> None:
 
 
 async def _works(world: World, process: Process) -> None:
-    """A worker of the queue, as the platform begins one for each message."""
+    """Works through the queue like the platform's workers, which handle one message each."""
     while True:
         await asyncio.sleep(1)
         if world.messages:
@@ -104,7 +104,7 @@ async def _works(world: World, process: Process) -> None:
 
 
 async def _demands(world: World, process: Process, first: float) -> None:
-    """A script that asks for a poll of all jobs every 20 s."""
+    """Requests a poll of all jobs every 20 s, like a script."""
     await asyncio.sleep(first)
     while True:
         operation = await process.polling.request("demo", None)
@@ -114,7 +114,7 @@ async def _demands(world: World, process: Process, first: float) -> None:
 
 
 def seconds_until_read(clients: int) -> tuple[float, float]:
-    """How long the first read of a job of many tasks takes, and then a delta in which all of them changed."""
+    """Returns the seconds of the first read of a job of many tasks, and of a delta in which all tasks changed."""
     world = World()
     try:
         world.service.page_size, world.service.short_read = 3, 10
@@ -132,7 +132,7 @@ def seconds_until_read(clients: int) -> tuple[float, float]:
 def lived_through(
     world: World, clients: int, change: Callable[[], None], counts: Callable[[], TaskCounts]
 ) -> tuple[float, float]:
-    """The same of the world's job `Render`; `change` changes all of its tasks, `counts` are those in truth."""
+    """Returns the same for the world's job `Render`; `change` changes all of its tasks, `counts` are the true ones."""
     hosts = [world.started() for _ in range(3)]
     for host in hosts:
         host.batch.latency = 0.2
@@ -171,7 +171,7 @@ def test_polls_on_demand_hold_up_no_long_read() -> None:
 
 
 def seconds_until_very_many_are_read(clients: int) -> tuple[float, float]:
-    """The same of a job of `MANY` tasks, in pages and leaves as large as they are in Azure."""
+    """Returns the same for a job of `MANY` tasks, with pages and leaves as large as in Azure."""
     crowd = Crowd(MANY)
     world = World(Recipe(batch=crowd.batch()))
     try:
@@ -187,7 +187,7 @@ def seconds_until_very_many_are_read(clients: int) -> tuple[float, float]:
     reason="minutes of work, and a smaller job shows the same: HYPOTHESIS_PROFILE=long also reads a million tasks",
 )
 def test_polls_on_demand_hold_up_no_read_of_very_many_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.undo()  # leaves, pages and passes are as large as ever
+    monkeypatch.undo()  # leaves, pages and passes have their real sizes again
     alone, beside = seconds_until_very_many_are_read(0), seconds_until_very_many_are_read(3)
     assert beside[0] <= 1.2 * alone[0]
     assert beside[1] <= 1.2 * alone[1]

@@ -1,4 +1,4 @@
-"""Rounds of an account while messages about its jobs are worked on: neither takes back what the other has written."""
+"""Rounds of an account while workers handle messages about its jobs: neither reverts the other's writes."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -22,7 +22,7 @@ ALL_DAY = timedelta(days=1)
 
 @pytest.fixture
 def world() -> Iterator[World]:
-    """Pages of three tasks; a round may read ten."""
+    """Yields a world with pages of three tasks; a round may read ten."""
     world = World()
     world.service.page_size, world.service.short_read = 3, 10
     world.processes = [world.started(), world.started()]
@@ -31,7 +31,7 @@ def world() -> Iterator[World]:
 
 
 def read_anew_by_the_queue(world: World) -> None:
-    """A job whose full read is in the queue, begun."""
+    """Creates a job whose full read has begun in the queue."""
     job = world.create(JOB, *NAMES)
     world.wait(61)
     world.poll()
@@ -187,7 +187,7 @@ def test_a_repair_of_more_tasks_than_a_round_may_read_is_left_to_the_queue(world
 
 
 def undelivered_for_an_hour(world: World) -> int:
-    """How many messages about a job pile up while none is delivered."""
+    """Returns the number of messages about a job that pile up while none is delivered."""
     world.create(JOB, *NAMES)
     for _ in range(60):
         world.wait(61)
@@ -197,7 +197,7 @@ def undelivered_for_an_hour(world: World) -> int:
 
 
 def asked_by(world: World, work: Callable[[], object]) -> int:
-    """How many requests both processes send to Batch meanwhile."""
+    """Returns the number of both processes' requests to Batch during the work."""
     before = sum(process.batch.calls for process in world.processes)
     work()
     return sum(process.batch.calls for process in world.processes) - before
@@ -226,7 +226,7 @@ def test_messages_that_piled_up_are_dropped_while_one_goes_on(world: World) -> N
 
 
 def test_the_oldest_of_messages_that_piled_up_is_worked_on_however_long_the_queue_is(world: World) -> None:
-    """Were it dropped for a newer one, each would be by the time that its turn comes."""
+    """If a newer message replaced the oldest, each would be dropped before its turn."""
     world.create(JOB, *NAMES)
     world.wait(61)
     world.poll()

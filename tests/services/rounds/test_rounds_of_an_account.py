@@ -25,7 +25,7 @@ ENDPOINT = "http://127.0.0.1:1"
 
 
 def one_round(world: World) -> list[str]:
-    """What the next round asks of Batch."""
+    """Returns the requests to Batch in the next round."""
     world.wait(61)
     return requests_of(world, world.poll)
 
@@ -154,7 +154,7 @@ def test_a_deleted_job_is_marked_after_a_404_and_keeps_what_was_known(world: Wor
 def test_jobs_beyond_what_a_full_list_may_look_up_are_looked_up_by_the_next(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """So a full list that left some out isn't taken for one: the next round lists all jobs again, not a delta."""
+    """A full list that left some out is incomplete: the next round lists all jobs again instead of a delta."""
     monkeypatch.setattr(discovery, "_LOOK_UPS", 2)
     gone = [world.create(f"Render-{number}", "a") for number in range(5)]
     polled_for_a_while(world)
@@ -307,7 +307,7 @@ def test_a_job_created_anew_between_two_pages_is_served_as_that_though_its_count
     anew = world.truth.create("Render", before.deleted)
     for name in "abcd":
         anew.add(name, before.deleted)
-    world.poll(takes=4)  # the jobs, then a page that is answered before, and others after it
+    world.poll(takes=4)  # the jobs, then a page that is answered first, and others after it
     report = world.report("Render")
     assert report.job.picture
     assert report.job.facts.creation_time == anew.created

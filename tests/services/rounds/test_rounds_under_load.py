@@ -1,4 +1,4 @@
-"""Rounds that have more to do than time: every known job is asked all the same, and nothing keeps one from its end."""
+"""Rounds with more work than time: every known job is polled all the same, and every job finishes."""
 
 from datetime import timedelta
 
@@ -15,7 +15,7 @@ TO_END = 60  # seconds
 
 
 def slow_round(world: World, *, takes: float, storage_takes: float = 0) -> float:
-    """One process's round, where every call to Batch takes so many seconds; gives how many it took itself."""
+    """Runs one process's round, where each call to Batch takes `takes` seconds; returns its duration in seconds."""
     process, began = world.processes[0], world.loop.time()
     process.batch.latency, process.connection.latency = takes, storage_takes
     world.run(process.rounds.run_if_due(INTERVAL, budget=BUDGET))
@@ -25,7 +25,7 @@ def slow_round(world: World, *, takes: float, storage_takes: float = 0) -> float
 
 
 def test_known_jobs_are_asked_however_many_new_ones_there_are(world: World) -> None:
-    """First reads of four pages, more of them than several rounds have time for."""
+    """There are more first reads, of four pages each, than several rounds have time for."""
     world.service.page_size = 5
     known = [f"Known-{number}" for number in range(20)]
     for name in known:
@@ -63,7 +63,7 @@ def test_a_first_read_that_outlasts_its_round_by_far_goes_on_in_the_queue(world:
 @pytest.mark.parametrize("takes", range(6, 40, 3))
 @pytest.mark.parametrize("storage_takes", [0.5, 5])
 def test_a_poll_may_be_broken_off_anywhere(world: World, takes: int, storage_takes: float) -> None:
-    """Whatever the process remembers of it, the next polls find out what is true."""
+    """Later polls find the truth, whatever the process has in memory."""
     names = [f"task-{number:02}" for number in range(12)]
     job = world.create("Render", *names)
     polled_for_a_while(world)

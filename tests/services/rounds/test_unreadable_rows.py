@@ -1,4 +1,4 @@
-"""Rows that make no sense any more, at moments that real storage can't be brought to: the rest goes on."""
+"""Rows that became invalid, at moments that real storage can't be brought to: everything else continues."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Looks at job schedules where Batch fails, throttles or tells nonsense, or a row is nonsense: what is told of each."""
+"""Polls of job schedules where Batch fails, throttles or returns invalid data, or a stored row is invalid."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -92,7 +92,7 @@ def test_throttling_is_handed_on_and_asks_nothing_more(world: ScheduleWorld) -> 
 
 
 def spoil(world: ScheduleWorld, key: str) -> None:
-    """Makes nonsense of a schedule's row."""
+    """Makes a schedule's row invalid."""
     places = world.storage.rows["jobschedules"]
     place = next(place for place, (row, _) in places.items() if row["RowKey"] == key)
     row, etag = places[place]

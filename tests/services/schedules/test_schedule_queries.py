@@ -1,4 +1,4 @@
-"""Answers about job schedules: none is said to have made a job that wasn't looked for yet."""
+"""Answers about job schedules: a schedule shows no job that wasn't checked after it was created."""
 
 import asyncio
 from dataclasses import replace
@@ -21,7 +21,7 @@ _FACTS = ScheduleFacts(
 
 
 class Meanwhile:
-    """Jobs of an account that has none; right after they were read a schedule makes one, and a poll stores that."""
+    """Returns no jobs; right after that a schedule creates one, and a poll stores the schedule."""
 
     def __init__(self, store: ScheduleStore) -> None:
         self._store = store

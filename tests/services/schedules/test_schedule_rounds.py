@@ -1,4 +1,4 @@
-"""Looks at job schedules: what they claim is true whatever happens meanwhile, and they cost what they need."""
+"""Polls of job schedules: their claims are true whatever changes meanwhile, at the expected cost."""
 
 import asyncio
 from collections.abc import Iterator
@@ -43,7 +43,7 @@ steps = st.lists(
 
 
 def change(world: ScheduleWorld, how: tuple[str, str]) -> None:
-    """What doesn't exist comes into being; else it changes there and back in turns."""
+    """Creates a missing schedule, or changes an existing one back and forth."""
     kind, name = how
     facts = world.service.there.get(name.lower())
     if facts is None:
@@ -126,7 +126,7 @@ def _missed(world: ScheduleWorld) -> int | None:
 
 
 def _nonsense_is_told_of_a_schedule_that_missed_runs(world: ScheduleWorld) -> None:
-    """It is disabled at that moment."""
+    """The list is invalid at the moment when the schedule is disabled."""
     world.create("Alpha")
     rules = Recurrence(interval="PT1M", start_window="PT1M")
     world.change("Alpha", recurrence=rules, next_run_time=world.now() + timedelta(hours=1))
@@ -156,7 +156,7 @@ def test_a_look_that_takes_a_schedule_to_be_known_since_it_was_first_seen_is_not
 
 
 def _a_list_tells_nonsense_of_a_schedule(world: ScheduleWorld) -> None:
-    """It was told as it is three hours long, and changes before a list tells of it what makes no sense."""
+    """The schedule is stored unchanged for three hours, and changes before a list returns invalid data about it."""
     world.create("Alpha")
     for _ in range(180):
         world.look()
@@ -167,7 +167,7 @@ def _a_list_tells_nonsense_of_a_schedule(world: ScheduleWorld) -> None:
 
 
 def test_an_older_list_is_not_written_over_a_later_one(world: ScheduleWorld) -> None:
-    """By the later one it is as it was stored before, so that needn't write its row."""
+    """The later look finds the stored state again, so it needn't write the row."""
     world.create("Alpha")
     world.look()
     world.wait(60)
@@ -182,7 +182,7 @@ def test_an_older_list_is_not_written_over_a_later_one(world: ScheduleWorld) -> 
 
 
 def confirmed_before_a_slower_look_writes(world: ScheduleWorld, at: float) -> None:
-    """A faster look ends `at` so many seconds of the slower one, after that has looked whether there is one."""
+    """Ends a faster look `at` seconds into the slower one, after that has checked for a faster one."""
     world.create("Alpha")
     world.look()
     world.wait(60)
@@ -202,7 +202,7 @@ def comes_right(world: ScheduleWorld) -> None:
 
 
 def a_deleted_schedule_stays_away(world: ScheduleWorld) -> None:
-    """A slow first look lists a schedule at 3 s; it is deleted, and a faster look lists none, before that writes."""
+    """A slow first look lists a schedule at 3 s; it is deleted, and a faster look lists none before the other ends."""
     world.create("Alpha")
     world.create("Beta")
     world.later(4, lambda: world.delete("Alpha"))
@@ -243,7 +243,7 @@ def test_a_slower_look_takes_as_of_back_nowhere(world: ScheduleWorld, at: int) -
 
 
 def a_look_that_is_not_told_of_an_overtaken_schedule(world: ScheduleWorld) -> None:
-    """A list omits it, and time is up before it can be looked up: which of two looks was right isn't known yet."""
+    """A list omits it, and time runs out before it can be looked up: which look was right stays open."""
     confirmed_before_a_slower_look_writes(world, 24)
     before = world.known()
     assert before.last
@@ -267,7 +267,7 @@ def test_a_look_that_is_not_told_of_an_overtaken_schedule_does_not_call_it_exact
 
 
 def test_when_a_schedule_was_written_is_no_part_of_its_version(world: ScheduleWorld) -> None:
-    """Versions before kept no such time: what they confirmed would be doubtful after an upgrade."""
+    """Older versions stored no such time, so an upgrade would make their confirmations doubtful."""
     world.create("Alpha")
     world.look()
     schedule = world.known().schedules["alpha"]
@@ -290,7 +290,7 @@ def test_an_overtaken_schedule_that_is_held_as_it_stands_is_noticed(
 
 
 def a_schedule_is_made_anew_around_the_list(world: ScheduleWorld) -> None:
-    """It is gone when schedules are listed, and there again when it is looked up."""
+    """The schedule is missing when schedules are listed, and exists again when it is looked up."""
     world.create("Alpha")
     world.wait(60)
     world.look()
@@ -301,7 +301,7 @@ def a_schedule_is_made_anew_around_the_list(world: ScheduleWorld) -> None:
 
 
 async def looked_up_at_once(self: ScheduleRounds, this: SchedulesUnderWay, schedule: Schedule, date: datetime) -> None:
-    """Whatever a GET shows is as of the list."""
+    """Dates the result of a GET as of the list."""
     facts = await self.source.fetch_schedule(schedule.facts.id)
     this.schedules[schedule.key] = schedule.seen(facts, date, this.before(schedule))
     this.told.add(schedule.key)
@@ -325,7 +325,7 @@ def test_a_schedule_that_is_younger_than_the_list_and_as_of_that_is_noticed(
 
 
 def two_looks_lose_to_a_third(world: ScheduleWorld) -> None:
-    """A fast look confirms what was, after the slowest has looked for that and before it writes what it found."""
+    """A fast look confirms the stored state, after the slowest has checked for that and before it writes its result."""
     world.processes.append(world.started())
     world.create("Alpha")
     world.look()
@@ -354,7 +354,7 @@ def test_a_look_that_lost_a_write_keeps_as_of_when_the_schedule_held(world: Sche
 
 
 def test_a_slower_look_gives_way_to_one_whose_word_a_later_look_only_holds(world: ScheduleWorld) -> None:
-    """A list after the faster look omits the schedule, and time is up before it can be looked up."""
+    """A list after the faster look omits the schedule, and time runs out before it can be looked up."""
     world.create("Alpha")
     world.look()
     world.wait(60)
@@ -383,7 +383,7 @@ def test_an_account_without_schedules_is_asked_every_quarter_of_an_hour_and_cost
     for _ in range(31):
         asked.append(world.look())
         if not asked[-1]:
-            assert world.table_calls <= 2  # once: what the first look left is read
+            assert world.table_calls <= 2  # once: the state that the first look left is read
         world.wait(60)
     assert [minute for minute, requests in enumerate(asked) if requests] == [0, 15, 30]
     world.look()
@@ -402,7 +402,7 @@ def test_a_job_of_an_unknown_schedule_calls_for_a_look_once(world: ScheduleWorld
     world.wait(60)
     assert world.look() == []
     world.processes[0] = world.started()
-    assert world.look() == ["list"]  # of the past one
+    assert world.look() == ["list"]  # of the previous one
     assert world.look() == []
     world.heard = {"alpha"}
     world.processes[0] = world.started()

@@ -1,4 +1,4 @@
-"""What is kept of a blob's telemetry goes whole, however often whoever deletes it dies on the way."""
+"""A blob's stored telemetry is deleted completely, however often the deleting process dies."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""What was taken in of an account is added once, though answers get lost and hosts add side by side."""
+"""An account's ingestion totals are added once, though answers get lost and hosts add concurrently."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta
@@ -19,11 +19,11 @@ from tests.services.worlds.process import ACCOUNT
 
 _NOW = datetime(2026, 11, 21, tzinfo=UTC)
 _FAILS = 2
-_WRITTEN = 2  # behind the row that is read
+_WRITTEN = 2  # after the row that is read
 
 
 class _TriedAgain(Connection):
-    """The SDK's pipeline: it sends a write again whose answer is lost, and that finds another ETag."""
+    """Simulates the SDK's retry: it repeats a write with a lost answer, and meets another ETag."""
 
     def _strike(self, fault: Fault) -> None:  # noqa: ARG002 - whatever befalls it
         raise failure(ResourceModifiedError, 412)
@@ -59,7 +59,7 @@ def test_what_may_not_have_been_added_is_added_once_when_it_is_tried_again(fault
 
 
 class _Gated(TelemetryTotalsStore):
-    """Each call waits for its gate, and the third one fails."""
+    """Lets each call wait for its gate; the third one fails."""
 
     def __init__(self, storage: Storage) -> None:
         super().__init__(MemoryTables(Connection(storage)))

@@ -1,4 +1,4 @@
-"""What tests ask of a world of pools, in a word."""
+"""Short queries that tests make of a world of pools."""
 
 from datetime import timedelta
 
@@ -12,7 +12,7 @@ from tests.services.worlds.process import ACCOUNT, LoopClock
 
 
 def asked(world: PoolWorld, who: int = 0) -> list[str]:
-    """What the next round of a process asks of Batch."""
+    """Returns the requests to Batch in a process's next round."""
     world.wait(60)
     world.processes[who].batch.requests.clear()
     world.poll(who)
@@ -20,7 +20,7 @@ def asked(world: PoolWorld, who: int = 0) -> list[str]:
 
 
 def queries(world: PoolWorld) -> PoolQueries:
-    """Those of a process that remembers nothing."""
+    """Returns the queries of a process with empty memory."""
     tables = MemoryTables(Connection(world.storage))
     accounts, clock = {ACCOUNT.id: ACCOUNT}, LoopClock(world.now)
     return PoolQueries(
@@ -34,6 +34,6 @@ def queries(world: PoolWorld) -> PoolQueries:
 
 
 def level_of_nodes(world: PoolWorld, pool: str = "Alpha") -> str:
-    """How sure a process that remembers nothing says nodes are."""
+    """Returns the confidence level of a pool's nodes, by a process with empty memory."""
     report, _ = world.run(queries(world).pool_with_nodes(ACCOUNT.id, pool))
     return report.verdict.level

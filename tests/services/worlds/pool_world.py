@@ -1,8 +1,8 @@
-"""Pools in memory, storage in memory and processes that poll them, in virtual time; and what may be claimed of them.
+"""Pools and storage in memory, polled by processes in virtual time, and a check of their claims.
 
-The check: each node that is stored was so at some instant between the pool's `asOf` and now, none was there all that
-time that isn't stored, and an `exact` summary is that of one instant, in all of its numbers. Where nothing changed that
-leaves one answer.
+The check: each stored node existed so at some instant between the pool's `asOf` and now, and each node that existed
+throughout is stored. An `exact` summary is that of one instant, in all of its numbers. If nothing changed, only one
+answer passes.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ OVERLAP = timedelta(seconds=30)
 
 
 class WatchedPoolRounds(PoolRounds):
-    """`ended` is what the last round found."""
+    """Rounds over pools; `ended` is the result of the last one."""
 
     ended: PoolsUnderWay | None = None
 
@@ -48,7 +48,7 @@ class WatchedPoolRounds(PoolRounds):
 
 
 class PoolProcess:
-    """One running app with its own memory; `reading` may be one with a planted bug."""
+    """One running app with its own memory; `reading` may contain a planted bug."""
 
     def __init__(
         self,
@@ -141,7 +141,7 @@ class PoolWorld:
         pool.now(self.now(), {key: node for key, node in pool.at(self.now()).items() if key != name})
 
     def change_node(self, pool: TruePool, name: str, state: str, *, slots: int = 0, late: float = 0) -> None:
-        """A node enters a state, whose stamp is `late` seconds old when it becomes visible, or takes other slots."""
+        """Moves a node to a state whose stamp is `late` seconds old when it becomes visible, or changes its slots."""
         nodes = pool.at(self.now())
         node = nodes[name]._replace(state=state, slots=slots, tasks=slots)
         if nodes[name].state != state:
@@ -149,7 +149,7 @@ class PoolWorld:
         pool.now(self.now(), {**nodes, name: node})
 
     def bar_node(self, pool: TruePool, name: str) -> None:
-        """A node is barred from tasks, or let in again: an idle one goes offline by that, one at work stays there."""
+        """Disables or enables scheduling on a node: an idle node goes offline, a busy one keeps working."""
         node = pool.at(self.now())[name]
         is_barred = node.scheduling == "disabled"
         if node.state in ("idle", "offline"):
@@ -159,7 +159,7 @@ class PoolWorld:
         pool.now(self.now(), {**nodes, name: barred})
 
     def poll(self, who: int = 0, *, takes: float = 0, fault: Fault | None = None) -> bool:
-        """One process polls; every call to Batch takes so many seconds. True if the round ended well."""
+        """Polls with one process, whose calls to Batch take `takes` seconds. Returns True if the round succeeded."""
         (end,) = self._ends([(who, takes)], fault)
         self.check(fresh=[who] if end else [])
         return end
@@ -169,11 +169,11 @@ class PoolWorld:
         self.check(fresh=[])
 
     def later(self, seconds: float, change: Callable[[], object]) -> None:
-        """A change that happens while the next poll is under way."""
+        """Schedules a change during the next poll."""
         self.loop.call_later(seconds, change)
 
     def poll_beside(self, who: int) -> None:
-        """A process polls while others do, and needs no time for it."""
+        """Polls with a process while others poll; this one takes no time."""
 
         async def poll() -> None:
             await self.processes[who].rounds.run(lambda: True)
@@ -182,7 +182,7 @@ class PoolWorld:
         self.besides.append(self.loop.create_task(poll()))
 
     async def watch(self, seconds: int) -> None:
-        """Looks each second whether `asOf` went back."""
+        """Checks each second that `asOf` doesn't go back."""
         store = self.started().pools
         for _ in range(seconds):
             self._check_order(await store.load_all(ACCOUNT.key))
@@ -211,14 +211,14 @@ class PoolWorld:
             self.run(_gathered(list(left)))
 
     def known(self) -> KnownPools:
-        """What a process that remembers nothing finds in storage."""
+        """Returns the stored pools, as loaded by a process with empty memory."""
         return self.run(self.started().pools.load_all(ACCOUNT.key))
 
     def stored(self, name: str) -> Nodes:
         return dict(self.run(self.started().nodes.read(ACCOUNT.key, key_of(name))).nodes)
 
     def check(self, *, fresh: list[int]) -> None:
-        """Raises AssertionError where a claim isn't true, or a pool that a `fresh` process polled isn't as of then."""
+        """Raises AssertionError if a claim is false, or the `asOf` of a pool polled by a `fresh` process is old."""
         known = self.known()
         self._check_order(known)
         for key, pool in known.pools.items():
@@ -237,20 +237,20 @@ class PoolWorld:
                     assert pool.picture.as_of == ended.date, f"{key} was polled and isn't fresh"
 
     def _check_order(self, known: KnownPools) -> None:
-        """No pool is ever said to be as of earlier than before."""
+        """Checks that no pool's `asOf` goes back."""
         for key, pool in known.pools.items():
             before = self.as_of.get((key, pool.facts.creation_time), pool.as_of)
             assert pool.as_of >= before, f"{pool.facts.id} is said to be as of {pool.as_of}, and was as of {before}"
             self.as_of[key, pool.facts.creation_time] = pool.as_of
 
     def _check_tally(self, pool: Pool) -> None:
-        """It counts of this pool alone, or what is stored would be taken for that of a pool before."""
+        """Checks that a tally covers this pool alone, and not an earlier one under its id."""
         tally = pool.picture.tally if pool.picture else None
         created = to_milliseconds(pool.facts.creation_time.replace(microsecond=0))
         assert tally is None or tally.since >= created, f"{pool.facts.id} counts since before it was created"
 
     def _check_claim(self, name: str, created: datetime, picture: NodesPicture) -> None:
-        """Nodes are written before their pool: in between a list of them isn't said to be exact."""
+        """Checks a pool's claim. Nodes are written before their pool; a list of them in between isn't exact."""
         true = next(p for p in self.service.pools if key_of(p.id) == key_of(name) and p.created == created)
         end, as_of, summary = min(self.now(), true.deleted or self.now()), picture.as_of, picture.summary
         assert created.replace(microsecond=0) <= as_of <= end, f"{name} of {created} is told as of {as_of}, until {end}"
@@ -269,7 +269,7 @@ class PoolWorld:
 
 
 def as_told(node: Node) -> Node:
-    """A stored node without what no list tells."""
+    """Returns a stored node without the fields that no list has."""
     return node._replace(recent_at=0, record=NO_RECORD)
 
 

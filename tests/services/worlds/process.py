@@ -1,4 +1,4 @@
-"""One running app: the real code on storage in memory and a Batch account in memory, with its own memory of both."""
+"""One running app: the real code with its own memory, on storage and a Batch account in memory."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ ACCOUNT = local_account("demo")
 
 
 class LoopClock(SharedClock):
-    """The app's clock; `ahead` is by how much that of its host is wrong."""
+    """The app's clock; `ahead` is the error of its host's clock."""
 
     def __init__(self, now: Callable[[], datetime], ahead: timedelta = timedelta()) -> None:
         self.ahead = ahead
@@ -59,7 +59,7 @@ class LoopClock(SharedClock):
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """Of what a process is made; planted bugs replace a part."""
+    """The parts of a process; planted bugs replace one."""
 
     batch: type[FakeBatch] = FakeBatch
     cache: type[TaskCache] = TaskCache
@@ -69,7 +69,7 @@ class Recipe:
 
 
 class WatchedRounds(AccountRounds):
-    """`ended` is what the last round did."""
+    """Rounds of an account; `ended` is the result of the last one."""
 
     ended: Any = None
 
@@ -81,7 +81,7 @@ class WatchedRounds(AccountRounds):
 
 
 class Process:
-    """One running app with its own memory, which polls one account; the clock of its host is `ahead`."""
+    """One running app with its own memory, which polls one account; its host's clock is `ahead`."""
 
     def __init__(
         self,
@@ -183,7 +183,7 @@ class Process:
         )
 
     async def poll(self, *, full: bool = False) -> None:
-        """A round now, of all jobs."""
+        """Runs a round of all jobs now."""
         if full:
             await self.rounds.run_now(None, budget=BUDGET)
         else:

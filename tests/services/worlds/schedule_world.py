@@ -1,7 +1,7 @@
-"""Job schedules in memory, storage in memory and processes that look at them, in virtual time; and what may be claimed.
+"""Job schedules and storage in memory, polled by processes in virtual time, and a check of their claims.
 
-The check: what is stored of a schedule was so at some instant between its `asOf` and now, one that is marked as deleted
-wasn't there at some instant since, and a specification is that of the modification it is said to be as of.
+The check: a stored schedule existed so at some instant between its `asOf` and now, and one marked as deleted was
+missing at some instant since. A specification belongs to the modification that it names.
 """
 
 import asyncio
@@ -33,9 +33,9 @@ type Truth = dict[str, ScheduleFacts]
 
 @dataclass(slots=True)
 class ScheduleService:
-    """All schedules at every moment at which they changed; `refusals` are what it refuses (request -> error).
+    """All schedules at every moment at which they changed; `refusals` maps requests to errors.
 
-    `nonsense` are the keys of schedules whose specification makes none, `garbled` of those that lists tell so.
+    `nonsense` are the keys of schedules with an invalid specification, `garbled` of those that lists return as invalid.
     """
 
     now: Callable[[], datetime]
@@ -49,13 +49,13 @@ class ScheduleService:
         return self.states[-1][1]
 
     def since(self, moment: datetime) -> list[Truth]:
-        """At that moment, and after each change that followed."""
+        """Returns the truth at that moment, and after each change that followed."""
         before = [truth for time, truth in self.states if time <= moment]
         return [before[-1], *(truth for time, truth in self.states if time > moment)]
 
 
 def specification_of(facts: ScheduleFacts) -> JobSpecification:
-    """A specification that tells of which modification it is."""
+    """Returns a specification that names its modification."""
     return JobSpecification(display_name=f"{facts.id} as of {facts.last_modified}")
 
 
@@ -126,7 +126,7 @@ class ScheduleProcess:
 
 @dataclass(slots=True)
 class ScheduleWorld:
-    """`heard` are the keys of schedules that have jobs, `jobs` further jobs by id, with when they were made."""
+    """`heard` are the keys of schedules with jobs, `jobs` the creation times of further jobs by id."""
 
     storage: Storage = field(default_factory=Storage)
     loop: VirtualLoop = field(default_factory=VirtualLoop)
@@ -178,13 +178,13 @@ class ScheduleWorld:
         self.service.states.append((self.now(), truth))
 
     def later(self, seconds: float, change: Callable[[], None]) -> None:
-        """A change that happens while the next look is under way."""
+        """Schedules a change during the next look."""
         self.loop.call_later(seconds, change)
 
     def look(self, *looks: tuple[int, float], fault: Fault | None = None, thorough: bool = False) -> list[str]:
-        """Processes look at the same time, each taking so many seconds a call; what the first asked of Batch.
+        """Runs looks of processes concurrently, with given seconds per call; returns the first one's requests.
 
-        A `fault` befalls the first.
+        The first process gets the `fault`.
         """
         looks = looks or ((0, 0.0),)
         first = self.processes[looks[0][0]]
@@ -205,7 +205,7 @@ class ScheduleWorld:
         return list(first.batch.requests)
 
     def look_beside(self, who: int) -> None:
-        """A process looks while others do, and needs no time for it."""
+        """Runs a look of a process while others look; this one takes no time."""
 
         async def look() -> None:
             await self.processes[who].rounds.run(self.heard_of, lambda: True)
@@ -219,15 +219,15 @@ class ScheduleWorld:
         return {job.key: job for job in jobs}
 
     def run_of(self, who: int) -> BesideEnd:
-        """How a look of that process ends."""
+        """Runs a look of that process and returns its end."""
         return self.run(self.processes[who].rounds.run(self.heard_of, lambda: True))
 
     def known(self) -> KnownSchedules:
-        """What a process that remembers nothing finds in storage."""
+        """Returns the stored schedules, as loaded by a process with empty memory."""
         return self.run(self.started().store.load_all(ACCOUNT.key))
 
     def run_all(self, *work: Awaitable[Any]) -> None:
-        """Runs all of it at once. Raises the first error."""
+        """Runs all work concurrently. Raises the first error."""
 
         async def run() -> None:
             await asyncio.gather(*work)
@@ -235,14 +235,14 @@ class ScheduleWorld:
         self.run(run())
 
     async def watch(self, seconds: int) -> None:
-        """Looks each second whether `asOf` went back."""
+        """Checks each second that `asOf` doesn't go back."""
         store = self.started().store
         for _ in range(seconds):
             self._check_order(await store.load_all(ACCOUNT.key))
             await asyncio.sleep(1)
 
     def _check_order(self, known: KnownSchedules) -> None:
-        """No schedule is ever said to be as of earlier than before."""
+        """Checks that no schedule's `asOf` goes back."""
         for key, schedule in known.schedules.items():
             as_of = known.last.as_of_schedule(schedule) if known.last else schedule.seen_at
             before = self._as_of.get((key, schedule.facts.creation_time), as_of)
@@ -250,7 +250,7 @@ class ScheduleWorld:
             self._as_of[key, schedule.facts.creation_time] = as_of
 
     def check(self) -> None:
-        """Raises AssertionError where a claim isn't true."""
+        """Raises AssertionError if a claim is false."""
         known = self.known()
         self._check_order(known)
         for key, schedule in known.schedules.items():
@@ -265,7 +265,7 @@ class ScheduleWorld:
             )
             told = [facts.get(key) for facts in self.service.since(as_of)]
             if known.last and known.last.is_overtaken(schedule):
-                continue  # of two looks that overlapped, and it says so
+                continue  # of two overlapping looks, and it reports that
             assert schedule.facts in told, f"{schedule.facts} is said to be as of {as_of}; was {told}"
             if schedule.specification and not schedule.wants_specification:
                 assert schedule.specification == specification_of(schedule.facts)

@@ -1,4 +1,4 @@
-"""Nonsense in stored rows, as another process, or damage, leaves it."""
+"""Invalid stored rows, as another process or damage leaves them."""
 
 from typing import Any
 
@@ -6,13 +6,13 @@ from tests.services.worlds.world import World
 
 
 def spoil(world: World, table: str, partition: str, row: str, **columns: Any) -> None:
-    """Writes nonsense into a row, under an ETag of its own."""
+    """Writes invalid data into a row, under a new ETag."""
     stored, _ = world.storage.rows[table][partition, row]
     world.storage.rows[table][partition, row] = ({**stored, **columns}, f'W/"{next(world.storage.etags)}"')
 
 
 def spoil_leaves(world: World) -> None:
-    """Damages all leaves where they stand."""
+    """Damages all stored leaves."""
     leaves = world.storage.rows["tasks"]
     for place, (row, etag) in leaves.items():
         if row["RowKey"].startswith("s"):

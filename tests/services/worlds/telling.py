@@ -1,4 +1,4 @@
-"""What tests ask of a world, in a word."""
+"""Short queries that tests make of a world."""
 
 from collections.abc import Callable
 
@@ -8,7 +8,7 @@ from tests.services.worlds.world import World
 
 
 def requests_of(world: World, work: Callable[[], object]) -> list[str]:
-    """What was asked of Batch meanwhile."""
+    """Returns the requests to Batch during the work."""
     before = len(world.processes[0].batch.requests)
     work()
     return world.processes[0].batch.requests[before:]

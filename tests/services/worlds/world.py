@@ -1,7 +1,7 @@
-"""An account, storage and processes that poll it, in virtual time; and the check of what they claim against the truth.
+"""An account, storage and processes that poll it, in virtual time, and a check of their claims against the truth.
 
-The check: whatever a job's picture claims as of its `asOf` was visible at some instant between then and now, task by
-task. Where nothing changed meanwhile that leaves one answer.
+The check: a job's counts and tasks were visible so, task by task, at some instant between their `asOf` and now. If
+nothing changed meanwhile, only one answer passes.
 """
 
 import asyncio
@@ -47,11 +47,11 @@ class World:
         self.processes = [self.started(), self.started()]
 
     def started(self, ahead: timedelta = timedelta()) -> Process:
-        """A process that remembers nothing, on a host whose clock is so far ahead."""
+        """Returns a process with empty memory, on a host whose clock is ahead by so much."""
         return Process(self.recipe, self.service, self.storage, ahead=ahead)
 
     def set_clocks(self, *ahead: timedelta) -> None:
-        """Both processes begin anew, on hosts whose clocks are so far ahead."""
+        """Restarts the processes, on hosts whose clocks are ahead by so much."""
         self.processes = [self.started(one) for one in ahead]
 
     def now(self) -> datetime:
@@ -68,7 +68,7 @@ class World:
         self.loop.close()
 
     def create(self, name: str, *tasks: str) -> TrueJob:
-        """A job with tasks, from now on."""
+        """Creates a job with tasks, as of now."""
         job = self.truth.create(name, self.now())
         for task in tasks:
             job.add(task, self.now())
@@ -77,7 +77,7 @@ class World:
     def poll(
         self, who: int = 0, *, takes: float = 0, full: bool = False, fault: Fault | None = None, check: bool = True
     ) -> bool:
-        """One process polls; every call to Batch takes so many seconds. True if the poll ended well; always checked."""
+        """Polls with one process, whose calls to Batch take `takes` seconds. Returns True if the poll succeeded."""
         process = self.processes[who]
         process.batch.latency = takes
         process.connection.arm(fault)
@@ -91,9 +91,9 @@ class World:
     def deliver(
         self, who: int = 0, *, budget: float = 86_400, takes: float = 0, fault: Fault | None = None, keep: bool = False
     ) -> bool:
-        """One process gets the oldest message, if there is one, and so many seconds for it. True if that ended well.
+        """Delivers the oldest message, if any, to one process, with a budget in seconds. Returns True on success.
 
-        A message whose work fails comes again; with `keep` it does so anyway, as the queue promises no better.
+        A message whose work fails is delivered again; with `keep` it always is, as the queue delivers at least once.
         """
         if not self.messages:
             return True
@@ -111,7 +111,7 @@ class World:
         return isinstance(end, bool)
 
     def deliver_all(self) -> None:
-        """Until the queue is empty."""
+        """Delivers messages until the queue is empty."""
         for _ in range(100):
             if not self.messages:
                 return
@@ -126,7 +126,7 @@ class World:
         storage_takes: tuple[float, float] = (0, 0),
         fault: Fault | None = None,
     ) -> None:
-        """Both processes poll, the second so many seconds later; the fault befalls the first."""
+        """Polls with both processes, the second `delay` seconds later; the first gets the fault."""
         for process, seconds, stores in zip(self.processes, takes, storage_takes, strict=True):
             process.batch.latency, process.connection.latency = seconds, stores
         self.processes[0].connection.arm(fault)
@@ -145,7 +145,7 @@ class World:
         async def later() -> None:
             await asyncio.sleep(delay)
             await self.processes[1].poll()
-            self._check_order(await self._reports())  # what was said before the slower one ends
+            self._check_order(await self._reports())  # claims before the slower one ends
 
         return await _ends(self.processes[0].poll(), later())
 
@@ -155,7 +155,7 @@ class World:
         return end is None
 
     def _take(self, who: int, end: BaseException | None, *, may_fail: bool) -> None:
-        """After a poll ended, be it by an error, which only a fault may bring about."""
+        """Handles the end of a poll; only a fault may make it an error."""
         if isinstance(end, ProcessDiedError):
             self._bury()
             self.processes[who] = self.started(self.processes[who].clock.ahead)
@@ -163,7 +163,7 @@ class World:
             raise end
 
     def _bury(self) -> None:
-        """Ends what a dead process had begun."""
+        """Cancels the remaining tasks of a dead process."""
         left = asyncio.all_tasks(self.loop)
         for task in left:
             task.cancel()
@@ -171,14 +171,14 @@ class World:
             self.run(_ends(*left))
 
     def reports(self) -> dict[str, JobReport]:
-        """What a process that remembers nothing says of every job now, by id."""
+        """Returns the current report on every job by id, from a process with empty memory."""
         return self.run(self._reports())
 
     async def _reports(self) -> dict[str, JobReport]:
         return {report.job.facts.id: report for report in await self.started().queries.jobs("demo")}
 
     async def watch(self, seconds: int) -> None:
-        """Looks each second whether `asOf` went back."""
+        """Checks each second that `asOf` doesn't go back."""
         for _ in range(seconds):
             self._check_order(await self._reports())
             await asyncio.sleep(1)
@@ -187,7 +187,7 @@ class World:
         return self.reports()[name]
 
     def cached(self, name: str) -> dict[str, Task]:
-        """The tasks of a job as they are stored, by id."""
+        """Returns the stored tasks of a job by id."""
         return self.run(self._cached(name))
 
     async def _cached(self, name: str) -> dict[str, Task]:
@@ -195,7 +195,7 @@ class World:
         return {task.id: task async for batch in found for task in batch}
 
     def failures(self, name: str) -> Failures | None:
-        """The failures of a job as the head of the generation that is served has them."""
+        """Returns the failures of a job from the head of its served generation."""
         job = self.report(name).job
         assert job.picture
         partition = generation_partition("demo", job.key, job.picture.generation)
@@ -203,7 +203,7 @@ class World:
         return head.failures if head else None
 
     def check(self, *, done: bool, full: bool, processes: list[Process]) -> None:
-        """Raises AssertionError where a claim isn't true; after a poll that ended well every claim must be fresh."""
+        """Raises AssertionError if a claim is false; after a successful poll every claim must also be fresh."""
         reports = self.reports()
         self._check_order(reports)
         ends = [process.rounds.ended for process in processes]
@@ -221,7 +221,7 @@ class World:
                 self._check_freshness(reports, process, full=full, first=min(dates))
 
     def _check_order(self, reports: dict[str, JobReport]) -> None:
-        """No job is ever said to be as of earlier than before."""
+        """Checks that no job's `asOf` goes back."""
         for name, report in reports.items():
             key, as_of = (name, report.job.facts.creation_time), report.verdict.as_of
             before = self._as_of.get(key)
@@ -232,16 +232,16 @@ class World:
                 self._as_of[key] = as_of
 
     def _queued(self) -> set[str]:
-        """Jobs that were left to the queue when the last round began."""
+        """Returns the jobs that were queued when the last round began."""
         last = self.run(self.started().round_store.load("demo"))
         return set(last.queued) if last else set()
 
     def _elsewhere(self, ended: RoundUnderWay) -> set[str]:
-        """Jobs that a round left to the queue, or found there: a mark may run out during the round."""
+        """Returns the jobs that a round queued or found queued: a mark may expire during the round."""
         return self._queued() | set(ended.last.queued if ended.last else ())
 
     def _check_incarnation(self, name: str, report: JobReport) -> None:
-        """What is called exact is of one job alone: as of no earlier than its creation, and every task its own."""
+        """Checks that an exact claim covers one job alone: as of its creation or later, with only its own tasks."""
         picture = report.job.picture
         if picture is None or report.verdict.level != "exact":
             return
@@ -263,7 +263,7 @@ class World:
         assert job is not None, f"{name} is said to be there as of {picture.as_of}, when it was not"
         assert report.job.facts.creation_time == job.created, f"the tasks of {name} are those of a job deleted before"
         tasks = self.cached(name)
-        since = now if report.job.sealed else picture.as_of  # what is sealed holds for good
+        since = now if report.job.sealed else picture.as_of  # a finalized job's counts hold for good
         for task in job.tasks.keys() | tasks.keys():
             possible = job.tasks[task].seen_between(since, now) if task in job.tasks else {None}
             assert tasks.get(task) in possible, (
@@ -273,7 +273,7 @@ class World:
             assert picture.counts == counted(tasks.values()), f"the counts of {name} are not those of its tasks"
 
     def _check_insight(self, name: str, report: JobReport) -> None:
-        """Whatever happened to the polls, what is summed up of a job's tasks is what they say one by one."""
+        """Checks that the job statistics match its tasks, one by one."""
         rows, picture = list(self.cached(name).values()), report.job.picture
         assert picture, f"{name} was polled, and there is no picture of it"
         assert picture.insight, f"{name} was polled, and there is no insight into it"
@@ -281,7 +281,7 @@ class World:
         assert self.failures(name) == blamed(rows), f"failures of {name} are grouped as those of its tasks are not"
 
     def _check_exact(self, name: str, report: JobReport, job: TrueJob) -> None:
-        """Of what deltas can't show, `exact` still promises: where nothing moved since asOf, the counts are right."""
+        """Checks that `exact` counts are right if nothing moved since `asOf`, even for changes that deltas miss."""
         picture, now = report.job.picture, self.now()
         as_of = report.verdict.as_of
         if picture and as_of and report.verdict.level == "exact" and job.is_still(as_of, now):
@@ -289,7 +289,7 @@ class World:
             assert picture.counts == truth, f"the counts of {name} are said to be exactly {picture.counts}, are {truth}"
 
     def _check_freshness(self, reports: dict[str, JobReport], process: Process, *, full: bool, first: datetime) -> None:
-        """Every job is as of this process's T0, or of the `first` of all if a new generation took over meanwhile."""
+        """Checks that every job is as of this process's T0, or of the `first` T0 if a new generation took over."""
         t0, now, ended = process.batch.list_date, self.now(), process.rounds.ended
         if t0 is None or ended is None or ended.reason:
             return
@@ -308,7 +308,7 @@ class World:
                 assert not report.job.deleted, f"{name} is there and said to be deleted"
                 picture = report.job.picture
                 replaced = picture and (picture.source == "fullRead" or picture.moved_at >= first)
-                since = first if replaced else t0  # the other poll's word is then of the picture before
+                since = first if replaced else t0  # the other poll's claim is then about the previous snapshot
                 assert report.job.sealed or (picture and picture.looked_at >= since), (
                     f"{name} was polled and is not fresh"
                 )
