@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer of the app, its JSON parsed."""
+    """An answer of the app, with its JSON parsed."""
 
     status: int
     body: Any
@@ -34,7 +34,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """The app, the emulator it watches, and the official client on that."""
+    """The app, the emulator that it watches, and the official client of that emulator."""
 
     app: InProcessApp
     emulator: Emulator
@@ -72,7 +72,7 @@ def _answer(reply: HttpReply) -> Answer:
 
 @pytest.fixture(scope="session")
 def _environment(azurite: StorageAddresses) -> Iterator[dict[str, str]]:
-    """Settings of the app but for the emulator's address, which a test process has once."""
+    """Yields the app's settings without the emulator's address, which exists once per test process."""
     settings = {
         "AzureWebJobsStorage": azurite.connection_string,
         "BATCH_ACCOUNT_KEYS": f"demo={DEVELOPMENT_KEY}",
@@ -108,13 +108,13 @@ async def _running(_environment: dict[str, str]) -> AsyncIterator[World]:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def world(_running: World) -> World:
-    """An empty account, watched; what earlier tests had there is deleted, as the app finds out at its next poll."""
+    """Yields an empty, watched account; the app's next poll finds that resources of earlier tests are deleted."""
     await begin_anew(_running)
     return _running
 
 
 async def begin_anew(world: World, poll_seconds: int = 60) -> None:
-    """An empty account, watched at a rate, which is only set where it is another: writes are limited."""
+    """Empties the account and has it polled at a rate, which is written only if it differs, as writes are limited."""
     world.emulator.reset()
     world.advance(3600)
     found = (await world.get("accounts/demo/monitoring")).body

@@ -1,4 +1,4 @@
-"""What importing the app loads: a few modules of its own, and no library but azure.functions."""
+"""The modules that importing the app loads: a few of its own, and no library but azure.functions."""
 
 import json
 import os

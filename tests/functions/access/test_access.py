@@ -1,7 +1,7 @@
 """Every function of the app, by every method, for every kind of caller: the status and the exact headers.
 
-The app runs as in Azure, from a copy of what is deployed, with the settings that the platform makes behind App Service
-authentication.
+The app runs as in Azure, from a copy of the deployed files, with the settings that the platform creates behind App
+Service authentication.
 """
 
 import base64
@@ -40,7 +40,7 @@ JSON = "application/json"
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """Where a function is, who may call it, and what they get."""
+    """A function's address, its permitted callers and their answers."""
 
     route: str
     path: str
@@ -104,7 +104,7 @@ ALWAYS = {
     "strict-transport-security": "max-age=31536000",
 }
 MADE = {"x-ms-request-id": "*", "etag": "*", "location": "*", "retry-after": "*", "batchscope-as-of": "*"}
-"""Headers whose values are made anew for each answer."""
+"""Headers whose values differ in each answer."""
 VARIES = {"vary": "Accept-Encoding"}
 DASHBOARD_POLICY = (
     "default-src 'self'; style-src 'self'; img-src 'self' data:;"
@@ -121,7 +121,7 @@ _MISSING = {
 
 
 def expected(name: str, route: Route, caller: str) -> tuple[int, dict[str, str]]:
-    """Status and headers of an answer."""
+    """Returns status and headers of an answer."""
     if caller not in route.who:
         code, status = ("Unauthenticated", 401) if caller in {"stranger", "forger"} else ("Forbidden", 403)
         return status, refusal(code)
@@ -189,7 +189,7 @@ def get(app: SeparateApp, path: str, caller: str = "stranger") -> Said:
 
 def test_every_function_is_known_here_with_its_route_and_methods(app: SeparateApp) -> None:
     known = {name: {"route": route.route, "methods": list(route.methods)} for name, route in ROUTES.items()}
-    known["dashboard"]["methods"] = []  # all of them: it says what is wrong with those that no function takes
+    known["dashboard"]["methods"] = []  # all methods: it explains the error for those that no function accepts
     assert app.functions == known
 
 

@@ -1,4 +1,4 @@
-"""Every route, asked by somebody who may see one of two accounts: of the other nothing is in any answer.
+"""Every route, requested by a caller with rights to one of two accounts: no answer contains data of the other.
 
 A route without a case here fails the first test.
 """
@@ -67,10 +67,10 @@ CASES = {
     "get_openapi": ["openapi.json"],
     "get_docs": ["docs"],
 }
-"""Paths by route, with what each account has in the places of its parameters."""
+"""Paths by route, with the values of each account for its parameters."""
 BODIES = {"put_monitoring": '{"enabled": true}', "request_poll": '{"all": true}'}
 UNAWARE = {"get_openapi", "get_docs"}
-"""Routes that say the same whatever is watched."""
+"""Routes whose answers don't depend on the watched accounts."""
 OF_AN_ACCOUNT = [endpoint for endpoint in ENDPOINTS if "{account}" in endpoint.path]
 READS = [endpoint for endpoint in ENDPOINTS if endpoint.method == "GET"]
 WRITES = [endpoint for endpoint in ENDPOINTS if endpoint.method != "GET"]
@@ -78,7 +78,7 @@ WRITES = [endpoint for endpoint in ENDPOINTS if endpoint.method != "GET"]
 
 @dataclass(frozen=True, slots=True)
 class Rights:
-    """The app, what is in both accounts, and what must not be seen by those who may see alpha."""
+    """The app, the ids in both accounts, and the texts hidden from those who may see alpha."""
 
     app: SeparateApp
     copied: Path
@@ -110,7 +110,7 @@ def rights(azurite: StorageAddresses, tmp_path_factory: pytest.TempPathFactory) 
 
 @contextmanager
 def in_background() -> Iterator[Callable[[Coroutine[Any, Any, Any]], Any]]:
-    """Runs coroutines in a loop that goes on while tests wait for the app, which asks what the loop serves."""
+    """Runs coroutines in a background loop while tests wait for the app, which queries that loop's servers."""
     loop = asyncio.new_event_loop()
     thread = Thread(target=loop.run_forever, daemon=True)
     thread.start()
@@ -145,7 +145,7 @@ def test_a_reader_of_one_account_sees_all_of_it_and_nothing_of_the_other(rights:
 
 
 def blurred(said: Said) -> tuple[int, str]:
-    """An answer without ages and times of looks."""
+    """Returns an answer without ages and poll times."""
     return said.status, re.sub(r"[\d.]+", "0", said.text)
 
 

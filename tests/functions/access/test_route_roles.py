@@ -1,4 +1,4 @@
-"""The roles that a route needs by its method and path, tried on routes that the app doesn't have."""
+"""The roles that a route requires by its method and path, tested on routes that the app doesn't have."""
 
 import json
 
@@ -28,7 +28,7 @@ OF_ALPHA, OF_BRAVO = ("groups", OPERATORS_OF_ALPHA), ("groups", OPERATORS_OF_BRA
 
 
 async def written(environment: dict[str, str], *claims: tuple[str, str]) -> tuple[int, str]:
-    """The status and the error's code that somebody with these claims gets from PUT rules."""
+    """Returns the status and the error code that a caller with these claims gets from PUT rules."""
     settings = read_settings(environment)
     routes = routes_of(settings, "PUT")
     route, handler = routes.handlers["write_rules"]

@@ -1,6 +1,6 @@
-"""Who is let in by which principal, and how often; what each function asks of its callers is in test_access.py.
+"""Which principals are let in, and how often; test_access.py covers the rights that each function requires.
 
-Which accounts they see then is in test_account_rights.py, route by route.
+test_account_rights.py covers the accounts that they see, route by route.
 """
 
 import base64
@@ -30,7 +30,7 @@ def principal(*roles: str, kind: str = "roles", role_type: str | None = None) ->
 
 
 def outcome(environment: dict[str, str], header: str | None = None, role: Role = "Reader") -> int:
-    """The status that a caller with that principal gets, 200 where they pass."""
+    """Returns the status that a caller with that principal gets, 200 if accepted."""
     settings, request = read_settings(environment), request_of(header)
     try:
         caller = identify(settings, request)
@@ -91,7 +91,7 @@ MAPPED = GUARDED | {
 
 
 def known(environment: dict[str, str], *claims: tuple[str, str]) -> Caller | None:
-    """A caller with these claims."""
+    """Returns a caller with these claims."""
     value = {"claims": [{"typ": kind, "val": value} for kind, value in claims]}
     return identified(read_settings(environment), request_of(base64.b64encode(json.dumps(value).encode()).decode()))
 

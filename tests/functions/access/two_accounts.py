@@ -1,4 +1,4 @@
-"""Two watched accounts with everything that the app shows of one, and callers who may see one of them.
+"""Two watched accounts with every kind of data that the app shows, and callers with rights to one of them.
 
 No id of a resource in bravo occurs in any other text, so a search for these ids finds a leak.
 """
@@ -43,12 +43,12 @@ READER = principal(("roles", "Alpha.Reader"))
 OPERATOR = principal(("groups", OPERATORS_OF_ALPHA))
 EVERYTHING = principal(("groups", OPERATORS_OF_ALPHA), ("groups", OPERATORS_OF_BRAVO))
 ADMINISTRATOR = principal(("groups", OPERATORS_OF_ALPHA), ("groups", OPERATORS_OF_BRAVO), ("roles", "Reader"))
-"""May read accounts without entries, too: of those there are none while the settings are right."""
+"""May also read accounts without an entry for their rights; none exist while the settings are right."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ids:
-    """What is in an account, by the names that paths have for it."""
+    """The ids in an account, by the names of path parameters."""
 
     account: str
     job: str
@@ -79,7 +79,10 @@ def settings(azurite: StorageAddresses, batch: str) -> dict[str, str]:
 
 
 class TwoAccounts:
-    """`async with TwoAccounts(azurite) as accounts`; time is stepped to the real one, on which the app then runs."""
+    """Runs two accounts: `async with TwoAccounts(azurite) as accounts`.
+
+    Time is stepped up to the real time, at which the app then runs.
+    """
 
     def __init__(self, azurite: StorageAddresses) -> None:
         self._storage = azurite.connection_string
@@ -98,7 +101,7 @@ class TwoAccounts:
         await self._server.stop()
 
     async def fill(self, app: SeparateApp) -> dict[str, Ids]:
-        """Fills and polls each account: two entries or more for every list, events, telemetry, and rejected units."""
+        """Fills and polls each account: at least two entries for every list, events, telemetry, and rejected units."""
         async with LogWriter(self.emulator, self._storage, self.settings["RESOURCE_LOG_CONTAINER"]) as log:
             for name in ACCOUNTS:
                 await self._stage(name)
@@ -170,7 +173,7 @@ def poll_of(account: str, body: str, caller: dict[str, str]) -> Ask:
 
 
 def asked(app: SeparateApp, path: str, *callers: dict[str, str], **headers: str) -> Sequence[Said]:
-    """What each is answered, one right after the other."""
+    """Returns each caller's answer, requested one after another."""
     more = {name.replace("_", "-"): value for name, value in headers.items()}
     return app.ask([Ask("GET", f"{SITE}/api/{path}", caller | more) for caller in callers])
 

@@ -1,4 +1,4 @@
-"""The API's manners: filters, paging, ETags, errors, health, metrics, OpenAPI, the page."""
+"""Conventions of the API: filters, paging, ETags, errors, health, metrics, OpenAPI, the page."""
 
 import asyncio
 import json
@@ -97,7 +97,7 @@ async def test_an_idle_client_gets_304s_though_polls_go_on_and_200_when_somethin
 ) -> None:
     await _staged(world)
     await add_tasks(world.batch, 5, job="beta", command="sleep 100000")
-    for _ in range(3):  # until nothing more is new: counts agree, and slots are taken
+    for _ in range(3):  # until nothing changes: counts agree, and slots are taken
         world.advance(60)
         await world.poll()
     first = await world.get(path)
@@ -184,7 +184,7 @@ async def test_a_poll_on_demand_goes_through_the_queue_and_tells_its_end(world: 
 
 
 async def test_health_tells_the_age_of_the_last_poll(world: World) -> None:
-    await world.app.fire("tick")  # a look at blobs, too, without which health isn't good
+    await world.app.fire("tick")  # reads blobs, too, as health requires
     await world.poll()
     assert (await world.get("health")).body == {"status": "healthy", "lastPollAgeSeconds": 0.0, "problems": []}
     world.advance(3600)
@@ -321,7 +321,7 @@ async def test_an_app_with_an_identity_leaves_a_connection_string_beside_it_alon
 
 
 async def health_of_an_app(environment: dict[str, str], folder: Path) -> tuple[int, Any]:
-    """Status and body of `health` of an app that starts in a process of its own with these settings."""
+    """Returns status and body of `health`, from an app in a separate process with these settings."""
     script = folder / "health.py"
     script.write_text(
         "import asyncio, os, pathlib, sys\n"

@@ -1,4 +1,4 @@
-"""Content codings and entity tags: what clients ask for with Accept-Encoding and If-None-Match, and what they get."""
+"""Content codings and entity tags: the answers to Accept-Encoding and If-None-Match."""
 
 import gzip
 import json
@@ -199,6 +199,6 @@ async def test_a_file_of_the_page_comes_as_the_build_compressed_it(
             assert response.mimetype.endswith("javascript")
             again = await served("a.js", Accept_Encoding=wish, If_None_Match=response.headers["ETag"])
             assert (again.status_code, again.headers["Vary"]) == (304, "Accept-Encoding")
-        assert (await served("a.js.br")).get_body() == b"page"  # no file of its own
+        assert (await served("a.js.br")).get_body() == b"page"  # not listed as a file
     finally:
         web._listing.cache_clear()

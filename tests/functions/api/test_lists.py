@@ -1,7 +1,7 @@
-"""Every list of the API against Batch's own, as the official client reads it: each filter, several values, two filters
-at once, every order, pages of any size, and how many entries a list says it has.
+"""Every list of the API against Batch's own, as the official client reads it.
 
-Entries are compared by their ids, never by how many there are.
+Covers each filter, several values, two filters together, every order, pages of any size, and the reported number of
+entries. Entries are compared by their ids, never by their number.
 """
 
 import itertools
@@ -28,7 +28,7 @@ POOLS = "accounts/demo/pools"
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def staged(world: World) -> World:
-    """Jobs in several states on two pools, tasks in all of theirs, and a job that is gone."""
+    """Yields jobs in several states on two pools, tasks in all of theirs, and a deleted job."""
     await add_pool(world.batch, "small", nodes=3)
     await add_pool(world.batch, "large", nodes=5)
     await add_pool(world.batch, "Little", nodes=0)
@@ -59,7 +59,7 @@ async def staged(world: World) -> World:
 
 
 async def listed(world: World, path: str, query: Mapping[str, str], size: int = 1000) -> tuple[list[Any], int | None]:
-    """All entries of a list over pages of a size, and the count that every page tells."""
+    """Returns all entries of a list over pages of a size, and the count that every page reports."""
     following, found, counts = f"{path}?{urlencode({**query, 'maxpagesize': size})}", list[Any](), set[int | None]()
     while following:
         page = await world.get(following)
@@ -328,7 +328,7 @@ async def test_a_value_that_there_is_not_is_refused(
 
 
 async def test_the_totals_of_an_account_are_those_of_what_batch_lists(staged: World) -> None:
-    """Of the job that is gone nothing counts, though its tasks are stored."""
+    """The deleted job counts for nothing, though its tasks are stored."""
     gone = (await staged.get(f"{JOBS}/gone")).body
     assert gone["deleted"]
     assert gone["taskCounts"]["total"] == 5

@@ -1,7 +1,7 @@
-"""Public names as literals: of routes, schemas, settings, functions with their bindings, codes, and values of labels.
+"""Public names as literals: routes, schemas, settings, functions with their bindings, codes, values of labels.
 
-Many are names of Python classes, functions and fields; renaming these fails here. Metrics with their types and labels
-are held against docs/metrics.md (`test_metrics_page.py`), beginnings of log lines against the alert rules
+Many are names of Python classes, functions and fields; renaming these fails here. Other tests compare metrics with
+their types and labels to docs/metrics.md (`test_metrics_page.py`), and beginnings of log lines to the alert rules
 (`test_alerts.py`).
 """
 
@@ -28,12 +28,12 @@ from tests.pinned_names import assert_pinned
 
 DOCUMENT = document(all_routes(read_settings({})))
 OPEN_LABELS = {"account", "job", "pool", "schedule", "le"}
-"""Whose values are names from outside, or bounds that docs/metrics.md tells."""
+"""Labels with values from outside, or with the bounds in docs/metrics.md."""
 ENVIRONMENT = {"AzureWebJobsStorage": "UseDevelopmentStorage=true", "TELEMETRY_STORAGE": "UseDevelopmentStorage=true"}
 
 
 def routes() -> Iterator[str]:
-    """A line for the statuses of each route, and for each of its parameters, headers and bodies."""
+    """Yields a line for the statuses of each route, and for each of its parameters, headers and bodies."""
     for path, methods in DOCUMENT["paths"].items():
         for method, operation in methods.items():
             route = f"{path} {method.upper()}"
@@ -51,7 +51,7 @@ def routes() -> Iterator[str]:
 
 
 def schemas() -> Iterator[str]:
-    """A line for each property of each schema, with its type and the values that it may have."""
+    """Yields a line for each property of each schema, with its type and permitted values."""
     for name, schema in DOCUMENT["components"]["schemas"].items():
         required = schema.get("required", ())
         yield name
@@ -74,7 +74,7 @@ def _shape(schema: Mapping[str, Any]) -> str:
 
 
 def bindings(monkeypatch: pytest.MonkeyPatch, **environment: str) -> Iterator[str]:
-    """A line for each binding of each function, as the platform indexes it."""
+    """Yields a line for each binding of each function, as the platform indexes it."""
     for name in tuple(os.environ):
         monkeypatch.delenv(name)
     for name, value in {**ENVIRONMENT, **environment}.items():
@@ -93,13 +93,13 @@ def _told(binding: Any) -> dict[str, Any]:
 
 
 def modules(folder: str) -> Iterator[ast.Module]:
-    """Modules of the app as trees."""
+    """Yields the syntax trees of the app's modules."""
     for path in sorted((ROOT / folder).rglob("*.py")):
         yield ast.parse(path.read_text(encoding="utf-8"))
 
 
 def explanation_names() -> Iterator[str]:
-    """Codes of findings and names of their evidence: of modules that make findings, or know groups of nodes."""
+    """Yields finding codes and evidence names, from modules that create findings or use groups of nodes."""
     for module in modules("shared"):
         named = {node.name for node in module.body if isinstance(node, ast.ClassDef)}
         named |= {alias.name for node in module.body if isinstance(node, ast.ImportFrom) for alias in node.names}
@@ -116,7 +116,7 @@ def explanation_names() -> Iterator[str]:
 
 
 def error_codes() -> Iterator[str]:
-    """Codes of errors as functions write them, and of what isn't found as services name it."""
+    """Yields the error codes in functions, and those of missing resources in services."""
     for node in itertools.chain.from_iterable(map(ast.walk, modules("functions"))):
         match node:
             case ast.keyword(arg="code", value=ast.Constant(value=str(code))):

@@ -8,7 +8,7 @@ from functions.recent_answers import RecentAnswers
 
 
 class Source:
-    """Makes one answer after another; each takes until `gate` opens."""
+    """Creates one answer after another; each waits until `gate` opens."""
 
     def __init__(self) -> None:
         self.made = 0

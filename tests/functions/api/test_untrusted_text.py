@@ -1,4 +1,4 @@
-"""Text that came from outside: markup is shown as text, and files are found by their listed names only."""
+"""Text from outside: markup is shown as text, and only files with listed names are served."""
 
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ HOSTILE = "<script>alert('x')</script>\"><img src=x onerror=alert(1)>"
 
 
 def document() -> dict[str, Any]:
-    """An OpenAPI document that is hostile wherever a text or a name can stand."""
+    """Returns an OpenAPI document with a hostile text in every place for a text or name."""
     kind = {
         "type": "object",
         "description": HOSTILE,

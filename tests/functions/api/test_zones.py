@@ -1,4 +1,4 @@
-"""Times with any offset are the instants that they name, in every route that takes a range."""
+"""Times with any UTC offset denote the same instants in every route that accepts a range."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta, timezone

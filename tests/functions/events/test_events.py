@@ -1,4 +1,4 @@
-"""Events of Batch from the emulator's log through storage to the API: each as often as it happened, whoever tells."""
+"""Batch events from the emulator's log through storage to the API: each occurrence appears exactly once."""
 
 import os
 from collections import Counter
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def writer(world: World, azurite: StorageAddresses) -> AsyncIterator[LogWriter]:
-    """Writes what the emulator logs, when it is told to."""
+    """Yields a writer that writes the emulator's log on request."""
     async with LogWriter(world.emulator, azurite.connection_string, os.environ["RESOURCE_LOG_CONTAINER"]) as opened:
         yield opened
 
@@ -33,7 +33,7 @@ def now(world: World) -> str:
 
 
 async def events(world: World, query: str = "") -> list[dict[str, Any]]:
-    """All events that the API shows, page by page."""
+    """Returns all events of the API, page by page."""
     found, path = [], f"accounts/demo/events?maxpagesize=7{query}"
     while path:
         page = await world.get(path)
@@ -51,7 +51,7 @@ async def test_the_api_shows_what_the_emulator_says_it_logged(world: World, writ
     await add_tasks(world.batch, 3, command="exit 3", prefix="bad")
     world.advance(120)
     await writer.flush()
-    world.advance(600)  # when records are told again
+    world.advance(600)  # when records are repeated
     await writer.flush()
     log = world.emulator.logs[0]
     assert log.told["TaskStartEvent"] == 33

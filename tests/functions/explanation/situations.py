@@ -1,4 +1,4 @@
-"""The table of situations: how each is staged, the cause that must come first, and words that it must have."""
+"""The table of situations: the staging function, the cause expected first, and the words that it must contain."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,10 @@ NIGHTLY = "nightly:job-1"
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """`running`: tasks of the job run all the same. `words` stand in the first finding's title, detail or advice."""
+    """A situation.
+
+    `running`: some tasks of the job run nevertheless. `words` occur in the first finding's title, detail or advice.
+    """
 
     stage: Stage
     code: str

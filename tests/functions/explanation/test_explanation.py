@@ -1,4 +1,4 @@
-"""Why a job doesn't run: situations staged in the emulator, each answered first with the right cause."""
+"""Why a job doesn't run: situations staged in the emulator, each answered with the right cause first."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -49,7 +49,7 @@ async def test_a_situation_is_answered_with_its_cause_first(world: World, name: 
 
 
 def check_advice(world: World, told: dict[str, Any]) -> None:
-    """Batch refuses to resize a pool that has a formula."""
+    """Asserts that no advice is to resize a pool with a formula, which Batch refuses."""
     pools = world.emulator.simulations["demo"].account.pools
     for finding in told["findings"]:
         pool = pools.get(finding["evidence"].get("poolId", ""))
@@ -60,7 +60,7 @@ def check_advice(world: World, told: dict[str, Any]) -> None:
 
 
 def check_estimate(job: dict[str, Any], told: dict[str, Any]) -> None:
-    """What the job tells beside its explanation: no end where nothing starts, none before its next task starts."""
+    """Asserts that the job has no estimated end if nothing starts, and none before its next task starts."""
     estimate, first = (job["insight"] or {}).get("estimate") or {}, told["findings"][0]
     end = estimate.get("completionTime")
     if first["severity"] == "blocking":
@@ -106,7 +106,7 @@ async def test_a_task_that_is_retried_without_end_is_told_though_another_was_ret
 async def test_a_line_of_tasks_is_told_at_each_look_though_slots_are_free_now_and_then(
     world: World, *, urgent: bool
 ) -> None:
-    """Short tasks leave slots free for an instant, which the moment of a look may be."""
+    """Short tasks leave slots free for an instant, which may coincide with a poll."""
     name = "short tasks of higher priority in line" if urgent else "short tasks of the same priority in line"
     situation = SITUATIONS[name]
     await situation.stage(world)
@@ -199,7 +199,7 @@ async def test_a_job_without_tasks_and_one_that_is_done_say_so(world: World) -> 
 
 
 async def test_of_two_causes_the_one_that_comes_first_on_the_way_is_told_first(world: World) -> None:
-    """Opening the later gate alone would help nobody."""
+    """Opening the later gate alone would not help."""
     await start_fails(world)
     await world.batch.begin_disable_job("job", models.BatchJobDisableOptions(disable_tasks="requeue"))
     world.emulator.knobs.dedicatedNodeQuota = 2
@@ -226,7 +226,7 @@ async def test_tasks_that_wait_for_failed_ones_outrank_a_pool_without_nodes(worl
 
 
 async def test_tasks_that_could_run_make_their_pool_the_cause(world: World) -> None:
-    """Those that depend on them can't be what keeps the job."""
+    """Tasks that depend on them can't be the cause."""
     await add_pool(world.batch, nodes=0)
     await add_job(world, uses_task_dependencies=True)
     await add_dependent(world, "first")
@@ -253,7 +253,7 @@ async def test_a_failure_that_satisfies_dependencies_holds_nothing(world: World)
 
 
 async def add_large_tasks(world: World, count: int, *, slots: int = 2) -> None:
-    """Tasks that require several slots."""
+    """Adds tasks that require several slots."""
     for start in range(0, count, 100):
         tasks = [
             models.BatchTaskCreateOptions(id=f"t{number:04}", command_line="sleep 5", required_slots=slots)

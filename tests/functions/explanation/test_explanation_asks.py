@@ -1,4 +1,4 @@
-"""What an explanation asks of Batch: a few things, nothing where it may not, and it says what it couldn't find out."""
+"""An explanation's requests to Batch: a few, none where it has no rights, and it states its missing evidence."""
 
 import pytest
 import pytest_asyncio
@@ -164,7 +164,7 @@ async def test_tasks_that_depend_on_exactly_as_many_others_as_are_looked_at_are_
 ) -> None:
     await add_pool(world.batch)
     await add_job(world, uses_task_dependencies=True)
-    await add_dependent(world, "held", "0-a", "0-b", "0-c")  # the first by id, of which Batch is asked
+    await add_dependent(world, "held", "0-a", "0-b", "0-c")  # the first by id, for which Batch is asked
     on = models.BatchTaskDependencies(task_id_ranges=[models.BatchTaskIdRange(start=1, end=997)])
     await world.batch.create_task("job", models.BatchTaskCreateOptions(id="merge", command_line="true", depends_on=on))
     world.advance(60)
@@ -281,7 +281,7 @@ async def test_a_pool_whose_nodes_could_not_be_read_is_told_with_what_went_wrong
 
 
 async def test_of_many_jobs_in_line_ten_are_looked_at_while_none_could_start_a_task(world: World) -> None:
-    """Of the others it isn't claimed that they come first, nor that they don't."""
+    """It makes no claim about whether the others come first."""
     await behind_several_urgent_jobs_held_for_good(world, jobs=12)
     await world.app.fire("tick")
     world.emulator.counters.clear()
@@ -330,7 +330,7 @@ async def test_jobs_that_nobody_looked_at_do_not_come_first_where_looks_break_of
 
 
 async def test_after_three_looks_that_failed_batch_is_not_asked_about_more_jobs(world: World) -> None:
-    """Nothing speaks against those that come first by their priority."""
+    """Jobs that come first by priority keep their place, as no answer speaks against it."""
     await behind_several_urgent_jobs_held_for_good(world, jobs=12)
     await world.app.fire("tick")
     world.emulator.faults.all.append(Fault(path="/jobs/urgent-*", status=403))

@@ -1,4 +1,4 @@
-"""Jobs that don't run for several reasons at once, staged in the emulator: combinations of what may keep them."""
+"""Jobs that don't run for several reasons together, staged in the emulator."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ async def emptied_under_others(world: World) -> None:
 
 
 async def emptied_under_itself(world: World) -> None:
-    """A node whose second slot is free, but takes no more tasks."""
+    """Stages a node whose second slot is free, but accepts no more tasks."""
     await waiting(world, nodes=1, tasks=1)
     world.advance(120)
     await empty(world)
@@ -83,7 +83,7 @@ async def emptied_behind_a_running_task(world: World) -> None:
 
 
 async def emptying_that_was_stopped(world: World) -> None:
-    """Nodes whose tasks are to end first stay where a resize is stopped."""
+    """Stages nodes that wait for their tasks to end, and stay when the resize is stopped."""
     await busy(world)
     await empty(world)
     await world.batch.begin_stop_pool_resize("pool")
@@ -91,7 +91,7 @@ async def emptying_that_was_stopped(world: World) -> None:
 
 
 async def behind_short_tasks(world: World, **job: Any) -> None:
-    """Slots are free between one task of another job and the next."""
+    """Stages slots that are free between one task of another job and the next."""
     await add_pool(world.batch, nodes=2)
     await add_job(world, "short", **job)
     await add_tasks(world.batch, 900, job="short", command="sleep 1")
@@ -120,7 +120,7 @@ async def on_a_node_that_just_started(world: World) -> None:
 
 
 async def behind_urgent_tasks(world: World, **job: Any) -> None:
-    """Of a job of higher priority whose tasks can't start; a third has the slots."""
+    """Stages a pool of one node and a job of higher priority, without its tasks."""
     await add_pool(world.batch, nodes=1)
     world.advance(120)
     await add_job(world, "urgent", priority=100, **job)
@@ -136,7 +136,7 @@ async def fill(world: World) -> None:
 
 
 async def hold_urgent_tasks(world: World, tasks: int = 2) -> None:
-    """Tasks of a job of higher priority that depend on one which failed."""
+    """Adds tasks of a job of higher priority that depend on a failed task."""
     await behind_urgent_tasks(world, uses_task_dependencies=True)
     task = models.BatchTaskCreateOptions(id="first", command_line="exit 3")
     await world.batch.create_task("urgent", task)
@@ -155,7 +155,7 @@ async def behind_urgent_tasks_held_for_good(world: World) -> None:
 
 
 async def behind_several_urgent_jobs_held_for_good(world: World, jobs: int = 5) -> None:
-    """More than would be looked at if one of the first could start a task."""
+    """Stages more such jobs than are checked if one of the first could start a task."""
     names = [f"urgent-{number:02}" for number in range(jobs)]
     await add_pool(world.batch, nodes=1)
     world.advance(120)
@@ -198,7 +198,7 @@ async def behind_urgent_tasks_whose_preparation_fails(world: World) -> None:
 
 
 async def growing_behind_urgent_tasks(world: World) -> None:
-    """Nodes are on their way, and those before the job would take all of them."""
+    """Stages new nodes that the tasks ahead of the job would fill."""
     await busy(world)
     await add_job(world, "urgent", priority=100)
     await add_tasks(world.batch, 90, job="urgent", command="sleep 3000")
@@ -296,7 +296,7 @@ async def behind_a_failure_far_away(world: World) -> None:
 
 
 async def behind_a_wide_range(world: World, merge: str, last: int, *, fails: int = 0) -> None:
-    """A task that depends on more than are looked at one by one."""
+    """Stages a task with more dependencies than are checked one by one."""
     await add_pool(world.batch, nodes=20)
     await add_job(world, uses_task_dependencies=True)
     tasks = [
@@ -353,7 +353,7 @@ async def disabled_without_a_pool(world: World) -> None:
 
 
 async def disabling(world: World) -> None:
-    """Its tasks run to the end first."""
+    """Stages a disabled job whose tasks run to their end first."""
     await waiting(world)
     world.advance(120)
     await disable(world, "wait")
@@ -374,7 +374,7 @@ async def retried_for_ever(world: World) -> None:
 
 
 async def own_pool(world: World, *, package: str = "tool", tasks: int = 3) -> None:
-    """A job that makes its own pool."""
+    """Stages a job that creates its own pool."""
     reference = models.BatchApplicationPackageReference(application_id=package, version="1")
     specification = models.BatchPoolSpecification(
         vm_size="standard_d2s_v5",
@@ -430,7 +430,7 @@ async def package_missing_in_its_own_pool(world: World) -> None:
 
 
 async def full_beside_an_empty_pool(world: World) -> None:
-    """Another pool has all the room that there could be."""
+    """Stages another pool with all the free slots."""
     await add_pool(world.batch, "idle", nodes=3)
     await busy(world)
 
@@ -472,7 +472,7 @@ async def of_a_schedule_that_was_terminated(world: World) -> None:
 
 
 async def spot_nodes_taken_from_a_full_pool(world: World) -> None:
-    """More are preempted than dedicated ones are full."""
+    """Stages more preempted spot nodes than full dedicated ones."""
     world.emulator.knobs.preemptionSeconds = 1
     await add_pool(world.batch, nodes=1, spot=3)
     await add_job(world, "other")

@@ -1,4 +1,4 @@
-"""Jobs that don't run, staged in the emulator: each with the cause that has to be told first."""
+"""Jobs that don't run, staged in the emulator: each with the cause expected first."""
 
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
@@ -16,7 +16,7 @@ type Stage = Callable[[World], Awaitable[None]]
 
 
 async def emptied(world: World) -> World:
-    """An empty account that each tick polls, whose spot nodes aren't preempted."""
+    """Returns an empty account that each tick polls, without preemption of spot nodes."""
     await begin_anew(world, poll_seconds=1)
     knobs = world.emulator.knobs
     knobs.preemptionSeconds = knobs.nodeLossSeconds = 0
@@ -41,7 +41,7 @@ async def add_job(world: World, name: str = "job", **options: Any) -> None:
 async def waiting(
     world: World, *, nodes: int = 1, tasks: int = 6, job: dict[str, Any] | None = None, **pool: Any
 ) -> None:
-    """A pool of nodes with two slots each and a job on it whose tasks take long."""
+    """Stages a pool of nodes with two slots each, and a job on it with long tasks."""
     await add_pool(world.batch, nodes=nodes, **pool)
     await add_job(world, **(job or {}))
     await add_tasks(world.batch, tasks, command="sleep 3000")
@@ -94,7 +94,7 @@ async def without_quota(world: World) -> None:
 
 
 async def without_quota_for_more(world: World) -> None:
-    """One node came, which can't be used, and no quota is left for the others."""
+    """Stages one unusable node, and no quota for the others."""
     world.emulator.knobs.dedicatedNodeQuota = world.emulator.knobs.nodeLossSeconds = 1
     await waiting(world, nodes=5)
     await until(world, "unusable")
@@ -121,7 +121,7 @@ async def start_fails_for_ever(world: World) -> None:
 
 
 async def until(world: World, state: str) -> None:
-    """Until all nodes of the pool are in a state."""
+    """Advances until all nodes of the pool are in a state."""
     for _ in range(60):
         world.advance(5)
         nodes = world.emulator.simulations["demo"].account.pools["pool"].nodes.values()
@@ -149,7 +149,7 @@ async def add_dependent(world: World, name: str, *on: str, command: str = "sleep
 
 
 async def add_many_dependent(world: World, prefix: str, *on: str | None) -> None:
-    """Tasks `prefix-0000` and so on, each dependent on one other or none."""
+    """Adds tasks `prefix-0000` and so on, each dependent on one other task or none."""
     tasks = [
         models.BatchTaskCreateOptions(
             id=f"{prefix}-{number:04}",
@@ -163,7 +163,7 @@ async def add_many_dependent(world: World, prefix: str, *on: str | None) -> None
 
 
 async def dependent(world: World) -> None:
-    """Some wait for a task that failed, one for a task that isn't there."""
+    """Stages tasks that depend on a failed task, and one that depends on a missing task."""
     await add_pool(world.batch)
     await add_job(world, uses_task_dependencies=True)
     await add_dependent(world, "first", command="exit 3")
@@ -183,7 +183,7 @@ async def one_after_the_other(world: World) -> None:
 
 
 async def dependents_first(world: World) -> None:
-    """More than are looked at wait for tasks that come later by id, which could run if the pool had nodes."""
+    """Stages more waiting tasks than are checked; they depend on tasks later by id, which only lack nodes."""
     await add_pool(world.batch, nodes=0)
     await add_job(world, uses_task_dependencies=True)
     names = [f"{number:04}" for number in range(1000)]
@@ -211,7 +211,7 @@ async def unprepared(world: World) -> None:
 
 
 async def prepared_or_not(world: World) -> None:
-    """Batch doesn't wait for a preparation that fails: tasks ran on the node, which others fill now."""
+    """Stages a failed preparation for which Batch doesn't wait: tasks ran on the node, which other tasks fill now."""
     preparation = models.BatchJobPreparationTask(command_line="/bin/sh -c 'exit 5'", wait_for_success=False)
     await add_pool(world.batch, nodes=1)
     await add_job(world, job_preparation_task=preparation)
@@ -236,7 +236,7 @@ async def wrong_formula(world: World) -> None:
 
 
 async def wrong_formula_without_quota(world: World) -> None:
-    """The pool keeps the target that it had, and the quota keeps the nodes."""
+    """Stages a pool with a wrong formula, which keeps its target, and too little quota for its nodes."""
     await without_quota(world)
     await scale(world, _WRONG)
 
@@ -263,7 +263,7 @@ async def shut(world: World) -> None:
 
 
 async def draining(world: World, *, nodes: int = 2) -> None:
-    """Full nodes that run their tasks to the end and get no more: Batch tells them as running."""
+    """Stages full nodes that finish their tasks and accept no more: Batch reports them as running."""
     await add_pool(world.batch, nodes=nodes)
     await add_job(world, "other")
     await add_tasks(world.batch, 2 * nodes, job="other", command="sleep 3000")

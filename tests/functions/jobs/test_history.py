@@ -1,4 +1,4 @@
-"""The history of a job through the real worker: what polls found, as JSON and as a table, and what is refused."""
+"""The history of a job through the real worker: the counts of each poll as JSON and CSV, and refused requests."""
 
 from collections import Counter
 from datetime import datetime, timedelta
@@ -17,7 +17,7 @@ HISTORY = f"accounts/demo/jobs/{JOB.upper()}/history"
 
 
 async def _polled(world: World, polls: int = 6) -> list[dict[str, Any]]:
-    """A job that moves, polled each minute; what was told of it each time."""
+    """Polls a changing job each minute; returns the job as reported each time."""
     await add_pool(world.batch, nodes=2)
     await add_job(world.batch, JOB)
     await add_tasks(world.batch, 20, job=JOB, command="sleep 90")
@@ -52,7 +52,7 @@ async def test_a_history_tells_what_each_poll_found(world: World) -> None:
 
 
 async def test_a_point_is_what_batchs_own_list_says_at_its_time(world: World) -> None:
-    """Polls end at whole minutes, and so do points: each has the counts of the list of the same moment."""
+    """Polls and points end at whole minutes, so each point has the counts of the list at the same moment."""
     await add_pool(world.batch, nodes=2)
     await add_job(world.batch, JOB)
     await add_tasks(world.batch, 12, job=JOB, command="sleep 90")

@@ -1,4 +1,4 @@
-"""Insight and failures of real tasks: every number of an answer is what plain counting finds in Batch's own list."""
+"""Statistics and failures of real tasks: each number equals a plain count over Batch's own list."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 async def _at_work(world: World) -> None:
-    """A job half through: tasks that succeed, fail for several causes, run again, run, and wait."""
+    """Stages a job half through: tasks that succeed, fail for several causes, run again, run, and wait."""
     await add_pool(world.batch, nodes=5)
     await add_job(world.batch, "mixed")
     await add_tasks(world.batch, 15, job="mixed", command="sleep 20", prefix="a-good")
@@ -39,7 +39,7 @@ def _milliseconds(moment: datetime) -> int:
 
 
 def _waits(done: list[Any]) -> list[float]:
-    """From creation to start in seconds, of tasks that ran once."""
+    """Returns the seconds from creation to start of tasks that ran once."""
     once = [task for task in done if not task.execution_info.retry_count and not task.execution_info.requeue_count]
     assert len(once) < len(done)
     return [(_milliseconds(task.execution_info.start_time) - _milliseconds(task.creation_time)) / 1000 for task in once]
@@ -50,12 +50,12 @@ def _time(text: str) -> datetime:
 
 
 async def _listed(world: World) -> list[Any]:
-    """The tasks as the official client has them."""
+    """Returns the tasks as listed by the official client."""
     return [task async for task in world.batch.list_tasks("mixed")]
 
 
 def _assert_told(durations: dict[str, Any], seconds: list[float]) -> None:
-    """The answer's durations are those of these seconds; quantiles by the nearest rank."""
+    """Asserts that the answer has the statistics of these seconds; quantiles by the nearest rank."""
     assert durations["tasks"] == len(seconds)
     assert durations["mean"] == pytest.approx(sum(seconds) / len(seconds), rel=1e-12)
     for percent in (50, 90, 99):

@@ -1,4 +1,4 @@
-"""Jobs that take longer than a round may: the tick leaves them to a queue, whose function carries them on."""
+"""Jobs that take longer than a round may: the tick leaves them to a queue, whose function continues them."""
 
 import json
 import os
@@ -18,7 +18,7 @@ MANY = 21_000
 
 
 def _fill(world: World, number: int) -> None:
-    """Adds tasks past HTTP, which would take seconds."""
+    """Adds tasks directly instead of by HTTP, which would take seconds."""
     simulation = world.emulator.simulations["demo"]
     job, now = simulation.account.jobs["job"], world.emulator.clock.now
     names = [f"task-{place:06}" for place in range(number)]
@@ -27,7 +27,7 @@ def _fill(world: World, number: int) -> None:
 
 
 async def _messages(connection: str) -> list[str]:
-    """What the queue holds, taken out of it."""
+    """Receives and deletes all messages of the queue."""
     name = f"{os.environ['TABLE_PREFIX']}-batchscope-jobs"
     async with QueueClient.from_connection_string(connection, name) as queue:
         try:
@@ -82,7 +82,7 @@ async def test_a_message_of_an_account_that_is_not_watched_is_dropped(world: Wor
     "text", ["not JSON", "[1]", "{}", '{"account": 5, "job": "job"}', '{"account": "demo", "job": []}', ""]
 )
 async def test_whatever_was_put_aside_is_taken(world: World, text: str) -> None:
-    await world.app.fire("tick")  # a look at blobs, too, without which health isn't good
+    await world.app.fire("tick")  # reads blobs, too, as health requires
     await world.poll()
     await world.app.deliver("job_given_up", text)
     assert (await world.get("health")).body["status"] == "healthy"
@@ -100,7 +100,7 @@ async def test_a_message_put_aside_that_only_names_its_job_is_told_of_that(world
 
 
 async def test_a_message_of_a_job_that_is_not_known_changes_nothing(world: World, azurite: StorageAddresses) -> None:
-    await world.app.fire("tick")  # a look at blobs, too, without which health isn't good
+    await world.app.fire("tick")  # reads blobs, too, as health requires
     await world.poll()
     await world.app.deliver("job_queued", json.dumps({"account": "demo", "job": "never-was"}))
     assert await _messages(azurite.connection_string) == []
@@ -108,5 +108,5 @@ async def test_a_message_of_a_job_that_is_not_known_changes_nothing(world: World
 
 
 def _plain(text: str) -> str:
-    """A message as the function gets it."""
+    """Returns a message as the function receives it."""
     return decode(text, base64_encoded=True) or text

@@ -1,4 +1,4 @@
-"""A 404 that is not the service's own word on a job is a failure: the job stays listed, and is fresh again after it."""
+"""A 404 that isn't Batch's own answer about a job is a failure: the job stays listed, and becomes fresh again."""
 
 import pytest
 from azure.batch.models import BatchJobCreateOptions, BatchPoolInfo, BatchTaskCreateOptions

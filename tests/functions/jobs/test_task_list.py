@@ -1,4 +1,4 @@
-"""The task list, one task in full and the timeline, through the app; what they say against the official client."""
+"""The task list, one task in full and the timeline, compared through the app with the official client."""
 
 import csv
 import io
@@ -21,7 +21,7 @@ SECRET = "Tr0ub4dor-and-3"
 
 
 async def _staged(world: World) -> None:
-    """Tasks that failed, succeeded, run and wait; 3 nodes with 2 slots each."""
+    """Stages tasks that failed, succeeded, run and wait; 3 nodes with 2 slots each."""
     await add_pool(world.batch, nodes=3)
     await add_job(world.batch, "alpha")
     await add_tasks(world.batch, 6, job="alpha", command="sleep 2; exit 3", prefix="bad")
@@ -33,7 +33,7 @@ async def _staged(world: World) -> None:
 
 
 async def _rows(world: World, path: str) -> list[dict[str, Any]]:
-    """The entries of all pages."""
+    """Returns the entries of all pages."""
     rows: list[dict[str, Any]] = []
     while path:
         answer = await world.get(path)
@@ -153,7 +153,7 @@ async def test_a_table_takes_all_tasks_at_once_or_goes_on_by_its_link(world: Wor
 
 
 def _plain(value: Any) -> Any:
-    """JSON without nulls and empty lists, as the client leaves properties out."""
+    """Returns JSON without nulls and empty lists, as the client omits properties."""
     if isinstance(value, dict):
         return {name: _plain(part) for name, part in value.items() if part not in (None, [])}
     return [_plain(part) for part in value] if isinstance(value, list) else value
@@ -247,7 +247,7 @@ async def test_no_task_is_asked_for_where_the_account_is_switched_off(world: Wor
 
 async def test_the_timeline_is_what_the_official_client_tells_of_runs(world: World) -> None:
     await _staged(world)
-    world.advance(50)  # after the last poll: what runs is known up to then
+    world.advance(50)  # after the last poll: running tasks are known up to then
     told = (await world.get("accounts/demo/jobs/alpha/timeline")).body
     as_of = _moment(told["asOf"])
     runs = {}

@@ -1,4 +1,4 @@
-"""What a job's last task read took is told by the API and Prometheus, of unchanged jobs, too."""
+"""The API and Prometheus report the cost of a job's last task read, also for unchanged jobs."""
 
 import pytest
 from azure.batch.models import BatchJobCreateOptions, BatchPoolInfo, BatchTaskCreateOptions

@@ -1,4 +1,4 @@
-"""The alert rules of the infrastructure read lines that the app logs: it does, and they fit."""
+"""The infrastructure's alert rules match the lines that the app logs."""
 
 import logging
 import re
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 def query(name: str) -> str:
-    """The query of an alert rule."""
+    """Returns the query of an alert rule."""
     rules = Infrastructure(HERE.root).everything_on.of("Microsoft.Insights/scheduledQueryRules")
     (rule,) = (rule for rule in rules if rule.name.endswith(f"-{name}"))
     (criterion,) = rule.get("properties.criteria.allOf")
@@ -23,14 +23,14 @@ def query(name: str) -> str:
 
 
 def beats(caplog: pytest.LogCaptureFixture) -> list[str]:
-    """The lines that count as a tick for the rule `no-tick`; those below INFO don't leave the app."""
+    """Returns the lines that count as a tick for the rule `no-tick`; the app exports no lines below INFO."""
     (beginning,) = re.findall(r'Message startswith "([^"]+)"', query("no-tick"))
     lines = [record for record in caplog.records if record.levelno >= logging.INFO]
     return [line.getMessage() for line in lines if line.getMessage().startswith(beginning)]
 
 
 def failures(caplog: pytest.LogCaptureFixture) -> list[tuple[str, str]]:
-    """Accounts and kinds of the lines that count as a failed round for the rule `failing-polls`, as it groups them."""
+    """Returns accounts and kinds of the lines that the rule `failing-polls` counts and groups as failed rounds."""
     found = query("failing-polls")
     (counted,) = re.findall(r'Message matches regex "([^"]+)"', found)
     named = {name: (text, int(group)) for name, text, group in re.findall(r'(\w+) = extract\("([^"]+)", (\d)', found)}

@@ -1,4 +1,4 @@
-"""No name from outside begins a log line or breaks one: alert rules match on how lines begin."""
+"""No name from outside begins or breaks a log line: alert rules match the beginnings of lines."""
 
 import ast
 import logging
@@ -21,7 +21,7 @@ SOURCES = [
 
 
 def log_calls(path: Path) -> Iterator[tuple[str, ast.expr | None]]:
-    """Where each log call of a module is, and what it begins with; constants of the module stand for their values."""
+    """Yields the place of each log call in a module, and its first argument; constants of the module are resolved."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     constants = {
         target.id: node.value
@@ -59,7 +59,7 @@ def test_every_logger_is_made_where_names_are_escaped() -> None:
 
 @pytest.fixture
 def lines(caplog: pytest.LogCaptureFixture) -> Iterator[list[str]]:
-    """The lines that a host would write of what the test logs."""
+    """Yields the lines that a host would write for the test's logs."""
     written: list[str] = []
 
     class Written(logging.Handler):

@@ -1,4 +1,4 @@
-"""docs/metrics.md tells every family that is rendered, as it is rendered, and no other."""
+"""docs/metrics.md lists exactly the rendered families, with their types, labels and stability."""
 
 import re
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The exposition text of what is known: object in, literal text out."""
+"""The exposition text of known state: object in, literal text out."""
 
 from dataclasses import replace
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Switching accounts off and on and setting their rate, through the API."""
+"""Switching accounts off and on, and setting their poll rate, through the API."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""From Batch to the API: counts equal the truth, and say how sure they are."""
+"""From Batch to the API: counts equal the truth, with the right confidence."""
 
 import os
 from typing import Any
@@ -103,7 +103,7 @@ async def test_ticks_ask_a_quiet_job_one_thing_each_and_leave_its_rows_alone(
 
 
 async def _stored(azurite: StorageAddresses) -> dict[str, str | None]:
-    """The ETags of all rows about jobs and their tasks."""
+    """Returns the ETags of all rows about jobs and their tasks."""
     service = TableServiceClient.from_connection_string(azurite.connection_string)
     found = {}
     async with service:

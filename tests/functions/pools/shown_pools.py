@@ -1,4 +1,4 @@
-"""Pools and nodes as the API shows them, held against the emulator's own lists."""
+"""Pools and nodes as the API shows them, compared with the emulator's own lists."""
 
 from datetime import datetime
 from typing import Any
@@ -22,12 +22,12 @@ async def nodes(world: World, pool: str = "pool") -> dict[str, Any]:
 
 
 def machines_of(states: dict[str, int]) -> int:
-    """Of nodes by state those that have a machine."""
+    """Returns the number of nodes by state that have a machine."""
     return sum(states.values()) - states.get("preempted", 0) - states.get("deallocated", 0)
 
 
 async def differences(world: World) -> list[str]:
-    """Where pools, nodes and their times in state aren't what the emulator's own lists would show now."""
+    """Returns differences between the shown pools, nodes and times in state and the emulator's own lists."""
     shown, truth = await pools(world), world.emulator.truth()["accounts"]["demo"]["pools"]
     found = [f"{pool} is shown or exists alone" for pool in truth.keys() ^ shown.keys()]
     for name in truth.keys() & shown.keys():

@@ -1,4 +1,4 @@
-"""Pools and nodes that come, change and go: the next poll finds it, and asks for no more than that takes."""
+"""Pools and nodes that are created, changed and deleted: the next poll finds it with few requests."""
 
 from datetime import datetime
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def world(_running: World) -> World:
-    """An empty account that each tick polls."""
+    """Yields an empty account that each tick polls."""
     await begin_anew(_running, poll_seconds=1)
     return _running
 
@@ -52,7 +52,7 @@ async def test_nodes_that_take_the_place_of_others_are_told_from_them(world: Wor
 
 
 async def stored(azurite: StorageAddresses) -> dict[str, str]:
-    """The ETags of all rows that a round over jobs or pools may write."""
+    """Returns the ETags of all rows that a round over jobs or pools may write."""
     tables = ("accounts", "pools", "nodes", "poolhistory", "jobs", "jobhistory")
     found = [(name, await rows(azurite, name, lambda _: True)) for name in tables]
     return {f"{name}/{key}": etag for name, etags in found for key, etag in etags.items()}

@@ -1,4 +1,4 @@
-"""The states of a node as the API tells them: what stamps don't tell is null, and nothing is the wrong way round."""
+"""The states of a node in the API: unknown times are null, and all times are in order."""
 
 import itertools
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""What the API tells of pools and nodes: causes, states, tables and metrics, and no secrets; and what it refuses."""
+"""The API's answers about pools and nodes: causes, states, tables and metrics, no secrets, and refused requests."""
 
 from collections import Counter
 from urllib.parse import quote
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def world(_running: World) -> World:
-    """An empty account that each tick polls."""
+    """Yields an empty account that each tick polls."""
     await begin_anew(_running, poll_seconds=1)
     return _running
 

@@ -1,4 +1,4 @@
-"""What befell pools and nodes, from the emulator to the API: times in state, states, interruptions, runs, history."""
+"""Recorded events of pools and nodes, from the emulator to the API: times in state, interruptions, runs, history."""
 
 from collections import Counter
 from datetime import UTC, datetime, timedelta
@@ -21,7 +21,7 @@ _POLLS = 40
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def world(_running: World) -> World:
-    """An empty account that each tick polls."""
+    """Yields an empty account that each tick polls."""
     await begin_anew(_running, poll_seconds=1)
     return _running
 
@@ -49,7 +49,7 @@ def time(text: str) -> datetime:
 
 
 async def test_a_nodes_time_in_state_is_right_to_one_interval(world: World) -> None:
-    """At any moment, while it is up to an interval since nodes were listed."""
+    """Holds at any moment, up to an interval after the list of nodes."""
     interval = 20
     world.emulator.knobs.preemptionSeconds, world.emulator.knobs.nodeLossSeconds = 60, 90
     await add_pool(world.batch, nodes=3, spot=3)

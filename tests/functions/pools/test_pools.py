@@ -1,4 +1,4 @@
-"""Pools and nodes from Batch to the API: every number equals the truth, and says how sure it is."""
+"""Pools and nodes from Batch to the API: every number equals the truth, with the right confidence."""
 
 from collections import Counter
 
@@ -16,13 +16,13 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def world(_running: World) -> World:
-    """An empty account that each tick polls."""
+    """Yields an empty account that each tick polls."""
     await begin_anew(_running, poll_seconds=1)
     return _running
 
 
 async def assert_totals_add_up(world: World) -> None:
-    """The account tells the sums of its pools, and of those alone."""
+    """Asserts that the account shows the sums of exactly its pools."""
     shown, account = await pools(world), (await world.get("accounts/demo")).body
     assert account == (await world.get("accounts")).body["value"][0]
     states, counts = Counter[str](), Counter[str]()

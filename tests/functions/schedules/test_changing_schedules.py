@@ -1,4 +1,4 @@
-"""Job schedules that change, and jobs of theirs that go: what is told then, without secrets."""
+"""Job schedules that change, and their jobs that are deleted: the reports on them, without secrets."""
 
 import pytest
 import pytest_asyncio
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def world(_running: World) -> World:
-    """An empty account that each tick polls."""
+    """Yields an empty account that each tick polls."""
     await begin_anew(_running, poll_seconds=1)
     return _running
 

@@ -28,13 +28,13 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def world(_running: World) -> World:
-    """An empty account that each tick polls."""
+    """Yields an empty account that each tick polls."""
     await begin_anew(_running, poll_seconds=1)
     return _running
 
 
 class Turns:
-    """Turns of schedules as they pass in the emulator, second by second: each is taken, waits, or is lost."""
+    """Records the runs of schedules in the emulator, second by second: each is taken, waits, or is missed."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -49,7 +49,7 @@ class Turns:
                 self.missed[name] += waited + (due != next_due) - (made_now - made) - waits
 
     def _at(self, true: Schedule) -> tuple[int | None, int, bool]:
-        """When the next turn comes, how many were taken, and whether one waits that isn't lost yet."""
+        """Returns the time of the next run, the number of runs taken, and whether one waits that isn't missed."""
         window = true.spec.get("schedule", {}).get("startWindow")
         last = ticks(seconds_of(window)) if window else LATEST
         return true.next_run, true.jobs_made, true.due is not None and self.world.emulator.clock.now - true.due <= last

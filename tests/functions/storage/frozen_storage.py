@@ -1,4 +1,4 @@
-"""A way to storage that freezes: connections are taken, and nothing is passed on any more."""
+"""A proxy to storage that can freeze: it accepts connections, and passes nothing on."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -17,12 +17,12 @@ class FrozenWay:
         self.port = 0
 
     async def open(self) -> None:
-        """On the same port as before, if it was open."""
+        """Opens the proxy, on its previous port if it had one."""
         self._server = await asyncio.start_server(self._take, "127.0.0.1", self.port)
         self.port = self._server.sockets[0].getsockname()[1]
 
     async def close(self) -> None:
-        """Connections are refused from now on, and those that there are end."""
+        """Refuses further connections and ends the existing ones."""
         if self._server:
             self._server.close()
         for task in self._passing:

@@ -1,4 +1,4 @@
-"""Storage that freezes or is away: the API says so within seconds, pages are served, and timers wait as before."""
+"""Storage that freezes or is unreachable: the API reports it within seconds, serves pages, and timers keep waiting."""
 
 import asyncio
 import json
@@ -36,7 +36,7 @@ FROZEN_READS = ("accounts", "accounts/demo/jobs", "accounts/demo/jobs/none/expla
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """An answer, and how many seconds it took."""
+    """An answer, and its duration in seconds."""
 
     said: Said
     seconds: float
@@ -56,7 +56,7 @@ class App:
 
 @asynccontextmanager
 async def running(azurite: StorageAddresses, folder: Path, *, frozen: bool = False) -> AsyncIterator[App]:
-    """The app of a watched account, its tables behind a way that freezes."""
+    """Yields the app of a watched account, with its tables behind a proxy that can freeze."""
     emulator = Server(Emulator({"demo": DEVELOPMENT_KEY}, token="t", seed=7, speed=1.0))
     account = f"http://127.0.0.1:{await emulator.start('127.0.0.1', 0)}"
     async with frozen_way(azurite.table_port) as way:
@@ -93,7 +93,7 @@ async def test_requests_are_answered_within_seconds_while_storage_is_frozen_and_
     async with running(azurite, tmp_path) as app:
         assert (await app.ask("POST", "api/accounts/demo/poll?wait=true", '{"all": true}')).said.status == 200
         assert (await app.ask("GET", "api/health")).said.status == 200
-        await asyncio.sleep(5)  # until health asks anew
+        await asyncio.sleep(5)  # until health checks again
         app.way.flowing.clear()
         health = await app.ask("GET", "api/health")
         assert (health.said.status, json.loads(health.said.text)["status"]) == (503, "unhealthy")
@@ -115,7 +115,7 @@ async def test_requests_are_answered_within_seconds_while_storage_is_away(
     async with running(azurite, tmp_path) as app:
         assert (await app.ask("GET", "api/accounts")).said.status == 200
         await app.way.close()
-        await asyncio.sleep(1.1)  # until no answer of before is given again
+        await asyncio.sleep(1.1)  # until no earlier answer is reused
         for path in READS:
             assert_unavailable(await app.ask("GET", f"api/{path}"))
         health = await app.ask("GET", "api/health")
@@ -128,7 +128,7 @@ async def test_an_app_that_starts_while_storage_is_frozen_answers_and_opens_when
     azurite: StorageAddresses, tmp_path: Path
 ) -> None:
     async with running(azurite, tmp_path, frozen=True) as app:
-        await app.ask("GET", "api/openapi.json")  # what is imported with the first request isn't waited for twice
+        await app.ask("GET", "api/openapi.json")  # imports of the first request aren't counted twice
         assert (await app.ask("GET", "api/health")).said.status == 503
         assert_unavailable(await app.ask("GET", "api/accounts"))
         app.way.flowing.set()

@@ -1,4 +1,4 @@
-"""Storage that refuses: nothing stays open, and however often strangers ask for health, it isn't tried again."""
+"""Storage that refuses: no connection stays open, and anonymous health requests don't cause retries."""
 
 import asyncio
 import base64
@@ -53,7 +53,7 @@ class ClosedStorage:
 
 
 async def _until_closed(reader: asyncio.StreamReader) -> bytes | None:
-    """The head of the next request, None where none comes any more."""
+    """Returns the head of the next request, None at the end of the connection."""
     try:
         return await reader.readuntil(b"\r\n\r\n")
     except (asyncio.IncompleteReadError, ConnectionError):
@@ -65,7 +65,7 @@ def runtime_on(storage: ClosedStorage) -> Runtime:
 
 
 class Credential:
-    """Notes that it was closed."""
+    """Records that it was closed."""
 
     closed = False
 
@@ -106,7 +106,7 @@ async def test_health_asks_storage_that_fails_only_every_few_seconds() -> None:
 
 
 class SilentStorage(ClosedStorage):
-    """Takes every request, and never answers."""
+    """Reads every request, and never answers."""
 
     @override
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

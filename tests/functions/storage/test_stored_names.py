@@ -1,4 +1,4 @@
-"""The running app writes no other names to storage than those that `tests/stores/schema/test_stored_names.py` lists."""
+"""The running app writes only the names to storage that `tests/stores/schema/test_stored_names.py` lists."""
 
 import os
 import secrets
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def busy(world: World, azurite: StorageAddresses) -> AsyncIterator[World]:
-    """An account of which everything was polled and read: jobs, pools, schedules, a log and telemetry, good and bad."""
+    """Yields an account after all polls and reads: jobs, pools, schedules, a log and telemetry, good and bad."""
     await add_pool(world.batch, nodes=2)
     await add_job(world.batch)
     await add_tasks(world.batch, 5, command="sleep 5", prefix="good")
@@ -57,7 +57,7 @@ async def test_all_that_the_app_writes_has_names_that_are_listed(busy: World, az
         rows = {name: await rows_of(tables[name]) for name in NAMES}
     finally:
         await tables.close()
-    empty = {name for name, some in rows.items() if not some} - {"poolhistory"}  # to which rounds write in turns
+    empty = {name for name, some in rows.items() if not some} - {"poolhistory"}  # rounds write to it in turns
     assert empty == set(), "nothing was written to these tables"
     found = [line for name, some in rows.items() for row in some for line in columns_of(name, row)]
     assert_within("stored_columns", found, "stored")

@@ -1,4 +1,4 @@
-"""Rows in real storage that no version could read: what happens to them, to the rest, and what is told of it."""
+"""Rows in real storage that no version can read: their handling, reports on them, and the effect on other rows."""
 
 import os
 from collections.abc import AsyncIterator, Callable
@@ -23,7 +23,7 @@ type Row = dict[str, Any]
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def world(_running: World) -> AsyncIterator[World]:
-    """Two jobs on two pools, polled by each tick, and read once; nothing unreadable is left for other tests."""
+    """Yields two jobs on two pools, polled by each tick and read once; deletes all unreadable rows afterwards."""
     await begin_anew(_running, poll_seconds=1)
     world = _running
     for name in ("fine", "odd"):
@@ -54,14 +54,14 @@ async def opened(azurite: StorageAddresses, name: str) -> AsyncIterator[TableCli
 
 
 async def rows(azurite: StorageAddresses, name: str, wanted: Callable[[Row], bool]) -> dict[str, str]:
-    """The ETags of rows that are wanted, by their keys."""
+    """Returns the ETags of the wanted rows, by their keys."""
     async with opened(azurite, name) as table:
         found = [row async for row in table.list_entities() if wanted(row)]
         return {f"{row['PartitionKey']}/{row['RowKey']}": str(row.metadata["etag"]) for row in found}
 
 
 async def spoil(azurite: StorageAddresses, name: str, wanted: Callable[[Row], bool], **columns: Any) -> None:
-    """Writes nonsense into rows, as another process does."""
+    """Writes invalid data into rows, as another process might."""
     async with opened(azurite, name) as table:
         found = [row async for row in table.list_entities() if wanted(row)]
         assert found
@@ -78,7 +78,7 @@ def is_row(row: str) -> Callable[[Row], bool]:
 
 
 async def listed(world: World, kind: str, query: str = "") -> tuple[list[str], list[Any]]:
-    """The ids in a list, and what it says can't be read."""
+    """Returns the ids in a list, and its unreadable entries."""
     found = await world.get(f"accounts/demo/{kind}?maxpagesize=1000{query}")
     assert found.status == 200, found.body
     return [entry["id"] for entry in found.body["value"]], found.body.get("unreadable", [])
@@ -86,7 +86,7 @@ async def listed(world: World, kind: str, query: str = "") -> tuple[list[str], l
 
 async def test_an_unreadable_pool_spoils_no_other_and_is_read_anew(world: World, azurite: StorageAddresses) -> None:
     await spoil(azurite, "pools", is_row("odd"), pool0=b"nonsense")
-    await spoil(azurite, "accounts", is_row("pools"), touched=True)  # what a process remembers isn't the last word
+    await spoil(azurite, "accounts", is_row("pools"), touched=True)  # makes the process reload cached rows
     names, unreadable = await listed(world, "pools")
     assert (names, [row["id"] for row in unreadable]) == (["fine"], ["odd"])
     assert unreadable[0]["reason"].startswith("The pool 'odd' can't be read: ")
@@ -108,7 +108,7 @@ async def test_an_unreadable_pool_spoils_no_other_and_is_read_anew(world: World,
 
 
 async def explained(world: World, job: str) -> tuple[list[str], list[str]]:
-    """The codes of what is found, and what isn't known."""
+    """Returns the codes of the findings, and the unknowns."""
     found = await world.get(f"accounts/demo/jobs/{job}/explanation")
     assert found.status == 200, found.body
     return [finding["code"] for finding in found.body["findings"]], found.body["unknown"]

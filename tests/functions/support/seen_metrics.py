@@ -1,4 +1,4 @@
-"""Accounts and jobs whose metrics are known, and the exposition text read back by the client library's parser."""
+"""Accounts and jobs with known metrics, and the exposition text parsed by the client library."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -117,7 +117,7 @@ TAKEN_IN = IngestionReport(
 
 
 def job(name: str = "render", *, insight: Insight | None = INSIGHT, state: str = "active") -> JobReport:
-    """A live job, exact as of NOW."""
+    """Returns a live job, exact as of NOW."""
     stored = StoredInsight.of(insight, b"") if insight else None
     facts = JobFacts(name, NOW - timedelta(days=1), state, NOW - timedelta(days=1))
     picture = Picture("g", NOW, "delta", COUNTS, NOW, NOW, NOW, insight=stored)
@@ -125,15 +125,15 @@ def job(name: str = "render", *, insight: Insight | None = INSIGHT, state: str =
 
 
 def changed(report: JobReport, **changes: object) -> JobReport:
-    """The report of the job with fields changed."""
+    """Returns the report with fields of its job changed."""
     return replace(report, job=replace(report.job, **changes))  # type: ignore[arg-type]
 
 
 def families(text: str) -> dict[str, Metric]:
-    """By name, as the client library reads them."""
+    """Returns the families by name, as parsed by the client library."""
     return {family.name: family for family in text_string_to_metric_families(text)}
 
 
 def lines(*jobs: JobReport, of: str = "azbatch_") -> list[str]:
-    """The samples of jobs whose names begin so."""
+    """Returns the samples of jobs whose names begin with `of`."""
     return [line for line in render([], jobs, NOW).splitlines() if line.startswith(of)]

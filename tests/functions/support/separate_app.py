@@ -1,7 +1,7 @@
-"""The app in a process of its own, under whatever settings: one process can run one app, and once only.
+"""The app in a separate process, with any settings: a process can run one app, and only once.
 
-As a program it runs the app in the current folder: requests come in on its standard input, a JSON list a line, and
-answers go out the same way.
+As a program it runs the app in the current folder: it reads requests from standard input, a JSON list a line, and
+writes answers in the same way.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """The answer to it; names of headers in lower case."""
+    """The answer to a request; names of headers in lower case."""
 
     status: int
     headers: Mapping[str, str]
@@ -43,7 +43,7 @@ class Said:
 
 
 def copy_app(folder: Path) -> Path:
-    """The parts that are deployed, with a small dashboard in place of the built one, and secrets beside them."""
+    """Copies the deployed parts, with a small dashboard in place of the built one, and secrets beside them."""
     app = folder / "app"
     for name in ("functions", "shared"):
         shutil.copytree(HERE.root / name, app / name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -58,7 +58,7 @@ def copy_app(folder: Path) -> Path:
 
 
 class SeparateApp:
-    """`with SeparateApp(folder, settings) as app`; nothing else than `settings` is in the app's environment."""
+    """Runs the app: `with SeparateApp(folder, settings) as app`; its environment contains only `settings`."""
 
     def __init__(self, app: Path, settings: Mapping[str, str]) -> None:
         self._app, self._settings = app, settings

@@ -1,4 +1,4 @@
-"""Job schedules for tests, and how the API shows them, held against the emulator's own record."""
+"""Job schedules for tests, and the API's view of them, compared with the emulator's own record."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -14,7 +14,7 @@ COUNTS = ("active", "preparing", "running", "completed", "succeeded", "failed", 
 
 
 async def add_schedule(world: World, name: str = "Nightly", *, seconds: float = 20, **rules: Any) -> None:
-    """A schedule whose jobs end with the one task that each begins with."""
+    """Adds a schedule whose jobs end with their job manager task."""
     manager = models.BatchJobManagerTask(
         id="manager",
         command_line=f"/bin/sh -c 'login --password hunter2; sleep {seconds}'",
@@ -48,7 +48,7 @@ def true_schedules(world: World) -> dict[str, Schedule]:
 
 
 async def differences(world: World) -> list[str]:
-    """Where schedules, their runs and their totals aren't what the emulator has now."""
+    """Returns differences between the shown schedules, runs and totals and those of the emulator."""
     shown, true = await schedules(world), true_schedules(world)
     jobs = world.emulator.truth()["accounts"]["demo"]["jobs"]
     found = [f"{name} is shown or exists alone" for name in true.keys() ^ shown.keys()]
@@ -72,7 +72,7 @@ async def differences(world: World) -> list[str]:
 
 
 def _short(text: str | None) -> str | None:
-    """A stamp to the millisecond, which is as far as ours go."""
+    """Returns a stamp cut to the millisecond, which is our resolution."""
     return text and text.rstrip("Z").partition(".")[0] + "." + text.rstrip("Z").partition(".")[2][:3].ljust(3, "0")
 
 

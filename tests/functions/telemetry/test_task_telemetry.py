@@ -1,4 +1,4 @@
-"""A task's telemetry through the app: what its node measured while it ran, and nothing of before and after."""
+"""A task's telemetry through the app: its node's measurements during the run, and none from before or after."""
 
 import os
 from collections.abc import AsyncIterator
@@ -28,7 +28,7 @@ async def container(azurite: StorageAddresses) -> AsyncIterator[ContainerClient]
         if not await opened.exists():
             await opened.create_container()
         yield opened
-        async for blob in opened.list_blobs():  # other tests count those that are there
+        async for blob in opened.list_blobs():  # other tests count the existing blobs
             await opened.delete_blob(blob.name)
 
 
@@ -41,11 +41,11 @@ def used(value: int, at: datetime, tags: str = "") -> str:
 
 
 async def staged(world: World, day: int) -> dict[str, Any]:
-    """Two jobs on one node of two slots: `first` ran for 200 s, `second` beside it goes on, `third` waits.
+    """Stages two jobs on a node of two slots: `first` ran for 200 s, `second` still runs beside it, `third` waits.
 
-    Each test has a day of its own, as all have the same node.
+    Each test has its own day, as all have the same node.
     """
-    await world.poll()  # finds that the jobs of other tests are gone
+    await world.poll()  # finds that the jobs of other tests are deleted
     world.advance(day * 86_400)
     await add_pool(world.batch, nodes=1)
     for job in ("alpha", "beta"):
@@ -62,7 +62,7 @@ async def staged(world: World, day: int) -> dict[str, Any]:
 
 
 async def written(world: World, container: ContainerClient, task: dict[str, Any], text: str, name: str = "a") -> None:
-    """To a blob of the task's node, which the app then reads."""
+    """Writes to a blob of the task's node, which the app then reads."""
     path = f"accounts/demo/pools/{task['poolId']}/nodes/{task['nodeId']}/{name}.json"
     blob = container.get_blob_client(path)
     await blob.create_append_blob()
@@ -95,7 +95,7 @@ async def test_a_task_shows_what_its_node_measured_while_it_ran(world: World, co
     assert sums((await world.get(f"{query}?step=PT1M&to={until}")).body) == [2]
     other = (await world.get(f"accounts/demo/jobs/beta/tasks/{second['id']}/telemetry?step=PT1M")).body
     assert (other["endTime"], sums(other)) == (None, [2, 4, 8])
-    assert other["sharing"]["otherTasks"] == 2  # the first, and of the two later ones that which has a slot
+    assert other["sharing"]["otherTasks"] == 2  # the first, and the one of the two later ones that has a slot
     table = (await world.get(f"{query}?format=csv")).body.splitlines()
     assert (len(table), table[0].split(",")[0]) == (3, "time")
 

@@ -1,4 +1,4 @@
-"""Telemetry from a node's blob to the API: announced or found by a tick, in OpenTelemetry's names, with its units."""
+"""Telemetry from a node's blob to the API: announced or found by a tick, with OpenTelemetry's names and units."""
 
 import os
 from collections.abc import AsyncIterator
@@ -26,7 +26,7 @@ QUERY = f"{NODE}/telemetry"
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def blob(azurite: StorageAddresses) -> AsyncIterator[BlobClient]:
-    """A node's append blob; it is empty at first."""
+    """Yields a node's append blob; it is empty at first."""
     async with BlobServiceClient.from_connection_string(azurite.connection_string) as service:
         container = service.get_container_client(os.environ["TELEMETRY_CONTAINER"])
         if not await container.exists():
@@ -38,7 +38,7 @@ async def blob(azurite: StorageAddresses) -> AsyncIterator[BlobClient]:
 
 
 def lines(world: World, *values: int, minutes_ago: int) -> bytes:
-    """The memory in use and bytes received, a second apart each."""
+    """Returns lines of used memory and received bytes, a second apart each."""
     begin = datetime.fromisoformat(stamp(world.emulator.clock.now)) - timedelta(minutes=minutes_ago)
     stamps = [int((begin + number * timedelta(seconds=1)).timestamp()) * 10**9 for number in range(len(values))]
     some = [f"mem used={value}i {at}\nnet,interface=eth0 bytes_recv={value}i {at}\n"
@@ -109,7 +109,7 @@ async def test_the_api_shows_what_the_emulators_nodes_wrote(world: World, azurit
 
 
 def points(answer: Any, attributes: dict[str, str], name: str = "system.cpu.utilization") -> list[Any]:
-    """Those of the one series with this name and these attributes."""
+    """Returns the points of the one series with this name and these attributes."""
     (found,) = [each for each in answer["value"] if (each["name"], each["attributes"]) == (name, attributes)]
     return list(found["points"])
 
