@@ -1,4 +1,4 @@
-"""Checksums of a beginning: the same however it was read, and of parts of it."""
+"""Checksums of a blob's beginning: independent of how it was read, and available for parts of it."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""When the coming in of events is a problem, and how that is said."""
+"""When event ingestion is a problem, and how it is reported."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""What holds waiting tasks, against a brute force over sets."""
+"""The blockers of waiting tasks, against brute force over sets."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -144,7 +144,7 @@ def test_a_failure_that_a_cycle_waits_for_holds_it_as_well() -> None:
 
 
 def test_what_holds_a_task_is_seen_in_a_range_behind_ids_of_which_nothing_is_known() -> None:
-    """As far as it is known: a task that failed, or the task itself in its own range."""
+    """Known blockers count: a failed task, or the task itself within its own range."""
     merge = WaitingTask("merge", (), ((1, 5000),))
     standings: dict[str, Standing] = dict.fromkeys(wanted_keys([merge]), "satisfied")
     assert dependencies_of([merge], standings, whole=True).unsure == 1

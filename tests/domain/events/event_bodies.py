@@ -1,4 +1,4 @@
-"""Where the bodies of documented events are, which are no part of the repository."""
+"""The folder of the documented event bodies, which aren't part of the repository."""
 
 import os
 from pathlib import Path

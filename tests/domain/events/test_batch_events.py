@@ -1,4 +1,4 @@
-"""Records of the resource log: what is documented parses, what isn't is kept, or refused in a sentence."""
+"""Records of the resource log: documented ones are parsed, others are kept or refused with a reason."""
 
 import json
 import re
@@ -322,7 +322,7 @@ def test_what_is_no_position_is_refused(text: str) -> None:
 
 
 def documented() -> list[tuple[str, bytes]]:
-    """The documented bodies in an envelope, and lines of logs."""
+    """Returns the documented bodies in an envelope, and lines of logs."""
     found = []
     for path in sorted(BODIES.glob("*Event*.json")):
         told = json.loads(path.read_text(encoding="utf-8"))

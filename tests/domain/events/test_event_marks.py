@@ -1,4 +1,4 @@
-"""Marks of rows of events: no event that a filter wants is ever in a row that is passed over."""
+"""Marks of event rows: no event that a filter matches is ever in a skipped row."""
 
 from dataclasses import replace
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Which starts of tasks are the service's own retries: what nothing else in the log explains."""
+"""Task starts that are the service's internal retries: those that nothing else in the log explains."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

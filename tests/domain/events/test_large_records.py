@@ -1,4 +1,4 @@
-"""Records of logs as large as may come, made to be slow or to stay in memory: both have their bounds."""
+"""Log records of the maximum size, built to be slow or to stay in memory: time and memory are bounded."""
 
 import json
 import secrets

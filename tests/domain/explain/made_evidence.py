@@ -1,4 +1,4 @@
-"""Evidence put together from parts, and what is told of it."""
+"""Evidence assembled from parts, and its findings."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -54,12 +54,12 @@ def evidence(
 
 
 def roomy(*nodes: Node, **more: Any) -> Evidence:
-    """With one waiting task, for which any free slot does."""
+    """Returns evidence with one waiting task, for which any free slot suffices."""
     return evidence(*nodes, counts=TaskCounts(active=1), **more)
 
 
 def unseen(**pool_changes: Any) -> Evidence:
-    """A pool whose nodes couldn't be read."""
+    """Returns evidence of a pool whose nodes couldn't be read."""
     return evidence(pool=first_seen(replace(FACTS, **pool_changes), NOW))
 
 

@@ -1,4 +1,4 @@
-"""Rules over evidence: each at its bounds, and the order in which several are told."""
+"""Rules over evidence: each at its bounds, and the order of several findings."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What findings say: titles, details and advice, in whole sentences, and of errors that are past as well."""
+"""Texts of findings: titles, details and advice in whole sentences, including those of past errors."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -51,7 +51,7 @@ def test_a_stale_error_is_told_last_and_as_past() -> None:
 
 
 def retried(attempts: int, **changes: Any) -> Pool:
-    """A pool whose resize goes on after so many that timed out."""
+    """Returns a pool whose resize continues after `attempts` that timed out."""
     failed = Problem("AllocationTimedout", "Too slow.")
     seen = pool(dedicated=Size(0, 2), resize_errors=(failed,))
     for number in range(1, attempts):

@@ -1,4 +1,4 @@
-"""What is told of an autoscale formula: what it gave, what it reads, the lines that decide."""
+"""The report on an autoscale formula: its results, its variables, the lines that decide."""
 
 from dataclasses import replace
 

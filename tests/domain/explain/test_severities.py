@@ -1,4 +1,4 @@
-"""Severities keep their meaning, whatever the evidence is."""
+"""Severities keep their meaning for any evidence."""
 
 from dataclasses import replace
 

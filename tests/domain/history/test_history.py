@@ -1,4 +1,4 @@
-"""What a history answers: by brute force over all samples, however they were stored; and which ranges make no sense."""
+"""History answers, against brute force over all samples, however they were stored; and which ranges are refused."""
 
 from datetime import UTC, datetime, timedelta, timezone
 from itertools import pairwise
@@ -21,7 +21,7 @@ FOREVER = HistoryRetention(minutes=3650 * DAY, quarters=3650 * DAY)
 
 
 def stored(rows: dict[str, Columns], grain: Grain, keys: tuple[str, str] | None) -> list[tuple[int, str]]:
-    """What a store gives of the rows of a range."""
+    """Returns the samples that a store yields for the rows of a range."""
     first, last = keys or ("", "")
     return sorted(
         (int(row[1:]) * grain.slots + int(column[1:]), text)
@@ -32,7 +32,7 @@ def stored(rows: dict[str, Columns], grain: Grain, keys: tuple[str, str] | None)
 
 
 def expected(samples: list[Sample], end: int, tolerance: timedelta) -> Point:
-    """By looking at every sample there ever was."""
+    """Computes the expected point from all samples."""
     last = next((one for one in reversed(samples) if one.at <= end), None)
     if last is None or end - last.through > tolerance / timedelta(milliseconds=1):
         return Point(from_milliseconds(end))
@@ -46,7 +46,7 @@ def expected(samples: list[Sample], end: int, tolerance: timedelta) -> Point:
 
 @st.composite
 def histories(draw: st.DrawFn) -> list[Sample]:
-    """Samples in order, some begun at once after another, some held into the next or for hours."""
+    """Draws samples in order; some begin immediately after another, some hold until the next or for hours."""
     begun, samples = to_milliseconds(NOW) - 86_400_000 * 2, list[Sample]()
     seconds = st.integers(0, 120) | st.integers(0, 7_200) | st.sampled_from([0, 20, 60, 3_600, 86_400])
     for number in range(draw(st.integers(1, 25))):

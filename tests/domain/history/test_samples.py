@@ -1,4 +1,4 @@
-"""Where samples stand in a history: each where it is looked for, no two in the same place."""
+"""Slots of samples in a history: each sample is in its expected slot, and no two share one."""
 
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
@@ -25,7 +25,7 @@ def sample(begun: str, through: str) -> Sample:
 
 
 def places(rows: dict[str, dict[str, str]]) -> set[str]:
-    """Like `h21 07:30`: hours or days of the month and the slot."""
+    """Returns slots like `h21 07 m31`: hours or days of the month, and the column."""
     hour, day = at("01 00:00") // 3_600_000, at("01 00:00") // 86_400_000
     return {
         f"h{1 + (int(row[1:]) - hour) // 24:02} {(int(row[1:]) - hour) % 24:02} {column}"
@@ -57,7 +57,7 @@ def test_what_is_no_whole_sample_is_refused(text: str) -> None:
 
 def test_a_short_sample_stands_in_its_minute_and_its_quarter() -> None:
     found = rows_of((sample("21 07:31:10", "21 07:32:10"),), sample("21 07:33:10", "21 07:33:10"), KEPT)
-    assert places(found) == {"h21 07 m31"}  # the quarter is its follower's
+    assert places(found) == {"h21 07 m31"}  # the quarter belongs to its successor
     found = rows_of((sample("21 07:31:10", "21 07:32:10"),), sample("21 07:46:10", "21 07:46:10"), KEPT)
     assert places(found) == {"h21 07 m31", "d21 q30"}
 
@@ -86,7 +86,7 @@ def test_what_held_longer_ago_than_rows_are_kept_is_not_written() -> None:
 
 @given(st.lists(st.integers(0, 400), min_size=2, max_size=30), st.lists(st.integers(0, 20_000), min_size=30))
 def test_no_two_samples_want_the_same_slot(gaps: list[int], holds: list[int]) -> None:
-    """Whatever later ones hold, and however long ago each began: so rows may be written in any order, and again."""
+    """This holds for any later samples and any age, so rows may be written in any order, and again."""
     begun, samples = at("20 05:59:30"), list[Sample]()
     for number, (gap, hold) in enumerate(zip(gaps, holds, strict=False)):
         begun += gap * 7_000

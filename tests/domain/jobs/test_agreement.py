@@ -1,4 +1,4 @@
-"""When a difference from Get Task Counts is movement."""
+"""When a difference from Get Task Counts is explained by movement."""
 
 from datetime import UTC, datetime
 

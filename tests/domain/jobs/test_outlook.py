@@ -23,7 +23,7 @@ BUSY = StoredInsight.of(Insight(completions=((NOW - 1, 30),)), b"origin")
 def outlook(
     completions: dict[int, int], *, verdict: Verdict = EXACT, counts: TaskCounts = COUNTS, job: Job | None = None
 ) -> Outlook:
-    """With completions by how many minutes ago they were."""
+    """Returns the forecast of a job with these completions, by minutes ago."""
     insight = Insight(completions=tuple(sorted((NOW - ago, number) for ago, number in completions.items())))
     stored = StoredInsight.of(insight, b"origin")
     picture = Picture("g", T0, "delta", counts, T0, T0, T0, insight=stored)
@@ -113,12 +113,12 @@ def test_an_instant_in_which_none_is_running_is_no_standstill() -> None:
     idle = replace(COUNTS, running=0, preparing=0)
     assert outlook({1: 20}, counts=idle).estimate.completion
     assert outlook({0: 20, 3: 20}, counts=idle).estimate.completion
-    for minutes in (2, 3, 6):  # an estimate would stand beside what keeps all of them
+    for minutes in (2, 3, 6):  # an estimate would contradict the cause that blocks all of them
         assert "is running" in (outlook({minutes: 20}, counts=idle).estimate.reason or "")
 
 
 def test_tasks_that_may_wait_for_good_have_no_estimate() -> None:
-    """Of tasks that others depend on nobody knows here which these are."""
+    """The counts don't show which tasks others depend on."""
     depends = Job(replace(FACTS, rules=JobRules(uses_task_dependencies=True)))
     idle = replace(COUNTS, running=0, preparing=0)
     assert "is running" in (outlook({1: 20}, job=depends, counts=idle).estimate.reason or "")

@@ -1,4 +1,4 @@
-"""Which read a job's counts want beside deltas."""
+"""The kind of read that a job's counts need besides deltas."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

@@ -51,7 +51,7 @@ def test_of_a_job_with_a_bound_on_parallel_tasks_no_more_are_ahead_than_it_leave
 def test_tasks_that_depend_on_others_are_not_ahead_where_one_failed_and_none_runs(
     *, depends: bool, failed: int, running: int, ahead: int
 ) -> None:
-    """One that just came, of which nothing failed, takes the next free slot."""
+    """A task that was just added to a job without failures takes the next free slot."""
     counts = TaskCounts(active=50, running=running, completed=failed, failed=failed)
     urgent = job("urgent", 1, rules=JobRules(uses_task_dependencies=depends), counts=counts)
     assert tasks_ahead(LATER, waiting_tasks([urgent])) == ahead

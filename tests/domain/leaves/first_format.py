@@ -1,4 +1,4 @@
-"""A leaf as format 1 stored it, taken from the version that wrote it, and the tasks in it."""
+"""A leaf in format 1, written by the version that used it, and the tasks in it."""
 
 from shared.domain.tasks.tasks import Task
 

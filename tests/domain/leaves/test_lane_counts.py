@@ -1,4 +1,4 @@
-"""Counting by planes of bytes against counting number by number."""
+"""Counting over `Lanes`, packed integers in one big integer, against counting number by number."""
 
 from array import array
 from collections import Counter
@@ -24,12 +24,12 @@ moments = (
 
 
 def rows_of(numbers: st.SearchStrategy[int]) -> st.SearchStrategy[list[tuple[int, bool]]]:
-    """Numbers, each with whether it is chosen."""
+    """Generates numbers, each with whether it is chosen."""
     return st.lists(st.tuples(numbers, st.booleans() | st.just(True)), min_size=1, max_size=300)
 
 
 def lanes_of(rows: Sequence[tuple[int, bool]]) -> tuple[Lanes, int, list[int]]:
-    """Lanes, the flags of the chosen ones, and these as numbers."""
+    """Returns lanes, the flags of the chosen ones, and the chosen numbers."""
     chosen = [number for number, is_chosen in rows if is_chosen]
     lanes = Lanes.of(array("q", [number for number, _ in rows]))
     return lanes, flags_of(bytes(is_chosen for _, is_chosen in rows)), chosen

@@ -1,4 +1,4 @@
-"""Summaries of leaves against plain counting over their tasks, whatever was folded, split, packed or summed before."""
+"""Summaries of leaves, against plain counting over their tasks after any folding, splitting, packing or summing."""
 
 import json
 from collections import Counter

@@ -125,7 +125,7 @@ def test_a_split_leaves_room_to_grow_on_all_sides() -> None:
 def test_what_was_split_is_packed_as_if_it_had_never_been_one(many: list[Task], limit: int) -> None:
     for part in Leaf.unpack(Leaf(distinct(many)).pack()).split(limit):
         assert list(Leaf.unpack(part.pack())) == list(part)
-        assert len(part.pack()) <= len(Leaf(list(part)).pack()) + 32  # words stand in another order
+        assert len(part.pack()) <= len(Leaf(list(part)).pack()) + 32  # words are in another order
 
 
 def test_a_leaf_whose_words_are_long_is_split_by_its_bytes() -> None:
@@ -154,7 +154,7 @@ def test_what_was_folded_is_packed_as_if_it_had_always_been_so(before: list[Task
     leaf = Leaf.unpack(Leaf(distinct(before)).pack())
     leaf.fold(seen)
     assert list(Leaf.unpack(leaf.pack())) == distinct([*before, *seen])
-    assert len(leaf.pack()) <= len(Leaf(distinct([*before, *seen])).pack()) + 64  # words stand in another order
+    assert len(leaf.pack()) <= len(Leaf(distinct([*before, *seen])).pack()) + 64  # words are in another order
 
 
 @given(guids=st.lists(st.uuids(), min_size=1, max_size=20, unique=True), upper=st.booleans())
@@ -274,7 +274,7 @@ def test_a_damaged_leaf_is_refused_in_one_way(damage: str) -> None:
 
 
 def refused_or_read(stored: bytes) -> None:
-    """A leaf either says that it can't be read, or is whole: every row can be had and counted."""
+    """Asserts that a leaf is either unreadable or whole: every row can be read and counted."""
     try:
         leaf = Leaf.unpack(stored)
     except UnreadableLeafError:
@@ -316,7 +316,7 @@ def guid(number: int, dice: random.Random) -> str:
 
 
 def realistic(name: Callable[[int, random.Random], str], size: int = 4096) -> list[Task]:
-    """Tasks added by the hundred, run in waves on 200 nodes of four slots; most are over, one in fifty failed."""
+    """Returns tasks added by the hundred, run in waves on 200 nodes of four slots; most are completed, 2 % failed."""
     dice = random.Random(7)  # noqa: S311
     rows = []
     for number in range(size):

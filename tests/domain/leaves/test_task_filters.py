@@ -1,4 +1,4 @@
-"""What the columns of a leaf tell of filters is what plain tasks tell."""
+"""Filters over the columns of a leaf, against filters over plain tasks."""
 
 from dataclasses import fields, replace
 from typing import Any
@@ -47,7 +47,7 @@ ranges = st.builds(KeyRange, ids.map(key_of) | st.just(""), st.none() | ids.map(
 
 
 def wants(wanted: TaskFilter, task: Task) -> bool:
-    """The filter told in plain words."""
+    """Evaluates the filter on a plain task."""
     group = failure_group_id(task.failure, task.exit_code) if task.result == 2 else None
     node, pool = ({name.lower() for name in names} for names in (wanted.nodes, wanted.pools))
     asked = [

@@ -20,7 +20,7 @@ orders = st.builds(TaskOrder, st.sampled_from([name for name in ORDERS if name !
 
 
 def value(task: Task, by: str) -> int | None:
-    """What a task is ordered by, in plain words."""
+    """Returns the value by which a task is ordered."""
     match by:
         case "creationTime":
             return task.creation or None
@@ -38,7 +38,7 @@ def value(task: Task, by: str) -> int | None:
 
 
 def in_order(rows: list[Task], order: TaskOrder) -> list[Task]:
-    """By plain sorting, one thing after the other: ids, then values, then those of which none is known last."""
+    """Sorts in plain steps: by ids, then by values, with unknown values last."""
     rows = sorted(rows, key=lambda task: task.id.lower())
     rows.sort(key=lambda task: value(task, order.by) or 0, reverse=order.descending)
     return [

@@ -1,4 +1,4 @@
-"""What is remembered of nodes: never more than was true, states that were missed where stamps show it, and counts."""
+"""Records of nodes: never more than the truth, missed states where stamps show them, and counts."""
 
 import itertools
 from datetime import timedelta
@@ -32,7 +32,7 @@ STATES = (*UP, *BAD, "preempted", "starting")
 
 
 class Life:
-    """A node's true life: its states with their stamps, and boots; and what polls make of it."""
+    """A node's true life: its states with their stamps, its boots, and the polls' record of it."""
 
     def __init__(self) -> None:
         self.now, self.booted = START, START - MINUTE
@@ -134,7 +134,7 @@ def test_an_unexplained_restart_is_a_boot_of_a_node_that_was_last_seen_up(story:
             now = life.known["tvm"]
             again = before.state == now.state == "starting" and before.transition != now.transition
             was_up = before.state in (*UP, "starttaskfailed") or again
-            is_down = now.state not in (*UP, "starttaskfailed", "starting")  # a boot after it went down is of that
+            is_down = now.state not in (*UP, "starttaskfailed", "starting")  # a boot after it went down belongs to that
             expected += now.booted > before.booted and was_up and not (is_down and now.booted > now.transition)
         else:
             life.change(state, boots=boots)

@@ -1,4 +1,4 @@
-"""Nodes: how lists are put together, numbers, causes in words."""
+"""Nodes: merged lists, numbers, causes in words."""
 
 from collections import Counter
 from datetime import UTC, datetime, timedelta

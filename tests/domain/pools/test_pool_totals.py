@@ -1,4 +1,4 @@
-"""The sums of an account's pools: whatever isn't known is left out, and said to be."""
+"""The sums of an account's pools: unknown values are left out, and reported as such."""
 
 from collections import Counter
 from dataclasses import replace
@@ -19,7 +19,7 @@ SIZES = ("standard_d4s_v5", "standard_hb120rs_v3", "an_unknown_size")
 
 
 def pool_of(name: str, size: str, *, state: str = "active", counts: dict[str, int] | None = None) -> Pool:
-    """A pool with two slots a node, half of them used; its nodes weren't read where `counts` is None."""
+    """Returns a pool with two slots a node, half of them used; without `counts` its nodes weren't read."""
     pool = first_seen(PoolFacts(name, NOW, state, NOW, size, slots_per_node=2), NOW)
     if counts is None:
         return pool
@@ -45,7 +45,7 @@ _POOLS = st.lists(
 
 
 def machines_of(pool: Pool) -> int:
-    """Nodes that have a machine, of those that were read."""
+    """Returns the number of read nodes that have a machine."""
     states = by_state(pool.picture.summary.counts) if pool.picture else {}
     return sum(number for state, number in states.items() if state not in {"preempted", "deallocated"})
 

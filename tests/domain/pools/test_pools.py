@@ -1,4 +1,4 @@
-"""Pools: resize errors that are current and stale, confirmations, verdicts."""
+"""Pools: current and stale resize errors, confirmations, verdicts."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -85,7 +85,7 @@ def test_an_error_stored_before_attempts_were_counted_is_of_one() -> None:
         del error["attempts"], error["retried_at"]
     pool = msgspec.convert(stored, Pool)
     assert pool == first_seen(facts(QUOTA), NOW)
-    assert "attempts" not in repr(pool.errors)  # else its version, which confirmations name, would be another one
+    assert "attempts" not in repr(pool.errors)  # else its version, which confirmations name, would differ
 
 
 def test_another_pool_under_the_same_id_has_no_past() -> None:
@@ -95,7 +95,7 @@ def test_another_pool_under_the_same_id_has_no_past() -> None:
 
 
 class Listed(NamedTuple):
-    """What a list told of the last resize."""
+    """A list's data on the last resize."""
 
     at: datetime
     since: datetime
@@ -104,7 +104,7 @@ class Listed(NamedTuple):
 
 
 def lasting(lists: list[Listed], problem: Problem) -> tuple[datetime, int]:
-    """Since when the last list's error was told of each attempt, and of how many: walking back list by list."""
+    """Returns the first time and the number of attempts of the last list's error, by going back list by list."""
     latest = lists[-1]
     first_seen_at, ends, retry = latest.at, {latest.since}, None
     for before in reversed(lists[:-1]):
@@ -183,7 +183,7 @@ def test_a_pool_written_over_what_a_later_round_confirmed_is_as_of_then_and_doub
 
 
 def test_a_confirmation_by_a_version_before_samples_still_holds() -> None:
-    """Else pools that nothing changes would be stale from an upgrade until the next round."""
+    """Otherwise unchanged pools would be stale from an upgrade until the next round."""
     picture = NodesPicture(NOW, NOW, "firstRead", SUMMARY, "digest")
     pool = replace(first_seen(facts(QUOTA), NOW), picture=picture)
     named = repr((pool.facts, pool.errors, (picture.digest, picture.summary, picture.doubt)))

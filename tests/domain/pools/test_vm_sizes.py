@@ -1,4 +1,4 @@
-"""vCPUs by name, against sizes copied from the pages of their families."""
+"""vCPUs by name, against sizes copied from the documentation of their families."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""However a list is divided, and whatever order the service keeps ids in, no task lies outside all of the ranges."""
+"""However a list is divided, and in any order that the service uses for ids, each task lies in some range."""
 
 import random
 import uuid
@@ -23,12 +23,12 @@ def ordinal(name: str) -> str:
 
 
 def linguistic(name: str) -> tuple[str, str]:
-    """Hyphens and underscores count last."""
+    """Orders hyphens and underscores last."""
     return name.lower().replace("-", "").replace("_", ""), name.lower()
 
 
 def by_digits_last(name: str) -> list[tuple[bool, str]]:
-    """Letters before digits, as some collations have it."""
+    """Orders letters before digits, as some collations do."""
     return [(letter.isdigit(), letter) for letter in name.lower()]
 
 
@@ -53,7 +53,7 @@ depths = st.integers(0, 5)
 
 
 def holds(ids: IdRange, name: str, order: Order) -> bool:
-    """What the service answers to the filter `id ge low and id lt high`."""
+    """Evaluates the filter `id ge low and id lt high` as the service does."""
     key = order(name)
     return (ids.low is None or key >= order(ids.low)) and (ids.high is None or key < order(ids.high))
 
@@ -62,7 +62,7 @@ def holds(ids: IdRange, name: str, order: Order) -> bool:
 def test_every_id_lies_in_at_least_one_of_the_ranges(
     names: list[str], how: tuple[Order, Order], expected: int, page: int, depth: int
 ) -> None:
-    """Lists may even come in another order than that which filters compare by."""
+    """Lists may even use another order than filters."""
     listed, compared = how
     names = sorted(names, key=listed)
     whole = IdRange(depth=depth)

@@ -1,4 +1,4 @@
-"""Redaction held against samples: secrets of many classes, each marked ⟦so⟧, and lines without any."""
+"""Redaction of samples: secrets of many classes, each marked ⟦so⟧, and lines without any."""
 
 import json
 from collections.abc import Callable
@@ -32,7 +32,7 @@ def test_lines_without_secrets_stay_as_they_are() -> None:
 
 @pytest.mark.parametrize("wrap", [json.dumps, lambda text: json.dumps(json.dumps(text))], ids=["once", "twice"])
 def test_secrets_are_taken_out_of_json_around_them(wrap: Callable[[str], str]) -> None:
-    """A command line stands in the JSON of a task, and that in the JSON of a log."""
+    """A command line is part of a task's JSON, which is part of a log's JSON."""
     missed = []
     for sample in SAMPLES:
         inner = Sample(

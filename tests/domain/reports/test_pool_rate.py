@@ -23,7 +23,7 @@ ACCOUNT = Account("demo", "demo", "demo", None, "https://demo.westeurope.batch.a
 
 
 def report(ends: dict[int, int], looked: datetime = NOW, created: datetime = LONG_AGO) -> JobReport:
-    """A job whose tasks ended so many whole minutes ago, as it was `looked` at."""
+    """Returns a job polled at `looked`, with the numbers of tasks that ended, by whole minutes ago."""
     this = int(NOW.timestamp()) // 60
     insight = Insight(completions=tuple(sorted((this - ago, number) for ago, number in ends.items()))[-MINUTES:])
     stored = StoredInsight.of(insight, b"origin")
@@ -106,14 +106,14 @@ def test_of_deleted_jobs_what_is_known_counts() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """When tasks of a job ended, in seconds before NOW, and when it was looked at for the last time."""
+    """The task ends of a job, in seconds before NOW, and its last poll."""
 
     ends: list[int]
     looked: int
     is_done: bool
 
     def report(self) -> JobReport:
-        """As it is stored: nothing of what ended after the last look."""
+        """Returns the stored job, without tasks that ended after the last poll."""
         known = [end for end in self.ends if end >= self.looked]
         by_minute = Counter(int(NOW.timestamp()) // 60 - int(NOW.timestamp() - end) // 60 for end in known)
         found = report(by_minute, looked=NOW - self.looked * SECOND)
@@ -133,7 +133,7 @@ DONE = st.integers(0, 4000).flatmap(lambda looked: ended(looked, after=looked + 
 def test_the_rate_of_a_pool_is_that_of_all_tasks_that_truly_ended_in_whole_minutes(
     running: list[Ended], done: list[Ended]
 ) -> None:
-    """The grain is the minute: the windows end with the last one that was over at the oldest look at a live job."""
+    """The grain is the minute: the windows end with the last whole minute before the oldest poll of a live job."""
     end = int(NOW.timestamp() - max(job.looked for job in running)) // 60 * 60
     stamps = [NOW.timestamp() - ago for job in (*running, *done) for ago in job.ends]
     numbers = {window: sum(end - window * 60 <= stamp < end for stamp in stamps) for window in (5, 15, 60)}

@@ -1,4 +1,4 @@
-"""Missed runs against a service that is played second by second and keeps the record that the real one doesn't."""
+"""Missed runs, against a service that is simulated second by second and keeps the record that the real one lacks."""
 
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -12,7 +12,7 @@ from shared.domain.schedules.missed_runs import MissedRuns, missed_runs
 from shared.domain.schedules.schedules import Recurrence, Schedule, ScheduleFacts, first_seen
 
 START = datetime(2026, 1, 5, 8, tzinfo=UTC)
-LONG = 0.37  # seconds beside whole ones that every job takes: none ends at the instant when another falls due
+LONG = 0.37  # extra seconds that every job takes: none ends at the instant when another is due
 
 
 def at(seconds: float) -> datetime:
@@ -25,7 +25,7 @@ def length(seconds: int | None) -> str | None:
 
 @dataclass
 class Record:
-    """Jobs as the service makes them: when each was, for which turn; and which turns nobody took."""
+    """Jobs as the service creates them: each one's time and due time; and the due times without a job."""
 
     interval: int
     window: int | None
@@ -34,7 +34,7 @@ class Record:
     made: list[tuple[float, int]] = field(default_factory=list)
 
     def play(self, until: int) -> None:
-        """Second by second up to then, jobs that end in between at their own time."""
+        """Simulates second by second until then; jobs in between end at their own time."""
         ends, waiting = None, None
         for second in range(until + 1):
             if ends is not None and ends < second:
@@ -58,7 +58,7 @@ class Record:
         return self.first + turns * self.interval
 
     def lost(self, since: int, by: int) -> int:
-        """Turns from then on that are lost by then, one by one."""
+        """Returns the number of due times since `since` that are missed by `by`, counted one by one."""
         taken = {due for when, due in self.made if when <= by}
         turns = [turn for turn in range(self.first, by + 1, self.interval) if turn >= since and turn not in taken]
         over = [turn + min(self.interval, self.window or self.interval) for turn in turns]
@@ -94,12 +94,12 @@ looks = st.lists(st.integers(0, 2000), min_size=1, max_size=6, unique=True).map(
 
 
 def begun(since: int, until: int) -> datetime | None:
-    """Since when runs were counted by then; None where none had fallen due."""
+    """Returns the start of the count; None if no run was due."""
     return at(since) if since <= until else None
 
 
 def followed(record: Record, moments: list[int], touches: dict[int, int]) -> Schedule:
-    """A schedule as looks at those moments leave it; `touches` says when somebody had changed it last."""
+    """Returns a schedule after polls at those moments; `touches` are the times of its last modification."""
     record.play(moments[-1])
     schedule = None
     for before, moment in zip([0, *moments], moments, strict=False):

@@ -1,4 +1,4 @@
-"""Holds a piece of work to an amount of CPU and memory: generous ones, that what is quadratic or unbounded exceeds."""
+"""Generous bounds on the CPU and memory of a piece of work, which quadratic or unbounded work exceeds."""
 
 import gc
 import re
@@ -17,7 +17,7 @@ _USUAL = 0.006  # seconds that the reference work takes on a machine on which bo
 
 @contextmanager
 def quick(seconds: float, what: object) -> Iterator[None]:
-    """Bounds CPU by what a machine of usual speed takes: on a slower one, by as many times as long."""
+    """Bounds CPU by the seconds on a machine of usual speed; a slower machine gets proportionally more."""
     reference = _reference()
     begin = time.process_time()
     yield
@@ -27,7 +27,7 @@ def quick(seconds: float, what: object) -> Iterator[None]:
 
 
 def _reference() -> float:
-    """Seconds of CPU that a fixed piece of work takes here and now, the least of three."""
+    """Returns the seconds of CPU that a fixed piece of work takes now, the least of three."""
     return min(_timed_reference() for _ in range(3))
 
 
@@ -41,7 +41,7 @@ def _timed_reference() -> float:
 
 
 def megabytes(work: Callable[[], object]) -> tuple[float, float]:
-    """The most that was allocated at a time, and what still is while the result lives."""
+    """Returns the peak allocation, and the rest while the result lives, in megabytes."""
     gc.collect()
     tracemalloc.start()
     try:

@@ -1,5 +1,8 @@
-"""How long property tests search: `HYPOTHESIS_PROFILE` is `quick` (the default, the same examples every time), `fast`
-(fewer of them, for `dev.py test --fast`), `ci` or `long`."""
+"""The search effort of property tests, set by `HYPOTHESIS_PROFILE`.
+
+It is `quick` (the default, the same examples every time), `fast` (fewer of them, for `dev.py test --fast`), `ci` or
+`long`.
+"""
 
 import os
 

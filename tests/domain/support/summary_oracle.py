@@ -1,4 +1,4 @@
-"""What tasks tell beyond their counts, by plain counting, task by task: the judge of all summaries."""
+"""Statistics and failures of tasks by plain counting, task by task: the oracle of all summaries."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -12,13 +12,13 @@ MINUTES, EXAMPLES = 75, 5
 
 
 def bucket_of(milliseconds: int) -> int:
-    """Eight buckets an octave, from 16 ms up."""
+    """Returns the bucket: eight buckets an octave, from 16 ms up."""
     octave = max(0, len(f"{milliseconds:b}") - 4)
     return 8 * octave + (milliseconds >> octave)
 
 
 def told(rows: Sequence[Task]) -> Insight:
-    """The insight into tasks, task by task."""
+    """Returns the statistics of tasks, task by task."""
     timed = [task for task in rows if task.state == 3 and task.creation and task.start and task.end]
     waits = [max(0, task.start - task.creation) for task in timed if task.retries == task.requeues == 0]
     runs = [max(0, task.end - task.start) for task in timed]
@@ -37,7 +37,7 @@ def told(rows: Sequence[Task]) -> Insight:
 
 
 def blamed(rows: Sequence[Task]) -> Failures:
-    """The groups of failed tasks, task by task."""
+    """Returns the groups of failed tasks, task by task."""
     causes = defaultdict[tuple[tuple[str, str], int | None], list[Task]](list)
     for task in rows:
         if task.result == 2:

@@ -1,4 +1,4 @@
-"""Tasks as Batch may tell of them, for property tests, and an oracle that counts them without the code under test."""
+"""Generated tasks as Batch may report them, and an oracle that counts them without the code under test."""
 
 import string
 from collections import Counter
@@ -32,18 +32,18 @@ tasks = st.builds(
 
 
 def tasks_with(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[Task]:
-    """Tasks of which only some properties vary."""
+    """Generates tasks that vary only in the given fields."""
     return st.fixed_dictionaries(fields).map(lambda chosen: Task(**chosen))
 
 
 def distinct(many: Iterable[Task]) -> list[Task]:
-    """One task an id, the last of each, in the order of ids without case."""
+    """Returns the last task of each id, in the order of ids without case."""
     by_id = {task.id.lower(): task for task in many}
     return [by_id[name] for name in sorted(by_id)]
 
 
 def counted(many: Iterable[Task]) -> TaskCounts:
-    """Counts of tasks by plain counting."""
+    """Counts tasks one by one."""
     rows = list(many)
     states, results = Counter(task.state for task in rows), Counter(task.result for task in rows)
     return TaskCounts(states[0], states[1], states[2], states[3], results[1], results[2])

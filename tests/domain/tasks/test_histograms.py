@@ -1,4 +1,4 @@
-"""Numbers of values below the edges of buckets, against plain counting."""
+"""Numbers of values below bucket bounds, against plain counting."""
 
 import pytest
 from hypothesis import given

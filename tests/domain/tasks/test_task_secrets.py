@@ -1,4 +1,4 @@
-"""Of a task in full, planted secrets are taken out wherever they stand, and what isn't known isn't let through."""
+"""Planted secrets are removed everywhere in a full task, and unknown fields are dropped."""
 
 import json
 from typing import Any
@@ -46,7 +46,7 @@ SENT: dict[str, Any] = {
     "nodeInfo": {"poolId": "pool", "nodeId": "tvm-1"},
     "stats": {"userCPUTime": "PT1S", "readIOps": "12", "readIOGiB": 0.5, "waitTime": "PT0S"},
 }
-"""A task without secrets, as the service sends them: numbers of operations as texts."""
+"""A task without secrets, as the service sends it: numbers of operations as texts."""
 
 PLANTED: dict[str, dict[str, Any]] = {
     "an environment value that looks like nothing": {"environmentSettings": [{"name": "MODE", "value": SECRET}]},
@@ -169,7 +169,7 @@ def test_a_task_that_makes_no_sense_is_refused(body: bytes) -> None:
 
 
 def test_every_kind_that_has_a_value_or_a_password_or_an_address_has_a_rule_for_it() -> None:
-    """A new kind or property with such a name must be thought about."""
+    """A new kind or property with such a name needs a decision."""
     touchy = ("password", "url", "value", "options", "server")
     plain = {("NameValue", "value"), ("UploadOptions", "upload_condition"), ("ExitCode", "exit_options")}
     plain |= {("ExitCodeRange", "exit_options"), ("OutputFile", "upload_options")}

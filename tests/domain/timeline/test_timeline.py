@@ -36,14 +36,14 @@ def end_of(window: Window) -> int:
 
 
 def extent(task: Task, known: int) -> tuple[int, int]:
-    """When a task ran, in plain words."""
+    """Returns the start and end of a task's run."""
     if task.state == RUNNING:
         return task.start, max(task.start, known)
     return task.start, max(task.start, task.end or task.transition)
 
 
 def is_there(task: Task, window: Window) -> bool:
-    """True where a task ran in a window, be it for no time at all."""
+    """Returns True if a task ran in a window, even for no time."""
     start, end = extent(task, window.known)
     low = start if window.start is None else window.start
     return task.start > 0 and bool({start, *range(start, end)} & set(range(low, end_of(window))))

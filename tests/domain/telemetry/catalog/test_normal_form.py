@@ -226,7 +226,7 @@ def test_every_name_has_one_unit_and_kind_and_attributes_are_told_apart() -> Non
             assert twin == field or (name, field, twin) in TWINS, field
 
 
-TWINS = {  # fields that different versions of a plugin call differently
+TWINS = {  # fields that versions of a plugin name differently
     ("processes", "zombie", "zombies"), ("nvidia_smi", "ecc_corrected", "ecc_errors_corrected_volatile_total"),
     ("nvidia_smi", "ecc_uncorrected", "ecc_errors_uncorrected_volatile_total"),
 } | {

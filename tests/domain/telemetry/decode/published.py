@@ -1,4 +1,4 @@
-"""Cases of others, which aren't part of this repository: tests skip, saying so, where they aren't beside it."""
+"""Published conformance cases, which aren't part of this repository: tests skip with a reason if they are missing."""
 
 import os
 from pathlib import Path
@@ -9,7 +9,7 @@ _BESIDE = Path(__file__).resolve().parents[5] / "shared/conformance"
 
 
 def published(name: str) -> Path:
-    """A file of the conformance data."""
+    """Returns a file of the conformance data."""
     found = Path(os.environ.get("CONFORMANCE_DIR") or _BESIDE) / name
     if not found.exists():
         pytest.skip("no conformance data beside this checkout")

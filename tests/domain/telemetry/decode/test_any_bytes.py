@@ -1,4 +1,4 @@
-"""Whatever stands in a blob, decoders come to its end: each byte in one step, no number without an end, no crash."""
+"""Decoders reach the end of any blob: each byte in one step, no endless number, no crash."""
 
 import gzip
 import json
@@ -41,7 +41,7 @@ _UNITS = [
 
 @st.composite
 def stored(draw: st.DrawFn) -> bytes:
-    """Units of all kinds, some of them damaged."""
+    """Draws units of all kinds, some of them damaged."""
     whole = bytearray()
     for unit in draw(st.lists(st.one_of(st.sampled_from(_UNITS), st.binary(max_size=30)), max_size=6)):
         part = bytearray(unit)
@@ -53,7 +53,7 @@ def stored(draw: st.DrawFn) -> bytes:
 
 
 def read(content: bytes, *, together: bool) -> list[Step]:
-    """All steps, of which there are at most as many as bytes, each taken in."""
+    """Returns all steps, at most as many as bytes, after ingesting each of them."""
     steps, reader, taken = [], intake(), Taken(0)
     for step in Decoder(together=together).steps(content, 0, is_last=True):
         steps.append(step)
@@ -66,7 +66,7 @@ def read(content: bytes, *, together: bool) -> list[Step]:
 
 @given(content=stored(), together=st.booleans())
 def test_any_bytes_are_read_to_their_end_or_refused(*, content: bytes, together: bool) -> None:
-    """The mark of UTF-8 that a blob may begin with is part of no step."""
+    """The byte order mark at the beginning of a blob belongs to no step."""
     steps = read(content, together=together)
     assert all(before.end == after.start and before.end > before.start for before, after in pairwise(steps))
     if steps and not steps[-1].is_refused:

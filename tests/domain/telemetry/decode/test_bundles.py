@@ -1,4 +1,4 @@
-"""Records that are read together come to the same as those that are read one by one."""
+"""Records read together give the same result as records read one by one."""
 
 import json
 from typing import Any

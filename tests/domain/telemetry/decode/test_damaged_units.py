@@ -1,4 +1,4 @@
-"""What is damaged or cut short costs itself, and of what is around it no more than has to be."""
+"""A damaged or truncated unit is lost alone, with no more of its surroundings than necessary."""
 
 import gzip
 import zlib
@@ -56,7 +56,7 @@ STRAYS: dict[str, tuple[bytes, int]] = {
     "an open quote": (b'm f="a quote that is open\n', 0),
     "marks of nothing": (b"\x28\xb5\x2f\xfd\n" * 3 + b"\x28\xb5\x2f\xfd\x08 no frame\n", 0),
 }
-"""Bytes that aren't compressed, and how many records they hold."""
+"""Uncompressed bytes, and the number of their records."""
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What bytes seem to be, by how they begin; and what people are told of a blob that isn't drawn."""
+"""The format detected from the first bytes, and the explanation for blobs that aren't charted."""
 
 import bz2
 import gzip

@@ -18,7 +18,7 @@ def test_line_protocol_is_read_as_its_makers_read_it_and_all_mistakes_have_a_pla
 
 
 def test_nearly_all_mistakes_stand_where_the_makers_of_line_protocol_say_and_all_in_that_line() -> None:
-    """The others are told at the begin or the end of the same value, or where another mistake is before that."""
+    """The others are at the begin or the end of the same value, or after an earlier mistake."""
     cases = json.loads(published("line-protocol/decode_cases.json").read_text(encoding="utf-8"))["decode"]
     lines, places = 0, 0
     for case in cases.values():
@@ -52,7 +52,7 @@ def test_a_mistake_stands_at_its_byte(text: bytes, position: int) -> None:
     [(r"a\nb", r"a\nb"), (r"a\\nb", r"a\nb"), ("a\nb", "a\nb"), (r"a\rb", "a\rb"), (r"a\tb", "a\tb"), (r"\"", '"')],
 )
 def test_an_escaped_n_in_a_string_stays_as_it_is_written(written: str, meant: str) -> None:
-    """As the corpus on its main branch has it; the published cases above are of a branch beside that."""
+    """The corpus has it so on its main branch; the published cases above are from a side branch."""
     (metric,) = read(f'm v="{written}" 5\n'.encode()).metrics
     assert metric.fields == {"v": meant}
 
@@ -98,7 +98,7 @@ def test_the_lines_of_telegrafs_own_pages_are_read_with_the_expected_values() ->
         if found.mistakes or plain(found.metrics) != told:
             wrong.append(case["line"])
     assert len(lines) == 1678
-    assert [line for line in wrong if r"hello\nworld" not in line] == []  # told otherwise there than in the corpus
+    assert [line for line in wrong if r"hello\nworld" not in line] == []  # the corpus expects another result
 
 
 def test_frames_of_the_real_encoders_are_read_to_the_last() -> None:

@@ -115,7 +115,7 @@ def test_a_long_line_is_read_though_it_takes_more_than_one_look() -> None:
 def test_a_unit_of_garbage_is_given_up_after_very_many_lines() -> None:
     some = (b"x\n" * 1_000, b"x\n" * (2 * MOST_MISTAKES))
     for garbage, bad in zip(some, (1_000, MOST_MISTAKES + 1), strict=True):
-        filler = b"#" + secrets.token_hex(2_000).encode() + b"\n"  # so that it is no bomb
+        filler = b"#" + secrets.token_hex(2_000).encode() + b"\n"  # so that it is no compression bomb
         steps = list(all_steps(frame(filler + line(1) + garbage + line(2)) + line(3)))
         metrics, rejected = contents(steps)
         assert numbers(metrics) == ([1.0, 2.0, 3.0] if bad == 1_000 else [1.0, 3.0])
@@ -160,7 +160,7 @@ TEXTS = st.lists(LINES, max_size=6).map(b"".join)
 
 
 def _damaged(stored: bytes, place: int) -> bytes:
-    """With one byte of the content changed, so that the frame's checksum is wrong."""
+    """Returns the frame with one content byte changed, so that its checksum is wrong."""
     at = len(stored) - 1 - place % 4
     return stored[:at] + bytes((stored[at] ^ 1,)) + stored[at + 1 :]
 
@@ -184,7 +184,7 @@ UNITS = st.one_of(
 
 
 def _comparable(steps: Iterator[Step]) -> tuple[object, object, int]:
-    """What was read, and the end of the last step."""
+    """Returns the decoded content, and the end of the last step."""
     known = list(steps)
     return *contents(known), known[-1].end if known else 0
 

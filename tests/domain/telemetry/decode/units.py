@@ -1,4 +1,4 @@
-"""Units of few lines, in each form."""
+"""Units of a few lines, in each form."""
 
 import gzip
 import zlib
@@ -30,5 +30,5 @@ def numbers(metrics: list[Metric]) -> list[float]:
 
 
 def several(number: int) -> bytes:
-    """Lines of which a unit is."""
+    """Returns the lines of a unit."""
     return b"".join(line(20 * number + one) for one in range(20))

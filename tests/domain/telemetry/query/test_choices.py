@@ -1,4 +1,4 @@
-"""What a question asks for: series by names and by attributes."""
+"""The selection of series by names and by attributes."""
 
 import pytest
 

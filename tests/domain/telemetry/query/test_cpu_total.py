@@ -1,4 +1,4 @@
-"""The whole processor from its cores: the mean of those that told something, in each mode, and nothing but that."""
+"""The total of the CPUs: the mean of exactly the reporting cores, in each mode."""
 
 import pytest
 from hypothesis import given
@@ -58,7 +58,7 @@ def test_modes_and_what_an_agent_summed_up_are_kept_apart() -> None:
 
 
 def test_time_becomes_a_share_of_what_all_modes_grew_by() -> None:
-    """Three steps of 10 s in which a core was idle for 8 s each, the other one for 5 s."""
+    """Three steps of 10 s, in which one core is idle for 8 s each, the other for 5 s."""
     rollups: Rollups = {}
     for number, idle in ((0, 0.8), (1, 0.5)):
         for mode, rate in (("idle", idle), ("user", 1 - idle), ("guest", 0.1)):
@@ -86,7 +86,7 @@ def test_all_cores_in_one_count_as_many_as_they_are() -> None:
 
 
 def test_of_cores_nothing_is_kept_that_the_whole_tells() -> None:
-    """A node of a hundred cores has a hundred times as much of them."""
+    """A node of a hundred cores has a hundred times the data of its total."""
     choice = choice_of("system.cpu", "cpu.logical_number=")
     column: Rollups = {IDLE: {7: told([0.1])}, core(0): {7: told([0.9]), 8: told([0.3])}, core(1): {7: told([0.9])}}
     assert choice.part_of(column) == {IDLE: column[IDLE], core(0): {8: told([0.3])}}

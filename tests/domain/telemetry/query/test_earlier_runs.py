@@ -1,4 +1,4 @@
-"""Runs of a task before its latest, from events as Batch documents them."""
+"""Runs of a task before its latest, from events as documented by Batch."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -18,7 +18,7 @@ def at(minutes: float) -> datetime:
 
 
 def event(kind: str, minutes: float, node: str = "n1", version: int = 1, **info: Any) -> BatchEvent:
-    """One that was logged then; times are given in minutes, too."""
+    """Returns an event logged at `minutes`; other times are in minutes, too."""
     told = {name: f"{at(value):%Y-%m-%dT%H:%M:%S.%f}0Z" if "Time" in name else value for name, value in info.items()}
     properties: dict[str, Any] = {
         "jobId": "j",
@@ -48,7 +48,7 @@ def told(events: list[BatchEvent], run: TaskRun) -> list[tuple[str, float, float
         tuple((one.node, minutes(one.start), minutes(one.end), one.earlier) for one in earlier_runs(order, run))
         for order in ([*permutations(events)] if len(events) < 6 else [events, events[::-1]])
     }
-    (only,) = found  # in whatever order they come
+    (only,) = found  # in any order
     return list(only)
 
 
@@ -79,7 +79,7 @@ def test_what_an_end_tells_counts_and_is_one_run_with_its_start() -> None:
 
 
 def test_a_run_that_batch_retried_internally_is_one_on_the_same_node_too() -> None:
-    """Batch counts no such run."""
+    """Batch doesn't count such a run."""
     events = [
         event("Start", 0, retryCount=0, scheduledTime=0),
         event("Start", 5, retryCount=0, scheduledTime=5, version=2),

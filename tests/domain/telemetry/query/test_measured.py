@@ -1,4 +1,4 @@
-"""What is shown of minutes and hours is all that was measured, wherever the one ends and the other begins."""
+"""Minutes and hours together show all measurements, wherever hours end and minutes begin."""
 
 from itertools import pairwise
 

@@ -1,4 +1,4 @@
-"""When a task ran, whose telemetry is its own, and which runs have a part in a stay on a node."""
+"""The time ranges of a task's own telemetry, and the runs that share a stay on a node."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -30,7 +30,7 @@ SECRETS = {
 
 
 def everything_kept(*records: Metric) -> str:
-    """All that an intake gives away and remembers, as text."""
+    """Returns all that an intake outputs and remembers, as text."""
     reader = intake()
     found = reader.take(step(records))
     rollups = [(number, list(part)) for number, part in found.rollups.items()]

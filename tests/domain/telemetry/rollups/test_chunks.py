@@ -1,4 +1,4 @@
-"""Rollups are the same after they were kept, in however many chunks, and whatever numbers records hold."""
+"""Rollups are the same after storage, in any number of chunks and with any numbers in records."""
 
 import zlib
 from collections.abc import Callable

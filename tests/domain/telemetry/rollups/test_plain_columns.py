@@ -1,4 +1,4 @@
-"""Rollups of columns, beside a reading of the same values one by one, as their definition says and no quicker."""
+"""Rollups of columns, against a literal and slow evaluation of their definition, value by value."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -32,14 +32,14 @@ class Sample(NamedTuple):
 
     @property
     def number(self) -> float | None:
-        """As the definition of a number in telemetry says."""
+        """Returns the number by the definition of numbers in telemetry."""
         written = {'"7"': 7.0, "7": 7.0, "3.5": 3.5, "true": 1.0}
         found = written.get(self.value) if isinstance(self.value, str) else self.value
         return +found if found is not None and -1e30 <= found <= 1e30 else None
 
 
 def samples(values: st.SearchStrategy[Value]) -> st.SearchStrategy[list[Sample]]:
-    """In any order, more than one at a time."""
+    """Generates samples in any order, some of them simultaneous."""
     return st.lists(st.builds(Sample, SECONDS, values), min_size=1, max_size=40)
 
 
@@ -75,7 +75,7 @@ def gauges(some: Sequence[Sample]) -> dict[int, Told]:
 
 
 def counters(some: Sequence[Sample]) -> tuple[dict[int, Told], int]:
-    """And how many came late: those that aren't after all that came before them."""
+    """Returns the rollups by minute, and the number of samples that are out of order."""
     numbers = [one for one in some if one.number is not None]
     kept: list[Sample] = []
     for sample in numbers:

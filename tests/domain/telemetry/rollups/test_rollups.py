@@ -68,7 +68,7 @@ READINGS = st.lists(READING, min_size=1, max_size=20)
 
 
 def _readings(steps: Iterable[tuple[int, int | None]], value: int = 0) -> list[tuple[int, int]]:
-    """Times in seconds and readings of a counter that grows; a None begins it anew, each time below all before."""
+    """Returns times in seconds and readings of a growing counter; None resets it, each time below all before."""
     found, time = list[tuple[int, int]](), 0
     for seconds, grown in steps:
         time += seconds
@@ -102,14 +102,14 @@ def test_growth_is_the_same_however_readings_are_split_into_steps(
 
 
 def _net(second: int, value: int, layout: int) -> Metric:
-    """A reading in one of eight layouts: with or without a tag that makes no attribute, and two other fields."""
+    """Returns a reading in one of eight layouts: with or without a tag that is no attribute, and two other fields."""
     rack, error, packets = layout & 1, layout & 2, layout & 4
     fields = ["err_in=0i"] * bool(error) + [f"bytes_sent={value}i"] + [f"packets_sent={2 * value}i"] * bool(packets)
     return at(second, f"net,interface=e{',rack=1' * rack} {','.join(fields)}")
 
 
 def _unit(metrics: list[Metric]) -> list[Step]:
-    """A batch as an agent writes it, its records in bundles as far as they can be."""
+    """Returns a batch as an agent writes it, with its records bundled where possible."""
     records = [{"name": one.name, "tags": one.tags, "fields": one.fields, "timestamp": one.time} for one in metrics]
     return list(Decoder(together=True).steps(json.dumps({"metrics": records}).encode() + b"\n", 0))
 
@@ -129,7 +129,7 @@ class _Told(NamedTuple):
 
 
 def _told(metrics: list[Metric], cuts: Iterable[int]) -> _Told:
-    """What comes of records that are read up to each cut, and to the end."""
+    """Returns the result of records that are read up to each cut, and to the end."""
     reader, parts = intake(), []
     for begin, end in pairwise(sorted({0, *(cut for cut in cuts if cut < len(metrics)), len(metrics)})):
         parts += [reader.take(one) for one in _unit(metrics[begin:end])]
@@ -155,7 +155,7 @@ def test_what_comes_with_readings_and_how_many_are_read_at_once_changes_no_growt
 
 SET = st.sampled_from([0] * 8 + [-2, -7, -12, -90, 30, 3600])
 STEPS = st.lists(st.tuples(READING, SET, SET, st.integers(0, 7)), min_size=1, max_size=25)
-"""What a reading is, by how many seconds the clock is set before it, how wrong its own stamp is, and its layout."""
+"""A reading: the seconds by which the clock is set before it, the error of its own stamp, and its layout."""
 LONG = 10**12  # bytes of a node that had been there for long
 
 

@@ -1,4 +1,4 @@
-"""Blobs to which more tasks or nodes write at a time than can be kept apart."""
+"""Blobs with more concurrent tasks or nodes as writers than can be kept apart."""
 
 import json
 import random
@@ -94,7 +94,7 @@ def test_tasks_that_are_heard_of_rarely_do_not_displace_each_other_in_turn(every
 
 
 def _batches(tasks: int, seconds: int) -> bytes:
-    """Twenty batches of so many seconds each, in which tasks come in ever other orders."""
+    """Returns twenty batches of `seconds` each, in which the order of tasks varies."""
     chance = random.Random(tasks)  # noqa: S311 - made up the same way each time
     lines = []
     for batch in range(20):

@@ -1,4 +1,4 @@
-"""Inputs as large as may come, made to be slow or to stay in memory: both have their bounds."""
+"""Inputs of the maximum size, built to be slow or to stay in memory: time and memory are bounded."""
 
 import gzip
 import json
@@ -168,13 +168,13 @@ def test_a_blob_has_only_so_many_sessions() -> None:
 
 
 def _member_without_end(size: int) -> bytes:
-    """The begin of a gzip member that goes on, whatever is read of it."""
+    """Returns the begin of a gzip member that never ends."""
     block = b"\0" + struct.pack("<HH", 0xFFFF, 0) + bytes(0xFFFF)
     return (b"\x1f\x8b\x08\0" + bytes(6) + block * (size // len(block) + 1))[:size]
 
 
 def _frame_without_end(size: int) -> bytes:
-    """The same of a zstd frame, of raw blocks."""
+    """Returns the begin of a zstd frame of raw blocks that never ends."""
     block = (1 << 17 << 3).to_bytes(3, "little") + bytes(1 << 17)
     return (b"\x28\xb5\x2f\xfd\0\0" + block * (size // len(block) + 1))[:size]
 
@@ -213,7 +213,7 @@ def test_frames_that_share_blocks_are_looked_at_for_seconds_only(before: bytes) 
 
 
 def _block(size: int, content: bytes, kind: int = 0) -> bytes:
-    """A block of a zstd frame; its kind as its last three bits have it."""
+    """Returns a block of a zstd frame, with its kind as in its last three bits."""
     return (size << 3 | kind).to_bytes(3, "little") + content
 
 

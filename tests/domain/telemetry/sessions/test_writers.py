@@ -1,4 +1,4 @@
-"""Who of those that write to one blob a record is of: nodes, their tasks and attempts, and what is told once."""
+"""The writer of each record in a shared blob: nodes, their tasks and attempts, and startup records."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -240,7 +240,7 @@ def test_where_several_may_have_told_it_a_host_has_nothing_of_it() -> None:
 
 
 def opening(second: float, node: int) -> list[Metric]:
-    """What an agent of TES tells once, in its order: facts before the environment, and that before the rest."""
+    """Returns the startup records of a TES agent in order: facts before the environment, and that before the rest."""
     told = {"POOL": "p", "NODE": f"n{node}", "JOB": "j", "TASK": "t"}
     return [
         once("exec.lsblk", second, name="sda", type="disk", size=node),
@@ -389,7 +389,7 @@ def test_a_name_with_a_nul_is_no_other_writers() -> None:
 
 
 def writing() -> st.SearchStrategy[tuple[str, str]]:
-    """Who tells or sends what: an agent of a node, without tags or under those of hosts and tasks."""
+    """Generates writers and records: an agent of a node, without tags or with those of hosts and tasks."""
     tags = st.sampled_from(["", "host=h1", "host=h2", "host=h1,task_id=t1", "host=h2,task_id=t1", "task_id=t2"])
     return st.tuples(tags, st.sampled_from(["mem", "mem", "mem", "agent1", "agent2", "job1", "cpus", "disk"]))
 

@@ -1,4 +1,4 @@
-"""Records as a TES node writes them, and what an intake makes of lines of text."""
+"""Records as a TES node writes them, and an intake's results for lines of text."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -31,7 +31,7 @@ def step(metrics: Iterable[Metric], end: int = 0) -> Step:
 
 
 def at(second: float, line: str) -> Metric:
-    """A line's record so many seconds after BEGIN."""
+    """Returns the record of a line, `second` seconds after BEGIN."""
     return replace(record(line), time=BEGIN + round(second * SECOND))
 
 
@@ -48,7 +48,7 @@ def taken(*lines: Metric) -> Taken:
 
 
 def rollups(*lines: Metric) -> Rollups:
-    """Those of all sessions together."""
+    """Returns the rollups of all sessions together."""
     return merged(taken(*lines).rollups.values())
 
 
@@ -67,7 +67,10 @@ def used(second: float, tags: str) -> Metric:
 
 
 def counted(lines: Iterable[Metric], identity: Identity | None = None, *, singly: bool = False) -> dict[Identity, int]:
-    """How many values there are of whom; in one step, or each record in one of its own, with the state packed."""
+    """Returns the number of values by identity.
+
+    The intake reads all lines in one step, or each in its own with the state packed in between (`singly`).
+    """
     reader, whose, values, found = intake(identity), dict[int, Identity](), Counter[int](), Counter[Identity]()
     for part in [[line] for line in lines] if singly else [list(lines)]:
         told = reader.take(step(part))

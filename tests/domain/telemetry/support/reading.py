@@ -1,4 +1,4 @@
-"""Short ways to have bytes decoded, and to compare what came of them."""
+"""Short helpers that decode bytes and compare the results."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -11,12 +11,12 @@ NS = Precision("ns")
 
 
 def read(text: bytes, precision: Precision = NS) -> Texts:
-    """A whole text, as one that was compressed."""
+    """Decodes a whole text, as if it had been compressed."""
     return TextReader(precision).read(text, ends=True, is_unit=True)
 
 
 def record(line: str) -> Metric:
-    """The one record of a line."""
+    """Returns the only record of a line."""
     found = read(line.encode())
     assert not found.mistakes
     (metric,) = found.metrics
@@ -24,7 +24,7 @@ def record(line: str) -> Metric:
 
 
 def all_steps(stored: bytes, cuts: Iterable[int] = ()) -> Iterator[Step]:
-    """Steps of a blob that grows to each of the cuts, and to its end, read each time from where the last step ended."""
+    """Yields the steps of a blob that grows to each cut and to its end; each read continues after the last step."""
     decoder, at = Decoder(), 0
     for cut in (*cuts, len(stored)):
         before = -1
@@ -38,13 +38,13 @@ def all_steps(stored: bytes, cuts: Iterable[int] = ()) -> Iterator[Step]:
 
 
 def contents(steps: Iterable[Step]) -> tuple[list[Metric], list[Rejected]]:
-    """All records and all that was rejected."""
+    """Returns all records and all rejects."""
     known = list(steps)
     return [metric for step in known for metric in step.metrics], [one for step in known for one in step.rejected]
 
 
 def kind_of(value: Value) -> dict[str, Value]:
-    """A value with its kind, as the published cases write it, which alone tell unsigned numbers apart."""
+    """Returns a value with its kind, in the form of the published cases."""
     if isinstance(value, bool):
         return {"bool": value}
     if isinstance(value, int):
