@@ -7,7 +7,7 @@ import { Outside } from "./ui/text/Outside.tsx";
 /** Its links load the page anew, as relative ones of the lists would stay on this path. */
 export function NoSuchPage() {
   useEffect(() => {
-    document.title = "No such page · Batchscope";
+    document.title = "Page not found · Batchscope";
   }, []);
   return (
     <>
@@ -28,9 +28,9 @@ export function NoSuchPage() {
       </header>
       <main>
         <div class="empty" data-testid="no-such-page">
-          <h2>There is no such page</h2>
+          <h2>Page not found</h2>
           <p>
-            Nothing is at <Outside text={`${location.pathname}${location.search}`} />. Check the address, or go on from a list.
+            No page exists at <Outside text={`${location.pathname}${location.search}`} />. Check the address, or open a list above.
           </p>
           <a href="/">Show all jobs</a>
         </div>

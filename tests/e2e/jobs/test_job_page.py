@@ -84,14 +84,14 @@ def test_the_tiles_tell_figures_with_their_error_and_basis(page: Page, render: C
     show(page, render)
     expect(page.get_by_test_id("insight-throughput")).to_contain_text("41.2 tasks/minin the last 5 minutes")
     expect(page.get_by_test_id("insight-slots")).to_contain_text(
-        "124 in use6 of them by preparing tasks; 14,211 wanted by waiting tasks"
+        "124 in use6 by preparing tasks; 14,211 requested by waiting tasks"
     )
-    expect(page.get_by_test_id("insight-estimate")).to_contain_text("by the throughput of the last 15 minutes")
+    expect(page.get_by_test_id("insight-estimate")).to_contain_text("based on the throughput of the last 15 minutes")
     expect(page.get_by_test_id("insight-run-time")).to_contain_text(
         re.compile(r"32 s median.*± 6\.3%.*p99.*6 min 52 s")
     )
     expect(page.get_by_test_id("insight-queue-wait")).to_contain_text("on preempted or lost nodes count as waiting")
-    expect(page.get_by_test_id("insight-retries")).to_contain_text("37in 21 tasks; 4 requeues asked for in 4 tasks")
+    expect(page.get_by_test_id("insight-retries")).to_contain_text("37in 21 tasks; 4 requeues requested for 4 tasks")
 
 
 def test_the_pace_of_a_job_that_is_over_is_told_as_of_when_it_was(page: Page, render: Canned) -> None:
@@ -110,7 +110,7 @@ def test_an_end_that_is_not_known_says_why(page: Page, render: Canned) -> None:
     render.jobs["demo"] = [job("render", insight=insight(estimate=estimate, queueWait=None))]
     show(page, render)
     expect(page.get_by_test_id("insight-estimate")).to_contain_text(f"Unknown{reason}")
-    expect(page.get_by_test_id("insight-queue-wait")).to_contain_text("No first run has ended yet.")
+    expect(page.get_by_test_id("insight-queue-wait")).to_contain_text("No task has finished its first run yet.")
 
 
 def test_a_part_that_fails_spoils_no_other(page: Page, render: Canned) -> None:
@@ -152,17 +152,17 @@ def test_parts_without_anything_say_so(page: Page, render: Canned) -> None:
     render.tasks = []
     render.jobs["demo"] = [job("render", taskCounts=None, insight=None)]
     show(page, render)
-    expect(part(page, "history")).to_contain_text("Nothing is known at the end of any step of this range.")
+    expect(part(page, "history")).to_contain_text("No data in this range.")
     expect(part(page, "failures")).to_contain_text("No task has failed.")
-    expect(part(page, "tasks")).to_contain_text("The job has no tasks, or they weren't read yet.")
-    expect(part(page, "timeline")).to_contain_text("Nothing ran in this range.")
+    expect(part(page, "tasks")).to_contain_text("The job has no tasks, or they haven't been read yet.")
+    expect(part(page, "timeline")).to_contain_text("No tasks ran in this range.")
 
 
 def test_a_long_range_of_a_young_job_is_no_longer_than_the_job_for_its_nodes(page: Page, render: Canned) -> None:
     render.parts["history"] = history(steps=15, minutes=360, gap=range(15))
     created = datetime.fromisoformat(render.jobs["demo"][0]["creationTime"])
     show(page, render, range="90d")
-    expect(part(page, "history")).to_contain_text("A shorter range shows more of so young a job.")
+    expect(part(page, "history")).to_contain_text("The job is younger than the range; choose a shorter one.")
     expect(part(page, "timeline").locator("[data-node]").first).to_be_visible()
     begins = {unquote(path.partition("timeline?from=")[2]) for path in render.asked if "timeline?" in path}
     (begin,) = map(datetime.fromisoformat, begins)

@@ -68,18 +68,18 @@ def test_the_arrow_keys_read_the_chart_out(page: Page, render: Canned) -> None:
     chart = page.get_by_role("slider")
     chart.focus()
     page.keyboard.press("Home")
-    expect(chart).to_have_attribute("aria-valuetext", re.compile("8,000 active"))
+    expect(chart).to_have_attribute("aria-valuetext", re.compile("8,000 waiting"))
     for _ in range(3):
         page.keyboard.press("PageDown")
     expect(chart).to_have_attribute("aria-valuetext", re.compile("not polled"))
     expect(page.get_by_test_id("readout")).to_contain_text("not polled")
     page.keyboard.press("Escape")
-    expect(page.get_by_test_id("readout")).to_contain_text("Last:")
+    expect(page.get_by_test_id("readout")).to_contain_text("Latest:")
 
 
 def test_a_history_is_a_table_too(page: Page, render: Canned) -> None:
     show(page, render)
-    page.get_by_text("The same as a table").click()
+    page.get_by_text("Show as table").click()
     rows = part(page, "history").locator("tbody tr")
     expect(rows).to_have_count(60)
     expect(rows.filter(has_text="not polled")).to_have_count(6)
@@ -128,7 +128,7 @@ def test_a_cause_of_failure_filters_the_tasks(page: Page, render: Canned) -> Non
 def test_a_task_that_was_ended_is_not_said_to_have_been_ended_by_somebody(page: Page, render: Canned) -> None:
     render.tasks = [task("long", group="x", failureCode="TaskEnded")]
     show(page, render)
-    expect(part(page, "tasks").locator("tr[data-task=long]")).to_contain_text("Ended from outside or by its time limit")
+    expect(part(page, "tasks").locator("tr[data-task=long]")).to_contain_text("Terminated externally or by its time limit")
 
 
 def test_the_server_orders_and_pages_the_tasks(page: Page, render: Canned) -> None:
@@ -194,7 +194,7 @@ def test_too_many_runs_are_drawn_as_columns(page: Page, render: Canned) -> None:
     render.parts["timeline"] = aggregated_timeline(steps=24)
     show(page, render)
     nodes = part(page, "timeline")
-    expect(nodes.locator(".note")).to_contain_text("6 nodes (34 more not shown), too many runs to draw each")
+    expect(nodes.locator(".note")).to_contain_text("6 nodes (34 more not shown), too many runs to draw individually")
     expect(nodes.locator("[data-run=busy]")).to_have_count(24 * 6)
     page.get_by_role("application").focus()
     page.keyboard.press("ArrowRight")

@@ -44,8 +44,8 @@ def test_a_task_shows_what_its_node_measured_and_that_it_was_not_alone(page: Pag
     expect(panel.locator("[data-chart]")).to_have_count(5)
     expect(panel.get_by_test_id("run")).to_have_text(
         re.compile(
-            rf"^Its run on node {NODE}, from .* to .*, 2 h\. This is all that the node sent in that time\. "
-            r"The node measures all that it runs: 3 other tasks ran there, too\. $"
+            rf"^Run on node {NODE}, from .* to .*, 2 h\. The charts show all data of the node in that time\. "
+            r"The charts include 3 other tasks on the node\. $"
         )
     )
     panel.get_by_role("link", name=NODE).click()
@@ -55,14 +55,14 @@ def test_a_task_shows_what_its_node_measured_and_that_it_was_not_alone(page: Pag
 @pytest.mark.parametrize(
     ("changes", "sentences"),
     [
-        ({"endTime": None, "sharing": {"otherTasks": 0, "complete": True}}, ["and goes on. This", "No other task ran"]),
+        ({"endTime": None, "sharing": {"otherTasks": 0, "complete": True}}, ["until now. The", "No other task ran"]),
         (
             {"earlierRuns": 2, "basis": "task", "sharing": {"otherTasks": 1, "complete": False}},
             [
-                "Its latest run on",
-                "The blobs name this task. ",
-                "at least 1 other task ran",
-                "Of 2 earlier runs nothing",
+                "Latest run on",
+                "The data names this task. ",
+                "at least 1 other task on",
+                "2 earlier runs aren't shown",
             ],
         ),
     ],

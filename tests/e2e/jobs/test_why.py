@@ -27,13 +27,13 @@ def stuck(canned: Canned, **changes: object) -> None:
 def test_a_job_of_which_nothing_runs_tells_the_cause_openly(page: Page, render: Canned) -> None:
     stuck(render)
     show(page, render)
-    expect(why(page).get_by_role("heading")).to_have_text("Why it isn't running")
+    expect(why(page).get_by_role("heading")).to_have_text("Why the job isn't running")
     expect(page.get_by_test_id("why-summary")).to_have_text(
         "None of its 10 waiting tasks starts: the start task fails."
     )
     cause = why(page).locator("[data-code=startTaskFailed]")
     expect(cause.get_by_text("What to do: Wait, make the pool larger")).to_be_visible()
-    expect(cause).to_contain_text("Blocks all")
+    expect(cause).to_contain_text("Blocking")
     other = why(page).locator("[data-code=slotsBusy]")
     expect(other.get_by_text("What to do:")).to_be_hidden()
     other.get_by_text("All slots of the pool").click()
@@ -48,7 +48,7 @@ def test_evidence_is_told_by_name_and_in_the_units_of_people(page: Page, render:
         [
             "pool",
             "used slots",
-            "estimated wait of its first",
+            "estimated wait of the first task",
             "evaluated at",
             "autoscale",
             "jobs ahead (priority): waiting tasks",
@@ -68,7 +68,7 @@ def test_evidence_leads_to_the_pool_and_its_nodes(page: Page, render: Canned) ->
     stuck(render, findings=[finding("startTaskFailed", "blocking", evidence=shown)])
     show(page, render)
     evidence = why(page).locator(".evidence")
-    expect(evidence.locator("dt")).to_have_text(["pool", "nodes that take tasks", "nodes, for example"])
+    expect(evidence.locator("dt")).to_have_text(["pool", "nodes accepting tasks", "example nodes"])
     expect(evidence.get_by_role("link", name="render-d4s")).to_have_attribute("href", "?account=demo&pool=render-d4s")
     evidence.get_by_role("link", name=failed["id"]).click()
     expect(page.get_by_role("dialog")).to_contain_text(failed["id"])
@@ -84,7 +84,7 @@ def test_evidence_of_a_pool_that_is_missing_leads_nowhere(page: Page, render: Ca
 
 def test_a_job_that_runs_tells_what_limits_it_in_a_line(page: Page, render: Canned) -> None:
     show(page, render)
-    expect(why(page).get_by_role("heading")).to_have_text("What its waiting tasks wait for")
+    expect(why(page).get_by_role("heading")).to_have_text("Why tasks are waiting")
     expect(page.get_by_test_id("why-summary")).to_contain_text("It runs 4 tasks, and 10 wait")
     expect(why(page).get_by_text("What to do:")).to_be_hidden()
 
@@ -107,7 +107,7 @@ def test_a_job_of_which_nothing_waits_asks_nothing(page: Page, render: Canned) -
 def test_what_could_not_be_found_out_is_said(page: Page, render: Canned) -> None:
     stuck(render, unknown=["Batch wasn't asked, so how the job is now isn't known: it is throttling."])
     show(page, render)
-    expect(page.get_by_label("What couldn't be found out")).to_contain_text("it is throttling.")
+    expect(page.get_by_label("Not determined")).to_contain_text("it is throttling.")
 
 
 def test_markup_in_an_explanation_is_text(page: Page, render: Canned) -> None:

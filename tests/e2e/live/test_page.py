@@ -33,7 +33,7 @@ def test_the_accounts_tile_moves_by_itself(stack: RunningStack, page: Page) -> N
     succeeded = page.get_by_test_id("tasks-succeeded")
     expect(succeeded).to_have_text(re.compile(r"^[1-9]"), timeout=SOON)
     expect(succeeded).not_to_have_text(succeeded.inner_text(), timeout=SOON)
-    expect(page.get_by_test_id("round")).to_contain_text("Last round:")
+    expect(page.get_by_test_id("round")).to_contain_text("Last poll:")
 
 
 def test_the_filter_of_the_address_is_the_apis(stack: RunningStack, page: Page) -> None:

@@ -139,15 +139,15 @@ def test_a_part_that_fails_is_read_again_and_none_before_it(page: Page, large: C
     show(page, large)
     fail(page, 200)
     export(page).click()
-    problem, go_on = page.get_by_test_id("export-problem"), page.get_by_role("button", name="Go on with the export")
-    expect(problem).to_have_text("Stopped at 200 of about 250,000 tasks. The server doesn't answer.")
+    problem, go_on = page.get_by_test_id("export-problem"), page.get_by_role("button", name="Resume the export")
+    expect(problem).to_have_text("Export stopped after 200 of about 250,000 tasks. The server doesn't respond.")
     refusal = {"error": {"code": "Busy", "message": "Too many requests.", "target": None}}
     fail(page, 200, status=429, json=refusal, headers={"Retry-After": "7"})
     go_on.click()
     expect(problem).to_contain_text("Too many requests; try again in 7 s.")
     large.cut = 1
     go_on.click()
-    expect(problem).to_contain_text("The connection broke.")
+    expect(problem).to_contain_text("The connection was lost.")
     expect(go_on).to_be_focused()
     if way == PICKER:
         go_on.click()
@@ -165,7 +165,7 @@ def test_a_job_that_is_deleted_meanwhile_is_said_in_words(page: Page, large: Can
     gone = {"error": {"code": "JobNotFound", "message": "There is no job 'render' here.", "target": None}}
     fail(page, 100, status=404, json=gone)
     export(page).click()
-    expect(status(page)).to_have_text("Stopped at 100 of about 250,000 tasks. There is no job 'render' here.")
+    expect(status(page)).to_have_text("Export stopped after 100 of about 250,000 tasks. There is no job 'render' here.")
     page.get_by_role("button", name="Discard the export").click()
     expect(status(page)).to_be_empty()
     expect(export(page)).to_be_focused()
@@ -230,4 +230,4 @@ def test_how_many_are_exported_is_not_said_where_it_is_not_known(page: Page, lar
     page.route(re.compile("format=csv.*continuation=100"), lambda route: route.abort())
     show(page, large, prefix="g")
     export(page).click()
-    expect(status(page)).to_contain_text("Stopped at 100 tasks so far.")
+    expect(status(page)).to_contain_text("Export stopped after 100 tasks so far.")

@@ -50,7 +50,7 @@ def test_times_are_told_with_the_zone_that_they_are_in(browser: Browser, events:
     with browser.new_context(timezone_id="Asia/Tokyo") as context:
         page = context.new_page()
         open_feed(page, events)
-        expect(page.get_by_test_id("shown")).to_have_text("1 event shown, all that match · times in Asia/Tokyo")
+        expect(page.get_by_test_id("shown")).to_have_text("1 event shown (all matches) · times in Asia/Tokyo")
         expect(page.locator("[data-event=e1] time")).to_have_text("2 Jan, 12:04:05")
 
 
@@ -93,10 +93,10 @@ def test_filters_are_the_apis_and_live_in_the_address(page: Page, events: Canned
     page.get_by_label("Kind").select_option("TaskFailEvent")
     expect_rows(page, 12)
     expect(page).to_have_url(re.compile(r"\?view=events&account=demo&kind=TaskFailEvent$"))
-    page.get_by_label("Of the job").fill("other")
+    page.get_by_label("Job id").fill("other")
     expect(page.get_by_test_id("no-events")).to_contain_text("No event matches")
     page.get_by_test_id("no-events").get_by_role("link", name="Show all events").click()
-    page.get_by_label("Of the pool").fill("render-d4s")
+    page.get_by_label("Pool id").fill("render-d4s")
     page.get_by_label("From").fill("2026-01-01T10:30")
     expect(page).to_have_url(re.compile(r"&pool=render-d4s&from=2026-01-01T\d\d%3A\d\d%3A00Z$"))
     expect(page.get_by_label("From")).to_have_value("2026-01-01T10:30")
@@ -117,7 +117,7 @@ def test_a_job_shows_its_latest_events_and_leads_to_all_of_them(page: Page, even
     expect(latest.locator("[data-event=e120]")).not_to_contain_text("jobrender")
     latest.get_by_role("link", name="All events").click()
     expect(page).to_have_url(re.compile(r"\?view=events&account=demo&job=render$"))
-    expect(page.get_by_label("Of the job")).to_have_value("render")
+    expect(page.get_by_label("Job id")).to_have_value("render")
     expect_rows(page, 50)
     page.goto(f"{events.url}/?account=demo&job=quiet")
     expect(page.get_by_test_id("job-heading")).to_be_visible()
@@ -144,19 +144,19 @@ def test_a_pool_and_a_node_show_their_latest_events(page: Page, pools: Canned) -
 def test_it_is_said_how_events_come_in_and_what_is_wrong_with_that(page: Page, events: Canned) -> None:
     open_feed(page, events)
     line = page.get_by_test_id("ingestion")
-    expect(line).to_contain_text(re.compile(r"^1,200 events so far, from 3 logs looked at \d+ s ago; the latest was"))
+    expect(line).to_contain_text(re.compile(r"^1,200 events so far, from 3 logs, last check \d+ s ago; latest event logged"))
     expect(page.get_by_test_id("ingestion-trouble")).to_have_count(0)
     events.ingestion = ingestion(
         behindBlobs=2, behindBytes=12_345_678, behindSince=stamp(3_700), refused=3, problems=["a.json: It is gone."]
     )
     page.reload()
     trouble = page.get_by_test_id("ingestion-trouble")
-    expect(trouble).to_contain_text("12 MB of 2 logs aren't read yet, since 1 h: some events are missing.")
-    expect(trouble).to_contain_text("3 records couldn't be read; which and why.")
+    expect(trouble).to_contain_text("12 MB in 2 logs waiting to be read for 1 h; some events are missing.")
+    expect(trouble).to_contain_text("3 records couldn't be read; download the list with reasons.")
     expect(trouble).to_contain_text("a.json: It is gone.")
     events.ingestion, events.events = ingestion(container=None, sweptAt=None), []
     page.reload()
-    expect(line).to_contain_text("No new events are read: name the storage account")
+    expect(line).to_contain_text("Event ingestion is off. Set TELEMETRY_STORAGE to the storage account")
     expect(page.get_by_test_id("no-events")).to_contain_text("No events yet")
 
 
@@ -168,7 +168,7 @@ def test_each_of_several_accounts_has_its_own_events(page: Page, events: Canned)
     expect_rows(page, 50)
     assert any(path.startswith("/api/accounts/other/events?") for path in events.asked)
     open_feed(page, events, "&account=none")
-    expect(page.get_by_test_id("no-accounts")).to_contain_text("No such account is watched")
+    expect(page.get_by_test_id("no-accounts")).to_contain_text("This account isn't monitored")
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1300, "light"), (420, "dark")])

@@ -39,7 +39,7 @@ def test_the_way_up_from_a_job_leads_to_the_list_as_it_was(page: Page, render: C
 def test_what_belongs_together_leads_to_each_other(page: Page, pools: Canned) -> None:
     pools.jobs = {"demo": [job("nightly:job-3"), job("other", poolId="etl")]}
     show_pool(page, pools)
-    page.get_by_role("link", name="its jobs").click()
+    page.get_by_role("link", name="jobs on this pool").click()
     expect(page).to_have_url(re.compile(r"\?account=demo&poolId=render-d4s$"))
     expect(page.locator("tr[data-job]")).to_have_count(1)
     assert any("/jobs?" in asked and "poolId=render-d4s" in asked for asked in pools.asked)

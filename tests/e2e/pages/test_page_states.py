@@ -110,7 +110,7 @@ def test_the_banner_appears_when_the_server_dies_and_goes_when_it_is_back(page: 
     page.goto(canned.url)
     expect(page.locator("[data-job=render]")).to_be_visible()
     canned.stop()
-    expect(page.get_by_test_id("banner")).to_contain_text(re.compile(r"Can't reach the server since \d+ s; retrying\."))
+    expect(page.get_by_test_id("banner")).to_contain_text(re.compile(r"The server hasn't responded for \d+ s; retrying\."))
     expect(page.locator("main.outdated [data-job=render]")).to_be_visible()
     with serving(canned, port=int(canned.url.rsplit(":", 1)[1])):
         expect(page.get_by_test_id("banner")).to_be_hidden(timeout=15_000)
@@ -150,7 +150,7 @@ def test_a_long_first_read_shows_how_far_it_is(page: Page, canned: Canned) -> No
     expect(page.locator("tr[data-job=render] .read")).to_contain_text("340,000 of about 1,000,000 read")
     assert page.locator("progress").evaluate("bar => bar.position") == pytest.approx(0.34)
     fill(canned, job("render", taskCounts=None, progress={"tasks": 1_200, "expected": None}))
-    expect(page.locator("tr[data-job=render] .read")).to_contain_text("1,200 changed meanwhile read")
+    expect(page.locator("tr[data-job=render] .read")).to_contain_text("1,200 changed tasks read")
     assert page.locator("progress").evaluate("bar => bar.position") == -1, "nobody knows how many changed"
 
 

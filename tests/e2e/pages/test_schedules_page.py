@@ -51,7 +51,7 @@ def test_an_account_tells_the_sums_of_its_schedules(page: Page, schedules: Canne
     expect(page.get_by_test_id("active-jobs")).to_have_text("2")
     expect(page.get_by_test_id("running-tasks")).to_have_text("1,672")
     expect(page.get_by_test_id("missed-runs")).to_have_text("4")
-    expect(page.locator(".tile")).to_contain_text("unknown of 1 schedule")
+    expect(page.locator(".tile")).to_contain_text("unknown for 1 schedule")
     page.get_by_role("link", name="Jobs").click()
     expect(page.get_by_test_id("schedules-line")).to_have_text("3 job schedules, 2 active, 1 disabled")
     page.get_by_role("link", name="3 job schedules").click()
@@ -72,8 +72,8 @@ def test_sums_of_what_was_not_read_are_no_zeros(page: Page, schedules: Canned) -
     schedules.accounts[0]["schedules"]["asOf"] = stamp(10_850)
     schedules.broken = {}
     page.reload()
-    expect(page.locator(".tile")).to_contain_text("200 waiting; 3 jobs not read yet")
-    expect(page.locator(".tile")).to_contain_text("of 3 runs so far, runs unknown of 1 schedule")
+    expect(page.locator(".tile")).to_contain_text("200 waiting (active); 3 jobs not read yet")
+    expect(page.locator(".tile")).to_contain_text("of 3 runs so far, runs unknown for 1 schedule")
     expect(page.get_by_test_id("missed-runs")).to_have_text("\u2013")
     expect(page.get_by_test_id("fresh")).to_contain_text("as of 3 h ago")
     schedules.accounts[0]["schedules"] = None
@@ -112,11 +112,11 @@ def test_a_schedule_opens_a_page_with_its_latest_jobs_and_what_they_are_to_be_li
     page.get_by_role("link", name="sync", exact=True).click()
     expect(page).to_have_url(re.compile(r"\?account=demo&schedule=sync$"))
     expect(page.get_by_test_id("schedule-heading")).to_be_focused()
-    expect(page.get_by_test_id("rhythm")).to_have_text("runs every 10 min, within 5 min or not at all")
+    expect(page.get_by_test_id("rhythm")).to_have_text("runs every 10 min, start window 5 min")
     expect(page.get_by_test_id("missed-runs")).to_have_text("4")
     expect(page.get_by_test_id("missed-line")).to_contain_text("Counted since its first run fell due.")
     expect(page.get_by_test_id("tasks-line")).to_contain_text(
-        "948 tasks of its jobs, 836 running, 100 waiting, 1 failed"
+        "948 tasks in its jobs, 836 running, 100 waiting (active), 1 failed"
     )
     rows = page.get_by_test_id("runs").locator("tr[data-run]")
     expect(rows).to_have_count(2)
@@ -135,18 +135,18 @@ def test_a_schedule_opens_a_page_with_its_latest_jobs_and_what_they_are_to_be_li
 
 def test_what_is_not_known_of_a_schedule_is_said(page: Page, schedules: Canned) -> None:
     page.goto(f"{schedules.url}/?account=demo&schedule=closing")
-    expect(page.get_by_test_id("missed-line")).to_contain_text("Missed runs can't be told: It was over, or disabled")
+    expect(page.get_by_test_id("missed-line")).to_contain_text("Missed runs unknown: It was over, or disabled")
     expect(page.get_by_test_id("next-run")).to_have_text("\u2013")
-    expect(page.locator("[data-section=runs]")).to_contain_text("It has made no job that is known here.")
-    expect(page.locator("[data-section=specification]")).to_contain_text("It wasn't read yet.")
-    expect(page.locator("li.state")).to_contain_text("disabled for 2 h, active before")
+    expect(page.locator("[data-section=runs]")).to_contain_text("No job of this schedule is known.")
+    expect(page.locator("[data-section=specification]")).to_contain_text("The job template hasn't been read yet.")
+    expect(page.locator("li.state")).to_contain_text("disabled for 2 h, previously active")
     problem = "Its job specification makes no sense: ValidationError."
     gone = {"id": "closing:job-7", "state": None, "deleted": True}
     schedules.schedules["demo"][1] |= {"jobSpecificationProblem": problem, "recentJob": gone}
     schedules.schedules["demo"][1]["totals"] |= {"unknownJobs": 7, "exact": False}
     page.goto(f"{schedules.url}/?account=demo&schedule=closing")
     expect(page.locator("[data-section=specification]")).to_contain_text(problem)
-    expect(page.get_by_text("7 not known here")).to_be_visible()
+    expect(page.get_by_text("7 jobs unknown")).to_be_visible()
     open_list(page, schedules)
     expect(page.get_by_text("job-7 deleted")).to_be_visible()
     page.goto(f"{schedules.url}/?account=demo&schedule=none")
@@ -158,7 +158,7 @@ def test_a_schedule_that_is_gone_tells_when_that_was_found(page: Page, schedules
     gone = schedule("nightly", deleted=True, deletedTime=stamp(330), jobSpecification=specification)
     schedules.schedules["demo"] = [gone]
     page.goto(f"{schedules.url}/?account=demo&schedule=nightly")
-    expect(page.locator("li.state")).to_have_text("deleted, as a poll found 5 min ago, active before")
+    expect(page.locator("li.state")).to_have_text("deleted, found by a poll 5 min ago, previously active")
     expect(page.get_by_test_id("next-run")).to_have_text("\u2013")
     expect(page.locator("[data-field=maxParallelTasks]")).to_contain_text("no limit")
     page.get_by_role("link", name="render-d4s").click()

@@ -67,7 +67,7 @@ def test_charts_show_what_there_is_and_nothing_of_what_there_is_not(
     expect(chart(page, "gpu")).to_contain_text(re.compile(r"GPU 0\s*50%.*GPU 1\s*50%"))
     expect(chart(page, "gpu-temperature")).to_contain_text(re.compile(r"GPU 0\s*70 °C\s*GPU 1\s*60 °C"))
     expect(chart(page, "gpu-throttled").locator("[data-line]")).to_have_count(1)
-    expect(chart(page, "gpu-throttled")).to_contain_text(re.compile(r"by the limit of power\s*25%"))
+    expect(chart(page, "gpu-throttled")).to_contain_text(re.compile(r"power cap\s*25%"))
     expect(page).to_have_url(re.compile(r"charts=6h$"))
 
 
@@ -76,8 +76,8 @@ def test_rates_are_those_of_whole_disks_and_real_networks_also_while_a_step_goes
 ) -> None:
     show_pool(page, measured, node=FIRST)
     expect(chart(page, "disk")).to_contain_text(re.compile(r"read\s*1 MiB/s.*written\s*1 MiB/s"))
-    expect(chart(page, "network")).to_contain_text(re.compile(r"in\s*1 MiB/s"))
-    expect(chart(page, "network")).not_to_contain_text("out")
+    expect(chart(page, "network")).to_contain_text(re.compile(r"received\s*1 MiB/s"))
+    expect(chart(page, "network")).not_to_contain_text("sent")
 
 
 def test_a_gap_stays_one(page: Page, measured: Canned) -> None:
@@ -85,7 +85,7 @@ def test_a_gap_stays_one(page: Page, measured: Canned) -> None:
     mean = chart(page, "cpu").locator(".mean")
     assert mean.get_attribute("d").count("M") == 2  # type: ignore[union-attr]
     expect(chart(page, "cpu").get_by_test_id("silence")).to_have_count(1)
-    expect(charts(page).locator(".key").last).to_contain_text("nothing came")
+    expect(charts(page).locator(".key").last).to_contain_text("no data")
 
 
 def test_one_cursor_moves_over_all_charts_by_keys_and_pointer(page: Page, measured: Canned) -> None:
@@ -98,10 +98,10 @@ def test_one_cursor_moves_over_all_charts_by_keys_and_pointer(page: Page, measur
     expect(page.locator(".measures .cursor")).to_have_count(6)
     for _ in range(6):
         page.keyboard.press("PageDown")
-    expect(slider).to_have_attribute("aria-valuetext", re.compile("in use nothing came"))
+    expect(slider).to_have_attribute("aria-valuetext", re.compile("in use no data"))
     expect(chart(page, "disk").locator(".values")).to_have_text(re.compile(r"read\s*\S\s*written\s*\S$"))
     page.keyboard.press("Escape")
-    expect(page.get_by_test_id("moment")).to_contain_text("Last values")
+    expect(page.get_by_test_id("moment")).to_contain_text("Latest values")
     expect(page.get_by_role("dialog")).to_be_visible()
     chart(page, "network").locator("svg").hover(position={"x": 300, "y": 40})
     expect(page.locator(".measures .cursor")).to_have_count(6)
@@ -120,8 +120,8 @@ def test_cores_are_asked_for_when_somebody_wants_them(page: Page, measured: Cann
     show_pool(page, measured, node=FIRST)
     expect(chart(page, "cpu")).to_be_visible()
     assert not any("cpu.mode%3Didle" in path for path in measured.asked)
-    page.get_by_text("Each core").click()
-    expect(page.get_by_test_id("cores")).to_contain_text("busiest is core 11 with 91.7%, the idlest core 0 with 0%")
+    page.get_by_text("By core").click()
+    expect(page.get_by_test_id("cores")).to_contain_text("Busiest: core 11 (91.7%); least busy: core 0 (0%).")
     drawn = (
         chart(page, "cpu").locator(".core").evaluate_all("paths => paths.map(each => each.getAttribute('d') !== '')")
     )
@@ -146,7 +146,7 @@ def test_tasks_that_ran_stand_below_on_the_same_time_and_lead_to_theirs(page: Pa
     assert kinds == ["success", "failure", "running"]
     expect(strip.get_by_test_id("mark")).to_have_count(1)
     runs.first.hover()
-    expect(page.locator(".tip")).to_contain_text(re.compile(r"^frame-2 of render · ended · from .* · 10 min$"))
+    expect(page.locator(".tip")).to_contain_text(re.compile(r"^frame-2 of render · ended · .* to .* · 10 min$"))
     widths = [each.bounding_box()["width"] for each in runs.all()]  # type: ignore[index]
     assert widths[0] > widths[1] > widths[2]
     runs.first.click()
@@ -168,22 +168,22 @@ def test_what_is_left_out_and_what_the_node_is_are_told(page: Page, measured: Ca
     )
     show_pool(page, measured, node=FIRST)
     expect(page.get_by_test_id("left-out")).to_have_text(
-        "Left out of 14,201 records: 3 couldn't be read; 9 that no chart knows "
+        "Not charted, out of 14,201 records: 3 unreadable; 9 of unknown measurements "
         "(“gremlins”, “<b>x</b>”, “c” and 1 other)."
     )
     expect(page.get_by_test_id("facts")).to_have_text("Xeon, 8 cores · d8 · eastus · booted 2 min ago")
-    expect(page.get_by_test_id("killed")).to_contain_text("12 processes were killed for want of memory")
-    expect(page.get_by_test_id("damaged")).to_contain_text("110 errors in the memory of GPU 10 couldn't be corrected")
+    expect(page.get_by_test_id("killed")).to_contain_text("12 processes were killed because memory ran out")
+    expect(page.get_by_test_id("damaged")).to_contain_text("110 uncorrectable memory errors on GPU 10")
 
 
 def test_the_values_are_there_as_a_table_and_as_csv(page: Page, measured: Canned) -> None:
     show_pool(page, measured, node=FIRST)
-    charts(page).get_by_text("The same as a table").click()
+    charts(page).get_by_text("Show as table").click()
     table = page.get_by_role("region", name="Charts as a table")
     expect(table.locator("thead th")).to_have_count(8)
     expect(table.locator("tbody tr")).to_have_count(120)
     expect(table.locator("tbody tr").first).to_contain_text(re.compile(r"99.2%.*89.2% to 109%"))
-    expect(table.locator("tbody tr").nth(55)).to_contain_text("nothing came")
+    expect(table.locator("tbody tr").nth(55)).to_contain_text("no data")
     link = charts(page).get_by_role("link", name="Telemetry as CSV").get_attribute("href")
     assert link
     assert link.endswith("format=csv")
@@ -196,18 +196,18 @@ def test_where_only_hours_are_kept_all_steps_are_hours(page: Page, measured: Can
     series = {"name": "system.network.io", "attributes": way, "unit": "By", "kind": "counter", "points": growth}
     measured.telemetry = lambda asked: telemetry([series], end=end, step=asked.get("step", "PT30M"), hourly=parts)
     show_pool(page, measured, node=FIRST, charts="7d")
-    expect(page.get_by_test_id("moment")).to_contain_text("steps of 1 h")
-    expect(chart(page, "network")).to_contain_text(re.compile(r"in\s*1 MiB/s"))
+    expect(page.get_by_test_id("moment")).to_contain_text("1 h intervals")
+    expect(chart(page, "network")).to_contain_text(re.compile(r"received\s*1 MiB/s"))
     expect(chart(page, "network").locator(".mean")).to_have_attribute("d", re.compile(r"^M[^M]*L[^M]*$"))
 
 
 @pytest.mark.parametrize(
     ("told", "sentence"),
     [
-        ({"container": None}, "name the storage account that nodes write to in the setting TELEMETRY_STORAGE"),
-        ({"telemetry": None}, "Let an agent on them, such as Telegraf, append"),
-        ({"telemetry": {"blobs": 3, "behindBytes": 0}}, "The node sent nothing in the last 1 h."),
-        ({"telemetry": {"blobs": 3, "behindBytes": 2048}}, "2 KiB of what nodes sent aren't read yet."),
+        ({"container": None}, "Set TELEMETRY_STORAGE to the storage account that the nodes write to."),
+        ({"telemetry": None}, "Configure an agent on the nodes, such as Telegraf, to append"),
+        ({"telemetry": {"blobs": 3, "behindBytes": 0}}, "The node sent no data in the last 1 h."),
+        ({"telemetry": {"blobs": 3, "behindBytes": 2048}}, "2 KiB of node telemetry not read yet."),
     ],
 )
 def test_a_node_that_sent_nothing_says_why_and_what_to_do(
@@ -224,8 +224,8 @@ def test_a_node_that_sent_nothing_says_why_and_what_to_do(
 @pytest.mark.parametrize(
     ("names_node", "sentence"),
     [
-        (True, "What the node sent in the last 1 h can't be drawn:"),
-        (False, "Nothing that names this node came in the last 1 h, but blobs that name none did:"),
+        (True, "The data that the node sent in the last 1 h can't be charted:"),
+        (False, "No data names this node in the last 1 h, but these blobs name no node:"),
     ],
 )
 def test_a_node_whose_blobs_cannot_be_drawn_says_what_came_and_why(
@@ -238,7 +238,7 @@ def test_a_node_whose_blobs_cannot_be_drawn_says_what_came_and_why(
     show_pool(page, measured, node=FIRST)
     nothing = page.get_by_test_id("no-telemetry")
     expect(nothing).to_contain_text(sentence)
-    expect(nothing).not_to_contain_text("The node sent nothing")
+    expect(nothing).not_to_contain_text("The node sent no data")
     expect(page.get_by_test_id("undrawn").get_by_role("listitem")).to_have_text([f"a/<b>.prom: {reason}"])
 
 

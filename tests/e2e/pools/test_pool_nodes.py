@@ -104,14 +104,14 @@ def test_the_map_follows_every_filter_of_the_table(page: Page, pools: Canned) ->
         assert {each.get_attribute("data-cells-of"): each.get_attribute("data-number") for each in drawn.all()} == {
             kind: str(number) for kind, number in wanted.items()
         }
-    expect(section(page, "node-map")).to_contain_text("3 nodes with rarer causes can't be told apart here")
+    expect(section(page, "node-map")).to_contain_text("The map can't highlight 3 nodes with rarer causes")
     page.set_viewport_size({"width": 1300, "height": TALL})
     expect(rows(page)).to_have_count(1)
     assert rows(page).locator(".why").evaluate("cell => getComputedStyle(cell).display") == "table-cell"
 
 
 @pytest.mark.parametrize(
-    ("state", "words"), [("creating", "not yet: it is being created"), ("unknown", "Batch doesn't say")]
+    ("state", "words"), [("creating", "not yet: the node is being created"), ("unknown", "not reported")]
 )
 def test_a_node_that_nobody_saw_says_so(page: Page, pools: Canned, state: str, words: str) -> None:
     pools.nodes[0] |= {"state": state, "lastSeen": None}
@@ -145,10 +145,10 @@ def test_recent_tasks_that_are_older_than_the_node_are_told_as_of_then(page: Pag
     first |= {"recentTasks": recent, "recentTasksAsOf": stamp(300), "asOf": stamp(2)}
     show_pool(page, pools, node=first["id"])
     expect(page.get_by_role("dialog")).to_contain_text("Recent tasks, as of 5 min ago")
-    expect(page.get_by_test_id("recent-tasks")).to_have_text("frame-00 of render, then preparing")
+    expect(page.get_by_test_id("recent-tasks")).to_have_text("frame-00 of render, at that time preparing")
     second |= {"recentTasks": [], "recentTasksAsOf": stamp(300), "asOf": stamp(2), "runningTasks": 2}
     show_pool(page, pools, node=second["id"])
-    expect(page.get_by_test_id("no-recent-tasks")).to_have_text("None was known then; it has run some since.")
+    expect(page.get_by_test_id("no-recent-tasks")).to_have_text("No tasks were known at that time; the node has run tasks since.")
     first |= {"recentTasksAsOf": first["asOf"]}
     show_pool(page, pools, node=first["id"])
     expect(page.get_by_test_id("recent-tasks")).to_have_text("frame-00 of render, preparing")
@@ -174,14 +174,14 @@ def test_a_node_tells_what_befell_it(page: Page, pools: Canned) -> None:
     found = interruptions(total=4, lastHour=1, lastDay=2, latest=stamp(300), unexplainedRestarts=3)
     pools.nodes[0] |= {"history": past, "historyComplete": False, "flapping": True, "flaps": 3, "interruptions": found}
     show_pool(page, pools, node=FIRST)
-    expect(page.get_by_test_id("flapping")).to_have_text("Flapping: 3 falls into a bad state within an hour.")
+    expect(page.get_by_test_id("flapping")).to_have_text("Flapping: entered a bad state 3 times within an hour.")
     expect(page.get_by_role("dialog")).to_contain_text(
-        "1 interruption in the last hour, 2 in the last day, 4 in all since it was first polled 1 d ago;"
-        " the last 5 min ago; up to 3 more may have gone unseen"
+        "1 interruption in the last hour, 2 in the last day, 4 in total since the first poll 1 d ago;"
+        " latest 5 min ago; up to 3 more may have been missed"
     )
     told = page.get_by_test_id("past").locator("li")
     expect(told).to_have_text(
-        [re.compile("running"), re.compile("no poll saw.*for 1 min 40 s"), re.compile("for 1 h$")]
+        [re.compile("running"), re.compile("no poll recorded.*for 1 min 40 s"), re.compile("for 1 h$")]
     )
     zone = page.evaluate("Intl.DateTimeFormat().resolvedOptions().timeZone")
     expect(page.get_by_role("dialog")).to_contain_text(f"; times in {zone}")
@@ -198,9 +198,9 @@ def test_runs_between_which_no_poll_looked_are_told_as_one_but_trouble_is_not(pa
     told = page.get_by_test_id("past").locator("li")
     expect(told).to_have_text(
         [
-            re.compile(r"running\s*with 2 breaks that no poll saw"),
+            re.compile(r"running\s*with 2 interruptions that no poll recorded"),
             re.compile("unusable.*for 1 min$"),
-            re.compile("states that no poll saw.*for 1 min$"),
+            re.compile("states that no poll recorded.*for 1 min$"),
             re.compile("unusable.*for 1 min$"),
             re.compile("idle.*for 1 min$"),
         ]
@@ -212,7 +212,7 @@ def test_runs_between_which_no_poll_looked_are_told_as_one_but_trouble_is_not(pa
 def test_a_node_of_which_polls_tell_no_more_is_stale(page: Page, pools: Canned) -> None:
     pools.nodes[0]["level"] = "stale"
     show_pool(page, pools, node=FIRST)
-    expect(page.get_by_test_id("node-level")).to_contain_text("Stale: no poll has told of it since then")
+    expect(page.get_by_test_id("node-level")).to_contain_text("Stale: no poll has read this node since then")
     show_pool(page, pools, node=pools.nodes[1]["id"])
     expect(page.get_by_test_id("node-state")).to_be_visible()
     expect(page.get_by_test_id("node-level")).to_have_count(0)
@@ -222,7 +222,7 @@ def test_a_node_that_was_never_preempted_says_so_in_few_words(page: Page, pools:
     pools.nodes[0] |= {"isDedicated": False, "interruptions": interruptions(total=0, lastHour=0, lastDay=0)}
     show_pool(page, pools, node=FIRST)
     expect(page.locator("[data-field=Interruptions] dd")).to_have_text(
-        re.compile("^no interruption since it was first polled 1 d ago")
+        re.compile("^no interruptions since the first poll 1 d ago")
     )
 
 

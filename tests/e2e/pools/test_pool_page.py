@@ -31,14 +31,14 @@ def test_the_top_tells_state_use_and_what_is_wrong_with_its_age(page: Page, pool
     scale = auto_scale(error={"code": "AutoScaleFormulaEvaluationError", "message": "Unknown variable."})
     fill(pools, pools.nodes, resizeErrors=errors, autoScale=scale)
     show_pool(page, pools)
-    expect(page.get_by_test_id("allocation")).to_have_text(re.compile(r"resizing for 1 h 56 min"))
+    expect(page.get_by_test_id("allocation")).to_have_text(re.compile(r"^allocation state resizing for 1 h 56 min"))
     expect(page.get_by_test_id("nodes").first).to_have_text("61")
     expect(page.get_by_test_id("cores-busy")).to_have_text("96")
     troubles = page.get_by_test_id("troubles").locator("li")
     expect(troubles).to_have_count(5)
     expect(troubles.nth(0)).to_contain_text(re.compile("AccountCoreQuotaReached 10 min ago.*reached core quota"))
     expect(troubles.nth(1)).to_contain_text("AutoScaleFormulaEvaluationError 2 min ago")
-    expect(troubles.nth(4)).to_contain_text("ResizeStopped stale: last told 5 min ago")
+    expect(troubles.nth(4)).to_contain_text("ResizeStopped stale: last reported 5 min ago")
     expect(page.locator(".pool-top [data-legend=trouble]")).to_contain_text("4 start task failed, 1 unknown")
 
 
@@ -51,7 +51,7 @@ def test_formula_results_and_start_task_are_told_without_secrets(page: Page, poo
     expect(section(page, "autoscale").locator(".results li")).to_have_text(["$TargetDedicatedNodes=8", "pending=8"])
     expect(section(page, "autoscale")).to_contain_text("Evaluated every 5 min, last 2 min ago")
     expect(section(page, "start-task").locator("mark")).to_have_count(2)
-    expect(section(page, "start-task")).to_contain_text("with 2 retries at most")
+    expect(section(page, "start-task")).to_contain_text("at most 2 retries")
 
 
 def test_what_is_not_known_of_a_pool_is_not_told_as_none_or_not_yet(page: Page, pools: Canned) -> None:
@@ -63,7 +63,7 @@ def test_what_is_not_known_of_a_pool_is_not_told_as_none_or_not_yet(page: Page, 
     fill(pools, nodes, dedicated=size, spot=size, autoScale=scale, creationTime=stamp(1_830))
     show_pool(page, pools, node=FIRST)
     expect(page.locator(".pool-top [data-legend=other]")).to_contain_text("2 in other states")
-    expect(page.locator(".pool-top")).to_contain_text("target not known")
+    expect(page.locator(".pool-top")).to_contain_text("target unknown")
     expect(section(page, "autoscale")).to_contain_text("last at an unknown time")
     expect(page.get_by_role("dialog").locator("[data-field=Booted]")).to_contain_text("at an unknown time")
     expect(page.get_by_role("dialog").locator("[data-field=Started]")).to_contain_text("at an unknown time")
@@ -87,14 +87,14 @@ def test_the_history_shows_kinds_target_gaps_and_interruptions(page: Page, pools
     chart = history.get_by_role("slider")
     chart.focus()
     page.keyboard.press("Home")
-    first = "target 50 · 40 of 64 slots · 40 of 64 cores: 10 running, 4 idle, 2 in trouble"
+    first = "target 50 · 40 of 64 slots · 40 of 64 cores: 10 running, 4 idle, 2 unhealthy"
     expect(chart).to_have_attribute("aria-valuetext", re.compile(first))
     page.keyboard.press("PageDown")
     expect(history.get_by_test_id("readout")).to_contain_text("3 interruptions")
     expect(history.get_by_role("button", name="preempted")).to_contain_text("3")
     history.get_by_role("button", name="running").click()
     expect(history.locator("path[data-layer=node-running]")).to_have_count(0)
-    page.get_by_text("The same as a table").click()
+    page.get_by_text("Show as table").click()
     expect(history.locator("tbody tr")).to_have_count(60)
     expect(history.locator("tbody tr").filter(has_text="not polled")).to_have_count(6)
     expect(history.locator("tbody tr").last).to_contain_text("10 running, 4 idle, 2 start task failed")
@@ -124,7 +124,7 @@ def test_parts_fail_apart_and_come_back(page: Page, pools: Canned) -> None:
     expect(page.get_by_test_id("node-problem")).to_contain_text("There is no such node.")
     page.keyboard.press("Escape")
     with page.expect_request(re.compile("/nodestates"), timeout=2000):
-        page.get_by_role("button", name="Retry: Map of nodes").click()
+        page.get_by_role("button", name="Retry: Node map").click()
     pools.broken = {"nodes": (503, "Storage is busy.")}
     expect(page.locator("path[data-cells-of]")).to_have_count(6, timeout=40_000)
     page.get_by_role("link", name="Idle 8").click()

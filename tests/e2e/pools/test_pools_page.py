@@ -69,7 +69,7 @@ def test_slots_that_are_neither_used_nor_free_are_out_of_service(page: Page, poo
 def test_more_pools_are_shown_without_losing_the_focus(page: Page, pools: Canned) -> None:
     pools.pools["demo"] = [pool(f"pool-{number:03}") for number in range(410)]
     open_list(page, pools)
-    expect(page.locator(".rest")).to_contain_text("200 of 410 pools are shown.")
+    expect(page.locator(".rest")).to_contain_text("Showing 200 of 410 pools.")
     more = page.get_by_role("button", name="Show more")
     more.focus()
     for shown in (400, 410):
@@ -77,7 +77,7 @@ def test_more_pools_are_shown_without_losing_the_focus(page: Page, pools: Canned
         expect(page.locator("tr[data-pool]")).to_have_count(shown)
         expect(more).to_be_focused()
     expect(more).to_have_attribute("aria-disabled", "true")
-    expect(page.locator(".rest")).to_contain_text("410 of 410 pools are shown.")
+    expect(page.locator(".rest")).to_contain_text("Showing 410 of 410 pools.")
 
 
 def test_pools_with_problems_stand_first_and_other_orders_can_be_asked_for(page: Page, pools: Canned) -> None:
@@ -133,10 +133,10 @@ def test_an_account_tells_the_sums_of_its_pools_on_both_lists(page: Page, pools:
     pools.accounts = [account(**sums(mixed))]
     open_list(page, pools)
     expect(page.get_by_test_id("nodes")).to_have_text("77")
-    expect(page.locator(".tile")).to_contain_text("of 288, 41.7%; those of 5 nodes aren't known")
-    expect(page.locator(".tile [data-legend=trouble]")).to_have_text("5 in trouble: 4 start task failed, 1 unknown")
+    expect(page.locator(".tile")).to_contain_text("of 288, 41.7%; cores of 5 nodes unknown")
+    expect(page.locator(".tile [data-legend=trouble]")).to_have_text("5 unhealthy: 4 start task failed, 1 unknown")
     page.get_by_role("link", name="Jobs").click()
-    line = "4 pools, 77 nodes: 30 running, 18 idle, .*; 120 of 288 cores busy; cores of 5 nodes not known"
+    line = "4 pools, 77 nodes: 30 running, 18 idle, .*; 120 of 288 cores busy; cores of 5 nodes unknown"
     expect(page.get_by_test_id("pools-line")).to_have_text(re.compile(line))
     page.get_by_role("link", name="4 pools").click()
     expect(page).to_have_url(re.compile(r"\?view=pools&account=demo$"))
@@ -162,8 +162,8 @@ def test_lists_that_are_refused_say_why_instead_of_being_on_their_way(page: Page
         expect(page.get_by_test_id("fresh")).to_contain_text("not read yet")
         expect(page.locator(".choices")).to_have_text(re.compile("^all with", re.IGNORECASE))
     page.get_by_role("link", name="Jobs").click()
-    expect(page.get_by_test_id("pools-line")).to_have_text(f"Its pools aren't known: {REFUSED}")
-    expect(page.get_by_test_id("schedules-line")).to_have_text(f"Its job schedules aren't known: {REFUSED}")
+    expect(page.get_by_test_id("pools-line")).to_have_text(f"Pools unavailable: {REFUSED}")
+    expect(page.get_by_test_id("schedules-line")).to_have_text(f"Job schedules unavailable: {REFUSED}")
 
 
 def test_sums_of_pools_are_as_of_their_own_time(page: Page, pools: Canned) -> None:
@@ -209,7 +209,7 @@ def test_a_thousand_pools_are_listed_fast_and_filtered_at_once(page: Page, pools
     open_list(page, pools)
     expect(page.locator("tr[data-pool]").first).to_have_attribute("data-pool", "pool-0777")
     expect(page.locator("tr[data-pool]")).to_have_count(200)
-    expect(page.locator(".rest")).to_contain_text("200 of 1,000 pools are shown.")
+    expect(page.locator(".rest")).to_contain_text("Showing 200 of 1,000 pools.")
     page.get_by_label("Id begins with").fill("pool-099")
     expect(page.locator("tr[data-pool]")).to_have_count(10)
 

@@ -119,7 +119,7 @@ export function failureOf(error: unknown, since: number): Failure {
 
 /** The server's own sentence, and when to try again where it said so. */
 export function sentenceOf(error: unknown): string {
-  const message = failureOf(error, 0).message ?? "The server doesn't answer.";
+  const message = failureOf(error, 0).message ?? "The server doesn't respond.";
   const wait = error instanceof Refusal ? error.retryAfter : null;
   return wait === null ? message : `${message.replace(/\.$/, "")}; try again in ${wait} s.`;
 }

@@ -82,7 +82,7 @@ export function HistoryChart<State extends string>({
         height={HEIGHT}
         tabIndex={0}
         role="slider"
-        aria-label="Point in time; the arrow keys move it"
+        aria-label="Point in time; arrow keys move it"
         aria-valuemin={first}
         aria-valuemax={last}
         aria-valuenow={cursor ?? last}

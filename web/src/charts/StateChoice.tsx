@@ -9,6 +9,8 @@ export interface Choice<State extends string> {
   words: string;
   swatch: ComponentChildren;
   number: number | null;
+  /** Explains the words. */
+  title?: string | undefined;
 }
 
 interface ChoiceProps<State extends string> {
@@ -27,8 +29,14 @@ export function StateChoice<State extends string>({ choices, hidden, hide, child
   return (
     <div class="legend">
       <div class="choices" role="group" aria-label="States shown">
-        {choices.map(({ state, words, swatch, number }) => (
-          <button key={state} type="button" aria-pressed={!hidden.includes(state)} onClick={() => toggle(state)}>
+        {choices.map(({ state, words, swatch, number, title }) => (
+          <button
+            key={state}
+            type="button"
+            title={title}
+            aria-pressed={!hidden.includes(state)}
+            onClick={() => toggle(state)}
+          >
             {swatch}
             {begun(words)} <b>{number === null ? "–" : count(number)}</b>
           </button>

@@ -28,7 +28,7 @@ export function EventFeed({ filters }: { filters: EventFilters }) {
         <header>
           <p class="note" data-testid="shown">
             {value
-              ? `${plural(rows.length, "event")} shown${value.next ? "" : ", all that match"} · times in ${zone()}`
+              ? `${plural(rows.length, "event")} shown${value.next ? "" : " (all matches)"} · times in ${zone()}`
               : "Loading…"}
           </p>
           <a class="csv" href={pathOfEvents(filters, { format: "csv" })} download="events.csv">
@@ -44,7 +44,7 @@ export function EventFeed({ filters }: { filters: EventFilters }) {
           key={pathOfEvents(filters)}
           can={Boolean(value?.next) && !older}
           take={readOlder}
-          words={older ? "Reading…" : "Older events"}
+          words={older ? "Loading…" : "Older events"}
         />
       </section>
     </>
@@ -58,7 +58,7 @@ function NoEvents({ filters, more }: { filters: EventFilters; more: boolean }) {
       {isFiltered(filters) ? (
         <Link to={addressOfEvents({ account: filters.account })}>Show all events</Link>
       ) : (
-        <p>What Batch logs of pools and tasks appears here some minutes after it happened.</p>
+        <p>Events that Batch logs for pools and tasks appear here after some minutes.</p>
       )}
     </div>
   );

@@ -1,6 +1,7 @@
 // Which events are shown: of a kind, of a job, a task, a pool, a node, of a time.
 
 import { useContext, useEffect, useRef, useState } from "preact/hooks";
+import { begun } from "../format/text.ts";
 import { Going, Link } from "../routing/Link.tsx";
 import { addressOfEvents, type EventFilters, isFiltered, localOf, timeOf } from "./filters.ts";
 import { KINDS } from "./model.ts";
@@ -23,7 +24,7 @@ export function EventFilterBar({ filters, seen }: FilterBarProps) {
     <form
       class="filters of-events"
       role="search"
-      aria-label="Filter the events"
+      aria-label="Filter events"
       onSubmit={(event) => event.preventDefault()}
     >
       <select aria-label="Kind" value={filters.kind} onChange={(event) => choose({ kind: event.currentTarget.value })}>
@@ -68,8 +69,8 @@ function IdField({ name, asked, choose }: FieldProps) {
     <input
       type="search"
       name={name}
-      aria-label={`Of the ${name}`}
-      placeholder={`${name.charAt(0).toUpperCase()}${name.slice(1)} id…`}
+      aria-label={`${begun(name)} id`}
+      placeholder={`${begun(name)} id…`}
       autocomplete="off"
       spellcheck={false}
       value={draft}

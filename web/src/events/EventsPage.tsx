@@ -53,12 +53,12 @@ function Accounts({ accounts, chosen, filters }: AccountsProps) {
 function NoAccount({ some }: { some: boolean }) {
   return (
     <div class="empty" data-testid="no-accounts">
-      <h2>{some ? "No such account is watched" : "No accounts are configured"}</h2>
+      <h2>{some ? "This account isn't monitored" : "No accounts are configured"}</h2>
       {some ? (
         <Link to={addressOfEvents(EVERY_EVENT)}>Show all events</Link>
       ) : (
         <p>
-          Name the Batch accounts to watch in the setting <code>BATCH_ACCOUNTS</code>; their events appear here.
+          Add the Batch accounts to monitor to the setting <code>BATCH_ACCOUNTS</code>. Their events then appear here.
         </p>
       )}
     </div>

@@ -19,33 +19,33 @@ export function IngestionLine({ account }: { account: string }) {
   if (failure?.message != null && !value) {
     return (
       <p class="ingestion bad" data-testid="ingestion">
-        How events come in isn't known: <Outside text={failure.message} />
+        Event ingestion status unavailable: <Outside text={failure.message} />
       </p>
     );
   }
-  return value ? <Told account={account} told={value} /> : <p class="ingestion">How events come in is being read.</p>;
+  return value ? <Told account={account} told={value} /> : <p class="ingestion">Loading the event ingestion status…</p>;
 }
 
 function Told({ account, told }: { account: string; told: Ingestion }) {
   if (!told.container) {
     return (
       <p class="ingestion" data-testid="ingestion">
-        No new events are read: name the storage account with Batch's resource logs in the setting{" "}
-        <code>TELEMETRY_STORAGE</code>.
+        Event ingestion is off. Set <code>TELEMETRY_STORAGE</code> to the storage account that holds Batch's resource
+        logs.
       </p>
     );
   }
   return (
     <>
       <p class="ingestion" data-testid="ingestion">
-        {plural(told.events, "event")} so far, from {plural(told.blobs, "log")} looked at{" "}
-        <Age at={told.sweptAt} none="not yet" />
+        {plural(told.events, "event")} so far, from {plural(told.blobs, "log")}, last check{" "}
+        <Age at={told.sweptAt} none="pending" />
         {told.latestEvent && (
           <>
-            ; the latest was logged <Age at={told.latestEvent} />
+            ; latest event logged <Age at={told.latestEvent} />
           </>
         )}
-        {told.repeats > 0 && `; ${plural(told.repeats, "repeat")} left out`}.
+        {told.repeats > 0 && `; ${plural(told.repeats, "duplicate")} dropped`}.
       </p>
       <Trouble account={account} told={told} />
     </>
@@ -61,19 +61,18 @@ function Trouble({ account, told }: { account: string; told: Ingestion }) {
   if (!told.behindBytes && !asleep && !problems.length && !refused) return null;
   return (
     <ul class="ingestion-trouble" data-testid="ingestion-trouble">
-      {asleep && <li class="bad">No log was looked at for {span(age(sweptAt))}: newer events are missing.</li>}
+      {asleep && <li class="bad">Logs haven't been checked for {span(age(sweptAt))}; newer events are missing.</li>}
       {told.behindBytes > 0 && (
         <li class={late ? "bad" : ""}>
-          {size(told.behindBytes)} of {plural(told.behindBlobs, "log")}{" "}
-          {told.behindBytes === 1 ? "isn't" : "aren't"} read yet
-          {late && `, since ${span(age(behindSince))}: some events are missing`}.
+          {size(told.behindBytes)} in {plural(told.behindBlobs, "log")} waiting to be read
+          {late && ` for ${span(age(behindSince))}; some events are missing`}.
         </li>
       )}
       {refused > 0 && (
         <li>
           {plural(refused, "record")} couldn't be read;{" "}
           <a href={`${pathOfAccount(account, "rejects")}?format=csv&maxpagesize=1000`} download="rejects.csv">
-            which and why
+            download the list with reasons
           </a>
           .
         </li>

@@ -26,7 +26,7 @@ export function Csv({ href, file, of, several, about }: CsvProps) {
   const main = useRef<HTMLButtonElement>(null);
   const [does, take] =
     shown?.state === "running" ? ["Stop", stop]
-    : shown?.state === "failed" ? ["Go on", goOn]
+    : shown?.state === "failed" ? ["Resume", goOn]
     : ["CSV", () => begin(file, about)];
   const idle = does === "CSV";
   const discard = () => {
@@ -47,7 +47,7 @@ export function Csv({ href, file, of, several, about }: CsvProps) {
         <button type="button" class="csv" ref={main} onClick={(event) => event.detail < 2 && take()}>
           {idle && <span class="unseen">{begun(of)} as </span>}
           {does}
-          {!idle && <span class="unseen">{does === "Go on" && " with"} the export of {of}</span>}
+          {!idle && <span class="unseen"> the export of {of}</span>}
         </button>
       )}
       {shown?.state === "failed" && (
@@ -65,7 +65,7 @@ function Words({ shown: { state, rows, about, why }, of }: { shown: Shown; of: s
   if (state === "running") return <>{far}</>;
   return (
     <span class="bad" data-testid="export-problem">
-      {`Stopped at ${far}. `}
+      {`Export stopped after ${far}. `}
       <Outside text={why ?? ""} />
     </span>
   );

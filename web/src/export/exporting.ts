@@ -60,7 +60,7 @@ export class Exporting {
 
 function whyOf(error: unknown): string {
   if (error instanceof Refusal || error instanceof Unreachable) return sentenceOf(error);
-  if (error instanceof TypeError || isTimeout(error)) return "The connection broke.";
+  if (error instanceof TypeError || isTimeout(error)) return "The connection was lost.";
   if (error instanceof DOMException) return `The file can't be written: ${error.message}`;
   return error instanceof Error ? error.message : String(error);
 }

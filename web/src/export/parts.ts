@@ -71,13 +71,13 @@ class Part implements Transformer<Bytes, Bytes> {
     const rows = this.#scan(chunk);
     if (inHeadings) this.headings += this.#decoder.decode(chunk.subarray(0, rows), { stream: true });
     if (inHeadings && this.#records && this.#known !== null && this.headings !== this.#known) {
-      throw new Error("The table's columns changed meanwhile: begin anew.");
+      throw new Error("The table's columns changed during the export; start it again.");
     }
     out.enqueue(this.#known === null ? chunk : chunk.subarray(rows));
   }
 
   flush(): void {
-    if (!this.#ended) throw new Error("An answer ended too early.");
+    if (!this.#ended) throw new Error("A response ended too early.");
   }
 
   /** Counts the records that end, and returns where rows begin. */

@@ -45,7 +45,7 @@ export function FailureGroups({ view, open }: FailuresProps) {
 }
 
 function withoutGroups({ failed, ungrouped }: Failures): string {
-  if (failed === null) return "The job's tasks weren't read yet.";
+  if (failed === null) return "The job's tasks haven't been read yet.";
   return ungrouped ? `The causes of ${plural(ungrouped, "failure")} aren't known yet.` : "No task has failed.";
 }
 
@@ -70,7 +70,7 @@ function Groups({ failures, view, open }: FailuresProps & { failures: Failures }
         </tbody>
       </table>
       {failures.ungrouped > 0 && (
-        <p class="rest">{plural(failures.ungrouped, "more failure")} of rarer causes are not grouped.</p>
+        <p class="rest">{plural(failures.ungrouped, "more failure")} with rarer causes aren't grouped.</p>
       )}
     </>
   );
@@ -126,7 +126,7 @@ const NODES_SHOWN = 3;
 
 function Nodes({ group: { nodes, otherNodes } }: { group: FailureGroup }) {
   const hidden = nodes.slice(NODES_SHOWN).reduce((sum, { count: failures }) => sum + failures, otherNodes);
-  if (!nodes.length) return <span class="soft">none known</span>;
+  if (!nodes.length) return <span class="soft">unknown</span>;
   // Where tasks of rarer nodes weren't told apart, those of these may be among them.
   const atLeast = otherNodes ? "≥ " : "";
   return (
@@ -142,7 +142,7 @@ function Nodes({ group: { nodes, otherNodes } }: { group: FailureGroup }) {
           </small>
         </li>
       ))}
-      {hidden > 0 && <li class="soft">elsewhere {count(hidden)}</li>}
+      {hidden > 0 && <li class="soft">other {count(hidden)}</li>}
     </ul>
   );
 }

@@ -15,6 +15,7 @@ import { beginOf, RANGE_WORDS, RANGES, type Range } from "../time/ranges.ts";
 import { Section } from "../ui/page/Section.tsx";
 import { useSeen } from "../ui/page/useSeen.ts";
 import { Swatch } from "../ui/tiles/StateBar.tsx";
+import { taskStateLabel } from "../ui/tiles/taskStates.ts";
 import { HistoryTable } from "./HistoryTable.tsx";
 import type { History, HistoryPoint } from "./model.ts";
 
@@ -60,21 +61,22 @@ function Contents({ history, created }: { history: History; created: number }) {
   const series = useMemo(() => seriesOf(history), [history]);
   const known = history.value.filter(({ taskCounts }) => taskCounts);
   if (!known.length) {
-    const young = created > Date.parse(history.from) && " A shorter range shows more of so young a job.";
-    return <p class="nothing">Nothing is known at the end of any step of this range.{young}</p>;
+    const young = created > Date.parse(history.from) && " The job is younger than the range; choose a shorter one.";
+    return <p class="nothing">No data in this range.{young}</p>;
   }
   const point = cursor === null ? known.at(-1) : history.value[cursor];
   const counts = point?.taskCounts;
   const choices = TASK_STATES.map((state) => ({
     state,
-    words: state,
+    words: taskStateLabel(state),
     swatch: <Swatch state={state} />,
     number: counts ? counts[state] : null,
+    title: state === "active" ? "active in Azure Batch" : undefined,
   }));
   return (
     <>
       <StateChoice choices={choices} hidden={hidden} hide={setHidden}>
-        {cursor === null && "Last: "}
+        {cursor === null && "Latest: "}
         {point && moment(Date.parse(point.time))}
         {!counts && ", not polled"}
         {counts && point?.exact !== true && ", not confirmed as exact"}
@@ -110,5 +112,5 @@ function inWords(point: HistoryPoint | undefined): string {
   const time = moment(Date.parse(point.time));
   const counts = point.taskCounts;
   if (!counts) return `${time}: not polled`;
-  return `${time}: ${TASK_STATES.map((state) => `${count(counts[state])} ${state}`).join(", ")}`;
+  return `${time}: ${TASK_STATES.map((state) => `${count(counts[state])} ${taskStateLabel(state)}`).join(", ")}`;
 }

@@ -4,23 +4,24 @@ import { useState } from "preact/hooks";
 import { TASK_STATES } from "../api/model.ts";
 import { exactMoment } from "../format/dates.ts";
 import { count } from "../format/numbers.ts";
+import { TaskStateName } from "../ui/tiles/StateBar.tsx";
 import type { History } from "./model.ts";
 
 export function HistoryTable({ history }: { history: History }) {
   const [open, setOpen] = useState(false);
   return (
     <details class="as-table" onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>The same as a table</summary>
+      <summary>Show as table</summary>
       {open && (
         <div class="scroll" tabIndex={0} role="region" aria-label="History as a table">
           <table class="plain">
             <thead>
               <tr>
-                <th scope="col">Step ends</th>
+                <th scope="col">Interval end</th>
                 <th scope="col">As of</th>
                 {TASK_STATES.map((state) => (
                   <th key={state} scope="col" class="number capital">
-                    {state}
+                    <TaskStateName state={state} />
                   </th>
                 ))}
                 <th scope="col" class="number">

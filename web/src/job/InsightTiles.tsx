@@ -11,20 +11,20 @@ import { Outside } from "../ui/text/Outside.tsx";
 
 export function InsightTiles({ insight }: { insight: Insight | null }) {
   if (!insight) {
-    return <p class="card nothing-yet">Throughput and times appear once all of this job's tasks were read.</p>;
+    return <p class="card nothing-yet">Throughput and durations appear once all tasks of this job have been read.</p>;
   }
   return (
-    <dl class="insights" aria-label="Insight">
+    <dl class="insights" aria-label="Statistics">
       <Pace throughput={insight.throughput} />
       <End estimate={insight.estimate} />
       <Times
         title="Wait in queue"
         name="queue-wait"
         spread={insight.queueWait}
-        none="No first run has ended yet."
-        note="runs cut short on preempted or lost nodes count as waiting"
+        none="No task has finished its first run yet."
+        note="interrupted runs on preempted or lost nodes count as waiting"
       />
-      <Times title="Run time" name="run-time" spread={insight.runTime} none="No task has run to its end yet." />
+      <Times title="Run time" name="run-time" spread={insight.runTime} none="No task has finished yet." />
       <Again insight={insight} />
       <Slots insight={insight} />
     </dl>
@@ -84,19 +84,19 @@ function End({ estimate }: { estimate: Estimate | null }) {
     return (
       <Tile title="Estimated end" name="estimate" lead={estimate?.remaining === 0 ? "–" : "Unknown"} faint>
         <dd class="detail">
-          <Outside text={estimate?.reason ?? "Nothing is known about its pace yet."} />
+          <Outside text={estimate?.reason ?? "The throughput isn't known yet."} />
         </dd>
       </Tile>
     );
   }
   const left = (Date.parse(at) - serverClock.now()) / 1000;
   return (
-    <Tile title="Estimated end" name="estimate" lead={left > 0 ? `in ${seconds(left)}` : "any moment"}>
+    <Tile title="Estimated end" name="estimate" lead={left > 0 ? `in ${seconds(left)}` : "due now"}>
       <dd class="detail">
         about {moment(Date.parse(at))}; {plural(estimate.remaining, "task")} left
         {estimate.basis && (
           <>
-            , by the <Outside text={estimate.basis} />
+            , based on the <Outside text={estimate.basis} />
           </>
         )}
       </dd>
@@ -124,7 +124,7 @@ function Times({ title, name, spread, none, note }: TimesProps) {
   return (
     <Tile title={title} name={name} lead={seconds(spread.p50)} unit="median">
       <dd class="detail">
-        ± {error}%, of {plural(spread.tasks, "task")}
+        ± {error}%, {plural(spread.tasks, "task")}
         {note && `; ${note}`}
       </dd>
       <Pairs
@@ -144,7 +144,7 @@ function Again({ insight }: { insight: Insight }) {
     <Tile title="Retries" name="retries" lead={count(retries)} faint={!retries}>
       <dd class="detail">
         {retries > 0 && `in ${plural(retriedTasks, "task")}; `}
-        {requeues ? `${plural(requeues, "requeue")} asked for in ${plural(requeuedTasks, "task")}` : "no requeues asked for"}
+        {requeues ? `${plural(requeues, "requeue")} requested for ${plural(requeuedTasks, "task")}` : "no requeues requested"}
       </dd>
     </Tile>
   );
@@ -155,8 +155,8 @@ function Slots({ insight: { slots } }: { insight: Insight }) {
   return (
     <Tile title="Slots" name="slots" lead={slots ? count(taken) : "–"} unit={slots ? "in use" : ""} faint={!taken}>
       <dd class="detail">
-        {slots && slots.preparing > 0 && `${count(slots.preparing)} of them by preparing tasks; `}
-        {slots && `${count(slots.active)} wanted by waiting tasks`}
+        {slots && slots.preparing > 0 && `${count(slots.preparing)} by preparing tasks; `}
+        {slots && `${count(slots.active)} requested by waiting tasks`}
       </dd>
     </Tile>
   );

@@ -7,11 +7,11 @@ import { addressOfOne } from "../routing/places.ts";
 import { Age } from "../ui/text/Age.tsx";
 import { Outside } from "../ui/text/Outside.tsx";
 import { Badge } from "../ui/text/Verdict.tsx";
-import { Figure, ReadBar, StateBar, Swatch } from "../ui/tiles/StateBar.tsx";
+import { Figure, ReadBar, StateBar, Swatch, TaskStateName } from "../ui/tiles/StateBar.tsx";
 
 export function JobTop({ job }: { job: Job }) {
   return (
-    <section class="tile job-top" aria-label="The job" data-job={job.id}>
+    <section class="tile job-top" aria-label="Job" data-job={job.id}>
       <Facts job={job} />
       <Numbers counts={job.taskCounts} />
       {job.progress ? <ReadBar {...job.progress} /> : <StateBar counts={job.taskCounts} />}
@@ -25,7 +25,7 @@ export function JobTop({ job }: { job: Job }) {
         </span>
         {job.taskRead && (
           <span class="checked" data-testid="task-read">
-            last task read: {job.taskRead.seconds.toFixed(2)} s, {plural(job.taskRead.requests, "request")},{" "}
+            last read of the task list: {job.taskRead.seconds.toFixed(2)} s, {plural(job.taskRead.requests, "request")},{" "}
             {plural(job.taskRead.pages, "page")}
           </span>
         )}
@@ -54,7 +54,7 @@ function Facts({ job }: { job: Job }) {
       </li>
       {schedule && (
         <li>
-          made by{" "}
+          schedule{" "}
           <Link to={addressOfOne("schedules", job.account, schedule)}>
             <Outside text={schedule} />
           </Link>
@@ -73,7 +73,7 @@ function Facts({ job }: { job: Job }) {
       )}
       {job.terminateReason && (
         <li>
-          ended by <Outside text={job.terminateReason} />
+          terminated: <Outside text={job.terminateReason} />
         </li>
       )}
     </ul>
@@ -94,7 +94,7 @@ function Numbers({ counts }: { counts: TaskCounts | null }) {
         <div key={state}>
           <dt class="capital">
             <Swatch state={state} />
-            {state}
+            <TaskStateName state={state} long />
           </dt>
           <dd data-testid={`job-${state}`}>
             <Figure value={counts?.[state]} />

@@ -24,7 +24,7 @@ export function PoolsLine({ account }: { account: Account }) {
           <OfItsOwn account={account} at={pools.asOf} />
         </>
       ) : (
-        "Its pools aren't known"
+        "Pools unavailable"
       )}
       <Reason text={reason} known={pools !== null} />
     </p>
@@ -43,7 +43,7 @@ export function SchedulesLine({ account }: { account: Account }) {
           <OfItsOwn account={account} at={schedules.asOf} />
         </>
       ) : (
-        "Its job schedules aren't known"
+        "Job schedules unavailable"
       )}
       <Reason text={reason} known={schedules !== null} />
     </p>

@@ -5,7 +5,7 @@ import { duration } from "../format/durations.ts";
 import { count, plural } from "../format/numbers.ts";
 import { Age } from "../ui/text/Age.tsx";
 import { Outside } from "../ui/text/Outside.tsx";
-import { Figure, StateBar, Swatch } from "../ui/tiles/StateBar.tsx";
+import { Figure, StateBar, Swatch, TaskStateName } from "../ui/tiles/StateBar.tsx";
 import { TileFrame } from "../ui/tiles/TileFrame.tsx";
 import { PoolsLine, SchedulesLine } from "./AccountLines.tsx";
 import type { Filters } from "./filters.ts";
@@ -57,7 +57,7 @@ function Numbers({ account }: { account: Account }) {
         <div key={state}>
           <dt class="capital">
             <Swatch state={state} />
-            {state}
+            <TaskStateName state={state} long />
           </dt>
           <dd data-testid={`tasks-${state}`}>
             <Figure value={account.taskCounts[state]} />
@@ -69,19 +69,19 @@ function Numbers({ account }: { account: Account }) {
 }
 
 function LastRound({ round }: { round: Round | null }) {
-  if (!round) return <span>Waiting for the first round.</span>;
+  if (!round) return <span>Waiting for the first poll.</span>;
   const took = duration(Date.parse(round.finishedAt) - Date.parse(round.startedAt));
   if (round.outcome === "failed") {
     return (
       <span class="bad" data-testid="round">
-        The last round failed <Age at={round.finishedAt} />: <Outside text={round.reason ?? "no reason was given"} />
+        The last poll failed <Age at={round.finishedAt} />: <Outside text={round.reason ?? "no reason was given"} />
       </span>
     );
   }
   return (
     <span data-testid="round">
-      Last round: {plural(round.jobsPolled, "job")} with {plural(round.batchCalls, "call")} in {took}
-      {round.jobsFailed > 0 && <span class="bad">; {plural(round.jobsFailed, "job")} failed</span>}
+      Last poll: {plural(round.jobsPolled, "job")}, {plural(round.batchCalls, "request")}, {took}
+      {round.jobsFailed > 0 && <span class="bad">; polling failed for {plural(round.jobsFailed, "job")}</span>}
     </span>
   );
 }

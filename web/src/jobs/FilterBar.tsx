@@ -16,7 +16,7 @@ interface FilterBarProps {
 export function FilterBar({ accounts, filters, choose }: FilterBarProps) {
   const states = statesOf(accounts, filters);
   return (
-    <form class="filters" role="search" aria-label="Filter the jobs" onSubmit={(event) => event.preventDefault()}>
+    <form class="filters" role="search" aria-label="Filter jobs" onSubmit={(event) => event.preventDefault()}>
       <div class="choices capital" role="group" aria-label="State">
         {states.map(([state, number]) => (
           <button
@@ -35,7 +35,7 @@ export function FilterBar({ accounts, filters, choose }: FilterBarProps) {
               pool <Outside text={filters.poolId} />
             </span>{" "}
             <span aria-hidden="true">×</span>
-            <span class="unseen">: show the jobs of all pools</span>
+            <span class="unseen">: show jobs of all pools</span>
           </button>
         )}
       </div>

@@ -11,7 +11,7 @@ import { Problems } from "../ui/page/Problem.tsx";
 import { Age } from "../ui/text/Age.tsx";
 import { Outside } from "../ui/text/Outside.tsx";
 import { Badge } from "../ui/text/Verdict.tsx";
-import { Figure, ReadBar, StateBar, Swatch } from "../ui/tiles/StateBar.tsx";
+import { Figure, ReadBar, StateBar, Swatch, TaskStateName } from "../ui/tiles/StateBar.tsx";
 import { type Filters, passes } from "./filters.ts";
 import { byUrgency } from "./order.ts";
 
@@ -42,7 +42,7 @@ export function JobList({ picture, filters, fitting, choose }: JobListProps) {
         shown={rows}
         all={jobs.length}
         show={() => setRows(rows + ROWS)}
-        more={picture.more ? "filter to see the others" : null}
+        more={picture.more ? "filter to find the others" : null}
       />
     </section>
   );
@@ -56,7 +56,7 @@ function NoJobs({ picture, filters, fitting, choose }: JobListProps) {
   const waiting = accounts.some(({ enabled, lastRound }) => enabled && !lastRound);
   return (
     <div class="empty" data-testid="no-jobs">
-      <h2>{unknown ? "No such account is watched" : filtered ? "No job matches" : "No jobs yet"}</h2>
+      <h2>{unknown ? "This account isn't monitored" : filtered ? "No job matches" : "No jobs yet"}</h2>
       {filtered || unknown ? (
         <button type="button" onClick={() => choose({ account: "", state: "", poolId: "", prefix: "" })}>
           Show all jobs
@@ -64,8 +64,8 @@ function NoJobs({ picture, filters, fitting, choose }: JobListProps) {
       ) : (
         <p>
           {waiting
-            ? "The first round is on its way."
-            : "A job appears here soon after it was added to the Batch account."}
+            ? "Waiting for the first poll."
+            : "Jobs appear here shortly after they are added to the Batch account."}
         </p>
       )}
     </div>
@@ -84,11 +84,11 @@ function JobTable({ jobs, many }: { jobs: Job[]; many: boolean }) {
           {TASK_STATES.map((state) => (
             <Head key={state} kind="number capital">
               <Swatch state={state} />
-              {state}
+              <TaskStateName state={state} />
             </Head>
           ))}
           <Head kind="number">Total</Head>
-          <Head>Counts are</Head>
+          <Head>Confidence</Head>
           <Head kind="number">Checked</Head>
         </tr>
       </thead>
@@ -138,7 +138,7 @@ function JobRow({ job, many }: { job: Job; many: boolean }) {
         <td key={state} role="cell" class="number" data-count={state} data-zero={!counts?.[state]}>
           <span class="label capital">
             <Swatch state={state} />
-            {state}
+            <TaskStateName state={state} />
           </span>
           <Figure value={counts?.[state]} />
         </td>
@@ -163,7 +163,7 @@ function Aside({ job, many }: { job: Job; many: boolean }) {
   const parts = [
     many ? job.account : "",
     job.displayName !== job.id ? job.displayName : "",
-    job.terminateReason && `ended by ${job.terminateReason}`,
+    job.terminateReason && `terminated: ${job.terminateReason}`,
   ].filter(Boolean) as string[];
   if (!parts.length) return null;
   return (

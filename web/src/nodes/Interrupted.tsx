@@ -9,20 +9,20 @@ export function Interrupted({ found }: { found: Interruptions }) {
   return (
     <>
       {total
-        ? `${plural(lastHour, "interruption")} in the last hour, ${count(lastDay)} in the last day, ${count(total)} in all`
-        : "no interruption"}
+        ? `${plural(lastHour, "interruption")} in the last hour, ${count(lastDay)} in the last day, ${count(total)} in total`
+        : "no interruptions"}
       {since && (
         <>
           {" "}
-          since it was first polled <Age at={since} />
+          since the first poll <Age at={since} />
         </>
       )}
       {latest && (
         <>
-          ; the last <Age at={latest} />
+          ; latest <Age at={latest} />
         </>
       )}
-      {unexplainedRestarts > 0 && `; up to ${count(unexplainedRestarts)} more may have gone unseen`}
+      {unexplainedRestarts > 0 && `; up to ${count(unexplainedRestarts)} more may have been missed`}
     </>
   );
 }

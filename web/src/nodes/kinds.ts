@@ -9,10 +9,10 @@ export type NodeKind = (typeof NODE_KINDS)[number];
 export const KIND_WORDS: Record<NodeKind, string> = {
   running: "running",
   idle: "idle",
-  starting: "getting ready",
-  leaving: "leaving or off",
+  starting: "starting",
+  leaving: "leaving or offline",
   preempted: "preempted",
-  trouble: "in trouble",
+  trouble: "unhealthy",
   other: "in other states",
 };
 

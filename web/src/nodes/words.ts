@@ -25,7 +25,7 @@ export function totalsInWords({ pools, nodeCounts, cores, unknownCores }: Accoun
   const nodes = sumOf(nodeCounts);
   const parts = [plural(nodes, "node") + (nodes ? `: ${inWords(nodeCounts)}` : "")];
   if (cores?.total) parts.push(`${rate(cores.busy)} of ${count(cores.total)} cores busy`);
-  if (unknownCores) parts.push(`cores of ${plural(unknownCores, "node")} not known`);
+  if (unknownCores) parts.push(`cores of ${plural(unknownCores, "node")} unknown`);
   if (pools.notRead) parts.push(`${plural(pools.notRead, "pool")} not read yet`);
   return parts.join("; ");
 }

@@ -64,8 +64,8 @@ function Contents({ history, created }: { history: PoolHistory; created: number 
   const cursor = pointed !== null && pointed < history.value.length ? pointed : null;
   const known = history.value.filter(({ nodeCounts }) => nodeCounts);
   if (!known.length) {
-    const young = created > Date.parse(history.from) && " A shorter range shows more of so young a pool.";
-    return <p class="nothing">Nothing is known at the end of any step of this range.{young}</p>;
+    const young = created > Date.parse(history.from) && " The pool is younger than the range; choose a shorter one.";
+    return <p class="nothing">No data in this range.{young}</p>;
   }
   const point = cursor === null ? known.at(-1) : history.value[cursor];
   const kinds = kindsIn(series);
@@ -79,7 +79,7 @@ function Contents({ history, created }: { history: PoolHistory; created: number 
   return (
     <>
       <StateChoice choices={choices} hidden={hidden} hide={setHidden}>
-        {cursor === null && "Last: "}
+        {cursor === null && "Latest: "}
         {point && restInWords(point)}
       </StateChoice>
       <HistoryChart

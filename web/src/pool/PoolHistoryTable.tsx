@@ -7,19 +7,19 @@ import { inWords } from "../nodes/words.ts";
 import { targetOf } from "./history.ts";
 import type { PoolHistory, PoolPoint } from "./model.ts";
 
-const NUMBERS = ["Nodes to be", "Slots used", "Cores busy", "Tasks", "Interruptions"];
+const NUMBERS = ["Target nodes", "Slots used", "Cores busy", "Tasks", "Interruptions"];
 
 export function PoolHistoryTable({ history }: { history: PoolHistory }) {
   const [open, setOpen] = useState(false);
   return (
     <details class="as-table" onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>The same as a table</summary>
+      <summary>Show as table</summary>
       {open && (
         <div class="scroll" tabIndex={0} role="region" aria-label="History as a table">
           <table class="plain">
             <thead>
               <tr>
-                <th scope="col">Step ends</th>
+                <th scope="col">Interval end</th>
                 <th scope="col">Nodes</th>
                 {NUMBERS.map((name) => (
                   <th key={name} scope="col" class="number">

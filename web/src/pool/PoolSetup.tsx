@@ -19,10 +19,10 @@ export function PoolSetup({ pool }: { pool: Pool }) {
   return (
     <div class="setup">
       <Part title="Autoscale" name="autoscale">
-        {pool.autoScale ? <Scaling scale={pool.autoScale} pool={pool} /> : <p class="soft">The pool is resized by hand.</p>}
+        {pool.autoScale ? <Scaling scale={pool.autoScale} pool={pool} /> : <p class="soft">Fixed size; autoscale is off.</p>}
       </Part>
       <Part title="Start task" name="start-task">
-        {pool.startTask ? <Start task={pool.startTask} /> : <p class="soft">Nodes run none.</p>}
+        {pool.startTask ? <Start task={pool.startTask} /> : <p class="soft">The pool has no start task.</p>}
       </Part>
     </div>
   );
@@ -62,7 +62,7 @@ function Scaling({ scale, pool }: { scale: AutoScale; pool: Pool }) {
       )}
       {scale.results && (
         <>
-          <h4>What the last evaluation gave</h4>
+          <h4>Result of the last evaluation</h4>
           <ul class="results">
             {resultsOf(scale.results).map((each) => (
               <li key={each}>
@@ -89,8 +89,8 @@ function AutoscaleRuns({ pool: { account, id: pool } }: { pool: Pool }) {
   });
   return (
     <section ref={ref} aria-label="Evaluations">
-      <h4>Evaluations that polls saw</h4>
-      {failure && !value && <p class="bad">{failure.message === null ? "The server doesn't answer." : <Outside text={failure.message} />}</p>}
+      <h4>Recorded evaluations</h4>
+      {failure && !value && <p class="bad">{failure.message === null ? "The server doesn't respond." : <Outside text={failure.message} />}</p>}
       {value && !value.value.length && <p class="soft">None yet.</p>}
       {value && value.value.length > 0 && (
         <ol class="runs scroll" tabIndex={0} data-testid="autoscale-runs">
@@ -127,7 +127,7 @@ function Start({ task }: { task: StartTask }) {
   return (
     <>
       <p class="soft">
-        {task.waitForSuccess ? "Nodes run no task before it succeeded" : "Nodes don't wait for it to succeed"},{" "}
+        {task.waitForSuccess ? "Nodes accept tasks only after it succeeds" : "Nodes accept tasks without waiting for it"};{" "}
         {retriesOf(task)}
       </p>
       <pre aria-label="Command line" tabIndex={0}>
@@ -154,7 +154,7 @@ function Start({ task }: { task: StartTask }) {
 
 /** The service writes -1 where there is no limit. */
 function retriesOf({ maxTaskRetryCount: most }: StartTask): string {
-  if (most < 0) return "with retries without a limit";
-  if (most === 0) return "without retries";
-  return most === 1 ? "with 1 retry at most" : `with ${count(most)} retries at most`;
+  if (most < 0) return "unlimited retries";
+  if (most === 0) return "no retries";
+  return most === 1 ? "at most 1 retry" : `at most ${count(most)} retries`;
 }

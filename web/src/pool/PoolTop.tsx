@@ -16,7 +16,7 @@ import { type Trouble, troublesOf } from "./trouble.ts";
 
 export function PoolTop({ pool }: { pool: Pool }) {
   return (
-    <section class="tile job-top pool-top" aria-label="The pool" data-pool={pool.id}>
+    <section class="tile job-top pool-top" aria-label="Pool" data-pool={pool.id}>
       <Facts pool={pool} />
       <Troubles troubles={troublesOf(pool)} />
       <Numbers pool={pool} />
@@ -24,7 +24,7 @@ export function PoolTop({ pool }: { pool: Pool }) {
       {pool.nodeCounts ? (
         <NodeLegend counts={pool.nodeCounts} />
       ) : (
-        <p class="node-legend">Its nodes weren't read yet.</p>
+        <p class="node-legend">The pool's nodes haven't been read yet.</p>
       )}
       {pool.interruptions && (pool.spot.current + (pool.spot.target ?? 0) > 0 || pool.interruptions.total > 0) && (
         <p class="pools-line" data-testid="interruptions">
@@ -50,14 +50,14 @@ function Facts({ pool }: { pool: Pool }) {
       <li class="state" data-pool-state={pool.allocationState ?? ""} data-testid="allocation">
         {pool.allocationState ? (
           <>
-            <Outside text={pool.allocationState} /> for <TimeInState since={pool.allocationStateTransitionTime} />
+            allocation state <Outside text={pool.allocationState} /> for <TimeInState since={pool.allocationStateTransitionTime} />
           </>
         ) : (
-          "allocation unknown"
+          "allocation state unknown"
         )}
       </li>
       <li data-testid="pool-state">
-        pool <Outside text={pool.state} />
+        pool state <Outside text={pool.state} />
         {pool.state !== "active" && (
           <>
             {" "}
@@ -68,12 +68,12 @@ function Facts({ pool }: { pool: Pool }) {
       <li>
         <Outside text={pool.vmSize} />
       </li>
-      <li>{plural(pool.taskSlotsPerNode, "slot")} a node</li>
+      <li>{plural(pool.taskSlotsPerNode, "slot")} per node</li>
       <li>
         account <Outside text={pool.account} />
       </li>
       <li>
-        <Link to={addressOfList("jobs", { account: pool.account, poolId: pool.id })}>its jobs</Link>
+        <Link to={addressOfList("jobs", { account: pool.account, poolId: pool.id })}>jobs on this pool</Link>
       </li>
       <li>
         created <Age at={pool.creationTime} />
@@ -99,7 +99,7 @@ function Troubles({ troubles }: { troubles: Trouble[] }) {
           </strong>
           {at && (
             <small>
-              {stale ? " stale: last told " : " "}
+              {stale ? " stale: last reported " : " "}
               <Age at={at} />
             </small>
           )}
@@ -124,7 +124,7 @@ function Numbers({ pool }: { pool: Pool }) {
       <Lead
         name="Cores busy"
         value={cores && rate(cores.busy)}
-        detail={busy ?? (nodeCounts ? "the cores of its VM size aren't known" : "")}
+        detail={busy ?? (nodeCounts ? "cores of this VM size unknown" : "")}
       />
       <Lead name="Slots used" value={slots && count(slots.used)} detail={slots ? restOfSlots(slots) : ""} />
       <Lead name="Running tasks" value={pool.runningTasks === null ? null : count(pool.runningTasks)} />
@@ -141,6 +141,6 @@ function targetsOf(dedicated: Size, spot: Size): string {
     target === null || target === current ? `${count(current)} ${name}` : `${count(current)} → ${count(target)} ${name}`,
   );
   const unknown = dedicated.target === null || spot.target === null;
-  if (!words.length) return unknown ? "target not known" : "its target is none";
-  return words.join(", ") + (unknown ? "; target not known" : "");
+  if (!words.length) return unknown ? "target unknown" : "target 0";
+  return words.join(", ") + (unknown ? "; target unknown" : "");
 }

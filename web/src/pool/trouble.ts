@@ -47,9 +47,9 @@ export function troublesOf(pool: Pool, off: Off = new Set()): Trouble[] {
     if (number) add(begun(words(number)));
   }
   if (pool.flappingNodes) {
-    add(`${plural(pool.flappingNodes, "node")} flapping`, "Three falls into a bad state or more within an hour.");
+    add(`${plural(pool.flappingNodes, "node")} flapping`, "Entered a bad state at least three times within an hour.");
   }
-  if (pool.verdict.level === "stale" && !off.has(pool.account)) add("Numbers are stale", pool.verdict.reason);
+  if (pool.verdict.level === "stale" && !off.has(pool.account)) add("The data is stale", pool.verdict.reason);
   for (const error of errors.filter(({ current }) => !current)) {
     add(`Earlier resize failed: ${error.code}`, error.message, true, error.lastSeen);
   }

@@ -35,7 +35,7 @@ export function PoolFilterBar({ pools, filters, off, choose }: FilterBarProps) {
   ];
   return (
     <ChoiceBar
-      label="Filter the pools"
+      label="Filter pools"
       choices={choices}
       filters={filters}
       address={addressOfPools}

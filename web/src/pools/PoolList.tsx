@@ -69,14 +69,14 @@ function NoPools({ picture, filters, fitting }: PoolListProps) {
   const waiting = accounts.some(({ enabled, pools }) => enabled && !pools);
   return (
     <div class="empty" data-testid="no-pools">
-      <h2>{!accounts.length ? "No such account is watched" : filtered ? "No pool matches" : "No pools yet"}</h2>
+      <h2>{!accounts.length ? "This account isn't monitored" : filtered ? "No pool matches" : "No pools yet"}</h2>
       {filtered || !accounts.length ? (
         <Link to={addressOfPools(EVERY_POOL)}>Show all pools</Link>
       ) : (
         <p>
           {waiting
-            ? "The first round is on its way."
-            : "A pool appears here soon after it was added to the Batch account."}
+            ? "Waiting for the first poll."
+            : "Pools appear here shortly after they are added to the Batch account."}
         </p>
       )}
     </div>
@@ -97,7 +97,7 @@ const COLUMNS: Column[] = [
   { title: "Slots used", order: "slots", kind: "number" },
   { title: "Cores busy", order: "cores", kind: "number" },
   { title: "Problems", order: "problems", kind: "troubles" },
-  { title: "Numbers are" },
+  { title: "Confidence" },
   { title: "Checked", kind: "number" },
 ];
 
@@ -211,7 +211,7 @@ interface UsedProps {
 
 function Used({ name, of, value, unknown }: UsedProps) {
   return (
-    <td role="cell" class="number used" data-used={name} title={unknown ? "The VM size's cores aren't known" : undefined}>
+    <td role="cell" class="number used" data-used={name} title={unknown ? "The number of cores of this VM size isn't known" : undefined}>
       <span class="label">{name}</span>
       {of && value !== undefined ? (
         <>

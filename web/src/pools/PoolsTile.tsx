@@ -59,7 +59,7 @@ function Numbers({ account: { pools, nodeCounts, slots, cores, unknownCores } }:
         value={cores && rate(cores.busy)}
         detail={
           (cores ? `of ${count(cores.total)}${partOf(cores.busy, cores.total)}` : "") +
-          (unknownCores ? `; those of ${plural(unknownCores, "node")} aren't known` : "")
+          (unknownCores ? `; cores of ${plural(unknownCores, "node")} unknown` : "")
         }
       />
       <Lead

@@ -11,8 +11,8 @@ import type { Run, WholeSchedule } from "./model.ts";
 const COLUMNS: [title: string, kind?: string][] = [
   ["Job"],
   ["State"],
-  ["Made"],
-  ["Took", "number"],
+  ["Created"],
+  ["Duration", "number"],
   ["Tasks", "wide"],
   ["Succeeded", "number"],
   ["Failed", "number"],
@@ -20,7 +20,7 @@ const COLUMNS: [title: string, kind?: string][] = [
 ];
 
 export function RunsTable({ schedule: { recentJobs, account } }: { schedule: WholeSchedule }) {
-  if (!recentJobs.length) return <p class="nothing">It has made no job that is known here.</p>;
+  if (!recentJobs.length) return <p class="nothing">No job of this schedule is known.</p>;
   return (
     <table class="runs-table" role="table" data-testid="runs">
       <thead role="rowgroup">
@@ -56,7 +56,7 @@ function RunRow({ run, account }: { run: Run; account: string }) {
         {state}
       </td>
       <td role="cell">
-        <span class="label">made </span>
+        <span class="label">created </span>
         <Age at={run.creationTime} />
       </td>
       <td role="cell" class="number" data-empty={!took}>

@@ -26,7 +26,7 @@ export function ScheduleFilterBar({ schedules, filters, choose }: FilterBarProps
   ];
   return (
     <ChoiceBar
-      label="Filter the schedules"
+      label="Filter schedules"
       choices={choices}
       filters={filters}
       address={addressOfSchedules}

@@ -33,7 +33,7 @@ export function ScheduleList({ picture, filters, fitting }: ScheduleListProps) {
       ) : (
         !picture.problems.length && <NoSchedules picture={picture} filters={filters} fitting={fitting} />
       )}
-      {picture.more && <p class="rest">There are more schedules than this page reads; choose an account.</p>}
+      {picture.more && <p class="rest">This page doesn't load all schedules; choose an account.</p>}
     </section>
   );
 }
@@ -47,7 +47,7 @@ function NoSchedules({ picture, filters, fitting }: ScheduleListProps) {
   if (accounts.length && !fitting) return <p class="empty">Loading…</p>;
   if (reasons.length) return <Unknown title="Job schedules can't be listed" reasons={reasons} />;
   const waiting = accounts.some(({ enabled, schedules }) => enabled && !schedules);
-  const title = !accounts.length ? "No such account is watched" : filtered ? "No schedule matches" : "No job schedules";
+  const title = !accounts.length ? "This account isn't monitored" : filtered ? "No schedule matches" : "No job schedules";
   return (
     <div class="empty" data-testid="no-schedules">
       <h2>{waiting && !filtered ? "No job schedules yet" : title}</h2>
@@ -56,8 +56,8 @@ function NoSchedules({ picture, filters, fitting }: ScheduleListProps) {
       ) : (
         <p>
           {waiting
-            ? "They weren't listed yet: the first one of an account appears with its first job, or within some minutes."
-            : "The first one of an account appears here with its first job, or some minutes after it was added."}
+            ? "Schedules haven't been listed yet. They appear with the account's first job, or within some minutes."
+            : "An account's first schedule appears here with its first job, or some minutes after it is added."}
         </p>
       )}
     </div>
@@ -67,15 +67,15 @@ function NoSchedules({ picture, filters, fitting }: ScheduleListProps) {
 const COLUMNS: [string, string][] = [
   ["Schedule", ""],
   ["State", ""],
-  ["Runs", ""],
+  ["Recurrence", ""],
   ["Next run", "number"],
   ["Recent job", ""],
   ["Active jobs", "number"],
-  ["Tasks of its jobs", "wide"],
+  ["Tasks", "wide"],
   ["Running", "number"],
   ["Runs made", "number"],
   ["Missed", "number"],
-  ["Facts are", ""],
+  ["Confidence", ""],
   ["Checked", "number"],
 ];
 

@@ -46,7 +46,7 @@ function Contents({ schedule }: { schedule: WholeSchedule }) {
       <Part title="Latest jobs" name="runs">
         <RunsTable schedule={schedule} />
       </Part>
-      <Part title="What its jobs are to be like" name="specification">
+      <Part title="Job template" name="specification">
         <Specification schedule={schedule} />
       </Part>
     </>
@@ -68,7 +68,7 @@ function Specification({ schedule }: { schedule: WholeSchedule }) {
   const { jobSpecification, jobSpecificationProblem, omittedProperties } = schedule;
   return (
     <div class="specification">
-      {jobSpecification ? <Fields value={jobSpecification} /> : <p class="soft">{jobSpecificationProblem ?? "It wasn't read yet."}</p>}
+      {jobSpecification ? <Fields value={jobSpecification} /> : <p class="soft">{jobSpecificationProblem ?? "The job template hasn't been read yet."}</p>}
       {omittedProperties.length > 0 && <p class="soft">Not shown: {visible(omittedProperties.join(", "))}.</p>}
     </div>
   );

@@ -15,7 +15,7 @@ import { inWords, rhythmOf, Until } from "./times.tsx";
 export function ScheduleTop({ schedule }: { schedule: WholeSchedule }) {
   const { totals, verdict } = schedule;
   return (
-    <section class="tile job-top" aria-label="The schedule" data-schedule={schedule.id}>
+    <section class="tile job-top" aria-label="Schedule" data-schedule={schedule.id}>
       <Facts schedule={schedule} />
       <Numbers schedule={schedule} />
       <StateBar counts={totals.taskCounts} />
@@ -26,7 +26,7 @@ export function ScheduleTop({ schedule }: { schedule: WholeSchedule }) {
             , as of <Age at={totals.asOf} /> or later
           </>
         )}
-        {totals.exact ? "" : "; not all of them are exact"}
+        {totals.exact ? "" : "; not all counts are exact"}
       </p>
       <MissedLine schedule={schedule} />
       <p class="sure">
@@ -44,13 +44,13 @@ export function ScheduleTop({ schedule }: { schedule: WholeSchedule }) {
 
 function inNumbers({ totals: { taskCounts: tasks, unreadJobs, unknownJobs } }: Schedule): string {
   const told = [
-    `${plural(tasks.total, "task")} of its jobs`,
+    `${plural(tasks.total, "task")} in its jobs`,
     `${count(tasks.running)} running`,
-    `${count(tasks.active)} waiting`,
+    `${count(tasks.active)} waiting (active)`,
     `${count(tasks.failed)} failed`,
   ];
   const unread = unreadJobs ? `; ${count(unreadJobs)} of its jobs not read yet` : "";
-  return told.join(", ") + unread + (unknownJobs ? `; ${count(unknownJobs)} not known here` : "");
+  return told.join(", ") + unread + (unknownJobs ? `; ${plural(unknownJobs, "job")} unknown` : "");
 }
 
 function Facts({ schedule }: { schedule: WholeSchedule }) {
@@ -62,25 +62,25 @@ function Facts({ schedule }: { schedule: WholeSchedule }) {
       <li class="state" data-job-state={state}>
         {schedule.deleted ? (
           <>
-            deleted, as a poll found <Age at={schedule.deletedTime} none="at an unknown time" />,{" "}
-            {schedule.state} before
+            deleted, found by a poll <Age at={schedule.deletedTime} none="at an unknown time" />, previously{" "}
+            {schedule.state}
           </>
         ) : (
           <>
             {schedule.state} for <TimeInState since={schedule.stateTransitionTime} />
-            {schedule.previousState && `, ${schedule.previousState} before`}
+            {schedule.previousState && `, previously ${schedule.previousState}`}
           </>
         )}
       </li>
       <li data-testid="rhythm">
         runs {rhythmOf(schedule)}
-        {startWindow && `, within ${inWords(startWindow)} or not at all`}
+        {startWindow && `, start window ${inWords(startWindow)}`}
       </li>
       {doNotRunUntil && <li>not before {new Date(doNotRunUntil).toLocaleString()}</li>}
       {doNotRunAfter && <li>not after {new Date(doNotRunAfter).toLocaleString()}</li>}
       {pool && (
         <li>
-          on pool{" "}
+          pool{" "}
           <Link to={addressOfOne("pools", schedule.account, pool)}>
             <Outside text={pool} />
           </Link>
@@ -130,7 +130,7 @@ function Numbers({ schedule }: { schedule: Schedule }) {
 function MissedLine({ schedule: { missedRuns: missed } }: { schedule: Schedule }) {
   return (
     <p class="missed" data-testid="missed-line">
-      {missed.count === null ? "Missed runs can't be told: " : "Missed runs: "}
+      {missed.count === null ? "Missed runs unknown: " : "Missed runs: "}
       {missed.basis}
       {missed.since && (
         <span class="soft">

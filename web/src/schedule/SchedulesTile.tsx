@@ -32,7 +32,7 @@ export function SchedulesTile({ account, schedules, single, filters }: TileProps
       {reason && (
         <footer>
           <span class="bad" data-testid="reason">
-            Last look at schedules: <Outside text={reason} />
+            Last poll of schedules: <Outside text={reason} />
           </span>
         </footer>
       )}
@@ -53,12 +53,12 @@ function Sums({ schedules }: { schedules: Schedule[] | null }) {
       <Lead
         name="Running tasks"
         value={sum(({ totals }) => totals.taskCounts.running)}
-        detail={(waiting ? `${waiting} waiting` : "") + (unread ? `; ${plural(unread, "job")} not read yet` : "")}
+        detail={(waiting ? `${waiting} waiting (active)` : "") + (unread ? `; ${plural(unread, "job")} not read yet` : "")}
       />
       <Lead
         name="Missed runs"
         value={missed.sum === null ? null : count(missed.sum)}
-        detail={missed.unknown ? `unknown of ${plural(missed.unknown, "schedule")}` : ""}
+        detail={missed.unknown ? `unknown for ${plural(missed.unknown, "schedule")}` : ""}
       />
     </>
   );
@@ -67,7 +67,7 @@ function Sums({ schedules }: { schedules: Schedule[] | null }) {
 function runsOf(schedules: Schedule[] | null): string {
   const { sum, unknown } = known(schedules, ({ runs }) => runs.total);
   const told = sum === null ? "" : `of ${plural(sum, "run")} so far`;
-  return unknown ? `${told}${told && ", "}runs unknown of ${plural(unknown, "schedule")}` : told;
+  return unknown ? `${told}${told && ", "}runs unknown for ${plural(unknown, "schedule")}` : told;
 }
 
 /** The sum of what is known, null where nothing is, and of how many schedules it isn't. */

@@ -56,7 +56,7 @@ export function Chart({ chart, time, width, silences, run, cursor }: ChartProps)
       height={HEIGHT}
       tabIndex={0}
       role="slider"
-      aria-label={`${chart.title}: point in time; the arrow keys move it`}
+      aria-label={`${chart.title}: point in time; arrow keys move it`}
       aria-valuemin={0}
       aria-valuemax={time.steps - 1}
       aria-valuenow={Math.round(((cursor.at ?? last) - time.first) / time.step)}
@@ -199,9 +199,9 @@ function spoken(chart: Charted, at: number | null, { first, step, steps }: Time)
   const time = moment(at ?? first + (steps - 1) * step);
   const told = chart.lines.map((line) => {
     const value = valueAt(line, at);
-    return `${visible(line.name)} ${value ? spread(value, chart.unit) : "nothing came"}`;
+    return `${visible(line.name)} ${value ? spread(value, chart.unit) : "no data"}`;
   });
-  return `${at === null ? "Last" : time}: ${told.join("; ")}`;
+  return `${at === null ? "Latest" : time}: ${told.join("; ")}`;
 }
 
 /** "37.2%, from 12% to 88%". */

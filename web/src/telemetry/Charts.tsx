@@ -43,10 +43,10 @@ export function Charts({ telemetry, begun = Infinity, run, beside, below }: Char
   return (
     <div class="measures" data-testid="charts">
       <p class="when" data-testid="moment">
-        {cursor.at === null ? "Last values" : moment(cursor.at)}
+        {cursor.at === null ? "Latest values" : moment(cursor.at)}
         <small>
           {" "}
-          · steps of {seconds(measures.step / 1000)} · times in {zone()}
+          · {seconds(measures.step / 1000)} intervals · times in {zone()}
         </small>
       </p>
       <div ref={ref}>
@@ -67,16 +67,16 @@ export function Charts({ telemetry, begun = Infinity, run, beside, below }: Char
       </div>
       <footer class="key">
         <span>
-          <i class="swatch between" aria-hidden="true" /> from the lowest to the highest value of a step, the line is the mean
+          <i class="swatch between" aria-hidden="true" /> minimum to maximum per interval; the line is the mean
         </span>
         {run && (
           <span>
-            <i class="swatch ran" aria-hidden="true" /> the task's run; minutes in which it began or ended are in whole
+            <i class="swatch ran" aria-hidden="true" /> the task's run; the first and last interval are shown in full
           </span>
         )}
         {silences.length > 0 && (
           <span>
-            <i class="swatch hatched" aria-hidden="true" /> nothing came
+            <i class="swatch hatched" aria-hidden="true" /> no data
           </span>
         )}
       </footer>

@@ -32,7 +32,7 @@ export function CoreMap(props: MapProps) {
   const [open, setOpen] = useState(false);
   return (
     <details class="cores" onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>Each core</summary>
+      <summary>By core</summary>
       {open && <Cores {...props} />}
     </details>
   );
@@ -42,11 +42,11 @@ function Cores({ path, subject, every, ...place }: MapProps) {
   const { value, failure } = useWatched<Telemetry>({ path, subject, every });
   const cores = useMemo(() => (value ? coresOf(value) : []), [value]);
   if (failure && !value) {
-    const words = failure.message === null ? "The server doesn't answer." : <Outside text={failure.message} />;
+    const words = failure.message === null ? "The server doesn't respond." : <Outside text={failure.message} />;
     return <p class="nothing">{words}</p>;
   }
   if (!value) return <p class="loading" role="status">Loading…</p>;
-  if (!cores.length) return <p class="nothing">The node's agent tells of all cores together only.</p>;
+  if (!cores.length) return <p class="nothing">The node's agent reports only the total of all cores.</p>;
   return <Drawn cores={cores} {...place} />;
 }
 
@@ -62,7 +62,7 @@ function Drawn({ cores, time, width, cursor }: Place & { cores: Core[] }) {
   return (
     <>
       <p class="values" data-testid="cores">
-        {inWords(cores, cursor.at)} The darker, the busier.
+        {inWords(cores, cursor.at)} Darker means busier.
       </p>
       <svg
         width={width}
@@ -103,16 +103,16 @@ function levelsOf(cores: Core[], x: (at: number) => number, row: number, step: n
   return paths;
 }
 
-/** "The busiest is core 3 with 98%, the idlest core 7 with 2%." */
+/** "Busiest: core 3 (98%); least busy: core 7 (2%)." */
 function inWords(cores: Core[], at: number | null): string {
   const told = cores.flatMap(({ name, values }) => {
     const value = at === null ? values.at(-1) : values.find((each) => each.at === at);
     return value ? [{ name, mean: value.mean }] : [];
   });
   const [first] = told;
-  if (!first) return "Nothing came.";
+  if (!first) return "No data.";
   const busiest = told.reduce((most, each) => (each.mean > most.mean ? each : most), first);
   const idlest = told.reduce((least, each) => (each.mean < least.mean ? each : least), first);
-  const words = (each: typeof first) => `core ${each.name} with ${measured(each.mean, "share")}`;
-  return `The busiest is ${words(busiest)}, the idlest ${words(idlest)}.`;
+  const words = (each: typeof first) => `core ${each.name} (${measured(each.mean, "share")})`;
+  return `Busiest: ${words(busiest)}; least busy: ${words(idlest)}.`;
 }

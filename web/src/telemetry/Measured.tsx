@@ -49,7 +49,7 @@ function Facts({ facts }: { facts: NodeFacts }) {
     cpuModel && `${cpuModel}${cpuCount ? `, ${plural(cpuCount, "core")}` : ""}`,
     vmSize,
     region && (zone ? `${region}, zone ${zone}` : region),
-    disks.length && `${plural(disks.length, "disk")} of ${disks.map(({ size }) => measured(size, "bytes")).join(", ")}`,
+    disks.length && `${plural(disks.length, "disk")}: ${disks.map(({ size }) => measured(size, "bytes")).join(", ")}`,
   ].filter(Boolean);
   if (!told.length && !bootedAt) return null;
   return (
@@ -70,7 +70,7 @@ function Killed({ telemetry }: { telemetry: Telemetry }) {
   if (!times) return null;
   return (
     <p class="bad" data-testid="killed">
-      {times === 1 ? "1 process was" : `${count(times)} processes were`} killed for want of memory, the last one{" "}
+      {times === 1 ? "1 process was" : `${count(times)} processes were`} killed because memory ran out, most recently{" "}
       <Age at={last} />.
     </p>
   );
@@ -84,7 +84,7 @@ function Damaged({ telemetry }: { telemetry: Telemetry }) {
   const gpus = [...new Set(errors.filter(({ points }) => points.some(({ sum }) => sum > 0)).map(gpuOf))].sort(inOrder);
   return (
     <p class="bad" data-testid="damaged">
-      {plural(times, "error")} in the memory of <Outside text={gpus.join(", ")} /> couldn't be corrected, the last one{" "}
+      {plural(times, "uncorrectable memory error")} on <Outside text={gpus.join(", ")} />, most recently{" "}
       <Age at={last} />.
     </p>
   );

@@ -6,6 +6,7 @@ import { pathOfAccount } from "../api/paths.ts";
 import { useWatched } from "../api/useWatched.ts";
 import { pathOfEvents } from "../events/filters.ts";
 import { moment } from "../format/dates.ts";
+import { count } from "../format/numbers.ts";
 import { visible } from "../format/text.ts";
 import type { Node } from "../nodes/model.ts";
 import { Link } from "../routing/Link.tsx";
@@ -45,7 +46,7 @@ export function NodeTelemetry({ view, node }: NodeTelemetryProps) {
   useEffect(() => tell(read), [read]);
   const actions = (
     <>
-      <nav class="ranges" aria-label="Range of the charts">
+      <nav class="ranges" aria-label="Chart range">
         {RANGES.map((each) => (
           <Link key={each} to={addressOfPool({ ...view, charts: each })} current={each === span} how="replace">
             {RANGE_WORDS[each]}
@@ -85,7 +86,7 @@ function Contents({ view, node, span, step, telemetry }: ContentsProps) {
         beside={(chart, place) => chart === "cpu" && <CoreMap {...cores} {...place} />}
         below={(place) => <RunStrip account={account} states={node?.history ?? []} past={past} {...place} />}
       />
-      {oldest && <p class="soft">Tasks before {moment(Date.parse(oldest.time))} aren't drawn: the log has more than that.</p>}
+      {oldest && <p class="soft">Tasks before {moment(Date.parse(oldest.time))} aren't shown; the chart loads at most {count(MOST_EVENTS)} events.</p>}
     </>
   );
 }
@@ -103,10 +104,10 @@ interface Ingestion {
 
 /** It says that nothing came only where nothing is known to have come. */
 function headline({ value, undrawn = [], leftOut }: Telemetry, span: string): string {
-  if (undrawn.some(({ namesNode }) => namesNode)) return `What the node sent in the last ${span} can't be drawn:`;
-  if (undrawn.length) return `Nothing that names this node came in the last ${span}, but blobs that name none did:`;
-  if (value.length || leftOut.records || leftOut.refused) return "The node sent nothing that these charts show.";
-  return `The node sent nothing in the last ${span}.`;
+  if (undrawn.some(({ namesNode }) => namesNode)) return `The data that the node sent in the last ${span} can't be charted:`;
+  if (undrawn.length) return `No data names this node in the last ${span}, but these blobs name no node:`;
+  if (value.length || leftOut.records || leftOut.refused) return "The node sent no data that these charts show.";
+  return `The node sent no data in the last ${span}.`;
 }
 
 /** Why there is nothing, and what to do. */
@@ -131,17 +132,17 @@ function Nothing({ account, span, telemetry }: NothingProps) {
       )}
       {value && !value.container && (
         <p>
-          No telemetry is read: name the storage account that nodes write to in the setting <code>TELEMETRY_STORAGE</code>.
+          Telemetry ingestion is off. Set <code>TELEMETRY_STORAGE</code> to the storage account that the nodes write to.
         </p>
       )}
       {value?.container && !value.telemetry?.blobs && (
         <p>
-          Nodes of this account have sent none so far. Let an agent on them, such as Telegraf, append what it measures to
-          blobs of the container <code>telemetry</code>, as the chapter “Telemetry of nodes” of docs/operations.md says.
+          No node of this account has sent telemetry so far. Configure an agent on the nodes, such as Telegraf, to append
+          its metrics to blobs in the container <code>telemetry</code>; see “Telemetry of nodes” in docs/operations.md.
         </p>
       )}
       {(value?.telemetry?.behindBytes ?? 0) > 0 && (
-        <p>{measured(value?.telemetry?.behindBytes ?? 0, "bytes")} of what nodes sent aren't read yet.</p>
+        <p>{measured(value?.telemetry?.behindBytes ?? 0, "bytes")} of node telemetry not read yet.</p>
       )}
       {leftOut && <p>{visible(leftOut)}</p>}
     </div>

@@ -139,7 +139,7 @@ function Marks({ past, scales: { time, x } }: { past: Past; scales: Scales }) {
     ));
 }
 
-const RUNS = { succeeded: "task that ended", failed: "task that failed", running: "running" } as const;
+const RUNS = { succeeded: "task ended", failed: "task failed", running: "running" } as const;
 
 function Key({ past }: { past: Past }) {
   return (
@@ -150,18 +150,18 @@ function Key({ past }: { past: Past }) {
               <i class="swatch" data-state={state} aria-hidden="true" /> {words}
             </span>
           ))
-        : "Batch logged no tasks of this node in this range."}
+        : "Batch logged no tasks on this node in this range."}
       {past.marks.length > 0 && (
         <span>
           <i class="swatch marked" aria-hidden="true" /> failure, or another event
         </span>
       )}
-      {past.unshown > 0 && <span>{plural(past.unshown, "run")} beside many others not drawn</span>}
+      {past.unshown > 0 && <span>{plural(past.unshown, "overlapping run")} not shown</span>}
     </p>
   );
 }
 
 function toldOf({ marks }: Past, runs: number): string {
-  const marked = marks.length ? `, ${plural(marks.length, "event")} marked` : "";
-  return visible(`The node's states and ${plural(runs, "run")} of tasks${marked}`);
+  const marked = marks.length ? `, ${plural(marks.length, "marked event")}` : "";
+  return visible(`Node states, ${plural(runs, "task run")}${marked}`);
 }

@@ -56,7 +56,7 @@ function Contents({ told, account }: { told: Told; account: string }) {
       {some && <Measured telemetry={telemetry} run={run ?? undefined} />}
       {!some && (
         <p class="nothing" data-testid="no-telemetry">
-          {reason ? <Outside text={reason} /> : "The node sent nothing that these charts show."}
+          {reason ? <Outside text={reason} /> : "The node sent no data that these charts show."}
         </p>
       )}
     </>
@@ -77,10 +77,10 @@ function Run({ told, account }: { told: Told; account: string }) {
   const { poolId, nodeId, startTime, endTime, earlierRuns, sharing, basis } = told;
   if (!nodeId || !startTime) return null;
   const from = Date.parse(startTime);
-  const until = endTime ? `to ${exactMoment(Date.parse(endTime))}, ` : "and goes on";
+  const until = endTime ? `to ${exactMoment(Date.parse(endTime))}, ` : "until now";
   return (
     <p class="run-of-task soft" data-testid="run">
-      Its {earlierRuns > 0 ? "latest run" : "run"} on node{" "}
+      {earlierRuns > 0 ? "Latest run" : "Run"} on node{" "}
       {poolId ? (
         <Link to={addressOfOne("pools", account, poolId, { node: nodeId })}>
           <Outside text={nodeId} />
@@ -90,18 +90,18 @@ function Run({ told, account }: { told: Told; account: string }) {
       )}
       , from {exactMoment(from)} {until}
       {endTime && seconds((Date.parse(endTime) - from) / 1000)}.{" "}
-      {basis && (basis === "task" ? "The blobs name this task." : "This is all that the node sent in that time.")}{" "}
+      {basis && (basis === "task" ? "The data names this task." : "The charts show all data of the node in that time.")}{" "}
       {sharing && shared(sharing)} {earlierRuns > 0 && earlier(earlierRuns)}
     </p>
   );
 }
 
 function shared({ otherTasks, complete }: NonNullable<Told["sharing"]>): string {
-  if (!otherTasks) return complete ? "No other task ran there meanwhile." : "";
+  if (!otherTasks) return complete ? "No other task ran on the node in that time." : "";
   const number = `${complete ? "" : "at least "}${count(otherTasks)} other ${otherTasks === 1 ? "task" : "tasks"}`;
-  return `The node measures all that it runs: ${number} ran there, too.`;
+  return `The charts include ${number} on the node.`;
 }
 
 function earlier(runs: number): string {
-  return `Of ${runs === 1 ? "an earlier run" : `${count(runs)} earlier runs`} nothing is shown here.`;
+  return runs === 1 ? "1 earlier run isn't shown." : `${count(runs)} earlier runs aren't shown.`;
 }

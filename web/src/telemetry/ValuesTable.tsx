@@ -17,7 +17,7 @@ export function ValuesTable({ charts, time }: TableProps) {
   const [open, setOpen] = useState(false);
   return (
     <details class="as-table" onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>The same as a table</summary>
+      <summary>Show as table</summary>
       {open && <Values charts={charts} time={time} />}
     </details>
   );
@@ -33,7 +33,7 @@ function Values({ charts, time: { first, step, steps } }: TableProps) {
       <table class="plain">
         <thead>
           <tr>
-            <th scope="col">Step begins</th>
+            <th scope="col">Interval start</th>
             {columns.map(({ chart, name }) => (
               <th key={`${chart.id} ${name}`} scope="col" class="number">
                 {chart.title}, <Outside text={name} />
@@ -60,7 +60,7 @@ function Values({ charts, time: { first, step, steps } }: TableProps) {
 
 /** The mean, and below it the lowest and the highest. */
 function Cell({ value, chart: { unit } }: { value: Value | undefined; chart: Chart }) {
-  if (!value) return <span class="soft">nothing came</span>;
+  if (!value) return <span class="soft">no data</span>;
   return (
     <>
       {measured(value.mean, unit)}

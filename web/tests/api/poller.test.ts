@@ -144,6 +144,6 @@ test("a rest without end plans nothing", async () => {
 test("a failure is told in the server's words, with when to try again", () => {
   assert.equal(sentenceOf(new Refusal(429, "Too many requests.", 5)), "Too many requests; try again in 5 s.");
   assert.equal(sentenceOf(new Refusal(400, "No such state.")), "No such state.");
-  assert.equal(sentenceOf(new Unreachable()), "The server doesn't answer.");
+  assert.equal(sentenceOf(new Unreachable()), "The server doesn't respond.");
   assert.equal(sentenceOf("odd"), "odd");
 });

@@ -65,8 +65,8 @@ test("an export that failed goes on where it was", async () => {
 
 test("what it fails by is told in a sentence", async () => {
   const failures: [Error, string][] = [
-    [new TypeError("network error"), "The connection broke."],
-    [new DOMException("late", "TimeoutError"), "The connection broke."],
+    [new TypeError("network error"), "The connection was lost."],
+    [new DOMException("late", "TimeoutError"), "The connection was lost."],
     [new DOMException("No space.", "QuotaExceededError"), "The file can't be written: No space."],
     [new Error("Odd."), "Odd."],
   ];

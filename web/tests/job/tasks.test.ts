@@ -52,11 +52,11 @@ test("a task that exited is told by its exit code", () => {
 test("known codes have words of their own, others are spoken", () => {
   assert.equal(
     wordsOf({ category: "userError", code: "CommandProgramNotFound", exitCode: null }),
-    "The program of the command wasn't found",
+    "The command's program wasn't found",
   );
   assert.equal(wordsOf({ category: "serverError", code: "DiskFull", exitCode: null }), "Disk full");
-  assert.equal(wordsOf({ category: "a\u202e", code: null, exitCode: null }), "A failure of category a\ufffd");
-  assert.equal(wordsOf({ category: null, code: null, exitCode: null }), "Failed without a stated cause");
+  assert.equal(wordsOf({ category: "a\u202e", code: null, exitCode: null }), "Failure of category a\ufffd");
+  assert.equal(wordsOf({ category: null, code: null, exitCode: null }), "Failed; no cause reported");
 });
 
 test("an exit code stands beside the cause where it isn't the cause", () => {

@@ -47,7 +47,7 @@ test("a mark says what it is", () => {
     row?.marks.map(({ words }) => words),
     [
       "frame-7 · failed · 21 Nov, 13:00:00 to 21 Nov, 13:01:30 · 1 min 30 s",
-      "frame-8 · running · 21 Nov, 13:02:00 and goes on · 58 min",
+      "frame-8 · running · since 21 Nov, 13:02:00 · 58 min",
     ],
   );
 });

@@ -56,6 +56,6 @@ test("an account's nodes are told with what isn't known of them", () => {
         unknownCores: 2,
       }),
     ),
-    "303 nodes: 300 running, 3 unusable; 1,240 of 2,000 cores busy; cores of 2 nodes not known; 1 pool not read yet",
+    "303 nodes: 300 running, 3 unusable; 1,240 of 2,000 cores busy; cores of 2 nodes unknown; 1 pool not read yet",
   );
 });

@@ -67,7 +67,7 @@ test("a point says what its states don't tell, and nothing of what is zero or un
 test("a point is read out with its states, and one that wasn't polled as that", () => {
   assert.equal(
     inWords(point({ nodeCounts: { creating: 2, running: 4 } })),
-    "21 Nov, 13:00: 4 running, 2 getting ready",
+    "21 Nov, 13:00: 4 running, 2 starting",
   );
   assert.equal(inWords(point({ nodeCounts: {} })), "21 Nov, 13:00: no nodes");
   assert.equal(inWords(point({ nodeCounts: null })), "21 Nov, 13:00, not polled");

@@ -83,7 +83,7 @@ test("GPUs that were slowed down are told by the cause, and only where any was",
   const [chart, ...others] = chartsOf(measures(slowed("thermal", 0.5), slowed("power_cap", 0), slowed("new", 1)));
   assert.deepEqual(
     [chart?.id, chart?.lines.map(({ name }) => name), others],
-    ["gpu-throttled", ["new", "by heat"], []],
+    ["gpu-throttled", ["new", "thermal"], []],
   );
 });
 
@@ -181,6 +181,6 @@ test("nothing is said where nothing was left out but fields that no series is fo
 test("what was left out is told by its reason, and unknown names by their number", () => {
   assert.equal(
     leftOutInWords({ ...NONE, records: 12_000, refused: 3, late: 1, unknown: { a: 1, b: 9, c: 2, d: 1, e: 1 } }),
-    "Left out of 12,000 records: 3 couldn't be read; 1 late for a counter; 14 that no chart knows (“b”, “c”, “a” and 2 others).",
+    "Not charted, out of 12,000 records: 3 unreadable; 1 out of order for a counter; 14 of unknown measurements (“b”, “c”, “a” and 2 others).",
   );
 });

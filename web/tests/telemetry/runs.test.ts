@@ -115,17 +115,17 @@ test("a log without tasks has a lane, and what befell the node is marked", () =>
 
 test("a run is told in words, as far as it is known", () => {
   const run = { job: "render", task: "t", from: NOON, to: NOON + 125_000, failed: false, retried: false, lane: 0 };
-  assert.equal(inWords(run, NOON), "t of render · ended · from 21 Nov, 13:00:00, to 21 Nov, 13:02:05 · 0 s");
+  assert.equal(inWords(run, NOON), "t of render · ended · 21 Nov, 13:00:00 to 21 Nov, 13:02:05 · 0 s");
   assert.equal(
     inWords(run, NOON + MINUTE * 60),
-    "t of render · ended · from 21 Nov, 13:00:00, to 21 Nov, 13:02:05 · 2 min 5 s",
+    "t of render · ended · 21 Nov, 13:00:00 to 21 Nov, 13:02:05 · 2 min 5 s",
   );
   assert.equal(
     inWords({ ...run, to: Infinity }, NOON + MINUTE),
-    "t of render · running · from 21 Nov, 13:00:00, goes on · 1 min",
+    "t of render · running · since 21 Nov, 13:00:00 · 1 min",
   );
   assert.equal(
     inWords({ ...run, from: -Infinity, failed: true }, NOON),
-    "t of render · failed · began before what was read of the log, to 21 Nov, 13:02:05",
+    "t of render · failed · start before the loaded events to 21 Nov, 13:02:05",
   );
 });

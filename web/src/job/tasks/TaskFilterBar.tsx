@@ -5,6 +5,7 @@ import type { TaskCounts } from "../../api/model.ts";
 import { count } from "../../format/numbers.ts";
 import { addressOfView, type JobView, type TaskFilters } from "../../routing/jobView.ts";
 import { Going, Link } from "../../routing/Link.tsx";
+import { TaskStateName } from "../../ui/tiles/StateBar.tsx";
 
 const SHOWN = ["", "active", "preparing", "running", "succeeded", "failed"] as const;
 const TYPING_RESTS_MS = 250;
@@ -21,17 +22,17 @@ export function TaskFilterBar({ view, counts }: FilterBarProps) {
     <form
       class="filters of-tasks"
       role="search"
-      aria-label="Filter the tasks"
+      aria-label="Filter tasks"
       onSubmit={(event) => event.preventDefault()}
     >
       <div class="choices capital" role="group" aria-label="State or result">
         {SHOWN.map((state) => (
           <Link key={state} to={to({ show: state })} current={show === state && !(failureGroup && !state)}>
-            {state || "all"} {counts && <span class="much">{count(counts[state || "total"])}</span>}
+            <TaskStateName state={state || "all"} /> {counts && <span class="much">{count(counts[state || "total"])}</span>}
           </Link>
         ))}
         {failureGroup && (
-          <Link to={to({ failureGroup: "" })} class="chip" label="Of one cause of failure; show all causes">
+          <Link to={to({ failureGroup: "" })} class="chip" label="Filtered by one cause of failure; show all causes">
             One cause <span aria-hidden="true">×</span>
           </Link>
         )}

@@ -57,7 +57,7 @@ export function TaskPanel({ view, task, close }: PanelProps) {
         <Fields value={found} />
       ) : (
         <p class="loading" role="status">
-          Asking Batch…
+          Loading from Batch…
         </p>
       )}
       <TaskTelemetry view={view} task={task} />

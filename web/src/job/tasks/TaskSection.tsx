@@ -86,7 +86,7 @@ function useShown(ref: RefObject<HTMLElement | null>, cause: string) {
 
 function NoTasks({ view }: { view: JobView }) {
   const filtered = Object.entries(view.tasks).some(([key, value]) => value && key !== "orderby");
-  if (!filtered) return <p class="nothing">The job has no tasks, or they weren't read yet.</p>;
+  if (!filtered) return <p class="nothing">The job has no tasks, or they haven't been read yet.</p>;
   return (
     <p class="nothing">
       No task matches. <Link to={addressOfView({ ...view, tasks: EVERY_TASK })}>Show all tasks</Link>

@@ -6,6 +6,7 @@ import { visible } from "../../format/text.ts";
 import { addressOfView, type JobView } from "../../routing/jobView.ts";
 import { Link } from "../../routing/Link.tsx";
 import { Outside } from "../../ui/text/Outside.tsx";
+import { TaskStateName } from "../../ui/tiles/StateBar.tsx";
 import { termsOf, wordsOf } from "./cause.ts";
 import type { Task } from "./model.ts";
 
@@ -95,7 +96,7 @@ function TaskRow({ task, open }: { task: Task; open: (task: string) => void }) {
         </button>
       </th>
       <td role="cell" class="what">
-        <span class="swatch" data-state={state} aria-hidden="true" /> {state}
+        <span class="swatch" data-state={state} aria-hidden="true" /> <TaskStateName state={state} />
       </td>
       <td role="cell" class="why" title={failed ? visible(termsOf(cause)) : ""}>
         {failed ? wordsOf(cause) : task.exitCode !== null && <span class="soft">exit code {task.exitCode}</span>}

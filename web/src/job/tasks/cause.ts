@@ -10,10 +10,10 @@ interface Cause {
 
 const EXITED = "FailureExitCode";
 const CODES = new Map([
-  [EXITED, "the command exited with a failure"],
-  ["CommandProgramNotFound", "the program of the command wasn't found"],
+  [EXITED, "the command exited with a failure code"],
+  ["CommandProgramNotFound", "the command's program wasn't found"],
   ["CommandLaunchFailed", "the command couldn't be started"],
-  ["TaskEnded", "ended from outside or by its time limit"],
+  ["TaskEnded", "terminated externally or by its time limit"],
   ["TaskPreparationError", "the task couldn't be prepared"],
 ]);
 
@@ -22,7 +22,7 @@ export function wordsOf({ category, code, exitCode }: Cause): string {
   if (exitCode !== null && (!code || code === EXITED)) return `Exit code ${exitCode}`;
   const known = code && CODES.get(code);
   if (code) return begun(known || visible(spoken(code.charAt(0).toLowerCase() + code.slice(1))));
-  return category ? `A failure of category ${visible(category)}` : "Failed without a stated cause";
+  return category ? `Failure of category ${visible(category)}` : "Failed; no cause reported";
 }
 
 /** Category and code as Batch writes them, and the exit code where it isn't the cause. */

@@ -90,7 +90,7 @@ export function TimelineChart({ timeline, open }: ChartProps) {
           height={height}
           tabIndex={0}
           role="application"
-          aria-label="Runs by node; the arrow keys go from run to run, Enter opens the task"
+          aria-label="Task runs by node. Arrow keys move between runs, Enter opens the task."
           onKeyDown={press}
           onBlur={() => here.current && show(null)}
           onPointerOver={(event) => tip(under(event)?.words ?? null, event.target as Element)}

@@ -55,7 +55,7 @@ export function TimelineSection({ view, range, job, created, open }: TimelinePro
             <Key timeline={value} />
           </>
         ) : (
-          <p class="nothing">Nothing ran in this range.</p>
+          <p class="nothing">No tasks ran in this range.</p>
         )
       }
     </Section>
@@ -73,7 +73,7 @@ function inWords({ nodes, otherNodes, aggregated }: Timeline): string {
   const runs = nodes.reduce((sum, node) => sum + (node.runs?.length ?? 0), 0);
   const shown = plural(nodes.length, "node");
   const others = otherNodes ? ` (${plural(otherNodes, "more")} not shown)`.replace("mores", "more") : "";
-  return aggregated ? `${shown}${others}, too many runs to draw each` : `${plural(runs, "run")} on ${shown}${others}`;
+  return aggregated ? `${shown}${others}, too many runs to draw individually` : `${plural(runs, "run")} on ${shown}${others}`;
 }
 
 function Key({ timeline }: { timeline: Timeline }) {
@@ -94,7 +94,7 @@ function Key({ timeline }: { timeline: Timeline }) {
           <i class="swatch" data-state={state === "busy" ? "running" : state} aria-hidden="true" /> {words}
         </span>
       ))}
-      <span class="zone">The latest run of each task · times in {zone()}</span>
+      <span class="zone">Latest run of each task · times in {zone()}</span>
     </footer>
   );
 }

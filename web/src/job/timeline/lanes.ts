@@ -61,8 +61,8 @@ function markOf({ task, start, end, result }: Run, now: number): Mark {
   const to = end ? Date.parse(end) : Math.max(now, from);
   const kind = result ?? (end ? "ended" : "running");
   const how = kind === "success" ? "succeeded" : kind === "failure" ? "failed" : kind;
-  const until = end ? `to ${exactMoment(to)}` : "and goes on";
-  const words = `${task} · ${how} · ${exactMoment(from)} ${until} · ${seconds((to - from) / 1000)}`;
+  const when = end ? `${exactMoment(from)} to ${exactMoment(to)}` : `since ${exactMoment(from)}`;
+  const words = `${task} · ${how} · ${when} · ${seconds((to - from) / 1000)}`;
   return { from, to, lane: 0, kind, words, task, load: null };
 }
 

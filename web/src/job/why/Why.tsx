@@ -13,7 +13,7 @@ import type { Explanation, Finding, Severity } from "./model.ts";
 
 /** Each answer may cost calls to Batch. */
 const EVERY_MS = 30_000;
-const MARKS: Record<Severity, string> = { blocking: "Blocks all", limiting: "Limits", info: "Note" };
+const MARKS: Record<Severity, string> = { blocking: "Blocking", limiting: "Limiting", info: "Note" };
 
 interface WhyProps {
   view: JobView;
@@ -32,7 +32,7 @@ export function Why({ view, job }: WhyProps) {
 function Asked({ view, runs }: { view: JobView; runs: boolean }) {
   const { ref, seen } = useSeen();
   const watched = useWatched<Explanation>({ path: pathOfJob(view, "explanation"), every: EVERY_MS, seen });
-  const title = runs ? "What its waiting tasks wait for" : "Why it isn't running";
+  const title = runs ? "Why tasks are waiting" : "Why the job isn't running";
   const note = watched.value && (
     <>
       as of <Age at={watched.value.asOf} none="an unknown time" />
@@ -63,7 +63,7 @@ function Answer({ account, value: { summary, findings, unknown } }: AnswerProps)
       ))}
       {unknown.length > 0 && (
         <div class="unknown">
-          <p id="why-unknown">What couldn't be found out:</p>
+          <p id="why-unknown">Not determined:</p>
           <ul aria-labelledby="why-unknown">
             {unknown.map((sentence) => (
               <li key={sentence}>

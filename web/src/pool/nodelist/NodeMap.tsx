@@ -64,7 +64,7 @@ export function NodeMap({ states, view, open }: MapProps) {
             height={grid.rows * grid.pitch}
             tabIndex={0}
             role="application"
-            aria-label={`Map of ${plural(nodes.length, "node")}; the arrow keys go from node to node, Enter opens one`}
+            aria-label={`Map of ${plural(nodes.length, "node")}. Arrow keys move between nodes, Enter opens one.`}
             data-cells={nodes.length}
             onKeyDown={press}
             onBlur={() => show(null, true)}
@@ -96,12 +96,12 @@ export function NodeMap({ states, view, open }: MapProps) {
       </div>
       {otherNodes > 0 && (
         <p class="note map-note">
-          {count(nodes.length)} of {count(nodes.length + otherNodes)} nodes are drawn.
+          Showing {count(nodes.length)} of {count(nodes.length + otherNodes)} nodes.
         </p>
       )}
       {view.cause && otherCauses > 0 && (
         <p class="note map-note">
-          {plural(otherCauses, "node")} with rarer causes can't be told apart here; the table below does.
+          The map can't highlight {plural(otherCauses, "node")} with rarer causes; the table below lists them.
         </p>
       )}
       <p class="unseen" aria-live="polite">

@@ -38,7 +38,7 @@ export function NodeSections({ view, counts, flapping, open }: NodesProps) {
   const watched = useWatched<NodeStates>({ path: pathOfPool(view, "nodestates"), every: MAP_EVERY_MS, seen });
   return (
     <>
-      <Section title="Map of nodes" name="node-map" part={ref} watched={watched}>
+      <Section title="Node map" name="node-map" part={ref} watched={watched}>
         {(states) =>
           states.nodes.length ? <NodeMap states={states} view={view} open={open} /> : <NoNodes view={view} counts={counts} />
         }
@@ -119,7 +119,7 @@ function NodeFilterBar({ view, counts, flapping, causes }: BarProps) {
     <form
       class="filters of-tasks of-nodes"
       role="search"
-      aria-label="Filter the nodes"
+      aria-label="Filter nodes"
       onSubmit={(event) => event.preventDefault()}
     >
       <div class="choices" role="group" aria-label="State">
@@ -200,7 +200,7 @@ function NoNodes({ view, counts }: { view: PoolView; counts: NodeCounts | null }
   }
   return (
     <p class="nothing">
-      {counts ? "The pool has no nodes." : "Its nodes weren't read yet."}
+      {counts ? "The pool has no nodes." : "The pool's nodes haven't been read yet."}
     </p>
   );
 }

@@ -18,7 +18,7 @@ export function NodeTable({ nodes, open }: TableProps) {
     <table class="tasks nodes-table" role="table" data-testid="nodes">
       <thead role="rowgroup">
         <tr role="row">
-          {["Node", "State", "For", "Cause", "Kind"].map((title) => (
+          {["Node", "State", "Time in state", "Cause", "Kind"].map((title) => (
             <th key={title} role="columnheader" scope="col">
               {title}
             </th>

@@ -5,9 +5,9 @@ import { begun, spoken } from "../../format/text.ts";
 
 const MEANINGS: Record<Level, string> = {
   exact: "",
-  unverified: "what is told of its pool's nodes may not be of one moment.",
-  catchingUp: "more is being read.",
-  stale: "no poll has told of it since then, and it may be otherwise by now.",
+  unverified: "the pool's nodes may have been read at different moments.",
+  catchingUp: "the pool's nodes are still being read.",
+  stale: "no poll has read this node since then, so it may have changed.",
 };
 
 export function NodeLevel({ level }: { level: Level }) {

@@ -80,18 +80,18 @@ function Contents({ node, view }: { node: Node; view: PoolView }) {
       )}
       {node.flapping && (
         <p class="node-cause bad" data-testid="flapping">
-          Flapping: {plural(node.flaps, "fall")} into a bad state within an hour.
+          Flapping: entered a bad state {plural(node.flaps, "time")} within an hour.
         </p>
       )}
       <dl class="fields-of">
         <Field name="Last seen by Batch">
-          <Age at={node.lastSeen} none={node.state === "creating" ? "not yet: it is being created" : "Batch doesn't say"} />
+          <Age at={node.lastSeen} none={node.state === "creating" ? "not yet: the node is being created" : "not reported"} />
         </Field>
         <Field name="Runs">
           {plural(node.runningTasks, "task")} on {plural(node.runningSlots, "slot")}
         </Field>
         <Field name="Ran so far">
-          {plural(node.totalTasksRun, "task")}, {count(node.totalTasksSucceeded)} of them succeeded
+          {plural(node.totalTasksRun, "task")}, {count(node.totalTasksSucceeded)} succeeded
         </Field>
         <Field name="Kind">{node.isDedicated ? "dedicated" : "spot"}</Field>
         {(!node.isDedicated || node.interruptions.total > 0) && (
@@ -139,7 +139,7 @@ function Errors({ errors }: Pick<Node, "errors">) {
             <strong>
               <Outside text={code} />
             </strong>{" "}
-            <Words text={message || "without a message"} />
+            <Words text={message || "no message"} />
           </li>
         ))}
       </ul>
@@ -172,7 +172,7 @@ function Start({ run }: { run: StartTaskInfo | null }) {
           </Field>
         )}
         {(run.failureCode || run.failureMessage) && (
-          <Field name="Failed of">
+          <Field name="Failure">
             <Words text={[run.failureCode, run.failureMessage].filter(Boolean).join(": ")} />
           </Field>
         )}

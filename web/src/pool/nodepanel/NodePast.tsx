@@ -16,7 +16,7 @@ export function NodePast({ node }: { node: Node }) {
       <h4>
         States
         <small>
-          , as polls saw them since <Age at={node.historySince} none="they began" />; times in {zone()}
+          , recorded by polls since <Age at={node.historySince} none="the first poll" />; times in {zone()}
         </small>
       </h4>
       <ol class="past" data-testid="past">
@@ -27,9 +27,9 @@ export function NodePast({ node }: { node: Node }) {
                 <KindSwatch kind={kindOf(state)} /> {visible(stateWords(state))}
               </>
             ) : (
-              <span class="soft">states that no poll saw</span>
+              <span class="soft">states that no poll recorded</span>
             )}
-            {unseen > 0 && <span class="soft">with {plural(unseen, "break")} that no poll saw</span>}
+            {unseen > 0 && <span class="soft">with {plural(unseen, "interruption")} that no poll recorded</span>}
             <small>
               {since && exactMoment(Date.parse(since))}
               {since && until && ` for ${lengthOf(since, until)}`}
@@ -37,7 +37,7 @@ export function NodePast({ node }: { node: Node }) {
           </li>
         ))}
       </ol>
-      {!node.historyComplete && <p class="soft">Some states may be missing: no poll saw them, or they aren't kept.</p>}
+      {!node.historyComplete && <p class="soft">Some states may be missing: no poll recorded them, or they are no longer stored.</p>}
     </>
   );
 }

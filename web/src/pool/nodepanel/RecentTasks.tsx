@@ -30,7 +30,7 @@ export function Recent({ node }: { node: Node }) {
         </ul>
       ) : (
         <p class="soft" data-testid="no-recent-tasks">
-          {ranSince ? "None was known then; it has run some since." : "None is known."}
+          {ranSince ? "No tasks were known at that time; the node has run tasks since." : "No tasks are known."}
         </p>
       )}
     </>
@@ -54,7 +54,7 @@ function TaskLink({ account, task: { job, task, state }, past }: TaskLinkProps) 
         <Link to={addressOfJob(account, job)}>
           <Outside text={job} />
         </Link>
-        , {past && "then "}
+        , {past && "at that time "}
         <Outside text={state} />
       </small>
     </>

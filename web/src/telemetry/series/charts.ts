@@ -49,15 +49,15 @@ const MOST_LINES = 4;
 /** The attribute of sensors that aren't of a whole GPU. */
 const LOCATION = "hw.sensor_location";
 const SLOWED_BY: Record<string, string> = {
-  power_cap: "by the limit of power",
-  thermal: "by heat",
-  hardware_thermal: "by heat, in hardware",
-  power_brake: "by the power supply",
-  sync_boost: "to go with others",
+  power_cap: "power cap",
+  thermal: "thermal",
+  hardware_thermal: "hardware thermal",
+  power_brake: "power brake",
+  sync_boost: "sync boost",
 };
 const USED = { "system.memory.state": "used" };
 const DISK_WAYS = [["read", "read"], ["write", "written"]] as const;
-const NETWORK_WAYS = [["receive", "in"], ["transmit", "out"]] as const;
+const NETWORK_WAYS = [["receive", "received"], ["transmit", "sent"]] as const;
 
 export function measuresOf({ value, step }: Telemetry): Measures {
   return { series: value, step: parseDuration(step) };
@@ -95,7 +95,7 @@ function traffic(measures: Measures): Chart[] {
     NETWORK_WAYS.map(([way, words]) => lineOf(measures, words, networks(name, way), sumOf));
   return [
     chart("disk", "Disks", "bytes a second", readAndWritten),
-    chart("busy", "Disks at work", "share", each(measures, busy, "system.device")),
+    chart("busy", "Disk busy time", "share", each(measures, busy, "system.device")),
     chart("filesystem", "File systems", "share", fillings(measures)),
     chart("network", "Network", "bytes a second", ways("system.network.io")),
     chart("infiniband", "InfiniBand", "bytes a second", ways("hw.network.io")),
@@ -119,17 +119,17 @@ function graphics(measures: Measures): Chart[] {
     chart("gpu-memory", "GPU memory", "bytes", of("hw.gpu.memory.usage"), memory),
     chart("gpu-power", "GPU power", "watts", of("hw.power")),
     chart("gpu-temperature", "GPU temperature", "degrees", each(measures, [...whole, ...edges], "hw.id", "GPU ")),
-    chart("gpu-throttled", "GPUs slowed down", "share", throttled),
+    chart("gpu-throttled", "GPU throttling", "share", throttled),
   ];
 }
 
 function processes(measures: Measures): Chart[] {
-  const load = lineOf(measures, "over 1 min", found(measures, "system.cpu.load_average.1m"));
+  const load = lineOf(measures, "1 min average", found(measures, "system.cpu.load_average.1m"));
   const inState = (state: string, words: string) =>
     lineOf(measures, words, found(measures, "system.process.count", { "process.state": state }));
   return [
     chart("load", "Load", "number", [load], lastOf(measures, "system.cpu.logical.count")),
-    chart("processes", "Processes", "number", [inState("running", "running"), inState("blocked", "waiting for disks")]),
+    chart("processes", "Processes", "number", [inState("running", "running"), inState("blocked", "blocked on I/O")]),
   ];
 }
 

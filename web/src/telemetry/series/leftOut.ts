@@ -4,14 +4,14 @@ import { count, plural } from "../../format/numbers.ts";
 import type { LeftOut } from "./model.ts";
 
 const WAYS: [keyof Omit<LeftOut, "records" | "unknown" | "unreadFields">, string][] = [
-  ["refused", "couldn't be read"],
-  ["withoutTime", "without a time"],
-  ["outOfWindow", "of a time that isn't kept"],
-  ["ofTooManyNodes", "of too many nodes in one blob"],
-  ["ofTooManyTasks", "with counters of too many tasks in one blob"],
-  ["beyondLimit", "of series beyond a node's limit"],
-  ["late", "late for a counter"],
-  ["noNumbers", "that are no numbers"],
+  ["refused", "unreadable"],
+  ["withoutTime", "without a timestamp"],
+  ["outOfWindow", "outside the retention period"],
+  ["ofTooManyNodes", "over the limit of nodes per blob"],
+  ["ofTooManyTasks", "over the limit of tasks with counters per blob"],
+  ["beyondLimit", "over the limit of series per node"],
+  ["late", "out of order for a counter"],
+  ["noNumbers", "not numeric"],
 ];
 const MOST_NAMES = 3;
 
@@ -22,7 +22,7 @@ export function leftOutInWords(found: LeftOut): string {
   if (names.length) {
     const some = names.slice(0, MOST_NAMES).map(([name]) => `“${name}”`);
     const more = names.length > MOST_NAMES ? ` and ${plural(names.length - MOST_NAMES, "other")}` : "";
-    parts.push(`${count(names.reduce((sum, [, number]) => sum + number, 0))} that no chart knows (${some.join(", ")}${more})`);
+    parts.push(`${count(names.reduce((sum, [, number]) => sum + number, 0))} of unknown measurements (${some.join(", ")}${more})`);
   }
-  return parts.length ? `Left out of ${plural(found.records, "record")}: ${parts.join("; ")}.` : "";
+  return parts.length ? `Not charted, out of ${plural(found.records, "record")}: ${parts.join("; ")}.` : "";
 }

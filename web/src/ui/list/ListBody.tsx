@@ -16,7 +16,7 @@ export function ListBody<Row>({ reading: { value: picture, failure }, children }
     <div class="empty" data-testid="no-accounts">
       <h2>No accounts are configured</h2>
       <p>
-        Name the Batch accounts to watch in the setting <code>BATCH_ACCOUNTS</code>; they appear here.
+        Add the Batch accounts to monitor to the setting <code>BATCH_ACCOUNTS</code>. They then appear here.
       </p>
     </div>
   );

@@ -17,11 +17,11 @@ export function ListRest({ of, shown, all, show, more }: RestProps) {
   return (
     <>
       <More can={all > shown} take={show} words="Show more">
-        {count(Math.min(shown, all))} of {count(all)} {of} are shown.
+        Showing {count(Math.min(shown, all))} of {count(all)} {of}.
       </More>
       {more && (
         <p class="rest">
-          There are more {of} than this page reads; {more}.
+          This page doesn't load all {of}; {more}.
         </p>
       )}
     </>

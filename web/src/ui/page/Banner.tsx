@@ -19,12 +19,12 @@ export function Banner({ failure, retry }: BannerProps) {
       <p>
         {failure.message === null ? (
           <>
-            <strong>Can't reach the server</strong>
-            <span aria-hidden="true"> since {waited}</span>; retrying.
+            <strong>The server hasn't responded</strong>
+            <span aria-hidden="true"> for {waited}</span>; retrying.
           </>
         ) : (
           <>
-            <strong>The server answers with an error:</strong> <Outside text={failure.message} />
+            <strong>The server returned an error:</strong> <Outside text={failure.message} />
           </>
         )}
       </p>

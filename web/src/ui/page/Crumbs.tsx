@@ -18,7 +18,7 @@ export function Crumbs({ tab, account, id, name }: CrumbsProps) {
   useEffect(() => heading.current?.focus({ preventScroll: true }), []);
   return (
     <div class="crumbs">
-      <nav aria-label="Where this is">
+      <nav aria-label="Breadcrumb">
         <Link to={addressOfList(tab, { account })}>
           <Outside text={account} />
         </Link>

@@ -3,6 +3,7 @@
 import type { ComponentChildren } from "preact";
 import type { Failure } from "../../api/poller.ts";
 import type { Watched } from "../../api/useWatched.ts";
+import { begun } from "../../format/text.ts";
 import { Link } from "../../routing/Link.tsx";
 import { Outside } from "../text/Outside.tsx";
 import { Problem } from "./Problem.tsx";
@@ -40,7 +41,7 @@ export function NotThere({ name, failure, back }: NotThereProps) {
   const missing = failure.code === "AccountNotFound" ? "account" : name;
   return (
     <div class="empty" data-testid={`no-such-${missing}`}>
-      <h3>There is no such {missing}</h3>
+      <h3>{begun(missing)} not found</h3>
       <p>
         <Outside text={failure.message ?? ""} />
       </p>

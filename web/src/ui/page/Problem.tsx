@@ -17,8 +17,8 @@ export function Problem({ failure: { message }, retry, name, of = "", older = fa
   return (
     <p class="problem" role="alert" data-testid={`${name}-problem`}>
       <span>
-        {message === null ? "The server doesn't answer." : <Outside text={message} />}
-        {older && " What is shown is older."}
+        {message === null ? "The server doesn't respond." : <Outside text={message} />}
+        {older && " Showing earlier data."}
       </span>
       <button type="button" onClick={retry} aria-label={of ? `Retry: ${of}` : undefined}>
         Retry

@@ -14,9 +14,9 @@ const FOREVER = "P10675199D";
 const NAMES = new Map([
   ["eTag", "ETag"],
   ["url", "URL"],
-  ["cached", "as the job's counts know it"],
-  ["cachedAsOf", "the counts are as of"],
-  ["omittedProperties", "properties that aren't shown"],
+  ["cached", "in the stored counts"],
+  ["cachedAsOf", "stored counts as of"],
+  ["omittedProperties", "omitted properties"],
 ]);
 
 export function Fields({ value }: { value: Record<string, Json> }) {

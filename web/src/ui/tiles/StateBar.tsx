@@ -2,6 +2,7 @@
 
 import { TASK_STATES, type TaskCounts, type TaskState } from "../../api/model.ts";
 import { count } from "../../format/numbers.ts";
+import { taskStateLabel } from "./taskStates.ts";
 
 /** Lengths only, for the eyes: the numbers stand in text nearby. */
 export function StateBar({ counts }: { counts: TaskCounts | null }) {
@@ -26,7 +27,7 @@ export function ReadBar({ tasks, expected }: { tasks: number; expected: number |
     return (
       <label class="read">
         <progress />
-        <small>{count(tasks)} changed meanwhile read</small>
+        <small>{count(tasks)} changed tasks read</small>
       </label>
     );
   return (
@@ -41,6 +42,18 @@ export function ReadBar({ tasks, expected }: { tasks: number; expected: number |
 
 export function Swatch({ state }: { state: TaskState }) {
   return <span class="swatch" data-state={state} aria-hidden="true" />;
+}
+
+/** A task state in the words of the page; `long` adds Batch's own name where that differs. */
+export function TaskStateName({ state, long = false }: { state: string; long?: boolean }) {
+  const label = taskStateLabel(state);
+  if (label === state) return <>{state}</>;
+  return (
+    <span title={`${state} in Azure Batch`}>
+      {label}
+      {long && <span class="batch-name"> ({state})</span>}
+    </span>
+  );
 }
 
 /** A number that steps back when it is zero. */

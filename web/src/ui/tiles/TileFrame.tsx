@@ -40,7 +40,7 @@ export function TileFrame({ account, single, chosen, toggle, asOf, orLater, chil
             </>
           )}
           {asOf === null && "not read yet, "}
-          {account.enabled ? `polled every ${account.pollSeconds} s` : "monitoring is switched off"}
+          {account.enabled ? `polled every ${account.pollSeconds} s` : "monitoring is off"}
         </p>
       </header>
       {children}
