@@ -128,7 +128,8 @@ def test_a_cause_of_failure_filters_the_tasks(page: Page, render: Canned) -> Non
 def test_a_task_that_was_ended_is_not_said_to_have_been_ended_by_somebody(page: Page, render: Canned) -> None:
     render.tasks = [task("long", group="x", failureCode="TaskEnded")]
     show(page, render)
-    expect(part(page, "tasks").locator("tr[data-task=long]")).to_contain_text("Terminated externally or by its time limit")
+    row = part(page, "tasks").locator("tr[data-task=long]")
+    expect(row).to_contain_text("Terminated externally or by its time limit")
 
 
 def test_the_server_orders_and_pages_the_tasks(page: Page, render: Canned) -> None:

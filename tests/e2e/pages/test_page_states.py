@@ -110,7 +110,8 @@ def test_the_banner_appears_when_the_server_dies_and_goes_when_it_is_back(page: 
     page.goto(canned.url)
     expect(page.locator("[data-job=render]")).to_be_visible()
     canned.stop()
-    expect(page.get_by_test_id("banner")).to_contain_text(re.compile(r"The server hasn't responded for \d+ s; retrying\."))
+    banner = page.get_by_test_id("banner")
+    expect(banner).to_contain_text(re.compile(r"The server hasn't responded for \d+ s; retrying\."))
     expect(page.locator("main.outdated [data-job=render]")).to_be_visible()
     with serving(canned, port=int(canned.url.rsplit(":", 1)[1])):
         expect(page.get_by_test_id("banner")).to_be_hidden(timeout=15_000)

@@ -148,7 +148,8 @@ def test_recent_tasks_that_are_older_than_the_node_are_told_as_of_then(page: Pag
     expect(page.get_by_test_id("recent-tasks")).to_have_text("frame-00 of render, at that time preparing")
     second |= {"recentTasks": [], "recentTasksAsOf": stamp(300), "asOf": stamp(2), "runningTasks": 2}
     show_pool(page, pools, node=second["id"])
-    expect(page.get_by_test_id("no-recent-tasks")).to_have_text("No tasks were known at that time; the node has run tasks since.")
+    nothing = page.get_by_test_id("no-recent-tasks")
+    expect(nothing).to_have_text("No tasks were known at that time; the node has run tasks since.")
     first |= {"recentTasksAsOf": first["asOf"]}
     show_pool(page, pools, node=first["id"])
     expect(page.get_by_test_id("recent-tasks")).to_have_text("frame-00 of render, preparing")
