@@ -1,1 +1,1 @@
-"""Rows of an account: its rounds, whether it is watched, polls on demand. Imports `tables`."""
+"""Rows of an account: its rounds, its monitoring settings, and polls on demand. Imports `tables`."""

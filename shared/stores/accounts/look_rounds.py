@@ -1,7 +1,7 @@
-"""What looks beside the rounds over jobs leave behind: a row of an account in `accounts`, written last.
+"""Rows of the polls beside rounds over jobs: a row of an account in `accounts`, written last.
 
-It tells whose word on the account's pools, or job schedules, is the last one: a process whose own that is knows them
-without reading them.
+Its ETag shows which process polled the account's pools or job schedules last; that process may use its cache without
+reading them.
 """
 
 from dataclasses import replace
@@ -20,7 +20,7 @@ _LONG_AGO = datetime.fromtimestamp(0, UTC)
 
 
 class Look(Protocol):
-    """A round over pools, or a look at schedules: a frozen dataclass."""
+    """A round over pools, or a poll of schedules: a frozen dataclass."""
 
     @property
     def etag(self) -> str | None: ...
@@ -29,12 +29,12 @@ class Look(Protocol):
     def started_at(self) -> datetime: ...
 
     def merged(self, stored: Self | None) -> Self:
-        """This one over what another process stored meanwhile."""
+        """Returns this one merged over the row that another process stored meanwhile."""
         ...
 
 
 class LookRounds[L: Look]:
-    """The row `name` of each account, which holds a `kind`; `what` it is about is named in errors."""
+    """The row `name` of each account, which holds a `kind`; errors name its subject `what`."""
 
     def __init__(self, tables: Tables, name: str, kind: type[L], *, what: str) -> None:
         self._accounts = tables["accounts"]
@@ -43,12 +43,12 @@ class LookRounds[L: Look]:
         self._what = what
 
     async def load(self, account_key: str) -> L | None:
-        """Of a row that can't be read a look that found nothing, under its ETag: the next one is written over it."""
+        """Returns the row; for an unreadable one an empty poll under its ETag, which the next poll overwrites."""
         row = await load_row(self._accounts, account_key, self._name)
         return self._look(row) if row else None
 
     async def save(self, account_key: str, done: L) -> tuple[L, bool]:
-        """Writes what was found; gives it as it is stored then, and whether no other process wrote meanwhile.
+        """Writes a poll; returns it as stored, and whether no other process wrote meanwhile.
 
         Raises StorageError, CacheConflictError.
         """

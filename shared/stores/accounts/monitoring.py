@@ -26,13 +26,13 @@ class MonitoringStore:
         return _monitoring(row) if row else Monitoring()
 
     async def load_with_round(self, account_key: str) -> tuple[Monitoring, Round | None]:
-        """With the account's last round, in one query: who asks for one wants both, every tick."""
+        """Returns the settings with the account's last round, by one query, as every tick needs both."""
         rows = {row["RowKey"]: row for row in await load_rows(self._table, account_key)}
         monitoring, last = rows.get(_ROW), rows.get(ROUND_ROW)
         return _monitoring(monitoring) if monitoring else Monitoring(), round_of(last) if last else None
 
     async def save(self, account_key: str, monitoring: Monitoring) -> Monitoring:
-        """Writes it as it was loaded, or new. Raises CacheConflictError where another change was first."""
+        """Writes settings under their ETag, or new ones. Raises CacheConflictError if another change was first."""
         etag = await save_row(self._table, _row(account_key, monitoring), monitoring.etag)
         return replace(monitoring, etag=etag)
 
@@ -51,9 +51,9 @@ def _row(account_key: str, monitoring: Monitoring) -> Row:
 
 
 def _monitoring(row: Row) -> Monitoring:
-    """What a row holds. One that can't be read says only whether the account is on, and the next change overwrites it.
+    """Returns the settings in a row; an unreadable row states only whether the account is on, until the next change.
 
-    Unless its `enabled` is true the account is off: polls must not use up a quota that an operator wanted to spare.
+    The account is off unless `enabled` is true: polls mustn't use a quota that an operator wants to save.
     """
     try:
         return read(row, f"row of {row['PartitionKey']},", _parsed, kind="monitoring")

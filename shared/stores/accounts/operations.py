@@ -1,4 +1,4 @@
-"""The table `operations`: polls on demand and how they ended."""
+"""The table `operations`: polls on demand and their results."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -13,19 +13,19 @@ class OperationStore:
         self._table = tables["operations"]
 
     async def load(self, account_key: str, operation_id: str) -> PollOperation | None:
-        """An operation, or None; `operation_id` may be anything that a client sent."""
+        """Returns an operation, or None; `operation_id` may be any string from a client."""
         row = await load_row(self._table, account_key, key_of(operation_id))
         return _operation(row) if row else None
 
     async def delete_before(self, account_key: str, moment: datetime) -> int:
-        """Deletes operations that were asked for before then; gives how many."""
+        """Deletes operations requested before `moment`; returns their number."""
         rows = [row for row in await load_rows(self._table, account_key) if row["createdAt"] < moment]
         for row in rows:
             await delete_row(self._table, account_key, row["RowKey"], row["etag"])
         return len(rows)
 
     async def save(self, account_key: str, operation: PollOperation) -> PollOperation:
-        """Writes an operation as it was loaded, or new. Raises CacheConflictError."""
+        """Writes an operation under its ETag, or a new one. Raises CacheConflictError."""
         etag = await save_row(self._table, _row(account_key, operation), operation.etag)
         return replace(operation, etag=etag)
 

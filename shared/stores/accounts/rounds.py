@@ -1,4 +1,4 @@
-"""The round row of each account in the table `accounts`: what the last round did, and which jobs it found unchanged."""
+"""The row `round` of each account in the table `accounts`: the last round's results, and its unchanged jobs."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -29,7 +29,10 @@ class RoundStore:
         return round_of(row) if row else None
 
     async def save(self, account_key: str, latest: Round) -> Round:
-        """Writes a round; where another process wrote one meanwhile, both their words on jobs stay. Gives that."""
+        """Writes a round and returns it as stored.
+
+        If another process wrote one meanwhile, the statements of both on jobs are kept.
+        """
         for _ in range(_TRIES):
             try:
                 return replace(latest, etag=await save_row(self._table, _row(account_key, latest), latest.etag))
@@ -42,9 +45,9 @@ class RoundStore:
     async def change(
         self, account_key: str, change: Callable[[Round], Round | None], *, new: Round | None = None
     ) -> Round | None:
-        """Changes the row that there is, or else `new`, whoever else writes it meanwhile.
+        """Changes the stored row, or `new` if none exists, despite concurrent writers.
 
-        Gives the round as it is then; None where there was none, or nothing to be changed. Raises StorageError,
+        Returns the round as stored; None if none exists, or `change` returns None. Raises StorageError,
         CacheConflictError.
         """
         for _ in range(_PATIENCE):
@@ -83,7 +86,7 @@ def _row(account_key: str, latest: Round) -> Row:
 
 
 def round_of(row: Row) -> Round:
-    """The round that a row holds; of one that can't be read a failed one, which the next is written over."""
+    """Returns the round in a row; for an unreadable one a failed round, which the next overwrites."""
     try:
         return read(row, f"row of {row['PartitionKey']},", _round, kind="round")
     except UnreadableError as error:
@@ -113,7 +116,7 @@ def _round(row: Row) -> Round:
 
 
 def _claims_json(latest: Round) -> dict[str, float]:
-    """Beside the marks, so that versions before this one can read those."""
+    """Returns the claims, stored beside the marks so that older versions can read these."""
     return {key: mark.message.timestamp() for key, mark in latest.queued.items() if mark.message}
 
 
@@ -140,7 +143,7 @@ def _confirmation(values: list[Any]) -> Confirmation:
     version, as_of, agreed_at, disagreements, counts, *later = values
     service = TaskCounts(counts[0], 0, *counts[1:]) if counts else None
     agreement = Agreement(_moment(agreed_at), disagreements, service, _moment(later[0] if later else None))
-    took = later[1] if len(later) > 1 else None  # versions before this one stored none
+    took = later[1] if len(later) > 1 else None  # older versions stored none
     return Confirmation(version, datetime.fromtimestamp(as_of, UTC), agreement, TaskRead(*took) if took else None)
 
 
