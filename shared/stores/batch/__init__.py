@@ -1,4 +1,4 @@
-"""Reads one Batch account through the official SDK, within the customer's quota. There is no writing here.
+"""Reads one Batch account through the official SDK, within the customer's quota; never writes.
 
-Imports `tables` for the limit on time alone.
+Imports `tables` only for the time limit.
 """

@@ -1,7 +1,7 @@
-"""Reads one Batch account through the official SDK. It only ever reads: there is no writing call in this module.
+"""Reads one Batch account through the official SDK; no call in this module writes.
 
-Task lists go through the client's own `send_request` and msgspec, which keeps authentication, retries and tracing and
-costs a tenth of what the SDK's models cost; everything else uses the models.
+Task lists use the client's own `send_request` and msgspec, which keeps authentication, retries and tracing at a tenth
+of the cost of the SDK's models; everything else uses the models.
 """
 
 import logging
@@ -42,7 +42,7 @@ NO_JOB, NO_TASK = ("JobNotFound",), ("TaskNotFound",)
 
 @dataclass(frozen=True, slots=True)
 class JobPage:
-    """Jobs of a list, and the date of its first response: nothing that happened later is missing unseen."""
+    """Jobs of a list, and the date of its first response; only later changes may be missing."""
 
     jobs: tuple[JobFacts, ...]
     date: datetime | None
@@ -50,7 +50,7 @@ class JobPage:
 
 @dataclass(frozen=True, slots=True)
 class TaskPage:
-    """One page of a task list, its response's date (None where it bore none), and the link to the next (None: last)."""
+    """A page of a task list, its response's date (None without one), and the link to the next page (None: last)."""
 
     tasks: list[Task]
     date: datetime | None
@@ -62,9 +62,9 @@ class TaskPage:
 
 
 class BatchAccount:
-    """One account's jobs and tasks. `calls` counts the requests sent, for the customer's quota's sake.
+    """One account's jobs and tasks; `calls` counts the requests sent, for the customer's quota.
 
-    `turns` are to be waited for before each request of a read that may take very many.
+    Reads that may take very many requests must wait for `turns` before each.
     """
 
     def __init__(
@@ -86,9 +86,9 @@ class BatchAccount:
         calls_per_minute: int = 3000,
         limit: timedelta = LIMIT,
     ) -> "BatchAccount":
-        """Keys go to this machine only, tokens to https only: `Account` admits no other addresses.
+        """Returns a connected account; `limit` is the time limit of one response.
 
-        `limit` is how long one answer may take.
+        Keys are sent only to this machine, tokens only over https: `Account` admits no other addresses.
         """
         calls = CallWindow(calls_per_minute)
         secret: Any = AzureNamedKeyCredential(account.name, key) if key and account.is_local else credential
@@ -115,7 +115,7 @@ class BatchAccount:
         await self._client.close()
 
     async def fetch_jobs(self, *, changed_since: datetime | None = None) -> JobPage:
-        """All jobs, or those whose state changed at or after a time. Raises BatchError."""
+        """Returns all jobs, or those whose state changed at or after a time. Raises BatchError."""
         dates: list[datetime | None] = []
         condition = f"stateTransitionTime ge {literal(changed_since)}" if changed_since else None
         links, jobs = NextLinks(), list[JobFacts]()
@@ -130,14 +130,14 @@ class BatchAccount:
         return JobPage(tuple(jobs), dates[0] if dates else None)
 
     async def fetch_job(self, job_id: str) -> JobFacts:
-        """One job. Raises BatchMissingError where there is none, BatchError."""
+        """Returns one job. Raises BatchMissingError if it doesn't exist, BatchError."""
         async with translated(self.account, f"get the job '{job_id}'", missing=NO_JOB):
             return job_of(await self._client.get_job(job_id, raw_response_hook=self._date_keeper([])))
 
     async def fetch_task_counts(self, job_id: str) -> tuple[TaskCounts, datetime | None]:
-        """Get Task Counts, where preparing tasks count as running, and its date.
+        """Returns Get Task Counts, where preparing tasks count as running, and its date.
 
-        Raises BatchMissingError where there is no such job, BatchError.
+        Raises BatchMissingError if the job doesn't exist, BatchError.
         """
         dates: list[datetime | None] = []
         async with translated(self.account, f"count the tasks of '{job_id}'", missing=NO_JOB):
@@ -147,7 +147,7 @@ class BatchAccount:
         return counts, dates[-1] if dates else None
 
     async def fetch_task(self, job_id: str, task_id: str) -> Task | None:
-        """One task; None where there is none. Raises BatchMissingError where there is no such job, BatchError."""
+        """Returns one task, or None. Raises BatchMissingError if the job doesn't exist, BatchError."""
         url = f"{task_url(job_id, task_id)}?{task_query({})}"
         try:
             body, _ = await self.read(url, f"get the task '{task_id}' of '{job_id}'", missing=NO_TASK + NO_JOB)
@@ -163,9 +163,9 @@ class BatchAccount:
             ) from error
 
     async def fetch_task_details(self, job_id: str, task_id: str) -> tuple[TaskDetails, tuple[str, ...]]:
-        """One task in full without its secrets, and the names of properties that were left out.
+        """Returns one task in full without its secrets, and the names of omitted properties.
 
-        Raises BatchMissingError where there is none, or no such job; BatchError.
+        Raises BatchMissingError if the task or job doesn't exist; BatchError.
         """
         intent = f"get the task '{task_id}' of '{job_id}'"
         query = urlencode({"api-version": API_VERSION, "$expand": "stats"})
@@ -173,15 +173,15 @@ class BatchAccount:
         try:
             return details_of(body)
         except NONSENSE as error:
-            why = f"an answer that makes no sense to the request to {intent}: {type(error).__name__}"  # no more of it
+            why = f"an answer that makes no sense to the request to {intent}: {type(error).__name__}"  # only its kind
             raise BatchAnswerError(f"{self.account.endpoint} sent {why}") from error
 
     async def fetch_task_pages(
         self, job_id: str, *, changed_since: datetime | None = None, state: StateFilter | None = None
     ) -> AsyncIterator[TaskPage]:
-        """Pages of all tasks, of those that changed state at or after a time, or of those in a state.
+        """Yields pages of all tasks, of those that changed state at or after a time, or of those in a state.
 
-        Short and empty pages are normal. Raises BatchError; BatchMissingError where the job is gone.
+        Short and empty pages are normal. Raises BatchError; BatchMissingError if the job is gone.
         """
         ids, links = IdRange(), NextLinks()
         while True:
@@ -196,7 +196,7 @@ class BatchAccount:
     async def fetch_task_page(
         self, job_id: str, ids: IdRange, *, changed_since: datetime | None = None, state: StateFilter | None = None
     ) -> TaskPage:
-        """The next page of a range of ids, as far as it was listed. Raises as the above does."""
+        """Returns the next page of a range of ids. Raises the errors of `fetch_task_pages`."""
         url = ids.cursor or tasks_url(job_id, changed_since, state, ids)
         with current_meter().page():
             body, date = await self.read(url, f"list the tasks of '{job_id}'", missing=NO_JOB)
@@ -204,7 +204,7 @@ class BatchAccount:
         return TaskPage(tasks, date, next_link)
 
     async def read(self, url: str, intent: str, *, missing: Collection[str] = ()) -> tuple[bytes, datetime | None]:
-        """A body and its date, past the SDK's models; `intent` says what for, like "list pools".
+        """Returns a body and its date, without the SDK's models; `intent` names the purpose, like "list pools".
 
         Raises BatchMissingError for a 404 with one of the codes `missing`, BatchError.
         """

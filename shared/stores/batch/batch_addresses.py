@@ -1,4 +1,4 @@
-"""Addresses of a Batch account's jobs and tasks, with what is asked of them: ids quoted, filters in OData."""
+"""URLs of a Batch account's jobs and tasks with their queries: quoted ids, filters in OData."""
 
 from datetime import datetime
 from typing import Literal

@@ -1,4 +1,4 @@
-"""What the Batch SDK raises, in our words."""
+"""Translation of the Batch SDK's exceptions into those of the app."""
 
 import re
 import zlib
@@ -33,15 +33,15 @@ _DEFAULT_WAIT = timedelta(seconds=30)
 _THROTTLED, _UNAVAILABLE, _MISSING = 429, 503, 404
 _REFUSED = (401, 403)
 _NOT_AUTHENTICATED = "AuthenticationFailed"
-_NONSENSE = (ValueError, TypeError, KeyError, AttributeError, zlib.error)  # what bodies that make no sense end in
+_NONSENSE = (ValueError, TypeError, KeyError, AttributeError, zlib.error)  # errors from parsing invalid bodies
 
 
 @asynccontextmanager
 async def translated(account: Account, intent: str, *, missing: Collection[str] = ()) -> AsyncIterator[None]:
-    """Raises a BatchError instead of what the SDK raises; `intent` says what was being done, like "list jobs".
+    """Raises a BatchError for an exception of the SDK; `intent` names the operation, like "list jobs".
 
-    `missing` are the error codes by which the service says that what was asked for doesn't exist: with one of them a
-    404 raises BatchMissingError, any other 404 may come from a proxy and raises BatchAnswerError.
+    `missing` are the service's error codes for a missing resource: with one of them a 404 raises BatchMissingError. Any
+    other 404 may be a proxy's and raises BatchAnswerError.
     """
     try:
         yield
@@ -98,7 +98,7 @@ def _refusal(account: Account, status: int, code: str, message: str) -> str:
 
 
 async def _body(error: HttpResponseError) -> tuple[str, str]:
-    """Code and message of the service's error body; empty where there is none or it makes no sense."""
+    """Returns code and message of the service's error body, empty without a valid one."""
     response: Any = error.response
     if response is None:
         return "", ""
@@ -116,7 +116,7 @@ def _header(error: HttpResponseError, name: str) -> str | None:
 
 
 def _wait(retry_after: str | None) -> timedelta:
-    """Retry-After in seconds; one that says anything else, such as a date, counts as the default."""
+    """Returns Retry-After in seconds; anything else, such as a date, counts as the default."""
     if retry_after and re.fullmatch(r"\d{1,6}", retry_after):
         return min(timedelta(seconds=int(retry_after)), LONGEST_WAIT)
     return _DEFAULT_WAIT
@@ -124,4 +124,4 @@ def _wait(retry_after: str | None) -> timedelta:
 
 def _first_line(error: Exception) -> str:
     line = (str(error).strip().splitlines() or [""])[0]
-    return redacted(line.replace(" ssl:default", ""))  # aiohttp says that of http, too
+    return redacted(line.replace(" ssl:default", ""))  # aiohttp adds that for http, too

@@ -1,4 +1,4 @@
-"""Reads of one Batch account what isn't stored and explains why tasks wait. Each is bounded, and it only ever reads."""
+"""Reads evidence of one Batch account that isn't stored and explains why tasks wait; every read is bounded."""
 
 from collections import Counter
 from collections.abc import Collection
@@ -101,9 +101,9 @@ _JOB = Decoder(dict[str, Any])
 
 
 class LiveJob(NamedTuple):
-    """A job as it is now, and what only matters while tasks wait.
+    """The current state of a job, with facts that matter only while tasks wait.
 
-    `awaits_preparation`: its tasks wait for a job preparation task to succeed; `makes_pool`: the pool is its own.
+    `awaits_preparation`: its tasks wait for a job preparation task to succeed; `makes_pool`: it has an auto pool.
     """
 
     facts: JobFacts
@@ -113,15 +113,16 @@ class LiveJob(NamedTuple):
 
 
 class BatchEvidence:
-    """One account's; `source` counts the calls, and its cap holds."""
+    """Evidence of one account; `source` counts the calls and applies its cap."""
 
     def __init__(self, source: BatchAccount) -> None:
         self._source = source
 
     async def fetch_job(self, job_id: str) -> LiveJob:
-        """With `waitForSuccess` false Batch gives tasks to a node whatever becomes of the preparation there.
+        """Returns a job as it is now, with its facts that matter while tasks wait.
 
-        So says the reference of JobPreparationTask. Raises BatchMissingError, BatchError.
+        With `waitForSuccess` false, tasks start on a node even if preparation failed there, as the reference of
+        JobPreparationTask says. Raises BatchMissingError, BatchError.
         """
         url = _url(f"/jobs/{quote(job_id, safe='')}", {"$select": ",".join((*JOB_FIELDS, _PREPARATION))})
         found = await self._read(_JOB, url, f"get the job '{job_id}'", missing=NO_JOB)
@@ -133,25 +134,31 @@ class BatchEvidence:
                 makes_pool=bool((found.get("poolInfo") or {}).get("autoPoolSpecification")),
                 scheduling_error=_problem(error) if error else None,
             )
-        except (*NONSENSE, AttributeError) as error:  # the SDK's model gives None for what isn't there
+        except (*NONSENSE, AttributeError) as error:  # the SDK's model gives None for missing properties
             raise BatchAnswerError(f"{self._source.account.endpoint} sent a job that makes no sense.") from error
 
     async def fetch_is_endless(self, job_id: str, task_id: str) -> bool:
-        """Whether a task may be tried again without end (maxTaskRetryCount -1). Raises BatchError."""
+        """Returns whether a task may be retried without limit (maxTaskRetryCount -1). Raises BatchError."""
         path = f"/jobs/{quote(job_id, safe='')}/tasks/{quote(task_id, safe='')}"
         url = _url(path, {"$select": "id,constraints"})
         found = await self._read(_BOUNDED, url, f"get the constraints of the task '{task_id}' of '{job_id}'")
         return found.constraints is not None and found.constraints.max_task_retry_count == -1
 
     async def fetch_waiting(self, job_id: str) -> tuple[list[WaitingTask], bool]:
-        """The first MOST_WAITING waiting tasks with what they depend on; whether these are all. Raises BatchError."""
+        """Returns the first MOST_WAITING waiting tasks with their dependencies, and whether these are all.
+
+        Raises BatchError.
+        """
         query = {"$filter": "state eq 'active'", "$select": "id,dependsOn", "maxresults": str(MOST_WAITING)}
         url = _url(f"/jobs/{quote(job_id, safe='')}/tasks", query)
         found, whole = await self._list(_WAITING, url, f"list the waiting tasks of '{job_id}'", most=MOST_WAITING)
         return list(map(_waiting, found)), whole
 
     async def fetch_standing(self, job_id: str, task_id: str) -> Standing:
-        """Where a task leaves those that depend on it; `missing` where the service says that. Raises BatchError."""
+        """Returns a task's standing for its dependents, `missing` if the service has no such task.
+
+        Raises BatchError.
+        """
         path = f"/jobs/{quote(job_id, safe='')}/tasks/{quote(task_id, safe='')}"
         query = {"$select": "id,state,executionInfo,exitConditions"}
         try:
@@ -161,9 +168,9 @@ class BatchEvidence:
             return "missing"
 
     async def fetch_preparation(self, job_id: str) -> tuple[Preparation, bool]:
-        """How a job's preparation went on the first nodes, of a job that has one; whether these are all.
+        """Returns the results of a job's preparation on the first nodes, and whether these are all.
 
-        Raises BatchError.
+        The job must have a preparation task. Raises BatchError.
         """
         path = f"/jobs/{quote(job_id, safe='')}/jobpreparationandreleasetaskstatus"
         query = {"$select": "nodeId,jobPreparationTaskExecutionInfo", "maxresults": str(PAGE)}
@@ -172,7 +179,7 @@ class BatchEvidence:
         return _preparation(found), whole
 
     async def _list[T](self, decoder: Decoder[Rows[T]], url: str, intent: str, *, most: int) -> tuple[list[T], bool]:
-        """The first rows of a list, `most` and those of _MOST_PAGES pages at the most; whether these are all."""
+        """Returns the first rows of a list, at most `most` and from _MOST_PAGES pages, and whether these are all."""
         link: str | None = url
         links = NextLinks()
         found: list[T] = []
@@ -251,7 +258,7 @@ def _word(run: _Run) -> str:
 
 
 def _problem(error: dict[str, Any]) -> Problem:
-    """An error with its message; the details, as name and value, hold the reason."""
+    """Returns an error with its message and its details, which hold the reason as names and values."""
     details = [f"{each.get('name')}: {each.get('value')}" for each in error.get("details") or ()]
     told = " ".join(part for part in (str(error.get("message") or ""), "; ".join(details)) if part)
     return Problem(str(error.get("code") or ""), redacted(told))

@@ -1,4 +1,4 @@
-"""Lists and single things of one Batch account, past the SDK's models: pages are followed, requests are counted."""
+"""Reads lists and single resources of one Batch account without the SDK's models; follows pages, counts requests."""
 
 from collections.abc import AsyncGenerator, Callable, Collection
 from datetime import datetime
@@ -14,7 +14,7 @@ _MOST_PAGES = 1000
 
 
 class BatchLists:
-    """`calls` counts the requests sent through this, which `source` counts, too."""
+    """Lists and single resources; `calls` counts the requests sent here, which `source` counts too."""
 
     def __init__(self, source: BatchAccount) -> None:
         self.source = source
@@ -24,7 +24,7 @@ class BatchLists:
     async def pages[T](
         self, url: str, intent: str, parse: Callable[[bytes], tuple[T, str | None]], *, missing: Collection[str] = ()
     ) -> tuple[list[T], list[datetime | None]]:
-        """The pages of a list with their dates; short and empty ones are normal.
+        """Returns the pages of a list with their dates; short and empty ones are normal.
 
         Raises BatchMissingError for a 404 with one of the codes `missing`, BatchError.
         """
@@ -38,7 +38,7 @@ class BatchLists:
     async def each_page[T](
         self, url: str, intent: str, parse: Callable[[bytes], tuple[T, str | None]], *, missing: Collection[str] = ()
     ) -> AsyncGenerator[tuple[T, datetime | None]]:
-        """The same, each page as it comes: the next one is asked for when it is wanted. Raises BatchError."""
+        """Yields each page as it arrives; the next one is requested on demand. Raises BatchError."""
         link, links = url, NextLinks()
         for _ in range(_MOST_PAGES):
             body, date = await self._read(link, intent, missing)
@@ -52,7 +52,7 @@ class BatchLists:
         raise BatchAnswerError(f"{self.account.endpoint} sent more than {_MOST_PAGES} pages to {intent}.")
 
     async def one[T](self, url: str, intent: str, parse: Callable[[bytes], T], *, missing: Collection[str]) -> T:
-        """One thing. Raises BatchMissingError where one of the codes `missing` says that there is none, BatchError."""
+        """Returns one resource. Raises BatchMissingError for a 404 with one of the codes `missing`, BatchError."""
         body, _ = await self._read(url, intent, missing)
         return self._parsed(parse, body, intent)
 
@@ -70,9 +70,9 @@ class BatchLists:
 
 
 def query_of(fields: tuple[str, ...], condition: str | None = None, *, page: bool = True) -> str:
-    """The query of a request for some properties (none: all) of a list that may be filtered, or of one thing.
+    """Returns the query for some properties (none: all) of a filtered list, or of one resource.
 
-    `page` False: that of one thing, or of a list whose pages are as long as the service likes.
+    `page` False: for one resource, or for a list whose page size the service chooses.
     """
     chosen = {"$select": ",".join(fields)} if fields else {}
     size = {"maxresults": str(PAGE)} if page else {}

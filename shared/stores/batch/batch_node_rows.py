@@ -1,6 +1,6 @@
-"""The Batch service's JSON of nodes and node counts -> the domain's, without secrets. Field names: REST 2025-06-01.
+"""Converts the Batch service's JSON of nodes and node counts, without secrets. Field names: REST 2025-06-01.
 
-A pool may have thousands of nodes, so nothing is asked for that isn't kept: no endpoints, images or addresses.
+A pool may have thousands of nodes, so only stored properties are requested: no endpoints, images or addresses.
 """
 
 from collections import Counter
@@ -65,24 +65,24 @@ class _Counts(Struct, rename="camel"):
 
 _NODES, _NODE, _RAW, _COUNTS = Decoder(Rows[_Node]), Decoder(_Node), Decoder(Rows[Raw]), Decoder(Rows[_Counts])
 type ToldNode = tuple[bytes, Node]
-"""A node, and the very bytes that told it."""
+"""A node, and its original bytes."""
 
 
 def nodes_of(body: bytes, recent_at: int) -> tuple[list[Node], str | None]:
-    """The nodes of a page and its next link; `recent_at` is as of when recent tasks are, 0 if none were asked for."""
+    """Returns the nodes of a page and its next link; recent tasks are as of `recent_at`, 0 if not requested."""
     page = _NODES.decode(body)
     return [_node(row, recent_at) for row in page.value], page.link
 
 
 def known_nodes_of(body: bytes, known: Mapping[bytes, Node]) -> tuple[list[ToldNode], str | None]:
-    """The same without recent tasks, where most nodes are told as they were before: only others are parsed."""
+    """Returns the page without recent tasks; nodes with `known` bytes aren't parsed again."""
     page = _RAW.decode(body)
     told = map(bytes, page.value)
     return [(raw, known.get(raw) or _node(_NODE.decode(raw), 0)) for raw in told], page.link
 
 
 def counts_of(body: bytes) -> tuple[dict[str, NodeCounts], str | None]:
-    """Node counts by pool id, and the next link."""
+    """Returns node counts by pool id, and the next link."""
     page = _COUNTS.decode(body)
     return {row.pool_id: _counts(row) for row in page.value}, page.link
 

@@ -1,8 +1,8 @@
-"""The Batch service's JSON of pools -> the domain's, without secrets. Field names: REST 2025-06-01.
+"""Converts the Batch service's JSON of pools, without secrets. Field names: REST 2025-06-01.
 
-What mostly holds secrets isn't even asked for: `POOL_FIELDS` leaves out users, mounts, registries and extensions. A
-start task comes whole; its command line is taken, redacted, and the names of its environment, whose values may be
-secrets whatever they look like, and nothing else of it.
+Properties that mostly hold secrets aren't requested: `POOL_FIELDS` omits users, mounts, registries and extensions. A
+start task is sent whole; only its redacted command line and the names of its environment variables are kept, as any
+value may be a secret.
 """
 
 from collections.abc import Callable
@@ -27,7 +27,7 @@ POOL_FIELDS = (
 
 
 class Trouble(Struct, rename="camel"):
-    """An error as the service writes it, be it of a resize, a node or a start task."""
+    """An error as the service sends it, of a resize, a node or a start task."""
 
     code: str | None = None
     message: str | None = None
@@ -86,7 +86,7 @@ class _Named(Struct):
 
 
 class Page[T](NamedTuple):
-    """The things that a page tells, and of others, by id, why what it tells makes no sense."""
+    """The valid items of a page, and by id the errors of invalid ones."""
 
     things: list[T]
     nonsense: dict[str, str]
@@ -96,9 +96,9 @@ _ROWS, _NAMED, _POOL = Decoder(Rows[Raw]), Decoder(_Named), Decoder(_Pool)
 
 
 def page_of[T](body: bytes, what: str, parse: Callable[[bytes], T]) -> tuple[Page[T], str | None]:
-    """A page of a list and its next link, row by row: one that makes no sense spoils no other.
+    """Returns a page of a list and its next link; an invalid row doesn't affect others.
 
-    Raises one of NONSENSE where the page itself makes no sense, or a row not even tells its id.
+    Raises one of NONSENSE for an invalid page, or an invalid row without an id.
     """
     page, found = _ROWS.decode(body), Page[T]([], {})
     for raw in map(bytes, page.value):
@@ -111,12 +111,12 @@ def page_of[T](body: bytes, what: str, parse: Callable[[bytes], T]) -> tuple[Pag
 
 
 def pools_of(body: bytes) -> tuple[Page[PoolFacts], str | None]:
-    """The pools of a page and its next link. Raises as `page_of` does."""
+    """Returns the pools of a page and its next link. Raises the errors of `page_of`."""
     return page_of(body, "pool", pool_of)
 
 
 def pool_of(body: bytes) -> PoolFacts:
-    """One pool as the service sent it. Raises one of NONSENSE where it makes no sense."""
+    """Returns one pool. Raises one of NONSENSE if it is invalid."""
     return _facts(_POOL.decode(body))
 
 
@@ -169,10 +169,10 @@ def _clean(text: str | None) -> str | None:
 
 
 def time_of(text: str) -> datetime:
-    """The aware UTC time of a stamp, to the millisecond."""
+    """Returns the aware UTC time of a stamp, to the millisecond."""
     return from_milliseconds(parse_milliseconds(text))
 
 
 def maybe_time(text: str | None) -> datetime | None:
-    """The same of one that may be missing."""
+    """Returns the time of a stamp, or None without one."""
     return time_of(text) if text else None

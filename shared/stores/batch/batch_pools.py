@@ -1,4 +1,4 @@
-"""Reads the pools of one Batch account and their nodes, past the SDK's models. It only ever reads."""
+"""Reads the pools of one Batch account and their nodes without the SDK's models; never writes."""
 
 from collections.abc import AsyncGenerator, Collection, Mapping
 from dataclasses import dataclass, field
@@ -21,9 +21,9 @@ _NO_POOL = ("PoolNotFound",)
 
 @dataclass(frozen=True, slots=True)
 class PoolList:
-    """All pools of an account, and the date of the list's first response: what happened before it is in there.
+    """All pools of an account, and the date of the list's first response; only later changes may be missing.
 
-    `nonsense` is, by key, why what it tells of others makes no sense.
+    `nonsense` are errors of invalid rows, by key.
     """
 
     pools: tuple[PoolFacts, ...]
@@ -33,16 +33,16 @@ class PoolList:
 
 @dataclass(frozen=True, slots=True)
 class NodeList:
-    """Nodes of a list, in the order in which they came, and on how many pages."""
+    """The nodes of a list in its order, and its number of pages."""
 
     nodes: tuple[Node, ...]
     pages: int
 
 
 class ToldNodes:
-    """What the last list of each pool told, for all accounts of a process: lists of `most` nodes, and no further ones.
+    """The last node list of each pool, for all accounts of a process, up to `most` nodes in total.
 
-    Pools that are polled in turn would otherwise each drive out what the next one needs.
+    Lists beyond that aren't cached: otherwise pools polled in turn would evict each other's.
     """
 
     def __init__(self, most: int = 20_000) -> None:
@@ -51,20 +51,20 @@ class ToldNodes:
         self._nodes = 0
 
     def take(self, account_key: str, pool_id: str) -> Mapping[bytes, Node]:
-        """What was told of a pool, which is forgotten."""
+        """Removes and returns the cached nodes of a pool."""
         told = self._pools.pop((account_key, pool_id), {})
         self._nodes -= len(told)
         return told
 
     def keep(self, account_key: str, pool_id: str, told: Mapping[bytes, Node]) -> None:
-        """Remembers what was told of a pool, where there is room for it."""
+        """Caches the nodes of a pool if there is room."""
         self.take(account_key, pool_id)
         if self._nodes + len(told) <= self._most:
             self._pools[account_key, pool_id] = told
             self._nodes += len(told)
 
     def forget_others(self, account_key: str, pool_ids: Collection[str]) -> None:
-        """Forgets the pools of an account that aren't there any more."""
+        """Removes deleted pools of an account."""
         for account, pool in list(self._pools):
             if account == account_key and pool not in pool_ids:
                 self.take(account, pool)
@@ -73,7 +73,7 @@ class ToldNodes:
 class BatchPools(BatchLists):
     """One account's pools and nodes.
 
-    Of a list of all nodes most are as the one before `told` them, so what that said isn't parsed again.
+    Most nodes of a full list are unchanged since the previous one, so `told` caches these by their bytes.
     """
 
     def __init__(self, source: BatchAccount, told: ToldNodes | None = None) -> None:
@@ -81,7 +81,7 @@ class BatchPools(BatchLists):
         self._told = told or ToldNodes()
 
     async def fetch_pools(self) -> PoolList:
-        """All pools: there are 500 at most, and no filter finds those whose sizes changed. Raises BatchError."""
+        """Returns all pools, at most 500, as no filter selects changed sizes. Raises BatchError."""
         url = f"/pools?{query_of(POOL_FIELDS)}"
         found, dates = await self.pages(url, "list pools", pools_of)
         if not dates or dates[0] is None:
@@ -92,14 +92,14 @@ class BatchPools(BatchLists):
         return PoolList(pools, dates[0], nonsense)
 
     async def fetch_pool(self, pool_id: str) -> PoolFacts:
-        """One pool. Raises BatchMissingError where there is none, BatchError."""
+        """Returns one pool. Raises BatchMissingError if it doesn't exist, BatchError."""
         url = f"/pools/{quote(pool_id, safe='')}?{query_of(POOL_FIELDS, page=False)}"
         return await self.one(url, f"get the pool '{pool_id}'", pool_of, missing=_NO_POOL)
 
     async def node_counts(self) -> AsyncGenerator[dict[str, NodeCounts]]:
-        """Nodes by state of every pool, by pool key, which "may not always be up to date". Raises BatchError.
+        """Yields nodes by state of every pool, by pool key, which "may not always be up to date". Raises BatchError.
 
-        The service gives ten pools on a page and may refuse to be asked for more; each is of an instant of its own.
+        The service sends ten pools on a page and may refuse larger pages; each page is of another moment.
         """
         async for page, _ in self.each_page(f"/nodecounts?{query_of((), page=False)}", "count nodes", counts_of):
             yield {key_of(name): counts for name, counts in page.items()}
@@ -107,10 +107,10 @@ class BatchPools(BatchLists):
     async def fetch_nodes(
         self, pool_id: str, *, changed_since: datetime | None = None, recent_as_of: datetime | None = None
     ) -> NodeList:
-        """All nodes of a pool, or those whose state changed at or after a time.
+        """Returns all nodes of a pool, or those whose state changed at or after a time.
 
-        With `recent_as_of` their recent tasks, too, which are ten times the rest. Raises BatchError; BatchMissingError
-        where the pool is gone.
+        `recent_as_of` adds their recent tasks, which are ten times the rest. Raises BatchError; BatchMissingError if
+        the pool is gone.
         """
         fields = (*NODE_FIELDS, RECENT) if recent_as_of else NODE_FIELDS
         condition = f"stateTransitionTime ge {literal(changed_since)}" if changed_since else None

@@ -1,4 +1,4 @@
-"""The Batch service's JSON of jobs and tasks -> the domain's. Field names: azure-batch 15.1, REST 2025-06-01."""
+"""Converts the Batch service's JSON of jobs and tasks. Field names: azure-batch 15.1, REST 2025-06-01."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -21,7 +21,7 @@ TASK_FIELDS = ("id", "state", "stateTransitionTime", "creationTime", "executionI
 _STATE = {state: number for number, state in enumerate(STATES)}
 _RESULT = {result: number for number, result in enumerate(RESULTS)}
 _NOWHERE = ("", "")
-_NO_LIMIT = timedelta(days=3650)  # without a bound the service tells one of 29,000 years
+_NO_LIMIT = timedelta(days=3650)  # without a limit the service sends one of 29,000 years
 
 
 class _Failure(Struct, rename="camel", gc=False):
@@ -65,18 +65,18 @@ NONSENSE = (MsgspecError, KeyError, ValueError, TypeError)
 
 
 def page_of(body: bytes) -> tuple[list[Task], Any]:
-    """The tasks of a page as the service sent it, and its next link. Raises one of NONSENSE where it makes no sense."""
+    """Returns the tasks of a page, and its next link. Raises one of NONSENSE if it is invalid."""
     page = _PAGE.decode(body)
     return _tasks_of(page.value), page.link
 
 
 def task_of(body: bytes) -> Task:
-    """One task as the service sent it. Raises one of NONSENSE where it makes no sense."""
+    """Returns one task. Raises one of NONSENSE if it is invalid."""
     return _tasks_of([_ROW.decode(body)])[0]
 
 
 def _tasks_of(rows: list[_Row]) -> list[Task]:
-    """A large job has a thousand pages, so this is written for speed: what repeats is worked out once."""
+    """Converts rows fast, as a large job has a thousand pages: repeated values are parsed once."""
     moments = _Moments({None: 0})
     kept: dict[tuple[str, str], tuple[str, str]] = {_NOWHERE: _NOWHERE}
     made, tasks = tuple.__new__, []
@@ -105,7 +105,7 @@ def _tasks_of(rows: list[_Row]) -> list[Task]:
 
 
 class _Moments(dict[str | None, int]):
-    """Milliseconds of stamps, each parsed once: ends mostly are transitions, and tasks are created by the hundred."""
+    """Milliseconds of stamps, each parsed once: most ends are transitions, and tasks are created in hundreds."""
 
     def __missing__(self, text: str) -> int:
         found = self[text] = parse_milliseconds(text)
@@ -113,7 +113,7 @@ class _Moments(dict[str | None, int]):
 
 
 def job_of(job: BatchJob) -> JobFacts:
-    """A job's facts; the pool is the one it runs on, or else the one it names."""
+    """Returns a job's facts; the pool is the one it runs on, or else the one it names."""
     run = job.execution_info
     pool = (run.pool_id if run else None) or (job.pool_info.pool_id if job.pool_info else None)
     return JobFacts(
@@ -133,7 +133,7 @@ def job_of(job: BatchJob) -> JobFacts:
 
 
 def _rules_of(job: BatchJob) -> JobRules:
-    """What it says of its tasks; the SDK gives a duration of months, years or nonsense as something else."""
+    """Returns a job's rules for its tasks; the SDK's value of a month, year or invalid duration is no timedelta."""
     most, limit = job.max_parallel_tasks, job.constraints.max_wall_clock_time if job.constraints else None
     return JobRules(
         max_parallel_tasks=most if most is not None and most >= 0 else None,

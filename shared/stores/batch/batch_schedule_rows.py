@@ -1,7 +1,7 @@
-"""The Batch service's JSON of job schedules -> the domain's, without secrets. Field names: REST 2025-06-01.
+"""Converts the Batch service's JSON of job schedules, without secrets. Field names: REST 2025-06-01.
 
-Specifications are large, may hold secrets, and change seldom: lists of schedules don't ask for them. They come in lists
-of their own, where one that makes no sense spoils no other.
+Specifications are large, may hold secrets, and change seldom, so lists of schedules omit them. They have lists of their
+own, where an invalid one doesn't affect others.
 """
 
 from datetime import datetime
@@ -67,20 +67,20 @@ type Specified = tuple[JobSpecification, tuple[str, ...]] | str
 
 
 def schedules_of(body: bytes) -> tuple[Page[ScheduleFacts], str | None]:
-    """The schedules of a page and its next link. Raises as `page_of` does."""
+    """Returns the schedules of a page and its next link. Raises the errors of `page_of`."""
     return page_of(body, "job schedule", schedule_of)
 
 
 def schedule_of(body: bytes) -> ScheduleFacts:
-    """One schedule as the service sent it. Raises one of NONSENSE where it makes no sense."""
+    """Returns one schedule. Raises one of NONSENSE if it is invalid."""
     return _facts(_SCHEDULE.decode(body))
 
 
 def specifications_of(body: bytes) -> tuple[Page[tuple[str, datetime, Specified]], str | None]:
-    """Of each schedule of a page its key, when it was last modified and its specification, and the next link.
+    """Returns for each schedule of a page its key, last modification and specification, and the next link.
 
-    A specification is what may be shown of it with the names of what isn't, or why it can't be told. Raises as
-    `page_of` does.
+    A specification is its permitted part with the names of the omitted properties, or an error. Raises the errors of
+    `page_of`.
     """
     return page_of(body, "job schedule", _specification_of)
 
@@ -94,7 +94,7 @@ def _specified(sent: Any) -> Specified:
     try:
         return let_through(sent, JobSpecification)
     except NONSENSE as error:
-        return f"Its job specification makes no sense: {type(error).__name__}."  # no more of it: it may hold secrets
+        return f"Its job specification makes no sense: {type(error).__name__}."  # only its kind: it may hold secrets
 
 
 def _facts(row: _Schedule) -> ScheduleFacts:

@@ -1,4 +1,4 @@
-"""Reads the job schedules of one Batch account, past the SDK's models. It only ever reads."""
+"""Reads the job schedules of one Batch account without the SDK's models; never writes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -26,7 +26,7 @@ _NO_SCHEDULE = ("JobScheduleNotFound",)
 class ScheduleList:
     """All job schedules of an account, and the date of the list's first response.
 
-    `nonsense` is, by key, why what it tells of others makes no sense.
+    `nonsense` are errors of invalid rows, by key.
     """
 
     schedules: tuple[ScheduleFacts, ...]
@@ -38,7 +38,10 @@ class BatchSchedules(BatchLists):
     """One account's job schedules."""
 
     async def fetch_schedules(self) -> ScheduleList:
-        """All job schedules, without what they specify: no filter finds those that made a job. Raises BatchError."""
+        """Returns all job schedules without specifications, as no filter selects those with new jobs.
+
+        Raises BatchError.
+        """
         url = f"/jobschedules?{query_of(SCHEDULE_FIELDS)}"
         found, dates = await self.pages(url, "list job schedules", schedules_of)
         if not dates or dates[0] is None:
@@ -47,14 +50,14 @@ class BatchSchedules(BatchLists):
         return ScheduleList(tuple(schedule for page in found for schedule in page.things), dates[0], nonsense)
 
     async def fetch_schedule(self, schedule_id: str) -> ScheduleFacts:
-        """One job schedule. Raises BatchMissingError where there is none, BatchError."""
+        """Returns one job schedule. Raises BatchMissingError if it doesn't exist, BatchError."""
         url = f"/jobschedules/{quote(schedule_id, safe='')}?{query_of(SCHEDULE_FIELDS, page=False)}"
         return await self.one(url, f"get the job schedule '{schedule_id}'", schedule_of, missing=_NO_SCHEDULE)
 
     async def fetch_specifications(self, *, modified_since: datetime) -> Mapping[tuple[str, datetime], Specified]:
-        """What the jobs of schedules that were modified at or after a time are to be like.
+        """Returns the job specifications of schedules modified at or after a time.
 
-        By the schedule's key and its last modification. Raises BatchError.
+        They are keyed by the schedule's key and last modification. Raises BatchError.
         """
         condition = f"lastModified ge {literal(modified_since)}"
         url = f"/jobschedules?{query_of(SPECIFICATION_FIELDS, condition)}"

@@ -1,4 +1,4 @@
-"""Protects the customer's quota: so many requests to a Batch account a minute and no more, polls on demand included."""
+"""Protects the customer's quota: a maximum of requests to a Batch account per minute, also for polls on demand."""
 
 import asyncio
 from datetime import timedelta
@@ -13,7 +13,7 @@ _SHORTEST_WAIT = 0.001  # seconds
 
 
 class CallCapPolicy(SansIOHTTPPolicy[Any, Any]):
-    """Refuses a request for which `calls` has no room, as the service would if it were throttling."""
+    """Refuses a request for which `calls` has no room, as the service would when throttling."""
 
     def __init__(self, endpoint: str, calls: CallWindow) -> None:
         super().__init__()
@@ -21,7 +21,7 @@ class CallCapPolicy(SansIOHTTPPolicy[Any, Any]):
         self._calls = calls
 
     def on_request(self, request: Any) -> None:  # noqa: ARG002 - the policy's interface
-        """Raises BatchThrottledError, which says when there is room again."""
+        """Raises BatchThrottledError with the time until there is room again."""
         now = asyncio.get_running_loop().time()
         if wait := self._calls.wait(now):
             raise BatchThrottledError(self._endpoint, timedelta(seconds=wait), cap=self._calls.limit)
@@ -31,18 +31,18 @@ class CallCapPolicy(SansIOHTTPPolicy[Any, Any]):
 class LongReadTurns:
     """Leaves half of an account's calls to its rounds: long reads take turns at the other half, and wait for them.
 
-    A read of many lists at once would use up all calls of a minute within seconds, and no other job of the account
-    would be polled for the rest of it.
+    A read of many lists at the same time would use all calls of a minute within seconds, and the account's other jobs
+    wouldn't be polled for the rest of it.
     """
 
     def __init__(self, calls: CallWindow) -> None:
-        """`calls` are all that go to the account."""
+        """Takes the call window of the account."""
         self._all = calls
         self._own = CallWindow(max(1, calls.limit // 2))
         self._line = asyncio.Lock()
 
     async def wait(self, deadline: float) -> bool:
-        """Waits until there is room for a call, which is taken then; False where none comes by then, in loop time."""
+        """Waits for room for a call and takes it; returns False if there is none by the deadline, in loop time."""
         try:
             async with asyncio.timeout_at(deadline):
                 await self._line.acquire()

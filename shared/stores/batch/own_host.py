@@ -11,7 +11,7 @@ _PORTS = {"http": 80, "https": 443}
 
 
 class OwnHostPolicy(SansIOHTTPPolicy[Any, Any]):
-    """Refuses a request to any other scheme, host or port, wherever its address came from: next links, redirects."""
+    """Refuses requests to another scheme, host or port, for example from next links or redirects."""
 
     def __init__(self, endpoint: str) -> None:
         super().__init__()

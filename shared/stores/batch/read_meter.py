@@ -1,6 +1,6 @@
-"""What the task read of one job asks of Batch: seconds during which answers were awaited, requests, and pages of tasks.
+"""Counts a job's task read: seconds of waiting for responses, requests, and pages of tasks.
 
-A meter belongs to what runs in a context, with all tasks begun there: a read of several lists at once is one read.
+A meter belongs to a context and all tasks begun there: a read of several concurrent lists is one read.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ class ReadMeter:
 
     @contextmanager
     def page(self) -> Iterator[None]:
-        """A page of a task list is asked for inside; time in which several are counts once."""
+        """Measures the request for a page of a task list; overlapping requests count once."""
         time = asyncio.get_running_loop().time
         if not self._waiting:
             self._since = time()
@@ -39,7 +39,7 @@ class ReadMeter:
 
     @property
     def read(self) -> TaskRead | None:
-        """None where no page was read."""
+        """Returns the counts, or None if no page was read."""
         return TaskRead(round(self._seconds, 3), self._requests, self._pages) if self._pages else None
 
 
@@ -47,13 +47,13 @@ _meter: ContextVar[ReadMeter | None] = ContextVar("read_meter", default=None)
 
 
 def current_meter() -> ReadMeter:
-    """The meter of the read that is under way, or one that nobody asks."""
+    """Returns the meter of the running read, or an unused one."""
     return _meter.get() or ReadMeter()
 
 
 @contextmanager
 def metered() -> Iterator[None]:
-    """What runs inside is one read."""
+    """Counts everything inside as one read."""
     token = _meter.set(ReadMeter())
     try:
         yield
