@@ -1,1 +1,1 @@
-"""Blob Storage, and how far each blob was read. Imports `tables`."""
+"""Blob Storage, and the checkpoint of each blob. Imports `tables`."""

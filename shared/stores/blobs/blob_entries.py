@@ -1,7 +1,7 @@
-"""The table `blobs`: a row for each blob that was ever opened, so that one that sleeps is known without opening it.
+"""The table `blobs`: a row for each blob ever opened, so that unchanged blobs needn't be opened again.
 
-Rows stand in a partition for each lane, which is what a kind of blobs is read side by side in, such as an account. The
-row `!` of a lane tells how its last sweep went.
+Each lane, such as an account, has a partition; lanes of a kind of blobs are read side by side. A lane's row `!` holds
+the result of its last sweep.
 """
 
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ class BlobEntryStore:
         self._table = tables["blobs"]
 
     async def load_all(self, lane: str) -> dict[str, Entry]:
-        """The entries of a lane by the names of their blobs."""
+        """Returns the entries of a lane by blob name."""
         rows = await load_rows(self._table, lane)
         return {row["name"]: _entry(row) for row in rows if row["RowKey"] != _SWEEP}
 
@@ -41,7 +41,7 @@ class BlobEntryStore:
         return _entry(row) if row else None
 
     async def save(self, lane: str, entry: Entry) -> Entry:
-        """Writes an entry as it was loaded, or new. Raises CacheConflictError."""
+        """Writes an entry under its ETag, or a new one. Raises CacheConflictError."""
         row: Row = {
             "PartitionKey": lane,
             "RowKey": name_key(entry.name),
@@ -56,7 +56,7 @@ class BlobEntryStore:
         return replace(entry, row_etag=await save_row(self._table, row, entry.row_etag))
 
     async def delete(self, lane: str, names: Sequence[str]) -> None:
-        """Raises StorageError if another deletes them, too."""
+        """Deletes the entries of blobs. Raises StorageError if another process deletes them too."""
         await delete_rows(self._table, lane, [name_key(name) for name in names])
 
     async def load_sweep(self, lane: str) -> LaneSweep | None:
@@ -64,7 +64,7 @@ class BlobEntryStore:
         return _sweep(row) if row else None
 
     async def save_sweep(self, lane: str, sweep: LaneSweep) -> None:
-        """Writes how a sweep went over what was told of the one before: the later word is as good as any."""
+        """Writes the result of a sweep over the previous one, without an ETag, as any later result is valid."""
         row: Row = {
             "PartitionKey": lane,
             "RowKey": _SWEEP,
@@ -83,7 +83,7 @@ class BlobEntryStore:
 
 
 def _entry(row: Row) -> Entry:
-    read = row.get("read", 0)  # rows of before this was kept have none
+    read = row.get("read", 0)  # older rows have none
     return Entry(
         row["name"],
         row["created"],

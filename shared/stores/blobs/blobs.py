@@ -1,6 +1,6 @@
-"""Blob Storage: what lies in a container, and pieces of blobs, each read under the ETag that it was seen with.
+"""Blob Storage: lists of a container, and pieces of blobs, each read under the ETag of its listing.
 
-It writes nothing: blobs belong to those who write them.
+It never writes: blobs belong to their writers.
 """
 
 from collections.abc import AsyncIterator, Iterator
@@ -17,8 +17,8 @@ from shared.domain.blobs.blobs import SeenBlob
 from shared.errors import BlobChangedError, BlobError
 from shared.stores.tables.pages import pages_of
 
-_OTHER = (404, 412, 416)  # gone, written meanwhile, smaller than what is asked for
-_PAGE = 1000  # a page of blobs is 7 MB while it is read
+_OTHER = (404, 412, 416)  # gone, changed meanwhile, or smaller than the range
+_PAGE = 1000  # a page of blobs takes 7 MB while it is read
 _CONNECT_SECONDS, _READ_SECONDS = 10, 30
 _DEVELOPMENT = (  # Azurite's published account on its default port
     "DefaultEndpointsProtocol=http;AccountName=devstoreaccount1;AccountKey="
@@ -28,7 +28,7 @@ _DEVELOPMENT = (  # Azurite's published account on its default port
 
 
 class BlobContainer:
-    """One container of a storage account; `fetched` counts the bytes that were read of blobs."""
+    """One container of a storage account; `fetched` counts the bytes read from blobs."""
 
     def __init__(self, service: BlobServiceClient, client: ContainerClient) -> None:
         self._service = service
@@ -65,9 +65,9 @@ class BlobContainer:
         await self._service.close()
 
     async def pages(self, marker: str | None = None) -> AsyncIterator[tuple[list[SeenBlob], str | None]]:
-        """All blobs in the order of their names, each page with the mark that the next begins at. Raises BlobError.
+        """Yields pages of all blobs in the order of names, each with the marker of the next page. Raises BlobError.
 
-        A container that isn't there yet has none: Azure Monitor makes it with the first record.
+        A missing container has no blobs: Azure Monitor creates it with the first record.
         """
         listed = self._client.list_blobs(results_per_page=_PAGE)
         with _translated(f"list {self.name}"):
@@ -80,7 +80,7 @@ class BlobContainer:
                     raise
 
     async def look(self, name: str) -> SeenBlob | None:
-        """The blob as it is now, None where there is none. Raises BlobError."""
+        """Returns the blob's current properties, or None. Raises BlobError."""
         with _translated(f"look at {name}"):
             try:
                 return _seen(await self._client.get_blob_client(name).get_blob_properties())
@@ -88,9 +88,9 @@ class BlobContainer:
                 return None
 
     async def fetch(self, blob: SeenBlob, start: int, end: int) -> bytes:
-        """The bytes from `start` to before `end`, less where the blob ends. Raises BlobChangedError, BlobError.
+        """Returns the bytes from `start` to before `end`, or to the blob's end. Raises BlobError.
 
-        BlobChangedError: the blob isn't what it was when it was seen.
+        Raises BlobChangedError if the blob has changed since it was seen.
         """
         with _translated(f"read {blob.name}"):
             try:

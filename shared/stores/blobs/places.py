@@ -1,7 +1,7 @@
-"""Where reading goes on in each incarnation of a blob: a row in the partition that holds what the blob contributed.
+"""Checkpoints of each incarnation of a blob: a row in the partition of the rows that the blob contributed.
 
-One transaction moves the place and writes what the bytes before it say. So whatever crashes, and however many read the
-same blob, each byte counts once.
+One transaction advances the checkpoint and writes the rows of the bytes before it. So each byte counts once, despite
+crashes and concurrent readers.
 """
 
 from collections.abc import Sequence
@@ -12,12 +12,12 @@ from shared.domain.blobs.blobs import Place
 from shared.stores.tables.tables import Row, Tables, load_row, whole
 from shared.stores.tables.unit_writes import MOST_OPERATIONS, Etags, Operation, write_at_once, written
 
-MOST_BESIDE = MOST_OPERATIONS - 1  # operations in the transaction that moves a place
+MOST_BESIDE = MOST_OPERATIONS - 1  # operations in the transaction that advances a checkpoint
 
 
 @dataclass(frozen=True, slots=True)
 class PlaceKey:
-    """Table, partition and row of a place."""
+    """Table, partition and row of a checkpoint."""
 
     table: str
     partition: str
@@ -26,7 +26,7 @@ class PlaceKey:
 
 @dataclass(frozen=True, slots=True)
 class StoredPlace:
-    """A place as it was loaded; `etag` is None where none is stored yet."""
+    """A checkpoint as loaded; `etag` is None if none is stored."""
 
     place: Place
     etag: str | None
@@ -43,7 +43,10 @@ class PlaceStore:
     async def advance(
         self, key: PlaceKey, before: StoredPlace, after: Place, beside: Sequence[Operation]
     ) -> tuple[StoredPlace, Etags]:
-        """Moves a place and writes what stands beside it, both or neither. Raises CacheConflictError, StorageError."""
+        """Advances a checkpoint and writes the operations beside it in one transaction.
+
+        Raises CacheConflictError, StorageError.
+        """
         move = written(_row(key, after), before.etag)
         etags = await write_at_once(self._tables[key.table], [move, *beside])
         return StoredPlace(after, etags[key.row]), etags
@@ -73,6 +76,6 @@ def _place(row: Row) -> Place:
         skipping=row["skipping"],
         units=row["units"],
         refused=row["refused"],
-        etag=row.get("readAs", ""),  # rows of before these were kept have none
+        etag=row.get("readAs", ""),  # older rows have none
         beginning=Beginning.unpack(row["offset"], row["beginning"]) if row.get("beginning") else None,
     )

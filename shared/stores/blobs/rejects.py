@@ -1,6 +1,6 @@
-"""The table `rejects`: units of blobs that couldn't be taken in, where they stand and why; the newest blobs first.
+"""The table `rejects`: units of blobs that couldn't be ingested, with offset and reason; the newest blobs first.
 
-Rows are named by where the unit stands, so that a step that is tried again writes the same ones.
+Row keys hold the offset of the unit, so that a repeated step writes the same rows.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ class RejectStore:
         self._table = tables["rejects"]
 
     async def save(self, lane: str, entry: Entry, refusals: Sequence[Refusal], now: datetime) -> None:
-        """Raises StorageError."""
+        """Writes rejected units. Raises StorageError."""
         for refusal in refusals:
             row: Row = {
                 "PartitionKey": lane,
@@ -40,7 +40,7 @@ class RejectStore:
                 await self._table.upsert_entity(row, mode=UpdateMode.REPLACE)
 
     async def load(self, lane: str, after: str, most: int) -> list[Reject]:
-        """At most so many rejects behind a key, in the order of their keys."""
+        """Returns up to `most` rejects after a key, in key order."""
         found: list[Reject] = []
         with translated("read rejects"):
             rows = self._table.query_entities(
@@ -55,9 +55,9 @@ class RejectStore:
         return found
 
     async def delete_before(self, lane: str, moment: datetime) -> int:
-        """Deletes those that were noted before then; gives how many. Raises StorageError.
+        """Deletes rejects recorded before `moment`; returns their number. Raises StorageError.
 
-        Their blobs were made before that.
+        Their blobs were created before that.
         """
         with translated("read rejects"):
             rows = self._table.query_entities(
