@@ -1,8 +1,8 @@
-"""The table `events`: a partition an account, so that one transaction can tell a repeat from news.
+"""The table `events`: one partition per account, so that one transaction can detect duplicates.
 
-The row `!` holds the totals and is written with every step: two hosts that read two blobs of one account meet there.
-The rows `c<minute>~…` hold the events of a minute each, packed, the latest minute first; `o<incarnation>` is the place
-in a blob (shared/stores/blobs/places.py).
+Every step writes the row `!` with the totals, so two hosts that read two blobs of one account conflict there. The rows
+`c<minute>~…` hold the packed events of a minute each, the latest minute first. `o<incarnation>` is a blob's checkpoint
+(shared/stores/blobs/places.py).
 """
 
 from collections.abc import AsyncIterator, Sequence
@@ -34,13 +34,13 @@ TABLE = "events"
 _HEAD = "!"
 _LATEST = 0xFFFFFFFF
 _AFTER = "~~"  # behind all keys of a minute
-_ROWS_AT_ONCE = 50  # of some 50 KB at most
-_MARKS_AT_ONCE = 250  # rows of some 200 bytes
+_ROWS_AT_ONCE = 50  # of about 50 KB at most
+_MARKS_AT_ONCE = 250  # rows of about 200 bytes
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The totals of an account, as they were loaded."""
+    """The totals of an account, as loaded."""
 
     totals: Totals
     etag: str | None
@@ -55,11 +55,11 @@ class EventStore:
         return Head(_totals(row), row["etag"]) if row else Head(Totals(), None)
 
     async def load_identities(self, account_key: str, first: int, last: int) -> list[tuple[int, bytes]]:
-        """The identities of events from one minute to another, both included, by the minute."""
+        """Returns the identities of events from one minute to another, both included, by minute."""
         return [(_minute(row), row["ids"]) async for row in self._rows(account_key, first, last, ["RowKey", "ids"])]
 
     async def minutes(self, account_key: str, first: int, last: int) -> AsyncIterator[tuple[int, list[BatchEvent]]]:
-        """The events from one minute to another, both included, by the minute, the latest first."""
+        """Yields the events from one minute to another, both included, by minute, the latest first."""
         minute, found = last, list[BatchEvent]()
         async for row in self._rows(account_key, first, last):
             if found and _minute(row) != minute:
@@ -71,7 +71,7 @@ class EventStore:
             yield minute, found
 
     async def stretches(self, account_key: str, first: int, last: int, marks: Wanted) -> AsyncIterator[Stretch]:
-        """All minutes with rows, the latest first: those that may have events with these marks, and those between."""
+        """Yields all minutes with rows, the latest first, joined by whether they may have events with these marks."""
         before: Stretch | None = None
         async for minute in self._marked(account_key, first, last, marks):
             joined = before.joined(minute) if before else minute
@@ -82,20 +82,20 @@ class EventStore:
             yield before
 
     async def delete_before(self, account_key: str, moment: datetime) -> int:
-        """Deletes the events of minutes that were over by then; gives how many rows. Raises StorageError."""
+        """Deletes the events of minutes that ended before `moment`; returns the number of rows. Raises StorageError."""
         rows = [row["RowKey"] async for row in self._rows(account_key, 0, minute_of(moment) - 1, ["RowKey"])]
         await delete_rows(self._table, account_key, rows)
         return len(rows)
 
     async def forget(self, account_key: str, names: Sequence[str]) -> None:
-        """Deletes the places in all incarnations of blobs. Raises StorageError."""
+        """Deletes the checkpoints of all incarnations of blobs. Raises StorageError."""
         for name in names:
             first = place_key(account_key, name_key(name)).row
             rows = await load_range(self._table, account_key, first, first + _AFTER)
             await delete_rows(self._table, account_key, rows)
 
     async def _marked(self, account_key: str, first: int, last: int, marks: Wanted) -> AsyncIterator[Stretch]:
-        """Minute by minute."""
+        """Yields each minute as a stretch of its own."""
         before: Stretch | None = None
         async for row in self._rows(account_key, first, last, ["RowKey", "marks"], _MARKS_AT_ONCE):
             minute, is_wanted = _minute(row), may_have(row.get("marks"), marks)
@@ -146,7 +146,7 @@ def head_row(account_key: str, before: Head, totals: Totals) -> Operation:
 
 
 def chunk_rows(account_key: str, source: str, events: Sequence[BatchEvent]) -> list[Operation]:
-    """Rows for events; `source` names the step that they come from, and no other step."""
+    """Returns rows for events; `source` identifies their step."""
     return [
         written(
             {

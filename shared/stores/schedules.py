@@ -1,7 +1,7 @@
-"""The table `jobschedules`: a row a job schedule, by account; and the row `schedules` of each account in `accounts`.
+"""The table `jobschedules`: one row per job schedule, by account; and each account's row `schedules` in `accounts`.
 
-That second row is written after each list of schedules, last, and says which hold as they are stored. So a process
-whose own word is still the last one there knows all schedules of the account without reading them.
+The second row is written last after each list of schedules, with those that hold as stored. While a process's own row
+is the last there, it knows all schedules of the account without reading them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ from shared.stores.tables.unreadable import Unreadable, read, told_apart
 
 @dataclass(frozen=True, slots=True)
 class KnownSchedules:
-    """The last look at an account's schedules (None before the first), and these by key, deleted ones too."""
+    """The last poll of an account's schedules (None before the first), and these by key, also deleted ones."""
 
     last: ScheduleRound | None
     schedules: Mapping[str, Schedule]
@@ -36,14 +36,14 @@ class ScheduleStore:
         self._known: dict[str, KnownSchedules] = {}
 
     async def load_known(self, account_key: str) -> KnownSchedules:
-        """As storage has it: the schedules from memory where this process wrote the last look, as its row tells."""
+        """Returns stored schedules, from memory if the poll's row shows that this process wrote it last."""
         known, last = self._known.get(account_key), await self.load_round(account_key)
         if known and last and known.last and known.last.etag == last.etag:
             return known
         return await self._load_all(account_key, last)
 
     async def load_all(self, account_key: str) -> KnownSchedules:
-        """Every schedule of an account as storage has it. The round is read first: what it confirms can't be newer."""
+        """Returns every schedule from storage. The round is read first, so that its confirmations aren't newer."""
         return await self._load_all(account_key, await self.load_round(account_key))
 
     async def _load_all(self, account_key: str, last: ScheduleRound | None) -> KnownSchedules:
@@ -51,7 +51,7 @@ class ScheduleStore:
         return KnownSchedules(last, found, unreadable)
 
     async def load(self, account_key: str, schedule_id: str) -> tuple[ScheduleRound | None, Schedule | None]:
-        """One schedule, with the last look at all; `schedule_id` may be anything that a client sent."""
+        """Returns one schedule, with the last poll of all; `schedule_id` may be any client string."""
         last = await self.load_round(account_key)
         row = await load_row(self._schedules, account_key, key_of(schedule_id))
         return last, _schedule(row) if row else None
@@ -60,9 +60,9 @@ class ScheduleStore:
         return await self._rounds.load(account_key)
 
     async def save_all(self, account_key: str, schedules: Sequence[Schedule]) -> list[Schedule | CacheConflictError]:
-        """Writes schedules as they were loaded, new ones where their ETag is None; gives each with its new ETag.
+        """Writes schedules under their ETags, or new ones if these are None; returns each with its new ETag.
 
-        In place of one that another writer changed meanwhile it gives the conflict. Raises StorageError.
+        A schedule that another writer changed meanwhile is replaced by the conflict. Raises StorageError.
         """
         self.forget(account_key)
         units = [(written(_row(account_key, schedule), schedule.etag),) for schedule in schedules]
@@ -73,14 +73,14 @@ class ScheduleStore:
         ]
 
     async def delete(self, account_key: str, key: str, etag: str | None) -> None:
-        """Forgets a schedule, if its row still is as it was loaded. Raises CacheConflictError."""
+        """Deletes a schedule's row if it is unchanged since it was loaded. Raises CacheConflictError."""
         self.forget(account_key)
         await delete_row(self._schedules, account_key, key, etag or "")
 
     async def save_round(self, account_key: str, done: ScheduleRound, schedules: Mapping[str, Schedule] | None) -> None:
-        """Writes what a look found and remembers its schedules (None: they aren't known for sure).
+        """Writes the results of a poll and caches its schedules (None: uncertain).
 
-        Where another process looked meanwhile, the later list stays. Raises StorageError, CacheConflictError.
+        If another process polled meanwhile, the later list stays. Raises StorageError, CacheConflictError.
         """
         self.forget(account_key)
         stored, is_ours = await self._rounds.save(account_key, done)
@@ -88,7 +88,7 @@ class ScheduleStore:
             self._known[account_key] = KnownSchedules(stored, schedules)
 
     def forget(self, account_key: str) -> None:
-        """The next look reads storage."""
+        """Drops the cache: the next poll reads storage."""
         self._known.pop(account_key, None)
 
 
