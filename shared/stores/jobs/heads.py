@@ -1,7 +1,7 @@
-"""The head of a generation: its counts and groups of failures as of T0, summed from its leaves and written after them.
+"""The head of a generation: its counts and failure groups as of T0, summed from its leaves and written after them.
 
-A leaf's summary stands beside its counts. Where leaves of a version before summaries are among them, there is no sum:
-what isn't known of all tasks isn't told.
+A leaf's summary is stored beside its counts. If a leaf of an older version has none, the sum is omitted, as it wouldn't
+cover all tasks.
 """
 
 from collections.abc import Iterable
@@ -26,7 +26,7 @@ _FORM = 1
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """`failures` is None where they aren't known."""
+    """The date, counts and failures of a generation; `failures` is None if they are unknown."""
 
     as_of: datetime
     counts: TaskCounts
@@ -48,7 +48,7 @@ def head_row(partition: str, head: Head, *, leaves: int) -> Row:
 
 
 def head_of(row: Row) -> Head:
-    """The inverse. Failures of a form that this version doesn't know, or that are damaged, count as none."""
+    """Returns the head in a row; damaged failures, or those of an unknown format, count as unknown."""
     failures = None
     with suppress(*DAMAGE):
         form, *told = json_of(row, "failures") or (None,)
@@ -57,7 +57,7 @@ def head_of(row: Row) -> Head:
 
 
 def origin_of(summaries: Iterable[tuple[str, bytes | None]]) -> bytes | None:
-    """What tells summaries, each with its leaf's row, from any others; None where one is missing."""
+    """Returns a digest of summaries and their leaves' rows; None if a summary is missing."""
     digest = blake2b(digest_size=ORIGIN_BYTES)
     for row, summary in summaries:
         if summary is None:
@@ -67,7 +67,7 @@ def origin_of(summaries: Iterable[tuple[str, bytes | None]]) -> bytes | None:
 
 
 def sum_of(summaries: Iterable[bytes | None]) -> Summary | None:
-    """The sum of stored summaries; None where one is missing, damaged, or of a form that this version doesn't know."""
+    """Returns the sum of stored summaries; None if one is missing, damaged, or of an unknown format."""
     found: list[Summary] = []
     for stored in summaries:
         summary = None if stored is None else remembered(stored)

@@ -1,7 +1,7 @@
-"""The table `jobhistory`: a partition a job, which outlives the job's generations and the job itself.
+"""The table `jobhistory`: one partition per job, which outlives the job's generations and the job.
 
-Rows of an hour have a column for each minute that something was sampled in, rows of a day for each quarter-hour. They
-are merged into blindly: shared/domain/history/samples.py decides what stands where, the same for every writer.
+Rows of an hour have a column for each minute with a sample, rows of a day for each quarter-hour. Writers merge columns
+without reading: shared/domain/history/samples.py assigns samples to columns in the same way for all.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -30,16 +30,16 @@ class HistoryStore:
         self._table = tables["jobhistory"]
 
     async def save(self, account_key: str, job_key: str, rows: Mapping[str, Columns]) -> None:
-        """Merges columns into rows, by their keys, in one transaction of as many as fit. Raises StorageError."""
+        """Merges columns into rows by key, in as few transactions as possible. Raises StorageError."""
         keys = {"PartitionKey": partition_of(account_key, job_key)}
         await merge_rows(self._table, [{**keys, "RowKey": row, **columns} for row, columns in rows.items()])
 
     async def load(
         self, account_key: str, job_key: str, grain: Grain, *, first: str, last: str
     ) -> list[tuple[int, str]]:
-        """What stands in the rows from one key to another, both included: slots and texts, in order.
+        """Returns slots and texts of the rows from one key to another, both included, in order.
 
-        `job_key` may be that of anything that a client sent.
+        `job_key` may come from any client string.
         """
         partition = partition_of(account_key, job_key)
         if len(partition) > LONGEST_KEY:
@@ -47,14 +47,15 @@ class HistoryStore:
         return slots_of(await load_range(self._table, partition, first, last), grain)
 
     async def knows(self, account_key: str, job_key: str) -> bool:
-        """Whether there is any row of a job's history; `job_key` may be that of anything that a client sent."""
+        """Returns whether a job's history has any row; `job_key` may come from any client string."""
         partition = partition_of(account_key, job_key)
         return await has_rows(self._table, partition, FIRST_ROW, LAST_ROW)
 
     async def delete_before(self, account_key: str, grain: Grain, moment: int) -> int:
-        """Deletes the rows of all jobs of an account that were over by then, in milliseconds since 1970; how many.
+        """Deletes history rows of all jobs of an account that ended before `moment`; returns their number.
 
-        Raises StorageError, also where another does the same at once: the next run finds the rest.
+        `moment` is in milliseconds since 1970. Raises StorageError, also if another process deletes them at the same
+        time: the next run finds the rest.
         """
         with translated("read the history of all jobs"):
             rows = self._table.query_entities(
@@ -74,7 +75,7 @@ class HistoryStore:
 
 
 async def merge_rows(table: TableClient, rows: Iterable[Row]) -> None:
-    """Merges rows of one partition into those that are there, in as few transactions as hold them.
+    """Merges rows of one partition into the stored ones, in as few transactions as possible.
 
     Raises StorageError.
     """
@@ -85,7 +86,7 @@ async def merge_rows(table: TableClient, rows: Iterable[Row]) -> None:
 
 
 async def has_rows(table: TableClient, partition: str, first: str, last: str) -> bool:
-    """Whether a partition has any row from one key to another. Raises StorageError."""
+    """Returns whether a partition has a row from one key to another. Raises StorageError."""
     if max(len(partition), len(last)) > LONGEST_KEY:
         return False
     with translated(f"read {table.table_name}"):
@@ -101,7 +102,7 @@ async def has_rows(table: TableClient, partition: str, first: str, last: str) ->
 
 
 def reading_of[S](parse: Callable[[str], S], grain: Grain, of: str) -> Callable[[int, str], S | None]:
-    """Reads what stands in slots of a history; None where it makes no sense, which is logged once."""
+    """Returns a parser of history slots, which returns None for invalid text and logs it once."""
 
     def read(slot: int, text: str) -> S | None:
         try:
@@ -115,12 +116,12 @@ def reading_of[S](parse: Callable[[str], S], grain: Grain, of: str) -> Callable[
 
 @lru_cache(maxsize=1000)
 def _warn(of: str, row: str, column: str, why: str) -> None:
-    """Once for each cell, as every request may meet it."""
+    """Logs each cell once, as every request may read it."""
     _LOG.warning("The history of %s has a gap: %s of the row '%s' can't be read: %s", of, column, row, why)
 
 
 def slots_of(rows: Mapping[str, Row], grain: Grain) -> list[tuple[int, str]]:
-    """What stands in rows of one history, slots and texts, in order; the last seven digits of a key are its number."""
+    """Returns slots and texts of one history's rows, in order; the last seven digits of a key are the row's number."""
     columns = [(grain.column(slot), slot) for slot in range(grain.slots)]
     found: list[tuple[int, str]] = []
     for key in sorted(rows):

@@ -1,7 +1,7 @@
-"""The table `jobs`: a row a job, partitioned by account.
+"""The table `jobs`: one row per job, partitioned by account.
 
-A row points to the generation that is served and holds its picture, a projection that can be rebuilt from the leaves.
-One that this version can't read is left as it is until its job is listed, whose tasks are then read anew.
+A row points to the served generation and holds its snapshot, which can be rebuilt from the leaves. An unreadable row
+stays until its job is listed; then the job's tasks are read in full again.
 """
 
 from collections.abc import Mapping
@@ -55,13 +55,13 @@ _FACTS = {
 
 
 def generation_partition(account_key: str, job_key: str, generation: str) -> str:
-    """The partition of the table `tasks` that holds a generation; that of "" is what all of a job's begin with."""
+    """Returns the partition of the table `tasks` for a generation; for "" the prefix of all of a job's."""
     return partition_of(account_key, job_key, generation)
 
 
 @dataclass(frozen=True, slots=True)
 class KnownJobs:
-    """Every job known of an account by its key, deleted ones too, and the rows that can't be read."""
+    """Every known job of an account by key, also deleted ones, and the unreadable rows."""
 
     jobs: Mapping[str, Job]
     unreadable: Mapping[str, Unreadable]
@@ -75,17 +75,17 @@ class JobStore:
         return KnownJobs(*told_apart(await load_rows(self._table, account_key), _job))
 
     async def load_all(self, account_key: str) -> Mapping[str, Job]:
-        """The jobs that can be read."""
+        """Returns the jobs with readable rows."""
         return (await self.load_known(account_key)).jobs
 
     async def load_of_schedule(self, account_key: str, schedule_id: str) -> KnownJobs:
-        """The jobs under a job schedule's id by key, which stand side by side; deleted ones too."""
+        """Returns the jobs of a job schedule by key, also deleted ones; their rows are neighbours."""
         first = key_of(f"{schedule_id}:")
         rows = await load_range(self._table, account_key, first, first + SEPARATOR)
         return KnownJobs(*told_apart(rows.values(), _job))
 
     async def load_more_urgent(self, account_key: str, priority: int) -> list[Job]:
-        """The active jobs of a higher priority that can be read."""
+        """Returns the readable active jobs of a higher priority."""
         asked = "PartitionKey eq @account and state eq 'active' and priority gt @priority"
         with translated(f"read {self._table.table_name}"):
             found = self._table.query_entities(asked, parameters={"account": account_key, "priority": priority})
@@ -93,29 +93,29 @@ class JobStore:
         return list(told_apart(rows, _job)[0].values())
 
     async def load(self, account_key: str, job_id: str) -> Job | None:
-        """A job, or None; `job_id` may be anything that a client sent. Raises UnreadableError."""
+        """Returns a job, or None; `job_id` may be any client string. Raises UnreadableError."""
         row = await load_row(self._table, account_key, key_of(job_id))
         return _job(row) if row else None
 
     async def is_stored(self, account_key: str, job: Job) -> bool:
-        """Whether a job's row still is as it was loaded. Raises StorageError."""
+        """Returns whether a job's row is unchanged since it was loaded. Raises StorageError."""
         row = await load_row(self._table, account_key, job.key)
         return row is not None and row["etag"] == job.etag
 
     async def delete(self, account_key: str, job: Job) -> None:
-        """Forgets a job, if its row still is as it was loaded. Raises CacheConflictError."""
+        """Deletes a job's row if it is unchanged since it was loaded. Raises CacheConflictError."""
         await delete_row(self._table, account_key, job.key, job.etag or "")
 
     async def written_at(self, account_key: str, row: Unreadable) -> datetime | None:
-        """When a row that can't be read was written; None where it isn't as it was loaded any more."""
+        """Returns when an unreadable row was written; None if it has changed since it was loaded."""
         return await written_at(self._table, account_key, row.row["RowKey"], row.etag)
 
     async def delete_unreadable(self, account_key: str, row: Unreadable) -> None:
-        """Deletes such a row, if it still is as it was loaded. Raises CacheConflictError."""
+        """Deletes an unreadable row if it is unchanged since it was loaded. Raises CacheConflictError."""
         await delete_row(self._table, account_key, row.row["RowKey"], row.etag)
 
     async def save(self, account_key: str, job: Job) -> str:
-        """Writes a job as it was loaded, or new where its ETag is None; gives the ETag. Raises CacheConflictError."""
+        """Writes a job under its ETag, or as new if that is None; returns the new ETag. Raises CacheConflictError."""
         return await save_row(self._table, _row(account_key, job), job.etag)
 
 
@@ -172,11 +172,10 @@ def _read_row(read: TaskRead) -> Row:
 
 
 def anew(row: Unreadable, facts: JobFacts, at: datetime) -> Job:
-    """A job whose row can't be read, as it was listed `at` then: never read, and over that very row.
+    """Returns a listed job with an unreadable row: unread, and to be written over that row under its ETag.
 
-    Leaving it would be for good where the row is damaged. Whatever else it held, Batch tells again, but for the last
-    sample of the job's history, which shows as a gap. Its generations retire, as far as the row says which they are;
-    others go with the job.
+    A damaged row would otherwise stay for ever. Batch has all its other data, except for the last sample of the
+    history, which shows as a gap. Generations named in the row retire; others are deleted with the job.
     """
     names = (row.row.get(name) for name in ("generation", "building"))
     retired = [Retired(name, at) for name in names if isinstance(name, str)]
@@ -191,7 +190,7 @@ def _job(row: Row) -> Job:
 
 
 def _plain(row: Row) -> dict[str, Any]:
-    """A job as dicts: converting these looks at every type."""
+    """Returns a job as dicts; converting these checks every type."""
     return {
         "facts": {field: row.get(name) for field, name in _FACTS.items()} | {"rules": _rules(row)},
         "picture": _picture(row) if row.get("generation") else None,
@@ -212,7 +211,7 @@ def _retired(row: Row) -> list[dict[str, Any]]:
 
 
 def _rules(row: Row) -> dict[str, Any] | None:
-    """None in rows of versions before these were stored."""
+    """Returns None for rows of older versions."""
     if "usesTaskDependencies" not in row:
         return None
     seconds = row.get("maxWallClockSeconds")
@@ -244,14 +243,14 @@ def _picture(row: Row) -> dict[str, Any]:
 
 
 def _task_read(row: Row) -> dict[str, Any] | None:
-    """None in rows of versions before reads were measured."""
+    """Returns None for rows of older versions."""
     if "readSeconds" not in row:
         return None
     return {"seconds": row["readSeconds"], "requests": row["readRequests"], "pages": row["readPages"]}
 
 
 def _insight(stored: bytes | None) -> StoredInsight | None:
-    """Behind the digest of what it is the sum of; rows of versions before this have none."""
+    """Returns an insight, stored behind the digest of its leaves; None for rows of older versions."""
     return StoredInsight(stored[:ORIGIN_BYTES], stored[ORIGIN_BYTES:]) if stored else None
 
 

@@ -1,4 +1,4 @@
-"""Leaves as rows of the table `tasks`: tasks packed in chunks, and beside them what a directory tells of the leaf.
+"""Leaves as rows of the table `tasks`: tasks packed in chunks, beside the columns that a directory reads.
 
 Source of the limits: a transaction has at most 100 operations and 4 MiB, an entity 1 MiB, a binary property 64 KiB
 (documentation of Table Storage).
@@ -24,9 +24,9 @@ type Operation = tuple[Any, ...]
 
 @dataclass(frozen=True, slots=True)
 class LeafEntry:
-    """One leaf in a directory: its row, its counts, and the ETag under which both were seen.
+    """A leaf in a directory: its row, its counts, and the ETag of both.
 
-    `summary` is packed, None where a version before summaries wrote the leaf.
+    `summary` is packed, None for a leaf of an older version.
     """
 
     row: str
@@ -37,7 +37,7 @@ class LeafEntry:
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """A leaf and what it becomes: itself alone, or itself and the siblings split off; one transaction writes them."""
+    """A leaf and its replacement: the leaf alone, or with the siblings split off, all in one transaction."""
 
     entry: LeafEntry
     leaves: Sequence[Leaf]
@@ -47,7 +47,7 @@ class Rewrite:
 
 
 def transactions(partition: str, rewrites: Iterable[Rewrite]) -> Iterable[tuple[list[Operation], list[LeafEntry]]]:
-    """Operations, each with what the directory will say of its leaf."""
+    """Yields transactions, with the directory entries of their leaves."""
     operations: list[Operation] = []
     written: list[LeafEntry] = []
     size = 0
@@ -82,7 +82,7 @@ def _operation(partition: str, leaf: LeafEntry, before: LeafEntry, packed: bytes
 
 
 def joined(row: Row) -> bytes:
-    """The packed tasks of a row."""
+    """Returns the packed tasks of a row."""
     packed = b""
     while (chunk := row.get(f"d{len(packed) // _CHUNK}")) is not None:
         packed += chunk

@@ -1,4 +1,4 @@
-"""What is left of long reads: row `reading` beside the leaves of the generation that is being read."""
+"""Plans of long reads: the row `reading` beside the leaves of the generation that is being read."""
 
 from dataclasses import astuple, replace
 from datetime import datetime
@@ -20,12 +20,12 @@ class ReadPlanStore:
         self._table = tables["tasks"]
 
     async def load(self, partition: str) -> ReadPlan | None:
-        """Raises UnreadableError, StorageError."""
+        """Returns a plan, or None. Raises UnreadableError, StorageError."""
         row = await load_row(self._table, partition, PLAN_ROW)
         return _read(partition, row) if row else None
 
     async def load_or_drop(self, partition: str) -> ReadPlan | None:
-        """The same; a plan that can't be read is deleted, as if there were none. Raises CacheConflictError, too."""
+        """Returns a plan, or None after deleting an unreadable one. Raises CacheConflictError, StorageError."""
         row = await load_row(self._table, partition, PLAN_ROW)
         if row is None:
             return None
@@ -37,11 +37,11 @@ class ReadPlanStore:
             return None
 
     async def save(self, partition: str, plan: ReadPlan) -> ReadPlan:
-        """Writes a plan as it was loaded, or new. Raises CacheConflictError where another process goes on with it."""
+        """Writes a plan under its ETag, or a new one. Raises CacheConflictError if another process continues it."""
         return replace(plan, etag=await save_row(self._table, _row(partition, plan), plan.etag))
 
     async def delete(self, partition: str, plan: ReadPlan) -> None:
-        """After its end. Raises CacheConflictError."""
+        """Deletes a completed plan. Raises CacheConflictError."""
         if plan.etag:
             await delete_row(self._table, partition, PLAN_ROW, plan.etag)
 

@@ -1,8 +1,8 @@
-"""The task cache in Table Storage: one partition per generation of a job, a head and leaves.
+"""The task cache in Table Storage: one partition per generation of a job, with a head and leaves.
 
-Row `!` is the head, written last; `s<low key>` is a leaf whose tasks have keys from `<low key>` up to the next leaf's;
-`s` is the first. A leaf's counts stand beside its packed tasks, so a directory of all leaves costs no payload. Every
-write is conditional: a CacheConflictError means that another poll wrote meanwhile and this one must give way.
+Row `!` is the head, written last. `s<low key>` is a leaf with tasks from `<low key>` to before the next leaf; `s` is
+the first. Counts are stored beside the packed tasks, so a directory of all leaves needs no payload. Every write is
+conditional: on CacheConflictError another poll wrote meanwhile, and this one must yield.
 """
 
 import asyncio
@@ -42,9 +42,9 @@ _COLLECTED = "A leaf of the task cache is gone: its generation was collected."
 
 @dataclass(frozen=True, slots=True)
 class Directory:
-    """All leaves of a generation in key order, as one query saw them, and the head's ETag (None: no head yet).
+    """All leaves of a generation in key order, from one query, and the head's ETag (None: no head).
 
-    `insight` is the sum of the leaves' once the head was saved.
+    `insight` is the sum over the leaves once the head was saved.
     """
 
     partition: str
@@ -58,24 +58,24 @@ class Directory:
 
     @property
     def summary(self) -> Summary | None:
-        """The sum of the leaves'; None where one of them can't be had."""
+        """Returns the sum of the leaves' summaries; None if one is unavailable."""
         return sum_of(leaf.summary for leaf in self.leaves)
 
     @property
     def origin(self) -> bytes | None:
-        """What an insight into these very leaves bears; None where there can be none."""
+        """Returns the digest that an insight of these leaves has; None if they can't have one."""
         return origin_of((leaf.row, leaf.summary) for leaf in self.leaves)
 
     def place_of(self, key: str) -> int:
-        """The index of the leaf that holds `key`; the directory must have a leaf."""
+        """Returns the index of the leaf that holds `key`; the directory must have a leaf."""
         return max(0, bisect_right(self.leaves, f"s{key}", key=lambda leaf: leaf.row) - 1)
 
 
 class TaskCache:
-    """Remembers directories of recent generations: an ETag that is out of date only makes a poll give way.
+    """Task cache; caches directories of recent generations, as an outdated ETag only makes a poll yield.
 
-    But sums of leaves that are out of date show nowhere unless the head was written since, so whoever goes on with what
-    another process has begun has to `forget` first.
+    Outdated sums of leaves show only if the head was written since. So a process that continues another's work must
+    call `forget` first.
     """
 
     def __init__(self, tables: Tables) -> None:
@@ -83,7 +83,7 @@ class TaskCache:
         self._known: OrderedDict[str, Directory] = OrderedDict()
 
     async def load_directory(self, partition: str) -> Directory:
-        """The directory as it was before now; from memory where this process wrote or read it last."""
+        """Returns the directory before now, from memory if this process wrote or read it last."""
         known = self._known.get(partition)
         if known is not None:
             self._known.move_to_end(partition)
@@ -91,7 +91,7 @@ class TaskCache:
         return self._remember(await self.read_directory(partition))
 
     async def read_directory(self, partition: str) -> Directory:
-        """The directory as storage has it now."""
+        """Returns the directory from storage."""
         head: str | None = None
         leaves: list[LeafEntry] = []
         for row in await load_rows(self._table, partition, ["RowKey", "summary", *COUNT_FIELDS]):
@@ -103,11 +103,11 @@ class TaskCache:
         return Directory(partition, tuple(sorted(leaves, key=lambda leaf: leaf.row)), head)
 
     def forget(self, partition: str) -> None:
-        """After a conflict: the next `load_directory` reads storage."""
+        """Drops a directory after a conflict: the next `load_directory` reads storage."""
         self._known.pop(partition, None)
 
     async def load_leaf(self, partition: str, entry: LeafEntry) -> Leaf:
-        """A leaf's tasks. Raises CacheConflictError if it isn't what the directory saw."""
+        """Returns a leaf's tasks. Raises CacheConflictError if the leaf has changed since the directory was read."""
         if entry.etag is None:
             return Leaf()
         try:
@@ -120,17 +120,17 @@ class TaskCache:
         return _leaf_of(with_etag(row), partition, entry)
 
     async def load_run(self, partition: str, entries: Sequence[LeafEntry]) -> list[Leaf]:
-        """Leaves that stand close together, in order: one query reads all between the first and the last.
+        """Returns leaves that are close together, in order: one query reads from the first to the last.
 
-        Raises CacheConflictError if they aren't what the directory saw.
+        Raises CacheConflictError if they have changed since the directory was read.
         """
         found = await load_range(self._table, partition, entries[0].row, entries[-1].row)
         return [_leaf_of(found.get(entry.row), partition, entry) for entry in entries]
 
     async def save_leaves(self, directory: Directory, rewrites: Iterable[Rewrite]) -> Directory:
-        """Writes leaves, as many to a transaction as fit; a leaf and its siblings never part. Gives the new directory.
+        """Writes leaves in as few transactions as possible, each with its siblings; returns the new directory.
 
-        Raises CacheConflictError; transactions before it stand, which the next poll finds and converges on.
+        Raises CacheConflictError; earlier transactions remain, and the next poll converges on them.
         """
         entries = {entry.row: entry for entry in directory.leaves}
         for operations, written in transactions(directory.partition, rewrites):
@@ -147,7 +147,7 @@ class TaskCache:
         return self._remember(replace(directory, leaves=leaves, insight=None))
 
     async def save_head(self, directory: Directory, as_of: datetime) -> Directory:
-        """Writes the head, which makes the leaves' sums official as of T0. Raises CacheConflictError."""
+        """Writes the head, with which the leaves' sums count as of T0. Raises CacheConflictError."""
         summary, origin = directory.summary, directory.origin
         head = Head(as_of, directory.counts, summary.failures if summary else None)
         row = head_row(directory.partition, head, leaves=len(directory.leaves))
@@ -156,17 +156,17 @@ class TaskCache:
         return self._remember(replace(directory, head_etag=etag, insight=insight))
 
     async def load_head(self, partition: str) -> Head | None:
-        """The head as storage has it now; None before it was first written, or after its generation was collected."""
+        """Returns the head from storage; None before its first write, or after its generation was deleted."""
         row = await load_row(self._table, partition, HEAD)
         return head_of(row) if row else None
 
     async def delete_generation(self, partition: str) -> None:
-        """Deletes a generation that nothing points to, or what is left of it. Raises StorageError."""
+        """Deletes an unused generation, or the rest of it. Raises StorageError."""
         self.forget(partition)
         await delete_partition(self._table, partition)
 
     async def load_generations(self, prefix: str) -> list[str]:
-        """The partitions there are whose keys begin with `prefix`."""
+        """Returns the existing partitions whose keys begin with `prefix`."""
         return await load_partitions(self._table, prefix)
 
     def _remember(self, directory: Directory) -> Directory:
@@ -178,7 +178,7 @@ class TaskCache:
 
 
 async def load_leaves(cache: TaskCache, partition: str, entries: Sequence[LeafEntry]) -> list[Leaf]:
-    """Several leaves at once, a few requests at a time. Raises CacheConflictError."""
+    """Returns several leaves, a few requests at a time. Raises CacheConflictError."""
     gate = asyncio.Semaphore(8)
 
     async def load(entry: LeafEntry) -> Leaf:
@@ -189,7 +189,7 @@ async def load_leaves(cache: TaskCache, partition: str, entries: Sequence[LeafEn
 
 
 async def load_run(cache: TaskCache, partition: str, entries: Sequence[LeafEntry]) -> list[Leaf]:
-    """The same for leaves most of which are neighbours."""
+    """Returns several leaves, most of which are neighbours. Raises CacheConflictError."""
     return await cache.load_run(partition, entries)
 
 
