@@ -1,1 +1,1 @@
-"""Pools, their nodes and their history. Imports `tables`, and `accounts` and `jobs` for shapes of rows."""
+"""Pools, their nodes and their history. Imports `tables`, and `accounts` and `jobs` for row formats."""

@@ -1,4 +1,4 @@
-"""How a node stands in its row: as a list of values without names, of which a pool has thousands."""
+"""The format of a node in its row: a list of values without names, as a pool has thousands of nodes."""
 
 from itertools import batched
 from typing import Any
@@ -11,7 +11,7 @@ _WITHOUT_RECORD = len(Node._fields) - 1  # values
 
 
 def json_of_node(node: Node) -> list[Any]:
-    """Its values in the order of its fields, the record last."""
+    """Returns a node's values in the order of its fields, the record last."""
     start = list(node.start) if node.start else None
     *plain, _, _, _, recent_at, record = node
     recent = [list(task) for task in node.recent]
@@ -19,7 +19,7 @@ def json_of_node(node: Node) -> list[Any]:
 
 
 def _record_json(record: NodeRecord) -> list[Any]:
-    """Without the brackets of pairs: a busy node has some twenty."""
+    """Flattens pairs, as a busy node has about twenty."""
     past, falls, seen = record.past, record.falls, record.interruptions
     spans = [number for pair in seen.recent for number in pair]
     told = [number for state in past for number in state]
@@ -27,7 +27,7 @@ def _record_json(record: NodeRecord) -> list[Any]:
 
 
 def node_of(values: list[Any]) -> Node:
-    """The node that `json_of_node` wrote; a version before records wrote a list that ends without one."""
+    """Returns the node written by `json_of_node`; lists of older versions end without a record."""
     *plain, start, errors, recent, recent_at = values[:_WITHOUT_RECORD]
     pairs = tuple(NodeError(*error) for error in errors)
     tasks = tuple(RecentTask(*task) for task in recent)

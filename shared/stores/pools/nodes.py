@@ -1,8 +1,8 @@
-"""The table `nodes`, partitioned by account: the nodes of a pool packed some hundred to a row, and a head.
+"""The table `nodes`, partitioned by account: a pool's nodes, packed 250 to a row, and a head.
 
-Row `<pool>~!` is the head, which names by a digest what the rows `<pool>~n…` hold. Every write changes it under its
-ETag, so two polls of one pool can't mix what they found, and a reader who meets rows of two writes knows it. Nodes that
-fit into one row stand in the head itself.
+Row `<pool>~!` is the head, with a digest of the rows `<pool>~n…`. Every write changes it under its ETag. So two polls
+of one pool can't mix their results, and a reader detects rows of two writes. Nodes that fit into one row are in the
+head.
 """
 
 import zlib
@@ -33,11 +33,11 @@ _UNREADABLE = (ValueError, TypeError, LookupError, zlib.error, msgspec.MsgspecEr
 
 @dataclass(frozen=True, slots=True)
 class StoredNodes:
-    """A pool's nodes by key as they were stored, and under which ETags: digest and ETag of each row by its key.
+    """A pool's stored nodes by key, and their rows: digest and ETag of each by its key.
 
-    `tally` counts the pool's interruptions, None as a version before that left it. `is_torn` where rows aren't what the
-    head names, or can't be read: there are no nodes then, and the next write replaces all of them. `texts` is what rows
-    hold of nodes by key, as far as this process wrote them.
+    `tally` counts the pool's interruptions, None in rows of older versions. `is_torn`: rows don't match the head or are
+    unreadable; then there are no nodes, and the next write replaces all rows. `texts` is the JSON of nodes by key, as
+    far as this process wrote it.
     """
 
     account_key: str
@@ -56,14 +56,14 @@ class StoredNodes:
 
     @property
     def etags(self) -> dict[str, str]:
-        """Of all rows by their keys, the head's last."""
+        """Returns the ETags of all rows by key, the head's last."""
         found = {name: etag for name, (_, etag) in self.rows.items()}
         return found | ({self.head: self.head_etag} if self.head_etag else {})
 
 
 @dataclass(frozen=True, slots=True)
 class NodesWrite:
-    """What is to become of a pool's stored nodes: `unit` writes it, and is empty where nothing differs."""
+    """A write of a pool's nodes: `unit` has the operations, none without a change."""
 
     before: StoredNodes
     nodes: Mapping[str, Node]
@@ -74,7 +74,7 @@ class NodesWrite:
     texts: Mapping[str, bytes] = field(default_factory=dict)
 
     def done(self, etags: Mapping[str, str]) -> StoredNodes:
-        """What is stored after it was written under these new ETags."""
+        """Returns the stored nodes after the write, with its new ETags."""
         rows = {name: (digest, etags.get(name) or self.before.rows[name][1]) for name, digest in self.digests.items()}
         return StoredNodes(
             self.before.account_key,
@@ -89,7 +89,7 @@ class NodesWrite:
 
 
 def planned(before: StoredNodes, nodes: Mapping[str, Node], tally: Tally | None) -> NodesWrite:
-    """What to write of `nodes` over what was stored: the rows that differ, and the head with the pool's tally."""
+    """Returns the write of `nodes` over the stored ones: the changed rows, and the head with the pool's tally."""
     if nodes == before.nodes and tally == before.tally and not before.is_torn:
         return NodesWrite(before, nodes, tally, before.digest)
     texts = _texts(before, nodes)
@@ -109,7 +109,7 @@ def planned(before: StoredNodes, nodes: Mapping[str, Node], tally: Tally | None)
 
 
 class NodeStore:
-    """Remembers the nodes of recent pools: an ETag that is out of date only makes a poll give way."""
+    """Nodes of pools; caches those of recent pools, as an outdated ETag only makes a poll yield."""
 
     def __init__(self, tables: Tables) -> None:
         self._table = tables["nodes"]
@@ -117,14 +117,14 @@ class NodeStore:
         self._remembered = 0  # nodes
 
     async def load(self, account_key: str, pool_key: str, digest: str | None = None) -> StoredNodes:
-        """A pool's nodes as they were before now; from memory where that holds those of the `digest` wanted."""
+        """Returns a pool's nodes before now, from memory if these have the wanted `digest`."""
         known = self._known.get(partition_of(account_key, pool_key))
         if known and known.digest == digest:
             return known
         return self._remember(await self._stored(account_key, pool_key))
 
     async def read(self, account_key: str, pool_key: str) -> StoredNodes:
-        """A pool's nodes as storage has them now. Raises StorageError, and CacheConflictError if they never rest."""
+        """Returns a pool's nodes from storage. Raises StorageError, and CacheConflictError if they keep changing."""
         for _ in range(_TRIES):
             found = await self._stored(account_key, pool_key)
             if not found.is_torn:
@@ -132,7 +132,7 @@ class NodeStore:
         raise CacheConflictError("The nodes of this pool are being written anew; try again.")
 
     async def save_all(self, writes: Sequence[NodesWrite]) -> list[CacheConflictError | None]:
-        """Writes the nodes of pools of one account; says of which another writer was first. Raises StorageError."""
+        """Writes the nodes of pools of one account; returns conflicts with other writers. Raises StorageError."""
         units = [write.unit for write in writes if write.unit]
         ends = iter(await write_units(self._table, units))
         conflicts: list[CacheConflictError | None] = []
@@ -146,7 +146,7 @@ class NodeStore:
         return conflicts
 
     async def delete(self, stored: StoredNodes) -> None:
-        """Forgets all nodes of a pool that is gone, if they still are as they were loaded.
+        """Deletes all nodes of a deleted pool, if they are unchanged since they were loaded.
 
         Raises CacheConflictError, StorageError.
         """
@@ -157,12 +157,12 @@ class NodeStore:
                 raise end
 
     async def pool_keys(self, account_key: str) -> set[str]:
-        """Of all pools of which there are nodes, or rows for them. Raises StorageError."""
+        """Returns the keys of all pools with rows of nodes. Raises StorageError."""
         rows = await load_rows(self._table, account_key, ["RowKey"])
         return {row["RowKey"].partition(SEPARATOR)[0] for row in rows}
 
     async def written_at(self, stored: StoredNodes) -> datetime | None:
-        """When the latest of a pool's rows was written, by storage's own clock; None where they aren't as loaded.
+        """Returns when the latest of a pool's rows was written, by storage's clock; None if they have changed.
 
         Raises StorageError.
         """
@@ -172,7 +172,7 @@ class NodeStore:
         return max(known) if known and len(known) == len(times) else None
 
     async def doubt(self, account_key: str) -> None:
-        """Forgets nodes that storage holds otherwise by now: a query for what heads name. Raises StorageError."""
+        """Drops cached nodes that differ from storage, by one query for the heads' digests. Raises StorageError."""
         mine = {known.head: name for name, known in self._known.items() if known.account_key == account_key}
         rows = await load_rows(self._table, account_key, ["RowKey", "digest"]) if mine else []
         stored = {row["RowKey"]: row.get("digest") for row in rows}
@@ -201,12 +201,12 @@ def _name(stored: StoredNodes) -> str:
 
 
 def _range(pool_key: str) -> tuple[str, str]:
-    """The first and last row key that a pool's rows may have."""
+    """Returns the bounds of a pool's row keys."""
     return pool_key + SEPARATOR, pool_key + SEPARATOR * 2
 
 
 def _texts(before: StoredNodes, nodes: Mapping[str, Node]) -> dict[str, bytes]:
-    """Nodes as JSON in the order of their keys. Most are the very ones that were stored: these aren't made anew."""
+    """Returns nodes as JSON in key order; unchanged nodes, which most are, aren't encoded again."""
     known, old = before.nodes, before.texts if before.nodes else {}
     return {
         key: old[key] if key in old and known[key] is nodes[key] else orjson.dumps(json_of_node(nodes[key]))
@@ -215,7 +215,7 @@ def _texts(before: StoredNodes, nodes: Mapping[str, Node]) -> dict[str, bytes]:
 
 
 def _packed(pool_key: str, texts: Mapping[str, bytes]) -> dict[str, bytes]:
-    """The JSON of nodes as a list, by row."""
+    """Returns the JSON lists of nodes, by row."""
     return {
         partition_of(pool_key, f"n{number:05}"): b"[" + b",".join(chunk) + b"]"
         for number, chunk in enumerate(batched(texts.values(), _NODES_A_ROW, strict=False))
@@ -223,7 +223,7 @@ def _packed(pool_key: str, texts: Mapping[str, bytes]) -> dict[str, bytes]:
 
 
 def _changes(before: StoredNodes, packed: Mapping[str, bytes], digests: Mapping[str, str]) -> Unit:
-    """Rows that differ from what was stored, and those that aren't needed any more."""
+    """Returns operations for changed rows, and for unused ones."""
     found = []
     for name, body in packed.items():
         digest, etag = before.rows.get(name, (None, None))
@@ -235,7 +235,7 @@ def _changes(before: StoredNodes, packed: Mapping[str, bytes], digests: Mapping[
 
 
 def _stored(account_key: str, pool_key: str, rows: Mapping[str, Row]) -> StoredNodes:
-    """What rows hold. Rows of two writers, or of another version of the app, are torn."""
+    """Returns the nodes in rows; rows of two writers, or of another version of the app, are torn."""
     empty = StoredNodes(account_key, pool_key)
     head = rows.get(empty.head)
     leaves = [rows[name] for name in sorted(rows) if name != empty.head]

@@ -1,7 +1,7 @@
-"""The table `poolhistory`: a partition an account, and in it the rows of each pool, which outlive the pool.
+"""The table `poolhistory`: one partition per account, with the rows of each pool, which outlive the pool.
 
-Rows and columns are those of the history of jobs. A round may change a hundred pools, which are written in a few
-transactions only if they share a partition; that of a job is its own, as an account may have ten thousand.
+Rows and columns are those of the job history. A round may change a hundred pools, which need few transactions only in a
+shared partition. Jobs have partitions of their own, as an account may have ten thousand.
 """
 
 from collections.abc import AsyncIterator, Mapping
@@ -19,7 +19,7 @@ class PoolHistoryStore:
         self._table = tables["poolhistory"]
 
     async def save_all(self, account_key: str, pools: Mapping[str, Mapping[str, Columns]]) -> None:
-        """Merges columns into rows, by their keys, of pools by theirs. Raises StorageError."""
+        """Merges columns into rows by key, for pools by key. Raises StorageError."""
         rows = [
             {"PartitionKey": account_key, "RowKey": partition_of(pool_key, row), **columns}
             for pool_key, found in pools.items()
@@ -30,9 +30,9 @@ class PoolHistoryStore:
     async def load(
         self, account_key: str, pool_key: str, grain: Grain, *, first: str, last: str
     ) -> list[tuple[int, str]]:
-        """What stands in the rows from one key to another, both included: slots and texts, in order.
+        """Returns slots and texts of the rows from one key to another, both included, in order.
 
-        `pool_key` may be that of anything that a client sent.
+        `pool_key` may come from any client string.
         """
         first, last = partition_of(pool_key, first), partition_of(pool_key, last)
         if len(last) > LONGEST_KEY:
@@ -40,14 +40,15 @@ class PoolHistoryStore:
         return slots_of(await load_range(self._table, account_key, first, last), grain)
 
     async def knows(self, account_key: str, pool_key: str) -> bool:
-        """Whether there is any row of a pool's history; `pool_key` may be that of anything that a client sent."""
+        """Returns whether a pool's history has any row; `pool_key` may come from any client string."""
         first, last = partition_of(pool_key, FIRST_ROW), partition_of(pool_key, LAST_ROW)
         return await has_rows(self._table, account_key, first, last)
 
     async def delete_before(self, account_key: str, grain: Grain, moment: int) -> int:
-        """Deletes the rows of all pools of an account that were over by then, in milliseconds since 1970; how many.
+        """Deletes history rows of all pools of an account that ended before `moment`; returns their number.
 
-        Raises StorageError, also where another does the same at once: the next run finds the rest.
+        `moment` is in milliseconds since 1970. Raises StorageError, also if another process deletes them at the same
+        time: the next run finds the rest.
         """
         oldest = grain.row(grain.first_row(moment) * grain.slots)
         over = [key async for key, row in self._keys(account_key) if row[0] == oldest[0] and row < oldest]
@@ -55,7 +56,7 @@ class PoolHistoryStore:
         return len(over)
 
     async def _keys(self, account_key: str) -> AsyncIterator[tuple[str, str]]:
-        """The key of every row, and what of it isn't the pool's. There may be a hundred thousand."""
+        """Yields every row's key, and its part after the pool; there may be a hundred thousand."""
         with translated("read the history of all pools"):
             rows = self._table.query_entities(
                 "PartitionKey eq @partition", parameters={"partition": account_key}, select=["RowKey"]

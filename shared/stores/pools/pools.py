@@ -1,7 +1,7 @@
-"""The table `pools`: a row a pool, partitioned by account; and the row `pools` of each account in `accounts`.
+"""The table `pools`: one row per pool, partitioned by account; and each account's row `pools` in `accounts`.
 
-That second row is written by every round, last, and says which pools hold as they are stored. So a process whose own
-word is still the last one there knows all pools of the account without reading them.
+Every round writes the second row last, with the pools that hold as stored. While a process's own round is the last
+there, it knows all pools of the account without reading them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,14 +36,14 @@ class PoolStore:
         self._known: dict[str, KnownPools] = {}
 
     async def load_known(self, account_key: str) -> KnownPools:
-        """As storage has it: the pools from memory where this process wrote the last round, as its row tells."""
+        """Returns stored pools, from memory if the round's row shows that this process wrote it last."""
         known, last = self._known.get(account_key), await self.load_round(account_key)
         if known and last and known.last and known.last.etag == last.etag:
             return known
         return await self._load_all(account_key, last)
 
     async def load_all(self, account_key: str) -> KnownPools:
-        """Every pool of an account as storage has it. The round is read first: what it confirms can't be newer."""
+        """Returns every pool from storage. The round is read first, so that its confirmations aren't newer."""
         return await self._load_all(account_key, await self.load_round(account_key))
 
     async def _load_all(self, account_key: str, last: PoolRound | None) -> KnownPools:
@@ -51,11 +51,11 @@ class PoolStore:
         return KnownPools(last, {key: _confirmed(pool, last) for key, pool in pools.items()}, unreadable)
 
     async def keys(self, account_key: str) -> set[str]:
-        """Of all pools that are stored, be it that their rows can't be read. Raises StorageError."""
+        """Returns the keys of all stored pools, also of unreadable rows. Raises StorageError."""
         return {row["RowKey"] for row in await load_rows(self._pools, account_key, ["RowKey"])}
 
     async def load(self, account_key: str, pool_id: str) -> tuple[PoolRound | None, Pool | None]:
-        """One pool, with the account's last round; `pool_id` may be anything that a client sent."""
+        """Returns one pool, with the account's last round; `pool_id` may be any client string."""
         last = await self.load_round(account_key)
         row = await load_row(self._pools, account_key, key_of(pool_id))
         return last, _confirmed(_pool(row), last) if row else None
@@ -64,9 +64,9 @@ class PoolStore:
         return await self._rounds.load(account_key)
 
     async def save_all(self, account_key: str, pools: Sequence[Pool]) -> list[Pool | CacheConflictError]:
-        """Writes pools as they were loaded, new ones where their ETag is None; gives each with its new ETag.
+        """Writes pools under their ETags, or new ones if these are None; returns each with its new ETag.
 
-        In place of one that another writer changed meanwhile it gives the conflict. Raises StorageError.
+        A pool that another writer changed meanwhile is replaced by the conflict. Raises StorageError.
         """
         ends = await write_units(self._pools, [(written(_row(account_key, pool), pool.etag),) for pool in pools])
         return [
@@ -75,17 +75,17 @@ class PoolStore:
         ]
 
     async def is_stored(self, account_key: str, pool: Pool) -> bool:
-        """Whether a pool's row still is as it was loaded. Raises StorageError."""
+        """Returns whether a pool's row is unchanged since it was loaded. Raises StorageError."""
         row = await load_row(self._pools, account_key, pool.key)
         return row is not None and row["etag"] == pool.etag
 
     async def delete(self, account_key: str, key: str, etag: str | None) -> None:
-        """Forgets a pool, if its row still is as it was loaded. Raises CacheConflictError."""
+        """Deletes a pool's row if it is unchanged since it was loaded. Raises CacheConflictError."""
         if etag:
             await delete_row(self._pools, account_key, key, etag)
 
     async def save_round(self, account_key: str, done: PoolRound, pools: Mapping[str, Pool]) -> None:
-        """Writes a round and remembers its pools; where another process wrote one meanwhile, both words are kept.
+        """Writes a round and caches its pools; a round that another process wrote meanwhile is merged.
 
         Raises StorageError, CacheConflictError.
         """
@@ -95,7 +95,7 @@ class PoolStore:
             self._known[account_key] = KnownPools(stored, pools)
 
     def forget(self, account_key: str) -> None:
-        """The next round reads storage."""
+        """Drops the cache: the next round reads storage."""
         self._known.pop(account_key, None)
 
 
