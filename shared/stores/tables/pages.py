@@ -1,8 +1,8 @@
-"""What the lists of the storage SDKs hold, page by page, each page freed once it was read.
+"""Lists of the storage SDKs page by page, where each page is freed once it was read.
 
-A pager of these SDKs keeps methods of its own, and with them its last page: a reference cycle, which only the garbage
-collector ends. That counts objects and not bytes, so pages would pile up until there are enough of them: 750 KB for a
-list of a hundred blobs. Therefore a pager is emptied here as soon as nobody reads on.
+A pager of these SDKs keeps bound methods of its own, and with them its last page: a reference cycle that only the
+garbage collector ends. As that counts objects and not bytes, pages would pile up: 750 KB for a list of a hundred blobs.
+So a pager is emptied here as soon as its reader stops.
 """
 
 from collections.abc import AsyncGenerator
@@ -15,9 +15,9 @@ from shared.domain.core.next_links import NextLinks
 
 
 async def pages_of(listed: Any, marker: str | None = None) -> AsyncGenerator[tuple[list[Any], str | None]]:
-    """Each page of an `AsyncItemPaged`, with the marker that the next begins at, None on the last.
+    """Yields each page of an `AsyncItemPaged`, with the marker of the next, None on the last.
 
-    Raises what the SDK raises, and AzureError where a marker comes twice, as such a list never ends.
+    Raises the SDK's errors, and AzureError for a repeated marker, as such a list never ends.
     """
     pager, markers = listed.by_page(continuation_token=marker), NextLinks()
     try:
@@ -30,7 +30,7 @@ async def pages_of(listed: Any, marker: str | None = None) -> AsyncGenerator[tup
 
 
 async def items_of(listed: Any) -> AsyncGenerator[Any]:
-    """All that is listed, in its order. Raises what the SDK raises."""
+    """Yields all listed items, in order. Raises the SDK's errors."""
     async with aclosing(pages_of(listed)) as pages:
         async for page, _ in pages:
             for item in page:

@@ -1,6 +1,6 @@
-"""How long whoever asks waits for storage: a request to the API only seconds, timers and queues as long as the SDK.
+"""Time limits for waiting for storage: seconds for API requests, the SDK's own for timers and queues.
 
-A patience belongs to what runs in a context, with all tasks begun there; where there is none, nothing is limited here.
+A patience belongs to a context and all tasks begun there; without one, nothing is limited here.
 """
 
 import asyncio
@@ -17,9 +17,9 @@ _MOST_FAILURES = 2  # in a row: the SDK repeats a request once without a pause
 
 
 class Patience:
-    """`limit` is how long one answer may take.
+    """The limit of one context; `limit` is the maximum time of one response.
 
-    Once one didn't come, or two attempts in a row failed, no more requests are sent.
+    After a missing response, or two failed attempts in a row, no more requests are sent.
     """
 
     def __init__(self, limit: timedelta) -> None:
@@ -28,7 +28,7 @@ class Patience:
         self._end: str | None = None
 
     async def wait(self, answer: Awaitable[Any]) -> Any:
-        """An answer of the transport. Raises TimeoutError and ConnectionError, which the SDK doesn't repeat."""
+        """Returns a response of the transport. Raises TimeoutError and ConnectionError, which the SDK doesn't retry."""
         try:
             async with asyncio.timeout(0 if self._end else self._seconds):
                 found = await answer
@@ -60,7 +60,7 @@ def current_patience() -> Patience | None:
 
 @contextmanager
 def waiting_for_storage(limit: timedelta | None) -> Iterator[None]:
-    """What runs inside waits so long for an answer of storage; None: as long as the SDK does."""
+    """Limits the wait for a response of storage inside; None: as long as the SDK does."""
     token = _patience.set(Patience(limit) if limit else None)
     try:
         yield

@@ -1,7 +1,7 @@
-"""Schema versions of stored rows, which stand in the rows' column `schema`; docs/schema.md lists all kinds of rows.
+"""Schema versions of stored rows, in their column `schema`; docs/schema.md lists all kinds of rows.
 
-A version grows when a reader of the version before would take the row for something else. A column that such a reader
-may ignore is no new version. Rows without the column are of version 1.
+A version grows when readers of the previous version would misread the row. A column that such readers may ignore is no
+new version. Rows without the column are of version 1.
 """
 
 from collections.abc import Mapping
@@ -17,16 +17,16 @@ SCHEMAS: Mapping[str, int] = {
     "job schedule": 1,
     "read plan": 1,
 }
-"""The version that is written, and the latest that is read, by kind of row."""
+"""The version written, and the latest readable one, by kind of row."""
 
 
 def schema_of(kind: str) -> dict[str, int]:
-    """The column that says which version a row of a kind is written in."""
+    """Returns the column with the schema version of a kind of row."""
     return {COLUMN: SCHEMAS[kind]}
 
 
 def refuse_newer(row: Mapping[str, Any], kind: str) -> None:
-    """Raises ValueError for a row of a version that this program doesn't know."""
+    """Raises ValueError for a row of a newer version."""
     stored = row.get(COLUMN, 1)
     if stored > SCHEMAS[kind]:
         raise ValueError(f"it has schema {stored}, and this version of the app reads up to {SCHEMAS[kind]}")

@@ -13,7 +13,7 @@ class SteppedTime:
         self._url = url
 
     async def fetch(self) -> datetime:
-        """The virtual time. Raises BatchUnreachableError."""
+        """Returns the virtual time. Raises BatchUnreachableError."""
         try:
             async with aiohttp.ClientSession() as session, session.get(self._url) as answer:
                 return datetime.fromisoformat(orjson.loads(await answer.read())["time"])

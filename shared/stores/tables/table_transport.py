@@ -1,4 +1,4 @@
-"""Sends requests to Table Storage: counts what they write, and tells the clock what time storage says it is."""
+"""Sends requests to Table Storage: counts writes, and reports storage's time to the clock."""
 
 import re
 from collections import Counter
@@ -17,9 +17,9 @@ _TABLE = re.compile(r"/([A-Za-z][A-Za-z0-9]{2,62})(?:\(|\Z)")
 
 
 class TableTransport(AioHttpTransport):  # type: ignore[misc]  # untyped there
-    """Counts, by table, what wasn't a read when it was answered, or when it is unknown whether it was done.
+    """Transport that counts answered writes by table, and those of unknown outcome.
 
-    `asking` is told of each request, and then the date of its answer.
+    `asking` is called for each request, and its result with the date of the response.
     """
 
     def __init__(self, asking: Asking | None, **options: Any) -> None:
@@ -42,9 +42,9 @@ class TableTransport(AioHttpTransport):  # type: ignore[misc]  # untyped there
 
 
 def _table_of(request: Any) -> str:
-    """The table that is written, by the request's address; empty where that doesn't tell.
+    """Returns the table of a write by its URL, empty if that doesn't show it.
 
-    The address of a transaction is that of its first part, since all of them are of one table.
+    A transaction has the URL of its first part, as all parts are for one table.
     """
     while parts := getattr(request, "multipart_mixed_info", None):
         request = parts[0][0]

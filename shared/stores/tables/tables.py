@@ -1,4 +1,4 @@
-"""Table Storage: opening tables, and its errors in our words. The stores beside this module give the rows a meaning."""
+"""Opens tables in Table Storage, and translates its errors; the other stores define the rows."""
 
 import asyncio
 import zlib
@@ -64,12 +64,11 @@ class Tables:
         limit: timedelta = LIMIT,
         asking: Asking | None = None,
     ) -> "Tables":
-        """`asking` is called before each request; what it gives is called with the date of the answer.
+        """Returns the tables; `limit` is how long storage may send nothing before retries end.
 
-        `limit` is how long storage may say nothing; after that no request is sent again.
-
-        The SDK makes its pauses all the same, some five seconds, so it takes that much longer than `limit`, or up to
-        twice that where attempts before it failed in another way.
+        `asking` is called before each request, and its result with the date of the response. The SDK still makes its
+        pauses of about five seconds. So a failure takes that much longer than `limit`, or up to twice that if earlier
+        attempts failed in another way.
         """
         if (connection_string or "").rstrip("; ").lower() == "usedevelopmentstorage=true":
             connection_string = _DEVELOPMENT
@@ -83,15 +82,15 @@ class Tables:
         return cls(service, prefix, transport)
 
     def writes(self, names: Collection[str] | None = None) -> int:
-        """How many writes of this process were answered so far: to some tables, or to any.
+        """Returns how many writes of this process were answered so far, to some tables or to any.
 
-        Two equal ones have nothing written in between. Where its table isn't known, a write is one to each.
+        Between two equal results nothing was written. A write to an unknown table counts for each.
         """
         others = set() if names is None else {self._prefix + name for name in NAMES if name not in names}
         return sum(number for table, number in self._transport.writes.items() if table not in others)
 
     async def create(self) -> None:
-        """Creates what is missing. Raises StorageError."""
+        """Creates missing tables. Raises StorageError."""
         with translated("create the tables"):
             await asyncio.gather(*(self._service.create_table_if_not_exists(self._prefix + name) for name in NAMES))
 
@@ -104,7 +103,7 @@ class Tables:
 
 @contextmanager
 def translated(intent: str) -> Iterator[None]:
-    """Turns what the SDK raises into CacheConflictError (412, 409) or StorageError, saying what was being done."""
+    """Raises CacheConflictError (412, 409) or StorageError with the `intent` for errors of the SDK."""
     try:
         yield
     except HttpResponseError as error:
@@ -120,7 +119,7 @@ def translated(intent: str) -> Iterator[None]:
 
 
 async def load_row(table: TableClient, partition: str, row: str) -> Row | None:
-    """One row with its `etag`, or None where there is none, as under a key longer than any key may be."""
+    """Returns one row with its `etag`, or None, also for a key beyond the maximum length."""
     if len(row) > LONGEST_KEY:
         return None
     try:
@@ -135,7 +134,7 @@ async def load_row(table: TableClient, partition: str, row: str) -> Row | None:
 
 
 async def written_at(table: TableClient, partition: str, row: str, etag: str) -> datetime | None:
-    """When storage took a row in, by its own clock; None where it isn't any more what `etag` says."""
+    """Returns when storage wrote a row, by its own clock; None if the row's ETag is no longer `etag`."""
     try:
         with translated(f"read {table.table_name}"):
             metadata = (await table.get_entity(partition, row)).metadata
@@ -147,14 +146,14 @@ async def written_at(table: TableClient, partition: str, row: str, etag: str) ->
 
 
 async def load_rows(table: TableClient, partition: str, select: list[str] | None = None) -> list[Row]:
-    """All rows of a partition, each with its `etag`."""
+    """Returns all rows of a partition, each with its `etag`."""
     with translated(f"read {table.table_name}"):
         found = table.query_entities("PartitionKey eq @partition", parameters={"partition": partition}, select=select)
         return [with_etag(entity) async for entity in items_of(found)]
 
 
 async def load_range(table: TableClient, partition: str, first: str, last: str) -> dict[str, Row]:
-    """The rows of a partition from one key to another, both included, by key, each with its `etag`."""
+    """Returns the rows of a partition from one key to another, both included, by key, each with its `etag`."""
     with translated(f"read {table.table_name}"):
         found = table.query_entities(
             "PartitionKey eq @partition and RowKey ge @first and RowKey le @last",
@@ -164,7 +163,7 @@ async def load_range(table: TableClient, partition: str, first: str, last: str) 
 
 
 async def save_row(table: TableClient, row: Row, etag: str | None) -> str:
-    """Writes a whole row if it still is as `etag` says, or isn't there where `etag` is None; gives the new ETag.
+    """Writes a whole row if its ETag is still `etag`, or if it doesn't exist and `etag` is None; returns the new ETag.
 
     Raises CacheConflictError.
     """
@@ -182,27 +181,30 @@ async def save_row(table: TableClient, row: Row, etag: str | None) -> str:
 
 
 async def delete_row(table: TableClient, partition: str, row: str, etag: str) -> None:
-    """Deletes a row if it still is as `etag` says; one that is gone is as good. Raises CacheConflictError."""
+    """Deletes a row if its ETag is still `etag`; a missing row is no error. Raises CacheConflictError."""
     with translated(f"delete a row of {table.table_name}"):
         await table.delete_entity(partition, row, etag=etag, match_condition=MatchConditions.IfNotModified)
 
 
 async def delete_partition(table: TableClient, partition: str) -> int:
-    """Deletes all rows of a partition; gives how many there were. Raises StorageError if another deletes them, too."""
+    """Deletes all rows of a partition; returns their number.
+
+    Raises StorageError if another process deletes them too.
+    """
     found = await load_rows(table, partition, ["RowKey"])
     await delete_rows(table, partition, [row["RowKey"] for row in found])
     return len(found)
 
 
 async def delete_rows(table: TableClient, partition: str, rows: Iterable[str]) -> None:
-    """Deletes rows of a partition, whatever they hold. Raises StorageError if another deletes them, too."""
+    """Deletes rows of a partition without ETags. Raises StorageError if another process deletes them too."""
     for some in batched(rows, MOST_OPERATIONS, strict=False):
         with translated(f"delete rows of {table.table_name}"):
             await table.submit_transaction([("delete", {"PartitionKey": partition, "RowKey": row}) for row in some])
 
 
 async def load_partitions(table: TableClient, prefix: str) -> list[str]:
-    """The partitions whose keys begin with `prefix`, which ends in the keys' separator."""
+    """Returns the partitions whose keys begin with `prefix`, which ends in the keys' separator."""
     with translated(f"read {table.table_name}"):
         found = table.query_entities(
             "PartitionKey ge @low and PartitionKey lt @high",
@@ -213,26 +215,26 @@ async def load_partitions(table: TableClient, prefix: str) -> list[str]:
 
 
 def with_etag(entity: Any) -> Row:
-    """A row as a plain dict: times as plain datetimes, as the SDK's own kind carries a note of dropped digits.
+    """Returns a row as a plain dict, with plain datetimes in place of the SDK's, which note dropped digits.
 
-    Numbers of 64 bits, which bear their type there, are plain ones, too.
+    Typed 64-bit numbers become plain ones, too.
     """
     row = {name: _plain(value) for name, value in entity.items()}
     return {**row, "etag": entity.metadata["etag"]}
 
 
 def whole(number: int) -> int | EntityProperty:
-    """A number of 64 bits as a property, which is one of 32 bits where nothing else is said."""
+    """Returns a property for a number, with a type if it needs 64 bits, as untyped ones have 32."""
     return number if number < _MOST_WHOLE else EntityProperty(number, EdmType.INT64)
 
 
 def bytes_columns(name: str, value: bytes) -> Row:
-    """Bytes of any length in as many properties `name0`, `name1`… as it takes."""
+    """Returns bytes of any length as properties `name0`, `name1`…."""
     return {f"{name}{at // MOST_BINARY}": value[at : at + MOST_BINARY] for at in range(0, len(value), MOST_BINARY)}
 
 
 def bytes_of(row: Row, name: str) -> bytes:
-    """What `bytes_columns` put into a row, nothing where it isn't there."""
+    """Returns the bytes written by `bytes_columns`, empty if the row has none."""
     found = b""
     while chunk := row.get(f"{name}{len(found) // MOST_BINARY}"):
         found += chunk
@@ -242,12 +244,12 @@ def bytes_of(row: Row, name: str) -> bytes:
 
 
 def json_columns(name: str, value: Any) -> Row:
-    """A value of any length as JSON, compressed, in as many properties `name0`, `name1`… as it takes."""
+    """Returns a value of any length as compressed JSON in properties `name0`, `name1`…."""
     return bytes_columns(name, zlib.compress(orjson.dumps(value), 1))
 
 
 def json_of(row: Row, name: str) -> Any:
-    """What `json_columns` put into a row, None where it isn't there."""
+    """Returns the value written by `json_columns`, None if the row has none."""
     packed = bytes_of(row, name)
     return orjson.loads(zlib.decompress(packed)) if packed else None
 

@@ -1,7 +1,7 @@
-"""A limit to how long one answer may take, of a Batch account its body and our own retry included.
+"""A time limit for one response; for a Batch account it includes the body and our own retry.
 
-The SDK's own time-outs restart with every byte and with every retry: a service that hangs or trickles would keep a
-round waiting for minutes.
+The SDK's time-outs restart with every byte and every retry: a service that hangs or trickles would delay a round for
+minutes.
 """
 
 import asyncio
@@ -14,12 +14,12 @@ from azure.core.pipeline import PipelineRequest
 from azure.core.pipeline.policies import AsyncHTTPPolicy
 
 LIMIT = timedelta(seconds=30)
-"""As long as Batch itself takes at most (its parameter `timeout`), and Table Storage (documented)."""
+"""The maximum of Batch itself (its parameter `timeout`), and of Table Storage (documented)."""
 
 
 @asynccontextmanager
 async def answered_within(limit: timedelta) -> AsyncIterator[None]:
-    """Raises TimeoutError, in words, and ends what was under way."""
+    """Cancels the work inside after the limit. Raises TimeoutError with a message."""
     try:
         async with asyncio.timeout(limit.total_seconds()):
             yield
@@ -28,7 +28,7 @@ async def answered_within(limit: timedelta) -> AsyncIterator[None]:
 
 
 class TimeLimitPolicy(AsyncHTTPPolicy[Any, Any]):
-    """Belongs before the retry policy, so that the limit counts for all attempts together."""
+    """Time limit of a request; it must precede the retry policy, so that it covers all attempts together."""
 
     def __init__(self, limit: timedelta) -> None:
         super().__init__()

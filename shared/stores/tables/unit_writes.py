@@ -1,7 +1,7 @@
-"""Writes what belongs together, and as much of it at once as a transaction holds: a round changes a hundred pools.
+"""Writes units of rows that belong together, as many in a transaction as fit: a round changes a hundred pools.
 
-A unit is the rows of one thing, a pool or its nodes, under their ETags. A transaction fails as a whole, so where one
-unit was overtaken the others of its transaction are written again, each by itself.
+A unit is the rows of one resource, a pool or its nodes, under their ETags. A transaction fails as a whole, so after a
+conflict each of its units is written again alone.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,21 +25,21 @@ type Etags = dict[str, str]
 
 
 def written(row: Row, etag: str | None) -> Operation:
-    """Writes a whole row if it still is as `etag` says, or isn't there where that is None."""
+    """Returns an operation that writes a whole row if its ETag is still `etag`, or if it doesn't exist (None)."""
     if etag is None:
         return ("create", row)
     return ("update", row, {"mode": UpdateMode.REPLACE, **_condition(etag)})
 
 
 def deleted(partition: str, row: str, etag: str) -> Operation:
-    """Deletes a row if it still is as `etag` says."""
+    """Returns an operation that deletes a row if its ETag is still `etag`."""
     return ("delete", {"PartitionKey": partition, "RowKey": row}, _condition(etag))
 
 
 async def write_units(table: TableClient, units: Sequence[Unit]) -> list[Etags | CacheConflictError]:
-    """Writes units of one partition; gives the new ETags of each by row key, or that another writer was first there.
+    """Writes units of one partition; returns the new ETags of each by row key, or its conflict.
 
-    A unit that is larger than a transaction takes several, in its order. Raises StorageError.
+    A unit that is larger than a transaction takes several, in order. Raises StorageError.
     """
     done: list[Etags | CacheConflictError] = []
     for group in _groups(units):
@@ -51,9 +51,9 @@ async def write_units(table: TableClient, units: Sequence[Unit]) -> list[Etags |
 
 
 async def write_at_once(table: TableClient, unit: Unit) -> Etags:
-    """Writes a unit in one transaction, or nothing of it. Raises CacheConflictError, StorageError.
+    """Writes a unit in one transaction. Raises CacheConflictError, StorageError.
 
-    One that doesn't fit is a defect of its maker: ValueError.
+    Raises ValueError for an oversized unit, which is a defect of the caller.
     """
     if len(unit) > MOST_OPERATIONS:
         raise ValueError(f"{len(unit)} operations are more than a transaction holds")
@@ -68,7 +68,7 @@ async def _write_alone(table: TableClient, unit: Unit) -> Etags | CacheConflictE
 
 
 async def _write(table: TableClient, group: Sequence[Unit]) -> list[Etags]:
-    """Units that fit into one transaction, or one that doesn't. Raises CacheConflictError, StorageError."""
+    """Writes units that fit into one transaction, or one larger unit. Raises CacheConflictError, StorageError."""
     etags: Etags = {}
     for step in _steps([operation for unit in group for operation in unit]):
         etags |= await _submit(table, step)
@@ -88,7 +88,7 @@ async def _submit(table: TableClient, step: Sequence[Operation]) -> Etags:
 
 
 def _groups(units: Sequence[Unit]) -> Iterator[list[Unit]]:
-    """As many units together as fit into a transaction."""
+    """Yields as many units together as fit into a transaction."""
     group: list[Unit] = []
     operations = size = 0
     for unit in units:
@@ -103,7 +103,7 @@ def _groups(units: Sequence[Unit]) -> Iterator[list[Unit]]:
 
 
 def _steps(operations: Sequence[Operation]) -> Iterator[list[Operation]]:
-    """As few transactions as the limits allow, mostly one."""
+    """Yields as few transactions as the limits allow, mostly one."""
     step: list[Operation] = []
     size = 0
     for operation in operations:

@@ -1,7 +1,7 @@
-"""Rows that this version can't read: damaged ones, and those of a version that is newer.
+"""Rows that this version can't read: damaged ones, and those of newer versions.
 
-One of them spoils no other: whoever loads a partition goes on with the rest and gets the bad ones beside it. Nothing is
-written over them but under the ETag that they had, and then only what Batch was asked for anew.
+A bad row doesn't affect others: loading a partition returns the rest and the bad rows beside it. A bad row is
+overwritten only under its ETag, and only with new data from Batch.
 """
 
 import zlib
@@ -16,20 +16,20 @@ from shared.stores.tables.schemas import refuse_newer
 from shared.stores.tables.tables import Row
 
 _LOG = logger(__name__)
-# What reading a row raises that isn't what it ought to be; msgspec's and orjson's errors are ValueErrors.
+# Errors of reading an invalid row; those of msgspec and orjson are ValueErrors.
 NONSENSE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, OSError, StopIteration, zlib.error)
 
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A row that makes no sense, and why."""
+    """An invalid row, and the reason."""
 
     row: Row
     why: str
 
     @property
     def id(self) -> str:
-        """Of what the row is about; its key where it doesn't say so."""
+        """Returns the id of the row's subject, or else the row's key."""
         return _id(self.row)
 
     @property
@@ -47,9 +47,9 @@ def told_of(
     *,
     stored: Collection[str] = (),
 ) -> tuple[UnreadableRow, ...]:
-    """What a list says of them, in key order; `failures` are why what rows are about couldn't be read anew, by key.
+    """Returns report rows of unreadable rows in key order; `failures` are errors of re-reading their subjects, by key.
 
-    So could not what failures are about that is neither among them nor `stored`: it is told by its key.
+    A failure whose subject is neither unreadable nor `stored` is reported by its key.
     """
     told = {
         key: UnreadableRow(row.id, " ".join(dict.fromkeys((row.why, failures.get(key, row.why)))))
@@ -60,13 +60,13 @@ def told_of(
 
 
 def warn_of(account_key: str, unreadable: Iterable[Unreadable]) -> None:
-    """For polls, which find a bad row once or a few times: a reader may meet it at every request."""
+    """Logs unreadable rows; called by polls, which meet a row a few times, where requests may meet it often."""
     for row in unreadable:
         _LOG.warning("In %s: %s", account_key, row.why)
 
 
 def read[T](row: Row, what: str, parse: Callable[[Row], T], *, kind: str) -> T:
-    """A row of a `kind` as it is `parse`d; `what` it is about is named in the error. Raises UnreadableError."""
+    """Returns a row of a `kind` as `parse`d; the error names its subject `what`. Raises UnreadableError."""
     try:
         refuse_newer(row, kind)
         return parse(row)
@@ -76,7 +76,7 @@ def read[T](row: Row, what: str, parse: Callable[[Row], T], *, kind: str) -> T:
 
 
 def told_apart[T](rows: Iterable[Row], parse: Callable[[Row], T]) -> tuple[dict[str, T], dict[str, Unreadable]]:
-    """What rows hold by row key, and those that `parse` can't read."""
+    """Returns parsed rows by row key, and those that `parse` can't read."""
     found, unreadable = dict[str, T](), dict[str, Unreadable]()
     for row in rows:
         try:
