@@ -1,1 +1,1 @@
-"""Node telemetry: minutes, hours, totals, and on which days a node has any. Imports `tables` and `blobs`."""
+"""Node telemetry: minutes, hours, totals, and the days of each node. Imports `tables` and `blobs`."""

@@ -1,13 +1,13 @@
-"""The table `nodeindex`: on which days which sessions of which blobs hold telemetry of a node; a partition an account.
+"""The table `nodeindex`: days, blobs and sessions with telemetry of a node; one partition per account.
 
-A session that names a job and a task has a row for the task, too, as what it calls its node may be no node of Batch.
+A session that names a job and a task also has a row for the task, as its node's name may be unknown to Batch.
 
-A row is written before what it points to, so that nothing is ever out of reach; and it may point to nothing, where a
-host died in between, or to a session that turned out to be another node's. Who reads it looks at the session, too.
-`hours` says that hours may stand beside minutes, and is likewise written before; `rolled`, that no minutes are left.
+A row is written before its data, so that all data can be found. It may point to nothing after a crash, or to a session
+that turned out to be another node's, so readers also check the session. `hours` states that hours may exist beside
+minutes, and is also written before; `rolled` states that no minutes are left.
 
-A blob of which nothing is in a series has a row, too, of the day on which it came, under the session `ffffff`: so that
-nobody says of its node that nothing came.
+A blob without any series also has a row, on the day of its arrival, under the session `ffffff`, so that its node
+doesn't count as silent.
 """
 
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping
@@ -27,14 +27,14 @@ from shared.stores.tables.tables import MOST_OPERATIONS, Row, Tables, delete_row
 _AFTER = "~~"
 _HOURS, _ROLLED = "hours", "rolled"
 _BLOB, _FORMAT, _POOL = "blob", "format", "pool"
-_OF_NONE = 0xFFFFFF  # a session that no blob has: 1,000 are the most
+_OF_NONE = 0xFFFFFF  # a session number that no blob has: 1,000 is the maximum
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A day since 1970 on which a session of an incarnation holds something; `row` is the key.
+    """A day since 1970 with data of a session of an incarnation; `row` is the key.
 
-    `has_hours` where it may hold hours, `is_rolled` where it holds nothing else.
+    `has_hours`: it may have hours; `is_rolled`: it has nothing else.
     """
 
     row: str
@@ -50,7 +50,7 @@ class NodeIndex:
         self._table = tables["nodeindex"]
 
     async def save(self, account_key: str, node: str, incarnation: str, session: int, days: Collection[int]) -> None:
-        """`node` may be empty, where nothing tells whose a session is; or a task's `task_name`. Raises StorageError."""
+        """Writes index rows; `node` may be empty if unknown, or a task's `task_name`. Raises StorageError."""
         for day in days:
             key = f"{_node(node)}{SEPARATOR}{day:05x}{SEPARATOR}{incarnation}{SEPARATOR}{session:06x}"
             row: Row = {"PartitionKey": account_key, "RowKey": key, _ROLLED: False}
@@ -58,7 +58,7 @@ class NodeIndex:
                 await self._table.upsert_entity(row, mode=UpdateMode.MERGE)
 
     async def save_arrival(self, account_key: str, node: str, day: int, arrival: Arrival) -> None:
-        """Notes that a blob came; a format that was noted before stays where none is told. Raises StorageError."""
+        """Records that a blob arrived; without a format, a recorded one stays. Raises StorageError."""
         key = SEPARATOR.join((_node(node), f"{day:05x}", arrival.incarnation, f"{_OF_NONE:06x}"))
         row: Row = {"PartitionKey": account_key, "RowKey": key, _ROLLED: True, _BLOB: arrival.blob, _POOL: arrival.pool}
         if arrival.format:
@@ -69,9 +69,9 @@ class NodeIndex:
     async def load_arrivals(
         self, account_key: str, pool: str, node: str, *, first: int, last: int, most: int
     ) -> list[Arrival]:
-        """The first blobs that came from one day to another, both included, of a node of a pool, each once.
+        """Returns the first blobs that arrived from one day to another, both included, of a pool's node, each once.
 
-        Of each some at least is in no series. Reading ends with as many as `most`: there may be any number of them.
+        At least part of each is in no series. Reading stops at `most`, as there may be any number.
         """
         begin, end = (f"{_node(node)}{SEPARATOR}{day:05x}" for day in (first, last))
         found: dict[str, Arrival] = {}
@@ -91,21 +91,21 @@ class NodeIndex:
         return list(found.values())
 
     async def load(self, account_key: str, node: str, first: int, last: int) -> list[Held]:
-        """What is held of a node, or by a `task_name`, from one day to another, both included."""
+        """Returns the index of a node, or of a `task_name`, from one day to another, both included."""
         begin, end = (f"{_node(node)}{SEPARATOR}{day:05x}" for day in (first, last))
         rows = await load_range(self._table, account_key, begin, end + _AFTER)
         return [_held(row) for row in rows.values()]
 
     async def load_before(self, account_key: str, day: int) -> list[Held]:
-        """What is held of all nodes of days before one."""
+        """Returns the index of all nodes for days before one."""
         return [held async for held in self._all(account_key) if held.day < day]
 
     async def load_unrolled_before(self, account_key: str, day: int) -> list[Held]:
-        """That of it which may have minutes."""
+        """Returns the index of all nodes for days before one that may have minutes."""
         return [held async for held in self._all(account_key) if held.day < day and not held.is_rolled]
 
     async def note(self, account_key: str, some: Iterable[Held], *, rolled: bool) -> None:
-        """Notes that there may be hours, or also that no minutes are left. Raises StorageError."""
+        """Records that hours may exist, and if `rolled` that no minutes are left. Raises StorageError."""
         for batch in batched(some, MOST_OPERATIONS, strict=False):
             rows: list[Row] = [
                 {"PartitionKey": account_key, "RowKey": held.row, _HOURS: True, _ROLLED: rolled} for held in batch
@@ -114,11 +114,11 @@ class NodeIndex:
                 await self._table.submit_transaction([("upsert", row, {"mode": UpdateMode.MERGE}) for row in rows])
 
     async def delete(self, account_key: str, some: Collection[Held]) -> None:
-        """Raises StorageError if another deletes them, too."""
+        """Deletes index rows. Raises StorageError if another process deletes them too."""
         await delete_rows(self._table, account_key, [held.row for held in some])
 
     async def _all(self, account_key: str) -> AsyncIterator[Held]:
-        """One at a time: an account has a row for each node, blob and day."""
+        """Yields entries one at a time, as an account has a row for each node, blob and day."""
         with translated("read where telemetry is"):
             found = self._table.query_entities(
                 "PartitionKey eq @partition",
@@ -130,12 +130,12 @@ class NodeIndex:
 
 
 def task_name(job: str, task: str) -> str:
-    """What stands in the index for a node's name, where a task is looked for."""
+    """Returns the name under which the index has a task, in place of a node's."""
     return f"\0{job}\0{task}"
 
 
 def _node(node: str) -> str:
-    """A key for a name, which records may have of any length."""
+    """Returns a key for a name, which may have any length."""
     return name_key(node.lower())
 
 

@@ -1,8 +1,8 @@
-"""The table `telemetry`: a partition for each incarnation of a blob, so that one transaction counts what it adds once.
+"""The table `telemetry`: one partition per incarnation of a blob, so that one transaction counts each step once.
 
-`o` is the place in the blob (shared/stores/blobs/places.py), `s` what reading on must know and what was left out,
-`n<session>` who a session is of and what it told of its node, and `m<hour>~<session>~<offset>~<number>` what a step
-added to the minutes of an hour. Hours, which minutes become, are a store of their own
+`o` is the blob's checkpoint (shared/stores/blobs/places.py), `s` the state between steps and the counts of dropped
+data. `n<session>` is a session's identity and its node's facts. `m<hour>~<session>~<offset>~<number>` is the addition
+of a step to the minutes of an hour. Hours, which replace minutes, have their own store
 (shared/stores/telemetry/telemetry_hours.py).
 """
 
@@ -57,9 +57,9 @@ _BY_HOST = "byHost"
 
 
 class Told(NamedTuple):
-    """Whose a session is, and what it told of its node; `by_host` where it has no node's name, but a host's or none.
+    """A session's identity and its node's facts; `by_host` if it has a host's name or none in place of a node's.
 
-    Of sessions that were stored before this was, all names are taken for those of nodes.
+    In rows of older versions, all names count as those of nodes.
     """
 
     whose: Identity
@@ -69,7 +69,7 @@ class Told(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BlobState:
-    """As it was loaded: `packed` is what an intake goes on with, empty where nothing was read yet."""
+    """The state of a blob as loaded; `packed` is an intake's state, empty before the first step."""
 
     packed: bytes = b""
     left_out: LeftOut = _NOTHING
@@ -90,30 +90,30 @@ class TelemetryStore:
         return (await self.load_state(partition)).left_out
 
     async def load_sessions(self, partition: str) -> dict[int, Identity]:
-        """Whose the sessions of a blob are, by their numbers."""
+        """Returns the identities of a blob's sessions, by number."""
         return {number: told.whose for number, told in (await self.load_told(partition)).items()}
 
     async def load_told(self, partition: str) -> dict[int, Told]:
-        """All that the sessions of a blob told, by their numbers."""
+        """Returns identities and facts of a blob's sessions, by number."""
         rows = await load_range(self._table, partition, "n", "n" + _AFTER)
         return {
             int(key[1:], 16): Told(_identity(row), _facts(row), bool(row.get(_BY_HOST))) for key, row in rows.items()
         }
 
     async def chunks(self, partition: str, first: int, last: int, names: Collection[str]) -> AsyncIterator[Chunk]:
-        """Those of hours since 1970, both included, with the columns of some names only."""
+        """Yields chunks of hours since 1970, both included, with only the columns of some names."""
         begin, end = block_key(MINUTES, first), block_key(MINUTES, last + 1)
         async for row in rows_between(self._table, partition, begin, end, selected(names)):
             yield chunk_of(row, names)
 
     async def days_of(self, partition: str, session: int) -> set[int]:
-        """Days since 1970 of which minutes are kept of a session. Raises StorageError."""
+        """Returns the days since 1970 with minutes of a session. Raises StorageError."""
         rows = rows_between(self._table, partition, MINUTES, MINUTES + _AFTER, ["RowKey"])
         places = [place_of(row) async for row in rows]
         return {block // HOURS_A_DAY for block, number in places if number == session}
 
     async def delete_day(self, partition: str, day: int) -> int:
-        """Deletes the minutes of a day; gives how many rows. Raises StorageError."""
+        """Deletes the minutes of a day; returns the number of rows. Raises StorageError."""
         first = day * HOURS_A_DAY
         begin, end = block_key(MINUTES, first), block_key(MINUTES, first + HOURS_A_DAY)
         keys = [row["RowKey"] async for row in rows_between(self._table, partition, begin, end, ["RowKey"])]
@@ -121,14 +121,14 @@ class TelemetryStore:
         return len(keys)
 
     async def has_rollups(self, partition: str) -> bool:
-        """Whether it has any, of minutes or hours."""
+        """Returns whether a partition has rollups, of minutes or hours."""
         for kind in (MINUTES, HOURS):
             async for _ in rows_between(self._table, partition, kind, kind + _AFTER, ["RowKey"]):
                 return True
         return False
 
     async def partitions_of(self, account_key: str, name: str) -> list[str]:
-        """Those of all incarnations of a blob that were ever read. Raises StorageError."""
+        """Returns the partitions of all incarnations of a blob ever read. Raises StorageError."""
         first = partition_of(account_key, name_key(name))
         with translated("read telemetry"):
             rows = self._table.query_entities(
@@ -139,7 +139,7 @@ class TelemetryStore:
             return [row["PartitionKey"] async for row in items_of(rows)]
 
     async def forget(self, partition: str) -> None:
-        """Deletes all that is kept of an incarnation, its place last, as it is found by that. Raises StorageError."""
+        """Deletes all rows of an incarnation, its checkpoint last, as that finds it. Raises StorageError."""
         rows = [row["RowKey"] for row in await load_rows(self._table, partition, ["RowKey"])]
         await delete_rows(self._table, partition, sorted(rows, key=lambda row: row == _PLACE))
 
@@ -159,7 +159,7 @@ def state_row(partition: str, before: BlobState, packed: bytes, left_out: LeftOu
 
 
 def session_row(partition: str, session: Session) -> Operation:
-    """Over what was told of it before: the state's row, which is written with it, says that nobody else did."""
+    """Overwrites the previous row; the state row in the same transaction guarantees that no other writer did."""
     row: Row = {
         "PartitionKey": partition,
         "RowKey": f"n{session.number:06x}",
@@ -171,7 +171,7 @@ def session_row(partition: str, session: Session) -> Operation:
 
 
 def chunk_rows(partition: str, offset: int, chunks: Sequence[Chunk]) -> list[Operation]:
-    """Rows for what the step that begins at an offset adds."""
+    """Returns rows for the additions of the step that begins at `offset`."""
     keys = [
         f"{session_key(MINUTES, chunk.block, chunk.session)}{offset:013x}~{number:02x}"
         for number, chunk in enumerate(chunks)
@@ -184,5 +184,5 @@ def _identity(row: Row) -> Identity:
 
 
 def _facts(row: Row) -> NodeFacts:
-    """None at all of a session that was stored before facts were."""
+    """Returns facts, empty for a session of an older version."""
     return msgspec.convert(json_of(row, "facts") or {}, NodeFacts)

@@ -1,4 +1,4 @@
-"""How rollups stand in rows of the table `telemetry`, of minutes and of hours alike: a column a series' name.
+"""The format of rollups in rows of the table `telemetry`, of minutes and hours alike: a column per series name.
 
 Keys begin with the block, an hour or a day since 1970, and the session, both in hexadecimal digits of a fixed width.
 """
@@ -16,7 +16,7 @@ MINUTES, HOURS = "m", "h"
 _WIDTHS = {MINUTES: 6, HOURS: 5}
 _MARK = "__"
 MOST_ROW = 800_000
-"""Bytes of the columns of a row, all in one at worst: it holds a MiB."""
+"""Bytes of a row's columns, at worst all in one: a row holds a MiB."""
 _MOST_PARTS = -(-MOST_ROW // MOST_BINARY)  # of a column, in properties
 _MOST_SELECTED = 8
 _ROWS_AT_ONCE = 20  # of half a megabyte at most
@@ -25,7 +25,7 @@ _ROWS = "PartitionKey eq @partition and RowKey ge @first and RowKey lt @last"
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A row as it was loaded: its key, its ETag, what it holds."""
+    """A row as loaded: its key, its ETag and its chunk."""
 
     row: str
     etag: str
@@ -37,7 +37,7 @@ def block_key(kind: str, block: int) -> str:
 
 
 def session_key(kind: str, block: int, session: int) -> str:
-    """What keys of a session in a block begin with."""
+    """Returns the prefix of a session's keys in a block."""
     return f"{block_key(kind, block)}~{session:06x}~"
 
 
@@ -47,29 +47,29 @@ def chunk_row(partition: str, key: str, chunk: Chunk) -> Row:
 
 
 def chunk_of(row: Row, names: Collection[str]) -> Chunk:
-    """What a row holds of some series."""
+    """Returns a row's columns of some series."""
     packed = {name: bytes_of(row, _column(name)) for name in names}
     block, session = place_of(row)
     return Chunk(session, block, {name: some for name, some in packed.items() if some})
 
 
 def place_of(row: Row) -> tuple[int, int]:
-    """Of which block, and of which session a row is."""
+    """Returns the block and the session of a row."""
     block, session, *_ = row["RowKey"][1:].split("~")
     return int(block, 16), int(session, 16)
 
 
 def kept(row: Row) -> Kept:
-    """All that a row holds, by names that are written like those of the columns.
+    """Returns all columns of a row, under names written like those of the columns.
 
-    Known to a catalog or not: what is only moved needs no other name, and comes to the same column.
+    They needn't be in a catalog: moved data keeps its column name.
     """
     names = [name.removesuffix(f"{_MARK}0") for name in row if name.endswith(f"{_MARK}0")]
     return Kept(row["RowKey"], row["etag"], chunk_of(row, names))
 
 
 def selected(names: Collection[str]) -> list[str] | None:
-    """The columns to ask for; None for all where they are many, as an address has its bounds."""
+    """Returns the columns to request; None for all if there are many, as URLs have a maximum length."""
     columns = [f"{_column(name)}{part}" for name in names for part in range(_MOST_PARTS)]
     return ["RowKey", *columns] if len(names) <= _MOST_SELECTED else None
 
@@ -77,7 +77,7 @@ def selected(names: Collection[str]) -> list[str] | None:
 async def rows_between(
     table: TableClient, partition: str, first: str, last: str, select: list[str] | None = None
 ) -> AsyncIterator[Row]:
-    """Rows whose keys are from one to before another, in their order; whole ones a few at a time, as they are large."""
+    """Yields rows with keys from `first` to before `last`, in order; whole ones a few at a time, as they are large."""
     with translated("read telemetry"):
         found = table.query_entities(
             _ROWS,

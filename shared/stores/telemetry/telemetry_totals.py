@@ -1,6 +1,6 @@
-"""The row `!` in a partition of its own of the table `telemetry`: what was taken in of an account.
+"""Totals of an account's ingested telemetry: the row `!` in a partition of its own of the table `telemetry`.
 
-Steps of many blobs can't count there in their own transactions; so hosts add to it what they counted, afterwards.
+Transactions of single blobs can't include this row; so hosts add their counts afterwards.
 """
 
 from dataclasses import replace
@@ -13,7 +13,7 @@ from shared.stores.tables.tables import Row, Tables, json_columns, json_of, load
 
 _ROW = "!"
 _TRIES = 5
-_MOST_MARKS = 32  # of what was added last: more than hosts add in the time in which one tries again
+_MOST_MARKS = 32  # of the latest additions: more than hosts make while one retries
 
 
 class TelemetryTotalsStore:
@@ -25,9 +25,9 @@ class TelemetryTotalsStore:
         return _totals(row) if row else TelemetryTotals()
 
     async def add(self, account_key: str, more: TelemetryTotals, now: datetime, mark: str) -> None:
-        """Adds once what bears a mark, which is tried again with it where the answer was lost.
+        """Adds counts once per mark; a call whose answer was lost is repeated with the same mark.
 
-        Raises CacheConflictError where others are faster again and again, StorageError.
+        Raises CacheConflictError if other hosts are faster five times, StorageError.
         """
         for _ in range(_TRIES - 1):
             try:
@@ -58,7 +58,7 @@ class TelemetryTotalsStore:
 
 
 def _totals(row: Row) -> TelemetryTotals:
-    """As it was stored; what was lost wasn't counted at first."""
+    """Returns stored totals; lost bytes are missing in older rows."""
     taken, records, samples, refused, *lost = map(int, row["totals"].split())
     left_out, lost_at = json_of(row, "leftOut"), row.get("lostAt")
     return TelemetryTotals(row["since"], taken, records, samples, refused, left_out, sum(lost), lost_at)
