@@ -1,4 +1,4 @@
-"""Emulators in this process, the official client on them, and a raw, signing one."""
+"""Emulators in this process, with the official client and a raw, signing one."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ class Running:
         return account
 
     async def get(self, path: str, **headers: str) -> tuple[int, Json, dict[str, str]]:
-        """A GET with the development token; status, body, headers in lower case."""
+        """Sends a GET with the development token; returns status, body, headers in lower case."""
         given = {"Authorization": f"Bearer {DEVELOPMENT_TOKEN}", **{k.replace("_", "-"): v for k, v in headers.items()}}
         async with self.session.get(f"{self.url}{path}", headers=given) as answer:
             body = await answer.json(content_type=None) if answer.status != 304 else {}
@@ -69,7 +69,7 @@ async def _serve(emulator: Emulator) -> AsyncIterator[Driver]:
 
 @pytest.fixture
 async def stepped() -> AsyncIterator[Driver]:
-    """Virtual time from START on; node clocks are right unless a test turns the knob; no spot node is lost."""
+    """Yields an emulator in virtual time from START on, with correct node clocks and no loss of spot nodes."""
     emulator = Emulator(
         {"demo": DEVELOPMENT_KEY, "other": DEVELOPMENT_KEY},
         stepped=True,
@@ -82,13 +82,13 @@ async def stepped() -> AsyncIterator[Driver]:
 
 @pytest.fixture
 async def live() -> AsyncIterator[Driver]:
-    """Real time, with durations shortened a hundredfold."""
+    """Yields an emulator in real time, with durations shortened a hundredfold."""
     async for driver in _serve(Emulator({"demo": DEVELOPMENT_KEY}, speed=100.0)):
         yield driver
 
 
 @pytest.fixture
 async def client(stepped: Driver) -> AsyncIterator[BatchClient]:
-    """The official client, as it is, on plain http by shared key."""
+    """Yields the unmodified official client, on plain http with a shared key."""
     async with BatchClient(stepped.url, AzureNamedKeyCredential("demo", DEVELOPMENT_KEY), retry_total=0) as made:
         yield made

@@ -1,4 +1,4 @@
-"""Names that nothing at their place has are refused, however deep; names that any client sends are taken."""
+"""Names unknown at their place are refused at any depth; names that any client sends are accepted."""
 
 import copy
 import inspect
@@ -182,7 +182,7 @@ def _prepared() -> Direct:
 
 
 def _objects(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Where there is an object."""
+    """Yields the paths of all objects."""
     if isinstance(value, dict):
         yield place
     pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()

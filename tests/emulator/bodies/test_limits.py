@@ -1,4 +1,4 @@
-"""How long and how large things may be, as documented."""
+"""Documented maximum lengths and sizes."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""Numbers and flags that clients send as strings, as the Azure CLI does, are read as the OData reader reads them."""
+"""Numbers and flags sent as strings, as the Azure CLI does, are parsed as the OData reader parses them."""
 
 import inspect
 import typing
@@ -98,7 +98,7 @@ def _prepared() -> Direct:
 
 
 def _properties(model: Any) -> Iterator[tuple[str, tuple[type, type | None]]]:
-    """Names on the wire with what JSON has there."""
+    """Yields names on the wire with their JSON types."""
     model.__new__(model)
     for attribute, hint in typing.get_type_hints(model, {**vars(models), "_models": models}).items():
         name = getattr(inspect.getattr_static(model, attribute, None), "_rest_name_input", None)

@@ -1,4 +1,4 @@
-"""Values of a wrong kind, everywhere in bodies: refused, or taken and shown; never a failure, at once or later."""
+"""Values of a wrong kind anywhere in bodies are refused, or accepted and shown; they never cause a failure."""
 
 import copy
 from collections.abc import Iterator
@@ -124,7 +124,7 @@ def _prepared() -> Direct:
 
 
 def _places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Where there is a value, the whole apart."""
+    """Yields the paths of all values except the whole."""
     pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, each in pairs:
         yield (*place, key)

@@ -1,4 +1,4 @@
-"""`python -m local.batch_emulator` as a person or a script starts it."""
+"""`python -m local.batch_emulator`, as started by a person or a script."""
 
 import json
 import signal

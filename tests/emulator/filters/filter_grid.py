@@ -1,4 +1,4 @@
-"""Every property of a filter row with every operator and every kind of literal, and whether the service takes it."""
+"""Every property of a filter row with every operator and kind of literal, and whether the service accepts it."""
 
 from collections.abc import Iterator, Mapping
 
@@ -22,7 +22,7 @@ COMPARISONS = ("eq", "ne", "ge", "gt", "le", "lt")
 
 
 def word_for(path: str, resource: str) -> str:
-    """A literal that a String property takes."""
+    """Returns a literal that a String property accepts."""
     last = path.rpartition("/")[2]
     if path.startswith(("startTaskInfo", "jobPreparation", "jobRelease")) and last == "state":
         return RUN_WORDS["state"]
@@ -32,7 +32,7 @@ def word_for(path: str, resource: str) -> str:
 
 
 def conditions(resource: str, path: str, row: str) -> Iterator[tuple[str, bool]]:
-    """Filters over one property, and whether a row such as `eq ne:String` lets each in."""
+    """Yields filters over one property, and whether a row such as `eq ne:String` permits each."""
     listed, _, kind = row.partition(":")
     allowed = set(COMPARISONS if listed == "all6" else listed.split())
     own = word_for(path, resource) if kind == "String" else LITERALS[kind]
@@ -47,7 +47,7 @@ def conditions(resource: str, path: str, row: str) -> Iterator[tuple[str, bool]]
 
 
 def expanded(rows: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Rows by whole path; `a/b|c` stands for two paths, and `z/*: same` repeats the paths under the one before."""
+    """Yields rows by whole path; `a/b|c` stands for two paths, and `z/*: same` repeats the previous row's paths."""
     before: list[tuple[str, str]] = []
     for name, row in rows.items():
         head, _, tail = name.rpartition("/")

@@ -1,7 +1,7 @@
-"""Every row of the documentation's filter tables, asked over HTTP of the list that it belongs to.
+"""Every row of the documentation's filter tables, applied over HTTP to its list.
 
-Each property goes with every operator and every kind of literal. What is documented must select exactly the rows that
-the unfiltered list shows to match, judged here by the JSON alone; anything else must be refused with its reason.
+Each property is combined with every operator and every kind of literal. A documented filter must select exactly the
+matching rows of the unfiltered list, judged here by the JSON alone. Any other filter must be refused with a reason.
 """
 
 import operator
@@ -34,7 +34,7 @@ _COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {
 
 
 async def _stage(driver: Driver) -> None:
-    """Rows of every kind, some finished, some failed, some not begun."""
+    """Creates rows of every kind: some completed, some failed, some not begun."""
     await driver.add_pool(startTask={"commandLine": "sleep 1; exit 5", "waitForSuccess": False})
     await driver.add_pool("empty", nodes=0, enableInterNodeCommunication=True)
     preparation, release = {"commandLine": "sleep 1"}, {"commandLine": "sleep 1; exit 5"}
@@ -60,7 +60,7 @@ def _value(row: Any, path: str) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Ids and words have no case; time stamps of 7 digits compare as texts."""
+    """Normalizes a value: ids and words ignore case; time stamps of 7 digits compare as text."""
     if not isinstance(value, str):
         return value
     if value[:4].isdecimal() and value.endswith("Z"):
@@ -117,7 +117,7 @@ async def test_every_documented_filter_selects_what_it_says_and_any_other_is_ref
 
 
 async def test_files_are_filtered_by_the_beginning_of_their_names_only(stepped: Driver) -> None:
-    """The page's two tables of files; the conformance data leaves them out."""
+    """Covers the documentation's two tables of files, which the conformance data omits."""
     await _stage(stepped)
     node = (await stepped.rows("/pools/pool/nodes"))[0]["id"]
     for url in ("/jobs/job/tasks/t000/files", f"/pools/pool/nodes/{node}/files"):

@@ -1,4 +1,4 @@
-"""Which filters each list takes: the rows of the documentation, in our words and, where it is here, in its own."""
+"""The filters that each list accepts, against the documentation's rows: our copy and, where available, the original."""
 
 from collections.abc import Mapping
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""`$filter` and `$select`: what is documented works, and anything else is refused by name."""
+"""`$filter` and `$select`: documented expressions work, and any other is refused by name."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Command lines: which ones are refused as empty, and how long those take that don't sleep."""
+"""Command lines: empty ones are refused, and those without `sleep` have known durations."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Tasks wait for others, by id and by range; exit conditions decide what an end means."""
+"""Dependencies of tasks by id and by range; exit conditions decide whether an end satisfies them."""
 
 from typing import Any
 

@@ -16,7 +16,7 @@ _FILES = "/jobs/job/tasks/t000/files"
 
 
 async def _ran(driver: Driver, *lines: str, **pool: Any) -> str:
-    """A job whose tasks have ended on the pool's one node; the node's id."""
+    """Completes a job's tasks on the pool's one node; returns the node's id."""
     await driver.add_pool(nodes=1, **pool)
     await driver.add_job()
     await driver.add_tasks("job", *(lines or (_ECHO,)))

@@ -1,4 +1,4 @@
-"""Job schedules: their jobs, their times, their states."""
+"""Job schedules: their jobs, times and states."""
 
 from typing import Any
 

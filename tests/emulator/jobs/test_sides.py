@@ -1,4 +1,4 @@
-"""Job preparation and release tasks, and the list of how they went."""
+"""Job preparation and release tasks, and the list of their states."""
 
 from typing import Any
 

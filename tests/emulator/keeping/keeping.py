@@ -1,4 +1,4 @@
-"""Emulators that are kept in a directory: flushed and started again at a test's word, and held against a full copy."""
+"""Emulators stored in a directory, flushed and restarted on request, and compared with a full copy."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ type Row = tuple[int, int, str, str]
 
 
 class Kept(Direct):
-    """A stepped emulator whose accounts are kept; `restart` goes on in another one with what was flushed."""
+    """A stepped emulator with stored accounts; `restart` continues in another one with the flushed data."""
 
     def __init__(self, directory: Path, seed: int = 1) -> None:
         super().__init__(seed)
@@ -48,7 +48,7 @@ class Kept(Direct):
 
 
 def busy(kept: Kept, tasks: int = 8, line: str = "sleep 60", nodes: int = 2) -> None:
-    """A pool and a job on it, some of whose tasks run by now."""
+    """Creates a pool and a job on it, with some tasks running."""
     assert kept.call("POST", "/pools", {**POOL, "targetDedicatedNodes": nodes})[0] == 201
     assert kept.call("POST", "/jobs", {"id": "job", "poolInfo": {"poolId": "pool"}})[0] == 201
     rows = [{"id": f"t{number}", "commandLine": line} for number in range(tasks)]
@@ -57,13 +57,13 @@ def busy(kept: Kept, tasks: int = 8, line: str = "sleep 60", nodes: int = 2) -> 
 
 
 def rows_of(store: Store) -> set[Row]:
-    """All rows of a store, but the one about the emulator itself."""
+    """Returns all rows of a store except the emulator's own."""
     rows = store._database.execute("SELECT owner, number, kind, row FROM rows WHERE number != 0")
     return {(owner, number, kind, _shape(row)) for owner, number, kind, row in rows}
 
 
 def everything(emulator: Emulator) -> set[Row]:
-    """What a store would have to hold, found by going through all there is."""
+    """Returns the rows that a store must have, by visiting all objects."""
     notes = Notes()
     for simulation in emulator.simulations.values():
         account = simulation.account

@@ -1,7 +1,7 @@
-"""Kills an emulator that keeps its accounts while clients change them, starts it again, and checks what is there.
+"""Kills an emulator with stored accounts while clients change them, restarts it, and checks its contents.
 
-The journal knows of every change when it was asked for and when it was acknowledged, by the clients' own clock. Names
-are never used twice, so what is there tells which of the unsure changes were kept.
+The journal records when each change was requested and acknowledged, by the clients' own clock. Names are never reused,
+so the contents show which of the unsure changes were kept.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ _NEVER = float("inf")
 
 @dataclass(slots=True)
 class Made:
-    """A job or a task: when its making, its ending and its deletion were asked for and acknowledged."""
+    """The times at which creation, end and deletion of a job or task were requested and acknowledged."""
 
     made: float = _NEVER
     end_acknowledged: float = _NEVER
@@ -39,13 +39,13 @@ class Made:
 
 @dataclass(slots=True)
 class Journal:
-    """Tasks by job and id. Those of one collection have one stem, `stem-number`."""
+    """Tasks by job and id. Those of one collection share a stem, `stem-number`."""
 
     jobs: dict[str, Made] = field(default_factory=dict)
     tasks: dict[tuple[str, str], Made] = field(default_factory=dict)
 
     def before(self, moment: float) -> int:
-        """How many changes were acknowledged before a moment, and since the last check."""
+        """Returns the number of changes acknowledged before a moment and since the last check."""
         made = (*self.jobs.values(), *self.tasks.values())
         moments = (each for one in made for each in (one.made, one.end_acknowledged, one.deleted))
         return sum(0 < each <= moment for each in moments)
@@ -53,14 +53,14 @@ class Journal:
 
 @dataclass(slots=True)
 class Found:
-    """What was wrong, and how many changes that were acknowledged in time were looked for."""
+    """The problems found, and the number of checked changes that were acknowledged in time."""
 
     problems: list[str] = field(default_factory=list)
     checked: int = 0
 
 
 class Killed:
-    """An emulator on a directory, to be killed and started again."""
+    """An emulator on a directory, for killing and restarting."""
 
     def __init__(self, directory: Path) -> None:
         self._command = [sys.executable, "-m", "local.batch_emulator", "--port", "0", "--token", _TOKEN]
@@ -73,7 +73,7 @@ class Killed:
         self.url = self._program.stdout.readline().split()[-1]
 
     def kill(self) -> float:
-        """The moment before the kill."""
+        """Kills the emulator; returns the moment before that."""
         moment = time.monotonic()
         self._program.kill()
         self._program.wait()
@@ -114,9 +114,9 @@ async def run_rounds(
     told: Callable[[str], None] = lambda _: None,
     checks: int = 1,
 ) -> Found:
-    """Kills so many times, each after at most `longest` seconds of changes; `told` gets a line for each.
+    """Kills `kills` times, each after at most `longest` seconds of changes; `told` gets a line for each.
 
-    Where the machine is too busy for so many `checks` by then, it goes on, for as many kills again at most.
+    If the machine is too busy for `checks` checks by then, it continues for at most as many kills again.
     """
     chance, journal, found = random.Random(seed), Journal(), Found()  # noqa: S311
     emulator = Killed(directory)
@@ -154,7 +154,7 @@ async def _prepare(client: Client) -> None:
 
 
 async def _change(client: Client, journal: Journal, chance: random.Random, name: str) -> None:
-    """Changes this and that, jobs of its own only, until the emulator is gone."""
+    """Makes random changes to its own jobs until the emulator is killed."""
     job, step = "", 0
     with contextlib.suppress(aiohttp.ClientError):
         while True:
@@ -201,7 +201,7 @@ async def _expect(client: Client, wanted: int, method: str, path: str, body: Any
 
 
 async def _check(client: Client, journal: Journal, safe: float) -> list[str]:
-    """Holds what is there against the journal, which then learns how the unsure changes went."""
+    """Compares the contents with the journal, then records the outcome of the unsure changes in it."""
     await client.call("POST", "/_emulator/clock", {"paused": True})
     jobs = {row["id"]: row["state"] for row in await client.rows("/jobs")}
     open_jobs = {name for name, state in jobs.items() if state != "deleting"}
@@ -261,7 +261,7 @@ async def _check_counts(client: Client, job: str, rows: list[dict[str, Any]]) ->
 
 
 async def _run_out(client: Client) -> list[str]:
-    """Waits until all tasks of all jobs have ended by themselves."""
+    """Waits until all tasks of all jobs have ended."""
     left = dict[str, int]()
     for _ in range(300):
         truth = (await client.call("GET", "/_emulator/truth"))[1]["accounts"]["demo"]

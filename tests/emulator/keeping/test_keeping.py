@@ -1,4 +1,4 @@
-"""Accounts that are kept in a directory: what a later run finds there."""
+"""Accounts stored in a directory, as a later run finds them."""
 
 from pathlib import Path
 from typing import Any

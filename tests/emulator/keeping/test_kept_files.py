@@ -1,4 +1,4 @@
-"""The directory that accounts are kept in: torn ends, leftovers, other emulators and foreign files."""
+"""The directory of stored accounts: torn ends, leftovers, other emulators and foreign files."""
 
 import shutil
 import sqlite3

@@ -1,4 +1,4 @@
-"""The state machine again, kept in a directory: after every step the store has all there is, and restarts hold."""
+"""The state machine again, stored in a directory: the store is complete after every step, and restarts restore it."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory

@@ -1,4 +1,4 @@
-"""Names that come from classes of the emulator: of rows that it keeps, and of JSON that its controls take and give."""
+"""Names derived from the emulator's classes: in its stored rows, and in the JSON of its controls."""
 
 import inspect
 import re
@@ -14,7 +14,7 @@ from tests.pinned_names import assert_pinned
 
 
 def kept() -> Iterator[str]:
-    """A line for the format, for each kind of row and field in their order, and for each method that is planned."""
+    """Yields a line for the format, for each kind of row and field in their order, and for each planned method."""
     yield f"format {FORMAT}"
     for kind in KINDS.values():
         yield from (f"{kind.name} {place:02} {name}" for place, name in enumerate(kind.names))
@@ -25,7 +25,7 @@ def kept() -> Iterator[str]:
 
 
 def test_kept_rows_have_the_kinds_and_fields_of_their_format() -> None:
-    """Fields change with FORMAT only, or what a user keeps is read wrongly."""
+    """Fields change only together with FORMAT, or stored accounts are misread."""
     assert_pinned("emulator_rows", kept(), "stored")
 
 

@@ -1,4 +1,4 @@
-"""Accounts that are kept in a directory: after every step the store has all there is, and a restart finds it."""
+"""Accounts stored in a directory: the store is complete after every step, and a restart restores it."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ _AUTO = {"autoPoolSpecification": {"poolLifetimeOption": "jobschedule", "pool": 
 
 
 def _must_be_whole(kept: Kept, what: object) -> None:
-    """All there is stands in the store, and a restart finds it, but for plans whose subject is gone."""
+    """Asserts that the store is complete and a restart restores it, except plans whose subject was deleted."""
     kept.flush()
     stored = kept.stored()
     assert stored == everything(kept.emulator), what

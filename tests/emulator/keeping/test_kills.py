@@ -1,4 +1,4 @@
-"""A real kill -9, several times, while clients change what is kept."""
+"""Several real kill -9 while clients change stored accounts."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Autoscaling of pools over HTTP: enabling, evaluating, and pools that really follow their formulas."""
+"""Autoscaling of pools over HTTP: enabling, evaluating, and pools that follow their formulas."""
 
 from typing import Any
 

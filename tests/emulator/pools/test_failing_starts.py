@@ -1,4 +1,4 @@
-"""Jobs whose own pool can't be made, and nodes on which an application package can't be installed."""
+"""Jobs whose own pool can't be created, and nodes on which an application package can't be installed."""
 
 from typing import Any
 

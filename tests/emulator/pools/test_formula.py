@@ -20,7 +20,7 @@ def _run(text: str, dedicated: int = 2, spot: int = 0) -> Outcome:
 
 
 def _value(expression: str) -> str:
-    """What a variable is that has this value."""
+    """Returns the printed value of an expression."""
     outcome = _run(f"x = {expression};")
     assert outcome.code is None, outcome.problem
     return outcome.results.rpartition(";x=")[2]

@@ -1,4 +1,4 @@
-"""Nodes are restarted, kept from tasks and taken out; pools are changed, stopped and told of."""
+"""Nodes are restarted, barred from tasks and removed; pools are changed, stopped and listed."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from tests.emulator.support.driver import Driver
 
 
 async def _pool(driver: Driver, **spec: Any) -> list[str]:
-    """The ids of a started pool's nodes."""
+    """Returns the ids of a started pool's nodes."""
     await driver.add_pool(nodes=2, **spec)
     await driver.advance(120)
     return [row["id"] for row in await driver.rows("/pools/pool/nodes", _select="id")]

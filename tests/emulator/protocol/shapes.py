@@ -1,4 +1,4 @@
-"""The shape of a JSON body: which paths it has, and of what type and format the value at each is."""
+"""The shape of a JSON body: its paths, and the type and format of the value at each."""
 
 import re
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ _FORMATS = {
 
 
 def shape(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
-    """Paths with their kinds; the items of a list share one path."""
+    """Yields paths with their kinds; the items of a list share one path."""
     if isinstance(value, dict):
         yield path, "object"
         for name, inner in value.items():
@@ -37,7 +37,7 @@ _WORDS = re.compile(
 
 
 def kind(value: Any) -> str:
-    """The JSON type, or the format of a string that has a known one."""
+    """Returns the JSON type, or the format of a string in a known format."""
     if not isinstance(value, str):
         return type(value).__name__
     return next((name for name, pattern in _FORMATS.items() if pattern.fullmatch(value)), "text")

@@ -1,4 +1,4 @@
-"""Signatures and tokens are really verified."""
+"""Verification of signatures and tokens."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""Conditional headers are honoured where the service takes them, refused elsewhere."""
+"""Conditional headers are honoured where the service accepts them, refused elsewhere."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Every operation that takes conditional headers honours each of them; a refused one changes nothing."""
+"""Every operation with conditional headers honours each of them; a refused one changes nothing."""
 
 import pytest
 

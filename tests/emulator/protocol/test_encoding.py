@@ -1,4 +1,4 @@
-"""Bodies on the wire: gzip both ways, and how large they may be."""
+"""Bodies on the wire: gzip in both directions, and size limits."""
 
 import gzip
 import zlib
@@ -19,7 +19,7 @@ _BEARER = {"Authorization": f"Bearer {DEVELOPMENT_TOKEN}"}
 
 
 async def _raw(driver: Driver, path: str, accepted: str, method: str = "GET") -> tuple[bytes, Mapping[str, str]]:
-    """An answer's bytes as they came over the wire."""
+    """Returns the raw bytes of an answer."""
     async with ClientSession(auto_decompress=False) as session:
         url = f"{driver.url}{path}?api-version={API}"
         async with session.request(method, url, headers={**_BEARER, "Accept-Encoding": accepted}) as answer:

@@ -1,4 +1,4 @@
-"""https with a certificate of its own: clients that trust it connect, others don't."""
+"""https with a self-signed certificate: clients that trust it connect, others don't."""
 
 import ssl
 from datetime import UTC, datetime, timedelta
@@ -18,7 +18,7 @@ from tests.emulator.support.staging import add_job, add_tasks
 
 
 class _Token:
-    """A credential that has the development token and nothing to fetch."""
+    """A credential with the development token, which it needn't fetch."""
 
     async def get_token(self, *_: str, **__: Any) -> AccessToken:
         return AccessToken(DEVELOPMENT_TOKEN, int((datetime.now(UTC) + timedelta(hours=1)).timestamp()))

@@ -1,4 +1,4 @@
-"""What azure-batch does with the emulator, as it is."""
+"""The unmodified azure-batch client against the emulator."""
 
 import pytest
 from azure.batch import models

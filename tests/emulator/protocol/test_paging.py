@@ -1,4 +1,4 @@
-"""Pages and their links, on ordinary and on odd days."""
+"""Pages and their links, in common and uncommon cases."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Authentication, headers, conditions, filters, paging: what any Batch client relies on."""
+"""Authentication, headers, conditions, filters, paging: the basics for any Batch client."""
 
 import re
 from datetime import UTC, datetime, timedelta

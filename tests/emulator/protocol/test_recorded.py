@@ -1,7 +1,7 @@
-"""Recorded exchanges with the real service, played again: same status, same headers, same shape of bodies.
+"""Recorded exchanges with the real service, replayed: same status, same headers, same shape of bodies.
 
-The requests go to the emulator in their order, with the pauses that lay between them. What a body has depends on how
-far things have got, so shapes are compared over all answers of a route; DIFFERENCES says what stays different, and why.
+The requests are sent to the emulator in their order, with their recorded pauses. A body depends on the progress of its
+job or pool, so shapes are compared over all answers of a route. DIFFERENCES lists the known deviations with reasons.
 """
 
 import json
@@ -35,7 +35,7 @@ _LONGEST_PAUSE = 30.0
 
 @dataclass(slots=True)
 class Seen:
-    """What the answers of one route have been like."""
+    """The shapes of one route's answers."""
 
     recorded: set[tuple[str, str]] = field(default_factory=set)
     emulated: set[tuple[str, str]] = field(default_factory=set)

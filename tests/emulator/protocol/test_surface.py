@@ -1,4 +1,4 @@
-"""What is answered to requests that the emulator doesn't do, or that are wrong."""
+"""Answers to requests that the emulator doesn't support, or that are wrong."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""JWTs, verified by the key that the emulator was started with."""
+"""JWTs, verified with the key given to the emulator at its start."""
 
 import time
 from collections.abc import AsyncIterator
@@ -36,7 +36,7 @@ def _claims(**other: Any) -> dict[str, Any]:
 
 @pytest.fixture
 async def guarded(tmp_path: Path) -> AsyncIterator[Driver]:
-    """An emulator that accepts tokens by _PRIVATE."""
+    """Yields an emulator that accepts tokens signed with _PRIVATE."""
     path = tmp_path / "key.pem"
     path.write_bytes(_pem(_PRIVATE))
     emulator = Emulator(

@@ -1,4 +1,4 @@
-"""Older api-versions are answered in their shapes; jobs may bring a pool of their own."""
+"""Older api-versions are answered in their shapes; jobs may have a pool of their own."""
 
 from typing import Any
 
@@ -102,7 +102,7 @@ _FILES = [{"httpUrl": "https://example.org/y", "filePath": "y"}]
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_version_names_things_as_its_time_did(version: str) -> None:
-    """What the models of azure-batch 4.1.3 to 15.1.0 have, one release for each version."""
+    """Names come from the models of azure-batch 4.1.3 to 15.1.0, one release for each version."""
     direct = _staged()
     pool = direct.call("GET", f"/pools/pool?api-version={version}")[1]
     assert {name for name in _SLOTS if name in pool} == {

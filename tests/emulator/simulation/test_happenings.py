@@ -1,4 +1,4 @@
-"""What happens by itself, step by step in virtual time."""
+"""Simulated events, step by step in virtual time."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -19,7 +19,7 @@ async def _truth(driver: Driver) -> Any:
 
 
 async def _listed(driver: Driver, job: str = "job") -> dict[str, int]:
-    """The counts as the task list shows them."""
+    """Returns the counts from the task list."""
     rows = await driver.rows(f"/jobs/{job}/tasks")
     states = [row["state"] for row in rows]
     results = [row["executionInfo"].get("result") for row in rows if row["state"] == "completed"]

@@ -1,6 +1,6 @@
-"""Whatever is asked in whatever order, the documented state machines hold, counts equal lists, deltas miss nothing.
+"""For any sequence of requests, the documented state machines hold, counts equal lists, and deltas are complete.
 
-The model knows what was asked and what lists showed before, and shares nothing with the emulator's own states.
+The model knows only past requests and lists, and shares nothing with the emulator's own states.
 """
 
 from collections import Counter
@@ -62,7 +62,7 @@ class Machine(RuleBasedStateMachine):
 
     @rule(job=_JOBS, lines=st.lists(_LINES, min_size=1, max_size=4), retries=st.integers(0, 1), chained=st.booleans())
     def add_tasks(self, job: str, lines: list[str], retries: int, *, chained: bool) -> None:
-        """Tasks under the first ids that are free; chained ones wait for the one before."""
+        """Adds tasks with the first free ids; chained ones depend on the previous one."""
         free = [name for name in _IDS if name not in self.made.get(job, ())]
         for place, (name, line) in enumerate(zip(free, lines, strict=False)):
             body: dict[str, Any] = {"id": name, "commandLine": line, "constraints": {"maxTaskRetryCount": retries}}
@@ -75,7 +75,7 @@ class Machine(RuleBasedStateMachine):
 
     @rule(which=st.integers(0, 9), verb=st.sampled_from(["terminate", "reactivate", "reactivate", "delete"]))
     def change_task(self, which: int, verb: str) -> None:
-        """A task that was listed and that the verb may suit."""
+        """Changes a listed task that the verb may suit."""
         wanted = {"terminate": {"active", "running"}, "reactivate": {"completed"}}.get(verb, {"running", "completed"})
         fitting = sorted(key for key, task in self.tasks.items() if task["state"] in wanted)
         if not fitting:
@@ -182,7 +182,7 @@ class Machine(RuleBasedStateMachine):
                 self._check_files(name, task)
 
     def _check_files(self, job: str, task: dict[str, Any]) -> None:
-        """A task that is completed and whose node is still there has its output, one that hasn't begun has none."""
+        """Checks that a completed task on an existing node has its output, and one that hasn't begun has none."""
         status, found = self.direct.call("GET", f"/jobs/{job}/tasks/{task['id']}/files")
         if status == 200:
             assert task["state"] in ("running", "completed")
@@ -192,7 +192,7 @@ class Machine(RuleBasedStateMachine):
             assert status == 409
 
     def _is_erased(self, job: str, task: str) -> bool:
-        """Whether a task's output was deleted since it last began."""
+        """Returns whether a task's output was deleted since it last began."""
         execution = self.tasks[job, task]["executionInfo"] if (job, task) in self.tasks else {}
         return (job, task) in self.erased and self.erased[job, task] == execution.get("startTime")
 

@@ -1,4 +1,4 @@
-"""Large jobs stay cheap: what a request costs follows what it answers, what happens costs what happens."""
+"""Large jobs stay cheap: the cost of a request follows its answer, that of a simulated event its effect."""
 
 import time
 

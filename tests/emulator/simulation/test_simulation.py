@@ -1,4 +1,4 @@
-"""What happens by itself, in stepped time: nodes, tasks, failures, retries, jobs."""
+"""Simulated events in stepped time: nodes, tasks, failures, retries, jobs."""
 
 from collections import Counter
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Storage whose answers get lost: what it was asked for is done, and answered with an error."""
+"""Storage whose answers get lost: it performs requests, and answers with an error."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -13,10 +13,10 @@ _OF_THE_WAY = ("Transfer-Encoding", "Connection", "Content-Encoding")
 
 
 class DeafStorage:
-    """Passes all on to storage; of so many appends (`unheard`) it says that they failed.
+    """A proxy to storage that answers the next `unheard` appends with a failure after performing them.
 
-    Before that, appends are answered with what is in `refusals`, after `seconds`, and storage isn't asked; `refusing`
-    is set from the first one on.
+    Before that it answers appends with the statuses in `refusals`, after `seconds`, without performing them. `refusing`
+    is set from the first of these on.
     """
 
     def __init__(self, storage: StorageAddresses, session: ClientSession) -> None:
@@ -48,7 +48,7 @@ class DeafStorage:
 
 @asynccontextmanager
 async def deaf(storage: StorageAddresses) -> AsyncIterator[tuple[DeafStorage, str]]:
-    """Such storage, and its connection string."""
+    """Yields such storage, and its connection string."""
     async with ClientSession(auto_decompress=False) as session:
         found = DeafStorage(storage, session)
         runner = web.ServerRunner(web.Server(found.answer))  # type: ignore[arg-type]

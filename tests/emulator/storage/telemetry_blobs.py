@@ -1,4 +1,4 @@
-"""What the emulator's nodes wrote to a container, read by a decompressor alone."""
+"""Telemetry blobs that the emulator's nodes wrote, read by a decompressor alone."""
 
 import json
 from typing import Any
@@ -11,7 +11,7 @@ type Record = dict[str, Any]
 
 
 def frames(stored: bytes) -> list[bytes]:
-    """The texts of a blob's frames, which must be whole."""
+    """Returns the texts of a blob's frames, which must be whole."""
     texts = []
     while stored:
         opened = zstandard.ZstdDecompressor().decompressobj()
@@ -26,12 +26,12 @@ def blobs(container: ContainerClient) -> dict[str, bytes]:
 
 
 def batches(stored: bytes) -> list[list[Record]]:
-    """The records of each frame."""
+    """Returns the records of each frame."""
     return [json.loads(text)["metrics"] for text in frames(stored)]
 
 
 def samples(stored: bytes, name: str, field: str, **tags: str) -> list[tuple[int, float]]:
-    """A field's values with their milliseconds, of records that have these tags, but not of what is told once."""
+    """Returns a field's values with their milliseconds, from records with these tags except startup records."""
     records = [record for batch in batches(stored) for record in batch]
     return [
         (record["timestamp"], record["fields"][field])

@@ -1,4 +1,4 @@
-"""The resource log: a record for what happens to pools and tasks, in the layout of diagnostic settings."""
+"""The resource log: a record for each event of pools and tasks, in the layout of diagnostic settings."""
 
 import json
 import secrets
@@ -28,7 +28,7 @@ def container(azurite: StorageAddresses) -> Iterator[ContainerClient]:
 
 
 def records(container: ContainerClient) -> dict[str, list[dict[str, Any]]]:
-    """The records of each blob."""
+    """Returns the records of each blob."""
     names = [blob.name for blob in container.list_blobs()]
     lines = {name: container.download_blob(name).readall().splitlines() for name in names}
     return {name: [json.loads(line) for line in found] for name, found in lines.items()}

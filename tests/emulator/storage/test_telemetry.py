@@ -1,4 +1,4 @@
-"""Telemetry of emulated nodes: in the layout of an agent of TES, telling what they do, each record once."""
+"""Telemetry of emulated nodes: in the layout of a TES agent, matching their activity, each record once."""
 
 import asyncio
 import contextlib
@@ -44,7 +44,7 @@ def container(azurite: StorageAddresses) -> Iterator[ContainerClient]:
 async def writer(
     stepped: Driver, azurite: StorageAddresses, container: ContainerClient
 ) -> AsyncIterator[TelemetryWriter]:
-    """Writes what nodes measure, when it is told to."""
+    """Yields a writer that writes the nodes' measurements on request."""
     async with TelemetryWriter(stepped.emulator, azurite.connection_string, container.container_name) as opened:
         yield opened
 
@@ -324,7 +324,7 @@ async def test_after_a_reset_telemetry_begins_anew(stepped: Driver, writer: Tele
 
 @pytest.fixture
 async def opened(azurite: StorageAddresses, container: ContainerClient) -> AsyncIterator[AsyncContainer]:
-    """The same container, for those who wait."""
+    """Yields the same container as an asynchronous client."""
     async with AsyncContainer.from_connection_string(azurite.connection_string, container.container_name) as found:
         yield found
 

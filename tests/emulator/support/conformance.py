@@ -1,4 +1,4 @@
-"""Where data of others lies that the emulator is held against; none of it is in this repository."""
+"""The folder of published data against which the emulator is tested; none of it is in this repository."""
 
 import json
 import os
@@ -11,7 +11,7 @@ _BESIDE = Path(__file__).resolve().parents[4] / "shared/conformance"
 
 
 def conformance(name: str) -> Path:
-    """A file or folder of the conformance data; skips the test, saying so, where there is none."""
+    """Returns a file or folder of the conformance data; skips the test with a reason if it is missing."""
     found = Path(os.environ.get("CONFORMANCE_DIR") or _BESIDE) / name
     if not found.exists():
         pytest.skip(f"there is no conformance data here: {name} (see CONFORMANCE_DIR)")

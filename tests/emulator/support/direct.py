@@ -18,7 +18,7 @@ _VERSION = "2025-06-01"
 
 
 class Direct:
-    """A stepped emulator with true node clocks and one account."""
+    """A stepped emulator with correct node clocks and one account."""
 
     def __init__(self, seed: int) -> None:
         self.emulator = Emulator(
@@ -33,7 +33,10 @@ class Direct:
         self.emulator.agenda.advance(seconds)
 
     def call(self, method: str, path: str, body: Any = None, **query: str) -> tuple[int, Any]:
-        """Status, and the body or the error's code. A write takes a millisecond, as no two happen at one instant."""
+        """Returns status, and the body or the error's code.
+
+        A write takes a millisecond, as no two occur at the same instant.
+        """
         if method != "GET":
             self.advance(0.001)
         path, _, plain = path.partition("?")
@@ -50,7 +53,7 @@ class Direct:
         return answer.status, answer.body
 
     def rows(self, path: str, **query: str) -> list[dict[str, Any]]:
-        """A list of one page."""
+        """Returns the rows of a list of one page."""
         status, body = self.call("GET", path, **query)
         assert status == 200, body
         assert "odata.nextLink" not in body

@@ -1,4 +1,4 @@
-"""Drives the emulator by bare HTTP, with a signer of its own, for what the official client hides."""
+"""Drives the emulator by bare HTTP, with its own signer, for details that the official client hides."""
 
 import base64
 import hashlib
@@ -62,7 +62,7 @@ class Driver:
     async def call(
         self, method: str, path: str, body: Any = None, *, headers: Mapping[str, str] | None = None, **query: Any
     ) -> Answer:
-        """One signed request; query names with `$` are given as `_filter`, `_select` and so on."""
+        """Sends one signed request; query names with `$` are given as `_filter`, `_select` and so on."""
         named = {name.replace("_", "$", 1) if name.startswith("_") else name: value for name, value in query.items()}
         text = urlencode({"api-version": API, **named}, quote_via=quote)
         return await self.follow(method, f"{self.url}{path}?{text}", body, headers=headers)
@@ -70,7 +70,7 @@ class Driver:
     async def follow(
         self, method: str, url: str, body: Any = None, *, headers: Mapping[str, str] | None = None
     ) -> Answer:
-        """One signed request to a whole address, such as a next link."""
+        """Sends one signed request to a whole address, such as a next link."""
         payload = None if body is None else orjson.dumps(body)
         sent = {"ocp-date": format_datetime(datetime.now(UTC), usegmt=True), **(headers or {})}
         if payload is not None:
@@ -94,7 +94,7 @@ class Driver:
         return base64.b64encode(digest).decode()
 
     async def pages(self, path: str, **query: Any) -> list[Answer]:
-        """All pages of a list."""
+        """Returns all pages of a list."""
         found = [await self.call("GET", path, **query)]
         while link := found[-1].body.get("odata.nextLink"):
             found.append(await self.follow("GET", link))
@@ -112,14 +112,14 @@ class Driver:
         assert (await self.call("POST", "/jobs", body)).status == 201
 
     async def add_tasks(self, job: str = "job", *lines: str, **spec: Any) -> None:
-        """Tasks t000, t001, … with these command lines."""
+        """Adds tasks t000, t001, … with these command lines."""
         tasks = [{"id": f"t{number:03}", "commandLine": line, **spec} for number, line in enumerate(lines)]
         for start in range(0, len(tasks), 100):
             answer = await self.call("POST", f"/jobs/{job}/addtaskcollection", {"value": tasks[start : start + 100]})
             assert {row["status"] for row in answer.body["value"]} == {"Success"}, answer.body
 
     async def truth_jobs(self) -> dict[str, Any]:
-        """The account's jobs, as the controls know them."""
+        """Returns the account's jobs from the controls."""
         found: dict[str, Any] = (await self.control("GET", "truth"))["accounts"][self.account]["jobs"]
         return found
 

@@ -1,4 +1,4 @@
-"""Pools, jobs and tasks for tests, made through the official SDK."""
+"""Pools, jobs and tasks for tests, created through the official SDK."""
 
 from azure.batch import models
 from azure.batch.aio import BatchClient
@@ -7,7 +7,7 @@ from azure.batch.aio import BatchClient
 async def add_pool(
     batch: BatchClient, name: str = "pool", *, nodes: int = 2, spot: int = 0, start: str = "", tries: int = 0
 ) -> None:
-    """`start` is the command line of its start task, which is tried again up to `tries` times, -1: without end."""
+    """Creates a pool; `start` is the command line of its start task, retried up to `tries` times (-1: forever)."""
     await batch.create_pool(
         models.BatchPoolCreateOptions(
             id=name,
