@@ -9,7 +9,7 @@ from shared.stores.tables.tables import Tables
 
 @pytest.fixture(scope="module")
 def prefix() -> str:
-    """Names of a module's own in the storage that all share."""
+    """Returns a name prefix for a module in the shared storage."""
     return f"t{secrets.token_hex(6)}"
 
 
@@ -23,5 +23,5 @@ async def tables(azurite: Any, prefix: str) -> AsyncIterator[Tables]:
 
 @pytest.fixture
 def partition() -> str:
-    """A partition of a test's own."""
+    """Returns a partition for a single test."""
     return f"demo~{secrets.token_hex(6)}"

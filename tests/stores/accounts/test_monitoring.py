@@ -1,4 +1,4 @@
-"""Monitoring and the round of an account stand in one partition and are read together."""
+"""Monitoring and the round of an account share one partition and are read together."""
 
 import secrets
 from dataclasses import replace
@@ -26,7 +26,7 @@ CASES = {
 
 @pytest.fixture
 def account() -> str:
-    """The key of an account of a test's own."""
+    """Returns an account key for a single test."""
     return f"demo{secrets.token_hex(6)}"
 
 

@@ -1,4 +1,4 @@
-"""What explains why tasks wait, as the service sends it: lists go on over pages, up to a bound."""
+"""Evidence for waiting tasks, as the service sends it: lists are read over pages, up to a bound."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ __all__ = ["account", "service"]
 
 
 def status(number: int) -> dict[str, Any]:
-    """Preparation failed on the last node of every page."""
+    """Returns a status; preparation failed on the last node of every page."""
     result = "failure" if number % 2 else "success"
     return {"nodeId": f"tvm-{number}", "jobPreparationTaskExecutionInfo": {"result": result, "exitCode": number % 2}}
 

@@ -1,4 +1,4 @@
-"""Pools and nodes as the service sends them: recorded shapes, nonsense, pages, and what is never kept."""
+"""Pools and nodes as the service sends them: recorded shapes, invalid data, pages, and fields that are never stored."""
 
 import json
 from collections.abc import Callable

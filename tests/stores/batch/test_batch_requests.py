@@ -8,7 +8,7 @@ SINCE = datetime(2026, 11, 21, 7, 0, 0, 123_999, tzinfo=UTC)
 
 
 def test_a_delta_asks_for_changes_at_or_after_its_watermark_rounded_down() -> None:
-    """The service's own `ge`: the doubles of tests/services can't tell whether we ask for it."""
+    """The fakes of tests/services can't check that the request uses `ge`."""
     (condition,) = parse_qs(urlsplit(tasks_url("Render", SINCE, None, IdRange())).query)["$filter"]
     assert condition == "stateTransitionTime ge DateTime'2026-11-21T07:00:00.123Z'"
 

@@ -1,6 +1,6 @@
-"""Tasks as the service sends them, against a reading of the same JSON that is written to be plain instead of fast.
+"""Tasks as the service sends them, against a plain and slow reading of the same JSON.
 
-And what of a job the SDK gives in types that it doesn't declare.
+Also the job fields that the SDK returns in undeclared types.
 """
 
 import json
@@ -31,7 +31,7 @@ words = st.text(max_size=8)
 
 
 def some(required: dict[str, Any], optional: dict[str, Any]) -> Any:
-    """Objects in which the optional properties may be null or missing, beside one that nobody asked for."""
+    """Generates objects in which optional properties may be null or missing, beside one unrequested property."""
     nullable = {name: st.none() | values for name, values in optional.items()}
     return st.fixed_dictionaries(required, optional={**nullable, "url": words})
 

@@ -1,4 +1,4 @@
-"""Job schedules as the service sends them: published shapes, nonsense, pages, and what is never kept."""
+"""Job schedules as the service sends them: published shapes, invalid data, pages, and fields never stored."""
 
 import json
 from collections.abc import Callable

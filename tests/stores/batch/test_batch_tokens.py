@@ -1,4 +1,4 @@
-"""Which tokens the official client asks for: those of the cloud that the account is in."""
+"""The tokens that the official client requests: those of the account's cloud."""
 
 from typing import Any, override
 
@@ -13,7 +13,7 @@ from shared.stores.batch.batch import BatchAccount
 
 
 class Refusing(AsyncTokenCredential):
-    """Remembers the scopes that it is asked for and gives no token, so that no request is sent."""
+    """Records the requested scopes and returns no token, so that no request is sent."""
 
     def __init__(self) -> None:
         self.scopes: list[str] = []
@@ -25,11 +25,11 @@ class Refusing(AsyncTokenCredential):
 
     @override
     async def close(self) -> None:
-        """Holds nothing."""
+        """Does nothing."""
 
     @override
     async def __aexit__(self, *_: object) -> None:
-        """Holds nothing."""
+        """Does nothing."""
 
 
 @pytest.mark.parametrize(

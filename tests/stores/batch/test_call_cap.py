@@ -1,4 +1,4 @@
-"""The cap on calls to an account, and the half of it that long reads wait for."""
+"""The rate limit for calls to an account, and the half of it that long reads may use."""
 
 import asyncio
 

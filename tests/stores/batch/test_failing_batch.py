@@ -1,4 +1,4 @@
-"""What a Batch account that fails is said to do, by the official client against a server on this machine."""
+"""Reports on a failing Batch account, by the official client against a server on this machine."""
 
 import asyncio
 import base64
@@ -27,7 +27,7 @@ WHOLE = json.dumps({"value": []}).encode()
 
 
 class Service:
-    """`answer` says what it does with every request; `requests` counts them."""
+    """A server; `answer` handles every request, `requests` counts them."""
 
     def __init__(self) -> None:
         self.answer: Answer = refusing(500)
@@ -170,7 +170,7 @@ async def test_a_list_of_many_pages_may_take_longer_than_one_answer(service: Ser
 
 
 async def test_a_list_of_many_pages_is_dated_by_its_first(service: Service, account: BatchAccount) -> None:
-    """What happens while the later pages come may be missing from the earlier ones."""
+    """Later changes may be missing from earlier pages."""
 
     async def page(request: web.BaseRequest) -> web.StreamResponse:
         link = {"odata.nextLink": f"http://{request.host}/jobs?p={service.requests}"} if service.requests < 3 else {}

@@ -1,4 +1,4 @@
-"""What counts as gone: a 404 with the service's own code for this very thing, by the official client over HTTP."""
+"""A resource counts as deleted after a 404 with the service's own code for it, by the official client over HTTP."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""Lists whose next links go in a circle, by the official client over HTTP: an error in words after a few requests."""
+"""Lists whose next links form a circle, by the official client over HTTP: an explained error after a few requests."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import UTC, datetime, timedelta
@@ -53,7 +53,7 @@ async def account(service: Service) -> AsyncIterator[BatchAccount]:
 
 
 def circling(service: Service, before: int, length: int) -> Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]:
-    """So many pages, then so many that follow each other for ever."""
+    """Answers with `before` pages, then with `length` pages that follow each other for ever."""
 
     async def answer(request: web.BaseRequest) -> web.StreamResponse:
         number = service.requests - 1

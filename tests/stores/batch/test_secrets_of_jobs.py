@@ -1,4 +1,4 @@
-"""What the service tells of a job becomes the domain's; what looks like a secret does not get that far."""
+"""Job facts from the service: likely secrets are removed before they reach the domain."""
 
 from datetime import UTC, datetime
 

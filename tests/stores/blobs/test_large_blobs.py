@@ -1,4 +1,4 @@
-"""Blobs and logs beyond two gigabytes: what counts their bytes has more than 32 bits."""
+"""Blobs and logs beyond two gigabytes: byte counts have more than 32 bits."""
 
 from datetime import UTC, datetime
 

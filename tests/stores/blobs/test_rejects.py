@@ -1,4 +1,4 @@
-"""How long rejects are kept, and in which order."""
+"""The retention and order of rejects."""
 
 from datetime import UTC, datetime, timedelta
 

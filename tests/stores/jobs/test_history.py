@@ -1,4 +1,4 @@
-"""Rows of history on real storage: merged, whoever writes them how often; read by range; deleted by age."""
+"""Rows of history on real storage: merged from any number of writes and writers, read by range, deleted by age."""
 
 import secrets
 from datetime import UTC, datetime, timedelta
@@ -19,7 +19,7 @@ KEPT = HistoryRetention(minutes=timedelta(days=7), quarters=timedelta(days=90))
 
 @pytest.fixture
 def account() -> str:
-    """The key of an account of a test's own."""
+    """Returns an account key for a single test."""
     return f"demo{secrets.token_hex(6)}"
 
 
@@ -29,7 +29,7 @@ def sample(minute: int, through: int | None = None) -> Sample:
 
 
 async def loaded(store: HistoryStore, account: str, grain: Grain, job: str = "job") -> dict[int, Sample]:
-    """Everything, by minutes since T0 of the ends of slots."""
+    """Returns all samples by the ends of their slots, in minutes since T0."""
     found = await store.load(account, job, grain, first=grain.row(0), last=grain.row(10**8))
     assert [slot for slot, _ in found] == sorted(slot for slot, _ in found)
     return {((slot + 1) * grain.length - T0) // MINUTE: sample_of(text) for slot, text in found}

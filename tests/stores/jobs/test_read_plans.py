@@ -1,4 +1,4 @@
-"""Plans of long reads: what is saved is loaded, exactly, and of two processes that go on with one, one gives way."""
+"""Plans of long reads: loaded exactly as saved; of two processes that continue one plan, one gives way."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""Jobs, rounds and operations: what is saved is loaded, exactly, and no writer overwrites another unawares."""
+"""Jobs, rounds and operations: loaded exactly as saved, and no writer overwrites another unknowingly."""
 
 import asyncio
 import re
@@ -63,7 +63,7 @@ JOBS = {
 
 @pytest.fixture
 def account() -> str:
-    """The key of an account of a test's own."""
+    """Returns an account key for a single test."""
     return f"demo{secrets.token_hex(6)}"
 
 

@@ -169,7 +169,7 @@ async def test_many_leaves_go_into_as_many_transactions_as_they_need(tables: Tab
 
 
 def longest(count: int, dice: random.Random) -> list[Task]:
-    """Tasks that cost the most: the longest ids, in random order, every one on a node of its own."""
+    """Returns tasks of the maximum size: the longest ids, in random order, each on its own node."""
     letters = string.ascii_letters + string.digits + "_-"
     names = ["".join(dice.choices(letters, k=64)) for _ in range(count)]
     times = [dice.randrange(1_700_000_000_000, 1_800_000_000_000) for _ in range(4)]

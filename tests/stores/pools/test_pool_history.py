@@ -1,4 +1,4 @@
-"""The history of pools on real storage: whoever writes it how often, read by range, deleted by age, raced for."""
+"""The history of pools on real storage: written by several writers, read by range, deleted by age, raced for."""
 
 import asyncio
 import secrets
@@ -46,7 +46,7 @@ def sample(minute: int, through: int | None = None) -> PoolSample:
 
 
 async def loaded(store: PoolHistoryStore, account: str, grain: Grain, pool: str = "pool") -> dict[int, PoolSample]:
-    """Everything, by minutes since T0 of the ends of slots."""
+    """Returns all samples by the ends of their slots, in minutes since T0."""
     found = await store.load(account, pool, grain, first=grain.row(0), last=grain.row(10**8))
     assert [slot for slot, _ in found] == sorted(slot for slot, _ in found)
     return {((slot + 1) * grain.length - T0) // MINUTE: pool_sample_of(text) for slot, text in found}
@@ -82,7 +82,7 @@ async def test_rows_that_are_over_are_deleted_of_every_pool_and_no_others(tables
 
 
 async def test_of_two_that_end_a_sample_at_once_one_wins_and_nothing_is_lost(tables: Tables, account: str) -> None:
-    """Both know the same row; the loser begins anew from what the winner stored, as rounds do."""
+    """Both know the same row; the loser restarts from the winner's row, as rounds do."""
     history = PoolHistoryStore(tables)
     writers = [PoolRecords(PoolStore(tables), history, KEPT) for _ in range(2)]
     told: dict[int, int] = {}

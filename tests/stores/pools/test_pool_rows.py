@@ -1,4 +1,4 @@
-"""Pools and nodes in real storage: what is written comes back, once, and never over another's word."""
+"""Pools and nodes in real storage: loaded exactly as saved, and no write overwrites another unknowingly."""
 
 import secrets
 from collections.abc import Iterable, Mapping
@@ -217,7 +217,7 @@ async def test_nodes_that_were_written_meanwhile_are_not_deleted(tables: Tables,
 async def test_rows_that_do_not_belong_together_are_told_and_written_anew(
     tables: Tables, account: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A write of several transactions that ended after the first."""
+    """A write of several transactions ended after the first."""
     monkeypatch.setattr(unit_writes, "MOST_OPERATIONS", 1)
     store = NodeStore(tables)
     first = await save_nodes(store, await store.load(account, "pool"), many(600))
@@ -294,7 +294,7 @@ async def test_pools_and_nodes_are_written_by_the_dozen_and_one_that_was_overtak
 
 
 def counted(monkeypatch: pytest.MonkeyPatch, table: Any) -> list[int]:
-    """How many operations each transaction has that is sent from now on."""
+    """Records the number of operations of each further transaction."""
     sent: list[int] = []
     send = table.submit_transaction
 
@@ -321,7 +321,7 @@ async def test_five_thousand_nodes_fit_into_one_transaction(tables: Tables, acco
 async def test_nodes_that_an_older_version_wrote_are_read_and_written_anew(
     tables: Tables, account: str, count: int
 ) -> None:
-    """It wrote the head without nodes and without a tally, and nodes without records."""
+    """The older version wrote the head without nodes and tally, and nodes without records."""
     table, found = tables["nodes"], many(count)
     chunks = [list(some) for some in batched(sorted(found.values()), 250, strict=False)]
     bodies = [orjson.dumps([[*list(node)[:12], None, [], [], 0] for node in chunk]) for chunk in chunks]
@@ -362,7 +362,7 @@ async def test_a_tally_that_changes_alone_is_written_and_named_by_the_digest(tab
 
 
 async def test_nodes_with_all_that_is_remembered_of_them_take_few_bytes() -> None:
-    """A thousand busy nodes, each with as much as is ever kept, are far from what a transaction holds."""
+    """A thousand busy nodes with the largest stored record each are far below the limit of a transaction."""
     past = tuple(Past(("idle", "running")[n % 2], 1_795_244_400_000 + n * 61_234) for n in range(20))
     falls = tuple(1_795_244_400_000 + n * 61_234 for n in range(20))
     record = NodeRecord(1_795_244_400_000, past, falls, Interruptions(9, 2, 9, tuple((n, 1) for n in range(20))))

@@ -1,4 +1,4 @@
-"""Every kind of row that the stores write, with every column that it may have, of values that never change."""
+"""Every kind of row that the stores write, with every possible column, in constant values."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -128,7 +128,7 @@ NODE = Node(
 
 
 def filled(kind: Any) -> Any:
-    """A value of a kind, with each of its fields and of theirs."""
+    """Returns a value of a type, with all of its fields set recursively."""
     if isinstance(kind, type) and issubclass(kind, Shown):
         return kind(**{item.name: filled(item.type) for item in fields(kind)})
     if get_origin(kind) is list:
@@ -172,7 +172,7 @@ TASKS = [
 
 
 async def write_all(tables: Tables) -> None:
-    """Rows of every kind."""
+    """Writes rows of every kind."""
     await _write_jobs(tables)
     await _write_tasks(tables)
     await _write_pools(tables)

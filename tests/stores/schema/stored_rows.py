@@ -1,4 +1,4 @@
-"""Rows of tables by name: the kind of a row, its columns with their types, and what is packed in them."""
+"""Rows of tables by name: their kinds, their columns with types, and the contents of packed columns."""
 
 import json
 import re
@@ -46,25 +46,25 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
         "h<day>~<session>~<number>": "h[0-9a-f]{5}~[0-9a-f]{6}~[0-9a-f]{6}",
     },
 }
-"""The kinds of rows of each table, by regular expressions of their keys; the first that matches counts."""
+"""The kinds of rows of each table, by regular expressions of their keys; the first match counts."""
 _KEYS = ("PartitionKey", "RowKey")
 _SLOTS = {"jobhistory": r"(m|q)\d\d", "poolhistory": r"(m|q)\d\d"}
 _TYPES: Mapping[type, str] = {bool: "Boolean", int: "Int", float: "Double", str: "String", bytes: "Binary"}
 
 
 async def rows_of(table: TableClient) -> list[dict[str, Any]]:
-    """All rows of a table, in the order of their keys."""
+    """Returns all rows of a table, in the order of their keys."""
     found = [dict(entity) async for entity in table.list_entities()]
     return sorted(found, key=lambda row: (row["PartitionKey"], row["RowKey"]))
 
 
 def kind_of(table: str, key: str) -> str:
-    """The kind of row that a key is of; the key itself, which no list has, where it is of none."""
+    """Returns the kind of a row by its key; for an unknown key `unknown row` and the key."""
     return next((shape for shape, text in SHAPES[table].items() if re.fullmatch(text, key)), f"unknown row {key}")
 
 
 def columns_of(table: str, row: Mapping[str, Any]) -> Iterator[str]:
-    """A line for each column of a row: the table, the kind of row, the column's name and its type."""
+    """Yields a line for each column of a row: the table, the kind of row, the column's name and its type."""
     kind = kind_of(table, row["RowKey"])
     for name, value in row.items():
         if name not in _KEYS:
@@ -72,7 +72,7 @@ def columns_of(table: str, row: Mapping[str, Any]) -> Iterator[str]:
 
 
 def type_of(value: Any) -> str:
-    """As Table Storage calls it, but for whole numbers: whether one has 32 or 64 bits depends on its value."""
+    """Returns the type name of Table Storage, but one for all integers: the value decides between 32 and 64 bits."""
     if isinstance(value, EntityProperty):
         return "DateTime" if value.edm_type is EdmType.DATETIME else type_of(value.value)
     return "DateTime" if isinstance(value, datetime) else _TYPES[type(value)]
@@ -87,7 +87,7 @@ def _column(table: str, kind: str, name: str, value: Any) -> str:
 
 
 def readable(name: str, value: Any) -> Any:
-    """A value of a column for JSON: what is packed in it unpacked, and bytes that only a leaf knows by their number."""
+    """Returns a column's value for JSON: packed JSON is unpacked, a leaf becomes "a leaf", other bytes become hex."""
     if isinstance(value, EntityProperty):
         return value.value
     if isinstance(value, datetime):

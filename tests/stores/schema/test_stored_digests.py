@@ -1,8 +1,8 @@
-"""Digests and texts that are stored or sent, as literals: many are made of the names of Python classes and fields.
+"""Stored or sent digests and texts, as literals: many derive from the names of Python classes and fields.
 
-A digest that changes makes every row that names it look changed after an upgrade, and while hosts of two versions run
-side by side each undoes what the other confirmed. So a class or field with such a name is renamed only together with a
-digest that is made as before.
+A changed digest makes every row that contains it look changed after an upgrade. While hosts of two versions run
+concurrently, each undoes the other's confirmations. So a class or field with such a name is renamed only together with
+a digest that stays the same.
 """
 
 from dataclasses import replace

@@ -1,8 +1,8 @@
-"""Names in storage: tables, kinds of rows, columns, and what is in those that hold JSON, exactly as they are written.
+"""Names in storage exactly as written: tables, kinds of rows, columns, and the contents of JSON columns.
 
-`tests/data/names/stored_columns.txt` has the columns, `tests/data/stored_rows.json` rows with all that they hold. Many
-of these names are those of fields of dataclasses. Who renames such a field renames it in storage, too, unless the store
-is changed to write the name as before: then these tests fail.
+`tests/data/names/stored_columns.txt` has the columns, `tests/data/stored_rows.json` rows with all contents. Many of
+these names are those of dataclass fields. Renaming such a field renames it in storage, unless the store is changed to
+write the previous name: then these tests fail.
 """
 
 import gzip
@@ -28,7 +28,7 @@ type Rows = dict[str, list[dict[str, Any]]]
 
 @pytest.fixture
 async def written(tables: Tables) -> AsyncIterator[Rows]:
-    """All rows of each table, after each kind was written."""
+    """Yields all rows of each table, after a row of each kind was written."""
     await write_all(tables)
     found = {name: await rows_of(tables[name]) for name in NAMES}
     yield found
@@ -52,7 +52,7 @@ async def test_rows_are_stored_as_they_were_with_each_name_in_json_each_key_and_
 
 
 def flat(path: str, value: Any) -> Iterator[str]:
-    """A line for each value, behind the names that lead to it."""
+    """Yields a line for each value, preceded by the names that lead to it."""
     if isinstance(value, dict) and value:
         for name, part in value.items():
             yield from flat(f"{path} {name}", part)
@@ -73,7 +73,7 @@ def test_what_0_1_0_wrote_has_no_other_names() -> None:
 
 
 def readable_rows(written: Rows) -> dict[str, dict[str, Any]]:
-    """All rows but those of the large pool, by table and keys."""
+    """Returns all rows except those of the large pool, by table and keys."""
     return {
         f"{table} {row['PartitionKey']} {row['RowKey']}": json.loads(
             json.dumps({name: readable(name, value) for name, value in sorted(row.items()) if name not in KEYS})

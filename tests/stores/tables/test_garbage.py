@@ -1,4 +1,4 @@
-"""What lists of storage leave in memory once they were read: nothing that waits for the garbage collector."""
+"""Lists of storage leave no memory to the garbage collector once they were read."""
 
 import asyncio
 import gc
@@ -82,13 +82,13 @@ async def test_hundreds_of_rows_that_were_read_are_not_held(tables: Tables, part
         assert len(await load_range(table, partition, "r00", "r04")) == 5
         assert len([row async for row in rows_between(table, partition, "r", "s")]) == ROWS
         assert await has_rows(table, partition, "r", "s")
-    await asyncio.sleep(0.1)  # lists that were left before their end are closed by the loop
+    await asyncio.sleep(0.1)  # the loop closes lists that were left before their end
     assert left_of(TableEntity) == 0
     assert gc.collect() < TIMES
 
 
 class Ring:
-    """Garbage that only the collector ends, as an error is that holds its own frame."""
+    """Garbage that only the collector frees, like an error that references its own frame."""
 
     alive = 0
 
@@ -120,7 +120,7 @@ def own_callbacks() -> Iterator[None]:
 
 
 class Watch:
-    """The threads in which full collections began since it was made."""
+    """Records the threads in which full collections begin."""
 
     def __init__(self) -> None:
         self.threads: list[int] = []
@@ -163,7 +163,7 @@ async def test_a_full_collection_that_a_thread_calls_for_comes_in_the_event_loop
 
 
 class Idle:
-    """A loop that only notes what is to be called."""
+    """A loop that only records the scheduled calls."""
 
     def __init__(self) -> None:
         self.calls: list[Callable[[], None]] = []

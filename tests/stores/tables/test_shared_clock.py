@@ -1,4 +1,4 @@
-"""The time of day on which hosts agree: by the dates of storage's answers."""
+"""The common time of all hosts, by the dates of storage's answers."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta
@@ -21,7 +21,7 @@ class Host:
         self.clock = SharedClock(lambda: self.time + self.ahead)
 
     def ask(self, *, there: timedelta = timedelta(), back: timedelta = timedelta()) -> None:
-        """A request to storage that takes so long on its way, and the answer on its own."""
+        """Sends a request to storage with these travel times of request and answer."""
         answered = self.clock.asking()
         self.time += there
         date = self.time.replace(microsecond=0)

@@ -1,4 +1,4 @@
-"""What transactions answer, on real storage and in the fake of the tests of services: each operation, in its order."""
+"""Answers to transactions, on real storage and in the fake of tests/services: each operation's, in order."""
 
 from collections.abc import Sequence
 from typing import Any, cast
