@@ -1,4 +1,4 @@
-"""Real blobs and tables, and hosts that read the one into the other."""
+"""Real blobs and tables, and hosts that ingest the blobs into the tables."""
 
 import secrets
 from collections.abc import AsyncIterator
@@ -11,6 +11,6 @@ from tests.ingestion.rig import Rig
 
 @pytest.fixture
 async def rig(azurite: StorageAddresses) -> AsyncIterator[Rig]:
-    """A container and tables of a test's own."""
+    """Yields a container and tables for a single test."""
     async with Rig(azurite.connection_string, f"t{secrets.token_hex(6)}") as opened:
         yield opened

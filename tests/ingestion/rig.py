@@ -1,4 +1,4 @@
-"""A container that a test writes logs to, and as many hosts as it likes that take them in."""
+"""A container to which a test writes logs, and any number of hosts that ingest them."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -36,14 +36,14 @@ def blob_name(hour: int = 12, account: str = "DEMO") -> str:
 
 
 def record(task: str, at: datetime = NOON, **more: Any) -> bytes:
-    """The line of a task that started."""
+    """Returns the line of a task that started."""
     properties = {"jobId": "job", "id": task, "nodeInfo": {"poolId": "pool", "nodeId": "n1"}}
     told = {"time": f"{at:%Y-%m-%dT%H:%M:%S}.0000000Z", "resourceId": RESOURCE, "operationName": "TaskStartEvent"}
     return json.dumps({**told, "properties": properties, **more}).encode() + b"\n"
 
 
 class TestClock:
-    """Time as a test has it."""
+    """A clock that a test sets."""
 
     __test__ = False
 
@@ -55,11 +55,11 @@ class TestClock:
 
 
 class DiedError(BaseException):
-    """The host is no more."""
+    """Ends the host."""
 
 
 class Mortal:
-    """Lets a host die at one of its calls to tables from now on, before or after it took effect."""
+    """Kills a host at one of its further calls to tables, before or after the call took effect."""
 
     def __init__(self, tables: Tables) -> None:
         self._send, self.calls, self.dies_at, self.committed = tables._transport.send, 0, 0, False
@@ -83,7 +83,7 @@ class Mortal:
 
 @dataclass
 class Host:
-    """One host's way to storage."""
+    """One host's connection to storage."""
 
     tables: Tables
     container: BlobContainer
@@ -122,7 +122,7 @@ class Rig:
         return tables
 
     async def host(self, intake: Callable[[EventIntake], Any] = lambda one: one) -> Host:
-        """A host that remembers nothing."""
+        """Returns a host with empty memory."""
         tables = await self._open()
         container = BlobContainer.connect(self._prefix, connection_string=self._string, endpoint=None, credential=None)
         self._stack.push_async_callback(container.close)
@@ -138,7 +138,7 @@ class Rig:
         return self._client.get_blob_client(name or blob_name())
 
     async def append(self, *lines: bytes, name: str | None = None) -> None:
-        """Appends in one block to a blob, which is made if it isn't there."""
+        """Appends one block to a blob, after creating it if necessary."""
         blob = self.blob(name)
         try:
             await blob.create_append_blob(match_condition=MatchConditions.IfMissing)

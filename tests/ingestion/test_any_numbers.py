@@ -1,4 +1,4 @@
-"""Whatever numbers records hold, what comes of them can be written as rows and read back, or is refused."""
+"""Records with any numbers are either stored in rows and read back, or refused."""
 
 import json
 from collections.abc import Callable
@@ -43,7 +43,7 @@ FIELDS = [
 
 @st.composite
 def batches(draw: st.DrawFn) -> bytes:
-    """A line of JSON with some records of several kinds, with numbers of any kind."""
+    """Draws a line of JSON with records of several kinds, with numbers of any kind."""
     told = [
         (name, {field: draw(SENT) for kind, field in FIELDS if kind == name})
         for name in draw(st.lists(st.sampled_from([kind for kind, _ in FIELDS]), min_size=1, max_size=6))

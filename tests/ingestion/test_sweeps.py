@@ -1,4 +1,4 @@
-"""Sweeps over a container: every blob has its turn, and what is told of a lane is what there is."""
+"""Sweeps over a container: every blob gets its turn, and the reported state of an ingest partition is true."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -110,7 +110,7 @@ async def test_what_grows_all_the_time_keeps_no_old_blob_and_no_account_waiting(
 
 
 def timed_by_readings(host: Host) -> list[str]:
-    """Lets time pass for the host a second with each piece it reads; gives the names of the blobs."""
+    """Advances the host's clock a second for each piece that it reads; returns the names of the blobs."""
     fetch, read = host.container.fetch, list[str]()
 
     async def counted(blob: SeenBlob, start: int, end: int) -> bytes:

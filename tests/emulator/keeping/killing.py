@@ -114,7 +114,7 @@ async def run_rounds(
     told: Callable[[str], None] = lambda _: None,
     checks: int = 1,
 ) -> Found:
-    """Kills `kills` times, each after at most `longest` seconds of changes; `told` gets a line for each.
+    """Kills `kills` times, each after at most `longest` seconds of changes, and reports a line for each.
 
     If the machine is too busy for `checks` checks by then, it continues for at most as many kills again.
     """

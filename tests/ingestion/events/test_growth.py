@@ -1,4 +1,4 @@
-"""Append blobs that grow, are made anew, are sealed or hold nonsense: each line counts once, none waits for another."""
+"""Append blobs that grow, are re-created, sealed or invalid: each line counts once, and no blob waits for another."""
 
 import random
 import string
@@ -27,7 +27,7 @@ async def totals(rig: Rig) -> tuple[int, int, int, int]:
 
 
 def made_at_once(host: Host) -> None:
-    """From now on no creation time tells one blob of a name from another."""
+    """Gives all further blobs of a name the same creation time."""
     pages, look = host.container.pages, host.container.look
 
     async def alike(marker: str | None = None) -> AsyncIterator[tuple[list[SeenBlob], str | None]]:
@@ -75,7 +75,7 @@ async def test_a_line_that_is_being_written_waits_for_its_end(rig: Rig) -> None:
         assert sweep is not None
         assert (sweep.behind_blobs, sweep.behind_bytes) == (1, 20)
         rig.clock.time += timedelta(hours=1)
-        await again.run()  # the blob sleeps
+        await again.run()  # the blob is up to date
     sweep = await rig.entries.load_sweep("demo")
     assert sweep is not None
     assert (sweep.asleep, sweep.behind_blobs, sweep.behind_bytes) == (1, 1, 20)
@@ -357,7 +357,7 @@ async def test_records_of_many_minutes_go_in_steps_that_transactions_hold(rig: R
 
 async def test_records_of_any_size_find_room(rig: Rig) -> None:
     chance, letters = random.Random(1), string.ascii_letters + string.digits + "!#$%()*,;<>?[]^{|}~"  # noqa: S311 - no secret
-    noise = "".join(chance.choices(letters, k=250_000))  # packs to four fifths of itself
+    noise = "".join(chance.choices(letters, k=250_000))  # compresses to four fifths of its size
     await rig.append(*(record(f"t-{number}", properties={"id": noise, "at": number}) for number in range(4)))
     await rig.append(record("large", properties={"id": noise + noise}))
     await (await rig.host()).run()

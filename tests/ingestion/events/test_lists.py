@@ -1,4 +1,4 @@
-"""Pages of events: each event on one of them, the latest first, whatever is looked for; and sweeps that fail."""
+"""Pages of events: each event on one page, the latest first, for any filter; and sweeps that fail."""
 
 import logging
 from datetime import datetime, timedelta
@@ -28,7 +28,7 @@ def queries(rig: Rig, retention: timedelta = timedelta(days=36_500)) -> EventQue
 
 
 async def listed(rig: Rig, wanted: EventFilter, most: int) -> tuple[list[tuple[str, datetime]], int]:
-    """Tasks and times on all pages, and how many pages those were."""
+    """Returns tasks and times of all pages, and the number of pages."""
     found, after, pages = list[tuple[str, datetime]](), None, 0
     while pages == 0 or after:
         page = await queries(rig).events("demo", wanted, after=after, most=most)
@@ -160,7 +160,7 @@ def event_of(job: str) -> BatchEvent:
 
 
 async def without_marks(rig: Rig) -> None:
-    """Makes rows what they were before there were marks."""
+    """Removes the marks from rows, as in versions without marks."""
     table = rig.tables["events"]
     async for row in table.query_entities("RowKey ge 'c' and RowKey lt 'd'"):
         row.pop("marks")
@@ -186,7 +186,7 @@ async def test_an_internal_retry_is_told_as_one_also_where_the_start_before_it_i
 
 
 async def test_a_record_of_another_account_is_refused_and_counted(rig: Rig) -> None:
-    """As where logs were copied together, or somebody writes what isn't theirs."""
+    """Such records come from logs that were copied together, or from a writer without rights to that account."""
     other = RESOURCE.replace("/DEMO", "/OTHER")
     await rig.append(record("a"), record("b", resourceId=other), record("c", resourceId=f"{RESOURCE.lower()}/"))
     await (await rig.host()).run()

@@ -1,4 +1,4 @@
-"""Exactly once, whatever dies, whoever else reads, and however often the service tells the same."""
+"""Each event is stored exactly once, despite deaths, concurrent readers and repeats by the service."""
 
 import asyncio
 from dataclasses import replace
@@ -17,7 +17,7 @@ MINUTE = timedelta(minutes=1)
 
 
 async def whole_or_dead(rig: Rig, account: Account, dies_at: int, *, committed: bool) -> list[str]:
-    """One host dies at a call, another goes on; gives the methods of the calls that the first made."""
+    """Kills one host at a call and continues with another; returns the methods of the first host's calls."""
     rig.accounts = [account]
     name, later = blob_name(12, account.name.upper()), blob_name(13, account.name.upper())
     told = partial(record, resourceId=RESOURCE.replace("/DEMO", f"/{account.name.upper()}"))
@@ -71,7 +71,7 @@ async def test_hosts_that_read_the_same_blobs_at_once_count_nothing_twice(rig: R
 
 
 async def test_a_repeat_that_another_host_takes_in_meanwhile_is_a_repeat(rig: Rig) -> None:
-    """It comes in between: after the first host has looked for repeats, and before it writes."""
+    """The other host ingests it after the first has checked for repeats, and before it writes."""
     one, other = await rig.host(), await rig.host()
     await rig.append(record("before"))
     await one.run()
@@ -128,7 +128,7 @@ async def test_a_name_that_two_watched_accounts_share_is_read_for_neither(rig: R
 
 @pytest.mark.parametrize("known", [True, False])
 async def test_what_a_host_remembers_of_another_time_does_no_harm(rig: Rig, *, known: bool) -> None:
-    """Another host reads a blob on, and makes the first one's memory of places and identities old."""
+    """Another host reads a blob further, so the first one's cached checkpoints and identities are old."""
     first, second = await rig.host(), await rig.host()
     await rig.append(record("a"))
     if known:

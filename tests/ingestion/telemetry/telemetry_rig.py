@@ -1,4 +1,4 @@
-"""A container that nodes write telemetry to, and hosts that take it in."""
+"""A container to which nodes write telemetry, and hosts that ingest it."""
 
 from datetime import datetime, timedelta
 from typing import Any, override
@@ -25,7 +25,7 @@ HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)
 WEEK = timedelta(days=7)
 LOST = b"\x78\x9cdamaged" + bytes(WINDOW)
-"""A damaged stream, and so much more that nothing is looked for behind it."""
+"""A damaged stream, followed by more bytes than are searched for the next unit."""
 
 
 def blob_of(node: str, number: int = 0, *, account: str = "demo", pool: str = "pool") -> str:
@@ -33,12 +33,12 @@ def blob_of(node: str, number: int = 0, *, account: str = "demo", pool: str = "p
 
 
 def used(value: int, at: datetime = NOON) -> bytes:
-    """A line that says how many bytes of memory are in use."""
+    """Returns a line with the bytes of memory in use."""
     return f"mem used={value}i {to_milliseconds(at) * 1_000_000}\n".encode()
 
 
 def received(value: int, at: datetime = NOON) -> bytes:
-    """A line that says how many bytes were received since the node began."""
+    """Returns a line with the bytes received since the node's boot."""
     return f"net,interface=eth0 bytes_recv={value}i {to_milliseconds(at) * 1_000_000}\n".encode()
 
 
@@ -83,7 +83,7 @@ class TelemetryRig(Rig):
         return self.queries_of(WEEK)
 
     def queries_of(self, minutes: timedelta, stores: TakenIn | None = None) -> TelemetryQueries:
-        """With minutes kept for some time, and hours for 90 days."""
+        """Returns queries with the given retention of minutes, and 90 days for hours."""
         return TelemetryQueries(
             {account.id: account for account in self.accounts},
             stores or TakenIn.of(self.tables),
@@ -94,11 +94,11 @@ class TelemetryRig(Rig):
         )
 
     async def rollups(self, node: str, *, account: str = "demo", name: str | None = None) -> Rollups:
-        """All of a node, by minute since 1970."""
+        """Returns all rollups of a node, by minute since 1970."""
         found = await self.queries.of_node(account, "pool", node, Asked(since=NOON - DAY, name=name, step=MINUTE))
         return found.rollups
 
     async def sums(self, node: str, *, account: str = "demo", name: str | None = None) -> dict[str, list[float]]:
-        """The sums of each series' minutes, in their order, by its name."""
+        """Returns the sums of each series' minutes in order, by its name."""
         found = await self.rollups(node, account=account, name=name)
         return {series.name: [one.sum for _, one in sorted(minutes.items())] for series, minutes in found.items()}

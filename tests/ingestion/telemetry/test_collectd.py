@@ -1,4 +1,4 @@
-"""A real producer that knows nothing of us: what collectd sends as line protocol, captured into an append blob."""
+"""A real, unmodified producer: line protocol that collectd sends, captured into an append blob."""
 
 import asyncio
 import secrets
@@ -39,7 +39,7 @@ LoadPlugin write_influxdb_udp
   Server "127.0.0.1" "{port}"
 </Plugin>
 """
-GAUGES = {  # the series of each, and by what its values are multiplied
+GAUGES = {  # the series of each, and the factor of its values
     ("memory", "", "memory", "used", "value"): ("system.memory.usage", {"system.memory.state": "used"}, 1),
     ("memory", "", "memory", "slab_recl", "value"): (
         "system.memory.linux.slab.usage", {"system.memory.linux.slab.state": "reclaimable"}, 1,
@@ -80,7 +80,7 @@ def program() -> str:
 
 
 async def captured(program: str, place: Path) -> list[bytes]:
-    """The datagrams of as long as it takes until every key was told more than a few times."""
+    """Returns datagrams, captured until every key has several values."""
     loop = asyncio.get_running_loop()
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as listener:
         listener.bind(("127.0.0.1", 0))
@@ -104,7 +104,7 @@ def is_enough(told: Told) -> bool:
 
 
 def told_by(datagrams: list[bytes]) -> Told:
-    """Values in their order by plugin, instance, type, type instance and field, taken apart by hand."""
+    """Returns values in order by plugin, instance, type, type instance and field, parsed independently."""
     found: Told = {}
     for line in b"".join(datagrams).decode().splitlines():
         head, fields, _ = line.split(" ")

@@ -1,4 +1,4 @@
-"""Telemetry that is damaged, too much at once or of other times: put aside or left out, and counted."""
+"""Damaged, excessive or out-of-range telemetry is rejected or left out, and counted."""
 
 import json
 import secrets

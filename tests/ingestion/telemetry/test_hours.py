@@ -1,4 +1,4 @@
-"""Minutes become hours: each value counts once, in one of the two, whatever dies, and answers say what is hourly."""
+"""Minutes become hours: each value counts once, in one of them, despite deaths, and answers mark hourly values."""
 
 import asyncio
 import secrets
@@ -43,7 +43,7 @@ async def rig(azurite: StorageAddresses) -> AsyncIterator[TelemetryRig]:
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two rows of minutes and one of hours make a transaction."""
+    """Limits a transaction to two rows of minutes and one of hours."""
     monkeypatch.setattr(hour_rollups, "_ENOUGH_ROWS", 3)
 
 
@@ -54,13 +54,13 @@ def always() -> bool:
 async def rolled(
     rig: TelemetryRig, *, account: str = "demo", tables: Tables | None = None, goes_on: Callable[[], bool] = always
 ) -> int:
-    """Rolls up what is older than a week by a host's clock."""
+    """Rolls up minutes older than a week by a host's clock."""
     stores = TakenIn.of(tables or rig.tables)
     return await HourRollups(stores.hours, stores.node_index).run(account, rig.clock.time - 7 * DAY, goes_on)
 
 
 async def keys(rig: TelemetryRig, kind: str, partition: str | None = None) -> list[str]:
-    """Of rows of minutes (`m`) or hours (`h`)."""
+    """Returns the keys of rows of minutes (`m`) or hours (`h`)."""
     rows = [row async for row in rig.tables["telemetry"].list_entities(select=["PartitionKey", "RowKey"])]
     return sorted(
         row["RowKey"] for row in rows if row["RowKey"].startswith(kind) and partition in (None, row["PartitionKey"])
@@ -68,7 +68,7 @@ async def keys(rig: TelemetryRig, kind: str, partition: str | None = None) -> li
 
 
 async def filled(rig: TelemetryRig, account: str = "demo", steps: int = 5) -> None:
-    """Steps of two minutes each over 2.5 hours, each a row of its own, and one that tells of another day, too."""
+    """Ingests steps of two minutes each over 2.5 hours, each in its own row, and one of another day."""
     host, name = await rig.host(), blob_of("n1", account=account)
     for number in range(steps):
         at = NOON + number * 30 * MINUTE
@@ -87,7 +87,7 @@ async def told(
     since: datetime = NOON - HOUR,
     until: datetime = NOON + DAY,
 ) -> dict[str, dict[int, float]]:
-    """Sums by name and by minutes since noon."""
+    """Returns sums by name and by minutes since noon."""
     found = await (queries or rig.queries).of_node("demo", "pool", "n1", Asked(step=step, since=since, until=until))
     noon = int(NOON.timestamp()) // 60
     return {
@@ -162,7 +162,7 @@ async def test_a_roll_up_may_die_at_any_call_to_storage(rig: TelemetryRig, small
     calls = await tried(0)
     writes = [at for at, method in enumerate(calls, 1) if method != "GET"]
     assert len(writes) >= _SOME_CALLS
-    for dies_at in writes:  # to die at a read, or before a write, is to die after the write before it
+    for dies_at in writes:  # a death at a read, or before a write, equals one after the previous write
         await tried(dies_at)
 
 
@@ -170,7 +170,7 @@ async def test_hosts_that_roll_up_at_once_count_nothing_twice_and_readers_beside
     rig: TelemetryRig, small: None
 ) -> None:
     rig.clock.time = NOON + 4 * DAY
-    await filled(rig, steps=6)  # three transactions: fewer than a reader tries
+    await filled(rig, steps=6)  # three transactions: fewer than a reader's attempts
     whole = await told(rig, HOUR)
     rig.clock.time = LATER
 
@@ -186,7 +186,7 @@ async def test_hosts_that_roll_up_at_once_count_nothing_twice_and_readers_beside
 
 
 class _Overtaken(TelemetryStore):
-    """One that sees a roll-up of all there is begin when minutes have been read."""
+    """Runs a complete roll-up after minutes have been read."""
 
     rig: TelemetryRig
 
@@ -260,7 +260,7 @@ async def test_hours_go_when_their_own_time_is_over_and_all_of_the_blob_with_the
 
 
 class _Stored:
-    """A task that ran on the node for a minute from noon on, as it is stored."""
+    """A stored task that ran on the node for a minute from noon on."""
 
     async def job(self, *_: str) -> Any:
         facts = SimpleNamespace(id="j")

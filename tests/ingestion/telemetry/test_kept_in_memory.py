@@ -1,4 +1,4 @@
-"""What a host holds after it looked at many small blobs again and again, and was asked about their node."""
+"""The memory of a host after repeated reads of many small blobs and queries for their node."""
 
 import asyncio
 import gc
@@ -23,7 +23,7 @@ async def rig(azurite: StorageAddresses) -> AsyncIterator[TelemetryRig]:
 
 @pytest.fixture
 def collector() -> Iterator[None]:
-    """It is switched on again, whatever happens."""
+    """Enables the garbage collector again, also after a failure."""
     yield
     gc.enable()
 
@@ -37,8 +37,8 @@ async def test_sweeps_and_queries_leave_nothing_however_many_blobs_there_are(rig
         await host.run()
         found = await queries.of_node("demo", "pool", "n1", Asked(since=NOON - HOUR))
         assert sum(one.sum for minutes in found.rollups.values() for one in minutes.values()) == 3 * BLOBS
-        if not turn:  # the blobs are read, and all is loaded
+        if not turn:  # the blobs are read, and everything is loaded
             gc.collect()
             gc.disable()
-    await asyncio.sleep(0.1)  # lists that were left before their end are closed by the loop
+    await asyncio.sleep(0.1)  # the loop closes lists that were left before their end
     assert gc.collect() < TIMES * 5

@@ -1,4 +1,4 @@
-"""Telemetry in append blobs that grow: each sample counts once, for the node whose it is, whatever dies."""
+"""Telemetry in append blobs that grow: each sample counts once, for its own node, despite deaths."""
 
 import asyncio
 import json
@@ -46,7 +46,7 @@ async def test_what_is_appended_is_rolled_up_once_and_counters_go_on_over_what_w
 
 
 async def whole_or_dead(rig: TelemetryRig, account: Account, dies_at: int, *, committed: bool) -> list[str]:
-    """One host dies at a call, another goes on; gives the methods of the calls that the first made."""
+    """Kills one host at a call and continues with another; returns the methods of the first host's calls."""
     rig.accounts = [account]
     name = blob_of("n1", account=account.name)
     await rig.append(received(100), used(3), b"nonsense\n", used(4, NOON + MINUTE), name=name)
@@ -76,7 +76,7 @@ async def test_a_host_may_die_at_any_call_to_storage(rig: TelemetryRig) -> None:
     calls = await whole_or_dead(rig, account("whole"), 0, committed=False)
     assert 8 < len(calls) < _LONGEST
     writes = [at for at, method in enumerate(calls, 1) if method != "GET"]
-    for dies_at in writes:  # to die at a read, or before a write, is to die after the write before it
+    for dies_at in writes:  # a death at a read, or before a write, equals one after the previous write
         for committed in (False, True) if dies_at == writes[0] else (True,):
             await whole_or_dead(rig, account(f"d{dies_at}{'ab'[committed]}"), dies_at, committed=committed)
 
@@ -87,11 +87,11 @@ async def test_what_a_host_knows_it_reads_from_storage_no_more(rig: TelemetryRig
     mortal = Mortal(host.tables)
     await rig.append(used(1), name=blob_of("n1"))
     await host.run()
-    assert mortal.methods.count("GET") == 4  # entries of the lane, that of the blob, its place, totals
+    assert mortal.methods.count("GET") == 4  # entries of the ingest partition, the blob's entry, its checkpoint, totals
     mortal.methods.clear()
     await rig.append(used(2, NOON + MINUTE), name=blob_of("n1"))
     await host.run()
-    assert mortal.methods.count("GET") == 2  # the place, totals
+    assert mortal.methods.count("GET") == 2  # the checkpoint, totals
     assert await rig.sums("n1") == {MEMORY: [1, 2]}
 
 
@@ -142,7 +142,7 @@ async def test_frames_are_read_when_they_are_whole_and_sessions_of_two_nodes_are
 
 
 async def besides_totals(rig: TelemetryRig, table: str) -> list[object]:
-    """All rows but that of an account's totals."""
+    """Returns all rows except that of an account's totals."""
     return [row async for row in rig.tables[table].list_entities() if row["PartitionKey"] != "demo~totals"]
 
 

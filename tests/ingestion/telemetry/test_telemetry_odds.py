@@ -1,4 +1,4 @@
-"""Telemetry as it comes at worst: told late whose it is, damaged, in rows as large as they may be."""
+"""Telemetry in the worst cases: with a late identity, damaged, in rows of the maximum size."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What is told of a node's telemetry: of this node and account, what was asked for, in steps of any length."""
+"""Queries for a node's telemetry: of this node and account alone, for the selected series, in steps of any length."""
 
 import secrets
 from collections.abc import AsyncIterator
@@ -185,7 +185,7 @@ async def test_telemetry_that_may_be_of_several_accounts_is_told_and_not_read(
 
 
 async def test_the_whole_processor_is_told_where_agents_tell_of_cores_alone(rig: TelemetryRig) -> None:
-    """As Telegraf does with `totalcpu = false`, and collectd, which tells the time that each core spent."""
+    """Telegraf reports cores alone with `totalcpu = false`; collectd reports the time that each core spent."""
     at = [to_milliseconds(NOON + number * 10 * SECOND) * 1_000_000 for number in range(7)]
     telegraf = [
         f"cpu,cpu=cpu{core} usage_idle={idle},usage_user={100 - idle} {at[0]}\n" for core, idle in ((0, 90), (1, 40))

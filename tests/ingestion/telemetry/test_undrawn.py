@@ -1,4 +1,4 @@
-"""Nodes of which nothing is drawn though something came: what it seems to be, and why."""
+"""Nodes without charts though data arrived: its detected format, and the reason."""
 
 import gzip
 import secrets
@@ -93,7 +93,7 @@ async def test_the_format_stays_known_on_later_days(rig: TelemetryRig) -> None:
 
 
 async def test_no_more_of_many_blobs_is_read_than_is_shown(rig: TelemetryRig) -> None:
-    """Blobs that name no node may be as many as there are tasks; those of other pools are no part of them."""
+    """Blobs without a node's name may be as many as tasks; those of other pools are excluded."""
     index = NodeIndex(rig.tables)
     day = (await rig.clock.now()).toordinal() - date(1970, 1, 1).toordinal()
     for number in range(30):

@@ -1,4 +1,4 @@
-"""Blobs that are uploaded anew, as tools do that copy files: what was counted counts once, and what is new counts."""
+"""Blobs that file-copying tools upload repeatedly: each line counts once, and new lines count."""
 
 import secrets
 from collections.abc import AsyncIterator
@@ -30,7 +30,7 @@ async def upload(rig: TelemetryRig, content: bytes, name: str, kind: BlobType = 
 
 
 async def counted(rig: TelemetryRig, node: str = "n1") -> int:
-    """How many lines count, each with a value of its own, so that none counts for another."""
+    """Returns the number of counted lines; each has another value, so that none counts for another."""
     found = (await rig.sums(node)).get("system.memory.usage", [])
     assert len(set(found)) == len(found)
     return len(found)
@@ -61,7 +61,7 @@ async def test_a_blob_that_was_deleted_and_uploaded_again_counts_once(rig: Telem
 @pytest.mark.parametrize("kind", [BlobType.BLOCKBLOB, BlobType.APPENDBLOB])
 @pytest.mark.parametrize("lines", [3, 30, 59])
 async def test_another_beginning_is_another_blob(rig: TelemetryRig, kind: BlobType, lines: int) -> None:
-    """Its end may be that of before: only the whole beginning tells."""
+    """Its end may be unchanged: only the whole beginning distinguishes them."""
     host = await rig.host()
     await upload(rig, b"".join(LINES[:30]), blob_of("n1"), kind)
     await host.run()
@@ -106,7 +106,7 @@ async def test_a_half_line_of_an_upload_is_whole_in_the_next(rig: TelemetryRig) 
 
 
 async def test_a_host_may_die_at_any_call_while_a_blob_is_uploaded_anew(rig: TelemetryRig) -> None:
-    """Deleted and made again, so that its creation time differs, with more in it each time."""
+    """The blob is deleted and re-created with another creation time, with more content each time."""
     for dies_at in count(1):
         name, node = blob_of(f"n{dies_at}"), f"n{dies_at}"
         await upload(rig, b"".join(LINES[:20]), name)
