@@ -1,4 +1,4 @@
-"""Tables and a container of a test's own, and backups between them."""
+"""Tables and a container for a single test, and backups between them."""
 
 import secrets
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -21,7 +21,7 @@ type Rows = dict[str, list[dict[str, Any]]]
 
 @dataclass(slots=True)
 class Store:
-    """The tables of one made-up deployment."""
+    """The tables of a made-up deployment."""
 
     account: StorageAccount
     prefix: str
@@ -34,13 +34,13 @@ class Store:
         return self.account.tables().get_table_client(self.prefix + name)
 
     async def put(self, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Rows of one partition."""
+        """Writes rows of one partition."""
         operations = [("upsert", dict(row), {"mode": UpdateMode.REPLACE}) for row in rows]
         for begin in range(0, len(operations), 100):
             await self.table(name).submit_transaction(operations[begin : begin + 100])
 
     async def rows(self, name: str) -> list[dict[str, Any]]:
-        """As they come over the wire, but for what storage itself notes on them."""
+        """Returns rows as sent over the wire, without storage's own annotations."""
         found: list[dict[str, Any]] = []
 
         def keep(response: Any) -> None:
@@ -85,7 +85,7 @@ class Bench:
         return Restore(container, name, store.account.tables(), store.prefix, replace)
 
     async def copied(self, store: Store, name: str = "b") -> tuple[Manifest, Store]:
-        """A new store that is restored from a backup."""
+        """Backs up a store; returns the manifest and a new store restored from the backup."""
         manifest, target = await self.backup(store, name).run(), self.target()
         await self.restore(target, name).run()
         return manifest, target

@@ -1,4 +1,4 @@
-"""Rows as the app itself writes them, put into its tables at once: months of history and very many events."""
+"""Writes rows directly into tables, in the app's own form: months of history and very many events."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -26,7 +26,7 @@ _WEEK = timedelta(days=7)
 async def seed(
     connection_string: str, account: str, jobs: Sequence[str], *, days: int, events: int, now: datetime
 ) -> None:
-    """So many days of the history of jobs, each quarter-hour and in the last week each minute, and so many events."""
+    """Writes `days` days of history, each quarter-hour and in the last week each minute, and `events` events."""
     tables = Tables.connect(connection_string=connection_string, endpoint=None, credential=None, prefix="")
     try:
         await tables.create()
@@ -52,7 +52,7 @@ def _history(begin: datetime, end: datetime, grain: Grain) -> dict[str, Columns]
 async def _seed_events(
     tables: Tables, account: str, jobs: Sequence[str], *, span: timedelta, number: int, now: datetime
 ) -> None:
-    """In bursts of twenty a minute all over the time, as steps of one blob take them in."""
+    """Writes bursts of twenty events a minute over the whole span, like ingestion steps of one blob."""
     store, places = EventStore(tables), PlaceStore(tables)
     key, offset = place_key(account, "seed-1"), 0
     minutes = -(-number // _A_MINUTE)

@@ -1,4 +1,4 @@
-"""Backups on real storage: to the bit, killed at any moment, damaged, into what isn't empty."""
+"""Backups on real storage: exact to the bit, killed at any moment, damaged, and into non-empty targets."""
 
 import asyncio
 import math
@@ -48,7 +48,7 @@ ODD: dict[str, Any] = {
 
 
 async def filled(store: Store, *, rows: int = 7) -> None:
-    """Some rows of each table, in two partitions, as each of them has them."""
+    """Writes some rows of each table, in two partitions, with each table's kinds of keys."""
     for plan in PLANS:
         for partition in ("demo.europe", "demo.europe~x"):
             made: list[dict[str, Any]] = [
@@ -99,11 +99,11 @@ async def test_empty_tables_make_a_backup_too(bench: Bench) -> None:
 
 
 class Killed(BaseException):
-    """As a kill ends a process: no handler of errors sees it."""
+    """Simulates a kill, which no error handler catches."""
 
 
 class Killer(CountingTransport):
-    """Ends everything at a request, before it is sent or as soon as it is answered."""
+    """Ends the process at a request, before it is sent or right after its answer."""
 
     def __init__(self, at: int, *, after: bool) -> None:
         super().__init__()
@@ -120,7 +120,7 @@ class Killer(CountingTransport):
 
 
 def killers() -> Iterator[Killer]:
-    """At more and more requests, before and after each."""
+    """Yields killers at later and later requests, alternately before and after the request."""
     at, after = 1, False
     while True:
         yield Killer(at, after=after)
@@ -128,7 +128,7 @@ def killers() -> Iterator[Killer]:
 
 
 async def ended(run: Any) -> bool:
-    """Whether it came to its end."""
+    """Returns whether the run finished."""
     try:
         await run
     except (Killed, BaseExceptionGroup):
@@ -222,7 +222,7 @@ async def test_a_backup_of_many_blobs_writes_its_manifest_once_a_table(
     manifest = await backup.run()
     blobs = sum(len(copy.segments) for copy in manifest.tables.values())
     assert blobs > 2 * len(PLANS)
-    assert account.transport.requests == blobs + len(PLANS) + 4  # container, a look, the first and the last manifest
+    assert account.transport.requests == blobs + len(PLANS) + 4  # container, a check, the first and the last manifest
 
 
 async def test_a_backup_overwrites_no_blob_that_a_manifest_names(bench: Bench) -> None:
@@ -426,10 +426,10 @@ def test_the_commands_copy_a_deployment(
 
 
 async def prepared(connection_string: str) -> str:
-    """The prefix of a store that is filled, which a loop of its own does."""
+    """Fills a store in its own loop; returns its prefix."""
     async with StorageAccount(connection_string) as account:
         store = Store(account, f"t{secrets.token_hex(6)}")
         await store.create()
         await filled(store)
-        await store.table("rejects").delete_table()  # as of a version before there were any
+        await store.table("rejects").delete_table()  # like a version before this table existed
         return store.prefix

@@ -1,4 +1,4 @@
-"""What a failed backup says: why, and what helps."""
+"""Messages of failed backups: the cause, and the remedy."""
 
 import asyncio
 import secrets
@@ -48,7 +48,7 @@ def test_a_failure_says_why_and_what_helps(error: AzureError, said: str) -> None
 
 
 class WrongKey(CountingTransport):
-    """Signs transactions with another key, as after a key or a role was taken away."""
+    """Signs transactions with another key, as after a key or a role was removed."""
 
     @override
     async def send(self, request: Any, **options: Any) -> Any:
@@ -58,7 +58,7 @@ class WrongKey(CountingTransport):
 
 
 class OldPrecondition(CountingTransport):
-    """Overwrites only what isn't there: storage answers 409, as it does where a policy forbids to overwrite."""
+    """Overwrites only missing blobs: storage answers 409, as it does if a policy forbids overwriting."""
 
     @override
     async def send(self, request: Any, **options: Any) -> Any:
@@ -95,7 +95,7 @@ async def test_a_policy_that_forbids_to_overwrite_is_not_taken_for_another_proce
 
 
 def signed_by_url(connection_string: str) -> str:
-    """A connection string whose requests bear no signature of their headers, so that a test may change these."""
+    """Returns a connection string with unsigned request headers, so that a test may change these."""
     parts = dict(part.split("=", 1) for part in connection_string.strip(";").split(";"))
     signature = generate_account_sas(
         parts["AccountName"],

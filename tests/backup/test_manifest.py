@@ -1,4 +1,4 @@
-"""The manifest of a backup is stored with the names of the fields of its classes."""
+"""The manifest of a backup is stored with the field names of its classes."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""Tables that version 0.1.0 wrote: this version reads them and answers what that one did."""
+"""Tables written by version 0.1.0: this version reads them and gives the same answers."""
 
 import json
 import secrets

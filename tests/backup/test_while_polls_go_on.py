@@ -1,4 +1,4 @@
-"""Backups while the app writes: what a copy holds is what a crash could have left."""
+"""Backups while the app writes: a copy is a state that a crash could have left."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -22,7 +22,7 @@ LEAVES = 60  # in three answers at least
 
 @asynccontextmanager
 async def writing(step: Callable[[int], Awaitable[None]]) -> Any:
-    """Repeats a step, with a number that grows, from before the block until it ends; gives how many there were."""
+    """Repeats a step with a growing number, from before the block until its end; yields a function for that number."""
     number, stopped, under_way = 0, False, asyncio.Event()
 
     async def go_on() -> None:
@@ -45,7 +45,7 @@ def leaf(number: int, value: int) -> dict[str, Any]:
 
 
 async def poll(store: Store, number: int) -> None:
-    """As the app does: the first and the last leaf at once, the head, the job's row."""
+    """Writes like a poll: the first and the last leaf in one step, the head, the job's row."""
     await store.put("tasks", [leaf(0, number), leaf(LEAVES - 1, number)])
     await store.put("tasks", [{"PartitionKey": GENERATION, "RowKey": "!", "value": number}])
     row = {"PartitionKey": "demo.europe", "RowKey": JOB, "generation": "g1", "value": number}
@@ -100,7 +100,7 @@ async def test_a_resume_remembers_partitions_that_never_rested(bench: Bench) -> 
 
 
 async def take_in(store: Store, after: int, step: int) -> None:
-    """As a step of events does: news, the checkpoint of a blob and the totals in one transaction."""
+    """Writes like an ingestion step: new events, the checkpoint of a blob and the totals in one transaction."""
     number = after + step
     rows: list[dict[str, Any]] = [
         {"PartitionKey": "demo.europe", "RowKey": "!", "stored": number * 3},
@@ -162,7 +162,7 @@ async def test_jobs_that_are_too_old_beside_their_leaves_are_copied_anew(bench: 
 
 
 def half_done(manifest: Manifest, age: timedelta) -> Manifest:
-    """As it was left so long ago, when leaves were to be copied."""
+    """Returns the manifest as left `age` ago, before leaves were copied."""
     jobs = replace(manifest.tables["jobs"], begun=datetime.now(UTC) - age)
     others = [plan.name for plan in PLANS if plan.name not in ("accounts", "jobs")]
     return replace(manifest.without(*others).with_table(jobs), finished=None)

@@ -13,7 +13,7 @@ from typing import Any
 
 @dataclass
 class Miniature:
-    """Starts `dev.py` in its own small checkout and knows which processes that left."""
+    """Starts `dev.py` in its own small checkout and knows the processes that it left."""
 
     root: Path
     running: list[subprocess.Popen[str]] = field(default_factory=list)
@@ -35,7 +35,7 @@ class Miniature:
         return started
 
     def up(self, *arguments: str, **environment: str) -> subprocess.Popen[str]:
-        """Start `up` on a free port and wait until it says that everything answers."""
+        """Starts `up` on a free port and waits until it reports that all programs answer."""
         started = self.start("up", "--port", "0", *arguments, **environment)
         assert eventually(lambda: self.note.exists() or started.poll() is not None, seconds=30)
         assert started.poll() is None, started.communicate()
@@ -46,7 +46,7 @@ class Miniature:
         return told
 
     def pids(self) -> set[int]:
-        """Every process of the stack, with the one that the workload started."""
+        """Returns the ids of all processes of the stack, including the workload's child."""
         own = {pid for pid in self.told()["pids"].values() if pid}
         words = (self.root / ".local/logs/workload.log").read_text().split()
         return own | ({int(words[1])} if words else set())
@@ -62,7 +62,7 @@ def eventually(is_so: Callable[[], bool], *, seconds: float) -> bool:
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process runs; one that has ended but was not yet collected by its parent does not."""
+    """Returns whether a process runs; one that ended but wasn't collected by its parent doesn't."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:

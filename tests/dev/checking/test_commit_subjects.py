@@ -1,4 +1,4 @@
-"""Subjects of commits: which are refused, and since when."""
+"""The subjects of commits that are refused, and the commit from which the rule applies."""
 
 import subprocess
 from pathlib import Path
@@ -20,7 +20,7 @@ def git(root: Path, *arguments: str) -> str:
 
 
 def commit(root: Path, subject: str, file: str = "", text: str = "") -> str:
-    """A commit, which may write a file; its short name."""
+    """Creates a commit, with a file if one is named; returns its short name."""
     if file:
         (root / file).parent.mkdir(parents=True, exist_ok=True)
         (root / file).write_text(text, encoding="utf-8")
@@ -31,7 +31,7 @@ def commit(root: Path, subject: str, file: str = "", text: str = "") -> str:
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A release whose commit the changelog names, one long subject since, and then the rule."""
+    """Creates a release whose commit the changelog names, one long subject after it, and then the rule."""
     git(tmp_path, "init", "-q", "-b", "main")
     release = commit(tmp_path, "first subject of all.")
     commit(tmp_path, "Write the changelog", "CHANGELOG.md", f"# Changelog\n\n## 0.1.0\nCommit {release}, 2026-11-23.\n")
@@ -121,7 +121,7 @@ def test_a_folder_without_git_or_without_a_known_release_is_named_in_one_line(ro
 def test_check_fails_by_commits_that_build_on_the_rule_and_names_the_others(
     root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], subject: str, code: int
 ) -> None:
-    monkeypatch.setattr(checks, "prepare", lambda *_, **__: None)  # the tools themselves are no concern here
+    monkeypatch.setattr(checks, "prepare", lambda *_, **__: None)  # skips the tools themselves
     monkeypatch.setattr(checks, "_tool", lambda _checkout, title, *_: checks.Check(title, str))
     monkeypatch.setattr(checks, "stale_locks", lambda _: [])
     commit(root, subject)

@@ -1,4 +1,4 @@
-"""CONTRIBUTING.md and .editorconfig say what the checkout does."""
+"""CONTRIBUTING.md and .editorconfig match the checkout."""
 
 import configparser
 import re

@@ -1,4 +1,4 @@
-"""House rules that no linter states: the stores may speak to the network, but do not read the clock."""
+"""House rules outside all linters: the stores may use the network, but don't read the clock."""
 
 import ast
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Figures in docs: which of them are older than the code that they speak of."""
+"""Figures in docs that are older than the code they describe."""
 
 import subprocess
 from pathlib import Path
@@ -20,7 +20,7 @@ def git(root: Path, *arguments: str) -> str:
 
 
 def commit(root: Path, **files: str) -> str:
-    """A commit with some files, whose names have `__` for a slash; its short name."""
+    """Creates a commit with some files, whose names have `__` for a slash; returns its short name."""
     for name, text in files.items():
         path = root / name.replace("__", "/").replace("_dot_", ".")
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -44,7 +44,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def note(root: Path, measured: str) -> None:
-    """Figures of both kinds, of a commit."""
+    """Commits figures of both kinds, measured at a commit."""
     of = f"version 0.1.0, commit {measured}, 2026-11-23:"
     figures = f"# Benchmarks\n\n## delta\n<!-- figures of delta -->\n{of}\n\n| 1 |\n<!-- end of figures -->\n\nWords.\n"
     commit(root, docs__benchmarks_dot_md=figures, docs__proofs_dot_md=f"# Proofs\n\n## exact\n{of}\n\n| 2 |\n")
@@ -70,7 +70,7 @@ def test_figures_are_named_once_what_they_measure_has_changed(root: Path) -> Non
 
 
 def test_docstrings_and_comments_leave_figures_as_they_are(root: Path) -> None:
-    """A file that came or went, another kind of file, or any other change of code ages them."""
+    """An added or deleted file, another kind of file, or any other change of code makes them old."""
     code = 'class A:\n    def b(self):\n        """{}"""\n        return "{}"  # {}\n\n    c = 1\n    """{}"""\n'
     note(root, commit(root, shared__b_dot_py=code.format("Old.", "text", "old", "Old.")))
     commit(root, shared__b_dot_py='"""A module."""\n\n' + code.format("New.", "text", "new", "New."))
@@ -145,7 +145,7 @@ def test_other_figures_take_the_place_of_the_old_ones_and_leave_all_words() -> N
 def test_check_names_old_figures_and_fails_only_if_strict(
     root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *, strict: bool, code: int
 ) -> None:
-    monkeypatch.setattr(checks, "prepare", lambda *_, **__: None)  # the tools themselves are no concern here
+    monkeypatch.setattr(checks, "prepare", lambda *_, **__: None)  # skips the tools themselves
     monkeypatch.setattr(checks, "checks", lambda _: [])
     note(root, "0123abc")
     assert checks.check(Checkout(root), strict=strict) == code

@@ -1,4 +1,4 @@
-"""No test installs anything: installers that a test starts, itself or by a script, end in a failure."""
+"""No test installs anything: installers fail, whether a test or its script starts them."""
 
 import os
 import shutil

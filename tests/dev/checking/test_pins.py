@@ -1,4 +1,4 @@
-"""Lock files that no longer say what was asked for, or say too much."""
+"""Lock files that don't match the requirements, or contain too much."""
 
 import json
 import shutil

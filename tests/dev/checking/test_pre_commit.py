@@ -1,4 +1,4 @@
-"""The hooks for those who use pre-commit: local ones, which call checks of dev.py."""
+"""The hooks for pre-commit: local ones that call checks of dev.py."""
 
 import shlex
 

@@ -1,4 +1,4 @@
-"""References in docs and docstrings: dead ones are found, live ones and what isn't one are not."""
+"""References in docs and docstrings: dead ones are found; live ones and other texts are not."""
 
 import re
 from pathlib import Path
@@ -11,7 +11,7 @@ from local.dev.system.checkout import HERE
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A checkout with a page, a decision and a module, of which all references lead somewhere."""
+    """Creates a checkout with a page, a decision and a module without dead references."""
     write(
         tmp_path,
         "docs/guide.md",

@@ -1,4 +1,4 @@
-"""The version is the same wherever it has to stand, and the changelog has a section for it."""
+"""The version is the same in all places, and the changelog has a section for it."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Stands where the Batch emulator stands: tells its arguments, says that it listens, and lives."""
+"""Replaces the Batch emulator: prints its arguments, announces its address, and keeps running."""
 
 import sys
 import time

@@ -1,4 +1,4 @@
-"""How the fakes misbehave when asked: `FAKE_<NAME>` is `crash`, `finish`, `deaf` (to SIGTERM) or `silent`."""
+"""Faults of the fakes on request: `FAKE_<NAME>` is `crash`, `finish`, `deaf` (to SIGTERM) or `silent`."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Stands where the functions host stands: answers everything with 200, and tells its settings to its log."""
+"""Replaces the functions host: answers every request with 200, and logs its settings."""
 
 import argparse
 import http.server

@@ -1,4 +1,4 @@
-"""Stands where the workload stands; has a child of its own, as a real program may."""
+"""Replaces the workload; has a child process, as a real program may."""
 
 import subprocess
 import sys

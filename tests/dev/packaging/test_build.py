@@ -1,4 +1,4 @@
-"""What is deployed, and what is not."""
+"""The deployed files, and the ones left out."""
 
 import hashlib
 import json
@@ -92,7 +92,7 @@ def test_two_wheels_that_disagree_about_a_file_are_named(app: Path) -> None:
 
 @pytest.mark.usefixtures("dashboard")
 def test_two_builds_in_other_folders_at_other_times_are_the_same_to_the_byte(tmp_path: Path) -> None:
-    """Of this app's own files, in processes whose hashes and whose other modules differ."""
+    """Builds this app's own files, in processes with different hashes and other modules."""
     hashes = set()
     for place, (seed, other) in enumerate((("1", ""), ("2", "import asyncio, sqlite3, xml.dom"))):
         folder = tmp_path / f"checkout-{place}"
@@ -113,7 +113,7 @@ def test_two_builds_in_other_folders_at_other_times_are_the_same_to_the_byte(tmp
 
 
 def test_no_dependency_is_for_some_systems_only() -> None:
-    """pip answers such a condition for the machine that builds, not for the one that the app runs on."""
+    """pip evaluates such a condition for the build machine, not for the app's."""
     requirements = logical_lines((HERE.root / "requirements.txt").read_text().splitlines())
     conditions = [line.split(" ; ")[1].split(" --hash")[0] for line in requirements if " ; " in line]
     assert all(re.fullmatch(r"(platform_python_)?implementation.*", text) for text in conditions), conditions

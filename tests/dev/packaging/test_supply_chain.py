@@ -1,4 +1,4 @@
-"""What is in the package, and under which licences, is listed; what nobody has read is named."""
+"""The package's contents and their licences are listed; licences that nobody has read are named."""
 
 import json
 import shutil
@@ -27,7 +27,7 @@ def wheel(folder: Path, name: str, needs: str = "nothing") -> Path:
 
 @pytest.fixture
 def small(tmp_path: Path) -> Checkout:
-    """A checkout with two dependencies, the tools of this one, and the dashboard's lock file."""
+    """Creates a checkout with two dependencies, the tools of this one, and the dashboard's lock file."""
     for name in ("pyproject.toml", "web/package.json", "web/package-lock.json"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(HERE.root / name, tmp_path / name)

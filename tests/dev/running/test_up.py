@@ -1,4 +1,4 @@
-"""`dev.py up` as a person meets it: real processes, a real Azurite, tiny scripts for the rest."""
+"""`dev.py up` as a user starts it: real processes, a real Azurite, tiny scripts for the rest."""
 
 import http.client
 import signal

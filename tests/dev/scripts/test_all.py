@@ -1,4 +1,4 @@
-"""`bench all` and `prove all`: one table of all that was measured and proved."""
+"""`bench all` and `prove all`: one table of all measurements and proofs."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""The rates that have bars don't depend on how much of the machine a host got."""
+"""The rates that have bars don't depend on a host's share of the machine."""
 
 import pytest
 
@@ -9,13 +9,13 @@ NOTHING = "a function that does nothing"
 
 
 def asked(requests: int, cpu: float) -> Load:
-    """So many requests in a minute, for so many seconds of the host's CPU, all included."""
+    """Returns the load of a minute with `requests` requests and `cpu` seconds of the host's CPU in total."""
     return Load([0.01] * requests, requests / 60, cpu / requests)
 
 
 @pytest.mark.parametrize("share", [1.0, 0.2])
 def test_a_rate_by_cpu_is_that_of_a_host_with_a_core_of_its_own(share: float) -> None:
-    """Rounds and new answers take 6 s of CPU a minute whatever the share; requests 10 and 20 ms."""
+    """Rounds and new answers cost 6 s of CPU a minute for any share; requests cost 10 and 20 ms."""
     got = 60 * share
     polled = Polled({NOTHING: asked(int(got / 0.01), got), "job": asked(int((got - 6) / 0.02), got)}, {"job": 6.0})
     assert polled.by_cpu(NOTHING) == pytest.approx(100)

@@ -1,4 +1,4 @@
-"""A missed bar is an exit code that a pipeline sees, and the import tree tells all that is loaded."""
+"""A missed bar is an exit code that a pipeline sees, and the import tree lists all loaded modules."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What `bench delta` measures beside bare deltas: the app's own overlap, and the process that runs the app."""
+"""Measurements of `bench delta` beside bare deltas: the app's own overlap, and the app's process."""
 
 import asyncio
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.usefixtures("azurite_folder")
 
 
 def test_with_the_default_overlap_a_poll_a_minute_reads_half_as_much_again() -> None:
-    """The scenario itself holds the tasks of every poll against that, and the counts against the truth."""
+    """The scenario itself compares the tasks of every poll with that, and the counts with the truth."""
     with _stage(stepped=True) as stage:
         found = stage.run("overlapping", "task", 5000)
     assert found["contiguous"]["bytes"] > 0

@@ -1,4 +1,4 @@
-"""What Batchscope costs: the table in the docs is what the script makes of the counts and prices that are kept."""
+"""Batchscope's cost: the table in the docs is the script's output for the stored counts and prices."""
 
 import json
 from dataclasses import replace

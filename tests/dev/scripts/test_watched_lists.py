@@ -1,4 +1,4 @@
-"""What the proof of first reads takes for a request that repeats what was read and stored."""
+"""The requests that the proof of first reads counts as repeats of a stored part."""
 
 from datetime import UTC, datetime
 from urllib.parse import quote
@@ -75,7 +75,7 @@ def test_where_nothing_was_stored_no_link_of_an_earlier_life_may_be_asked_for() 
 
 
 def ranges(*parts: tuple[str | None, str | None, bool], since: datetime | None = None) -> Left:
-    """Ranges of low, high and whether they are begun."""
+    """Returns ranges of low, high and whether they are begun."""
     link = f"http://127.0.0.1:1{target('', 'x')}"
     return Left.of(since, [[low, high, link if begun else None, 1] for low, high, begun in parts])
 

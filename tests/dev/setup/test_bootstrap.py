@@ -1,4 +1,4 @@
-"""dev.py under Pythons that cannot run the project."""
+"""dev.py under Pythons that can't run the project."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""`dev.py test PATH` sets up only what the tests of PATH need."""
+"""`dev.py test PATH` sets up only the needs of the tests in PATH."""
 
 import ast
 import os
@@ -34,7 +34,7 @@ type Handed = dict[str, object]
 
 @pytest.fixture
 def handed(monkeypatch: pytest.MonkeyPatch) -> Handed:
-    """What `test` sets up, and the command and environment that it hands over to."""
+    """Records the setup of `test`, and the command and environment that it hands over to."""
     found: Handed = {}
 
     def prepared(_checkout: Checkout, *, node: bool, dashboard: bool) -> None:
@@ -209,7 +209,7 @@ def test_what_a_file_needs_is_found_by_its_fixtures() -> None:
 
 
 def _names(file: Path) -> Iterator[str]:
-    """Parameters of a file's functions, and words of its decorators and marks."""
+    """Yields parameters of a file's functions, and words of its decorators and marks."""
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.arg):
             yield node.arg

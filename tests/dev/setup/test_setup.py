@@ -1,4 +1,4 @@
-"""Set-up that is remembered, and set-up that was cut short."""
+"""Remembered setup, and interrupted setup."""
 
 from contextlib import AbstractContextManager
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Programs that belong together: one may be killed on purpose and started again."""
+"""Programs that belong together: one may be killed on purpose and restarted."""
 
 import sys
 from pathlib import Path
