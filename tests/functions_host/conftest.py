@@ -10,7 +10,7 @@ from tests.functions_host.running_host import SAMPLE, RunningHost, StartHost
 
 @pytest.fixture
 def environment(azurite: Any) -> dict[str, str]:
-    """Storage, and names of one's own in it."""
+    """Returns settings with storage and unique names in it."""
     name = f"sample-{uuid.uuid4().hex[:12]}"
     return {
         "AzureWebJobsStorage": azurite.connection_string,

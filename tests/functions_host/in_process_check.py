@@ -1,4 +1,4 @@
-"""Run by a test in a process of its own, because a process runs one app: the sample app without a socket."""
+"""Runs the sample app without a socket; a test starts it in a separate process, as a process runs one app."""
 
 import asyncio
 import json

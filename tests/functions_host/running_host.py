@@ -1,4 +1,4 @@
-"""Runs the host as people do, in a process of its own, and talks to it over its socket."""
+"""Runs the host as users do, in a separate process, and communicates with it over its socket."""
 
 import contextlib
 import http.client
@@ -41,7 +41,7 @@ class RunningHost:
 
     @classmethod
     def start(cls, folder: Path, app: Path, environment: Mapping[str, str], *arguments: str) -> "RunningHost":
-        """`folder` takes its output. Use `wait_ready` next."""
+        """Starts a host that writes its output to `folder`. Call `wait_ready` next."""
         folder.mkdir(parents=True, exist_ok=True)
         host = cls(folder)
         command = [sys.executable, "-m", "local.functions_host", str(app), *arguments]
@@ -85,7 +85,7 @@ class RunningHost:
             return Answer(response.status, response.getheaders(), response.read())
 
     def stop(self) -> tuple[int, float]:
-        """The exit code and the seconds it took."""
+        """Stops the host; returns the exit code and the seconds."""
         began = time.monotonic()
         if self.child.poll() is None:
             self.child.send_signal(signal.SIGTERM)
@@ -96,7 +96,7 @@ type StartHost = Callable[..., RunningHost]
 
 
 def until[T](read: Callable[[], T | None], seconds: float = 10.0) -> T:
-    """The first true value that `read` gives, within a time."""
+    """Returns the first true value of `read`, or raises AssertionError after `seconds`."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if value := read():

@@ -1,4 +1,4 @@
-"""Blob triggers with the source EventGrid: what Event Grid would tell, and nothing else, runs the function."""
+"""Blob triggers with the source EventGrid: only the events that Event Grid would send run the function."""
 
 import base64
 import json
@@ -54,7 +54,7 @@ def test_blobs_are_announced_when_they_are_made_and_at_the_webhook(
 
 
 def poison(container: ContainerClient, environment: dict[str, str]) -> list[dict[str, Any]]:
-    """Messages about blobs of the container."""
+    """Returns poison messages about blobs of the container."""
     queue = QueueClient.from_connection_string(environment["AzureWebJobsStorage"], "webjobs-blobtrigger-poison")
     try:
         found = [json.loads(base64.b64decode(message.content)) for message in queue.peek_messages(32)]

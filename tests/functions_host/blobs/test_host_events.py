@@ -1,4 +1,4 @@
-"""The events that the host makes itself, in the place of Event Grid: one a blob, also where storage fails meanwhile."""
+"""The host's own events in place of Event Grid: one a blob, also if storage fails meanwhile."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -19,7 +19,7 @@ from local.functions_host.blobs.blob_events import BlobListener
 
 @dataclass
 class Failing:
-    """Takes announcements, and fails at those of the blob `b` as long as it has something to fail with."""
+    """Receives announcements, and fails at those of the blob `b` while it has errors left."""
 
     errors: list[AzureError]
     announced: list[str] = field(default_factory=list)
@@ -45,7 +45,7 @@ async def container(storage: Storage, environment: dict[str, str]) -> ContainerC
 
 
 def listener(storage: Storage, container: ContainerClient, taker: Failing, monkeypatch: Any) -> BlobListener:
-    """One whose messages go no further than the taker, and who looks often."""
+    """Returns a listener that delivers messages only to the taker, and polls often."""
     monkeypatch.setattr(blob_events, "_SECONDS", 0.1)
     function = Function("1", "seen", Binding(BLOB, "blob", "IN", {"path": f"{container.container_name}/{{name}}"}))
     invoker: Any = None

@@ -1,4 +1,4 @@
-"""What keeps a blob from being told of twice, or not at all: receipts, ETags, and how far a container was scanned."""
+"""Receipts, ETags and scan positions, which ensure that each blob is announced exactly once."""
 
 import asyncio
 import json
@@ -59,7 +59,7 @@ async def test_a_blob_that_changed_after_its_message_was_written_is_not_taken_fo
 
 
 class LongList(ContainerClient):
-    """Blobs `early` and then `late` are written while the pages of a list come, one blob each."""
+    """Writes blobs `early` and then `late` between the pages of a list with one blob each."""
 
     def list_blobs(self, **_: Any) -> Any:  # type: ignore[override]
         return SlowPages(self, super().list_blobs(results_per_page=1))
@@ -105,7 +105,7 @@ async def test_a_blob_that_a_long_list_missed_is_found_though_the_list_has_a_lat
         assert await scanned(one) == {"first", "late", "other"}
     one.container = container
     assert "early" in await scanned(one)
-    assert "early" not in await scanned(one)  # so that it is looked at no longer
+    assert "early" not in await scanned(one)  # so that it isn't checked any more
 
 
 async def test_what_the_first_list_missed_is_found_though_another_blob_is_left_for_later(

@@ -1,4 +1,4 @@
-"""Blob triggers that scan: once for each content of each blob that the path is for, whoever restarts."""
+"""Blob triggers that scan: once for each content of each matching blob, despite restarts."""
 
 import base64
 import contextlib
@@ -22,7 +22,7 @@ APP = Path(__file__).parent / "scanning_app"
 
 @dataclass(frozen=True)
 class Scanning:
-    """A host of the scanning app, with names of its own in storage, and the container that it scans."""
+    """A host of the scanning app, with its own names in storage, and the container that it scans."""
 
     folder: Path
     environment: dict[str, str]
@@ -30,7 +30,7 @@ class Scanning:
     started: list[RunningHost] = field(default_factory=list)
 
     def start(self) -> RunningHost:
-        """Another life; what it records it has for itself."""
+        """Starts the next host, with its own record file."""
         folder = self.folder / f"host{len(self.started)}"
         environment = {**self.environment, "SAMPLE_RECORD": str(folder / "records")}
         self.started.append(RunningHost.start(folder, APP, environment, "--port", "0"))
@@ -44,7 +44,7 @@ class Scanning:
         return f"{self.container.container_name}/{name}"
 
     def texts(self, host: RunningHost, folder: str) -> list[tuple[str, str]]:
-        """Names and contents that the function for texts was told of, of those in a folder."""
+        """Returns names and contents, from one folder, with which the function for texts was called."""
         prefix = self.path(f"in/{folder}/")
         found = [(one["name"].removeprefix(prefix), one["text"]) for one in host.of("text")]
         return sorted((name, text) for name, text in found if not name.startswith(self.container.container_name))
@@ -74,17 +74,17 @@ def hosts_container(scanning: Scanning) -> ContainerClient:
 
 
 def receipts(scanning: Scanning) -> dict[str, Any]:
-    """Metadata of all receipts of the host, by their names."""
+    """Returns the metadata of all receipts of the host, by their names."""
     prefix = f"blobreceipts/{scanning.environment['AzureFunctionsWebHost__hostid']}/"
     found = hosts_container(scanning).list_blobs(prefix, include=["metadata"])
     try:
         return {blob.name.removeprefix(prefix): blob.metadata for blob in found}
-    except ResourceNotFoundError:  # no host has made the container yet
+    except ResourceNotFoundError:  # no host has created the container so far
         return {}
 
 
 def poison(scanning: Scanning) -> list[dict[str, Any]]:
-    """Messages about blobs of the container."""
+    """Returns poison messages about blobs of the container."""
     storage = scanning.environment["AzureWebJobsStorage"]
     queue = QueueClient.from_connection_string(storage, "webjobs-blobtrigger-poison")
     try:
@@ -141,7 +141,7 @@ def test_as_many_blobs_are_worked_on_at_once_as_the_app_allows(scanning: Scannin
     host = scanning.host
     until(lambda: are_sent(6) and len(host.of("slow begins")) > 1)
     scanning.container.upload_blob("slow/last", b"x")
-    until(lambda: are_sent(7))  # a scan later, all messages that may be taken are
+    until(lambda: are_sent(7))  # a scan later, all permitted messages are sent
     assert (len(host.of("slow begins")), len(host.of("slow ends"))) == (2, 0)
     (host.folder / "records.go").touch()
     until(lambda: len(host.of("slow ends")) == 7)

@@ -1,4 +1,4 @@
-"""Which callers the host takes: its own machine's names, and no page of another origin that would change something."""
+"""The callers that the host accepts: its own machine's names, and no changes by pages of other origins."""
 
 import contextlib
 import socket
@@ -58,7 +58,7 @@ def test_a_page_of_another_origin_may_read_nothing_it_could_not_and_change_nothi
 
 
 def spoken(host: RunningHost, *lines: str) -> int:
-    """The status that a request of exactly these lines gets."""
+    """Returns the status of a request of exactly these lines."""
     parts = urlsplit(host.url)
     with contextlib.closing(socket.create_connection((parts.hostname, parts.port), 10)) as connection:
         connection.sendall("\r\n".join([*lines, "Connection: close", "", ""]).encode())

@@ -139,7 +139,7 @@ def is_refused(host: RunningHost) -> bool:
         host.call("GET", "/hello")
     except ConnectionRefusedError:
         return True
-    except (OSError, HTTPException):  # one that was taken on just before the stop
+    except (OSError, HTTPException):  # a request accepted just before the stop
         return False
     return False
 

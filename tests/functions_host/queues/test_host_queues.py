@@ -67,7 +67,7 @@ def test_a_message_that_fails_too_often_becomes_poison(
     poison = until(lambda: poison_of(queue, environment))
     assert [base64.b64decode(text) for text in poison] == [b"fail"]
     assert [one["dequeue_count"] for one in host.of("work begins")] == [1, 2]
-    until(lambda: waiting(queue) == 0)  # it is deleted only after it stands among the poison
+    until(lambda: waiting(queue) == 0)  # it is deleted only after it is in the poison queue
 
 
 def test_what_is_not_base64_goes_to_poison_untried(
@@ -103,7 +103,7 @@ def test_a_message_cut_off_by_a_stop_is_there_for_the_next_host(start_host: Star
     code, seconds = first.stop()
     assert code == 0
     assert seconds < 5
-    until(lambda: queue.peek_messages(1))  # given back, so that nobody waits for it
+    until(lambda: queue.peek_messages(1))  # returned to the queue without a delay
     second = start_host()
     until(lambda: second.of("work begins"), 3)
 
@@ -149,7 +149,7 @@ def _pump(source: socket.socket, sink: socket.socket) -> None:
 
 
 def _shut(one: socket.socket) -> None:
-    """Ends a connection at once, also while another thread reads from it: a close alone waits for that read."""
+    """Closes a connection immediately, also while another thread reads from it; `close` alone waits for that read."""
     with suppress(OSError):
         one.shutdown(socket.SHUT_RDWR)
     one.close()

@@ -1,4 +1,4 @@
-"""An app with one function for each thing that the host must get right; what runs leaves a line in SAMPLE_RECORD."""
+"""An app with one function for each feature of the host; each run appends a line to SAMPLE_RECORD."""
 
 import asyncio
 import json

@@ -29,7 +29,7 @@ def hosts_blob(environment: dict[str, str]) -> Any:
 
 
 class VirtualClock:
-    """What the emulator serves at /_emulator/clock in stepped mode."""
+    """Serves /_emulator/clock like the emulator in stepped mode."""
 
     def __init__(self) -> None:
         self.time = datetime(2026, 11, 21, 7, 0, 30, tzinfo=UTC)
@@ -61,7 +61,7 @@ def clock() -> Iterator[VirtualClock]:
 
 
 def second_after_second(times: list[float]) -> bool:
-    """Whether some run came a second after another, as one began; a busy machine may be late for some."""
+    """Returns whether some run began a second after another at a whole second; a busy machine may delay some."""
     return any(0.8 < second - first < 1.2 and second % 1 < 0.3 for first, second in pairwise(times))
 
 
@@ -85,12 +85,12 @@ def test_a_run_missed_while_no_host_ran_is_past_due(start_host: StartHost, hosts
     start_host().stop()
     status = hosts_blob("timers/{host}/Host.Functions.minute/status")
     missed = datetime.now(UTC).replace(second=0, microsecond=0) - timedelta(minutes=7)
-    once_a_day = f"0 {missed.minute} {missed.hour} * * *"  # no other run falls due while this test runs
+    once_a_day = f"0 {missed.minute} {missed.hour} * * *"  # no other run is due while this test runs
     last = missed - timedelta(days=1)
     content = {"Last": last, "Next": missed, "LastUpdated": last}
     status.upload_blob(json.dumps({name: at.isoformat() for name, at in content.items()}), overwrite=True)
     host = start_host(SAMPLE_MINUTE=once_a_day)
-    until(lambda: host.of("minute"), 25)  # a host that ends while it takes a lease leaves that for its 15 seconds
+    until(lambda: host.of("minute"), 25)  # a host that ends while it acquires a lease leaves that for its 15 seconds
     run = host.of("minute")[0]
     assert run["past_due"]
     assert run["status"]["Next"] == missed.isoformat().replace("+00:00", "Z")
@@ -120,12 +120,12 @@ def test_timers_follow_the_virtual_clock_one_run_for_each_step(
         before = len(host.of("minute"))
         clock.time += timedelta(seconds=step)
         until(partial(more_minutes, host, before), 3)
-        until(partial(has_run_at, status, clock.time))  # and knows when the next one is due
+        until(partial(has_run_at, status, clock.time))  # and has the next due time
         time.sleep(0.4)
         assert len(host.of("minute")) == before + 1
     clock.time -= timedelta(days=1)
     answered = clock.answered
-    until(lambda: clock.answered > answered + 12)  # each of three timers asked, and asked again to plan anew
+    until(lambda: clock.answered > answered + 12)  # each of three timers asked, and asked again for its next plan
     clock.time += timedelta(seconds=60)
     until(lambda: len(host.of("minute")) == 4, 3)
 
@@ -160,7 +160,7 @@ def test_a_lost_lease_stops_the_timer_until_it_is_back(start_host: StartHost, ho
 def test_a_stop_gives_the_leases_back(start_host: StartHost, hosts_blob: Any) -> None:
     host = start_host()
     lock = hosts_blob("locks/{host}/Host.Functions.tick.Listener")
-    until(hosts_blob("timers/{host}/Host.Functions.tick/status").exists)  # written once the host knows of its lease
+    until(hosts_blob("timers/{host}/Host.Functions.tick/status").exists)  # written once the host has its lease
     until(lambda: lock.exists() and lock.get_blob_properties().lease.state == "leased")
     host.stop()
     assert lock.get_blob_properties().lease.state == "available"

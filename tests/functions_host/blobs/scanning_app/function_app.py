@@ -1,4 +1,4 @@
-"""An app whose blob triggers scan their containers; what runs leaves a line in SAMPLE_RECORD."""
+"""An app whose blob triggers scan their containers; each run appends a line to SAMPLE_RECORD."""
 
 import asyncio
 import json
