@@ -1,7 +1,7 @@
-"""What tests of every layer share: a real Azurite in memory, and that no test installs anything.
+"""Fixtures of all layers: a real Azurite in memory, and a guard against installers.
 
-Installers are out of the reach of tests and of the programs that they start: made-up ones stand first on PATH, note
-that they were started and fail; pip has no index and npm no network.
+Tests and the programs that they start can't reach installers. Stand-ins come first on PATH, record their start and
+fail; pip has no index and npm no network.
 """
 
 import os
@@ -27,7 +27,7 @@ _STARTED = pytest.StashKey[Path]()
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Puts installers out of reach; every worker of a session does so for itself."""
+    """Makes installers unreachable, in every worker of a session."""
     folder = Path(tempfile.mkdtemp(prefix="no-installers-"))
     for name in _INSTALLERS:
         (folder / name).write_text(_REFUSAL)
@@ -40,7 +40,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Fails a test whose fixtures need what `dev.py test PATH` wouldn't set up for its file, before they are set up."""
+    """Fails a test, before its setup, whose fixtures need more than `dev.py test PATH` sets up for its file."""
     path = item.nodeid.partition("::")[0]
     needs = undeclared_needs(path, item.fixturenames) if isinstance(item, pytest.Function) else []
     if needs:
@@ -60,19 +60,19 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
 
 @pytest.fixture
 def azurite_folder() -> Path:
-    """Where Azurite is installed; for tests that start one of their own."""
+    """Returns the folder of the installed Azurite, for tests that start their own."""
     return HERE.azurite_folder
 
 
 @pytest.fixture
 def dashboard() -> Path:
-    """The folder of the built dashboard, which isn't there where nobody built it."""
+    """Returns the folder of the built dashboard, which may be missing."""
     return HERE.web / "dist"
 
 
 @pytest.fixture(scope="session")
 def azurite(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StorageAddresses]:
-    """Real storage. All tests of a session share it, so each uses table and queue names of its own."""
+    """Yields real storage, shared by all tests of a session; each test uses its own table and queue names."""
     log = tmp_path_factory.mktemp("azurite") / "azurite.log"
     with Children() as children:
         yield StorageAddresses.announced(children.start(azurite_program(HERE, log=log, environment=os.environ)))

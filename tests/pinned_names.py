@@ -1,7 +1,7 @@
-"""Names that must survive renaming in the code: lists in `tests/data/names`, one name a line, and how to compare.
+"""Names that must survive renaming in the code: lists in `tests/data/names`, one name a line, and comparisons.
 
-A list changes in two cases only: something was added, or a change of a public or stored name was decided and has its
-line in CHANGELOG.md. It is then edited by hand.
+A list changes in two cases only: a name was added, or a change of a public or stored name was decided and is in
+CHANGELOG.md. It is then edited by hand.
 """
 
 from collections.abc import Iterable
@@ -12,12 +12,12 @@ FOLDER = HERE.root / "tests/data/names"
 
 
 def pinned(name: str) -> list[str]:
-    """The lines of a list."""
+    """Returns the lines of a list."""
     return (FOLDER / f"{name}.txt").read_text(encoding="utf-8").splitlines()
 
 
 def assert_pinned(name: str, found: Iterable[str], kind: str) -> None:
-    """Fails, naming each line, where what was found differs from a list; `kind` is `public` or `stored`."""
+    """Fails, naming each line, if the names found differ from a list; `kind` is `public` or `stored`."""
     expected, there = pinned(name), sorted(set(found))
     assert expected == sorted(set(expected)), f"tests/data/names/{name}.txt isn't sorted, or has a line twice"
     gone = [f"this name is {kind}: {line} (it is gone)" for line in expected if line not in there]
@@ -28,7 +28,7 @@ def assert_pinned(name: str, found: Iterable[str], kind: str) -> None:
 
 
 def assert_within(name: str, found: Iterable[str], kind: str) -> None:
-    """The same where not all that a list has needs to be found."""
+    """Fails, naming each line, if names found are missing from a list, which may have more."""
     expected = set(pinned(name))
     unknown = [
         f"this name is {kind}: {line} isn't in tests/data/names/{name}.txt" for line in sorted(set(found) - expected)

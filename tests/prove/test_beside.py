@@ -1,4 +1,4 @@
-"""The judge of what stands beside jobs: what can be held against the truth, and when a thing is as it should be."""
+"""The judge of resources beside jobs: when they can be compared with the truth, and when they match it."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the proof lets go wrong, drawn from a seed."""
+"""The faults of the proof, drawn from a seed."""
 
 import random
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the proof of first reads takes for proved."""
+"""The judge of first reads: the results that count as proved."""
 
 from typing import Any
 

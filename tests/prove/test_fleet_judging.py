@@ -1,4 +1,4 @@
-"""What the proof of the fleet takes for proved: each thing that isn't as it should be is told."""
+"""The judge of the fleet: it reports each deviation."""
 
 import asyncio
 from collections import Counter
@@ -123,7 +123,7 @@ def test_nothing_is_counted_while_housekeeping_goes_on(at: str, begins: str) -> 
 
 def test_slow_answers_take_nothing_from_the_rate_and_no_job_comes_again_before_the_others() -> None:
     async def go() -> tuple[list[tuple[str, str]], int]:
-        """What was noted, and how many additions were under way at a time."""
+        """Returns the recorded requests, and the most concurrent additions."""
         emulator = Emulator({"one": DEVELOPMENT_KEY, "two": DEVELOPMENT_KEY})
         server = Server(emulator)
         address = f"http://127.0.0.1:{await server.start()}"

@@ -1,4 +1,4 @@
-"""The judge of what came in: what writers note is what was written, and whatever is lost or doubled is seen."""
+"""The judge of ingestion: writers record exactly their writes, and each loss or duplicate is found."""
 
 import random
 from copy import deepcopy
@@ -22,7 +22,7 @@ _LOGGED = "2026-08-06T12:00:00.0000000Z"
 
 
 def _life(plan: Plan, number: int = 0) -> tuple[Life, bytes]:
-    """What a pen writes in some appends, and the end of a blob that is sealed."""
+    """Returns a pen's record and content of some appends, up to the end of a sealed blob."""
     life, content = Life(plan.blob(number), number), b""
     pen = Pen(plan, random.Random(plan.name), _BEGIN)  # noqa: S311  # the same each time
     for turn in range(8):
@@ -35,7 +35,7 @@ def _life(plan: Plan, number: int = 0) -> tuple[Life, bytes]:
 
 
 def _answer(node: str, *lives: tuple[Life, int]) -> dict[str, Any]:
-    """What the API says where all is as it should be."""
+    """Returns the API's answer without deviations."""
     truth = truth_of(node, lives)
     nothing = ("withoutTime", "outOfWindow", "ofTooManyNodes", "ofTooManyTasks", "beyondLimit", "late", "noNumbers")
     return {

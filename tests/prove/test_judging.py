@@ -1,4 +1,4 @@
-"""The judge of the proof: what can be held against the truth, and when a job is as it should be."""
+"""The judge of the proof: when a job can be compared with the truth, and when it matches it."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

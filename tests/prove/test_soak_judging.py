@@ -1,4 +1,4 @@
-"""Of the soak: what its judge says of memory and tables that grow, and of those that don't."""
+"""The judge of the soak: its verdict on memory and tables that grow, and on those that don't."""
 
 import math
 from datetime import UTC, datetime
@@ -45,7 +45,7 @@ def test_a_short_run_says_nothing_of_memory() -> None:
 
 
 def looks(table: str, rows: list[int], largest: int = 1) -> list[TableLook]:
-    """One every five minutes, and a hundred blobs in each."""
+    """Returns a sample every five minutes, with a hundred more blobs in each."""
     return [
         TableLook(number * 5, number * 100, {table: RowCount(count, largest)})
         for number, count in enumerate(rows, start=1)

@@ -1,4 +1,4 @@
-"""The scenarios as values: what they promise to those who look at the dashboard, and to tests that count."""
+"""The scenarios as values: their guarantees for viewers of the dashboard, and for tests that count."""
 
 import re
 

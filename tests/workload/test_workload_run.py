@@ -1,4 +1,4 @@
-"""The workload as people start it, against the emulator as people start it."""
+"""The workload and the emulator as users start them."""
 
 import contextlib
 import json
@@ -22,7 +22,7 @@ PATIENCE = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """The emulator's address, and a way to start workloads that are stopped after the test."""
+    """The emulator's address, and a function that starts workloads, which are stopped after the test."""
 
     url: str
     start: Callable[..., "subprocess.Popen[str]"]
@@ -45,7 +45,7 @@ class Running:
 
 
 def own(jobs: dict[str, dict[str, Any]]) -> set[str]:
-    """The jobs that no schedule made."""
+    """Returns the jobs that no schedule created."""
     return {name for name in jobs if ":" not in name}
 
 
