@@ -1,4 +1,4 @@
-"""Rounds over pools: their claims are true whatever changes meanwhile, and bugs that make them false are caught."""
+"""Rounds over pools: their claims are true despite concurrent changes, and bugs that make them false are caught."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace

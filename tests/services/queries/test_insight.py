@@ -1,4 +1,4 @@
-"""The job statistics are true after every poll, whatever happened in previous polls: `World.check`."""
+"""The job statistics are true after every poll, even after failed or overtaken polls: `World.check`."""
 
 import random
 from datetime import timedelta

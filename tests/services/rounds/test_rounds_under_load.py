@@ -63,7 +63,7 @@ def test_a_first_read_that_outlasts_its_round_by_far_goes_on_in_the_queue(world:
 @pytest.mark.parametrize("takes", range(6, 40, 3))
 @pytest.mark.parametrize("storage_takes", [0.5, 5])
 def test_a_poll_may_be_broken_off_anywhere(world: World, takes: int, storage_takes: float) -> None:
-    """Later polls find the truth, whatever the process has in memory."""
+    """Later polls find the truth, for any cached state of the process."""
     names = [f"task-{number:02}" for number in range(12)]
     job = world.create("Render", *names)
     polled_for_a_while(world)

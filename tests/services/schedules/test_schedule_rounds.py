@@ -1,4 +1,4 @@
-"""Polls of job schedules: their claims are true whatever changes meanwhile, at the expected cost."""
+"""Polls of job schedules: their claims are true despite concurrent changes, at the expected cost."""
 
 import asyncio
 from collections.abc import Iterator
