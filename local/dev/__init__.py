@@ -1,4 +1,4 @@
-"""The commands behind dev.py: set-up, the local stack, checks and builds.
+"""The commands behind dev.py: setup, the local stack, checks and builds.
 
-Everything here runs before anything is installed, so it keeps to the standard library. It never imports the app.
+This package runs before anything is installed, so it uses only the standard library. It never imports the app.
 """

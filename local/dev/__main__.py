@@ -1,4 +1,4 @@
-"""Lets `python -m local.dev` do what `python3 dev.py` does."""
+"""Makes `python -m local.dev` equivalent to `python3 dev.py`."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`clean`: removes everything that dev.py and the tools made, so that the next command starts as on a fresh clone."""
+"""`clean`: removes all products of dev.py and the tests, so that the next command starts as on a fresh clone."""
 
 import shutil
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ BUSY = "A `dev.py up` is running in this checkout; stop it before cleaning."
 
 
 def clean(checkout: Checkout) -> int:
-    """Remove what was made; sources and what the person put elsewhere stay."""
+    """Removes the products; sources and files that the user put elsewhere stay."""
     with alone(checkout.state / "up.lock", busy=BUSY):
         for path in _made(checkout.root):
             say(f"  removing {path.relative_to(checkout.root)}")

@@ -34,7 +34,7 @@ LAST_PORT = 65535
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run one command; the exit code is 0 when it did what was asked."""
+    """Runs one command; returns the exit code, 0 on success."""
     own, further = split(arguments)
     options = parser().parse_args(own)
     options.further = further
@@ -55,7 +55,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def split(arguments: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
-    """Arguments for dev.py itself, and those that it passes on untouched to pytest or a script."""
+    """Splits arguments into those of dev.py and those that it passes on unchanged to pytest or a script."""
     own = OWN_ARGUMENTS.get(arguments[0], len(arguments)) if arguments else 0
     if arguments[1:2] in (["-h"], ["--help"]) and arguments[0] not in OWN_HELP:
         own = 2
@@ -190,7 +190,7 @@ def _account(text: str) -> str:
 
 @contextlib.contextmanager
 def _stop_signals() -> Iterator[None]:
-    """SIGTERM and SIGHUP interrupt whatever runs, as Ctrl-C does."""
+    """Makes SIGTERM and SIGHUP interrupt the program like Ctrl-C."""
 
     def stop(_number: int, _frame: FrameType | None) -> None:
         raise StopRequested

@@ -1,6 +1,6 @@
-"""Commands that hand over to a program, whose exit code and terminal become theirs: `test`, `backup`, `bench` and more.
+"""Commands that hand over to a program with its exit code and terminal: `test`, `backup`, `bench` and more.
 
-On POSIX the program takes this process's place, so Ctrl-C, debuggers and signals work as if it had been called.
+On POSIX the program replaces this process, so Ctrl-C, debuggers and signals work as if it had been called directly.
 """
 
 import os
@@ -20,11 +20,11 @@ FAST = "--fast"
 WEB = "web"
 WEB_TESTS = "tests/web"
 INFRA = ("app-registration", "deploy-check", "event-subscriptions", "publish", "smoke-test")
-"""Scripts of `infra/` that people, hooks and pipelines start; they need the standard library only."""
+"""Scripts of `infra/` that users, hooks and pipelines start; they need the standard library only."""
 
 
 def test(checkout: Checkout, arguments: Sequence[str]) -> int:
-    """Run pytest over the whole suite, or over the paths that the arguments name; only what these need is set up.
+    """Runs pytest over the whole suite, or over the named paths, after setting up only their prerequisites.
 
     With `--fast` among the arguments it runs FAST_PATHS without SLOW_TESTS, with fewer examples of property tests. WEB
     as the first of them stands for WEB_TESTS, the unit tests of the dashboard.
@@ -49,28 +49,28 @@ def test(checkout: Checkout, arguments: Sequence[str]) -> int:
 
 
 def spread(root: Path, arguments: Sequence[str]) -> Sequence[str]:
-    """How the tests that the arguments name run: the whole suite on all cores, file by file, and few tests here.
+    """Returns the distribution options: the whole suite on up to four processes, file by file; named tests in one.
 
-    Files come in the order of their names, so that the few long tests don't run alone at the end.
+    Files run in the order of their names, so that the few long tests don't run alone at the end.
     """
     named = named_paths(root, arguments)
     return () if named else ("--numprocesses=auto", "--maxprocesses=4", "--dist=loadfile", "--no-loadscope-reorder")
 
 
 def emulator(checkout: Checkout, arguments: Sequence[str]) -> int:
-    """Serve the Batch emulator alone, until Ctrl-C; the arguments are its own."""
+    """Serves the Batch emulator alone, until Ctrl-C; the arguments are its own."""
     prepare(checkout, node=False)
     return _hand_over(checkout, ("local.batch_emulator", *arguments), {**os.environ, "PYTHONUNBUFFERED": "1"})
 
 
 def backup(checkout: Checkout, command: str, arguments: Sequence[str]) -> int:
-    """Run `backup` or `restore`; the arguments are its own."""
+    """Runs `backup` or `restore`; the arguments are its own."""
     prepare(checkout, node=False)
     return _hand_over(checkout, ("local.backup", command, *arguments), os.environ)
 
 
 def run_script(checkout: Checkout, kind: str, name: str | None, arguments: Sequence[str]) -> int:
-    """Run `bench/NAME.py` or `local/prove/NAME.py`, where `-` is `_`; without a name, list those that exist."""
+    """Runs `bench/NAME.py` or `local/prove/NAME.py`, where `-` is `_`; lists the existing ones without a name."""
     names = script_names(checkout.root / FOLDERS[kind])
     if name is None:
         say(f"{kind}: {_listed(names)}")
@@ -83,7 +83,7 @@ def run_script(checkout: Checkout, kind: str, name: str | None, arguments: Seque
 
 
 def infra(checkout: Checkout, name: str | None, arguments: Sequence[str]) -> int:
-    """Run `infra/NAME.py` with this Python, installing nothing; without a name, list those there are."""
+    """Runs `infra/NAME.py` with this Python, installing nothing; lists the existing ones without a name."""
     if name is None:
         say(f"infra: {_listed(INFRA)}")
         return 0

@@ -1,7 +1,7 @@
-"""`check`: everything that can be said about the code without running it. Runs all tools, shows what fails.
+"""`check`: all checks of the code that don't run it. Runs all tools and shows the failures.
 
-`check --fast` runs those of them that take a second or two, as the hooks in .pre-commit-config.yaml do. It installs
-nothing for the dashboard, so it runs Biome only where that is installed.
+`check --fast` runs the tools that take a second or two, like the hooks in .pre-commit-config.yaml. It installs nothing
+for the dashboard, so it runs Biome only if that is installed.
 """
 
 from collections.abc import Callable, Iterator
@@ -26,17 +26,17 @@ COMPILER = "node_modules/typescript/bin/tsc"
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """`find` gives what is wrong, in words for a person; an empty text when all is well."""
+    """A check; `find` returns a description of the faults, empty if there are none."""
 
     title: str
     find: Callable[[], str]
 
 
 def check(checkout: Checkout, *, strict: bool = False, fast: bool = False) -> int:
-    """Run every check, or the fast ones, show the output of those that fail; 1 if any does.
+    """Runs every check, or the fast ones, and shows the output of failed ones; returns 1 if any fails.
 
-    Figures in docs that are older than their code are named; only if `strict` do they count as failures. Subjects of
-    commits that are older than the rules for them are named, too.
+    Figures in docs that are older than their code are named, and count as failures only if `strict`. Subjects of
+    commits that are older than the rules for them are also only named.
     """
     prepare(checkout, node=not fast and (checkout.web / "package.json").exists())
     failed = 0
@@ -60,7 +60,7 @@ def check(checkout: Checkout, *, strict: bool = False, fast: bool = False) -> in
 
 
 def check_message(path: Path) -> int:
-    """Show what is wrong with the subject of the commit message in a file, as git gives it to hooks; 1 if anything."""
+    """Shows the faults of the subject of a commit message in a file, as hooks get it from git; returns 1 if any."""
     faults = message_faults(path.read_text(encoding="utf-8"))
     if faults:
         say(f"The commit's subject: {'; '.join(faults)}. CONTRIBUTING.md has the rules.")
@@ -97,7 +97,7 @@ def checks(checkout: Checkout) -> Iterator[Check]:
 
 
 def workflows(root: Path) -> list[str]:
-    """The workflow files, named: actionlint finds them by itself in a git checkout only."""
+    """Returns the paths of the workflow files, which actionlint finds on its own only in a git checkout."""
     return [path.relative_to(root).as_posix() for path in sorted((root / ".github/workflows").glob("*.y*ml"))]
 
 
@@ -107,12 +107,12 @@ def _tool(checkout: Checkout, title: str, tool: str, *arguments: str) -> Check:
 
 
 def _web_tool(checkout: Checkout, title: str, program: str, *arguments: str) -> Check:
-    """A check by a program among the dashboard's packages, which Node runs."""
+    """Returns a check by a program among the dashboard's packages, which Node runs."""
     return Check(title, lambda: _complaints(checkout, (str(checkout.node), program, *arguments), folder="web"))
 
 
 def _complaints(checkout: Checkout, command: tuple[str, ...], *, folder: str = ".") -> str:
-    """What a tool says when it fails; a tool that cannot be started is a complaint too."""
+    """Returns the output of a failed tool, or why it can't be started."""
     try:
         outcome = run_shown(command, cwd=checkout.root / folder)
     except Failure as failure:

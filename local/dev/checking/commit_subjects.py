@@ -1,8 +1,8 @@
-"""Subjects of commits: which of them break the rules of CONTRIBUTING.md. It reads git's log and changes nothing.
+"""Finds subjects of commits that break the rules of CONTRIBUTING.md. It reads git's log and changes nothing.
 
-It looks at the commits since the last release: since the newest tag `v…`, else since the commit that CHANGELOG.md names
-first. Those that build on the commit that first added this file must keep the rules; the others are only named. Merge
-commits are left out, as git and GitHub write their subjects.
+It checks the commits since the last release: since the newest tag `v…`, else since the commit that CHANGELOG.md names
+first. Commits based on the one that first added this file must follow the rules; earlier ones are only named. Merge
+commits are skipped, as git and GitHub write their subjects.
 """
 
 import re
@@ -22,13 +22,13 @@ IMPERATIVE_EXCEPTIONS = frozenset(
 )
 _FIRST_WORD = re.compile(r"[A-Z][a-z]+(?:['-][a-z]+)*(?=[ ,]|$)")
 _RELEASE_COMMIT = re.compile(r"^Commit (?P<commit>[0-9a-f]{7,40})\b", re.MULTILINE)
-_THIS_FILE = ":(glob)local/dev/**/commit_subjects.py"  # wherever it was moved
+_THIS_FILE = ":(glob)local/dev/**/commit_subjects.py"  # at any of its former paths
 _AUTOSQUASH = ("fixup! ", "squash! ", "amend! ")
 
 
 @dataclass(frozen=True, slots=True)
 class SubjectReport:
-    """Lines about commits: those that fail the check, and those that are only named; or why there are none."""
+    """Lines about commits: those that fail the check, and those that are only named; or the reason for having none."""
 
     failures: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
@@ -36,7 +36,7 @@ class SubjectReport:
 
 
 def subject_faults(subject: str) -> list[str]:
-    """What is wrong with a subject, in a few words each."""
+    """Returns short descriptions of a subject's faults."""
     first = _FIRST_WORD.match(subject)
     word = first.group() if first else ""
     faults = []
@@ -52,13 +52,13 @@ def subject_faults(subject: str) -> list[str]:
 
 
 def message_faults(message: str) -> list[str]:
-    """What is wrong with the subject of a message that is being written; none of commits that a rebase will absorb."""
+    """Returns the faults of a new message's subject; none for a commit that a rebase will absorb."""
     subject = next((line for line in message.splitlines() if line.strip() and not line.startswith("#")), "")
     return [] if subject.startswith(_AUTOSQUASH) else subject_faults(subject)
 
 
 def commit_subjects(root: Path) -> SubjectReport:
-    """The commits since the last release whose subjects break the rules, or why they can't be checked."""
+    """Returns the commits since the last release whose subjects break the rules, or why they can't be checked."""
     shallow = git_output(root, "rev-parse", "--is-shallow-repository")
     if shallow is None:
         return _unchecked("this is no checkout of git")
@@ -79,7 +79,7 @@ def commit_subjects(root: Path) -> SubjectReport:
 
 
 def last_release(root: Path) -> str | None:
-    """The newest tag `v…` that the present commit has behind it, else the commit that CHANGELOG.md names first."""
+    """Returns the newest tag `v…` among HEAD's ancestors, else the commit that CHANGELOG.md names first."""
     if tag := git_output(root, "describe", "--tags", "--abbrev=0", "--match", "v[0-9]*"):
         return tag
     changelog = root / "CHANGELOG.md"
@@ -92,7 +92,7 @@ def _unchecked(reason: str) -> SubjectReport:
 
 
 def _subjects(root: Path, *revisions: str) -> dict[str, str] | None:
-    """Short names and subjects of commits, the newest first; None where git doesn't know one of the revisions."""
+    """Returns short names and subjects of commits, the newest first; None if git doesn't know a revision."""
     found = git_output(root, "log", "--no-merges", "--format=%h%x00%s", *revisions)
     if found is None:
         return None

@@ -1,8 +1,8 @@
-"""Figures in docs, and the code that they speak of: which of them are older than it.
+"""Finds figures in docs that are older than the code that they measure.
 
-A benchmark or proof names the paths that it measures in `MEASURED_PATHS`; its section in docs bears the commit of its
-last run. This module compares both with git's log. Docstrings and comments don't count: figures stay valid where
-nothing else changed. It runs nothing and changes nothing.
+A benchmark or proof names the paths that it measures in `MEASURED_PATHS`; its section in docs has the commit of its
+last run. This module compares both with git's log. Docstrings and comments don't count: figures stay valid if nothing
+else changed. It runs nothing and changes nothing.
 """
 
 import ast
@@ -24,7 +24,7 @@ _FOLDERS = {"bench": "bench", "prove": "local/prove"}
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Figures that `dev.py KIND NAME` made; `commit` is None where they don't say of which they are."""
+    """Figures written by `dev.py KIND NAME`; `commit` is None if they don't state theirs."""
 
     kind: str
     name: str
@@ -36,14 +36,14 @@ class Section:
 
     @property
     def command(self) -> str:
-        """What of dev.py measures again and writes the figures."""
+        """Returns the dev.py command that measures again and writes the figures."""
         return f"bench all --only {self.name} --write" if self.kind == "bench" else f"prove {self.name} --write"
 
 
 def code_version(root: Path) -> str:
-    """The version and the commit of a checkout, marked `-dirty` where a tracked file differs from that commit.
+    """Returns the version and commit of a checkout, with `-dirty` if a tracked file differs from that commit.
 
-    Pages of docs don't count: one run after the other writes its figures there.
+    Pages of docs don't count, as consecutive runs write their figures there.
     """
     version = tomllib.loads((root / "pyproject.toml").read_text())["project"]["version"]
     commit = git_output(root, "describe", "--always")
@@ -52,7 +52,7 @@ def code_version(root: Path) -> str:
 
 
 def sections(root: Path) -> list[Section]:
-    """All figures in docs that a benchmark or proof of this checkout makes."""
+    """Returns all figures in docs that come from a benchmark or proof of this checkout."""
     found = []
     for kind, (page, pattern) in _PAGES.items():
         path = root / page
@@ -68,7 +68,7 @@ def script_of(root: Path, kind: str, name: str) -> Path:
 
 
 def measured_paths(script: Path) -> Sequence[str]:
-    """What a benchmark or proof measures, read from its source without running it; nothing where it doesn't say."""
+    """Returns the paths that a benchmark or proof measures, from its source without running it; may be empty."""
     for node in ast.parse(script.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == ["MEASURED_PATHS"]:
             return tuple(ast.literal_eval(node.value))
@@ -76,7 +76,7 @@ def measured_paths(script: Path) -> Sequence[str]:
 
 
 def old_figures(root: Path) -> list[str]:
-    """A sentence for each section that is older than what it measures, or one why that can't be told."""
+    """Returns a sentence for each section that is older than its measured code, or can't be checked."""
     shallow = git_output(root, "rev-parse", "--is-shallow-repository")
     if shallow is None:
         return ["Whether figures in docs are of the present code can't be told: this is no checkout of git."]
@@ -101,7 +101,7 @@ def _judged(root: Path, section: Section) -> str | None:
 
 
 def _is_same_code(root: Path, commit: str, paths: Sequence[str]) -> bool:
-    """True where all files that changed since a commit are Python, and differ in docstrings and comments alone."""
+    """Returns True if all files changed since a commit are Python, and differ only in docstrings and comments."""
     head = git_output(root, "rev-parse", "HEAD") or ""
     changed = git_output(root, "diff", "--no-renames", "--name-only", commit, head, "--", *paths)
     return changed is not None and all(
@@ -111,7 +111,7 @@ def _is_same_code(root: Path, commit: str, paths: Sequence[str]) -> bool:
 
 @cache
 def _code(root: Path, commit: str, name: str) -> str:
-    """A module's syntax tree without its docstrings; `commit` where there is no such module, or none that parses."""
+    """Returns a module's syntax tree without docstrings, or a text unique to `commit` without a valid module."""
     try:
         tree = ast.parse(git_output(root, "show", f"{commit}:{name}") or commit)
     except SyntaxError:
@@ -123,7 +123,7 @@ def _code(root: Path, commit: str, name: str) -> str:
 
 
 def _is_text(statement: ast.stmt) -> bool:
-    """A docstring of a module, class, function or attribute."""
+    """Returns whether a statement is a docstring of a module, class, function or attribute."""
     return (
         isinstance(statement, ast.Expr)
         and isinstance(statement.value, ast.Constant)
@@ -132,7 +132,7 @@ def _is_text(statement: ast.stmt) -> bool:
 
 
 def replaced(page: str, name: str, text: str) -> str:
-    """A page with other figures of that name: in the place of the old ones, or in a section of their own at the end."""
+    """Returns a page with new figures of that name: in place of the old ones, or in a new section at the end."""
     block = f"<!-- figures of {name} -->\n{text.strip()}\n<!-- end of figures -->\n"
     for match in FIGURES.finditer(page):
         if match["name"] == name:

@@ -1,7 +1,7 @@
-"""Names the test modules that guard a module of the app: those that import it, be it through worlds and other helpers.
+"""Names the test modules that guard a module of the app by importing it, directly or through helpers.
 
-Where none does, those of the modules that import it are named instead, and so on. It reads import statements only; what
-a test reaches by HTTP or a browser doesn't show here.
+If there are none, it names those of the modules that import it, and so on. It reads only import statements, so tests
+that reach a module by HTTP or a browser are missing.
 """
 
 import ast
@@ -17,7 +17,7 @@ type Importers = Mapping[str, frozenset[str]]
 
 
 def guards(checkout: Checkout, path: str) -> int:
-    """Prints the test modules of one file, one a line. Raises Failure where it is no Python file of the checkout."""
+    """Prints the test modules of one file, one a line. Raises Failure if it is no Python file of the checkout."""
     file = Path(path).resolve()
     if file.suffix != ".py" or not file.is_file() or not file.is_relative_to(checkout.root):
         raise Failure(f"{path} is no Python file of this checkout; name one such as shared/domain/jobs/jobs.py.")
@@ -31,7 +31,7 @@ def guards(checkout: Checkout, path: str) -> int:
 
 
 def importers_of(root: Path) -> Importers:
-    """The modules that import each module, by dotted name."""
+    """Returns the modules that import each module, by dotted name."""
     files = [root / "function_app.py", *(file for folder in _FOLDERS for file in (root / folder).rglob("*.py"))]
     found: dict[str, set[str]] = {}
     for file in files:
@@ -42,7 +42,7 @@ def importers_of(root: Path) -> Importers:
 
 
 def guards_of(module: str, importers: Importers) -> frozenset[str]:
-    """The tests that import a module through no other module of the app; else those of the modules that import it."""
+    """Returns tests that import a module through no other app module; else those of the modules that import it."""
     seen, edge = {module}, {module}
     while edge:
         helpers = _reached(edge, importers, inside="tests")
@@ -55,7 +55,7 @@ def guards_of(module: str, importers: Importers) -> frozenset[str]:
 
 
 def _reached(modules: Iterable[str], importers: Importers, *, inside: str) -> set[str]:
-    """Modules of a folder that import one of these, directly or through others of that folder."""
+    """Returns modules of a folder that import one of these, directly or through others of that folder."""
     found: set[str] = set()
     edge = set(modules)
     while edge:

@@ -1,6 +1,6 @@
-"""docs/licences.md: the licence of everything that is deployed, from the metadata of the packages.
+"""docs/licences.md: the licence of each deployed package, from the packages' metadata.
 
-`lock` writes the page, `check` holds it against what is installed. A licence that isn't in `ALLOWED` is a fault:
+`lock` writes the page, `check` compares it with the installed packages. A licence missing in `ALLOWED` is a fault:
 somebody has to read it first.
 """
 
@@ -31,7 +31,7 @@ ALLOWED = {
     "MPL-2.0 AND (Apache-2.0 OR MIT)",
     "PSF-2.0",
 }
-"""None of them asks for the source of what uses it; MPL-2.0 asks for that of changes to the package itself."""
+"""None of them requires publishing the source of its users; MPL-2.0 requires that of changes to the package itself."""
 SPDX = {
     "MIT License": "MIT",
     "Apache Software License": "Apache-2.0",
@@ -55,7 +55,7 @@ def write_licences(checkout: Checkout) -> None:
 
 
 def licence_faults(checkout: Checkout) -> Iterator[str]:
-    """A sentence for each licence that nobody has read, and one if the page isn't as it should be."""
+    """Yields a sentence for each unapproved licence, and one if the page is outdated."""
     for name, _, licence in (*python_licences(checkout), *web_licences(checkout.root)):
         if licence not in ALLOWED:
             yield f"{name} has the licence {licence!r}: read it, then allow it in local/dev/checking/licences.py."
@@ -65,7 +65,7 @@ def licence_faults(checkout: Checkout) -> Iterator[str]:
 
 
 def page(checkout: Checkout) -> str:
-    """The page as it should be."""
+    """Returns the page for the installed packages."""
     return (
         f"{HEAD}\n## Python\n{_table(python_licences(checkout))}\n## Dashboard\n{_table(web_licences(checkout.root))}"
     )
@@ -77,7 +77,7 @@ def _table(rows: Iterator[tuple[str, str, str]]) -> str:
 
 
 def python_licences(checkout: Checkout) -> Iterator[tuple[str, str, str]]:
-    """Name, version and licence of every package in requirements.txt."""
+    """Yields name, version and licence of every package in requirements.txt."""
     held = {normalized_name(found.name): found for found in metadata.distributions(path=[str(checkout.packages)])}
     lock = (checkout.root / "requirements.txt").read_text(encoding="utf-8")
     for line in logical_lines(lock.splitlines()[1:]):
@@ -87,7 +87,7 @@ def python_licences(checkout: Checkout) -> Iterator[tuple[str, str, str]]:
 
 
 def _licence(package: metadata.PackageMetadata | Message) -> str:
-    """The licence as an SPDX expression where that is known."""
+    """Returns the licence, as an SPDX expression where known."""
     expression = package.get("License-Expression")
     classifiers = [text.rpartition(" :: ")[2] for text in package.get_all("Classifier") or [] if "License ::" in text]
     stated = [text for text in (expression, package.get("License"), *classifiers) if text and "\n" not in text]
@@ -96,7 +96,7 @@ def _licence(package: metadata.PackageMetadata | Message) -> str:
 
 
 def web_licences(root: Path) -> Iterator[tuple[str, str, str]]:
-    """Name, version and licence of every package of the dashboard, including those that only build it."""
+    """Yields name, version and licence of every package of the dashboard, including those that only build it."""
     packages = json.loads((root / "web/package-lock.json").read_text(encoding="utf-8"))["packages"]
     for path, package in sorted(packages.items()):
         if path:

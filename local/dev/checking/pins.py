@@ -1,8 +1,8 @@
-"""The pinned lock files: compiled from the short `.in` files, and whether they still are.
+"""The pinned lock files: compiles them from the short `.in` files, and checks that they match these.
 
-A lock's first line holds the hash of its inputs, so freshness is seen without a network. Each package has the hashes of
-its files, which pip and npm compare before they install anything. Locks name no index, no host and no address: where
-packages come from is each person's own configuration.
+A lock's first line holds the hash of its inputs, so the check needs no network. Each package has the hashes of its
+files, which pip and npm compare before they install anything. Locks name no index, host or address: users configure
+their own package sources.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ NODE_FOLDERS = ("local/node", "web")
 
 
 def lock_all(checkout: Checkout, *, upgrade: bool) -> None:
-    """Compile every lock again; versions stay unless `upgrade`."""
+    """Compiles every lock again; versions stay unless `upgrade`."""
     for inputs in PYTHON_LOCKS:
         _lock_python(checkout, inputs, upgrade=upgrade)
     for folder in NODE_FOLDERS:
@@ -37,7 +37,7 @@ def lock_all(checkout: Checkout, *, upgrade: bool) -> None:
 
 
 def stale_locks(root: Path) -> Iterator[str]:
-    """A sentence for everything that is wrong with a lock file."""
+    """Yields a sentence for each fault of a lock file."""
     for inputs in PYTHON_LOCKS:
         yield from _python_faults(root, inputs)
     for folder in NODE_FOLDERS:
@@ -75,7 +75,7 @@ def _python_faults(root: Path, inputs: tuple[str, ...]) -> Iterator[str]:
 
 
 def logical_lines(lines: Iterable[str]) -> list[str]:
-    """The requirements of a lock, each on one line, with the backslashes and indents between them gone."""
+    """Returns the requirements of a lock, each on one line, without backslashes and indents."""
     return re.sub(r" \\\n\s+", " ", "\n".join(lines)).splitlines()
 
 

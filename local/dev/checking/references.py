@@ -1,7 +1,7 @@
-"""References that lead nowhere: links, headings, paths of this repository and numbers of ADRs, in docs and docstrings.
+"""Finds dead references in docs and docstrings: links, headings, paths of this repository and numbers of ADRs.
 
-Docs are the pages under `docs` and the two at the root. Of Python files docstrings and comments are read, nothing else:
-a path in code is found missing when the code runs.
+Docs are the pages under `docs` and the two at the root. Of Python files only docstrings and comments are read: a
+missing path in code shows when the code runs.
 """
 
 import ast
@@ -37,7 +37,7 @@ _ANY = re.compile(rf"{_PATH.pattern}|{_ADR.pattern}")
 
 
 def dead_references(root: Path) -> list[str]:
-    """A line for each reference that leads nowhere: the file, the line in it, and what isn't there."""
+    """Returns a line for each dead reference: the file, the line in it, and the missing target."""
     found = []
     for path in (*(root / name for name in PAGES), *_files(root / "docs", ".md")):
         text = path.read_text(encoding="utf-8") if path.exists() else ""
@@ -52,7 +52,7 @@ def dead_references(root: Path) -> list[str]:
 
 
 def anchors(text: str) -> set[str]:
-    """The anchors of a page's headings, as GitHub makes them: of equal ones the second ends in `-1`."""
+    """Returns the anchors of a page's headings, as GitHub creates them: of equal ones the second ends in `-1`."""
     found: Counter[str] = Counter()
     names = set()
     for heading in _HEADING.findall(_without_fences(text)):
@@ -64,7 +64,7 @@ def anchors(text: str) -> set[str]:
 
 
 def _files(folder: Path, suffix: str) -> list[Path]:
-    """The files of a folder and those below, but for packages of Node."""
+    """Returns the files of a folder and its subfolders, except packages of Node."""
     found = []
     for place, folders, names in folder.walk():
         folders[:] = [name for name in folders if name != "node_modules"]
@@ -77,12 +77,12 @@ def _told(root: Path, path: Path, text: str, at: int, words: str) -> str:
 
 
 def _without_fences(text: str) -> str:
-    """The text with blanks in place of code blocks, so that everything else stays where it is."""
+    """Returns the text with blanks in place of code blocks, so that all positions stay the same."""
     return _FENCE.sub(lambda block: re.sub(r"[^\n]", " ", block[0]), text)
 
 
 def _in_page(root: Path, path: Path, text: str) -> Iterator[tuple[int, str]]:
-    """Where the page has a dead reference, and what it is."""
+    """Yields the line number and a description of each dead reference in the page."""
     blank = _without_fences(text)
     prose = _SPAN.sub(lambda span: " " * len(span[0]), blank)
     for link in _LINK.finditer(prose):
@@ -92,7 +92,7 @@ def _in_page(root: Path, path: Path, text: str) -> Iterator[tuple[int, str]]:
 
 
 def _dead_link(path: Path, text: str, target: str) -> str:
-    """What is wrong with the target of a link; empty where it leads somewhere, or out of the repository."""
+    """Returns the fault of a link's target; empty if it exists, or is outside the repository."""
     if re.match(r"[a-z][a-z0-9+.\-]*:|//|/", target, re.IGNORECASE):
         return ""
     name, _, anchor = unquote(target).partition("#")
@@ -106,7 +106,7 @@ def _dead_link(path: Path, text: str, target: str) -> str:
 
 
 def _in_text(root: Path, text: str) -> Iterator[tuple[int, str]]:
-    """Dead paths and numbers of ADRs in any text."""
+    """Yields dead paths and numbers of ADRs in any text."""
     for span in _SPAN.finditer(text):
         for word in re.finditer(r"\S+", span[1]):
             path = re.sub(r"(?:::.*|:\d+.*|#.*|[,;.]+)\Z", "", word[0])
@@ -128,7 +128,7 @@ def _exists(root: Path, path: str) -> bool:
 
 
 def _prose(source: str) -> Iterator[tuple[int, str]]:
-    """Docstrings, those of constants too, and comments, each with the number of its first line."""
+    """Yields docstrings, including those of constants, and comments, each with the number of its first line."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             yield node.lineno, node.value.value

@@ -1,1 +1,1 @@
-"""Builds what is deployed: wheels, bytecode, the zip and its contents as CycloneDX."""
+"""Builds the deployed package: wheels, bytecode, the zip and its contents as CycloneDX."""

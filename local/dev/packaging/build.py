@@ -1,11 +1,11 @@
-"""`build`: the zip that is deployed: app, dashboard, and all dependencies for the machine that Azure runs it on.
+"""`build`: the deployed zip with the app, the dashboard, and all dependencies for Azure's machines.
 
-The same files give the same bytes in any folder and at any time: names are sorted and time stamps fixed, and
-dependencies are wheels by their hashes. `.funcignore` counts here as it does for the platform's own tools.
+The same files give the same bytes in any folder and at any time: names are sorted, time stamps are fixed, and
+dependencies are wheels by their hashes. `.funcignore` applies as in the platform's own tools.
 
-Beside each Python file stands its bytecode, which Python takes without looking at the source (PEP 552, "unchecked"):
-Azure runs apps from a package that is mounted read-only, where Python can't store what it compiled, and packages don't
-keep the time stamps by which it would know that bytecode is the source's.
+Each Python file has its bytecode beside it, which Python loads without reading the source (PEP 552, "unchecked"). Azure
+mounts packages read-only, so Python can't store compiled bytecode there. Packages don't keep the time stamps by which
+Python would match bytecode to its source.
 """
 
 import fnmatch
@@ -28,11 +28,11 @@ DEPLOYED = ("host.json", "function_app.py", "requirements.txt", "functions", "sh
 EPOCH = (1980, 1, 1, 0, 0, 0)
 READABLE = 0o644 << 16
 UNIX = 3
-"""The system on which zips say they were made; Windows would say another."""
+"""The system on which zips claim to be created; Windows would write another."""
 
 
 def build(checkout: Checkout, *, remote: bool = False) -> int:
-    """Write the zip and print its hash; `remote` leaves the dependencies to a build in Azure."""
+    """Writes the zip and prints its hash; `remote` leaves the dependencies to a build in Azure."""
     prepare(checkout)
     archive = checkout.root / ARCHIVE
     dependencies = [] if remote else wheels.download(checkout)
@@ -46,7 +46,7 @@ def build(checkout: Checkout, *, remote: bool = False) -> int:
 
 
 def contents(root: Path, dependencies: list[Path]) -> Iterator[tuple[str, bytes]]:
-    """Name and content of every file to deploy: the app's, then those of the wheels it depends on."""
+    """Yields name and content of every deployed file: the app's, then those of the wheels it depends on."""
     for path in deployed_files(root):
         yield path.relative_to(root).as_posix(), path.read_bytes()
     for name, content in wheels.files_of(dependencies):
@@ -54,7 +54,7 @@ def contents(root: Path, dependencies: list[Path]) -> Iterator[tuple[str, bytes]
 
 
 def deployed_files(root: Path) -> Iterator[Path]:
-    """Every file to deploy, sorted; a Failure when a part is missing."""
+    """Yields the path of every deployed file, sorted. Raises Failure if a part is missing."""
     ignored = ignore_patterns(root / ".funcignore")
     for name in DEPLOYED:
         part = root / name
@@ -66,7 +66,7 @@ def deployed_files(root: Path) -> Iterator[Path]:
 
 
 def ignore_patterns(path: Path) -> list[str]:
-    """The lines of an ignore file. Negations are refused: they are not implemented here."""
+    """Returns the lines of an ignore file. Refuses negations, which aren't implemented."""
     lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
     patterns = [line for line in lines if line and not line.startswith("#")]
     for pattern in patterns:
@@ -76,7 +76,7 @@ def ignore_patterns(path: Path) -> list[str]:
 
 
 def is_ignored(name: str, patterns: Sequence[str]) -> bool:
-    """Whether a pattern matches the path or a folder on it; one with a slash before its end counts from the root."""
+    """Returns whether a pattern matches the path or one of its folders; an inner slash anchors it at the root."""
     parts = name.split("/")
     return any(_matches(parts, pattern) for pattern in patterns)
 
@@ -90,7 +90,7 @@ def _matches(parts: Sequence[str], pattern: str) -> bool:
 
 
 def write_archive(archive: Path, files: Iterable[tuple[str, bytes]]) -> None:
-    """Write a zip of these names and contents, with the bytecode of each Python file at the end."""
+    """Writes a zip of these names and contents, with the bytecode of each Python file at the end."""
     archive.parent.mkdir(parents=True, exist_ok=True)
     fresh = archive.with_name(f"{archive.name}.new")
     with zipfile.ZipFile(fresh, "w") as target:
@@ -113,13 +113,13 @@ def _add(target: zipfile.ZipFile, name: str, content: bytes) -> None:
 
 
 def bytecode_name(source: str) -> str:
-    """Where this Python looks for the bytecode of a source."""
+    """Returns the path where this Python expects the bytecode of a source."""
     path = PurePosixPath(source)
     return str(path.parent / "__pycache__" / f"{path.stem}.{sys.implementation.cache_tag}.pyc")
 
 
 def bytecode(sources: list[tuple[str, bytes]]) -> Iterator[bytes]:
-    """The bytecode of each source, which bears its name. Raises a Failure if one doesn't compile."""
+    """Yields the bytecode of each source, which contains its name. Raises Failure if one doesn't compile."""
     command = (sys.executable, "-I", "-S", compiling.__file__)
     done = subprocess.run(command, input=marshal.dumps(sources), stdout=subprocess.PIPE, check=True)
     answers = io.BytesIO(done.stdout)

@@ -1,7 +1,7 @@
-"""Compiles Python files for a package, as a program that does nothing else: sources come in, bytecode goes out.
+"""Compiles Python files for a package in a separate program: reads sources, writes bytecode.
 
-What `marshal` writes depends on how often the process refers to an object, so the same source can give other bytes in a
-process that has imported other modules. In this one, started with `-I -S`, it is always the same.
+The output of `marshal` depends on the number of references to an object, so the same source can give other bytes in a
+process with other imported modules. This program, started with `-I -S`, always gives the same bytes.
 """
 
 import importlib.util
@@ -10,11 +10,11 @@ import sys
 import warnings
 
 UNCHECKED_HASH = 1
-"""The flags in the head of bytecode that Python takes without looking at its source (PEP 552)."""
+"""The flags in the head of bytecode that Python loads without reading its source (PEP 552)."""
 
 
 def bytecode(name: str, content: bytes) -> bytes | str:
-    """The bytecode of a source that is called `name` in it, or why there is none."""
+    """Returns the bytecode of a source with this name, or the error that prevents it."""
     try:
         code = compile(content, name, "exec", dont_inherit=True, optimize=0)
     except (SyntaxError, ValueError) as error:

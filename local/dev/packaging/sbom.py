@@ -1,7 +1,7 @@
 """`sbom`: the contents of the package as CycloneDX documents, one for Python and one for the dashboard.
 
-Two maintained tools make them, both pinned by the lock files: cyclonedx-py from the wheels that the package holds, and
-npm from the dashboard's lock file. Times and random numbers are taken out, so that they can be made again.
+Two maintained tools create them, both pinned by the lock files: cyclonedx-py from the wheels in the package, and npm
+from the dashboard's lock file. Times and random numbers are removed, so that the documents are reproducible.
 """
 
 import hashlib
@@ -35,7 +35,7 @@ type Document = dict[str, Any]
 
 
 def sbom(checkout: Checkout) -> int:
-    """Write both documents."""
+    """Writes both documents."""
     prepare(checkout)
     dependencies = wheels.download(checkout)
     with step(f"listing {PYTHON_DOCUMENT}"):
@@ -46,7 +46,7 @@ def sbom(checkout: Checkout) -> int:
 
 
 def write(checkout: Checkout, name: str, document: Document) -> None:
-    """Write a document and hold it against CycloneDX's schema. Raises a Failure."""
+    """Writes a document and validates it against CycloneDX's schema. Raises Failure."""
     path = checkout.root / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -55,11 +55,11 @@ def write(checkout: Checkout, name: str, document: Document) -> None:
 
 
 def python_document(checkout: Checkout, dependencies: Sequence[Path]) -> Document:
-    """The wheels, each with its licence, its hash and its dependencies."""
+    """Returns the document of the wheels, each with its licence, its hash and its dependencies."""
     with tempfile.TemporaryDirectory() as folder:
         for wheel in dependencies:
             _unpack_metadata(wheel, Path(folder))
-        # Without `site`, the Python that is asked for its packages has none but those in the folder.
+        # Without `site`, the Python whose packages are listed has only those in the folder.
         asked = ("-m", "cyclonedx_py", "environment", "-S", *OPTIONS, "--pyproject", "pyproject.toml", sys.executable)
         text = _output((str(checkout.python), *asked), cwd=checkout.root, environment={"PYTHONPATH": folder})
     document: Document = json.loads(text)
@@ -77,7 +77,7 @@ def _unpack_metadata(wheel: Path, folder: Path) -> None:
 
 
 def _depend(document: Document, names: Sequence[str]) -> None:
-    """Let the app depend on the packages of these names."""
+    """Adds the packages of these names to the app's dependencies."""
     root = document["metadata"]["component"]["bom-ref"]
     refs = {wheels.normalized_name(each["name"]): each["bom-ref"] for each in document["components"]}
     entries = {each["ref"]: each for each in document["dependencies"]}
@@ -85,13 +85,13 @@ def _depend(document: Document, names: Sequence[str]) -> None:
 
 
 def _key(wheel: str) -> tuple[str, str]:
-    """Name and version in the name of a wheel's file."""
+    """Returns name and version from a wheel's file name."""
     package, version, *_ = wheel.split("-")
     return wheels.normalized_name(package), version
 
 
 def web_document(checkout: Checkout) -> Document:
-    """The dashboard's packages, including those that only its build needs."""
+    """Returns the document of the dashboard's packages, including those that only its build needs."""
     text = _output((str(checkout.node), str(checkout.npm_program), *NPM), cwd=checkout.web)
     document: Document = json.loads(text)
     document.pop("serialNumber", None)
@@ -101,7 +101,7 @@ def web_document(checkout: Checkout) -> Document:
 
 
 def _output(command: Sequence[str], *, cwd: Path, environment: Mapping[str, str] | None = None) -> str:
-    """What a tool prints. Raises a Failure with its own words."""
+    """Returns the output of a tool. Raises Failure with the tool's own message."""
     given = {**os.environ, **(environment or {})}
     done = subprocess.run(command, cwd=cwd, env=given, capture_output=True, text=True, check=False)
     if done.returncode:

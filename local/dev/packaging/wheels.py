@@ -1,7 +1,7 @@
-"""The app's dependencies for the machine that Azure runs it on: wheels by their hashes, and the files in them.
+"""The app's dependencies for Azure's machines: wheels by their hashes, and the files in them.
 
-Only wheels are taken, so nothing is compiled, and the machine that builds needs neither Azure's system nor processor.
-They are unpacked here rather than installed by pip, whose records name the folder and the Python of the machine.
+Only wheels are used, so nothing is compiled, and the build machine needs neither Azure's system nor processor. They are
+unpacked here instead of by pip, whose records contain the folder and Python of the machine.
 """
 
 import re
@@ -16,7 +16,7 @@ from local.dev.system.shell import run_logged
 from local.dev.system.stamps import Step, fingerprint
 
 SITE_PACKAGES = ".python_packages/lib/site-packages"
-"""Where Azure Functions looks for the dependencies of a Python app."""
+"""The folder where Azure Functions looks for the dependencies of a Python app."""
 GLIBC = ("_2_28", "_2_17", "2014", "_2_12", "2010", "_2_5", "1")
 """Versions of manylinux that run on Flex Consumption's Debian, the newest first."""
 TARGET = (
@@ -31,7 +31,7 @@ INSTALLED_FOLDERS = ("purelib", "platlib")
 
 
 def download(checkout: Checkout) -> list[Path]:
-    """Every wheel of requirements.txt for the target, sorted; downloaded again only when that file changes."""
+    """Returns every wheel of requirements.txt for the target, sorted; downloads them only if that file changed."""
     lock, folder = checkout.root / "requirements.txt", checkout.state / "wheels"
     planned = Step(
         title="downloading the dependencies for Linux x86_64",
@@ -52,14 +52,14 @@ def _download(checkout: Checkout, lock: Path, folder: Path) -> None:
 
 
 def normalized_name(name: str) -> str:
-    """A package's name as package indexes compare it: lower case, with single hyphens (PEP 503)."""
+    """Returns a package's name as package indexes compare it: lower case, with single hyphens (PEP 503)."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def files_of(wheels: list[Path]) -> Iterator[tuple[str, bytes]]:
-    """Name under `SITE_PACKAGES` and content of every file, sorted by name. Scripts and headers are left out.
+    """Yields name under `SITE_PACKAGES` and content of every file, sorted by name, without scripts and headers.
 
-    Raises a Failure where two wheels hold different files of one name.
+    Raises Failure if two wheels hold different files of one name.
     """
     found: dict[str, tuple[bytes, str]] = {}
     for wheel in wheels:
@@ -76,7 +76,7 @@ def files_of(wheels: list[Path]) -> Iterator[tuple[str, bytes]]:
 
 
 def _installed_name(name: str) -> str | None:
-    """Where a wheel's file belongs; None for what an app in a zip has no use for."""
+    """Returns the installed path of a wheel's file; None for files that an app in a zip doesn't use."""
     if name.endswith((".pyc", "/RECORD")):
         return None
     folder, _, rest = name.partition("/")

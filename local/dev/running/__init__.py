@@ -1,1 +1,1 @@
-"""`up`: the local stack's programs, how each is called, and their supervision."""
+"""`up`: the local stack's programs, their command lines, and their supervision."""

@@ -1,6 +1,6 @@
-"""The programs of the local stack: how each is called and what environment it gets.
+"""The programs of the local stack: their command lines and environments.
 
-Only command lines are known here; the batch emulator, the functions host and the workload are not imported.
+It imports neither the Batch emulator, the functions host nor the workload.
 """
 
 import base64
@@ -35,10 +35,10 @@ OWN_SETTINGS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """What `up` was asked for.
+    """The options of `up`.
 
     With `accounts`, real accounts are watched and nothing is emulated. `kept_in` keeps the app's storage and the
-    emulated account between runs; what was due in between happens at the start.
+    emulated account between runs; work that was due in between happens at the start.
     """
 
     port: int = 7071
@@ -50,26 +50,26 @@ class Options:
 
 
 def fresh_key() -> str:
-    """A shared key as Batch hands them out: 64 bytes in base64."""
+    """Returns a shared key in Batch's format: 64 bytes in base64."""
     return base64.b64encode(secrets.token_bytes(64)).decode()
 
 
 @dataclass(frozen=True, slots=True)
 class Emulated:
-    """The account that the emulator serves in this run, under a key made for this run."""
+    """The account that the emulator serves in this run, under a key created for this run."""
 
     name: str = DEVELOPMENT_ACCOUNT
     key: str = field(default_factory=fresh_key)
 
 
 def base_environment() -> dict[str, str]:
-    """This environment without app settings of the person's shell: only what `up` says counts."""
+    """Returns this environment without app settings of the user's shell: only the settings of `up` count."""
     kept = {name: value for name, value in os.environ.items() if name not in OWN_SETTINGS}
     return {**kept, "PYTHONUNBUFFERED": "1"}
 
 
 def require_free(port: int) -> None:
-    """A Failure when something listens on the port already. Port 0 means any free one."""
+    """Raises Failure if something already listens on the port. Port 0 means any free one."""
     with socket.socket() as probe:
         if os.name != "nt":
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -82,7 +82,7 @@ def require_free(port: int) -> None:
 
 
 def emulator_program(checkout: Checkout, options: Options, account: Emulated, storage: str | None = None) -> Program:
-    """`storage` is where it writes the resource log and telemetry of nodes, as a connection string."""
+    """Returns the emulator's program; `storage` is the connection string for the resource log and node telemetry."""
     arguments = [
         *("--port", "0", "--account", f"{account.name}={account.key}"),
         *("--seed", str(options.seed), "--speed", f"{options.speed:g}"),
@@ -109,7 +109,7 @@ def host_program(checkout: Checkout, options: Options, settings: Mapping[str, st
 
 
 def app_settings(options: Options, storage: str, account: Emulated | None, emulator: str | None) -> dict[str, str]:
-    """The app settings of the host. Real accounts are polled at the product's own, slower rates."""
+    """Returns the app settings of the host. Real accounts are polled at the product's own, slower rates."""
     always = {"AzureWebJobsStorage": storage, "FUNCTIONS_WORKER_RUNTIME": "python"}
     if account is None or emulator is None:
         return {**always, "BATCH_ACCOUNTS": ",".join(options.accounts), "TICK_SCHEDULE": "*/10 * * * * *"}
@@ -121,7 +121,7 @@ def app_settings(options: Options, storage: str, account: Emulated | None, emula
         "TICK_SCHEDULE": "*/2 * * * * *",
         "POLL_SECONDS": "2",
         "MAX_BATCH_CALLS_PER_MINUTE": "100000",
-        "POLL_OVERLAP_SECONDS": "2",  # the emulator's nodes are at most a second off
+        "POLL_OVERLAP_SECONDS": "2",  # the clocks of the emulator's nodes are at most a second off
     }
 
 

@@ -1,6 +1,6 @@
-"""`up`: starts the local stack, tells where it is, and supervises it until a person stops it.
+"""`up`: starts the local stack, shows its addresses, and supervises it until the user stops it.
 
-One `up` a checkout; it ends whatever it started, and nothing else, however it ends.
+Only one `up` runs per checkout. However it ends, it ends all programs that it started, and no others.
 """
 
 import http.client
@@ -41,7 +41,7 @@ SECOND = "Another `dev.py up` is running in this checkout; stop it first, or use
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """What the stack answers on; the emulator's part is None when real accounts are watched."""
+    """The addresses of the stack; the emulator's part is None when real accounts are watched."""
 
     site: str
     storage: StorageAddresses
@@ -50,7 +50,7 @@ class Running:
 
 
 def up(checkout: Checkout, options: Options) -> int:
-    """Set up, start, supervise. Returns 0 when a person ended it; raises Failure otherwise."""
+    """Sets up, starts and supervises the stack. Returns 0 when the user ends it; raises Failure otherwise."""
     with alone(checkout.state / "up.lock", busy=SECOND):
         note = checkout.state / "up.json"
         note.unlink(missing_ok=True)
@@ -122,7 +122,7 @@ def _answers(site: str, path: str) -> bool:
 
 
 def _write_note(path: Path, running: Running, pids: dict[str, int]) -> None:
-    """`.local/up.json`: names that scripts outside rely on. Only its owner may read it: it holds keys."""
+    """Writes `.local/up.json`, whose names external scripts use. Only its owner may read it: it holds keys."""
     account = running.account
     note = {
         "dashboard": f"{running.site}/",
@@ -161,7 +161,7 @@ def _supervise(children: Children) -> NoReturn:
 
 
 def _listen_for_stop() -> Callable[[], bool]:
-    """From here on a signal only sets a mark, so that no child can be lost between its start and its listing."""
+    """Makes a signal only set a flag from now on, so that no child is lost between its start and its listing."""
     asked = False
 
     def ask(_number: int, _frame: FrameType | None) -> None:

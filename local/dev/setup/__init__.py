@@ -1,1 +1,1 @@
-"""Installs what a command needs, and nothing else. Imports local.dev.system."""
+"""Installs the prerequisites of a command, and nothing else. Imports local.dev.system."""

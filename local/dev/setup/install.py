@@ -1,6 +1,6 @@
-"""Set-up of a checkout: `.venv`, pinned packages, Azurite, the built dashboard. Again only when inputs change.
+"""Setup of a checkout: `.venv`, pinned packages, Azurite, the built dashboard. Repeated only if inputs change.
 
-pip installs, not a faster tool, because pip honours whatever index or proxy a person has configured for it; 20 s
+pip installs, not a faster tool, because pip honours any index or proxy that the user has configured for it; 20 s
 against 5 s, once.
 """
 
@@ -22,9 +22,9 @@ NOT_SOURCES = frozenset({"node_modules", "dist", "tests"})
 
 
 def prepare(checkout: Checkout, *, node: bool = True, dashboard: bool = True) -> None:
-    """Do every step of set-up that is not done yet.
+    """Runs every pending step of setup.
 
-    `node=False` leaves out what only Node makes, `dashboard=False` only the dashboard.
+    `node=False` leaves out products of Node, `dashboard=False` only the dashboard.
     """
     with alone(checkout.state / "setup.lock", busy="Waiting for another dev.py that is setting up.", wait=True):
         announced = False
@@ -38,7 +38,7 @@ def prepare(checkout: Checkout, *, node: bool = True, dashboard: bool = True) ->
 
 
 def plan(checkout: Checkout, *, node: bool, dashboard: bool = True) -> Iterator[Step]:
-    """The steps in order. A generator, since a later step's inputs may be made by an earlier one."""
+    """Yields the steps in order, lazily, as an earlier step may create a later step's inputs."""
     yield _environment(checkout)
     yield _packages(checkout)
     if node:
@@ -49,7 +49,7 @@ def plan(checkout: Checkout, *, node: bool, dashboard: bool = True) -> Iterator[
 
 
 def run_npm(checkout: Checkout, folder: Path, arguments: Sequence[str], *, log: str) -> None:
-    """Run npm with the Node of the wheel, which the programs npm starts find first on their PATH."""
+    """Runs npm with the Node of the wheel, which comes first on the PATH of programs that npm starts."""
     path = os.pathsep.join((str(checkout.node.parent), os.environ.get("PATH", "")))
     run_logged(
         (str(checkout.node), str(checkout.npm_program), *arguments),
@@ -81,7 +81,7 @@ def _create_environment(checkout: Checkout) -> None:
 
 
 def _works(checkout: Checkout) -> bool:
-    """Whether `.venv` is a whole environment of the wanted version, made by a person or another tool."""
+    """Returns whether `.venv` is a complete environment of the required version, created by any tool."""
     if not checkout.python.exists():
         return False
     question = "import sys, pip; print('%d.%d' % sys.version_info[:2])"

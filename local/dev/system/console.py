@@ -1,4 +1,4 @@
-"""What a person at the terminal sees: progress lines, and one plain sentence when something is missing.
+"""Output for the user at the terminal: progress lines, and one plain sentence when something is missing.
 
 Printing never fails: a closed terminal must not keep the stack from being stopped.
 """
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 
 class Failure(Exception):
-    """An expected failure. Its text is one sentence that says what is wrong and, where possible, what to do."""
+    """An expected failure. Its text is one sentence that states the problem and, where possible, the remedy."""
 
 
 class StopRequested(Exception):
@@ -29,7 +29,7 @@ def complain(text: str) -> None:
 
 @contextlib.contextmanager
 def step(title: str) -> Iterator[None]:
-    """A progress line: the title at once, the seconds taken when it is done."""
+    """Prints a progress line: the title immediately, the elapsed seconds at the end."""
     begun = time.monotonic()
     say(f"  {title} ... ", end="")
     try:

@@ -1,4 +1,4 @@
-"""One dev.py at a time: a file lock that the system drops with its owner, however that ends."""
+"""One dev.py per lock: a file lock that the system releases when its owner ends in any way."""
 
 import contextlib
 import os
@@ -22,7 +22,7 @@ else:
 
 @contextlib.contextmanager
 def alone(path: Path, *, busy: str, wait: bool = False) -> Iterator[None]:
-    """Hold the lock at `path`. When another holds it, wait after saying `busy`, or fail with `busy`."""
+    """Holds the lock at `path`. If another process holds it, waits after printing `busy`, or fails with `busy`."""
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     try:

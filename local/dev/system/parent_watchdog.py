@@ -1,8 +1,8 @@
 """Ends the stack when dev.py itself is killed: a small program that watches a pipe from dev.py.
 
-dev.py tells it which process groups it started; when the pipe closes without a word (kill -9, a crash), it ends those
-groups and deletes the files named to it. It runs as a file of its own, imports nothing of the project, and touches
-nothing that it was not told of. Lines: `keep PGID`, `drop PGID`, `file PATH`.
+dev.py names the process groups that it started. If the pipe closes while some remain (kill -9, a crash), this program
+ends those groups and deletes the named files. It runs as a separate file, imports nothing of the project, and touches
+nothing else. Lines: `keep PGID`, `drop PGID`, `file PATH`.
 """
 
 import contextlib
@@ -17,7 +17,7 @@ GRACE_SECONDS = 3.0
 
 
 def end_group(group: int, *, by_force: bool) -> bool:
-    """Ask a process group to stop, or make it; False when nothing of it is left."""
+    """Asks a process group to stop, or forces it; returns False when nothing of it is left."""
     if sys.platform == "win32":
         force = ["/F"] if by_force else []
         return subprocess.call(["taskkill", "/T", *force, "/PID", str(group)], stderr=subprocess.DEVNULL) == 0

@@ -1,6 +1,6 @@
-"""Runs one tool to its end, its output in a log or kept for showing.
+"""Runs one tool to its end, with its output in a log or captured.
 
-It refuses to leave a tool behind: whatever interrupts the wait ends the tool first.
+It leaves no tool behind: any interruption of the wait ends the tool first.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ class Outcome:
 
 
 def last_lines(log: Path, count: int = SHOWN_LINES) -> str:
-    """The end of a log, indented for a terminal; empty when there is none."""
+    """Returns the end of a log, indented for a terminal; empty when there is none."""
     if not log.exists():
         return ""
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
@@ -60,7 +60,7 @@ def _started(
 
 
 def run_logged(command: Sequence[str], *, log: Path, cwd: Path, environment: Mapping[str, str] | None = None) -> None:
-    """Run a tool with its output in `log`; a Failure with the log's end when it does not succeed."""
+    """Runs a tool with its output in `log`. Raises Failure with the log's end if it doesn't succeed."""
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("wb") as output, _started(command, cwd, environment, output) as tool:
         exit_code = tool.wait()
@@ -70,7 +70,7 @@ def run_logged(command: Sequence[str], *, log: Path, cwd: Path, environment: Map
 
 
 def run_shown(command: Sequence[str], *, cwd: Path, environment: Mapping[str, str] | None = None) -> Outcome:
-    """Run a tool and return what it printed."""
+    """Runs a tool and returns its output."""
     with _started(command, cwd, environment, subprocess.PIPE) as tool:
         output, _ = tool.communicate()
     return Outcome(tool.returncode, output.decode("utf-8", "replace"))

@@ -1,7 +1,7 @@
-"""Steps that are done once and remembered: a stamp beside what a step made tells what it was made from.
+"""Steps that are done once and remembered: a stamp beside a step's product identifies the inputs.
 
-A stamp lies inside the product's folder, so that deleting the product forgets the step, and it is written last, so
-that an interrupted step is done again.
+A stamp is inside the product's folder, so that deleting the product forgets the step. It is written last, so that an
+interrupted step is repeated.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ from local.dev.system.console import step
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One piece of set-up: `run` makes `product` from what `fingerprint` stands for."""
+    """One piece of setup: `run` creates `product` from the inputs with this `fingerprint`."""
 
     title: str
     fingerprint: str
@@ -29,7 +29,7 @@ class Step:
             return False
 
     def do(self) -> None:
-        """Make the product; the stamp stands only if all of it worked."""
+        """Creates the product; writes the stamp only if all of it worked."""
         self.stamp.unlink(missing_ok=True)
         with step(self.title):
             self.run()
@@ -40,7 +40,7 @@ class Step:
 
 
 def fingerprint(root: Path, files: Iterable[Path], *extra: str) -> str:
-    """One hash over names and contents, and over whatever else the product depends on."""
+    """Returns one hash over names and contents, and over the product's other inputs."""
     digest = hashlib.sha256("\0".join(extra).encode())
     for path in sorted(files):
         content = path.read_bytes()
