@@ -26,7 +26,7 @@ type Nodes = dict[str, Node]
 class TruePool:
     """A pool from `created` until `deleted`, with its nodes at every moment at which they changed.
 
-    After `resizing_since` the list of pools keeps showing the size at that time. If it doesn't date resizes, its
+    After `resizing_since` the list of pools keeps showing the size at that time. Unless it `dates_resizes`, its
     allocation state keeps the creation time when nodes come or go.
     """
 

@@ -204,7 +204,7 @@ def a_job_created_anew(world: World) -> None:
 
 
 def a_job_created_anew_behind_the_list(world: World) -> None:
-    """The job is re-created after the list of jobs; in the second case its tasks include older ones."""
+    """The job is re-created between the list of jobs and its task list: first unknown, then known by the same ids."""
     for known in (False, True):
         name = f"Render-{known}"
         job = world.create(name, "a", "b")
