@@ -6,11 +6,9 @@ than the changes since the last poll need.
 """
 
 import argparse
-import http
 import json
 import sys
 import time
-import urllib.error
 import urllib.request
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -28,7 +26,6 @@ FIELDS = ("active", "preparing", "running", "completed", "succeeded", "failed", 
 _PAGE = 1000
 _SLACK_PAGES = 2
 _QUIET_SECONDS = 0.2
-_AGAIN = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,23 +198,7 @@ def changed_tasks(client: BatchClient, jobs: Iterable[str], since: str) -> dict[
 
 
 def call(method: str, url: str, body: Any = None) -> Any:
-    """Returns the JSON of an answer; a GET is retried at most twice if a 503 has `Retry-After`.
-
-    Raises OSError, http.client.HTTPException or ValueError without a valid answer.
-    """
-    for _ in range(_AGAIN if method == "GET" else 0):
-        try:
-            return _call_once(method, url, body)
-        except urllib.error.HTTPError as error:
-            wait = error.headers["Retry-After"]
-            if error.code != http.HTTPStatus.SERVICE_UNAVAILABLE or not wait:
-                raise
-            error.close()
-            time.sleep(int(wait))
-    return _call_once(method, url, body)
-
-
-def _call_once(method: str, url: str, body: Any) -> Any:
+    """Returns the JSON of the response. Raises OSError, http.client.HTTPException or ValueError if there is none."""
     payload = None if body is None else json.dumps(body).encode()
     request = urllib.request.Request(url, payload, {"Content-Type": "application/json"}, method=method)  # noqa: S310
     with urllib.request.urlopen(request, timeout=120) as answer:  # noqa: S310

@@ -1,6 +1,7 @@
 """Compares the answers of two hosts: on the original store and on the restored one."""
 
 import json
+import re
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -12,6 +13,9 @@ from local.prove.upgrading.answers import Answers, by_field, differences
 
 _OF_A_POLL = frozenset({"asOf", "checkedAt", "requests", "seconds", "pages", "startedAt", "finishedAt", "lastRound"})
 """Fields that every poll sets, whether it finds changes or not."""
+
+_OF_POOLS = re.compile(r"/pools(\?[^/]*|/[^/?]+(/nodes|/nodestates)?)$")
+"""Paths of the list of pools, of a pool, and of its nodes; histories, telemetry and evaluations stay at rest."""
 
 
 @dataclass(slots=True)
@@ -38,8 +42,9 @@ class Seen:
             self.pools.setdefault(pool["id"], {})[pool["verdict"]["asOf"]] = _figures(pool)
 
     def has_moved(self, path: str) -> bool:
-        """Returns True for answers about pools if the figures of any pool changed, even if they changed back."""
-        return "/pools" in path and any(len(set(figures.values())) > 1 for figures in self.pools.values())
+        """Returns True for present figures of pools and nodes if any pool's changed, even if they changed back."""
+        shows_figures = _OF_POOLS.search(path) is not None
+        return shows_figures and any(len(set(figures.values())) > 1 for figures in self.pools.values())
 
 
 def _figures(pool: Any) -> str:
