@@ -13,6 +13,10 @@ ones: 15 to 20 MB a host after an hour and a half of `prove soak`. The interpret
 surviving objects are a quarter of the old ones, which never happens in a host that serves requests. So one is made
 every two minutes, after the next collection of new objects. It takes some 50 ms, and returning memory may take as long
 again.
+
+Free memory can be returned only where nothing live lies between. So all threads share one heap of the C library (it
+would create up to eight a core, each with its own holes), and large blocks, such as bodies and packed columns, always
+come from the system and return to it at once. By default they do so only until the first large one is freed.
 """
 
 import asyncio
@@ -24,10 +28,12 @@ from typing import Any
 _THRESHOLDS = (50_000, 4, 4)
 _OLDEST = 2  # generation
 _FULL_SECONDS = 120.0
+_MOST_HEAPS = (-8, 1)  # parameter and value of glibc's mallopt, M_ARENA_MAX
+_LARGE_BLOCK = (-3, 256 * 1024)  # M_MMAP_THRESHOLD, bytes
 
 
 def collect_rarely() -> None:
-    """Sets thresholds and callbacks for the whole process; call it at its start.
+    """Sets thresholds, callbacks and the C library's allocation for the whole process; call it at its start.
 
     It costs some 30 MB at the peak of a delta of a million tasks.
     """
@@ -37,6 +43,7 @@ def collect_rarely() -> None:
     ]
     if sys.platform == "linux":
         gc.callbacks.append(_return_free_memory)
+        _keep_free_memory_together()
     with suppress(RuntimeError):  # without a running loop, as in benchmarks
         gc.callbacks.append(_FullNowAndThen(asyncio.get_running_loop()))
 
@@ -64,6 +71,16 @@ class _FullNowAndThen:
     def _collect(self) -> None:
         self._is_asked_for = False
         gc.collect()
+
+
+def _keep_free_memory_together() -> None:
+    """Makes glibc use one heap for all threads, and the system for large blocks; other C libraries lack the call."""
+    import ctypes
+
+    set_parameter = getattr(ctypes.CDLL(None), "mallopt", None)
+    if set_parameter:
+        for parameter, value in (_MOST_HEAPS, _LARGE_BLOCK):
+            set_parameter(parameter, value)
 
 
 def _return_free_memory(phase: str, info: dict[str, Any]) -> None:

@@ -224,3 +224,62 @@ def test_free_memory_between_live_blocks_returns_to_the_system_with_a_full_colle
     held, freed, after = map(float, run.stdout.split())
     assert held - freed < 40  # of the 128 MB that are free
     assert held - after > 80
+
+
+LARGE_BLOCKS = """
+import resource
+from shared.garbage import collect_rarely
+
+def resident():
+    return int(open("/proc/self/statm").read().split()[1]) * resource.getpagesize() / 1e6
+
+collect_rarely()
+first = bytes(20_000_000)
+del first  # by default, blocks of up to its size are then kept for reuse
+kept, passing = [], []
+for number in range(300):
+    passing.append(bytes(range(256)) * 1_200)
+    kept.append(bytes(2_000))
+held = resident()
+passing.clear()
+print(held, resident())
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only glibc can be set so")
+def test_a_large_block_between_live_ones_returns_to_the_system_at_once() -> None:
+    run = subprocess.run(
+        [sys.executable, "-c", LARGE_BLOCKS], cwd=HERE.root, capture_output=True, text=True, check=True
+    )
+    held, freed = map(float, run.stdout.split())
+    assert held - freed > 80  # of 92 MB
+
+
+THREADS = """
+import ctypes, sys, threading
+from shared.garbage import collect_rarely
+
+collect_rarely()
+barrier = threading.Barrier(12)
+
+def allocate():
+    kept = [bytes(2_000) for _ in range(100)]
+    barrier.wait()
+
+threads = [threading.Thread(target=allocate) for _ in range(12)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+library = ctypes.CDLL(None)
+library.fdopen.restype = ctypes.c_void_p
+stream = library.fdopen(1, b"w")
+library.malloc_info(0, ctypes.c_void_p(stream))
+library.fflush(ctypes.c_void_p(stream))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only glibc can be set so")
+def test_all_threads_share_one_heap() -> None:
+    run = subprocess.run([sys.executable, "-c", THREADS], cwd=HERE.root, capture_output=True, text=True, check=True)
+    assert run.stdout.count("<heap nr=") == 1
