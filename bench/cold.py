@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from bench.parts.import_tree import import_tree, shown
 from bench.report.rows import answer, row, table
 from local.azurite import StorageAddresses, azurite_program
-from local.batch_emulator.auth import DEVELOPMENT_KEY
+from local.batch_emulator.protocol.auth import DEVELOPMENT_KEY
 from local.dev.system.checkout import HERE
 from local.dev.system.children import Children
 

@@ -22,7 +22,7 @@ from typing import Any
 from bench.parts.cost_model import Case, Line, Month, bill, rates_of
 from bench.report.rows import answer, row
 from local.azurite import StorageAddresses, azurite_program
-from local.batch_emulator.auth import DEVELOPMENT_KEY
+from local.batch_emulator.protocol.auth import DEVELOPMENT_KEY
 from local.dev.checking.figures import code_version, markdown, replaced
 from local.dev.system.checkout import HERE
 from local.dev.system.children import Children

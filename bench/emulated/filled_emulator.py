@@ -16,11 +16,11 @@ import orjson
 from aiohttp import web
 
 from bench.emulated.filled_pools import PoolFilling
-from local.batch_emulator.auth import DEVELOPMENT_KEY
+from local.batch_emulator.core.stamps import SECOND, as_node_tells
 from local.batch_emulator.emulator import Emulator
 from local.batch_emulator.entities import Failure, Job, Task
-from local.batch_emulator.server import Server
-from local.batch_emulator.stamps import SECOND, as_node_tells
+from local.batch_emulator.http.server import Server
+from local.batch_emulator.protocol.auth import DEVELOPMENT_KEY
 
 _SPEC = {"commandLine": "/bin/sh -c 'render frame'"}
 _FAILED = Failure("userError", "FailureExitCode", "The task exited with an exit code representing a failure")

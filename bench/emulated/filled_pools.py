@@ -6,9 +6,9 @@ from typing import Any
 import orjson
 from aiohttp import web
 
+from local.batch_emulator.core.stamps import SECOND
 from local.batch_emulator.emulator import Emulator
 from local.batch_emulator.entities import Job, Node, Pool, Run, Task
-from local.batch_emulator.stamps import SECOND
 
 _SPEC = {"commandLine": "/bin/sh -c 'render frame'"}
 _VM_SIZE, _SLOTS = "standard_d4s_v5", 4

@@ -26,7 +26,7 @@ from azure.storage.blob.aio import BlobServiceClient, ContainerClient
 
 from bench.parts import telemetry
 from functions.api.metrics import render
-from local.batch_emulator.auth import DEVELOPMENT_KEY
+from local.batch_emulator.protocol.auth import DEVELOPMENT_KEY
 from local.prove.load.raw_writes import post
 from local.workload.target import open_client
 from shared.composition import open_services

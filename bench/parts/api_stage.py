@@ -22,7 +22,7 @@ import aiohttp
 
 from bench.parts.delta_parts import Stack, post
 from local.azurite import StorageAddresses, azurite_program
-from local.batch_emulator.auth import DEVELOPMENT_KEY
+from local.batch_emulator.protocol.auth import DEVELOPMENT_KEY
 from local.dev.running.stack import Emulated, Options, app_settings, host_program
 from local.dev.system.checkout import HERE
 from local.dev.system.children import Children

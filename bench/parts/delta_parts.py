@@ -14,7 +14,7 @@ from azure.batch.aio import BatchClient
 from azure.core.credentials import AzureNamedKeyCredential
 from azure.core.rest import HttpRequest
 
-from local.batch_emulator.auth import DEVELOPMENT_KEY
+from local.batch_emulator.protocol.auth import DEVELOPMENT_KEY
 from shared.domain.accounts.accounts import Account
 from shared.domain.history.grains import HistoryRetention
 from shared.domain.jobs.jobs import Job

@@ -11,16 +11,16 @@ from dataclasses import replace
 from pathlib import Path
 from ssl import SSLContext
 
-from local.batch_emulator.auth import DEVELOPMENT_KEY, DEVELOPMENT_TOKEN, is_key
-from local.batch_emulator.certificate import context
+from local.batch_emulator.core.settings import Knobs
+from local.batch_emulator.core.stamps import parse_stamp
 from local.batch_emulator.emulator import Emulator
-from local.batch_emulator.glimpses import PERIOD_SECONDS
+from local.batch_emulator.http.certificate import context
+from local.batch_emulator.http.server import Server
 from local.batch_emulator.keeper import Keeper
-from local.batch_emulator.server import Server
-from local.batch_emulator.settings import Knobs
-from local.batch_emulator.stamps import parse_stamp
-from local.batch_emulator.store import Store, StoreError
-from local.batch_emulator.tokens import ISSUER, TokenKey, read_token_key
+from local.batch_emulator.persistence.store import Store, StoreError
+from local.batch_emulator.protocol.auth import DEVELOPMENT_KEY, DEVELOPMENT_TOKEN, is_key
+from local.batch_emulator.protocol.tokens import ISSUER, TokenKey, read_token_key
+from local.batch_emulator.telemetry.samplers import PERIOD_SECONDS
 
 _MOST_PORT = 65535
 _EPILOG = """controls, without authentication, from this machine only:
@@ -100,7 +100,7 @@ async def _logging(emulator: Emulator, connection_string: str | None) -> AsyncIt
     if connection_string is None:
         yield
         return
-    from local.batch_emulator.log_writer import LogWriter  # noqa: PLC0415 - slow to load, and mostly of no use
+    from local.batch_emulator.exports.log_writer import LogWriter  # noqa: PLC0415 - slow to load, and mostly of no use
 
     async with LogWriter(emulator, connection_string) as writer:
         writer.start()
@@ -113,7 +113,7 @@ async def _measuring(emulator: Emulator, connection_string: str | None, period: 
     if connection_string is None:
         yield
         return
-    from local.batch_emulator.telemetry_writer import TelemetryWriter  # noqa: PLC0415 - slow to load, too
+    from local.batch_emulator.exports.telemetry_writer import TelemetryWriter  # noqa: PLC0415 - slow to load, too
 
     async with TelemetryWriter(emulator, connection_string, period=period) as writer:
         writer.start()

@@ -4,21 +4,21 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import replace
 
-from local.batch_emulator.agenda import Agenda
-from local.batch_emulator.auth import DEVELOPMENT_TOKEN, Credentials
-from local.batch_emulator.clock import Clock
+from local.batch_emulator.core.clock import Clock
+from local.batch_emulator.core.injection import Faults
+from local.batch_emulator.core.settings import Knobs
+from local.batch_emulator.core.stamps import stamp
 from local.batch_emulator.entities import Account, Json
-from local.batch_emulator.event_log import EventLog
-from local.batch_emulator.glimpses import Watch
-from local.batch_emulator.injection import Faults
-from local.batch_emulator.ledger import ROOT, Ledger
-from local.batch_emulator.rows import Places
-from local.batch_emulator.settings import Knobs
-from local.batch_emulator.simulation import Simulation
-from local.batch_emulator.stamps import stamp
-from local.batch_emulator.tokens import TokenKey
-from local.batch_emulator.wire_jobs import true_counts
-from local.batch_emulator.wire_pools import true_nodes
+from local.batch_emulator.persistence.rows import Places
+from local.batch_emulator.protocol.auth import DEVELOPMENT_TOKEN, Credentials
+from local.batch_emulator.protocol.tokens import TokenKey
+from local.batch_emulator.simulation.simulation import Simulation
+from local.batch_emulator.state.change_log import ROOT, Ledger
+from local.batch_emulator.state.event_log import EventLog
+from local.batch_emulator.state.event_queue import Agenda
+from local.batch_emulator.telemetry.samplers import Watch
+from local.batch_emulator.wire.jobs import true_counts
+from local.batch_emulator.wire.pools import true_nodes
 
 _TASK_LIST = "GET /jobs/{jobId}/tasks"
 

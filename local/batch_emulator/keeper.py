@@ -12,10 +12,10 @@ import gc
 import orjson
 
 from local.batch_emulator.emulator import Emulator
-from local.batch_emulator.ledger import ROOT
-from local.batch_emulator.restore import Restorer, Told
-from local.batch_emulator.rows import Batch, batch_of
-from local.batch_emulator.store import Store
+from local.batch_emulator.persistence.restore import Restorer, Told
+from local.batch_emulator.persistence.rows import Batch, batch_of
+from local.batch_emulator.persistence.store import Store
+from local.batch_emulator.state.change_log import ROOT
 
 _SECONDS = 0.2
 

@@ -8,12 +8,12 @@ from aiohttp import ClientSession
 from azure.batch.aio import BatchClient
 from azure.core.credentials import AzureNamedKeyCredential
 
-from local.batch_emulator.auth import DEVELOPMENT_KEY, DEVELOPMENT_TOKEN
+from local.batch_emulator.core.settings import Knobs
+from local.batch_emulator.core.stamps import parse_stamp
 from local.batch_emulator.emulator import Emulator
 from local.batch_emulator.entities import Json
-from local.batch_emulator.server import Server
-from local.batch_emulator.settings import Knobs
-from local.batch_emulator.stamps import parse_stamp
+from local.batch_emulator.http.server import Server
+from local.batch_emulator.protocol.auth import DEVELOPMENT_KEY, DEVELOPMENT_TOKEN
 from tests.emulator.support.driver import Driver
 
 

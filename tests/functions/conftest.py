@@ -14,9 +14,9 @@ from azure.batch.aio import BatchClient
 from azure.core.credentials import AzureNamedKeyCredential
 
 from local.azurite import StorageAddresses
-from local.batch_emulator.auth import DEVELOPMENT_KEY
 from local.batch_emulator.emulator import Emulator
-from local.batch_emulator.server import Server
+from local.batch_emulator.http.server import Server
+from local.batch_emulator.protocol.auth import DEVELOPMENT_KEY
 from local.functions_host.http.http_calls import HttpReply
 from local.functions_host.in_process import InProcessApp
 

@@ -3,8 +3,8 @@
 import random
 from typing import Any
 
-from local.batch_emulator.injection import read_fault
-from local.batch_emulator.settings import Knobs
+from local.batch_emulator.core.injection import read_fault
+from local.batch_emulator.core.settings import Knobs
 from local.prove.exactness.chaos import CALM, Kinds, kind_of, plan_cycle, struck
 from local.prove.exactness.ids import JOBS, task_id
 

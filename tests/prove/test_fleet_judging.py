@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from local.batch_emulator.auth import DEVELOPMENT_KEY
 from local.batch_emulator.emulator import Emulator
-from local.batch_emulator.server import Server
+from local.batch_emulator.http.server import Server
+from local.batch_emulator.protocol.auth import DEVELOPMENT_KEY
 from local.prove.fleet import _until_countable
 from local.prove.fleets.findings import Findings, Quiet, Watched
 from local.prove.fleets.fleet_jobs import Fleet

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from local.batch_emulator.auth import DEVELOPMENT_KEY
+from local.batch_emulator.protocol.auth import DEVELOPMENT_KEY
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 60.0

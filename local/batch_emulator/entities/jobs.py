@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 from local.batch_emulator.entities.tasks import Failure, Run, StartTask
 
 if TYPE_CHECKING:
-    from local.batch_emulator.backlog import ReadyTasks
     from local.batch_emulator.entities.account import Account
+    from local.batch_emulator.entities.backlog import ReadyTasks
+    from local.batch_emulator.entities.dependencies import Links
     from local.batch_emulator.entities.pools import Node, Pool
-    from local.batch_emulator.links import Links
-    from local.batch_emulator.tally import Tally
-    from local.batch_emulator.task_set import TaskSet
+    from local.batch_emulator.entities.task_counts import Tally
+    from local.batch_emulator.entities.task_set import TaskSet
 
 type Json = dict[str, Any]
 

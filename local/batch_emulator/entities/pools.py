@@ -4,14 +4,14 @@ from collections import Counter, deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from local.batch_emulator.core.past import Past
 from local.batch_emulator.entities.jobs import Job, Json
 from local.batch_emulator.entities.tasks import Run, StartTask, Task
-from local.batch_emulator.past import Past
 
 if TYPE_CHECKING:
-    from local.batch_emulator.auto_scale import Scaling
-    from local.batch_emulator.backlog import Backlog
     from local.batch_emulator.entities.account import Account
+    from local.batch_emulator.entities.backlog import Backlog
+    from local.batch_emulator.simulation.auto_scale import Scaling
 
 LIVE = ("idle", "running")
 

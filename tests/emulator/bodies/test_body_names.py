@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from azure.batch import models
 
-from local.batch_emulator.body_names import KINDS, Names
+from local.batch_emulator.protocol.body_names import KINDS, Names
 from tests.emulator.support.direct import Direct
 from tests.emulator.support.driver import Driver
 

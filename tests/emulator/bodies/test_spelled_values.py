@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from azure.batch import models
 
-from local.batch_emulator.kinds import kind_of
+from local.batch_emulator.protocol.kinds import kind_of
 from tests.emulator.support.direct import Direct
 
 _REQUESTS = (

@@ -13,7 +13,7 @@ from typing import Any
 import jwt
 import pytest
 
-from local.batch_emulator.auth import DEVELOPMENT_TOKEN
+from local.batch_emulator.protocol.auth import DEVELOPMENT_TOKEN
 
 
 def _start(*arguments: str) -> subprocess.Popen[str]:

@@ -7,7 +7,7 @@ from email.utils import parsedate_to_datetime
 
 import pytest
 
-from local.batch_emulator.controls import _is_loopback
+from local.batch_emulator.http.controls import _is_loopback
 from tests.emulator.support.driver import Driver
 
 _HOLD = {"x-emulator-hold-while-paused": "true"}

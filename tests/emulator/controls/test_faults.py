@@ -11,7 +11,7 @@ from azure.batch.aio import BatchClient as AsyncBatchClient
 from azure.core.credentials import AzureNamedKeyCredential
 from azure.core.exceptions import HttpResponseError
 
-from local.batch_emulator.auth import DEVELOPMENT_KEY
+from local.batch_emulator.protocol.auth import DEVELOPMENT_KEY
 from tests.emulator.support.driver import Driver
 
 

@@ -5,11 +5,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from local.batch_emulator import filter_rows
-from local.batch_emulator.collation import fold
-from local.batch_emulator.errors import RefusedError
-from local.batch_emulator.filter_rows import Rows
-from local.batch_emulator.filters import compile_filter
+from local.batch_emulator.core.collation import fold
+from local.batch_emulator.core.errors import RefusedError
+from local.batch_emulator.filtering import filter_rows
+from local.batch_emulator.filtering.filter_rows import Rows
+from local.batch_emulator.filtering.filters import compile_filter
 from tests.emulator.filters.filter_grid import conditions, expanded
 from tests.emulator.support.conformance import read_json
 

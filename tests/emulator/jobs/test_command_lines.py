@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from local.batch_emulator.stamps import SECOND, parse_stamp
+from local.batch_emulator.core.stamps import SECOND, parse_stamp
 from tests.emulator.support.direct import Direct
 
 _CONTAINER = {"imageName": "registry.example/tool:1"}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from azure.batch.aio import BatchClient
 
-from local.batch_emulator.command_lines import output_of
+from local.batch_emulator.state.command_lines import output_of
 from tests.emulator.support.direct import Direct
 from tests.emulator.support.driver import API, Answer, Driver
 

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import orjson
 
-from local.batch_emulator.auth import DEVELOPMENT_KEY
 from local.batch_emulator.emulator import Emulator
 from local.batch_emulator.keeper import Keeper
-from local.batch_emulator.ledger import ROOT, Notes, Numbered
-from local.batch_emulator.rows import batch_of
-from local.batch_emulator.store import Store
+from local.batch_emulator.persistence.rows import batch_of
+from local.batch_emulator.persistence.store import Store
+from local.batch_emulator.protocol.auth import DEVELOPMENT_KEY
+from local.batch_emulator.state.change_log import ROOT, Notes, Numbered
 from tests.emulator.support.direct import Direct
 
 POOL = {"id": "pool", "vmSize": "standard_d2s_v5", "targetDedicatedNodes": 2, "taskSlotsPerNode": 2}

@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-from local.batch_emulator.auth import DEVELOPMENT_KEY
 from local.batch_emulator.emulator import Emulator
 from local.batch_emulator.keeper import Keeper
-from local.batch_emulator.store import Store
+from local.batch_emulator.persistence.store import Store
+from local.batch_emulator.protocol.auth import DEVELOPMENT_KEY
 from tests.emulator.keeping.keeping import POOL as _POOL
 from tests.emulator.keeping.keeping import Kept
 from tests.emulator.keeping.keeping import busy as _busy

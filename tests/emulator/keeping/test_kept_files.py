@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from local.batch_emulator.rows import FORMAT
-from local.batch_emulator.store import Store, StoreError
+from local.batch_emulator.persistence.rows import FORMAT
+from local.batch_emulator.persistence.store import Store, StoreError
 from tests.emulator.keeping.keeping import Kept, everything, rows_of
 from tests.emulator.keeping.keeping import busy as _busy
 
@@ -15,7 +15,7 @@ from tests.emulator.keeping.keeping import busy as _busy
 def test_a_deleted_job_with_many_tasks_is_cleared_away_piece_by_piece(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("local.batch_emulator.store._SWEPT", 3)
+    monkeypatch.setattr("local.batch_emulator.persistence.store._SWEPT", 3)
     kept = Kept(tmp_path)
     _busy(kept)
     kept.flush()

@@ -5,11 +5,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import asdict
 
-from local.batch_emulator.auth import DEVELOPMENT_KEY
+from local.batch_emulator.core.injection import Fault
+from local.batch_emulator.core.settings import Knobs
 from local.batch_emulator.emulator import Emulator
-from local.batch_emulator.injection import Fault
-from local.batch_emulator.rows import FORMAT, KINDS
-from local.batch_emulator.settings import Knobs
+from local.batch_emulator.persistence.rows import FORMAT, KINDS
+from local.batch_emulator.protocol.auth import DEVELOPMENT_KEY
 from tests.pinned_names import assert_pinned
 
 

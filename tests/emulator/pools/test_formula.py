@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from local.batch_emulator.formula import Outcome, Surroundings, evaluate, measured_variable
-from local.batch_emulator.formula_syntax import SyntaxProblemError
-from local.batch_emulator.stamps import parse_stamp
+from local.batch_emulator.core.stamps import parse_stamp
+from local.batch_emulator.formulas.evaluation import Outcome, Surroundings, evaluate, measured_variable
+from local.batch_emulator.formulas.syntax import SyntaxProblemError
 
 _NOW = parse_stamp("2026-01-05T08:30:15.25Z")  # a Monday
 _RESULTS = "$TargetDedicatedNodes={};$TargetLowPriorityNodes={};$NodeDeallocationOption={}"

@@ -11,7 +11,7 @@ from azure.batch.aio import BatchClient
 from azure.core.credentials import AccessToken, AzureNamedKeyCredential
 from azure.core.exceptions import HttpResponseError
 
-from local.batch_emulator.auth import DEVELOPMENT_TOKEN
+from local.batch_emulator.protocol.auth import DEVELOPMENT_TOKEN
 from tests.emulator.support.driver import API, Driver
 
 _OTHER_KEY = "b3RoZXIga2V5"

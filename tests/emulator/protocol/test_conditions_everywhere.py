@@ -2,8 +2,8 @@
 
 import pytest
 
-from local.batch_emulator.conditions import CONDITIONAL
-from local.batch_emulator.surface import OPERATIONS, Operation
+from local.batch_emulator.http.surface import OPERATIONS, Operation
+from local.batch_emulator.protocol.conditions import CONDITIONAL
 from tests.emulator.support.driver import Driver
 
 _CONDITIONAL = [each for each in OPERATIONS if each.conditions == CONDITIONAL]

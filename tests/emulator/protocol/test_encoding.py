@@ -11,7 +11,7 @@ import pytest
 from aiohttp import ClientSession
 from azure.batch.aio import BatchClient
 
-from local.batch_emulator.auth import DEVELOPMENT_TOKEN
+from local.batch_emulator.protocol.auth import DEVELOPMENT_TOKEN
 from tests.emulator.support.driver import API, JSON, Answer, Driver
 
 _MIB = 1024 * 1024

@@ -10,10 +10,10 @@ from aiohttp import ClientConnectorCertificateError, ClientSession
 from azure.batch.aio import BatchClient
 from azure.core.credentials import AccessToken
 
-from local.batch_emulator.auth import DEVELOPMENT_KEY, DEVELOPMENT_TOKEN
-from local.batch_emulator.certificate import CERTIFICATE, context
 from local.batch_emulator.emulator import Emulator
-from local.batch_emulator.server import Server
+from local.batch_emulator.http.certificate import CERTIFICATE, context
+from local.batch_emulator.http.server import Server
+from local.batch_emulator.protocol.auth import DEVELOPMENT_KEY, DEVELOPMENT_TOKEN
 from tests.emulator.support.staging import add_job, add_tasks
 
 

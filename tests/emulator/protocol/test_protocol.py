@@ -10,7 +10,7 @@ from azure.batch.aio import BatchClient
 from azure.core.credentials import AzureNamedKeyCredential
 from azure.core.exceptions import HttpResponseError, ResourceExistsError, ResourceNotFoundError
 
-from local.batch_emulator.auth import DEVELOPMENT_KEY
+from local.batch_emulator.protocol.auth import DEVELOPMENT_KEY
 from tests.emulator.conftest import Running
 from tests.emulator.support.staging import add_job, add_pool, add_tasks
 

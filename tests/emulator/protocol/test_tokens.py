@@ -11,10 +11,10 @@ from aiohttp import ClientSession
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
-from local.batch_emulator.auth import DEVELOPMENT_KEY, DEVELOPMENT_TOKEN
 from local.batch_emulator.emulator import Emulator
-from local.batch_emulator.server import Server
-from local.batch_emulator.tokens import AUDIENCE, ISSUER, read_token_key
+from local.batch_emulator.http.server import Server
+from local.batch_emulator.protocol.auth import DEVELOPMENT_KEY, DEVELOPMENT_TOKEN
+from local.batch_emulator.protocol.tokens import AUDIENCE, ISSUER, read_token_key
 from tests.emulator.support.driver import Answer, Driver
 
 _PRIVATE = rsa.generate_private_key(65537, 2048)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from local.batch_emulator.versions import VERSIONS
+from local.batch_emulator.protocol.versions import VERSIONS
 from tests.emulator.support.direct import Direct
 from tests.emulator.support.driver import Answer, Driver
 

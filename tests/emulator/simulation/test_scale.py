@@ -2,15 +2,15 @@
 
 import time
 
-from local.batch_emulator.auth import DEVELOPMENT_KEY
-from local.batch_emulator.collation import ORDERS
+from local.batch_emulator.core.collation import ORDERS
+from local.batch_emulator.core.stamps import SECOND
 from local.batch_emulator.emulator import Emulator
 from local.batch_emulator.entities import Job, Task
-from local.batch_emulator.filter_rows import TASKS
-from local.batch_emulator.filters import compile_filter
-from local.batch_emulator.stamps import SECOND
-from local.batch_emulator.tally import Tally
-from local.batch_emulator.task_set import TaskSet
+from local.batch_emulator.entities.task_counts import Tally
+from local.batch_emulator.entities.task_set import TaskSet
+from local.batch_emulator.filtering.filter_rows import TASKS
+from local.batch_emulator.filtering.filters import compile_filter
+from local.batch_emulator.protocol.auth import DEVELOPMENT_KEY
 from tests.emulator.support.driver import Driver
 
 _MANY = 200_000

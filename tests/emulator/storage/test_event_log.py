@@ -10,7 +10,7 @@ import pytest
 from azure.storage.blob import ContainerClient
 
 from local.azurite import StorageAddresses
-from local.batch_emulator.log_writer import LogWriter
+from local.batch_emulator.exports.log_writer import LogWriter
 from tests.emulator.storage.deaf_storage import deaf
 from tests.emulator.support.conformance import conformance
 from tests.emulator.support.driver import Driver

@@ -17,15 +17,15 @@ from azure.storage.blob import ContainerClient
 from azure.storage.blob.aio import ContainerClient as AsyncContainer
 
 from local.azurite import StorageAddresses
-from local.batch_emulator.auth import DEVELOPMENT_KEY
+from local.batch_emulator.core.stamps import parse_stamp
 from local.batch_emulator.emulator import Emulator
-from local.batch_emulator.glimpses import MOST_NODES, Ending, Glimpse
-from local.batch_emulator.machines import Origin, machine_of
-from local.batch_emulator.once_batch import secrets_of
-from local.batch_emulator.stamps import parse_stamp
-from local.batch_emulator.telemetry_blobs import TelemetryBlobs
-from local.batch_emulator.telemetry_blocks import Block, Packer, text_of
-from local.batch_emulator.telemetry_writer import TelemetryWriter
+from local.batch_emulator.exports.telemetry_blobs import TelemetryBlobs
+from local.batch_emulator.exports.telemetry_blocks import Block, Packer, text_of
+from local.batch_emulator.exports.telemetry_writer import TelemetryWriter
+from local.batch_emulator.protocol.auth import DEVELOPMENT_KEY
+from local.batch_emulator.telemetry.hardware import Origin, machine_of
+from local.batch_emulator.telemetry.samplers import MOST_NODES, Ending, Glimpse
+from local.batch_emulator.telemetry.startup_records import secrets_of
 from tests.emulator.conftest import START
 from tests.emulator.storage.deaf_storage import deaf
 from tests.emulator.storage.telemetry_blobs import ONCE, batches, blobs, frames, samples

@@ -6,13 +6,13 @@ from urllib.parse import parse_qsl
 
 import orjson
 
-from local.batch_emulator.auth import DEVELOPMENT_KEY
+from local.batch_emulator.core.errors import RefusedError
+from local.batch_emulator.core.settings import Knobs
+from local.batch_emulator.core.stamps import parse_stamp
 from local.batch_emulator.emulator import Emulator
-from local.batch_emulator.errors import RefusedError
-from local.batch_emulator.requests import Request
-from local.batch_emulator.settings import Knobs
-from local.batch_emulator.stamps import parse_stamp
-from local.batch_emulator.surface import find_operation
+from local.batch_emulator.http.surface import find_operation
+from local.batch_emulator.protocol.auth import DEVELOPMENT_KEY
+from local.batch_emulator.protocol.requests import Request
 
 _VERSION = "2025-06-01"
 

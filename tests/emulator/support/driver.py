@@ -14,8 +14,8 @@ import aiohttp
 import orjson
 from yarl import URL
 
-from local.batch_emulator.auth import DEVELOPMENT_KEY
 from local.batch_emulator.emulator import Emulator
+from local.batch_emulator.protocol.auth import DEVELOPMENT_KEY
 
 API = "2025-06-01"
 JSON = "application/json; odata=minimalmetadata"

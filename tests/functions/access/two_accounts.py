@@ -18,12 +18,12 @@ from azure.core.credentials import AzureNamedKeyCredential
 from azure.storage.blob.aio import BlobServiceClient
 
 from local.azurite import StorageAddresses
-from local.batch_emulator.auth import DEVELOPMENT_KEY
-from local.batch_emulator.clock import real_now
+from local.batch_emulator.core.clock import real_now
+from local.batch_emulator.core.stamps import SECOND, stamp
 from local.batch_emulator.emulator import Emulator
-from local.batch_emulator.log_writer import LogWriter
-from local.batch_emulator.server import Server
-from local.batch_emulator.stamps import SECOND, stamp
+from local.batch_emulator.exports.log_writer import LogWriter
+from local.batch_emulator.http.server import Server
+from local.batch_emulator.protocol.auth import DEVELOPMENT_KEY
 from tests.emulator.support.staging import add_job, add_pool, add_tasks
 from tests.functions.support.separate_app import Ask, Said, SeparateApp
 

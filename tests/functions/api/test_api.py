@@ -13,7 +13,7 @@ from openapi_schema_validator import OAS31Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from local.azurite import StorageAddresses
-from local.batch_emulator.injection import Fault
+from local.batch_emulator.core.injection import Fault
 from tests.emulator.support.staging import add_job, add_pool, add_tasks
 from tests.functions.conftest import ROOT, World
 

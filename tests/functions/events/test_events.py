@@ -12,8 +12,8 @@ import pytest_asyncio
 from azure.storage.blob.aio import BlobServiceClient
 
 from local.azurite import StorageAddresses
-from local.batch_emulator.log_writer import LogWriter
-from local.batch_emulator.stamps import stamp
+from local.batch_emulator.core.stamps import stamp
+from local.batch_emulator.exports.log_writer import LogWriter
 from shared.services.events import event_queries
 from tests.emulator.support.staging import add_job, add_pool, add_tasks
 from tests.functions.conftest import World

@@ -4,7 +4,7 @@ import pytest
 import pytest_asyncio
 from azure.batch import models
 
-from local.batch_emulator.injection import Fault
+from local.batch_emulator.core.injection import Fault
 from tests.emulator.support.staging import add_pool, add_tasks
 from tests.functions.conftest import World
 from tests.functions.explanation.waiting_combinations import behind_several_urgent_jobs_held_for_good

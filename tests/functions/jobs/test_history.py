@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import pytest
 
-from local.batch_emulator.stamps import stamp
+from local.batch_emulator.core.stamps import stamp
 from tests.emulator.support.staging import add_job, add_pool, add_tasks
 from tests.functions.conftest import World
 

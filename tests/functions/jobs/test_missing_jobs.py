@@ -3,7 +3,7 @@
 import pytest
 from azure.batch.models import BatchJobCreateOptions, BatchPoolInfo, BatchTaskCreateOptions
 
-from local.batch_emulator.injection import Fault
+from local.batch_emulator.core.injection import Fault
 from tests.functions.conftest import World
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from azure.batch import models
 
-from local.batch_emulator.injection import Fault
+from local.batch_emulator.core.injection import Fault
 from tests.emulator.support.staging import add_job, add_pool, add_tasks
 from tests.functions.conftest import Answer, World
 

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from local.batch_emulator.injection import Fault
+from local.batch_emulator.core.injection import Fault
 from local.dev.system.checkout import HERE
 from tests.emulator.support.staging import add_pool
 from tests.functions.conftest import World

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from local.azurite import StorageAddresses
-from local.batch_emulator.stamps import stamp
+from local.batch_emulator.core.stamps import stamp
 from tests.emulator.support.staging import add_job, add_tasks
 from tests.functions.conftest import ROOT, World
 

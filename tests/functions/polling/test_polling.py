@@ -7,7 +7,7 @@ import pytest
 from azure.data.tables.aio import TableServiceClient
 
 from local.azurite import StorageAddresses
-from local.batch_emulator.injection import Fault
+from local.batch_emulator.core.injection import Fault
 from tests.emulator.support.staging import add_job, add_pool, add_tasks
 from tests.functions.conftest import World
 

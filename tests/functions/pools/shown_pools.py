@@ -3,8 +3,8 @@
 from datetime import datetime
 from typing import Any
 
+from local.batch_emulator.core.stamps import stamp
 from local.batch_emulator.entities import Node
-from local.batch_emulator.stamps import stamp
 from shared.domain.pools.vm_sizes import vcpus_of
 from tests.functions.conftest import World
 

@@ -7,8 +7,8 @@ import pytest_asyncio
 from azure.batch import models
 
 from local.azurite import StorageAddresses
-from local.batch_emulator.injection import Fault
-from local.batch_emulator.stamps import stamp
+from local.batch_emulator.core.injection import Fault
+from local.batch_emulator.core.stamps import stamp
 from shared.stores.accounts.rounds import ROUND_ROW
 from tests.emulator.support.staging import add_job, add_pool, add_tasks
 from tests.functions.conftest import World, begin_anew

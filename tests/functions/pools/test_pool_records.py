@@ -9,8 +9,8 @@ import pytest
 import pytest_asyncio
 from azure.batch import models
 
+from local.batch_emulator.core.stamps import stamp
 from local.batch_emulator.entities import Node
-from local.batch_emulator.stamps import stamp
 from tests.emulator.support.staging import add_job, add_pool, add_tasks
 from tests.functions.conftest import World, begin_anew
 

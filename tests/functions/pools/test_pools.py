@@ -6,7 +6,7 @@ import pytest
 import pytest_asyncio
 from azure.batch import models
 
-from local.batch_emulator.injection import Fault
+from local.batch_emulator.core.injection import Fault
 from tests.emulator.support.staging import add_job, add_pool, add_tasks
 from tests.functions.conftest import World, begin_anew
 from tests.functions.pools.shown_pools import differences, nodes, polled, pools

@@ -6,10 +6,10 @@ from datetime import timedelta
 import pytest
 import pytest_asyncio
 
-from local.batch_emulator.durations import seconds_of
+from local.batch_emulator.core.durations import seconds_of
+from local.batch_emulator.core.injection import Fault
+from local.batch_emulator.core.stamps import LATEST, ticks
 from local.batch_emulator.entities import Schedule
-from local.batch_emulator.injection import Fault
-from local.batch_emulator.stamps import LATEST, ticks
 from tests.emulator.support.staging import add_job, add_pool
 from tests.functions.conftest import World, begin_anew
 from tests.functions.support.shown_schedules import (

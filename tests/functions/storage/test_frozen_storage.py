@@ -13,9 +13,9 @@ from time import monotonic
 import pytest
 
 from local.azurite import StorageAddresses
-from local.batch_emulator.auth import DEVELOPMENT_KEY
 from local.batch_emulator.emulator import Emulator
-from local.batch_emulator.server import Server
+from local.batch_emulator.http.server import Server
+from local.batch_emulator.protocol.auth import DEVELOPMENT_KEY
 from shared.errors import StorageUnavailableError
 from shared.stores.tables.patience import waiting_for_storage
 from shared.stores.tables.tables import Tables, load_row

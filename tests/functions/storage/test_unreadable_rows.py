@@ -12,7 +12,7 @@ from azure.data.tables import UpdateMode
 from azure.data.tables.aio import TableClient, TableServiceClient
 
 from local.azurite import StorageAddresses
-from local.batch_emulator.injection import Fault
+from local.batch_emulator.core.injection import Fault
 from tests.emulator.support.staging import add_pool, add_tasks
 from tests.functions.conftest import World, begin_anew
 

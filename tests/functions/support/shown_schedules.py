@@ -5,8 +5,8 @@ from typing import Any
 
 from azure.batch import models
 
+from local.batch_emulator.core.stamps import stamp
 from local.batch_emulator.entities import Schedule
-from local.batch_emulator.stamps import stamp
 from tests.functions.conftest import World
 
 MINUTE = timedelta(minutes=1)

@@ -11,8 +11,8 @@ from azure.batch import models
 from azure.storage.blob.aio import BlobServiceClient, ContainerClient
 
 from local.azurite import StorageAddresses
-from local.batch_emulator.log_writer import LogWriter
-from local.batch_emulator.stamps import stamp
+from local.batch_emulator.core.stamps import stamp
+from local.batch_emulator.exports.log_writer import LogWriter
 from shared.services.tasks import node_sharing
 from tests.emulator.support.staging import add_job, add_pool, add_tasks
 from tests.functions.conftest import World

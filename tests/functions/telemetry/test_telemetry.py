@@ -10,8 +10,8 @@ import pytest_asyncio
 from azure.storage.blob.aio import BlobClient, BlobServiceClient
 
 from local.azurite import StorageAddresses
-from local.batch_emulator.stamps import stamp
-from local.batch_emulator.telemetry_writer import TelemetryWriter
+from local.batch_emulator.core.stamps import stamp
+from local.batch_emulator.exports.telemetry_writer import TelemetryWriter
 from shared.domain.blobs.sweeps import LaneSweep
 from shared.services.blobs.taken_in import UNREAD_TELEMETRY
 from shared.stores.blobs.blob_entries import BlobEntryStore

@@ -1,0 +1,4 @@
+"""Values and settings without any knowledge of Batch accounts: time, durations, ids' order, ranges, errors, faults.
+
+Imports nothing else of the emulator.
+"""

@@ -1,0 +1,71 @@
+"""The emulator's time, live or stepped.
+
+`Date` and stamps show `now`; durations count in `simulated`. In live mode both follow the machine, but `simulated`
+stops in pauses. In stepped mode both move only on request, and never back.
+"""
+
+import asyncio
+import time
+
+from local.batch_emulator.core.stamps import SECOND
+
+
+def real_now() -> int:
+    """Returns the machine's time in ticks; signatures are checked against it in both modes."""
+    return time.time_ns() // 100
+
+
+class Clock:
+    def __init__(self, *, stepped: bool, start: int | None = None) -> None:
+        self.stepped = stepped
+        self._latest = start if start is not None else real_now() // SECOND * SECOND
+        self._lost = 0
+        self._paused_at: int | None = None
+        self._going = asyncio.Event()
+        self._going.set()
+
+    @property
+    def now(self) -> int:
+        if not self.stepped:
+            self._latest = max(self._latest, real_now())
+        return self._latest
+
+    @property
+    def simulated(self) -> int:
+        if self.stepped:
+            return self._latest
+        return (self.now if self._paused_at is None else self._paused_at) - self._lost
+
+    @property
+    def kept(self) -> tuple[int, int, int | None]:
+        """The state that a later run needs: the latest time shown, total pauses, and the start of the present pause."""
+        return self.now, self._lost, self._paused_at
+
+    def take_up(self, latest: int, lost: int, paused_at: int | None) -> None:
+        """Continues from a stored state: never back, and running; the time since counts as passed unless paused."""
+        self._latest = max(self._latest, latest) if not self.stepped else latest
+        self._lost = lost + (0 if paused_at is None else self.now - paused_at)
+
+    @property
+    def paused(self) -> bool:
+        return self._paused_at is not None
+
+    def pause(self) -> None:
+        if self._paused_at is None:
+            self._paused_at = self.now
+            self._going.clear()
+
+    def resume(self) -> None:
+        if self._paused_at is not None:
+            self._lost += self.now - self._paused_at
+            self._paused_at = None
+            self._going.set()
+
+    async def running(self) -> None:
+        """Waits until the clock isn't paused."""
+        while self.paused:
+            await self._going.wait()
+
+    def move_to(self, moment: int) -> None:
+        """Moves to a moment, in stepped mode only; never back."""
+        self._latest = max(self._latest, moment)

@@ -1,0 +1,107 @@
+"""Packs samples into blocks as a TES node appends them: one flush, one zstd frame, at most a thousand records.
+
+A life begins with its startup records and first samples, flushed immediately; then every four samples make a block. A
+node that is taken away loses unflushed samples, any other flushes at its end. Pure, for use on a separate thread.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TypeGuard
+
+import orjson
+import zstandard
+
+from local.batch_emulator.entities import Json
+from local.batch_emulator.telemetry.hardware import Origin
+from local.batch_emulator.telemetry.node_meter import Meter
+from local.batch_emulator.telemetry.samplers import Ending, Glimpse
+from local.batch_emulator.telemetry.startup_records import once_batch
+
+_GLIMPSES = 4
+_MOST_RECORDS = 1_000
+_LARGE = 1 << 53
+_ESCAPED = ((b"&", rb"\u0026"), (b"<", rb"\u003c"), (b">", rb"\u003e"))
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A flush of one life of a node, with its records."""
+
+    origin: Origin
+    folder: str
+    frame: bytes
+    records: tuple[Json, ...]
+
+
+@dataclass(slots=True)
+class _Agent:
+    origin: Origin
+    meter: Meter
+    unsent: list[Json] = field(default_factory=list)
+    glimpses: int = 0
+
+
+class Packer:
+    """The agents of one account."""
+
+    def __init__(self, account: str, seed: str, period: float) -> None:
+        self._account = account
+        self._seed = f"{seed}/{account}/telemetry"
+        self._period = period
+        self._agents: dict[str, _Agent] = {}
+        self._compressor = zstandard.ZstdCompressor(write_checksum=True, write_content_size=False)
+
+    def pack(self, found: Iterable[Glimpse | Ending]) -> list[Block]:
+        """Returns the blocks that are due, in the order of each node's time."""
+        return [block for one in found for block in self._blocks(one)]
+
+    def close(self) -> list[Block]:
+        """Stops all agents and returns their last blocks."""
+        blocks = [block for agent in self._agents.values() for block in self._flush(agent)]
+        self._agents.clear()
+        return blocks
+
+    def _blocks(self, found: Glimpse | Ending) -> Iterator[Block]:
+        if isinstance(found, Ending):
+            agent = self._agents.pop(found.origin.node, None)
+            if agent and not found.is_abrupt:
+                yield from self._flush(agent)
+            return
+        origin = found.origin
+        agent = self._agents.get(origin.node)
+        if agent is None or agent.origin is not origin:
+            agent = self._agents[origin.node] = _Agent(origin, Meter(self._seed, self._period))
+            yield self._block(origin, once_batch(self._account, found, self._seed, self._folder(origin)))
+        agent.unsent += agent.meter.read(found)
+        agent.glimpses += 1
+        if agent.glimpses % _GLIMPSES == 1 or len(agent.unsent) >= _MOST_RECORDS:
+            yield from self._flush(agent)
+
+    def _flush(self, agent: _Agent) -> Iterator[Block]:
+        while agent.unsent:
+            yield self._block(agent.origin, agent.unsent[:_MOST_RECORDS])
+            del agent.unsent[:_MOST_RECORDS]
+
+    def _block(self, origin: Origin, records: list[Json]) -> Block:
+        return Block(origin, self._folder(origin), self._compressor.compress(text_of(records)), tuple(records))
+
+    def _folder(self, origin: Origin) -> str:
+        return f"accounts/{self._account}/pools/{origin.pool}/nodes/{origin.node}"
+
+
+def text_of(records: Iterable[Json]) -> bytes:
+    """Returns a batch as TES's Telegraf writes it: sorted names, whole numbers without a point, a line end."""
+    plain = [{**record, "fields": _whole(record["fields"])} for record in records]
+    text = orjson.dumps({"metrics": plain}, option=orjson.OPT_SORT_KEYS)
+    for sign, escaped in _ESCAPED:
+        text = text.replace(sign, escaped)
+    return text + b"\n"
+
+
+def _whole(fields: Mapping[str, object]) -> Json:
+    return {name: int(value) if _is_whole(value) else value for name, value in fields.items()}
+
+
+def _is_whole(value: object) -> TypeGuard[float]:
+    """Returns whether a number is written without a point; larger ones have an exponent."""
+    return isinstance(value, float) and value.is_integer() and abs(value) < _LARGE

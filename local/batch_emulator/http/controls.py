@@ -1,0 +1,166 @@
+"""The controls under `/_emulator/`, for tests and demos: without authentication, but from this machine only."""
+
+import ipaddress
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from math import isfinite
+from typing import Any
+
+import orjson
+from aiohttp import web
+
+from local.batch_emulator.core.injection import read_fault
+from local.batch_emulator.core.stamps import stamp
+from local.batch_emulator.emulator import Emulator
+
+type Body = Mapping[str, Any]
+type Control = Callable[[Body], Any]
+PREFIX = "/_emulator/"
+_CLOCK = ("paused", "speed", "advanceSeconds")
+
+
+class ControlError(Exception):
+    """An invalid request to a control, with a message and a status."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class Controls:
+    def __init__(self, emulator: Emulator) -> None:
+        self._emulator = emulator
+        self._controls: Mapping[tuple[str, str], Control] = {
+            ("GET", "truth"): self._truth,
+            ("GET", "clock"): self._clock,
+            ("POST", "clock"): self._turn_clock,
+            ("GET", "faults"): self._faults,
+            ("POST", "faults"): self._add_fault,
+            ("DELETE", "faults"): self._clear_faults,
+            ("GET", "counters"): self._counters,
+            ("GET", "log"): self._log,
+            ("GET", "telemetry"): self._telemetry,
+            ("POST", "reset"): self._reset,
+            ("GET", "settings"): self._settings,
+            ("POST", "settings"): self._turn_knobs,
+        }
+
+    async def answer(self, incoming: web.BaseRequest) -> web.Response:
+        try:
+            status, found = await self._run(incoming)
+        except ControlError as error:
+            return _json(error.status, {"error": str(error)})
+        except ValueError as error:
+            return _json(400, {"error": str(error)})
+        return _json(status, found)
+
+    async def _run(self, incoming: web.BaseRequest) -> tuple[int, Any]:
+        if not _is_loopback(incoming.remote):
+            raise ControlError(403, "The controls answer on this machine only.")
+        name = incoming.path.removeprefix(PREFIX).rstrip("/")
+        control = self._controls.get((incoming.method, name))
+        if control is None:
+            known = ", ".join(f"{method} {PREFIX}{each}" for method, each in self._controls)
+            raise ControlError(404, f"There is no {incoming.method} {incoming.path}; the controls are {known}.")
+        try:
+            body = orjson.loads(await incoming.read() or b"{}")
+        except orjson.JSONDecodeError:
+            body = None
+        if not isinstance(body, dict):
+            raise ControlError(400, "The body is not a JSON object.")
+        return (201 if control == self._add_fault else 200), control(body)
+
+    def _truth(self, _: Body) -> Any:
+        return self._emulator.truth()
+
+    def _clock(self, _: Body) -> Any:
+        emulator = self._emulator
+        return {
+            "mode": "stepped" if emulator.clock.stepped else "live",
+            "time": stamp(emulator.clock.now),
+            "paused": emulator.clock.paused,
+            "speed": emulator.agenda.speed,
+            "epoch": emulator.epoch,
+        }
+
+    def _turn_clock(self, body: Body) -> Any:
+        _check_clock(body, is_stepped=self._emulator.clock.stepped)
+        clock = self._emulator.clock
+        if "paused" in body:
+            if body["paused"]:
+                self._emulator.pause()
+            else:
+                self._emulator.resume()
+        if "speed" in body:
+            self._emulator.agenda.speed = float(body["speed"])
+        if "advanceSeconds" in body:
+            if clock.paused:
+                raise ControlError(409, "The clock is paused; time can't be advanced.")
+            self._emulator.agenda.advance(float(body["advanceSeconds"]))
+        return self._clock(body)
+
+    def _faults(self, _: Body) -> Any:
+        return {"faults": self._emulator.faults.described()}
+
+    def _add_fault(self, body: Body) -> Any:
+        self._emulator.faults.add(read_fault(body))
+        return self._faults(body)
+
+    def _clear_faults(self, body: Body) -> Any:
+        self._emulator.faults.clear()
+        return self._faults(body)
+
+    def _counters(self, _: Body) -> Any:
+        emulator = self._emulator
+        counted = {"routes": emulator.counters, "taskLists": emulator.task_lists, "clients": emulator.clients}
+        return {name: dict(sorted(counters.items())) for name, counters in counted.items()}
+
+    def _log(self, _: Body) -> Any:
+        """Returns the log totals of each account: records by kind, and the numbers of repeated and lost ones."""
+        return {
+            name: {"told": dict(sorted(log.told.items())), "repeated": log.repeated, "lost": log.lost}
+            for name, log in zip(self._emulator.simulations, self._emulator.logs, strict=True)
+        }
+
+    def _telemetry(self, _: Body) -> Any:
+        """Returns the written and missing telemetry of each account's nodes."""
+        return {name: watch.told for name, watch in self._emulator.watches.items()}
+
+    def _reset(self, body: Body) -> Any:
+        self._emulator.reset()
+        return self._clock(body)
+
+    def _settings(self, _: Body) -> Any:
+        return asdict(self._emulator.knobs)
+
+    def _turn_knobs(self, body: Body) -> Any:
+        self._emulator.knobs.take(self._emulator.knobs.turned(body))
+        return self._settings(body)
+
+
+def _check_clock(body: Body, *, is_stepped: bool) -> None:
+    if unknown := sorted(body.keys() - set(_CLOCK)):
+        raise ControlError(400, f"There is no '{unknown[0]}' in a clock; known are {', '.join(_CLOCK)}.")
+    if not isinstance(body.get("paused", False), bool):
+        raise ControlError(400, "paused is true or false.")
+    for name, least in (("speed", 1e-9), ("advanceSeconds", 0)):
+        if name not in body:
+            continue
+        if not is_stepped:
+            raise ControlError(409, f"{name} belongs to the stepped mode; start the emulator with --stepped.")
+        value = body[name]
+        if isinstance(value, bool) or not isinstance(value, int | float) or not (value >= least and isfinite(value)):
+            raise ControlError(400, f"{name} can't be '{value}'.")
+
+
+def _is_loopback(peer: str | None) -> bool:
+    try:
+        address = ipaddress.ip_address(peer or "")
+    except ValueError:
+        return False
+    mapped = getattr(address, "ipv4_mapped", None)
+    return bool((mapped or address).is_loopback)
+
+
+def _json(status: int, body: Any) -> web.Response:
+    return web.Response(status=status, body=orjson.dumps(body), content_type="application/json")

@@ -1,0 +1,172 @@
+"""From HTTP to an operation and back: authentication, faults, holding, headers, and errors in the service's format.
+
+An operation runs without interruption until its answer exists, so answers are consistent.
+"""
+
+import asyncio
+import logging
+import uuid
+from collections.abc import Mapping
+from urllib.parse import parse_qsl, unquote
+
+import orjson
+from aiohttp import web
+
+from local.batch_emulator.core.clock import real_now
+from local.batch_emulator.core.errors import RefusedError
+from local.batch_emulator.core.injection import Fault
+from local.batch_emulator.core.stamps import full_stamp, http_date
+from local.batch_emulator.emulator import Emulator
+from local.batch_emulator.entities import Json
+from local.batch_emulator.http.surface import find_operation, timeout_of
+from local.batch_emulator.protocol.auth import Signed
+from local.batch_emulator.protocol.conditions import refuse_conditions
+from local.batch_emulator.protocol.encoding import packed, receive, unpacked
+from local.batch_emulator.protocol.requests import Request, Response
+
+_LOG = logging.getLogger("emulator")
+HOLD = "x-emulator-hold-while-paused"
+_JSON = "application/json;odata=minimalmetadata"
+_ERROR_KIND = "Microsoft.Azure.Batch.Protocol.Entities.Container.errors/@Element"
+_NOT_MODIFIED = 304
+
+
+class Front:
+    def __init__(self, emulator: Emulator) -> None:
+        self._emulator = emulator
+
+    async def answer(self, incoming: web.BaseRequest) -> web.StreamResponse:
+        raw = await receive(incoming.content)
+        fault = self._emulator.faults.take(incoming.method, unquote(incoming.rel_url.raw_path))
+        is_late = await self._wait(incoming, fault)
+        if fault and fault.reset:
+            return _cut_off(incoming)
+        url, headers = f"{incoming.scheme}://{_header(incoming, 'Host') or 'localhost'}", self._usual_headers(incoming)
+        try:
+            response = _given_up() if is_late else self._run(incoming, raw, url, fault)
+        except RefusedError as refusal:
+            response = self._refusal(refusal, url, headers["request-id"])
+        except Exception:
+            _LOG.exception("%s %s failed", incoming.method, incoming.path)
+            failure = RefusedError(500, "InternalError", "The emulator failed; its log says how.")
+            response = self._refusal(failure, url, headers["request-id"])
+        body, described = _body(response, incoming.headers.get("Accept-Encoding", ""))
+        headers |= {**response.headers, **described}
+        if fault and fault.truncate and not fault.status:
+            return await _truncated(incoming, response.status, headers, body)
+        return web.Response(status=response.status, headers=headers, body=body or None)
+
+    def refuse_unread(self, reason: str) -> web.Response:
+        """Answers a malformed request: too long, or not HTTP."""
+        refusal = RefusedError(400, "InvalidInput", "One of the request inputs is not valid.", {"Reason": reason})
+        request_id = str(uuid.uuid4())
+        body, described = _body(self._refusal(refusal, "http://localhost", request_id), "")
+        headers = {"Date": http_date(self._emulator.clock.now), "request-id": request_id, **described}
+        return web.Response(status=refusal.status, headers=headers, body=body)
+
+    async def _wait(self, incoming: web.BaseRequest, fault: Fault | None) -> bool:
+        """Waits for the requested delays; returns whether they exceed the request's time-out."""
+        delay = self._emulator.knobs.latencySeconds + (fault.delaySeconds if fault else 0)
+        most = timeout_of(incoming.rel_url.query) if delay else delay
+        if delay:
+            await asyncio.sleep(min(delay, most))
+        if incoming.headers.get(HOLD, "").lower() == "true":
+            await self._emulator.clock.running()
+        return delay > most
+
+    def _run(self, incoming: web.BaseRequest, raw: bytes, url: str, fault: Fault | None) -> Response:
+        if fault and fault.status:
+            raise _injected(fault)
+        path = incoming.rel_url.raw_path
+        headers = {name.lower(): _readable(value) for name, value in incoming.headers.items()}
+        pairs = parse_qsl(incoming.rel_url.raw_query_string, keep_blank_values=True)
+        signed = Signed(incoming.method, path, pairs, headers)
+        account = self._emulator.credentials.account_of(signed, real_now())
+        operation, ids = find_operation(incoming.method, path)
+        items = 0
+        try:
+            query = operation.checked(pairs)
+            refuse_conditions(headers, operation.conditions)
+            simulation = self._emulator.simulations[account]
+            sent = unpacked(raw, headers)
+            request = Request(incoming.method, url, path, ids, query, headers, sent, simulation, self._emulator.knobs)
+            response = operation.run(request)
+            items = response.items
+        finally:
+            self._emulator.count(operation.route, unquote(path), items, headers.get("user-agent", ""))
+        return response
+
+    def _usual_headers(self, incoming: web.BaseRequest) -> dict[str, str]:
+        headers = {
+            "Date": http_date(self._emulator.clock.now),
+            "Server": "Microsoft-HTTPAPI/2.0",
+            "DataServiceVersion": "3.0",
+            "X-Content-Type-Options": "nosniff",
+            "request-id": str(uuid.uuid4()),
+        }
+        if incoming.secure:
+            headers["Strict-Transport-Security"] = "max-age=31536000; includeSubDomains"
+        own = _header(incoming, "client-request-id")
+        if own and incoming.headers.get("return-client-request-id", "").lower() == "true":
+            headers["client-request-id"] = own
+        return headers
+
+    def _refusal(self, refusal: RefusedError, url: str, request_id: str) -> Response:
+        if refusal.status == _NOT_MODIFIED:
+            return Response(_NOT_MODIFIED)
+        text = f"{refusal.message}\nRequestId:{request_id}\nTime:{full_stamp(self._emulator.clock.now)}"
+        body: Json = {
+            "odata.metadata": f"{url}/$metadata#{_ERROR_KIND}",
+            "code": refusal.code,
+            "message": {"lang": "en-US", "value": text},
+        }
+        if refusal.values:
+            body["values"] = [{"key": key, "value": value} for key, value in refusal.values.items()]
+        return Response(refusal.status, body, refusal.headers)
+
+
+def _header(incoming: web.BaseRequest, name: str) -> str:
+    return _readable(incoming.headers.get(name, ""))
+
+
+def _readable(value: str) -> str:
+    """Returns a header's value that answers can show, with bytes that are not UTF-8 replaced."""
+    return value if value.isascii() else value.encode(errors="replace").decode()
+
+
+def _body(response: Response, accepted: str) -> tuple[bytes, dict[str, str]]:
+    """Returns the body on the wire and its headers. Files aren't compressed, as their length counts."""
+    if response.body is None:
+        length = {} if response.content is None else {"Content-Length": str(len(response.content))}
+        return response.content or b"", length
+    body = orjson.dumps(response.body)
+    smaller = packed(body, accepted)
+    described = {"Content-Type": _JSON} | ({"Content-Encoding": "gzip"} if smaller else {})
+    return smaller or body, described
+
+
+def _given_up() -> Response:
+    raise RefusedError(500, "OperationTimedOut", "The operation could not be completed within the permitted time.")
+
+
+def _injected(fault: Fault) -> RefusedError:
+    headers = {} if fault.retryAfter is None else {"Retry-After": str(fault.retryAfter)}
+    return RefusedError(fault.status or 500, fault.code, "This failure was asked for.", {}, headers)
+
+
+def _cut_off(incoming: web.BaseRequest) -> web.Response:
+    if incoming.transport:
+        incoming.transport.abort()
+    return web.Response(status=500)
+
+
+async def _truncated(
+    incoming: web.BaseRequest, status: int, headers: Mapping[str, str], body: bytes
+) -> web.StreamResponse:
+    """Sends half of the announced body."""
+    response = web.StreamResponse(status=status, headers={**headers, "Content-Length": str(len(body))})
+    await response.prepare(incoming)
+    await response.write(body[: len(body) // 2])
+    if incoming.transport:
+        incoming.transport.close()
+    return response

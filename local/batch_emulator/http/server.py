@@ -1,0 +1,107 @@
+"""The server: listens, runs events at their time, and stops promptly."""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+from http import HTTPStatus
+from ssl import SSLContext
+from typing import Any
+
+from aiohttp import web
+from aiohttp.http_exceptions import LineTooLong
+
+from local.batch_emulator.emulator import Emulator
+from local.batch_emulator.http.controls import PREFIX, Controls
+from local.batch_emulator.http.front import Front
+from local.batch_emulator.keeper import Keeper
+
+_PATIENCE = 0.5
+_LONGEST_LINE = 16 * 1024
+
+
+class _Connection(web.RequestHandler):
+    """Answers malformed requests in the service's format instead of aiohttp's."""
+
+    def __init__(self, listener: "_Listener", **options: Any) -> None:
+        super().__init__(listener, **options)
+        self._front = listener.front
+
+    def handle_error(
+        self,
+        request: web.BaseRequest,
+        status: int = 500,
+        exc: BaseException | None = None,
+        message: str | None = None,
+    ) -> web.StreamResponse:
+        if status != HTTPStatus.BAD_REQUEST or request.writer.output_size > 0:
+            return super().handle_error(request, status, exc, message)
+        too_long = f"The request's line and each of its headers have at most {_LONGEST_LINE} bytes."
+        answer = self._front.refuse_unread(too_long if isinstance(exc, LineTooLong) else str(message))
+        answer.force_close()
+        return answer
+
+
+class _Listener(web.Server):
+    def __init__(self, front: Front, handler: Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]) -> None:
+        self.front = front
+        self._options = {
+            "access_log": None,
+            "auto_decompress": False,
+            "max_line_size": _LONGEST_LINE,
+            "max_field_size": _LONGEST_LINE,
+        }
+        super().__init__(handler)
+
+    def __call__(self) -> web.RequestHandler:
+        return _Connection(self, loop=asyncio.get_running_loop(), **self._options)
+
+
+class Server:
+    """The server; with a `keeper`, changes are stored, and it stops if that fails."""
+
+    def __init__(self, emulator: Emulator, keeper: Keeper | None = None) -> None:
+        self._emulator = emulator
+        self._keeper = keeper
+        self._front = Front(emulator)
+        self._controls = Controls(emulator)
+        self._runner: web.ServerRunner | None = None
+        self._happening: asyncio.Task[None] | None = None
+        self._keeping: asyncio.Task[None] | None = None
+
+    async def start(self, host: str = "127.0.0.1", port: int = 0, tls: SSLContext | None = None) -> int:
+        """Listens, with https if a context is given, and returns the port. Raises OSError if that fails."""
+        runner = web.ServerRunner(
+            _Listener(self._front, self._serve),
+            shutdown_timeout=_PATIENCE,
+        )
+        await runner.setup()
+        self._runner = runner
+        await web.TCPSite(runner, host, port, ssl_context=tls).start()
+        if not self._emulator.clock.stepped:
+            self._happening = asyncio.create_task(self._emulator.agenda.run())
+        if self._keeper:
+            self._keeping = asyncio.create_task(self._keeper.run())
+        chosen: int = runner.addresses[0][1]
+        return chosen
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Returns on a stop signal. Raises errors of events and of the keeper."""
+        tasks = (asyncio.create_task(stop.wait()), self._happening, self._keeping)
+        done, _ = await asyncio.wait(filter(None, tasks), return_when=asyncio.FIRST_COMPLETED)
+        for each in done:
+            each.result()
+
+    async def stop(self) -> None:
+        if self._happening:
+            self._happening.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._happening
+        if self._runner:
+            await self._runner.cleanup()
+        if self._keeper and self._keeping:
+            self._keeper.finish()
+            await self._keeping
+
+    async def _serve(self, incoming: web.BaseRequest) -> web.StreamResponse:
+        answers = self._controls.answer if incoming.path.startswith(PREFIX) else self._front.answer
+        return await answers(incoming)

@@ -1,0 +1,116 @@
+"""Finds the operation of a request, and refuses unsupported parameters."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from urllib.parse import unquote
+
+from local.batch_emulator.core.errors import RefusedError, bad_query
+from local.batch_emulator.http.surface_rows import ROWS
+from local.batch_emulator.operations import access, account, agent, files, jobs, nodes, pools, scaling, schedules, tasks
+from local.batch_emulator.protocol.conditions import CONDITIONAL, DATED
+from local.batch_emulator.protocol.older_names import in_version
+from local.batch_emulator.protocol.requests import Request, Response
+from local.batch_emulator.protocol.versions import VERSIONS
+
+_COMMON = {"api-version", "timeout"}
+_TIMEOUT = 30
+_MOST_DIGITS = 9
+_CONDITIONS: Mapping[str, tuple[str, ...]] = {"if": CONDITIONAL, "dated": DATED}
+_MARKS = ("paged", *_CONDITIONS)
+type Action = Callable[[Request], Response]
+_MODULES = (access, account, agent, files, jobs, nodes, pools, scaling, schedules, tasks)
+_ACTIONS: Mapping[str, Action] = {action.__name__: action for module in _MODULES for action in module.ACTIONS}
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """An operation; `query` and `conditions` are its supported names, in lower case; `action` raises RefusedError."""
+
+    method: str
+    template: str
+    name: str
+    query: frozenset[str]
+    conditions: tuple[str, ...]
+    action: Action
+    pattern: re.Pattern[str]
+
+    @property
+    def route(self) -> str:
+        return f"{self.method} {self.template}"
+
+    def run(self, request: Request) -> Response:
+        """Returns the answer in the shape of the request's api-version. Raises RefusedError."""
+        answer = self.action(request)
+        return replace(answer, body=in_version(answer.body, request.version))
+
+    def checked(self, pairs: Sequence[tuple[str, str]]) -> Mapping[str, str]:
+        """Returns the query by lower-case name. Raises RefusedError."""
+        query = {name.lower(): value for name, value in pairs}
+        for name, value in pairs:
+            if name.lower() not in self.query:
+                raise _unsupported(name, value)
+        if len(query) < len(pairs):
+            raise _unsupported("", "a parameter was sent twice")
+        _check_version(query.get("api-version"))
+        if not query.get("timeout", "30").isdecimal():
+            raise bad_query("timeout", query["timeout"], "it is not a number of seconds")
+        return query
+
+
+def _operation(row: str) -> Operation:
+    method, template, name, *takes = row.split()
+    query = {each.lower() for each in takes if each not in _MARKS} | _COMMON
+    if "paged" in takes:
+        query |= {"maxresults", "$skiptoken"}
+    slashed = re.sub(r"{filePath}", r"(?P<filePath>.+)", template)
+    pattern = re.compile(re.sub(r"{(\w+)}", r"(?P<\1>[^/]+)", slashed))
+    conditions = next((_CONDITIONS[each] for each in takes if each in _CONDITIONS), ())
+    return Operation(method, template, name, frozenset(query), conditions, _ACTIONS[name], pattern)
+
+
+OPERATIONS = tuple(_operation(row) for row in ROWS.strip().splitlines())
+
+
+def find_operation(method: str, path: str) -> tuple[Operation, Mapping[str, str]]:
+    """Returns the operation of a path as on the wire, and the ids in it. Raises RefusedError."""
+    found = [(each, match) for each in OPERATIONS if (match := each.pattern.fullmatch(path))]
+    for operation, match in found:
+        if operation.method == method:
+            return operation, {name: unquote(value) for name, value in match.groupdict().items()}
+    if found:
+        raise RefusedError(405, "UnsupportedHttpVerb", "The resource doesn't support the specified HTTP verb.")
+    raise RefusedError(404, "ResourceNotFound", "The specified resource does not exist.", {"Path": path})
+
+
+def timeout_of(query: Mapping[str, str]) -> int:
+    """Returns a request's time limit in seconds: its `timeout`, at most 30 (documented)."""
+    said = next((value for name, value in query.items() if name.lower() == "timeout"), "")
+    return min(int(said[:_MOST_DIGITS]), _TIMEOUT) if said.isdecimal() else _TIMEOUT
+
+
+def _check_version(version: str | None) -> None:
+    if version is None:
+        raise RefusedError(
+            400,
+            "MissingRequiredQueryParameter",
+            "A query parameter that is required for this request was not specified.",
+            {"QueryParameterName": "api-version"},
+        )
+    if version not in VERSIONS:
+        known = ", ".join(VERSIONS)
+        raise RefusedError(
+            400,
+            "UnsupportedRequestVersion",
+            f"The specified request version is not supported; the emulator knows {known}.",
+            {"QueryParameterName": "api-version", "QueryParameterValue": version},
+        )
+
+
+def _unsupported(name: str, value: str) -> RefusedError:
+    return RefusedError(
+        400,
+        "UnsupportedQueryParameter",
+        "A query parameter in the request's address is not supported.",
+        {"QueryParameterName": name, "QueryParameterValue": value},
+    )

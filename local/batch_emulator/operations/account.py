@@ -1,0 +1,61 @@
+"""Account-wide lists: images, applications (always empty), pool usage."""
+
+from local.batch_emulator.core.collation import comparison_key
+from local.batch_emulator.core.errors import bad_query, missing
+from local.batch_emulator.core.stamps import parse_stamp
+from local.batch_emulator.filtering.filter_rows import AGENTS as AGENT_ROWS
+from local.batch_emulator.filtering.filter_rows import IMAGES as IMAGE_ROWS
+from local.batch_emulator.filtering.filter_rows import POOL_USAGE
+from local.batch_emulator.filtering.filters import EVERYTHING, compile_filter
+from local.batch_emulator.protocol.paging import in_order, page
+from local.batch_emulator.protocol.requests import Request, Response
+from local.batch_emulator.protocol.versions import has_supported_images
+from local.batch_emulator.wire.images import AGENTS, IMAGES, agent_renderers, image_renderers
+from local.batch_emulator.wire.usage import INTERVAL, usage, usage_renderers
+
+
+def list_supported_images(request: Request) -> Response:
+    if not has_supported_images(request.version):
+        raise missing("Resource")
+    found = compile_filter(request.query.get("$filter"), IMAGE_ROWS, comparison_key(request.knobs))
+    return page(request, "supportedimages", in_order(request, IMAGES), found.matches, image_renderers())
+
+
+def list_node_agent_skus(request: Request) -> Response:
+    """Lists node agents with their images, in versions that don't list images."""
+    if has_supported_images(request.version):
+        raise missing("Resource")
+    found = compile_filter(request.query.get("$filter"), AGENT_ROWS, comparison_key(request.knobs))
+    return page(request, "nodeagentskus", in_order(request, AGENTS), found.matches, agent_renderers())
+
+
+def list_applications(request: Request) -> Response:
+    """Returns an empty list: packages are uploaded through Azure Resource Manager, which is not emulated."""
+    return page(request, "applications", iter(()), EVERYTHING.matches, {})
+
+
+def get_application(_: Request) -> Response:
+    raise missing("Application")
+
+
+def list_pool_usage_metrics(request: Request) -> Response:
+    """Lists pool usage; without times, of the last complete interval (documented)."""
+    found = compile_filter(request.query.get("$filter"), POOL_USAGE, comparison_key(request.knobs))
+    last = request.now // INTERVAL * INTERVAL
+    start, end = _time(request, "starttime", last - INTERVAL), _time(request, "endtime", last)
+    if start % INTERVAL or end % INTERVAL:
+        name = "starttime" if start % INTERVAL else "endtime"
+        raise bad_query(name, request.query[name], "it is not on the half hour")
+    rows = usage(request.account, start, end, request.now)
+    return page(request, "poolusagemetrics", in_order(request, rows), found.matches, usage_renderers(request.version))
+
+
+def _time(request: Request, name: str, default: int) -> int:
+    text = request.query.get(name)
+    try:
+        return parse_stamp(text) if text else default
+    except ValueError as error:
+        raise bad_query(name, str(text), str(error)) from None
+
+
+ACTIONS = (list_supported_images, list_node_agent_skus, list_applications, get_application, list_pool_usage_metrics)

@@ -1,0 +1,114 @@
+"""Operations of a node's agent: virtual machine extensions, and uploads of its logs.
+
+Nothing is uploaded: the answer is the service's, and its container stays unchanged.
+"""
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from local.batch_emulator.core.errors import RefusedError, bad_property
+from local.batch_emulator.core.stamps import SECOND, parse_stamp
+from local.batch_emulator.entities import Json, Node
+from local.batch_emulator.filtering.filters import EVERYTHING
+from local.batch_emulator.operations.nodes import must_answer
+from local.batch_emulator.protocol import bodies
+from local.batch_emulator.protocol.paging import Renderers, in_order, page, rendered, selected
+from local.batch_emulator.protocol.requests import Request, Response, one
+from local.batch_emulator.wire.endpoints import is_windows
+
+_UPLOAD = bodies.Shape(
+    frozenset(["containerUrl", "startTime", "endTime", "identityReference"]),
+    ("containerUrl", "startTime"),
+    kind="Upload",
+)
+_LOGS_AN_HOUR = 2
+_HOUR = 3600 * SECOND
+_SUCCEEDED = {"code": "ProvisioningState/succeeded", "displayStatus": "Provisioning succeeded", "level": "Info"}
+_OWN: Json = {
+    "name": "batchNodeExtension",
+    "publisher": "Microsoft.Azure.Extensions",
+    "type": "CustomScript",
+    "typeHandlerVersion": "2.0",
+    "autoUpgradeMinorVersion": True,
+}
+_OWN_ON_WINDOWS: Json = _OWN | {
+    "publisher": "Microsoft.Compute",
+    "type": "CustomScriptExtension",
+    "typeHandlerVersion": "1.10",
+}
+_RENDERERS: Renderers = {
+    "provisioningState": lambda _: "Succeeded",
+    "vmExtension": lambda extension: extension.spec,
+    "instanceView": lambda extension: {"name": extension.spec["name"], "statuses": [_SUCCEEDED]},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Extension:
+    """An extension; `id` keeps the order of lists: the pool's as sent, then the service's own."""
+
+    id: str
+    spec: Json
+
+
+def list_node_extensions(request: Request) -> Response:
+    found = _extensions(_node(request))
+    return page(request, "nodevmextensions", in_order(request, found), EVERYTHING.matches, _RENDERERS)
+
+
+def get_node_extension(request: Request) -> Response:
+    name = request.ids["extensionName"]
+    for extension in _extensions(_node(request)).values():
+        if str(extension.spec["name"]).lower() == name.lower():
+            return one(request, "nodevmextensions", rendered(extension, selected(request, _RENDERERS)))
+    raise RefusedError(404, "ResourceNotFound", "The specified resource does not exist.", {"ExtensionName": name})
+
+
+def upload_node_logs(request: Request) -> Response:
+    node, body = _node(request), request.body
+    _UPLOAD.check(body)
+    if not str(body["containerUrl"]).lower().startswith(("https://", "http://")):
+        raise bad_property("containerUrl", body["containerUrl"], "It is the address of a container.")
+    start, end = _time(body, "startTime", 0), _time(body, "endTime", request.now)
+    if body.get("endTime") and end < start:
+        raise bad_property("endTime", body["endTime"], "It is before startTime.")
+    guid = uuid.UUID(int=request.simulation.stage.chance.getrandbits(128), version=4)
+    answer = {
+        "virtualDirectoryName": f"{node.pool.id}/{node.id}/{guid}",
+        "numberOfFilesUploaded": _files(node, start, min(end, request.now)),
+    }
+    return one(request, "uploadbatchservicelogs", answer)
+
+
+def _files(node: Node, start: int, end: int) -> int:
+    """Returns the number of log files for a time: some per hour since the node's start."""
+    since = max(start, node.booted or 0)
+    return _LOGS_AN_HOUR * (end // _HOUR - since // _HOUR + 1) if since <= end else 0
+
+
+def _node(request: Request) -> Node:
+    node = request.node()
+    must_answer(node)
+    return node
+
+
+def _extensions(node: Node) -> Mapping[str, Extension]:
+    """Returns a node's extensions, without protected settings (documented)."""
+    sent = (node.pool.spec.get("virtualMachineConfiguration") or {}).get("extensions") or []
+    shown = [{name: value for name, value in each.items() if name != "protectedSettings"} for each in sent]
+    shown.append(_OWN_ON_WINDOWS if is_windows(node.pool) else _OWN)
+    return {f"{place:03}": Extension(f"{place:03}", spec) for place, spec in enumerate(shown)}
+
+
+def _time(body: bodies.Body, name: str, default: int) -> int:
+    text = body.get(name)
+    if text is None:
+        return default
+    try:
+        return parse_stamp(str(text))
+    except ValueError as error:
+        raise bad_property(name, text, str(error)) from None
+
+
+ACTIONS = (list_node_extensions, get_node_extension, upload_node_logs)

@@ -1,0 +1,127 @@
+"""Operations on nodes: reading, restarting, disabling scheduling.
+
+State rules follow the reference of each operation and the error codes of "Batch status and error codes". The ten pools
+per page of node counts are from the service's REST specification (Account_ListPoolNodeCounts).
+"""
+
+from local.batch_emulator.core.collation import comparison_key
+from local.batch_emulator.core.errors import RefusedError, conflict
+from local.batch_emulator.entities import LIVE, Node
+from local.batch_emulator.filtering.filter_rows import NODE_COUNTS, NODES
+from local.batch_emulator.filtering.filters import compile_filter
+from local.batch_emulator.protocol import bodies
+from local.batch_emulator.protocol.paging import in_order, page, rendered, selected
+from local.batch_emulator.protocol.requests import Request, Response, one, written
+from local.batch_emulator.wire.pools import node_count_renderers, node_renderers
+
+_OPTIONS = ("requeue", "terminate", "taskcompletion", "retaineddata")
+_SHORT_OPTIONS = _OPTIONS[:3]
+_MOST_COUNTS = 10  # pools per page of node counts
+_BUSY = {
+    "creating": "NodeBeingCreated",
+    "starting": "NodeBeingStarted",
+    "rebooting": "NodeBeingRebooted",
+    "reimaging": "NodeBeingReimaged",
+    "unusable": "NodeStateUnusable",
+}
+_RESTARTABLE = (*LIVE, "offline", "starttaskfailed")
+
+
+def must_answer(node: Node) -> None:
+    """Raises RefusedError for a node that is unreachable now."""
+    if node.state not in (*_RESTARTABLE, "waitingforstarttask"):
+        raise _invalid(node)
+
+
+def list_nodes(request: Request) -> Response:
+    pool = request.pool()
+    found = compile_filter(request.query.get("$filter"), NODES, comparison_key(request.knobs))
+    return page(request, "nodes", in_order(request, pool.nodes), found.matches, node_renderers(request.url, pool))
+
+
+def get_node(request: Request) -> Response:
+    node = request.node()
+    return one(request, "nodes", rendered(node, selected(request, node_renderers(request.url, node.pool))))
+
+
+def list_pool_node_counts(request: Request) -> Response:
+    found = compile_filter(request.query.get("$filter"), NODE_COUNTS, comparison_key(request.knobs))
+    pools = in_order(request, request.account.pools)
+    renderers = node_count_renderers(request.version, now=request.now, lag=request.simulation.stage.node_lag)
+    return page(request, "poolnodecounts", pools, found.matches, renderers, most=_MOST_COUNTS)
+
+
+def reboot_node(request: Request) -> Response:
+    return _send_away(request, "reboot", "rebooting", _option(request, "nodeRebootOption", _OPTIONS))
+
+
+def reimage_node(request: Request) -> Response:
+    return _send_away(request, "reimage", "reimaging", _option(request, "nodeReimageOption", _OPTIONS))
+
+
+def deallocate_node(request: Request) -> Response:
+    return _send_away(request, "deallocate", "deallocating", _option(request, "nodeDeallocateOption", _OPTIONS))
+
+
+def start_node(request: Request) -> Response:
+    node = request.node()
+    if node.state != "deallocated":
+        raise _invalid(node)
+    request.simulation.nodes.start_again(node)
+    return _accepted(request, node, "start", 202)
+
+
+def disable_node_scheduling(request: Request) -> Response:
+    node, option = request.node(), _option(request, "nodeDisableSchedulingOption", _SHORT_OPTIONS)
+    if node.scheduling == "disabled":
+        raise _same_scheduling(node)
+    request.simulation.nodes.disable(node, option)
+    return _accepted(request, node, "disablescheduling", 200)
+
+
+def enable_node_scheduling(request: Request) -> Response:
+    node = request.node()
+    if node.scheduling == "enabled":
+        raise _same_scheduling(node)
+    request.simulation.nodes.enable(node)
+    return _accepted(request, node, "enablescheduling", 200)
+
+
+def _option(request: Request, name: str, options: tuple[str, ...]) -> str:
+    bodies.Shape(frozenset({name})).check(request.body)
+    return bodies.choice(request.body, name, "requeue", options)
+
+
+def _send_away(request: Request, verb: str, state: str, option: str) -> Response:
+    node = request.node()
+    if node.state not in _RESTARTABLE or node.away or node.leaving:
+        raise _invalid(node)
+    request.simulation.nodes.send_away(node, state, option)
+    return _accepted(request, node, verb, 202)
+
+
+def _accepted(request: Request, node: Node, verb: str, status: int) -> Response:
+    answer = written(request, status, f"pools/{node.pool.id}/nodes/{node.id}/{verb}", 0)
+    return Response(status, None, {"DataServiceId": answer.headers["DataServiceId"]})
+
+
+def _invalid(node: Node) -> RefusedError:
+    code = _BUSY.get(node.away or node.state, "OperationInvalidForCurrentState")
+    return conflict(code, f"The operation is not valid for a node that is {node.away or node.state}.")
+
+
+def _same_scheduling(node: Node) -> RefusedError:
+    return conflict("NodeAlreadyInTargetSchedulingState", f"Scheduling on the specified node is {node.scheduling}.")
+
+
+ACTIONS = (
+    list_nodes,
+    get_node,
+    list_pool_node_counts,
+    reboot_node,
+    reimage_node,
+    deallocate_node,
+    start_node,
+    disable_node_scheduling,
+    enable_node_scheduling,
+)

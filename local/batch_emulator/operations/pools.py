@@ -1,0 +1,163 @@
+"""Operations on pools."""
+
+from local.batch_emulator.core.collation import comparison_key, fold
+from local.batch_emulator.core.errors import RefusedError, absent_property, bad_property, conflict, exists, missing
+from local.batch_emulator.entities import Pool
+from local.batch_emulator.filtering.filter_rows import POOLS
+from local.batch_emulator.filtering.filters import compile_filter
+from local.batch_emulator.protocol import bodies
+from local.batch_emulator.protocol.paging import in_order, page, rendered, selected
+from local.batch_emulator.protocol.pool_rules import check_pool_values, check_without_entra
+from local.batch_emulator.protocol.requests import Request, Response, checked_id, marks, one, written
+from local.batch_emulator.simulation.pools import MOST_NODES, TARGETS
+from local.batch_emulator.state.failures import package_of
+from local.batch_emulator.wire.pools import pool_renderers
+
+_MOST_REMOVED = 100
+_OPTIONS = ("requeue", "terminate", "taskcompletion", "retaineddata")
+
+
+def create_pool(request: Request) -> Response:
+    body = request.body
+    bodies.pool(request.version).check(body)
+    name = checked_id(body["id"])
+    check_pool_values(body)
+    if fold(name) in request.account.pools:
+        raise exists("Pool")
+    if request.simulation.pools.quota_is_reached():
+        raise conflict("PoolQuotaReached", "The account has reached its quota of pools.")
+    if package := package_of(body, "unknown"):
+        text = "One or more application package references could not be satisfied."
+        raise RefusedError(409, "InvalidApplicationPackageReferences", text, {"ApplicationPackageReference": package})
+    if request.headers.get("authorization", "").startswith("SharedKey"):
+        check_without_entra(body)
+    pool = request.simulation.pools.create(name, body)
+    return written(request, 201, f"pools/{pool.id}", pool.modified)
+
+
+def list_pools(request: Request) -> Response:
+    found = compile_filter(request.query.get("$filter"), POOLS, comparison_key(request.knobs))
+    return page(
+        request,
+        "pools",
+        in_order(request, request.account.pools),
+        found.matches,
+        pool_renderers(request.url, request.version),
+    )
+
+
+def get_pool(request: Request) -> Response:
+    pool = request.pool()
+    request.check(pool.modified)
+    return one(
+        request, "pools", rendered(pool, selected(request, pool_renderers(request.url, request.version))), pool.modified
+    )
+
+
+def delete_pool(request: Request) -> Response:
+    pool = open_pool(request)
+    request.simulation.pools.delete(pool)
+    return Response(202)
+
+
+def resize_pool(request: Request) -> Response:
+    pool, body = open_pool(request), request.body
+    bodies.RESIZE.check(body)
+    check_pool_values(body)
+    targets = {name: bodies.number(body, name, -1, most=MOST_NODES) for name in TARGETS.values()}
+    wanted = {name: count for name, count in targets.items() if count >= 0}
+    if not wanted:
+        raise absent_property("targetDedicatedNodes")
+    option = bodies.choice(body, "nodeDeallocationOption", "requeue", _OPTIONS)
+    if pool.is_autoscaled:
+        raise conflict("OperationNotValidOnPool", "A pool with autoscaling can't be resized by hand.")
+    if pool.allocation != "steady":
+        raise conflict("PoolBeingResized", "The specified pool is being resized.")
+    pool.spec |= wanted
+    request.simulation.pools.resize(pool, option)
+    return changed(request, pool, "/resize", 202)
+
+
+def pool_exists(request: Request) -> Response:
+    pool = request.pool()
+    request.check(pool.modified)
+    return Response(200, None, marks(pool.modified))
+
+
+def update_pool(request: Request) -> Response:
+    """Changes a pool; properties that shape nodes can change only while it has none (documented)."""
+    pool, body = open_pool(request), request.body
+    bodies.pool_patch(request.version).check(body)
+    check_pool_values(body)
+    if pool.nodes and (shaping := sorted(bodies.POOL_WHILE_EMPTY & body.keys())):
+        raise conflict("OperationNotValidOnPool", f"{shaping[0]} can be changed while the pool is empty only.")
+    pool.spec |= body
+    return changed(request, pool, "", 200)
+
+
+def replace_pool_properties(request: Request) -> Response:
+    """Replaces a pool's properties; omitted ones are removed (documented)."""
+    pool, body = open_pool(request), request.body
+    bodies.pool_properties(request.version).check(body)
+    check_pool_values(body)
+    for name in ("startTask", "applicationPackageReferences", "metadata", "targetNodeCommunicationMode"):
+        pool.spec.pop(name, None)
+        if body.get(name):
+            pool.spec[name] = body[name]
+    return changed(request, pool, "/updateproperties", 204)
+
+
+def stop_pool_resize(request: Request) -> Response:
+    pool = open_pool(request)
+    if pool.allocation != "resizing":
+        raise conflict("OperationInvalidForCurrentState", "The specified pool is not being resized.")
+    request.simulation.pools.stop(pool)
+    return changed(request, pool, "/stopresize", 202)
+
+
+def remove_nodes(request: Request) -> Response:
+    pool, body = open_pool(request), request.body
+    bodies.REMOVE.check(body)
+    check_pool_values(body)
+    names = body["nodeList"]
+    if not isinstance(names, list) or not 1 <= len(names) <= _MOST_REMOVED:
+        raise bad_property("nodeList", names, f"It is a list of 1 to {_MOST_REMOVED} ids.")
+    option = bodies.choice(body, "nodeDeallocationOption", "requeue", _OPTIONS)
+    if pool.allocation != "steady":
+        raise conflict("PoolBeingResized", "The specified pool is being resized.")
+    nodes = {fold(str(name)): pool.nodes.get(fold(str(name))) for name in names}
+    found = [node for node in nodes.values() if node]
+    if len(found) < len(nodes):
+        raise missing("Node")
+    request.simulation.pools.take_out(pool, found, option)
+    return changed(request, pool, "/removenodes", 202)
+
+
+def open_pool(request: Request) -> Pool:
+    """Returns the pool to change. Raises RefusedError if it is missing or being deleted."""
+    pool = request.pool()
+    request.check(pool.modified)
+    if pool.state == "deleting":
+        raise conflict("PoolBeingDeleted", "The specified pool is being deleted.")
+    return pool
+
+
+def changed(request: Request, pool: Pool, verb: str, status: int) -> Response:
+    """Marks a pool as modified by its user."""
+    pool.modified = max(request.now, pool.modified + 1)
+    request.note(pool, request.account)
+    return written(request, status, f"pools/{pool.id}{verb}", pool.modified)
+
+
+ACTIONS = (
+    create_pool,
+    list_pools,
+    get_pool,
+    pool_exists,
+    update_pool,
+    replace_pool_properties,
+    delete_pool,
+    resize_pool,
+    stop_pool_resize,
+    remove_nodes,
+)

@@ -1,0 +1,200 @@
+"""Restores accounts from stored rows.
+
+A plan for a deleted entity is dropped, as it would do nothing. Events already due run in order when time resumes.
+"""
+
+from collections import defaultdict, deque
+from collections.abc import Callable
+from functools import partial
+from sys import intern
+from typing import Any, cast
+
+import orjson
+
+from local.batch_emulator.entities import (
+    Failure,
+    Job,
+    Json,
+    Lease,
+    Node,
+    Pool,
+    Run,
+    Satisfied,
+    Schedule,
+    Side,
+    StartTask,
+    Task,
+)
+from local.batch_emulator.entities.backlog import Backlog, ReadyTasks
+from local.batch_emulator.entities.dependencies import Links
+from local.batch_emulator.entities.task_counts import Tally
+from local.batch_emulator.entities.task_set import TaskSet
+from local.batch_emulator.persistence.rows import HAPPENING, KINDS
+from local.batch_emulator.persistence.store import Store
+from local.batch_emulator.simulation.auto_scale import Scaling
+from local.batch_emulator.simulation.simulation import Simulation
+from local.batch_emulator.state.failures import ENDED
+
+_TOLD = 100_000
+_GONE = object()
+_POOL, _NODE, _SCHEDULE, _JOB = KINDS[Pool], KINDS[Node], KINDS[Schedule], KINDS[Job]
+_TASK, _SIDE, _LEASE = KINDS[Task], KINDS[Side], KINDS[Lease]
+type Rows = dict[str, list[tuple[int, list[Any]]]]
+type Told = Callable[[int], None]
+
+
+class Restorer:
+    """Fills the empty account of a simulation; `told` gets the number of tasks read so far, at intervals.
+
+    Afterwards `dropped` are the removable plans, as pairs of owner and number.
+    """
+
+    def __init__(self, simulation: Simulation, store: Store, told: Told) -> None:
+        self._simulation = simulation
+        self._account = simulation.account
+        self._store = store
+        self._told = told
+        self._by_number: dict[int, Any] = {}
+        self._failures = {ENDED: ENDED}
+        self._read = 0
+        self.dropped: list[tuple[int, int]] = []
+
+    def run(self) -> None:
+        """Restores the account. Raises StoreError."""
+        rows = self._rows(self._account.number)
+        for _, row in rows[_POOL.name]:
+            self._pool(_POOL.named(row))
+        for _, row in rows[_SCHEDULE.name]:
+            schedule = Schedule(**_SCHEDULE.named(row))
+            self._account.schedules[schedule.key] = self._by_number[schedule.number] = schedule
+        for _, row in rows[_JOB.name]:
+            self._job(_JOB.named(row))
+        for schedule in self._account.schedules.values():
+            schedule.job = self._by_number.get(cast("Any", schedule.job))
+        for pool in self._account.pools.values():
+            self._recall(pool)
+        self._account.leases += [Lease(*row) for _, row in rows[_LEASE.name]]
+        for number, row in rows[HAPPENING]:
+            self._plan(number, *row)
+        for job in self._account.jobs.values():
+            self._simulation.tasks.resume(job)
+
+    def _rows(self, owner: int) -> Rows:
+        found: Rows = defaultdict(list)
+        for number, kind, row in self._store.rows(owner):
+            found[kind].append((number, orjson.loads(row)))
+        return found
+
+    def _pool(self, row: Json) -> None:
+        if row["scaling"]:
+            row["scaling"] = Scaling(*row["scaling"])
+        pool = Pool(**row, account=self._account, backlog=Backlog())
+        self._account.pools[pool.key] = self._by_number[pool.number] = pool
+        for _, values in self._rows(pool.number)[_NODE.name]:
+            node = Node(**_NODE.named(values), pool=pool)
+            node.start_task = self._side_run(node.start_task)
+            pool.nodes[node.id] = self._by_number[node.number] = node
+
+    def _recall(self, pool: Pool) -> None:
+        for node in pool.nodes.values():
+            pairs = [(self._by_number.get(job), key) for job, key in cast("Any", node.recent)]
+            tasks = [(job, job.tasks.get(key)) for job, key in pairs if job]
+            there = [(job, task) for job, task in tasks if task]
+            if len(there) < len(node.recent):
+                self._simulation.stage.note(node, pool)
+            node.recent = deque(there, maxlen=10)
+            pool.backlog.place(node, usable=node.is_usable)
+
+    def _job(self, row: Json) -> None:
+        row["schedule"], row["failure"] = self._by_number.get(row["schedule"]), self._failure(row["failure"])
+        job = Job(**row, account=self._account, tasks=TaskSet(), tally=Tally(), ready=ReadyTasks(), links=Links())
+        self._account.jobs[job.key] = self._by_number[job.number] = job
+        tasks, sides = [], []
+        for _, kind, text in self._store.rows(job.number):
+            values = orjson.loads(text)
+            if kind == _TASK.name:
+                tasks.append(self._task(job, values))
+            elif kind == _SIDE.name:
+                sides.append(_SIDE.named(values))
+            else:
+                job.links.satisfy(Satisfied(*values).key)
+        for side in sides:
+            self._side(job, side)
+        job.tasks.fill(tasks)
+        stage = self._simulation.stage
+        for task in tasks:
+            job.tally.move(task.slots, before=None, after=task.kind, now=stage.now, lag=stage.lag)
+            if task.spec.get("dependsOn"):
+                job.links.hold(task)
+            if task.state == "active" and not (task.run or task.waits):
+                job.ready.push(task)
+
+    def _task(self, job: Job, values: list[Any]) -> Task:
+        self._read += 1
+        if self._read % _TOLD == 0:
+            self._told(self._read)
+        task = Task(*values)
+        task.state = intern(task.state)
+        task.key = task.id if task.key == task.id else task.key
+        task.result, task.previous = _one(task.result), _one(task.previous)
+        task.pool_id, task.node_id = _one(task.pool_id), _one(task.node_id)
+        task.failure = self._failure(task.failure)
+        if task.run:
+            self._run(job, task, cast("Any", task.run))
+        return task
+
+    def _run(self, job: Job, task: Task, row: list[int]) -> None:
+        number, node_number, started, shown = row
+        node: Node = self._by_number[node_number]
+        run = task.run = self._by_number[number] = Run(number, job, task, node, started, shown)
+        job.runs[run] = node.runs[run] = None
+        if shown:
+            node.shown[run] = None
+
+    def _side(self, job: Job, row: Json) -> None:
+        waiting = [self._by_number[number] for number, *_ in row["waiting"]]
+        preparation, release = self._side_run(row["preparation"]), self._side_run(row["release"])
+        node = self._by_number.get(row["node"])
+        found = Side(**{**row, "node": node, "preparation": preparation, "release": release, "waiting": waiting})
+        job.sides[found.id] = self._by_number[found.number] = found
+        must_succeed = job.spec["jobPreparationTask"].get("waitForSuccess", True)
+        if node and must_succeed and found.preparation.result == "failure":
+            job.unfit[node] = found.image
+        if row["node"] and not node:
+            self._simulation.stage.note(found, job)
+
+    def _side_run(self, row: Any) -> Any:
+        """Returns a start, preparation or release task, or None."""
+        if row is None:
+            return None
+        found = StartTask(*row)
+        found.failure = self._failure(found.failure)
+        return found
+
+    def _failure(self, row: Any) -> Failure | None:
+        if row is None:
+            return None
+        category, code, message, details = row
+        found = Failure(category, code, message, tuple((name, value) for name, value in details))
+        return self._failures.setdefault(found, found)
+
+    def _plan(self, number: int, due: int, place: str, arguments: list[Any]) -> None:
+        life, _, name = place.partition(".")
+        found = [self._argument(each) for each in arguments]
+        if any(each is _GONE for each in found):
+            self.dropped.append((self._account.number, number))
+            return
+        method = getattr(self._simulation.lives[life], name)
+        self._simulation.stage.agenda.take_up(number, due, partial(method, *found))
+
+    def _argument(self, value: Any) -> Any:
+        if isinstance(value, list):
+            return [found for each in value if (found := self._argument(each)) is not _GONE]
+        if not isinstance(value, dict):
+            return value
+        return self._by_number.get(value["number"], _GONE) if "number" in value else self._failure(value["failure"])
+
+
+def _one(text: str | None) -> str | None:
+    """Returns the shared copy of a word that many tasks use."""
+    return None if text is None else intern(text)

@@ -1,0 +1,133 @@
+"""Entities of accounts as rows of JSON: an entity's own fields in order, with numbers for other entities.
+
+Derived data is omitted: counts, queues, lists of nodes and runs. A run is part of its task's row. A change of any
+field, or of the name or parameters of any planned method, needs a new format.
+"""
+
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from functools import partial
+from operator import attrgetter
+from typing import Any
+
+import orjson
+
+from local.batch_emulator.entities import (
+    Account,
+    Failure,
+    Job,
+    Lease,
+    Node,
+    Pool,
+    Run,
+    Satisfied,
+    Schedule,
+    Side,
+    StartTask,
+    Task,
+)
+from local.batch_emulator.simulation.auto_scale import Scaling
+from local.batch_emulator.state.change_log import Happening, Notes
+
+FORMAT = 4
+HAPPENING = "happening"
+type Places = Mapping[object, tuple[Account, str]]
+_ENTITIES = (Pool, Node, Job, Schedule, Run, Side)
+_OPTIONS = orjson.OPT_PASSTHROUGH_DATACLASS
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of row; `names` are its fields."""
+
+    name: str
+    names: tuple[str, ...]
+    values: Callable[[Any], Any]
+
+    def named(self, row: list[Any]) -> dict[str, Any]:
+        return dict(zip(self.names, row, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Changes to store together: `there` is JSON of [owner, number, kind, row], `gone` of [owner, number]."""
+
+    wiped: bool
+    there: bytes
+    gone: bytes
+    owners: tuple[int, ...]
+
+
+def _kind(entity: type, *, without: str = "", name: str = "") -> Kind:
+    names = tuple(each.name for each in fields(entity) if each.name not in without.split())
+    return Kind(name or entity.__name__.lower(), names, attrgetter(*names))
+
+
+KINDS: Mapping[type, Kind] = {
+    Account: _kind(Account, without="jobs pools schedules leases"),
+    Pool: _kind(Pool, without="account backlog nodes is_dispatch_planned counted"),
+    Node: _kind(Node, without="pool runs shown"),
+    Schedule: _kind(Schedule),
+    Job: _kind(Job, without="account tasks tally ready links runs sides unfit"),
+    Task: _kind(Task, without="ticket waits"),
+    Side: _kind(Side),
+    StartTask: _kind(StartTask),
+    Scaling: _kind(Scaling, without="history"),
+    Satisfied: _kind(Satisfied),
+    Lease: _kind(Lease),
+}
+_RUN = attrgetter("number", "node.number", "started", "shown")
+
+
+def batch_of(notes: Notes, places: Places, state: object) -> Batch:
+    """Returns the changes, with `state` as ROOT's own row; called while nothing else changes."""
+    there: list[object] = [(0, 0, "emulator", state)]
+    for entity, owner in notes.there.items():
+        kind = KINDS[type(entity)]
+        there.append((owner.number, entity.number, kind.name, kind.values(entity)))
+    for number, (due, happening) in notes.planned.items():
+        if place := _place(happening, places):
+            account, name = place
+            there.append((account.number, number, HAPPENING, (due, name, _arguments(happening))))
+    gone = [(owner.number, entity.number) for entity, owner in notes.gone.items()]
+    gone += [(place[0].number, n) for n, each in notes.happened.items() if (place := _place(each, places))]
+    owners = tuple(entity.number for entity in notes.gone if isinstance(entity, (Job, Pool)))
+    return Batch(notes.wiped, orjson.dumps(there, _shown, _OPTIONS), orjson.dumps(gone), owners)
+
+
+def _place(happening: Happening, places: Places) -> tuple[Account, str] | None:
+    """Returns the account and name of a plan, such as `tasks._finish`; None for plans that are re-created."""
+    method = happening.func if isinstance(happening, partial) else None
+    found = places.get(getattr(method, "__self__", None))
+    return (found[0], f"{found[1]}.{method.__name__}") if found and method else None
+
+
+def _arguments(happening: Happening) -> list[object]:
+    return [_argument(each) for each in happening.args] if isinstance(happening, partial) else []
+
+
+def _argument(value: object) -> object:
+    """Returns a parameter as JSON that identifies its kind."""
+    if isinstance(value, _ENTITIES):
+        return {"number": value.number}
+    if isinstance(value, Failure):
+        return {"failure": value}
+    return [_argument(each) for each in value] if isinstance(value, list | tuple) else value
+
+
+def _shown(value: object) -> object:
+    """Converts values that orjson can't write."""
+    if isinstance(value, Run):
+        return _RUN(value)
+    if isinstance(value, Failure):
+        return (value.category, value.code, value.message, value.details)
+    if isinstance(value, StartTask | Scaling):
+        return KINDS[type(value)].values(value)
+    if isinstance(value, Task):
+        return value.key
+    if isinstance(value, _ENTITIES):
+        return value.number
+    if isinstance(value, set | deque):
+        return list(value)
+    raise TypeError(f"{type(value).__name__} has no row")

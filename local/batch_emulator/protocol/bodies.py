@@ -1,0 +1,236 @@
+"""Checks request bodies: known properties, required ones, and those that the emulator doesn't support."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from local.batch_emulator.core.durations import seconds_of
+from local.batch_emulator.core.errors import RefusedError, absent_property, bad_property, undone
+from local.batch_emulator.protocol.body_names import KINDS, NOTHING, Names
+from local.batch_emulator.protocol.versions import (
+    has_certificates,
+    has_communication_mode,
+    has_resource_tags,
+    has_token_settings,
+)
+
+type Body = Mapping[str, Any]
+_MOST_SLOTS = 256
+_LONGEST = {"displayName": 1024, "autoPoolIdPrefix": 20}
+_DEEPER = (dict, list)
+_PAIRS = ("metadata", "environmentSettings", "commonEnvironmentSettings", "userAccounts")
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A body's properties; `undone` ones exist only in the service, `kind` defines the names of nested properties."""
+
+    known: frozenset[str]
+    required: tuple[str, ...] = ()
+    undone: frozenset[str] = frozenset()
+    kind: str = ""
+    _inner: Names = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_inner", KINDS[self.kind] if self.kind else NOTHING)
+
+    def check(self, body: Body) -> None:
+        """Raises RefusedError for an invalid property at any depth, with its name."""
+        check_sizes(body)
+        for name, value in body.items():
+            if name in self.undone:
+                if value:
+                    raise undone(f"property {name}")
+            elif name not in self.known:
+                raise _unsupported(name)
+            if type(value) in _DEEPER:
+                below = self._inner.get(name, NOTHING)
+                if below is not None:
+                    _check_below(below, value, name)
+        for name in self.required:
+            if body.get(name) in (None, ""):
+                raise absent_property(name)
+
+
+def _unsupported(name: str) -> RefusedError:
+    text = "A property in the request's body is not supported."
+    return RefusedError(400, "UnsupportedProperty", text, {"PropertyName": name})
+
+
+def _check_below(names: Names, value: Any, place: str) -> None:
+    """Raises RefusedError for an unknown nested name."""
+    if type(value) is list:
+        for each in value:
+            _check_below(names, each, place)
+    elif type(value) is dict:
+        for name, inner in value.items():
+            if name not in names:
+                raise _unsupported(f"{place}.{name}")
+            below = names[name]
+            if below is not None and type(inner) in _DEEPER:
+                _check_below(below, inner, f"{place}.{name}")
+
+
+_EVERYWHERE = "id displayName metadata networkConfiguration"
+_JOB_CHANGES = "priority allowTaskPreemption maxParallelTasks constraints onAllTasksComplete poolInfo"
+_JOB_STARTS = (
+    "commonEnvironmentSettings onTaskFailure usesTaskDependencies jobManagerTask jobPreparationTask jobReleaseTask"
+)
+JOB = Shape(frozenset(f"{_EVERYWHERE} {_JOB_CHANGES} {_JOB_STARTS}".split()), ("id", "poolInfo"), kind="Job")
+SPECIFICATION = Shape(JOB.known - {"id"}, ("poolInfo",), kind="Job")
+JOB_PUT = Shape(frozenset(f"metadata {_JOB_CHANGES}".split()), ("poolInfo",), kind="Job")
+SCHEDULE_RULES = Shape(frozenset(["doNotRunUntil", "doNotRunAfter", "startWindow", "recurrenceInterval"]))
+SCHEDULE_PATCH = Shape(frozenset(["schedule", "jobSpecification", "metadata"]), kind="JobSchedule")
+SCHEDULE_PUT = Shape(SCHEDULE_PATCH.known, ("schedule", "jobSpecification"), kind="JobSchedule")
+SCHEDULE = Shape(SCHEDULE_PUT.known | {"id", "displayName"}, ("id", *SCHEDULE_PUT.required), kind="JobSchedule")
+JOB_PATCH = Shape(frozenset(f"metadata networkConfiguration {_JOB_CHANGES}".split()), kind="Job")
+TASK = Shape(
+    frozenset(
+        [
+            "id",
+            "displayName",
+            "commandLine",
+            "containerSettings",
+            "resourceFiles",
+            "outputFiles",
+            "environmentSettings",
+            "affinityInfo",
+            "constraints",
+            "requiredSlots",
+            "userIdentity",
+            "applicationPackageReferences",
+            "dependsOn",
+            "exitConditions",
+        ]
+    ),
+    ("id",),
+    frozenset(["multiInstanceSettings"]),
+    kind="Task",
+)
+_TASK_WITH_TOKENS = replace(TASK, known=TASK.known | {"authenticationTokenSettings"})
+TASK_PUT = Shape(frozenset({"constraints"}), kind="Task")
+POOL = Shape(
+    frozenset(
+        f"{_EVERYWHERE} vmSize virtualMachineConfiguration resizeTimeout targetDedicatedNodes targetLowPriorityNodes "
+        "enableInterNodeCommunication startTask applicationPackageReferences taskSlotsPerNode taskSchedulingPolicy "
+        "userAccounts mountConfiguration upgradePolicy enableAutoScale autoScaleFormula "
+        "autoScaleEvaluationInterval".split()
+    ),
+    ("id", "vmSize"),
+    kind="Pool",
+)
+_WHILE_EMPTY = (
+    "displayName vmSize enableInterNodeCommunication virtualMachineConfiguration taskSlotsPerNode taskSchedulingPolicy "
+    "networkConfiguration userAccounts mountConfiguration upgradePolicy"
+)
+POOL_WHILE_EMPTY = frozenset(_WHILE_EMPTY.split())
+_POOL_PATCH = Shape(POOL_WHILE_EMPTY | {"startTask", "applicationPackageReferences", "metadata"}, kind="Pool")
+_PROPERTIES = Shape(frozenset({"startTask", "applicationPackageReferences", "metadata"}), kind="Pool")
+POOL_SPECIFICATION = Shape(
+    POOL.known - {"id"} | {"resourceTags", "targetNodeCommunicationMode"},
+    ("vmSize",),
+    frozenset(["certificateReferences"]),
+    kind="Pool",
+)
+_AUTO = ("poolLifetimeOption", "pool")
+AUTO_POOL = Shape(frozenset(["autoPoolIdPrefix", "keepAlive", *_AUTO]), _AUTO, kind="AutoPool")
+REMOVE = Shape(frozenset({"nodeList", "resizeTimeout", "nodeDeallocationOption"}), ("nodeList",))
+RESIZE = Shape(frozenset(["targetDedicatedNodes", "targetLowPriorityNodes", "resizeTimeout", "nodeDeallocationOption"]))
+DISABLE = Shape(frozenset({"disableTasks"}), ("disableTasks",))
+TERMINATE = Shape(frozenset({"terminateReason"}))
+COLLECTION = Shape(frozenset({"value"}), ("value",), kind="Tasks")
+
+
+def task(version: str) -> Shape:
+    """Returns the shape of a task in an api-version."""
+    return _TASK_WITH_TOKENS if has_token_settings(version) else TASK
+
+
+def pool(version: str) -> Shape:
+    """Returns the shape of a pool in an api-version."""
+    shape = _older(POOL, version)
+    return replace(shape, known=shape.known | {"resourceTags"}) if has_resource_tags(version) else shape
+
+
+def pool_patch(version: str) -> Shape:
+    return _older(_POOL_PATCH, version)
+
+
+def pool_properties(version: str) -> Shape:
+    return _older(_PROPERTIES, version)
+
+
+def _older(shape: Shape, version: str) -> Shape:
+    mode = {"targetNodeCommunicationMode"} if has_communication_mode(version) else set()
+    certificates = {"certificateReferences"} if has_certificates(version) else set()
+    return replace(shape, known=shape.known | mode, undone=shape.undone | certificates)
+
+
+def number(body: Body, name: str, default: int, *, least: int = 0, most: int = 2**31 - 1) -> int:
+    """Returns a whole number. Raises RefusedError."""
+    found = body.get(name)
+    if found is None:
+        return default
+    if not isinstance(found, int) or isinstance(found, bool) or not least <= found <= most:
+        raise bad_property(name, found, f"It is a whole number from {least} to {most}.")
+    return found
+
+
+def duration(body: Body, name: str, *, least: float = 0, most: float = float("inf")) -> float | None:
+    """Returns an ISO 8601 duration in seconds, None if absent. Raises RefusedError."""
+    if body.get(name) is None:
+        return None
+    try:
+        found = seconds_of(body[name])
+    except ValueError as error:
+        raise bad_property(name, body[name], str(error)) from None
+    if not least <= found <= most:
+        limit = f"at least {least:g}" if found < least else f"at most {most:g}"
+        raise bad_property(name, body[name], f"It is {limit} seconds.")
+    return found
+
+
+def check_sizes(body: Body) -> None:
+    """Raises RefusedError for texts that are too long and for pairs without a name (documented)."""
+    for name, most in _LONGEST.items():
+        if isinstance(body.get(name), str) and len(body[name]) > most:
+            raise bad_property(name, body[name], f"It has at most {most} characters.")
+    for name in _PAIRS:
+        for pair in objects(body, name):
+            if pair.get("name") in (None, ""):
+                raise _nameless(name)
+
+
+def check_command_line(spec: Body, name: str = "commandLine") -> None:
+    """Raises RefusedError without a command line; an empty one runs a container image's entry point (documented)."""
+    line = spec.get("commandLine")
+    if line is None or (not line and not spec.get("containerSettings")):
+        raise absent_property(name)
+
+
+def _nameless(pairs: str) -> RefusedError:
+    if pairs == "metadata":
+        return RefusedError(400, "EmptyMetadataKey", "The key for one of the metadata key-value pairs is empty.")
+    return absent_property(f"{pairs}.name")
+
+
+def slots(body: Body, name: str) -> int:
+    return number(body, name, 1, least=1, most=_MOST_SLOTS)
+
+
+def objects(body: Body, name: str) -> list[Body]:
+    """Returns a list of objects, empty if absent. Raises RefusedError."""
+    found = body.get(name)
+    if found is not None and not (isinstance(found, list) and all(isinstance(each, dict) for each in found)):
+        raise bad_property(name, found, "It is a list of objects.")
+    return found or []
+
+
+def choice(body: Body, name: str, default: str, options: tuple[str, ...]) -> str:
+    """Returns one of a few words, in lower case. Raises RefusedError."""
+    found = body.get(name)
+    if found is None:
+        return default
+    if not isinstance(found, str) or found.lower() not in options:
+        raise bad_property(name, found, f"It is one of {', '.join(options)}.")
+    return found.lower()

@@ -1,0 +1,50 @@
+"""Conditional headers: honoured where the service's surface lists them, refused with 400 elsewhere, never ignored."""
+
+from collections.abc import Collection, Mapping
+
+from local.batch_emulator.core.errors import RefusedError, bad_header
+from local.batch_emulator.core.stamps import SECOND, etag, parse_http_date
+
+DATED = ("if-modified-since", "if-unmodified-since")
+CONDITIONAL = ("if-match", "if-none-match", *DATED)
+
+
+def refuse_conditions(headers: Mapping[str, str], taken: Collection[str]) -> None:
+    """Raises RefusedError for a conditional header that the operation doesn't support."""
+    for name in CONDITIONAL:
+        if name in headers and name not in taken:
+            raise RefusedError(
+                400,
+                "UnsupportedHeader",
+                "An HTTP header of the request is not supported by this operation.",
+                {"HeaderName": name, "HeaderValue": headers[name]},
+            )
+
+
+def check_conditions(headers: Mapping[str, str], modified: int, *, reads: bool) -> None:
+    """Raises RefusedError: 412, or 304 for a conditional read without changes."""
+    tag, second = etag(modified), modified - modified % SECOND
+    if "if-match" in headers and not _names(headers["if-match"], tag):
+        raise _unmet(412)
+    if "if-unmodified-since" in headers and second > _date("if-unmodified-since", headers):
+        raise _unmet(412)
+    if "if-none-match" in headers and _names(headers["if-none-match"], tag):
+        raise _unmet(304 if reads else 412)
+    if "if-modified-since" in headers and second <= _date("if-modified-since", headers):
+        raise _unmet(304 if reads else 412)
+
+
+def _names(header: str, tag: str) -> bool:
+    tags = {each.strip().removeprefix("W/").strip('"') for each in header.split(",")}
+    return "*" in tags or tag in tags
+
+
+def _date(name: str, headers: Mapping[str, str]) -> int:
+    try:
+        return parse_http_date(headers[name])
+    except ValueError:
+        raise bad_header(name, headers[name]) from None
+
+
+def _unmet(status: int) -> RefusedError:
+    return RefusedError(status, "ConditionNotMet", "The condition in a conditional header of the request is not met.")

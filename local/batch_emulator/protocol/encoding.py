@@ -1,0 +1,76 @@
+"""Bodies on the wire: their size limit, and gzip in both directions.
+
+Answers are compressed for clients that request it, fast rather than small, and only where it saves time. The limit is
+that of "Add Task Collection" (1 MiB, documented); it applies to every request, compressed or not.
+"""
+
+import zlib
+from collections.abc import Mapping
+
+from aiohttp import StreamReader
+
+from local.batch_emulator.core.errors import RefusedError, bad_header, unreadable
+
+MOST_BYTES = 1024 * 1024
+_LEAST_PACKED = 1024
+_GZIP = 16 + zlib.MAX_WBITS
+_FAST = 1
+
+
+async def receive(content: StreamReader) -> bytes:
+    """Returns the body as sent; of a body that is too large, enough to detect it."""
+    parts: list[bytes] = []
+    size = 0
+    while size <= MOST_BYTES and (part := await content.readany()):
+        parts.append(part)
+        size += len(part)
+    return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def unpacked(raw: bytes, headers: Mapping[str, str]) -> bytes:
+    """Returns the body decoded by Content-Encoding. Raises RefusedError: 413, or 400 if it is unreadable."""
+    coding = headers.get("content-encoding", "").strip().lower()
+    if len(raw) > MOST_BYTES:
+        raise _too_large()
+    if coding in ("", "identity") or not raw:
+        return raw
+    if coding not in ("gzip", "x-gzip"):
+        raise bad_header("Content-Encoding", headers["content-encoding"])
+    return _gunzipped(raw)
+
+
+def packed(body: bytes, accepted: str) -> bytes | None:
+    """Returns the compressed body; None if the client doesn't request it or it is too small."""
+    if len(body) < _LEAST_PACKED or not _takes_gzip(accepted):
+        return None
+    packer = zlib.compressobj(_FAST, zlib.DEFLATED, _GZIP)
+    return packer.compress(body) + packer.flush()
+
+
+def _gunzipped(raw: bytes) -> bytes:
+    found = b""
+    while raw:
+        member = zlib.decompressobj(_GZIP)
+        try:
+            found += member.decompress(raw, MOST_BYTES + 1 - len(found))
+        except zlib.error as error:
+            raise unreadable(f"it is not gzip: {error}") from None
+        if len(found) > MOST_BYTES:
+            raise _too_large()
+        if not member.eof:
+            raise unreadable("its gzip ends too early")
+        raw = member.unused_data
+    return found
+
+
+def _takes_gzip(accepted: str) -> bool:
+    """Returns whether Accept-Encoding has gzip with a quality above 0."""
+    for each in accepted.lower().split(","):
+        coding, _, quality = each.partition(";")
+        if coding.strip() in ("gzip", "x-gzip"):
+            return quality.replace(" ", "") not in ("q=0", "q=0.0", "q=0.00", "q=0.000")
+    return False
+
+
+def _too_large() -> RefusedError:
+    return RefusedError(413, "RequestBodyTooLarge", f"The size of the request's body exceeds {MOST_BYTES} bytes.")

@@ -1,0 +1,138 @@
+"""The type of each request property: a name of the Batch REST API has the same type everywhere.
+
+A string that spells a number or a flag is converted, since the service reads JSON with Microsoft's OData library
+(version 3), whose reader converts strings to the type of the property. It converts nothing to a string, and no fraction
+to a whole number. Any other value of a wrong type is refused. A null property counts as absent. Values below `settings`
+of extensions are free.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from local.batch_emulator.core.errors import bad_property, unreadable
+
+_DEEPEST = 64
+_LEAST, _MOST = -(2**31), 2**31 - 1
+_SPELLED_NUMBER = re.compile(r"[\t-\r ]*[+-]?[0-9]{1,20}[\t-\r ]*")
+_SPELLED_FLAGS = {"true": True, "false": False}
+_FREE = ("settings", "protectedSettings")
+_OBJECTS = """affinityInfo authenticationTokenSettings autoPoolSpecification autoUser automaticOSUpgradePolicy
+azureBlobFileSystemConfiguration azureFileShareConfiguration cifsMountConfiguration constraints container
+containerConfiguration containerSettings customerManagedKey default dependsOn destination diskEncryptionConfiguration
+diskEncryptionSet endpointConfiguration ephemeralOSDiskSettings exitConditions exitOptions fileUploadError
+identityReference imageReference imds jobManagerTask jobPreparationTask jobReleaseTask jobSpecification
+linuxUserConfiguration managedDisk multiInstanceSettings networkConfiguration nfsMountConfiguration
+nodePlacementConfiguration osDisk pool poolInfo preProcessingError proxyAgentSettings publicIPAddressConfiguration
+registry resourceTags rollingUpgradePolicy schedule securityProfile serviceArtifactReference startTask
+taskSchedulingPolicy uefiSettings upgradePolicy uploadOptions userIdentity virtualMachineConfiguration
+windowsConfiguration windowsUserConfiguration wireServer"""
+_LISTS = """applicationPackageReferences commonEnvironmentSettings commonResourceFiles containerHostBatchBindMounts
+containerRegistries dataDisks environmentSettings exitCodeRanges exitCodes extensions inboundNATPools ipTags metadata
+mountConfiguration networkSecurityGroupRules outputFiles resourceFiles taskIdRanges uploadHeaders userAccounts"""
+_TEXT_LISTS = """containerImageNames ipAddressIds ipFamilies nodeList provisionAfterExtensions
+sourcePortRanges targets taskIds"""
+_NUMBERS = """backendPort code diskSizeGB end frontendPortRangeEnd frontendPortRangeStart gid lun
+maxBatchInstancePercent maxParallelTasks maxTaskRetryCount maxUnhealthyInstancePercent
+maxUnhealthyUpgradedInstancePercent numberOfInstances priority requiredSlots start targetDedicatedNodes
+targetLowPriorityNodes taskSlotsPerNode uid"""
+_FLAGS = """allowLowPriorityNode allowTaskPreemption autoUpgradeMinorVersion disableAutomaticRollback
+enableAcceleratedNetworking enableAutoScale enableAutomaticOSUpgrade enableAutomaticUpdates enableAutomaticUpgrade
+enableCrossZoneUpgrade enableInterNodeCommunication enabled encryptionAtHost isAdmin isReadOnly keepAlive
+killJobOnCompletion osRollingUpgradeDeferral prioritizeUnhealthyInstances rerunOnNodeRebootAfterSuccess
+rollbackFailedInstancesOnPolicyBreach rotationToLatestKeyVersionEnabled runExclusive secureBootEnabled
+skipWithdrawFromVNet useRollingUpgradePolicy usesTaskDependencies vTpmEnabled waitForSuccess writeAcceleratorEnabled"""
+_TEXTS = """accountKey accountName affinityId applicationId autoPoolIdPrefix autoScaleEvaluationInterval
+autoScaleFormula autoStorageContainerName azureFileUrl blobfuseOptions blobPrefix caching commandLine
+communityGalleryImageId containerName containerRunOptions containerUrl coordinationCommandLine dependencyAction
+disableTasks displayName doNotRunAfter doNotRunUntil dynamicVNetAssignmentScope elevationLevel endTime exactVersion
+expiryTime fileMode filePath filePattern httpUrl id imageName inVMAccessControlProfileReferenceId ipTagType jobAction
+jobDefaultOrder keyUrl licenseType loginMode maxWallClockTime mode mountOptions name nodeAgentSKUId
+nodeDeallocateOption nodeDeallocationOption nodeDisableSchedulingOption nodeFillType nodeRebootOption
+nodeReimageOption offer onAllTasksComplete onTaskFailure password path pauseTimeBetweenBatches placement policy
+poolId poolLifetimeOption protocol provision publisher recurrenceInterval registryServer relativeMountPath
+resizeTimeout resourceId retentionTime sasKey scope securityEncryptionType securityType sharedGalleryImageId sku
+source sourceAddressPrefix sshPrivateKey sshPublicKey startTime startWindow storageAccountType storageContainerUrl
+subnetId tag targetNodeCommunicationMode terminateReason type typeHandlerVersion uploadCondition username version
+virtualMachineImageId vmSize workingDirectory"""
+_WORDS: Mapping[type, str] = {
+    dict: "an object",
+    list: "a list",
+    str: "a string",
+    int: "a number",
+    bool: "true or false",
+}
+
+
+def _rows() -> Iterator[tuple[str, tuple[type, type | None]]]:
+    for names, kind, inner in (
+        (_OBJECTS, dict, None),
+        (_LISTS, list, dict),
+        (_TEXT_LISTS, list, str),
+        (_NUMBERS, int, None),
+        (_FLAGS, bool, None),
+        (_TEXTS, str, None),
+    ):
+        yield from ((name, (kind, inner)) for name in names.split())
+
+
+_KINDS: Mapping[str, tuple[type, type | None]] = dict(_rows())
+
+
+def kind_of(name: str) -> tuple[type, type | None] | None:
+    """Returns the type of a property and of its items; None for unknown names and for properties without items."""
+    return _KINDS.get(name)
+
+
+def readable(body: dict[str, Any], depth: int = 0) -> dict[str, Any]:
+    """Returns a body without its nulls. Raises RefusedError for a value of a wrong type or too much nesting."""
+    _check_depth((), depth)
+    return {name: _value(name, value, depth) for name, value in body.items() if value is not None}
+
+
+def _value(name: str, sent: Any, depth: int) -> Any:
+    value = sent
+    kind, inner = _KINDS.get(name, (None, None))
+    if type(value) is str and kind in _SPELLED:
+        value = _SPELLED[kind](value)
+    if kind and (type(value) is not kind or (isinstance(value, int) and not _LEAST <= value <= _MOST)):
+        raise bad_property(name, sent, f"It is {_WORDS[kind]}.")
+    if name == "value" and type(value) not in (str, list):
+        raise bad_property(name, sent, "It is a string, or the list of a collection.")
+    if name in _FREE:
+        _check_depth(value, depth + 1)
+        return value
+    if isinstance(value, dict):
+        return readable(value, depth + 1)
+    if isinstance(value, list):
+        return [_item(name, each, inner, depth + 1) for each in value]
+    return value
+
+
+def _number(text: str) -> int | None:
+    """Returns a number as .NET reads Int32: digits with a sign and surrounding blanks; None for anything else."""
+    return int(text) if _SPELLED_NUMBER.fullmatch(text) else None
+
+
+def _flag(text: str) -> bool | None:
+    """Returns a flag as .NET reads Boolean: in any case, with surrounding blanks; None for anything else."""
+    return _SPELLED_FLAGS.get(text.strip().lower())
+
+
+_SPELLED: Mapping[type | None, Callable[[str], Any]] = {int: _number, bool: _flag}
+
+
+def _item(name: str, value: Any, inner: type | None, depth: int) -> Any:
+    if inner and type(value) is not inner:
+        raise bad_property(name, value, f"It is a list whose items are each {_WORDS[inner]}.")
+    _check_depth((), depth)
+    if isinstance(value, dict):
+        return readable(value, depth)
+    return [_item(name, each, None, depth + 1) for each in value] if isinstance(value, list) else value
+
+
+def _check_depth(value: Any, depth: int) -> None:
+    if depth > _DEEPEST:
+        raise unreadable(f"it is more than {_DEEPEST} deep")
+    for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        _check_depth(each, depth + 1)

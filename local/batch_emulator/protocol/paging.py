@@ -1,0 +1,138 @@
+"""Lists: `maxresults`, `$select`, and next links that continue after an id, despite changes in between.
+
+A page may be short or empty and still have a next link, as in the service; settings control how often.
+"""
+
+import base64
+import binascii
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from heapq import nsmallest
+from itertools import islice
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import orjson
+
+from local.batch_emulator.core.collation import ORDERS, Key, order_name
+from local.batch_emulator.core.errors import bad_query, out_of_range
+from local.batch_emulator.entities import Json
+from local.batch_emulator.filtering.filters import Predicate
+from local.batch_emulator.protocol.older_names import select_in_version
+from local.batch_emulator.protocol.requests import Request, Response
+
+type Renderer = Callable[[Any], Any]
+type Renderers = Mapping[str, Renderer]
+_MOST = 1000
+_MOST_DIGITS = 9
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A position in a list: after an id (None: at its start), in the list's initial order, after a number of pages."""
+
+    order: str
+    after: str | None = None
+    pages: int = 0
+
+    @property
+    def key(self) -> Key:
+        return ORDERS[self.order]
+
+    def encoded(self) -> str:
+        return base64.urlsafe_b64encode(orjson.dumps([self.pages, self.after, self.order])).decode().rstrip("=")
+
+
+def place_of(request: Request) -> Place:
+    """Returns the position that a request asks for. Raises RefusedError."""
+    token = request.query.get("$skiptoken")
+    if token is None:
+        return Place(order_name(request.knobs))
+    try:
+        match orjson.loads(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))):
+            case [int() as pages, (str() | None) as after, str() as order] if order in ORDERS:
+                return Place(order, after, pages)
+    except (binascii.Error, ValueError):
+        pass
+    raise bad_query("$skiptoken", token, "it is not one of this service's")
+
+
+def page(
+    request: Request,
+    kind: str,
+    entities: Iterator[Any],
+    matches: Predicate,
+    renderers: Renderers,
+    *,
+    most: int = _MOST,
+) -> Response:
+    """Returns one page, `most` long, of the matching `entities`, which are in list order from the position on."""
+    place, size = place_of(request), min(page_size(request, most), request.knobs.pageSize)
+    number, chosen = place.pages + 1, selected(request, renderers)
+    every = request.knobs.emptyPageEvery
+    if every and number % every == 0:
+        found, more = [], True
+    else:
+        found = list(islice(filter(matches, entities), size + 1))
+        found, more = found[:size], len(found) > size
+    body: Json = {
+        "odata.metadata": f"{request.url}/$metadata#{kind}",
+        "value": [rendered(entity, chosen) for entity in found],
+    }
+    if more:
+        body["odata.nextLink"] = _link(request, Place(place.order, found[-1].id if found else place.after, number))
+    return Response(200, body, items=len(found))
+
+
+def in_order(request: Request, entities: Mapping[str, Any]) -> Iterator[Any]:
+    """Returns small collections in list order, from the position on. Large ones keep their own order."""
+    place = place_of(request)
+    key, after = place.key, place.after
+    ordered = sorted(entities.values(), key=lambda entity: key(entity.id))
+    return iter([each for each in ordered if after is None or key(each.id) > key(after)])
+
+
+def first_in_order(request: Request, entities: Iterable[Any], matches: Predicate) -> Iterator[Any]:
+    """Returns as many entities as a page needs from a large, unordered, computed collection."""
+    place = place_of(request)
+    key, after = place.key, place.after
+    behind = (each for each in entities if matches(each) and (after is None or key(each.id) > key(after)))
+    return iter(nsmallest(page_size(request) + 1, behind, key=lambda entity: key(entity.id)))
+
+
+def page_size(request: Request, most: int = _MOST) -> int:
+    """Returns the requested page size, `most` by default. Raises RefusedError."""
+    text = request.query.get("maxresults", str(most))
+    if not (text.isascii() and text.lstrip("-").isdecimal()):
+        raise bad_query("maxresults", text, "it is not a number")
+    if len(text) > _MOST_DIGITS or not 1 <= int(text) <= most:
+        raise out_of_range("maxresults", text, 1, most)
+    return int(text)
+
+
+def selected(request: Request, renderers: Renderers) -> Renderers:
+    """Returns the properties that `$select` names. Raises RefusedError.
+
+    `$expand=stats` adds nothing: statistics are rolled up now and then, and may be absent (documented).
+    """
+    expand = request.query.get("$expand")
+    if expand not in (None, "", "stats"):
+        raise bad_query("$expand", str(expand), "only stats can be expanded")
+    text = request.query.get("$select")
+    if not text:
+        return renderers
+    names = [name.strip() for name in select_in_version(text, request.version).split(",")]
+    for name in names:
+        if name not in renderers:
+            raise bad_query("$select", text, f"'{name}' is not a property at the top level")
+    return {name: renderers[name] for name in names}
+
+
+def rendered(entity: Any, renderers: Renderers) -> Json:
+    return {name: value for name, render in renderers.items() if (value := render(entity)) is not None}
+
+
+def _link(request: Request, place: Place) -> str:
+    kept = {name: value for name, value in request.query.items() if name != "$skiptoken"}
+    query = urlencode({**kept, "$skiptoken": place.encoded()}, quote_via=quote, safe="$")
+    return f"{request.url}{request.path}?{query}"

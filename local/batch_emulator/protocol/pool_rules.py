@@ -1,0 +1,82 @@
+"""Rules for the values of pools and of specifications of jobs' own pools."""
+
+from local.batch_emulator.core.errors import RefusedError, absent_property, bad_property, undone
+from local.batch_emulator.formulas.evaluation import measured_variable
+from local.batch_emulator.formulas.syntax import SyntaxProblemError, parse
+from local.batch_emulator.protocol import bodies
+from local.batch_emulator.protocol.requests import nested
+from local.batch_emulator.simulation.pools import MOST_NODES, TARGETS
+
+_LEAST_RESIZE_SECONDS = 300
+_LONGEST_USER = 20
+_LEAST_INTERVAL, _MOST_INTERVAL = 5 * 60, 168 * 3600
+_LONGEST_FORMULA = 8192
+
+
+def check_pool_values(body: bodies.Body) -> None:
+    """Raises RefusedError for an invalid value of a pool."""
+    if "vmSize" in body and not isinstance(body["vmSize"], str):
+        raise bad_property("vmSize", body["vmSize"], "It is a string.")
+    for name in TARGETS.values():
+        bodies.number(body, name, 0, most=MOST_NODES)
+    _check_auto_scale(body)
+    bodies.duration(body, "resizeTimeout", least=_LEAST_RESIZE_SECONDS)
+    bodies.slots(body, "taskSlotsPerNode")
+    for account in bodies.objects(body, "userAccounts"):
+        if len(str(account["name"])) > _LONGEST_USER:
+            raise bad_property("userAccounts.name", account["name"], f"It has at most {_LONGEST_USER} characters.")
+    policy = nested(body, "taskSchedulingPolicy")
+    bodies.choice(policy, "nodeFillType", "spread", ("spread", "pack"))
+    for extension in bodies.objects(nested(body, "virtualMachineConfiguration"), "extensions"):
+        for name in ("name", "publisher", "type"):
+            if not isinstance(extension.get(name), str) or not extension[name]:
+                raise absent_property(f"extensions.{name}")
+    start_task = nested(body, "startTask")
+    if start_task:
+        bodies.check_command_line(start_task, "startTask.commandLine")
+    bodies.check_sizes(start_task)
+    bodies.number(start_task, "maxTaskRetryCount", 0, least=-1)
+
+
+def check_scaling(body: bodies.Body) -> None:
+    """Raises RefusedError for a formula that is invalid or isn't emulated, and for a wrong interval."""
+    bodies.duration(body, "autoScaleEvaluationInterval", least=_LEAST_INTERVAL, most=_MOST_INTERVAL)
+    formula = body.get("autoScaleFormula")
+    if formula is None:
+        return
+    if not isinstance(formula, str):
+        raise bad_property("autoScaleFormula", formula, "It is a string.")
+    if len(formula) > _LONGEST_FORMULA:
+        text = f"The autoscale formula has more than {_LONGEST_FORMULA} characters."
+        raise RefusedError(400, "AutoScaleFormulaTooLong", text)
+    try:
+        parse(formula)
+    except SyntaxProblemError as problem:
+        text = "The specified autoscale formula has a syntax error."
+        raise RefusedError(400, "AutoScalingFormulaSyntaxError", text, {"Message": str(problem)}) from None
+    if variable := measured_variable(formula):
+        raise undone(f"autoscale variable {variable}")
+
+
+def _check_auto_scale(body: bodies.Body) -> None:
+    """Checks that formula and interval come with autoscaling, targets without it (documented)."""
+    is_enabled = body.get("enableAutoScale")
+    if not isinstance(is_enabled, bool | None):
+        raise bad_property("enableAutoScale", is_enabled, "It is true or false.")
+    if is_enabled and not body.get("autoScaleFormula"):
+        raise absent_property("autoScaleFormula")
+    excluded = TARGETS.values() if is_enabled else ("autoScaleFormula", "autoScaleEvaluationInterval")
+    for name in excluded:
+        if body.get(name):
+            reason = f"It can't be specified where enableAutoScale is {str(bool(is_enabled)).lower()}."
+            raise bad_property(name, body[name], reason)
+    check_scaling(body)
+
+
+def check_without_entra(body: bodies.Body) -> None:
+    """Raises RefusedError for own networks and images, which need Microsoft Entra authentication (documented)."""
+    subnet = nested(body, "networkConfiguration").get("subnetId")
+    image = nested(nested(body, "virtualMachineConfiguration"), "imageReference").get("virtualMachineImageId")
+    for name, value in (("subnetId", subnet), ("virtualMachineImageId", image)):
+        if value:
+            raise bad_property(name, value, "It can't be used with shared key authentication.")

@@ -1,0 +1,135 @@
+"""Requests and responses of operations, independent of the web framework."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import orjson
+
+from local.batch_emulator.core.collation import fold
+from local.batch_emulator.core.errors import bad_property, missing, unreadable
+from local.batch_emulator.core.settings import Knobs
+from local.batch_emulator.core.stamps import etag, http_date
+from local.batch_emulator.entities import Account, Job, Json, Node, Pool, Task
+from local.batch_emulator.protocol.conditions import check_conditions
+from local.batch_emulator.protocol.kinds import readable
+from local.batch_emulator.protocol.older_names import from_version
+from local.batch_emulator.simulation.simulation import Simulation
+from local.batch_emulator.state.change_log import Numbered
+
+_ID = re.compile(r"[A-Za-z0-9_\-]{1,64}")
+_READS = ("GET", "HEAD")
+
+
+@dataclass(frozen=True)
+class Request:
+    """A request; names in `query` and `headers` are lower case, `url` is the service's address in the request."""
+
+    method: str
+    url: str
+    path: str
+    ids: Mapping[str, str]
+    query: Mapping[str, str]
+    headers: Mapping[str, str]
+    raw: bytes
+    simulation: Simulation
+    knobs: Knobs
+
+    @property
+    def account(self) -> Account:
+        return self.simulation.account
+
+    @property
+    def version(self) -> str:
+        return self.query["api-version"]
+
+    @property
+    def now(self) -> int:
+        return self.simulation.stage.now
+
+    @cached_property
+    def body(self) -> Json:
+        """The JSON object of the body, with current names and without nulls. Raises RefusedError."""
+        try:
+            body = orjson.loads(self.raw or b"{}")
+        except orjson.JSONDecodeError as error:
+            raise unreadable(str(error)) from None
+        if not isinstance(body, dict):
+            raise unreadable("it is not an object")
+        return readable(from_version(body, self.version))
+
+    def job(self) -> Job:
+        return found(self.account.jobs.get(fold(self.ids["jobId"])), "Job")
+
+    def task(self) -> tuple[Job, Task]:
+        job = self.job()
+        return job, found(job.tasks.get(fold(self.ids["taskId"])), "Task")
+
+    def pool(self) -> Pool:
+        return found(self.account.pools.get(fold(self.ids["poolId"])), "Pool")
+
+    def node(self) -> Node:
+        return found(self.pool().nodes.get(fold(self.ids["nodeId"])), "Node")
+
+    def note(self, entity: Numbered, owner: Numbered) -> None:
+        """Notes an entity that the operation itself has changed."""
+        self.simulation.stage.note(entity, owner)
+
+    def check(self, modified: int) -> None:
+        """Checks the conditional headers. Raises RefusedError."""
+        check_conditions(self.headers, modified, reads=self.method in _READS)
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """A response; `items` counts its entities, for the counters; `content` is a file's, instead of a body."""
+
+    status: int
+    body: Json | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    items: int = 0
+    content: bytes | None = None
+
+
+def one(request: Request, kind: str, body: Json, modified: int | None = None) -> Response:
+    """Returns an answer with one entity; an ETag is also in the headers."""
+    payload = {"odata.metadata": f"{request.url}/$metadata#{kind}/@Element", **body}
+    return Response(200, payload, marks(modified) if modified is not None else {}, items=1)
+
+
+def written(request: Request, status: int, path: str, modified: int) -> Response:
+    """Returns the answer to an accepted write."""
+    where = f"{request.url}/{path}"
+    created = {"Location": where} if status == 201 else {}  # noqa: PLR2004 - Created
+    return Response(status, None, {**marks(modified), "DataServiceId": where, **created})
+
+
+def checked_id(value: object) -> str:
+    """Returns a valid id. Raises RefusedError for any other value."""
+    if not isinstance(value, str) or not _ID.fullmatch(value):
+        raise bad_property("id", value, "An id has 1 to 64 letters, digits, hyphens and underscores.")
+    return value
+
+
+def marks(modified: int) -> dict[str, str]:
+    """Returns the headers of an entity with an ETag."""
+    return {"ETag": etag(modified), "Last-Modified": http_date(modified)}
+
+
+def found[E](entity: E | None, kind: str) -> E:
+    """Returns the entity. Raises RefusedError (404) for None."""
+    if entity is None:
+        raise missing(kind)
+    return entity
+
+
+def nested(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """Returns an object inside a body, empty if absent. Raises RefusedError."""
+    inner = body.get(name)
+    if inner is None:
+        return {}
+    if not isinstance(inner, dict):
+        raise bad_property(name, inner, "It is an object.")
+    return inner

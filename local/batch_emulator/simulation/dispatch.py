@@ -1,0 +1,45 @@
+"""Assigns waiting tasks to free slots: by the jobs' priority and age, spread over nodes or packed."""
+
+from functools import partial
+
+from local.batch_emulator.entities import Job, Pool
+from local.batch_emulator.simulation.tasks import TaskLife
+from local.batch_emulator.state.context import Stage
+
+_DELAY = 0.2
+
+
+class Dispatch:
+    def __init__(self, stage: Stage) -> None:
+        self._stage = stage
+
+    def waiting(self, job: Job) -> None:
+        """Registers a job with tasks to run; its pool needn't exist."""
+        pool = job.pool
+        if pool:
+            pool.backlog.enlist(job)
+            self.plan(pool)
+
+    def plan(self, pool: Pool) -> None:
+        if not pool.is_dispatch_planned:
+            pool.is_dispatch_planned = True
+            self._stage.agenda.after(_DELAY, partial(self._run, pool))
+
+    def attach(self, tasks: TaskLife) -> None:
+        self._tasks = tasks
+
+    def _run(self, pool: Pool) -> None:
+        pool.is_dispatch_planned = False
+        if pool.is_gone or pool.state != "active":
+            return
+        pack = str((pool.spec.get("taskSchedulingPolicy") or {}).get("nodeFillType", "")).lower() == "pack"
+        backlog = pool.backlog
+        backlog.look_again()
+        while backlog.room and (next_one := backlog.pop()):
+            job, task = next_one
+            node = backlog.node_for(task.slots, pack=pack, unfit=job.unfit)
+            if node:
+                self._tasks.assign(job, task, node)
+            else:
+                job.ready.push(task, first=True)
+                backlog.hold(job)

@@ -1,0 +1,176 @@
+"""The life of a pool: allocation up to its targets, resizing, deletion."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from local.batch_emulator.core.collation import fold
+from local.batch_emulator.core.stamps import stamp
+from local.batch_emulator.entities import Account, Json, Node, Pool
+from local.batch_emulator.entities.backlog import Backlog
+from local.batch_emulator.simulation.nodes import NodeLife
+from local.batch_emulator.state.context import Stage
+
+MOST_NODES = 2500
+_ALLOCATING = (3.0, 8.0)
+_GOING = (3.0, 8.0)
+TARGETS = {True: "targetDedicatedNodes", False: "targetLowPriorityNodes"}
+_STOPPED = {
+    "code": "ResizeStopped",
+    "message": "Desired number of nodes could not be allocated as the resize operation was stopped",
+}
+_QUOTA = {"code": "AccountCoreQuotaReached", "message": "The specified account has reached core quota"}
+_UNSETTLED = ("creating", "leavingpool")
+
+
+class PoolLife:
+    def __init__(self, account: Account, stage: Stage, number: Callable[[], int]) -> None:
+        self._account = account
+        self._stage = stage
+        self._number = number
+
+    def attach(self, nodes: NodeLife, begin_scaling: Callable[[Pool], None]) -> None:
+        self._nodes = nodes
+        self._begin_scaling = begin_scaling
+
+    def create(self, name: str, spec: Json) -> Pool:
+        """Creates a pool; jobs that already name it can run now. Without target nodes it is steady immediately."""
+        now = self._stage.now
+        pool = Pool(
+            id=name,
+            key=fold(name),
+            number=self._number(),
+            account=self._account,
+            spec=spec,
+            created=now,
+            modified=now,
+            changed=now,
+            allocation_changed=now,
+            backlog=Backlog(),
+        )
+        self._account.pools[pool.key] = pool
+        self._stage.note(pool, self._account)
+        self._stage.log.pool_created(pool)
+        if not any(spec.get(target) for target in TARGETS.values()):
+            pool.allocation = "steady"
+        for job in self._account.jobs.values():
+            if job.pool is pool:
+                pool.backlog.enlist(job)
+        if pool.allocation != "steady":
+            self._plan(pool, "requeue")
+        if pool.is_autoscaled:
+            self._begin_scaling(pool)
+        return pool
+
+    def quota_is_reached(self) -> bool:
+        """Returns whether the account may have no more pools."""
+        quota = self._stage.knobs.poolQuota
+        return bool(quota) and len(self._account.pools) >= quota
+
+    def resize(self, pool: Pool, option: str) -> None:
+        """Moves the pool to the targets in its specification, after a while."""
+        self._set_allocation(pool, "resizing")
+        self._plan(pool, option)
+
+    def stop(self, pool: Pool) -> None:
+        """Stops a resize; a missed target becomes a resize error."""
+        pool.resizes += 1
+        self._set_allocation(pool, "stopping")
+        self._stage.between(_ALLOCATING, partial(self._stopped, pool, pool.resizes))
+
+    def take_out(self, pool: Pool, nodes: Sequence[Node], option: str) -> None:
+        """Removes certain nodes, and lowers the targets by their number."""
+        for node in nodes:
+            name = TARGETS[node.dedicated]
+            pool.spec[name] = max(0, int(pool.spec.get(name) or 0) - 1)
+        pool.resizes += 1
+        self._set_allocation(pool, "resizing")
+        self._stage.log.resize("PoolResizeStartEvent", pool, option)
+        self._stage.between(_ALLOCATING, partial(self._take_out, pool, pool.resizes, nodes, option))
+
+    def delete(self, pool: Pool) -> None:
+        pool.state, pool.changed = "deleting", self._stage.now
+        self._stage.note(pool, self._account)
+        self._stage.log.pool("PoolDeleteStartEvent", pool)
+        pool.resizes += 1
+        for node in list(pool.nodes.values()):
+            self._nodes.remove(node, "requeue")
+        self._stage.between(_GOING, partial(self._gone, pool))
+
+    def settle(self, pool: Pool) -> None:
+        """Makes a pool steady once all nodes have started or left."""
+        if pool.allocation == "resizing" and self._is_settled(pool):
+            since = pool.allocation_changed
+            self._set_allocation(pool, "steady")
+            self._stage.log.resize("PoolResizeCompleteEvent", pool, "", since=since)
+
+    def _plan(self, pool: Pool, option: str) -> None:
+        pool.errors.clear()
+        pool.resizes += 1
+        self._stage.log.resize("PoolResizeStartEvent", pool, option)
+        self._stage.between(_ALLOCATING, partial(self._allocate, pool, pool.resizes, option))
+
+    def _allocate(self, pool: Pool, number: int, option: str) -> None:
+        if pool.resizes != number:
+            return
+        for dedicated, name in TARGETS.items():
+            nodes = [node for node in pool.nodes.values() if node.dedicated == dedicated and not node.leaving]
+            surplus = len(nodes) - int(pool.spec.get(name) or 0)
+            for node in sorted(nodes, key=_busyness)[: max(surplus, 0)]:
+                self._nodes.remove(node, option)
+            lacking = max(-surplus, 0)
+            allowed = min(lacking, self._quota_left()) if dedicated else lacking
+            for _ in range(allowed):
+                self._nodes.add(pool, dedicated=dedicated)
+            if allowed < lacking:
+                pool.errors.append(_QUOTA)
+        self._stage.note(pool, self._account)
+        self.settle(pool)
+
+    def _quota_left(self) -> int:
+        """Returns how many more dedicated nodes the account may have; the service counts cores."""
+        quota = self._stage.knobs.dedicatedNodeQuota
+        if not quota:
+            return MOST_NODES
+        return max(0, quota - sum(pool.current(dedicated=True) for pool in self._account.pools.values()))
+
+    def _stopped(self, pool: Pool, number: int) -> None:
+        if pool.resizes != number:
+            return
+        for kind, name in TARGETS.items():
+            if pool.current(dedicated=kind) != int(pool.spec.get(name) or 0):
+                pool.errors.append(_STOPPED)
+                break
+        since = pool.allocation_changed
+        self._set_allocation(pool, "steady")
+        self._stage.log.resize("PoolResizeCompleteEvent", pool, "", since=since)
+
+    def _take_out(self, pool: Pool, number: int, nodes: Sequence[Node], option: str) -> None:
+        if pool.resizes != number:
+            return
+        for node in nodes:
+            if node.id in pool.nodes and not node.leaving:
+                self._nodes.remove(node, option)
+        self.settle(pool)
+
+    def _is_settled(self, pool: Pool) -> bool:
+        if any(node.leaving or node.state in _UNSETTLED for node in pool.nodes.values()):
+            return False
+        targets = {kind: int(pool.spec.get(name) or 0) for kind, name in TARGETS.items()}
+        return bool(pool.errors) or all(pool.current(dedicated=kind) == target for kind, target in targets.items())
+
+    def _gone(self, pool: Pool) -> None:
+        if not pool.is_gone:
+            for node in list(pool.nodes.values()):
+                self._nodes.go(node)
+            del self._account.pools[pool.key]
+            self._stage.ledger.drop(pool, self._account)
+            times = {"startTime": stamp(pool.changed), "endTime": stamp(self._stage.now)}
+            self._stage.log.pool("PoolDeleteCompleteEvent", pool, times)
+
+    def _set_allocation(self, pool: Pool, state: str) -> None:
+        pool.allocation, pool.allocation_changed = state, self._stage.now
+        self._stage.note(pool, self._account)
+
+
+def _busyness(node: Node) -> int:
+    return len(node.runs)

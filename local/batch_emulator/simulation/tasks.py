@@ -1,0 +1,241 @@
+"""The life of a task: active, preparing, running, completed, and the ways back to active.
+
+State changes move stateTransitionTime and never lastModified. Every step first checks whether the run is still the
+task's own, so plans of a run that ended early (a lost node, a deleted task) do nothing.
+"""
+
+from collections.abc import Callable, Iterable
+from functools import partial
+
+from local.batch_emulator.core.durations import seconds_of
+from local.batch_emulator.entities import Failure, Job, Node, Run, Satisfied, Task
+from local.batch_emulator.simulation.preparation import SideLife
+from local.batch_emulator.state.command_lines import outcome_of
+from local.batch_emulator.state.context import Stage
+from local.batch_emulator.state.exit_rules import satisfies
+from local.batch_emulator.state.failures import ENDED, KILLED, TOO_LONG, download_failure, exit_failure
+
+_ASSIGNED = (0.1, 0.5)
+_PREPARING = (0.2, 1.5)
+_DOWNLOADING = (0.3, 2.0)
+
+
+class TaskLife:
+    """Task lives; `left` is called with node and job after each run, `waiting` when a job has tasks to run.
+
+    `done` is called with every completed task and its job.
+    """
+
+    def __init__(
+        self,
+        stage: Stage,
+        *,
+        left: Callable[[Node, Job], None],
+        waiting: Callable[[Job], None],
+        done: Callable[[Job, Task], None],
+    ) -> None:
+        self._stage = stage
+        self._left = left
+        self._waiting = waiting
+        self._done = done
+        self.sides = SideLife(stage, prepared=self._prepared, refused=self._refused)
+
+    def add(self, job: Job, tasks: Iterable[Task]) -> None:
+        for task in tasks:
+            job.tasks.add(task)
+            self._stage.note(task, job)
+            job.tally.move(task.slots, before=None, after=task.kind, now=self._stage.now, lag=self._stage.lag)
+            if task.spec.get("dependsOn"):
+                job.links.hold(task)
+            if not task.waits:
+                job.ready.push(task)
+        self._waiting(job)
+
+    def assign(self, job: Job, task: Task, node: Node) -> None:
+        run = Run(self._stage.ledger.number(), job, task, node)
+        task.run = run
+        job.runs[run] = node.runs[run] = None
+        node.free -= task.slots
+        self._note(run)
+        node.pool.backlog.place(node, usable=node.is_usable)
+        self._stage.between(_ASSIGNED, partial(self._prepare, run))
+
+    def requeue(self, run: Run, *, counted: bool) -> None:
+        """Returns a run to the queue's head; `counted` if a user's resize, deletion or disable is the reason."""
+        job, task = run.job, run.task
+        self._stage.log.task_requeued(run)
+        if counted:
+            task.requeues, task.last_requeue = task.requeues + 1, self._stage.now
+        self._back(run)
+        self._left(run.node, job)
+
+    def end(self, job: Job, task: Task) -> None:
+        """Terminates a task at a user's request."""
+        run = task.run
+        if run:
+            self._leave(run)
+        task.ticket += 1
+        self._complete(job, task, self._stage.now, exit_code=None, failure=ENDED)
+        if run:
+            self._left(run.node, job)
+
+    def reactivate(self, job: Job, task: Task) -> None:
+        task.retries, task.last_retry = 0, None
+        self._activate(job, task)
+
+    def delete(self, job: Job, task: Task) -> None:
+        run = task.run
+        if run:
+            self._leave(run)
+        task.ticket += 1
+        job.tally.move(task.slots, before=task.kind, after=None, now=self._stage.now, lag=self._stage.lag)
+        job.tasks.remove(task)
+        self._stage.ledger.drop(task, job)
+        if run:
+            self._left(run.node, job)
+
+    def resume(self, job: Job) -> None:
+        """Lets an enabled job's tasks run again."""
+        self._waiting(job)
+
+    def drop(self, run: Run) -> None:
+        """Removes a deleted job's task from its node."""
+        self._leave(run)
+        self._left(run.node, run.job)
+
+    def release(self, job: Job) -> float:
+        """Starts the release tasks of an ending job; returns the seconds until the last ends."""
+        return self.sides.release(job)
+
+    def _prepare(self, run: Run) -> None:
+        if run.task.run is run:
+            self._stage.tell(run.node, partial(self._show_preparing, run))
+            self.sides.before(run)
+
+    def _prepared(self, run: Run) -> None:
+        self._stage.between(_PREPARING, partial(self._begin, run))
+
+    def _refused(self, run: Run) -> None:
+        """Returns a run to the queue after a failed job preparation on its node."""
+        self._stage.log.not_scheduled(run)
+        self._back(run)
+        self._left(run.node, run.job)
+
+    def _begin(self, run: Run) -> None:
+        if run.task.run is not run:
+            return
+        run.started = self._stage.node_now(run.node)
+        self._note(run)
+        self._stage.tell(run.node, partial(self._show_running, run))
+        if failure := download_failure(run.task.spec):
+            self._stage.between(_DOWNLOADING, partial(self._finish, run, None, failure))
+            return
+        outcome = outcome_of(str(run.task.spec["commandLine"]), self._stage.chance)
+        limit = (run.task.spec.get("constraints") or {}).get("maxWallClockTime")
+        if limit and (seconds := seconds_of(limit)) < outcome.seconds:
+            self._stage.agenda.after(seconds, partial(self._finish, run, KILLED, TOO_LONG))
+            return
+        failed = exit_failure(outcome.exit_code) if outcome.exit_code else None
+        self._stage.agenda.after(outcome.seconds, partial(self._finish, run, outcome.exit_code, failed))
+
+    def _finish(self, run: Run, exit_code: int | None, failure: Failure | None) -> None:
+        if run.task.run is run:
+            self._stage.tell(run.node, partial(self._show_end, run, exit_code, failure))
+
+    def _show_preparing(self, run: Run, moment: int) -> None:
+        if self._appears(run, 1, moment):
+            self._set(run.job, run.task, "preparing", moment)
+
+    def _show_running(self, run: Run, moment: int) -> None:
+        if self._appears(run, 2, moment):
+            run.task.started = run.started
+            self._set(run.job, run.task, "running", moment)
+            self._stage.log.task_started(run)
+
+    def _appears(self, run: Run, phase: int, moment: int) -> bool:
+        """Records that a run is visible on its node; returns False for an outdated report."""
+        if run.task.run is not run or run.shown >= phase:
+            return False
+        run.shown = phase
+        self._note(run)
+        node = run.node
+        run.task.pool_id, run.task.node_id = node.pool.id, node.id
+        if run not in node.shown:
+            node.shown[run] = None
+            node.recent.append((run.job, run.task))
+        if node.state == "idle":
+            self._stage.recount(node.pool)
+            node.state, node.changed = "running", moment
+        return True
+
+    def _show_end(self, run: Run, exit_code: int | None, failure: Failure | None, moment: int) -> None:
+        job, task, node = run.job, run.task, run.node
+        if task.run is not run:
+            return
+        node.total, node.succeeded = node.total + 1, node.succeeded + (failure is None)
+        may_retry = task.max_retries < 0 or task.retries < task.max_retries
+        if failure and exit_code is not None and may_retry:
+            task.retries, task.last_retry = task.retries + 1, self._stage.now
+            self._back(run)
+        else:
+            self._leave(run)
+            task.started = run.started
+            self._complete(job, task, moment, exit_code=exit_code, failure=failure)
+        self._left(node, job)
+
+    def _back(self, run: Run) -> None:
+        self._leave(run)
+        self._activate(run.job, run.task)
+
+    def _activate(self, job: Job, task: Task) -> None:
+        task.started = task.ended = task.exit_code = task.failure = None
+        task.pool_id = task.node_id = None
+        if task.state != "active":
+            self._set(job, task, "active", self._stage.now)
+        if not task.waits:
+            job.ready.push(task, first=True)
+            self._waiting(job)
+
+    def _complete(self, job: Job, task: Task, moment: int, *, exit_code: int | None, failure: Failure | None) -> None:
+        task.exit_code, task.failure, task.ended = exit_code, failure, moment
+        self._set(job, task, "completed", moment, result="failure" if failure else "success")
+        self._stage.log.task_ended(job, task)
+        if job.spec.get("usesTaskDependencies") and satisfies(task):
+            self._free(job, task)
+        self._done(job, task)
+
+    def _free(self, job: Job, done: Task) -> None:
+        """Queues tasks whose last dependency is satisfied, unless they were deleted or have ended."""
+        if not job.links.is_satisfied(done.key):
+            self._stage.note(Satisfied(self._stage.ledger.number(), done.key), job)
+        freed = [task for task in job.links.satisfy(done.key) if job.tasks.get(task.key) is task]
+        for task in freed:
+            if task.state == "active" and task.run is None:
+                job.ready.push(task)
+        if freed:
+            self._waiting(job)
+
+    def _leave(self, run: Run) -> None:
+        node, run.task.run = run.node, None
+        self._note(run)
+        node.runs.pop(run, None)
+        node.shown.pop(run, None)
+        run.job.runs.pop(run, None)
+        self.sides.leave(run)
+        node.free += run.task.slots
+        if node.state == "running" and not node.shown:
+            self._stage.recount(node.pool)
+            node.state, node.changed = node.resting, self._stage.node_now(node)
+        node.pool.backlog.place(node, usable=node.is_usable)
+
+    def _set(self, job: Job, task: Task, state: str, moment: int, *, result: str | None = None) -> None:
+        before = task.kind
+        task.previous, task.previous_changed = task.state, task.changed
+        task.state, task.changed, task.result = state, moment, result
+        job.tally.move(task.slots, before=before, after=task.kind, now=self._stage.now, lag=self._stage.lag)
+        job.tasks.note_change(task)
+        self._stage.note(task, job)
+
+    def _note(self, run: Run) -> None:
+        self._stage.note(run.task, run.job)
+        self._stage.note(run.node, run.node.pool)

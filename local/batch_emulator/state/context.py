@@ -1,0 +1,66 @@
+"""The context of a simulation: time, plans, random source, settings, and nodes' reports to the service.
+
+Actions of the service have its own time. Reports of nodes have the node's clock, ahead or behind. They show late if
+`late_seconds` says so, but with the stamp of the event.
+"""
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+
+from local.batch_emulator.core.clock import Clock
+from local.batch_emulator.core.settings import Knobs
+from local.batch_emulator.core.stamps import as_node_tells, ticks
+from local.batch_emulator.entities import Node, Pool
+from local.batch_emulator.state.change_log import Ledger, Numbered
+from local.batch_emulator.state.event_log import EventLog
+from local.batch_emulator.state.event_queue import Agenda
+
+
+@dataclass(slots=True)
+class Stage:
+    clock: Clock
+    agenda: Agenda
+    knobs: Knobs
+    ledger: Ledger
+    chance: random.Random
+    log: EventLog
+    late_seconds: Callable[[], float] = field(default=lambda: 0.0)
+
+    @property
+    def now(self) -> int:
+        return self.clock.now
+
+    @property
+    def lag(self) -> int:
+        """The delay of Get Task Counts, in ticks."""
+        return ticks(self.knobs.countLagSeconds)
+
+    @property
+    def node_lag(self) -> int:
+        """The delay of node counts, in ticks."""
+        return ticks(self.knobs.nodeCountLagSeconds)
+
+    def recount(self, pool: Pool) -> None:
+        """Stores the counts; called before a node is added, removed or changes its state."""
+        pool.counted.keep(pool.counts, now=self.now, lag=self.node_lag)
+
+    def note(self, entity: Numbered, owner: Numbered) -> None:
+        """Notes a new or changed entity with its owner."""
+        self.ledger.note(entity, owner)
+
+    def node_now(self, node: Node) -> int:
+        return as_node_tells(self.clock.now + ticks(node.bias * self.knobs.nodeClockSkewSeconds))
+
+    def between(self, span: tuple[float, float], happening: Callable[[], None]) -> None:
+        """Plans an event at a seeded moment of a span, in seconds before the speed shortens them."""
+        self.agenda.after(self.chance.uniform(*span), happening)
+
+    def tell(self, node: Node, show: Callable[[int], None]) -> None:
+        """Reports a node's event; `show` makes it visible, with its stamp."""
+        moment, late = self.node_now(node), self.late_seconds()
+        if late:
+            self.agenda.after_exactly(late, partial(show, moment))
+        else:
+            show(moment)

@@ -1,0 +1,84 @@
+"""The queue of planned events, ordered by simulated time. Its cost depends on due events only."""
+
+import asyncio
+import contextlib
+import heapq
+
+from local.batch_emulator.core.clock import Clock
+from local.batch_emulator.core.stamps import SECOND, ticks
+from local.batch_emulator.state.change_log import Happening, Ledger
+
+_SLICE = 2000
+_LONGEST_SLEEP = 1.0
+_SHORTEST_SLEEP = 0.002
+
+
+class Agenda:
+    """The event queue. `speed` divides every duration; stamps follow the clock."""
+
+    def __init__(self, clock: Clock, speed: float, ledger: Ledger) -> None:
+        self.speed = speed
+        self._clock = clock
+        self._due: list[tuple[int, int, Happening]] = []
+        self._ledger = ledger
+        self._sooner = asyncio.Event()
+
+    def after(self, seconds: float, happening: Happening) -> None:
+        """Plans an event; `seconds` are divided by the speed."""
+        self.after_exactly(seconds / self.speed, happening)
+
+    def after_exactly(self, seconds: float, happening: Happening) -> None:
+        """Plans an event; `seconds` are not divided by the speed."""
+        due, number = self._clock.simulated + ticks(seconds), self._ledger.number()
+        self._ledger.plan(number, due, happening)
+        self.take_up(number, due, happening)
+
+    def take_up(self, number: int, due: int, happening: Happening) -> None:
+        """Restores a planned event; `due` is in simulated ticks, and lower numbers come first among equals."""
+        if not self._due or due < self._due[0][0]:
+            self.wake()
+        heapq.heappush(self._due, (due, number, happening))
+
+    def wake(self) -> None:
+        """Wakes the loop; called when an event may be due sooner than planned, such as after a pause."""
+        self._sooner.set()
+
+    def run_due(self, most: int = _SLICE) -> bool:
+        """Runs at most `most` due events; returns whether more are due."""
+        for _ in range(most):
+            if not self._due or self._due[0][0] > self._clock.simulated:
+                return False
+            self._happen()
+        return True
+
+    async def run(self) -> None:
+        """Live mode: runs events at their time, until cancelled."""
+        while True:
+            self._sooner.clear()
+            if self.run_due():
+                await asyncio.sleep(0)
+                continue
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._sooner.wait(), self._pause())
+
+    def advance(self, seconds: float) -> None:
+        """Stepped mode: advances time and runs each event at its own moment."""
+        end = self._clock.now + ticks(seconds)
+        while self._due and self._due[0][0] <= end:
+            self._clock.move_to(self._due[0][0])
+            self._happen()
+        self._clock.move_to(end)
+
+    def clear(self) -> None:
+        self._due.clear()
+
+    def _happen(self) -> None:
+        _, number, happening = heapq.heappop(self._due)
+        self._ledger.happen(number, happening)
+        happening()
+
+    def _pause(self) -> float:
+        if not self._due or self._clock.paused:
+            return _LONGEST_SLEEP
+        left = (self._due[0][0] - self._clock.simulated) / SECOND
+        return min(max(left, _SHORTEST_SLEEP), _LONGEST_SLEEP)

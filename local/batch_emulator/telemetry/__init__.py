@@ -1,0 +1,4 @@
+"""Measurements of emulated nodes, as an agent on them would take them.
+
+Imports `core`, `entities` and `state`; writing them to storage is the job of `exports`.
+"""
