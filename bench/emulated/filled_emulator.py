@@ -91,7 +91,7 @@ class Filling:
             task.failure = _FAILED if failed else None
 
     def _tell(self, job: Job, task: Task, *, before: str | None) -> None:
-        job.tally.move(1, before=before, after=task.kind, now=self._emulator.clock.now, lag=0)
+        job.task_counts.move(1, before=before, after=task.kind, now=self._emulator.clock.now, lag=0)
 
     def _job(self, name: str) -> Job:
         return next(iter(self._emulator.simulations.values())).account.jobs[name]

@@ -9,14 +9,14 @@ from local.batch_emulator.core.injection import Faults
 from local.batch_emulator.core.settings import Knobs
 from local.batch_emulator.core.stamps import stamp
 from local.batch_emulator.entities import Account, Json
-from local.batch_emulator.persistence.rows import Places
+from local.batch_emulator.persistence.rows import EventOwners
 from local.batch_emulator.protocol.auth import DEVELOPMENT_TOKEN, Credentials
 from local.batch_emulator.protocol.tokens import TokenKey
 from local.batch_emulator.simulation.simulation import Simulation
-from local.batch_emulator.state.change_log import ROOT, Ledger
+from local.batch_emulator.state.change_log import ROOT, ChangeLog
 from local.batch_emulator.state.event_log import EventLog
-from local.batch_emulator.state.event_queue import Agenda
-from local.batch_emulator.telemetry.samplers import Watch
+from local.batch_emulator.state.event_queue import EventQueue
+from local.batch_emulator.telemetry.samplers import NodeSampler
 from local.batch_emulator.wire.jobs import true_counts
 from local.batch_emulator.wire.pools import true_nodes
 
@@ -40,8 +40,8 @@ class Emulator:
     ) -> None:
         self.credentials = Credentials({name.lower(): key for name, key in keys.items()}, token, token_key)
         self.clock = Clock(stepped=stepped, start=start)
-        self.ledger = Ledger()
-        self.agenda = Agenda(self.clock, speed, self.ledger)
+        self.change_log = ChangeLog()
+        self.event_queue = EventQueue(self.clock, speed, self.change_log)
         self.knobs = knobs or Knobs()
         self.faults = Faults()
         self.epoch = 0
@@ -55,9 +55,9 @@ class Emulator:
     def reset(self) -> None:
         """Empties accounts, faults and counters, and resets settings and speed; time goes on."""
         self.epoch += 1
-        self.agenda.clear()
-        self.ledger.wipe()
-        self.agenda.speed = self._first_speed
+        self.event_queue.clear()
+        self.change_log.wipe()
+        self.event_queue.speed = self._first_speed
         self.faults.clear()
         self.knobs.take(self._first_knobs)
         self.resume()
@@ -66,17 +66,17 @@ class Emulator:
     def pause(self) -> None:
         """Stops events while dates continue. Events already due run now, before the pause."""
         self.clock.pause()
-        while self.agenda.run_due():
+        while self.event_queue.run_due():
             continue
 
     def resume(self) -> None:
         self.clock.resume()
-        self.agenda.wake()
+        self.event_queue.wake()
 
     @property
     def logs(self) -> list[EventLog]:
         """The resource logs of all accounts."""
-        return [simulation.stage.log for simulation in self.simulations.values()]
+        return [simulation.context.log for simulation in self.simulations.values()]
 
     def log_events(self) -> None:
         """Starts logging events; the caller must take the records."""
@@ -85,18 +85,18 @@ class Emulator:
             log.is_on = True
 
     @property
-    def watches(self) -> dict[str, Watch]:
+    def samplers(self) -> dict[str, NodeSampler]:
         """The samplers of nodes, by account."""
-        return {name: simulation.watch for name, simulation in self.simulations.items()}
+        return {name: simulation.sampler for name, simulation in self.simulations.items()}
 
     def watch_nodes(self, period: float) -> None:
         """Samples nodes every `period` seconds; the caller must take the samples. 0 ends it."""
         self._watches_every = period
-        for watch in self.watches.values():
+        for sampler in self.samplers.values():
             if period:
-                watch.begin(period)
+                sampler.begin(period)
             else:
-                watch.end()
+                sampler.end()
 
     def count(self, route: str, path: str, items: int, client: str = "") -> None:
         """Counts an authenticated request: by route, by the client's User-Agent, and task lists also by path."""
@@ -116,17 +116,17 @@ class Emulator:
     def state(self) -> tuple[int | None, ...]:
         """The arguments of `take_up`: the last number given, the time shown, then values that change rarely."""
         latest, lost, paused_at = self.clock.kept
-        return self.ledger.last, latest, self.epoch, lost, paused_at
+        return self.change_log.last, latest, self.epoch, lost, paused_at
 
     def take_up(self, last: int, latest: int, epoch: int, lost: int, paused_at: int | None) -> None:
         """Continues numbers, time and epoch; reseeds the random source, so that names of nodes don't repeat."""
-        self.ledger.last, self.epoch = last, epoch
+        self.change_log.last, self.epoch = last, epoch
         self.clock.take_up(latest, lost, paused_at)
         for name, simulation in self.simulations.items():
-            simulation.stage.chance.seed(f"{self.seed}/{name}/{last}")
+            simulation.context.chance.seed(f"{self.seed}/{name}/{last}")
 
     @property
-    def places(self) -> Places:
+    def owners(self) -> EventOwners:
         """The owners of stored plans: account and name."""
         simulations = self.simulations.values()
         return {life: (each.account, name) for each in simulations for name, life in each.lives.items()}
@@ -137,11 +137,11 @@ class Emulator:
         self.clients: dict[str, Counter[str]] = defaultdict(Counter)
         self.simulations = {
             name: Simulation(
-                Account(name, self.ledger.number()),
+                Account(name, self.change_log.number()),
                 self.clock,
-                self.agenda,
+                self.event_queue,
                 self.knobs,
-                self.ledger,
+                self.change_log,
                 seed=str(self.seed),
                 late=self.faults.late_report_seconds,
             )
@@ -152,7 +152,7 @@ class Emulator:
         if self._watches_every:
             self.watch_nodes(self._watches_every)
         for simulation in self.simulations.values():
-            self.ledger.note(simulation.account, ROOT)
+            self.change_log.note(simulation.account, ROOT)
 
 
 def _truth(account: Account) -> Json:

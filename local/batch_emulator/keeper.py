@@ -12,7 +12,7 @@ import gc
 import orjson
 
 from local.batch_emulator.emulator import Emulator
-from local.batch_emulator.persistence.restore import Restorer, Told
+from local.batch_emulator.persistence.restore import ReportProgress, Restorer
 from local.batch_emulator.persistence.rows import Batch, batch_of
 from local.batch_emulator.persistence.store import Store
 from local.batch_emulator.state.change_log import ROOT
@@ -27,7 +27,7 @@ class Keeper:
         self._over = asyncio.Event()
         self._told_of: object = None
 
-    def load(self, told: Told) -> None:
+    def load(self, report: ReportProgress) -> None:
         """Fills the emulator's accounts, which must be empty; from then on they are stored.
 
         Accounts in the store that it doesn't serve stay unchanged. Raises StoreError.
@@ -39,13 +39,13 @@ class Keeper:
                 numbers[orjson.loads(row)[0]] = number
             else:
                 emulator.take_up(*orjson.loads(row))
-        emulator.ledger.is_kept = True
+        emulator.change_log.is_kept = True
         gc.disable()
         try:
             for name, simulation in emulator.simulations.items():
-                simulation.account.number = numbers.get(name) or emulator.ledger.number()
-                emulator.ledger.note(simulation.account, ROOT)
-                restorer = Restorer(simulation, self._store, told)
+                simulation.account.number = numbers.get(name) or emulator.change_log.number()
+                emulator.change_log.note(simulation.account, ROOT)
+                restorer = Restorer(simulation, self._store, report)
                 restorer.run()
                 self._store.write(Batch(wiped=False, there=b"[]", gone=orjson.dumps(restorer.dropped), owners=()))
         finally:
@@ -69,8 +69,8 @@ class Keeper:
     def take(self) -> Batch | None:
         """Returns the changes since the last call, if any."""
         emulator = self._emulator
-        notes, state = emulator.ledger.take(), emulator.state
-        if not notes and state[2:] == self._told_of and self._store.is_tidy:
+        changes, state = emulator.change_log.take(), emulator.state
+        if not changes and state[2:] == self._told_of and self._store.is_tidy:
             return None
         self._told_of = state[2:]
-        return batch_of(notes, emulator.places, state)
+        return batch_of(changes, emulator.owners, state)

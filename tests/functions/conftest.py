@@ -60,7 +60,7 @@ class World:
         return {job["id"]: job for job in found.body["value"]}
 
     def advance(self, seconds: float) -> None:
-        self.emulator.agenda.advance(seconds)
+        self.emulator.event_queue.advance(seconds)
 
 
 def _answer(reply: HttpReply) -> Answer:

@@ -22,7 +22,7 @@ class _Range:
     waiting: list[Task] = field(default_factory=list)
 
 
-class Links:
+class TaskDependencies:
     """A job's dependencies; a completion checks each distinct open range of its job, jobs without any cost nothing."""
 
     def __init__(self) -> None:

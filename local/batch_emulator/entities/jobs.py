@@ -8,9 +8,9 @@ from local.batch_emulator.entities.tasks import Failure, Run, StartTask
 if TYPE_CHECKING:
     from local.batch_emulator.entities.account import Account
     from local.batch_emulator.entities.backlog import ReadyTasks
-    from local.batch_emulator.entities.dependencies import Links
+    from local.batch_emulator.entities.dependencies import TaskDependencies
     from local.batch_emulator.entities.pools import Node, Pool
-    from local.batch_emulator.entities.task_counts import Tally
+    from local.batch_emulator.entities.task_counts import TaskCounts
     from local.batch_emulator.entities.task_set import TaskSet
 
 type Json = dict[str, Any]
@@ -33,9 +33,9 @@ class Job:
     modified: int
     changed: int
     tasks: "TaskSet"
-    tally: "Tally"
+    task_counts: "TaskCounts"
     ready: "ReadyTasks"
-    links: "Links"
+    dependencies: "TaskDependencies"
     schedule: "Schedule | None" = None
     auto_pool: str = ""
     state: str = "active"

@@ -22,7 +22,7 @@ class Counts:
         return self.tasks["active"] + self.tasks["preparing"] + self.tasks["running"]
 
 
-class Tally:
+class TaskCounts:
     """A job's counts; `lag` is in ticks. Without a lag no past is stored."""
 
     def __init__(self) -> None:

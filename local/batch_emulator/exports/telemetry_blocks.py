@@ -14,7 +14,7 @@ import zstandard
 from local.batch_emulator.entities import Json
 from local.batch_emulator.telemetry.hardware import Origin
 from local.batch_emulator.telemetry.node_meter import Meter
-from local.batch_emulator.telemetry.samplers import Ending, Glimpse
+from local.batch_emulator.telemetry.samplers import Ending, NodeSample
 from local.batch_emulator.telemetry.startup_records import once_batch
 
 _GLIMPSES = 4
@@ -38,7 +38,7 @@ class _Agent:
     origin: Origin
     meter: Meter
     unsent: list[Json] = field(default_factory=list)
-    glimpses: int = 0
+    samples: int = 0
 
 
 class Packer:
@@ -51,7 +51,7 @@ class Packer:
         self._agents: dict[str, _Agent] = {}
         self._compressor = zstandard.ZstdCompressor(write_checksum=True, write_content_size=False)
 
-    def pack(self, found: Iterable[Glimpse | Ending]) -> list[Block]:
+    def pack(self, found: Iterable[NodeSample | Ending]) -> list[Block]:
         """Returns the blocks that are due, in the order of each node's time."""
         return [block for one in found for block in self._blocks(one)]
 
@@ -61,7 +61,7 @@ class Packer:
         self._agents.clear()
         return blocks
 
-    def _blocks(self, found: Glimpse | Ending) -> Iterator[Block]:
+    def _blocks(self, found: NodeSample | Ending) -> Iterator[Block]:
         if isinstance(found, Ending):
             agent = self._agents.pop(found.origin.node, None)
             if agent and not found.is_abrupt:
@@ -73,8 +73,8 @@ class Packer:
             agent = self._agents[origin.node] = _Agent(origin, Meter(self._seed, self._period))
             yield self._block(origin, once_batch(self._account, found, self._seed, self._folder(origin)))
         agent.unsent += agent.meter.read(found)
-        agent.glimpses += 1
-        if agent.glimpses % _GLIMPSES == 1 or len(agent.unsent) >= _MOST_RECORDS:
+        agent.samples += 1
+        if agent.samples % _GLIMPSES == 1 or len(agent.unsent) >= _MOST_RECORDS:
             yield from self._flush(agent)
 
     def _flush(self, agent: _Agent) -> Iterator[Block]:

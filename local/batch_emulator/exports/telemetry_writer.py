@@ -17,7 +17,7 @@ from azure.storage.blob.aio import BlobServiceClient
 from local.batch_emulator.emulator import Emulator
 from local.batch_emulator.exports.telemetry_blobs import TelemetryBlobs
 from local.batch_emulator.exports.telemetry_blocks import Block, Packer
-from local.batch_emulator.telemetry.samplers import MOST_NODES, PERIOD_SECONDS, Watch
+from local.batch_emulator.telemetry.samplers import MOST_NODES, PERIOD_SECONDS, NodeSampler
 
 CONTAINER = "telemetry"
 _SECONDS = 1.0
@@ -29,7 +29,7 @@ _AT_ONCE = 8
 class _Desk:
     """An account's unwritten blocks, by folder."""
 
-    watch: Watch
+    sampler: NodeSampler
     packer: Packer
     waiting: dict[str, deque[Block]] = field(default_factory=dict)
 
@@ -39,7 +39,7 @@ class _Desk:
         while sum(map(len, self.waiting.values())) > most:
             longest = max(self.waiting.values(), key=len)
             longest.popleft()
-            self.watch.written.lost += 1
+            self.sampler.written.lost += 1
 
 
 class TelemetryWriter:
@@ -90,13 +90,13 @@ class TelemetryWriter:
 
     async def flush(self) -> None:
         """Writes everything due, or prints a failure once."""
-        for name, watch in self._emulator.watches.items():
+        for name, sampler in self._emulator.samplers.items():
             desk = self._desks.get(name)
-            if desk is None or desk.watch is not watch:
-                desk = self._desks[name] = _Desk(watch, Packer(name, str(self._emulator.seed), self._period))
-            desk.add(await asyncio.to_thread(desk.packer.pack, watch.take()), self._most_waiting)
+            if desk is None or desk.sampler is not sampler:
+                desk = self._desks[name] = _Desk(sampler, Packer(name, str(self._emulator.seed), self._period))
+            desk.add(await asyncio.to_thread(desk.packer.pack, sampler.take()), self._most_waiting)
             await self._write(desk)
-            self._tell(watch)
+            self._record(sampler)
 
     async def _run(self) -> None:
         """Writes until the writer is closed. A defect ends telemetry, not the emulator, and is printed immediately."""
@@ -125,15 +125,17 @@ class TelemetryWriter:
                 block = blocks[0]
                 blob = await self._blobs.append(folder, block.frame)
                 blocks.popleft()
-                desk.watch.written.add(block.origin, block.records, len(block.frame), blob)
+                desk.sampler.written.add(block.origin, block.records, len(block.frame), blob)
                 self._said.discard("storage")
         except AzureError as error:
             self._say("storage", f"Telemetry can't be written now, and waits: {str(error).splitlines()[0]}")
 
-    def _tell(self, watch: Watch) -> None:
-        if watch.unseen:
-            self._say("nodes", f"Telemetry is written of {MOST_NODES} nodes at a time; {watch.unseen} more have none.")
-        if watch.written.lost or watch.lost:
+    def _record(self, sampler: NodeSampler) -> None:
+        if sampler.unseen:
+            self._say(
+                "nodes", f"Telemetry is written of {MOST_NODES} nodes at a time; {sampler.unseen} more have none."
+            )
+        if sampler.written.lost or sampler.lost:
             self._say("lost", "Some telemetry of nodes is lost: storage didn't take it in time. It shows as a gap.")
 
     def _say(self, subject: str, sentence: str) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from local.batch_emulator.core.stamps import SECOND
 from local.batch_emulator.entities import Pool
 from local.batch_emulator.formulas.values import Interval, ProblemError, Timestamp, Value, Vector, kind_of, shown
-from local.batch_emulator.state.context import Stage
+from local.batch_emulator.state.context import SimulationContext
 
 PERIOD_SECONDS = 30
 _PERIOD = PERIOD_SECONDS * SECOND
@@ -29,8 +29,8 @@ class History:
 
     samples: deque[tuple[int, Mapping[str, float]]] = field(default_factory=lambda: deque(maxlen=_MOST))
 
-    def take(self, stage: Stage, pool: Pool) -> None:
-        self.samples.append((stage.clock.simulated, counts(pool)))
+    def take(self, context: SimulationContext, pool: Pool) -> None:
+        self.samples.append((context.clock.simulated, counts(pool)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Metric:
     name: str
     present: float
     history: History
-    stage: Stage
+    context: SimulationContext
 
     def called(self, method: str, arguments: tuple[Value, ...]) -> Value:
         """Returns the result of a method. Raises ProblemError."""
@@ -83,17 +83,17 @@ class Metric:
         if isinstance(moment, Interval):
             return moment.ticks
         if isinstance(moment, Timestamp):
-            return round((self.stage.now - moment.ticks) * self.stage.agenda.speed)
+            return round((self.context.now - moment.ticks) * self.context.event_queue.speed)
         raise ProblemError(f"{self.name}: a {kind_of(moment)} is no time")
 
     def _aged(self) -> list[tuple[int, float]]:
-        now, speed = self.stage.clock.simulated, self.stage.agenda.speed
+        now, speed = self.context.clock.simulated, self.context.event_queue.speed
         return [(round((now - taken) * speed), found[self.name]) for taken, found in self.history.samples]
 
     def _begin(self) -> Timestamp:
         if not self.history.samples:
             raise InsufficientError(f"Insufficient data from data set: {self.name} has no samples")
-        return Timestamp(self.stage.now - (self.stage.clock.simulated - self.history.samples[0][0]))
+        return Timestamp(self.context.now - (self.context.clock.simulated - self.history.samples[0][0]))
 
 
 def counts(pool: Pool) -> Mapping[str, float]:
@@ -101,7 +101,7 @@ def counts(pool: Pool) -> Mapping[str, float]:
     tasks: Counter[str] = Counter()
     for job in pool.account.jobs.values():
         if job.pool is pool:
-            tasks.update(job.tally.counts.tasks)
+            tasks.update(job.task_counts.counts.tasks)
             if job.spec.get("usesTaskDependencies"):
                 tasks["active"] -= sum(task.state == "active" and task.waits > 0 for task in job.tasks)
     nodes = Counter(node.state for node in pool.nodes.values())

@@ -79,7 +79,7 @@ class Controls:
             "mode": "stepped" if emulator.clock.stepped else "live",
             "time": stamp(emulator.clock.now),
             "paused": emulator.clock.paused,
-            "speed": emulator.agenda.speed,
+            "speed": emulator.event_queue.speed,
             "epoch": emulator.epoch,
         }
 
@@ -92,11 +92,11 @@ class Controls:
             else:
                 self._emulator.resume()
         if "speed" in body:
-            self._emulator.agenda.speed = float(body["speed"])
+            self._emulator.event_queue.speed = float(body["speed"])
         if "advanceSeconds" in body:
             if clock.paused:
                 raise ControlError(409, "The clock is paused; time can't be advanced.")
-            self._emulator.agenda.advance(float(body["advanceSeconds"]))
+            self._emulator.event_queue.advance(float(body["advanceSeconds"]))
         return self._clock(body)
 
     def _faults(self, _: Body) -> Any:
@@ -118,13 +118,13 @@ class Controls:
     def _log(self, _: Body) -> Any:
         """Returns the log totals of each account: records by kind, and the numbers of repeated and lost ones."""
         return {
-            name: {"told": dict(sorted(log.told.items())), "repeated": log.repeated, "lost": log.lost}
+            name: {"told": dict(sorted(log.recorded.items())), "repeated": log.repeated, "lost": log.lost}
             for name, log in zip(self._emulator.simulations, self._emulator.logs, strict=True)
         }
 
     def _telemetry(self, _: Body) -> Any:
         """Returns the written and missing telemetry of each account's nodes."""
-        return {name: watch.told for name, watch in self._emulator.watches.items()}
+        return {name: sampler.totals for name, sampler in self._emulator.samplers.items()}
 
     def _reset(self, body: Body) -> Any:
         self._emulator.reset()

@@ -78,7 +78,7 @@ class Server:
         self._runner = runner
         await web.TCPSite(runner, host, port, ssl_context=tls).start()
         if not self._emulator.clock.stepped:
-            self._happening = asyncio.create_task(self._emulator.agenda.run())
+            self._happening = asyncio.create_task(self._emulator.event_queue.run())
         if self._keeper:
             self._keeping = asyncio.create_task(self._keeper.run())
         chosen: int = runner.addresses[0][1]

@@ -86,7 +86,7 @@ def _of_task(request: Request) -> tuple[Node, Files]:
 def _is_cleaned_up(request: Request, task: Task) -> bool:
     """Returns whether the retention time has passed, seven days by default."""
     kept = (task.spec.get("constraints") or {}).get("retentionTime")
-    seconds = (seconds_of(kept) if kept else _WEEK) / request.simulation.stage.agenda.speed
+    seconds = (seconds_of(kept) if kept else _WEEK) / request.simulation.context.event_queue.speed
     return task.ended is not None and request.now > task.ended + ticks(seconds)
 
 
@@ -152,7 +152,7 @@ def _deleted(request: Request, node: Node, path: str, files: Files) -> Response:
         raise _io_error("The directory is not empty.")
     if path in ROOT:
         raise _io_error("The directory is the node's own.")
-    remove(node, path, request.simulation.stage.node_now(node))
+    remove(node, path, request.simulation.context.node_now(node))
     request.note(node, node.pool)
     return Response(200)
 

@@ -47,7 +47,7 @@ def get_node(request: Request) -> Response:
 def list_pool_node_counts(request: Request) -> Response:
     found = compile_filter(request.query.get("$filter"), NODE_COUNTS, comparison_key(request.knobs))
     pools = in_order(request, request.account.pools)
-    renderers = node_count_renderers(request.version, now=request.now, lag=request.simulation.stage.node_lag)
+    renderers = node_count_renderers(request.version, now=request.now, lag=request.simulation.context.node_lag)
     return page(request, "poolnodecounts", pools, found.matches, renderers, most=_MOST_COUNTS)
 
 

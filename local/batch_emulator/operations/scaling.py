@@ -56,8 +56,8 @@ def evaluate_pool_auto_scale(request: Request) -> Response:
 
 def _check_pace(request: Request, pool: Pool) -> None:
     """Raises RefusedError: requests to enable must be 30 seconds apart (documented)."""
-    stage = request.simulation.stage
-    if pool.scaling and (stage.clock.simulated - pool.scaling.asked) * stage.agenda.speed < _LEAST_APART:
+    context = request.simulation.context
+    if pool.scaling and (context.clock.simulated - pool.scaling.asked) * context.event_queue.speed < _LEAST_APART:
         text = "Enable AutoScale requests for the same pool must be separated by at least 30 seconds."
         raise RefusedError(503, "TooManyEnableAutoScaleRequests", text)
 

@@ -26,10 +26,10 @@ from local.batch_emulator.entities import (
     Task,
 )
 from local.batch_emulator.entities.backlog import Backlog, ReadyTasks
-from local.batch_emulator.entities.dependencies import Links
-from local.batch_emulator.entities.task_counts import Tally
+from local.batch_emulator.entities.dependencies import TaskDependencies
+from local.batch_emulator.entities.task_counts import TaskCounts
 from local.batch_emulator.entities.task_set import TaskSet
-from local.batch_emulator.persistence.rows import HAPPENING, KINDS
+from local.batch_emulator.persistence.rows import KINDS, PLANNED_EVENT
 from local.batch_emulator.persistence.store import Store
 from local.batch_emulator.simulation.auto_scale import Scaling
 from local.batch_emulator.simulation.simulation import Simulation
@@ -40,20 +40,20 @@ _GONE = object()
 _POOL, _NODE, _SCHEDULE, _JOB = KINDS[Pool], KINDS[Node], KINDS[Schedule], KINDS[Job]
 _TASK, _SIDE, _LEASE = KINDS[Task], KINDS[Side], KINDS[Lease]
 type Rows = dict[str, list[tuple[int, list[Any]]]]
-type Told = Callable[[int], None]
+type ReportProgress = Callable[[int], None]
 
 
 class Restorer:
-    """Fills the empty account of a simulation; `told` gets the number of tasks read so far, at intervals.
+    """Fills the empty account of a simulation; `report` gets the number of tasks read so far, at intervals.
 
     Afterwards `dropped` are the removable plans, as pairs of owner and number.
     """
 
-    def __init__(self, simulation: Simulation, store: Store, told: Told) -> None:
+    def __init__(self, simulation: Simulation, store: Store, report: ReportProgress) -> None:
         self._simulation = simulation
         self._account = simulation.account
         self._store = store
-        self._told = told
+        self._report = report
         self._by_number: dict[int, Any] = {}
         self._failures = {ENDED: ENDED}
         self._read = 0
@@ -74,7 +74,7 @@ class Restorer:
         for pool in self._account.pools.values():
             self._recall(pool)
         self._account.leases += [Lease(*row) for _, row in rows[_LEASE.name]]
-        for number, row in rows[HAPPENING]:
+        for number, row in rows[PLANNED_EVENT]:
             self._plan(number, *row)
         for job in self._account.jobs.values():
             self._simulation.tasks.resume(job)
@@ -101,13 +101,20 @@ class Restorer:
             tasks = [(job, job.tasks.get(key)) for job, key in pairs if job]
             there = [(job, task) for job, task in tasks if task]
             if len(there) < len(node.recent):
-                self._simulation.stage.note(node, pool)
+                self._simulation.context.note(node, pool)
             node.recent = deque(there, maxlen=10)
             pool.backlog.place(node, usable=node.is_usable)
 
     def _job(self, row: Json) -> None:
         row["schedule"], row["failure"] = self._by_number.get(row["schedule"]), self._failure(row["failure"])
-        job = Job(**row, account=self._account, tasks=TaskSet(), tally=Tally(), ready=ReadyTasks(), links=Links())
+        job = Job(
+            **row,
+            account=self._account,
+            tasks=TaskSet(),
+            task_counts=TaskCounts(),
+            ready=ReadyTasks(),
+            dependencies=TaskDependencies(),
+        )
         self._account.jobs[job.key] = self._by_number[job.number] = job
         tasks, sides = [], []
         for _, kind, text in self._store.rows(job.number):
@@ -117,22 +124,22 @@ class Restorer:
             elif kind == _SIDE.name:
                 sides.append(_SIDE.named(values))
             else:
-                job.links.satisfy(Satisfied(*values).key)
+                job.dependencies.satisfy(Satisfied(*values).key)
         for side in sides:
             self._side(job, side)
         job.tasks.fill(tasks)
-        stage = self._simulation.stage
+        context = self._simulation.context
         for task in tasks:
-            job.tally.move(task.slots, before=None, after=task.kind, now=stage.now, lag=stage.lag)
+            job.task_counts.move(task.slots, before=None, after=task.kind, now=context.now, lag=context.lag)
             if task.spec.get("dependsOn"):
-                job.links.hold(task)
+                job.dependencies.hold(task)
             if task.state == "active" and not (task.run or task.waits):
                 job.ready.push(task)
 
     def _task(self, job: Job, values: list[Any]) -> Task:
         self._read += 1
         if self._read % _TOLD == 0:
-            self._told(self._read)
+            self._report(self._read)
         task = Task(*values)
         task.state = intern(task.state)
         task.key = task.id if task.key == task.id else task.key
@@ -161,7 +168,7 @@ class Restorer:
         if node and must_succeed and found.preparation.result == "failure":
             job.unfit[node] = found.image
         if row["node"] and not node:
-            self._simulation.stage.note(found, job)
+            self._simulation.context.note(found, job)
 
     def _side_run(self, row: Any) -> Any:
         """Returns a start, preparation or release task, or None."""
@@ -185,7 +192,7 @@ class Restorer:
             self.dropped.append((self._account.number, number))
             return
         method = getattr(self._simulation.lives[life], name)
-        self._simulation.stage.agenda.take_up(number, due, partial(method, *found))
+        self._simulation.context.event_queue.take_up(number, due, partial(method, *found))
 
     def _argument(self, value: Any) -> Any:
         if isinstance(value, list):

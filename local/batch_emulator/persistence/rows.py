@@ -28,11 +28,11 @@ from local.batch_emulator.entities import (
     Task,
 )
 from local.batch_emulator.simulation.auto_scale import Scaling
-from local.batch_emulator.state.change_log import Happening, Notes
+from local.batch_emulator.state.change_log import Changes, PlannedEvent
 
 FORMAT = 4
-HAPPENING = "happening"
-type Places = Mapping[object, tuple[Account, str]]
+PLANNED_EVENT = "happening"
+type EventOwners = Mapping[object, tuple[Account, str]]
 _ENTITIES = (Pool, Node, Job, Schedule, Run, Side)
 _OPTIONS = orjson.OPT_PASSTHROUGH_DATACLASS
 
@@ -69,7 +69,7 @@ KINDS: Mapping[type, Kind] = {
     Pool: _kind(Pool, without="account backlog nodes is_dispatch_planned counted"),
     Node: _kind(Node, without="pool runs shown"),
     Schedule: _kind(Schedule),
-    Job: _kind(Job, without="account tasks tally ready links runs sides unfit"),
+    Job: _kind(Job, without="account tasks task_counts ready dependencies runs sides unfit"),
     Task: _kind(Task, without="ticket waits"),
     Side: _kind(Side),
     StartTask: _kind(StartTask),
@@ -80,31 +80,31 @@ KINDS: Mapping[type, Kind] = {
 _RUN = attrgetter("number", "node.number", "started", "shown")
 
 
-def batch_of(notes: Notes, places: Places, state: object) -> Batch:
+def batch_of(changes: Changes, owners: EventOwners, state: object) -> Batch:
     """Returns the changes, with `state` as ROOT's own row; called while nothing else changes."""
     there: list[object] = [(0, 0, "emulator", state)]
-    for entity, owner in notes.there.items():
+    for entity, owner in changes.there.items():
         kind = KINDS[type(entity)]
         there.append((owner.number, entity.number, kind.name, kind.values(entity)))
-    for number, (due, happening) in notes.planned.items():
-        if place := _place(happening, places):
+    for number, (due, event) in changes.planned.items():
+        if place := _place(event, owners):
             account, name = place
-            there.append((account.number, number, HAPPENING, (due, name, _arguments(happening))))
-    gone = [(owner.number, entity.number) for entity, owner in notes.gone.items()]
-    gone += [(place[0].number, n) for n, each in notes.happened.items() if (place := _place(each, places))]
-    owners = tuple(entity.number for entity in notes.gone if isinstance(entity, (Job, Pool)))
-    return Batch(notes.wiped, orjson.dumps(there, _shown, _OPTIONS), orjson.dumps(gone), owners)
+            there.append((account.number, number, PLANNED_EVENT, (due, name, _arguments(event))))
+    gone = [(owner.number, entity.number) for entity, owner in changes.gone.items()]
+    gone += [(place[0].number, n) for n, each in changes.happened.items() if (place := _place(each, owners))]
+    gone_owners = tuple(entity.number for entity in changes.gone if isinstance(entity, (Job, Pool)))
+    return Batch(changes.wiped, orjson.dumps(there, _shown, _OPTIONS), orjson.dumps(gone), gone_owners)
 
 
-def _place(happening: Happening, places: Places) -> tuple[Account, str] | None:
+def _place(event: PlannedEvent, owners: EventOwners) -> tuple[Account, str] | None:
     """Returns the account and name of a plan, such as `tasks._finish`; None for plans that are re-created."""
-    method = happening.func if isinstance(happening, partial) else None
-    found = places.get(getattr(method, "__self__", None))
+    method = event.func if isinstance(event, partial) else None
+    found = owners.get(getattr(method, "__self__", None))
     return (found[0], f"{found[1]}.{method.__name__}") if found and method else None
 
 
-def _arguments(happening: Happening) -> list[object]:
-    return [_argument(each) for each in happening.args] if isinstance(happening, partial) else []
+def _arguments(event: PlannedEvent) -> list[object]:
+    return [_argument(each) for each in event.args] if isinstance(event, partial) else []
 
 
 def _argument(value: object) -> object:

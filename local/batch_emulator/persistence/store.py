@@ -39,7 +39,7 @@ class Store:
         """Opens or creates the file; raises StoreError for a directory in use, foreign or unwritable."""
         self._directory = directory
         self._swept: deque[int] = deque()
-        with self._told():
+        with self._raising_store_errors():
             directory.mkdir(parents=True, exist_ok=True)
             self._database = sqlite3.connect(
                 directory / _FILE, isolation_level=None, check_same_thread=False, timeout=0
@@ -52,14 +52,14 @@ class Store:
 
     def rows(self, owner: int) -> Iterator[tuple[int, str, str]]:
         """Yields number, kind and JSON of an owner's rows, by number."""
-        with self._told():
+        with self._raising_store_errors():
             yield from self._database.execute(
                 "SELECT number, kind, row FROM rows WHERE owner = ? ORDER BY number", (owner,)
             )
 
     def write(self, batch: Batch) -> None:
         """Stores a batch. Rows of deleted owners are removed over several writes."""
-        with self._told(), self._at_once():
+        with self._raising_store_errors(), self._at_once():
             if batch.wiped:
                 self._database.execute("DROP TABLE rows")
                 self._database.execute(_TABLE)
@@ -78,7 +78,7 @@ class Store:
         return not self._swept
 
     def close(self) -> None:
-        with self._told():
+        with self._raising_store_errors():
             self._database.close()
 
     def _prepare(self) -> None:
@@ -117,7 +117,7 @@ class Store:
         self._database.execute("COMMIT")
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _raising_store_errors(self) -> Iterator[None]:
         """Converts errors to StoreError with a sentence."""
         try:
             yield

@@ -47,7 +47,7 @@ class Request:
 
     @property
     def now(self) -> int:
-        return self.simulation.stage.now
+        return self.simulation.context.now
 
     @cached_property
     def body(self) -> Json:
@@ -75,7 +75,7 @@ class Request:
 
     def note(self, entity: Numbered, owner: Numbered) -> None:
         """Notes an entity that the operation itself has changed."""
-        self.simulation.stage.note(entity, owner)
+        self.simulation.context.note(entity, owner)
 
     def check(self, modified: int) -> None:
         """Checks the conditional headers. Raises RefusedError."""

@@ -8,14 +8,14 @@ import uuid
 
 from local.batch_emulator.entities import Account, Failure, Job, Json
 from local.batch_emulator.simulation.pools import PoolLife
-from local.batch_emulator.state.context import Stage
+from local.batch_emulator.state.context import SimulationContext
 from local.batch_emulator.state.failures import package_of
 
 
 class AutoPools:
-    def __init__(self, account: Account, stage: Stage, pools: PoolLife) -> None:
+    def __init__(self, account: Account, context: SimulationContext, pools: PoolLife) -> None:
         self._account = account
-        self._stage = stage
+        self._context = context
         self._pools = pools
 
     def begin(self, job: Job) -> Failure | None:
@@ -30,7 +30,7 @@ class AutoPools:
         if owner.auto_pool.lower() not in self._account.pools:
             if failure := self._refused(rules["pool"]):
                 return failure
-            guid = uuid.UUID(int=self._stage.chance.getrandbits(128), version=4)
+            guid = uuid.UUID(int=self._context.chance.getrandbits(128), version=4)
             owner.auto_pool = f"{rules.get('autoPoolIdPrefix') or ''}{guid}"
             self._pools.create(owner.auto_pool, {**rules["pool"], "id": owner.auto_pool})
         job.auto_pool = owner.auto_pool

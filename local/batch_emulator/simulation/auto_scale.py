@@ -14,7 +14,7 @@ from local.batch_emulator.entities import Json, Pool
 from local.batch_emulator.formulas.evaluation import Outcome, Surroundings, evaluate
 from local.batch_emulator.formulas.scale_samples import PERIOD_SECONDS, History, Metric, counts
 from local.batch_emulator.simulation.pools import MOST_NODES, TARGETS, PoolLife
-from local.batch_emulator.state.context import Stage
+from local.batch_emulator.state.context import SimulationContext
 
 DEFAULT_INTERVAL = "PT15M"
 _DEDICATED, _SPOT = TARGETS[True], TARGETS[False]
@@ -35,35 +35,35 @@ class Scaling:
 
 
 class AutoScale:
-    def __init__(self, stage: Stage, pools: PoolLife) -> None:
-        self._stage = stage
+    def __init__(self, context: SimulationContext, pools: PoolLife) -> None:
+        self._context = context
         self._pools = pools
 
     def begin(self, pool: Pool) -> None:
         """Starts with the formula and interval in the pool's specification; ends an earlier schedule."""
         pool.spec.setdefault("autoScaleEvaluationInterval", DEFAULT_INTERVAL)
-        ledger, asked = self._stage.ledger, self._stage.clock.simulated
+        change_log, asked = self._context.change_log, self._context.clock.simulated
         if pool.scaling is None:
-            pool.scaling = Scaling(ledger.number(), asked)
+            pool.scaling = Scaling(change_log.number(), asked)
             self._sample(pool, pool.scaling.number)
-        pool.scaling.asked, pool.scaling.turn = asked, ledger.number()
+        pool.scaling.asked, pool.scaling.turn = asked, change_log.number()
         self._evaluate(pool, pool.scaling.turn)
 
     def end(self, pool: Pool) -> None:
         pool.scaling = None
-        self._stage.note(pool, pool.account)
+        self._context.note(pool, pool.account)
 
     def evaluated(self, pool: Pool, formula: str) -> Outcome:
         """Evaluates a formula as of now. Raises SyntaxProblemError."""
         history = pool.scaling.history if pool.scaling else History()
-        metrics = {name: Metric(name, value, history, self._stage) for name, value in counts(pool).items()}
+        metrics = {name: Metric(name, value, history, self._context) for name, value in counts(pool).items()}
         numbers = {"$TaskSlotsPerNode": float(pool.slots_per_node)}
-        around = Surroundings(metrics, numbers, self._stage.now, self._stage.chance, MOST_NODES)
+        around = Surroundings(metrics, numbers, self._context.now, self._context.chance, MOST_NODES)
         return evaluate(formula, (_target(pool, _DEDICATED), _target(pool, _SPOT)), around)
 
     def run_of(self, outcome: Outcome) -> Json:
         """Returns an evaluation as JSON (AutoScaleRun)."""
-        found: Json = {"timestamp": stamp(self._stage.now), "results": outcome.results}
+        found: Json = {"timestamp": stamp(self._context.now), "results": outcome.results}
         if outcome.code:
             values = [{"name": "Message", "value": outcome.problem}]
             found["error"] = {"code": outcome.code, "message": outcome.message, "values": values}
@@ -71,8 +71,8 @@ class AutoScale:
 
     def _sample(self, pool: Pool, number: int) -> None:
         if pool.scaling and pool.scaling.number == number and not pool.is_gone:
-            pool.scaling.history.take(self._stage, pool)
-            self._stage.agenda.after(PERIOD_SECONDS, partial(self._sample, pool, number))
+            pool.scaling.history.take(self._context, pool)
+            self._context.event_queue.after(PERIOD_SECONDS, partial(self._sample, pool, number))
 
     def _evaluate(self, pool: Pool, turn: int) -> None:
         scaling = pool.scaling
@@ -80,14 +80,14 @@ class AutoScale:
             return
         outcome = self.evaluated(pool, str(pool.spec["autoScaleFormula"]))
         scaling.run = self.run_of(outcome)
-        self._stage.log.pool("PoolAutoScaleEvent", pool, {"formula": pool.spec["autoScaleFormula"], **scaling.run})
-        self._stage.note(pool, pool.account)
+        self._context.log.pool("PoolAutoScaleEvent", pool, {"formula": pool.spec["autoScaleFormula"], **scaling.run})
+        self._context.note(pool, pool.account)
         wanted = {_DEDICATED: outcome.dedicated, _SPOT: outcome.spot}
         if any(_target(pool, name) != count for name, count in wanted.items()):
             pool.spec |= wanted
             self._pools.resize(pool, outcome.option)
         seconds = seconds_of(pool.spec["autoScaleEvaluationInterval"])
-        self._stage.agenda.after(seconds, partial(self._evaluate, pool, turn))
+        self._context.event_queue.after(seconds, partial(self._evaluate, pool, turn))
 
 
 def _target(pool: Pool, name: str) -> int:

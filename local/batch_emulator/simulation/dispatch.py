@@ -4,14 +4,14 @@ from functools import partial
 
 from local.batch_emulator.entities import Job, Pool
 from local.batch_emulator.simulation.tasks import TaskLife
-from local.batch_emulator.state.context import Stage
+from local.batch_emulator.state.context import SimulationContext
 
 _DELAY = 0.2
 
 
 class Dispatch:
-    def __init__(self, stage: Stage) -> None:
-        self._stage = stage
+    def __init__(self, context: SimulationContext) -> None:
+        self._context = context
 
     def waiting(self, job: Job) -> None:
         """Registers a job with tasks to run; its pool needn't exist."""
@@ -23,7 +23,7 @@ class Dispatch:
     def plan(self, pool: Pool) -> None:
         if not pool.is_dispatch_planned:
             pool.is_dispatch_planned = True
-            self._stage.agenda.after(_DELAY, partial(self._run, pool))
+            self._context.event_queue.after(_DELAY, partial(self._run, pool))
 
     def attach(self, tasks: TaskLife) -> None:
         self._tasks = tasks

@@ -7,12 +7,12 @@ from local.batch_emulator.core.collation import fold
 from local.batch_emulator.core.durations import seconds_of
 from local.batch_emulator.entities import Account, Job, Json, Schedule, Task
 from local.batch_emulator.entities.backlog import ReadyTasks
-from local.batch_emulator.entities.dependencies import Links
-from local.batch_emulator.entities.task_counts import Tally
+from local.batch_emulator.entities.dependencies import TaskDependencies
+from local.batch_emulator.entities.task_counts import TaskCounts
 from local.batch_emulator.entities.task_set import TaskSet
 from local.batch_emulator.simulation.auto_pools import AutoPools
 from local.batch_emulator.simulation.tasks import TaskLife
-from local.batch_emulator.state.context import Stage
+from local.batch_emulator.state.context import SimulationContext
 from local.batch_emulator.state.exit_rules import job_action
 
 _NO_LIMIT = 10 * 365 * 86_400.0
@@ -21,9 +21,11 @@ _LOOKING = 1.0
 
 
 class JobLife:
-    def __init__(self, account: Account, stage: Stage, number: Callable[[], int], pools: AutoPools) -> None:
+    def __init__(
+        self, account: Account, context: SimulationContext, number: Callable[[], int], pools: AutoPools
+    ) -> None:
         self._account = account
-        self._stage = stage
+        self._context = context
         self._number = number
         self._pools = pools
 
@@ -34,7 +36,7 @@ class JobLife:
 
     def begin(self, name: str, spec: Json, schedule: Schedule | None = None) -> Job:
         """Creates a job, with its job manager task if it has one."""
-        now = self._stage.now
+        now = self._context.now
         job = Job(
             id=name,
             key=fold(name),
@@ -45,16 +47,16 @@ class JobLife:
             modified=now,
             changed=now,
             tasks=TaskSet(),
-            tally=Tally(),
+            task_counts=TaskCounts(),
             ready=ReadyTasks(),
-            links=Links(),
+            dependencies=TaskDependencies(),
             schedule=schedule,
         )
         self._account.jobs[job.key] = job
-        self._stage.note(job, self._account)
+        self._context.note(job, self._account)
         job.failure = self._pools.begin(job)
         if job.failure:
-            self._stage.between(_PASSING, partial(self._not_started, job, job.turn))
+            self._context.between(_PASSING, partial(self._not_started, job, job.turn))
         if manager := spec.get("jobManagerTask"):
             self._tasks.add(job, [manager_task(manager, self._number(), now)])
         self._limit(job)
@@ -74,18 +76,18 @@ class JobLife:
             return
         action = job_action(job, task)
         if fold(str(manager.get("id", ""))) == task.key and manager.get("killJobOnCompletion", True):
-            self._stage.agenda.after(0, partial(self._end, job, job.turn, "JMComplete"))
+            self._context.event_queue.after(0, partial(self._end, job, job.turn, "JMComplete"))
         elif action == "terminate":
-            self._stage.agenda.after(0, partial(self._end, job, job.turn, "TaskFailed"))
+            self._context.event_queue.after(0, partial(self._end, job, job.turn, "TaskFailed"))
         elif action == "disable":
-            self._stage.agenda.after(0, partial(self._disable_after, job, job.turn))
+            self._context.event_queue.after(0, partial(self._disable_after, job, job.turn))
 
     def look(self, job: Job) -> None:
         """Checks whether a job is done; called after its creation, a change, or a run's end."""
         if self._is_done(job):
-            self._stage.agenda.after(_LOOKING, partial(self._end_if_done, job))
+            self._context.event_queue.after(_LOOKING, partial(self._end_if_done, job))
         elif job.state == "disabling" and not job.runs:
-            self._stage.between(_PASSING, partial(self._disabled, job, job.turn))
+            self._context.between(_PASSING, partial(self._disabled, job, job.turn))
 
     def terminate(self, job: Job, reason: str) -> None:
         """Terminates a job and its runs; active tasks stay active, as documented."""
@@ -102,11 +104,11 @@ class JobLife:
                 self._tasks.end(job, run.task)
             else:
                 self._tasks.requeue(run, counted=True)
-        self._stage.between(_PASSING, partial(self._disabled, job, job.turn))
+        self._context.between(_PASSING, partial(self._disabled, job, job.turn))
 
     def enable(self, job: Job) -> None:
         self._turn(job, "enabling")
-        self._stage.between(_PASSING, partial(self._enabled, job, job.turn))
+        self._context.between(_PASSING, partial(self._enabled, job, job.turn))
 
     def delete(self, job: Job) -> None:
         was_open = job.ended is None and job.state != "terminating"
@@ -116,15 +118,15 @@ class JobLife:
         if was_open:
             self._after_release(job, partial(self._gone, job))
         else:
-            self._stage.between(_PASSING, partial(self._gone, job))
+            self._context.between(_PASSING, partial(self._gone, job))
 
     def _after_release(self, job: Job, then: Callable[[], None]) -> None:
-        self._stage.agenda.after(self._tasks.release(job) + self._stage.chance.uniform(*_PASSING), then)
+        self._context.event_queue.after(self._tasks.release(job) + self._context.chance.uniform(*_PASSING), then)
 
     def _limit(self, job: Job) -> None:
         text = (job.spec.get("constraints") or {}).get("maxWallClockTime")
         if text and (seconds := seconds_of(text)) < _NO_LIMIT:
-            self._stage.agenda.after(seconds, partial(self._expire, job, str(text)))
+            self._context.event_queue.after(seconds, partial(self._expire, job, str(text)))
 
     def _expire(self, job: Job, text: str) -> None:
         is_same = (job.spec.get("constraints") or {}).get("maxWallClockTime") == text
@@ -141,7 +143,7 @@ class JobLife:
 
     def _is_done(self, job: Job) -> bool:
         wanted = str(job.spec.get("onAllTasksComplete", "")).lower() == "terminatejob"
-        return wanted and job.state == "active" and not job.tally.counts.unfinished
+        return wanted and job.state == "active" and not job.task_counts.counts.unfinished
 
     def _end_if_done(self, job: Job) -> None:
         if self._is_done(job):
@@ -149,7 +151,7 @@ class JobLife:
 
     def _terminated(self, job: Job, turn: int) -> None:
         if job.turn == turn:
-            job.ended = self._stage.now
+            job.ended = self._context.now
             self._set(job, "completed")
             self._ended(job)
             self._pools.end(job)
@@ -161,7 +163,7 @@ class JobLife:
     def _not_started(self, job: Job, turn: int) -> None:
         """Completes a job whose own pool can't be created (reference of PoolInformation)."""
         if job.turn == turn:
-            job.ended = self._stage.now
+            job.ended = self._context.now
             self._set(job, "completed")
             self._ended(job)
 
@@ -174,7 +176,7 @@ class JobLife:
     def _gone(self, job: Job) -> None:
         if self._account.jobs.get(job.key) is job:
             del self._account.jobs[job.key]
-            self._stage.ledger.drop(job, self._account)
+            self._context.change_log.drop(job, self._account)
             self._ended(job)
             self._pools.end(job)
 
@@ -184,8 +186,8 @@ class JobLife:
 
     def _set(self, job: Job, state: str) -> None:
         job.previous, job.previous_changed = job.state, job.changed
-        job.state, job.changed = state, self._stage.now
-        self._stage.note(job, self._account)
+        job.state, job.changed = state, self._context.now
+        self._context.note(job, self._account)
 
 
 def manager_task(spec: Json, number: int, now: int) -> Task:

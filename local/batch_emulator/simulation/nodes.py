@@ -10,7 +10,7 @@ from functools import partial
 from local.batch_emulator.entities import Json, Lease, Node, Pool, StartTask
 from local.batch_emulator.simulation.tasks import TaskLife
 from local.batch_emulator.state.command_lines import outcome_of
-from local.batch_emulator.state.context import Stage
+from local.batch_emulator.state.context import SimulationContext
 from local.batch_emulator.state.failures import exit_failure, package_error
 
 _CREATING = (8.0, 20.0)
@@ -29,26 +29,26 @@ class NodeLife:
 
     def __init__(
         self,
-        stage: Stage,
+        context: SimulationContext,
         tasks: TaskLife,
         *,
         ready: Callable[[Pool], None],
         settled: Callable[[Pool], None],
         ended: Callable[[Node, str], None],
     ) -> None:
-        self._stage = stage
+        self._context = context
         self._tasks = tasks
         self._ready = ready
         self._settled = settled
         self._ended = ended
 
     def add(self, pool: Pool, *, dedicated: bool) -> None:
-        chance = self._stage.chance
+        chance = self._context.chance
         name = f"tvmps_{chance.getrandbits(256):064x}_{'d' if dedicated else 'p'}"
-        place, now = len(pool.nodes), self._stage.now
+        place, now = len(pool.nodes), self._context.now
         node = Node(
             id=name,
-            number=self._stage.ledger.number(),
+            number=self._context.change_log.number(),
             pool=pool,
             dedicated=dedicated,
             bias=chance.uniform(-1, 1),
@@ -57,10 +57,10 @@ class NodeLife:
             free=pool.slots_per_node,
             ip=f"10.0.{place // 250}.{place % 250 + 4}",
         )
-        self._stage.recount(pool)
+        self._context.recount(pool)
         pool.nodes[name] = node
         self._note(node)
-        self._stage.between(_CREATING, partial(self._start, node, node.life))
+        self._context.between(_CREATING, partial(self._start, node, node.life))
 
     def remove(self, node: Node, option: str) -> None:
         """Removes a node by the deallocation option: requeue, terminate or taskcompletion."""
@@ -87,13 +87,13 @@ class NodeLife:
         self._note(node)
         self._free(node, option, counted=False)
         if node.state == "idle":
-            self._set(node, "offline", self._stage.now)
+            self._set(node, "offline", self._context.now)
 
     def enable(self, node: Node) -> None:
         node.scheduling = "enabled"
         self._note(node)
         if node.state == "offline":
-            self._set(node, "idle", self._stage.now)
+            self._set(node, "idle", self._context.now)
         node.pool.backlog.place(node, usable=node.is_usable)
         self._ready(node.pool)
 
@@ -102,20 +102,20 @@ class NodeLife:
             return
         if node.leaving and node.state != "leavingpool":
             self._end_life(node, "leavingpool")
-            self._stage.between(_LEAVING, partial(self.go, node))
+            self._context.between(_LEAVING, partial(self.go, node))
         elif node.away and not node.leaving and node.state != node.away:
             self._end_life(node, node.away)
-            self._stage.between(_RESTARTING, partial(self._restart, node, node.life))
+            self._context.between(_RESTARTING, partial(self._restart, node, node.life))
 
     def go(self, node: Node) -> None:
         """Deletes a leaving node."""
         pool = node.pool
-        self._stage.recount(pool)
+        self._context.recount(pool)
         if pool.nodes.pop(node.id, None):
-            lease = Lease(self._stage.ledger.number(), pool.id, pool.vm_size, node.allocated, self._stage.now)
+            lease = Lease(self._context.change_log.number(), pool.id, pool.vm_size, node.allocated, self._context.now)
             pool.account.leases.append(lease)
-            self._stage.note(lease, pool.account)
-            self._stage.ledger.drop(node, pool)
+            self._context.note(lease, pool.account)
+            self._context.change_log.drop(node, pool)
             self._settled(pool)
 
     def _free(self, node: Node, option: str, *, counted: bool) -> None:
@@ -131,9 +131,9 @@ class NodeLife:
         self._ended(node, state)
         node.life += 1
         node.errors.clear()
-        self._set(node, state, self._stage.now)
+        self._set(node, state, self._context.now)
         if state != "rebooting":
-            node.fresh = self._stage.node_now(node)
+            node.fresh = self._context.node_now(node)
             node.removed.clear()
 
     def _restart(self, node: Node, life: int) -> None:
@@ -141,41 +141,41 @@ class NodeLife:
             return
         state, node.away = node.away, ""
         if state == "deallocating":
-            self._set(node, "deallocated", self._stage.now)
+            self._set(node, "deallocated", self._context.now)
         else:
             self._start(node, life)
 
     def _start(self, node: Node, life: int) -> None:
         if node.life != life:
             return
-        node.booted = self._stage.node_now(node)
+        node.booted = self._context.node_now(node)
         self._note(node)
-        self._stage.tell(node, partial(self._show, node, life, "starting"))
+        self._context.report(node, partial(self._show, node, life, "starting"))
         self._settled(node.pool)
-        self._stage.between(_STARTING, partial(self._booted, node, life))
+        self._context.between(_STARTING, partial(self._booted, node, life))
 
     def _booted(self, node: Node, life: int) -> None:
         if node.life != life:
             return
         if error := package_error(node.pool.spec):
-            self._stage.tell(node, partial(self._show_broken, node, life, error))
+            self._context.report(node, partial(self._show_broken, node, life, error))
             return
         spec = node.pool.spec.get("startTask")
         if not spec:
-            self._stage.tell(node, partial(self._show_ready, node, life))
+            self._context.report(node, partial(self._show_ready, node, life))
             return
-        node.start_task = StartTask(self._stage.node_now(node))
+        node.start_task = StartTask(self._context.node_now(node))
         self._run_start_task(node, str(spec["commandLine"]))
         if spec.get("waitForSuccess", True):
-            self._stage.tell(node, partial(self._show, node, life, "waitingforstarttask"))
+            self._context.report(node, partial(self._show, node, life, "waitingforstarttask"))
         else:
-            self._stage.tell(node, partial(self._show_ready, node, life))
+            self._context.report(node, partial(self._show_ready, node, life))
 
     def _run_start_task(self, node: Node, command_line: str) -> None:
         self._note(node)
-        outcome = outcome_of(command_line, self._stage.chance)
+        outcome = outcome_of(command_line, self._context.chance)
         ended = partial(self._start_task_ended, node, node.life, outcome.exit_code)
-        self._stage.agenda.after(max(outcome.seconds, _SHORTEST_TRY), ended)
+        self._context.event_queue.after(max(outcome.seconds, _SHORTEST_TRY), ended)
 
     def _start_task_ended(self, node: Node, life: int, exit_code: int) -> None:
         run = node.start_task
@@ -184,11 +184,11 @@ class NodeLife:
         spec = node.pool.spec.get("startTask") or {}
         run.result = "failure" if exit_code else "success"
         if exit_code and _may_retry(run, spec):
-            run.retries, run.started = run.retries + 1, self._stage.node_now(node)
+            run.retries, run.started = run.retries + 1, self._context.node_now(node)
             run.last_retry = run.started
             self._run_start_task(node, str(spec["commandLine"]))
             return
-        run.state, run.ended, run.exit_code = "completed", self._stage.node_now(node), exit_code
+        run.state, run.ended, run.exit_code = "completed", self._context.node_now(node), exit_code
         run.failure = exit_failure(exit_code) if exit_code else None
         self._note(node)
         if not spec.get("waitForSuccess", True):
@@ -196,7 +196,7 @@ class NodeLife:
         show = (
             partial(self._show, node, life, "starttaskfailed") if exit_code else partial(self._show_ready, node, life)
         )
-        self._stage.tell(node, show)
+        self._context.report(node, show)
 
     def _show(self, node: Node, life: int, state: str, moment: int) -> None:
         if node.life == life:
@@ -213,10 +213,10 @@ class NodeLife:
         self._set(node, node.resting, moment)
         node.pool.backlog.place(node, usable=node.is_usable)
         self._ready(node.pool)
-        knobs = self._stage.knobs
+        knobs = self._context.knobs
         mean = knobs.nodeLossSeconds if node.dedicated else knobs.preemptionSeconds
         if mean:
-            self._stage.agenda.after(self._stage.chance.expovariate(1 / mean), partial(self._lose, node, life))
+            self._context.event_queue.after(self._context.chance.expovariate(1 / mean), partial(self._lose, node, life))
 
     def _lose(self, node: Node, life: int) -> None:
         """Preempts a spot node, or breaks a dedicated one."""
@@ -227,15 +227,15 @@ class NodeLife:
         node.pool.backlog.place(node, usable=False)
         for run in list(node.runs):
             self._tasks.requeue(run, counted=False)
-        self._stage.between(_AWAY, partial(self._start, node, node.life))
+        self._context.between(_AWAY, partial(self._start, node, node.life))
 
     def _set(self, node: Node, state: str, moment: int) -> None:
-        self._stage.recount(node.pool)
+        self._context.recount(node.pool)
         node.state, node.changed = state, moment
         self._note(node)
 
     def _note(self, node: Node) -> None:
-        self._stage.note(node, node.pool)
+        self._context.note(node, node.pool)
 
 
 def _may_retry(run: StartTask, spec: Json) -> bool:

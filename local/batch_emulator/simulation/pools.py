@@ -8,7 +8,7 @@ from local.batch_emulator.core.stamps import stamp
 from local.batch_emulator.entities import Account, Json, Node, Pool
 from local.batch_emulator.entities.backlog import Backlog
 from local.batch_emulator.simulation.nodes import NodeLife
-from local.batch_emulator.state.context import Stage
+from local.batch_emulator.state.context import SimulationContext
 
 MOST_NODES = 2500
 _ALLOCATING = (3.0, 8.0)
@@ -23,9 +23,9 @@ _UNSETTLED = ("creating", "leavingpool")
 
 
 class PoolLife:
-    def __init__(self, account: Account, stage: Stage, number: Callable[[], int]) -> None:
+    def __init__(self, account: Account, context: SimulationContext, number: Callable[[], int]) -> None:
         self._account = account
-        self._stage = stage
+        self._context = context
         self._number = number
 
     def attach(self, nodes: NodeLife, begin_scaling: Callable[[Pool], None]) -> None:
@@ -34,7 +34,7 @@ class PoolLife:
 
     def create(self, name: str, spec: Json) -> Pool:
         """Creates a pool; jobs that already name it can run now. Without target nodes it is steady immediately."""
-        now = self._stage.now
+        now = self._context.now
         pool = Pool(
             id=name,
             key=fold(name),
@@ -48,8 +48,8 @@ class PoolLife:
             backlog=Backlog(),
         )
         self._account.pools[pool.key] = pool
-        self._stage.note(pool, self._account)
-        self._stage.log.pool_created(pool)
+        self._context.note(pool, self._account)
+        self._context.log.pool_created(pool)
         if not any(spec.get(target) for target in TARGETS.values()):
             pool.allocation = "steady"
         for job in self._account.jobs.values():
@@ -63,7 +63,7 @@ class PoolLife:
 
     def quota_is_reached(self) -> bool:
         """Returns whether the account may have no more pools."""
-        quota = self._stage.knobs.poolQuota
+        quota = self._context.knobs.poolQuota
         return bool(quota) and len(self._account.pools) >= quota
 
     def resize(self, pool: Pool, option: str) -> None:
@@ -75,7 +75,7 @@ class PoolLife:
         """Stops a resize; a missed target becomes a resize error."""
         pool.resizes += 1
         self._set_allocation(pool, "stopping")
-        self._stage.between(_ALLOCATING, partial(self._stopped, pool, pool.resizes))
+        self._context.between(_ALLOCATING, partial(self._stopped, pool, pool.resizes))
 
     def take_out(self, pool: Pool, nodes: Sequence[Node], option: str) -> None:
         """Removes certain nodes, and lowers the targets by their number."""
@@ -84,30 +84,30 @@ class PoolLife:
             pool.spec[name] = max(0, int(pool.spec.get(name) or 0) - 1)
         pool.resizes += 1
         self._set_allocation(pool, "resizing")
-        self._stage.log.resize("PoolResizeStartEvent", pool, option)
-        self._stage.between(_ALLOCATING, partial(self._take_out, pool, pool.resizes, nodes, option))
+        self._context.log.resize("PoolResizeStartEvent", pool, option)
+        self._context.between(_ALLOCATING, partial(self._take_out, pool, pool.resizes, nodes, option))
 
     def delete(self, pool: Pool) -> None:
-        pool.state, pool.changed = "deleting", self._stage.now
-        self._stage.note(pool, self._account)
-        self._stage.log.pool("PoolDeleteStartEvent", pool)
+        pool.state, pool.changed = "deleting", self._context.now
+        self._context.note(pool, self._account)
+        self._context.log.pool("PoolDeleteStartEvent", pool)
         pool.resizes += 1
         for node in list(pool.nodes.values()):
             self._nodes.remove(node, "requeue")
-        self._stage.between(_GOING, partial(self._gone, pool))
+        self._context.between(_GOING, partial(self._gone, pool))
 
     def settle(self, pool: Pool) -> None:
         """Makes a pool steady once all nodes have started or left."""
         if pool.allocation == "resizing" and self._is_settled(pool):
             since = pool.allocation_changed
             self._set_allocation(pool, "steady")
-            self._stage.log.resize("PoolResizeCompleteEvent", pool, "", since=since)
+            self._context.log.resize("PoolResizeCompleteEvent", pool, "", since=since)
 
     def _plan(self, pool: Pool, option: str) -> None:
         pool.errors.clear()
         pool.resizes += 1
-        self._stage.log.resize("PoolResizeStartEvent", pool, option)
-        self._stage.between(_ALLOCATING, partial(self._allocate, pool, pool.resizes, option))
+        self._context.log.resize("PoolResizeStartEvent", pool, option)
+        self._context.between(_ALLOCATING, partial(self._allocate, pool, pool.resizes, option))
 
     def _allocate(self, pool: Pool, number: int, option: str) -> None:
         if pool.resizes != number:
@@ -123,12 +123,12 @@ class PoolLife:
                 self._nodes.add(pool, dedicated=dedicated)
             if allowed < lacking:
                 pool.errors.append(_QUOTA)
-        self._stage.note(pool, self._account)
+        self._context.note(pool, self._account)
         self.settle(pool)
 
     def _quota_left(self) -> int:
         """Returns how many more dedicated nodes the account may have; the service counts cores."""
-        quota = self._stage.knobs.dedicatedNodeQuota
+        quota = self._context.knobs.dedicatedNodeQuota
         if not quota:
             return MOST_NODES
         return max(0, quota - sum(pool.current(dedicated=True) for pool in self._account.pools.values()))
@@ -142,7 +142,7 @@ class PoolLife:
                 break
         since = pool.allocation_changed
         self._set_allocation(pool, "steady")
-        self._stage.log.resize("PoolResizeCompleteEvent", pool, "", since=since)
+        self._context.log.resize("PoolResizeCompleteEvent", pool, "", since=since)
 
     def _take_out(self, pool: Pool, number: int, nodes: Sequence[Node], option: str) -> None:
         if pool.resizes != number:
@@ -163,13 +163,13 @@ class PoolLife:
             for node in list(pool.nodes.values()):
                 self._nodes.go(node)
             del self._account.pools[pool.key]
-            self._stage.ledger.drop(pool, self._account)
-            times = {"startTime": stamp(pool.changed), "endTime": stamp(self._stage.now)}
-            self._stage.log.pool("PoolDeleteCompleteEvent", pool, times)
+            self._context.change_log.drop(pool, self._account)
+            times = {"startTime": stamp(pool.changed), "endTime": stamp(self._context.now)}
+            self._context.log.pool("PoolDeleteCompleteEvent", pool, times)
 
     def _set_allocation(self, pool: Pool, state: str) -> None:
-        pool.allocation, pool.allocation_changed = state, self._stage.now
-        self._stage.note(pool, self._account)
+        pool.allocation, pool.allocation_changed = state, self._context.now
+        self._context.note(pool, self._account)
 
 
 def _busyness(node: Node) -> int:

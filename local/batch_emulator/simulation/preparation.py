@@ -9,7 +9,7 @@ from functools import partial
 
 from local.batch_emulator.entities import Job, Json, Node, Run, Side, StartTask
 from local.batch_emulator.state.command_lines import outcome_of
-from local.batch_emulator.state.context import Stage
+from local.batch_emulator.state.context import SimulationContext
 from local.batch_emulator.state.failures import exit_failure
 
 type Then = Callable[[Run], None]
@@ -18,8 +18,8 @@ type Then = Callable[[Run], None]
 class SideLife:
     """Preparation and release; `prepared` gets runs on prepared nodes, `refused` those after a failed preparation."""
 
-    def __init__(self, stage: Stage, *, prepared: Then, refused: Then) -> None:
-        self._stage = stage
+    def __init__(self, context: SimulationContext, *, prepared: Then, refused: Then) -> None:
+        self._context = context
         self._then = prepared
         self._refused = refused
 
@@ -33,7 +33,7 @@ class SideLife:
         if side is None or _is_outdated(side, run.node, spec):
             side = self._begin(run.job, run.node, spec)
         side.has_run = True
-        self._stage.note(side, run.job)
+        self._context.note(side, run.job)
         if side.preparation.state == "completed" or not spec.get("waitForSuccess", True):
             self._go_on(side, run, must_succeed=bool(spec.get("waitForSuccess", True)))
         else:
@@ -44,7 +44,7 @@ class SideLife:
         side = run.job.sides.get(run.node.id)
         if side and run in side.waiting:
             side.waiting.remove(run)
-            self._stage.note(side, run.job)
+            self._context.note(side, run.job)
 
     def release(self, job: Job) -> float:
         """Starts the release tasks of an ending job; returns the seconds until the last ends."""
@@ -54,22 +54,22 @@ class SideLife:
             node = side.node
             if node is None or side.preparation.result != "success" or node.pool.nodes.get(node.id) is not node:
                 continue
-            side.release = StartTask(self._stage.node_now(node))
-            self._stage.note(side, job)
-            outcome = outcome_of(str((spec or {})["commandLine"]), self._stage.chance)
-            self._stage.agenda.after(outcome.seconds, partial(self._released, job, side, outcome.exit_code))
+            side.release = StartTask(self._context.node_now(node))
+            self._context.note(side, job)
+            outcome = outcome_of(str((spec or {})["commandLine"]), self._context.chance)
+            self._context.event_queue.after(outcome.seconds, partial(self._released, job, side, outcome.exit_code))
             longest = max(longest, outcome.seconds)
         return longest
 
     def _begin(self, job: Job, node: Node, spec: Json) -> Side:
-        run = StartTask(self._stage.node_now(node))
-        side = Side(node.id, self._stage.ledger.number(), node.pool.id, node, node.life, node.image, run)
+        run = StartTask(self._context.node_now(node))
+        side = Side(node.id, self._context.change_log.number(), node.pool.id, node, node.life, node.image, run)
         if before := job.sides.get(node.id):
-            self._stage.ledger.drop(before, job)
+            self._context.change_log.drop(before, job)
         job.sides[node.id] = side
-        outcome = outcome_of(str(spec["commandLine"]), self._stage.chance)
+        outcome = outcome_of(str(spec["commandLine"]), self._context.chance)
         retries = max(0, int((spec.get("constraints") or {}).get("maxTaskRetryCount") or 0))
-        self._stage.agenda.after(outcome.seconds, partial(self._prepared, job, side, outcome.exit_code, retries))
+        self._context.event_queue.after(outcome.seconds, partial(self._prepared, job, side, outcome.exit_code, retries))
         return side
 
     def _prepared(self, job: Job, side: Side, exit_code: int, retries: int) -> None:
@@ -77,10 +77,10 @@ class SideLife:
         if node is None or job.sides.get(side.id) is not side or side.life != node.life:
             return
         self._end(side.preparation, node, exit_code)
-        self._stage.note(side, job)
+        self._context.note(side, job)
         side.preparation.retries = retries if exit_code else 0
         name = str(job.spec["jobPreparationTask"].get("id") or "jobpreparation")
-        self._stage.log.side_ended(job, name, "JobPrep", node, side.preparation)
+        self._context.log.side_ended(job, name, "JobPrep", node, side.preparation)
         waiting, side.waiting = side.waiting, []
         if exit_code and (job.spec["jobPreparationTask"].get("waitForSuccess", True)):
             job.unfit[node] = node.image
@@ -91,8 +91,8 @@ class SideLife:
         if side.release and side.node:
             self._end(side.release, side.node, exit_code)
             name = str((job.spec.get("jobReleaseTask") or {}).get("id") or "jobrelease")
-            self._stage.log.side_ended(job, name, "JobRelease", side.node, side.release)
-            self._stage.note(side, job)
+            self._context.log.side_ended(job, name, "JobRelease", side.node, side.release)
+            self._context.note(side, job)
 
     def _go_on(self, side: Side, run: Run, *, must_succeed: bool) -> None:
         if run.task.run is not run:
@@ -103,7 +103,7 @@ class SideLife:
             self._then(run)
 
     def _end(self, run: StartTask, node: Node, exit_code: int) -> None:
-        run.state, run.ended, run.exit_code = "completed", self._stage.node_now(node), exit_code
+        run.state, run.ended, run.exit_code = "completed", self._context.node_now(node), exit_code
         run.result = "failure" if exit_code else "success"
         run.failure = exit_failure(exit_code) if exit_code else None
 

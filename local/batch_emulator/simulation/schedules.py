@@ -10,16 +10,16 @@ from local.batch_emulator.core.durations import seconds_of
 from local.batch_emulator.core.stamps import LATEST, SECOND, parse_stamp, ticks
 from local.batch_emulator.entities import Account, Job, Schedule
 from local.batch_emulator.simulation.jobs import JobLife
-from local.batch_emulator.state.context import Stage
+from local.batch_emulator.state.context import SimulationContext
 
 _PASSING = (0.5, 2.0)
 _ENDED = ("completed", "deleting")
 
 
 class ScheduleLife:
-    def __init__(self, account: Account, stage: Stage, jobs: JobLife) -> None:
+    def __init__(self, account: Account, context: SimulationContext, jobs: JobLife) -> None:
         self._account = account
-        self._stage = stage
+        self._context = context
         self._jobs = jobs
 
     def plan(self, schedule: Schedule) -> None:
@@ -30,9 +30,9 @@ class ScheduleLife:
         schedule.turn += 1
         self._note(schedule)
         if not schedule.jobs_made:
-            schedule.next_run = max(self._stage.now, schedule.not_before or 0)
+            schedule.next_run = max(self._context.now, schedule.not_before or 0)
         elif interval := self._interval(schedule):
-            schedule.next_run = max(self._stage.now, schedule.next_run or _later(self._stage.now, interval))
+            schedule.next_run = max(self._context.now, schedule.next_run or _later(self._context.now, interval))
         else:
             schedule.next_run = None
         self._wait(schedule)
@@ -51,7 +51,7 @@ class ScheduleLife:
         self._set(schedule, "terminating")
         if schedule.job and schedule.job.state != "terminating":
             self._jobs.terminate(schedule.job, "TerminateJobSchedule")
-        self._stage.between(_PASSING, partial(self._complete_if_over, schedule))
+        self._context.between(_PASSING, partial(self._complete_if_over, schedule))
 
     def delete(self, schedule: Schedule) -> None:
         """Deletes the schedule and its jobs (documented)."""
@@ -60,7 +60,7 @@ class ScheduleLife:
         for job in [job for job in self._account.jobs.values() if job.schedule is schedule]:
             if job.state != "deleting":
                 self._jobs.delete(job)
-        self._stage.between(_PASSING, partial(self._go_if_empty, schedule))
+        self._context.between(_PASSING, partial(self._go_if_empty, schedule))
 
     def job_ended(self, job: Job) -> None:
         schedule = job.schedule
@@ -79,11 +79,11 @@ class ScheduleLife:
         turn = schedule.turn
         for moment, then in ((schedule.next_run, self._fire), (schedule.not_after, self._passed)):
             if moment is not None:
-                seconds = max(0, moment - self._stage.now) / SECOND
-                self._stage.agenda.after_exactly(seconds, partial(then, schedule, turn))
+                seconds = max(0, moment - self._context.now) / SECOND
+                self._context.event_queue.after_exactly(seconds, partial(then, schedule, turn))
 
     def _fire(self, schedule: Schedule, turn: int) -> None:
-        now, due = self._stage.now, schedule.next_run
+        now, due = self._context.now, schedule.next_run
         if schedule.turn != turn or due is None:
             return
         if schedule.not_after is not None and now > schedule.not_after:
@@ -98,12 +98,12 @@ class ScheduleLife:
             self._begin_if_in_window(schedule)
         if schedule.next_run is not None:
             seconds = (schedule.next_run - now) / SECOND
-            self._stage.agenda.after_exactly(seconds, partial(self._fire, schedule, turn))
+            self._context.event_queue.after_exactly(seconds, partial(self._fire, schedule, turn))
 
     def _begin_if_in_window(self, schedule: Schedule) -> None:
         due, schedule.due = schedule.due or 0, None
         window = (schedule.spec.get("schedule") or {}).get("startWindow")
-        if window and self._stage.now > due + ticks(seconds_of(window) / self._stage.agenda.speed):
+        if window and self._context.now > due + ticks(seconds_of(window) / self._context.event_queue.speed):
             self._complete_if_over(schedule)
             return
         schedule.jobs_made += 1
@@ -121,26 +121,26 @@ class ScheduleLife:
         is_over = schedule.state == "terminating" or (schedule.next_run is None and schedule.due is None)
         if schedule.job is None and is_over and schedule.state not in _ENDED:
             schedule.turn += 1
-            schedule.ended = self._stage.now
+            schedule.ended = self._context.now
             schedule.next_run = schedule.due = None
             self._set(schedule, "completed")
 
     def _go_if_empty(self, schedule: Schedule) -> None:
         if not any(job.schedule is schedule for job in self._account.jobs.values()):
             self._account.schedules.pop(schedule.key, None)
-            self._stage.ledger.drop(schedule, self._account)
+            self._context.change_log.drop(schedule, self._account)
 
     def _interval(self, schedule: Schedule) -> int:
         text = (schedule.spec.get("schedule") or {}).get("recurrenceInterval")
-        return max(1, ticks(seconds_of(text) / self._stage.agenda.speed)) if text else 0
+        return max(1, ticks(seconds_of(text) / self._context.event_queue.speed)) if text else 0
 
     def _set(self, schedule: Schedule, state: str) -> None:
         schedule.previous, schedule.previous_changed = schedule.state, schedule.changed
-        schedule.state, schedule.changed = state, self._stage.now
+        schedule.state, schedule.changed = state, self._context.now
         self._note(schedule)
 
     def _note(self, schedule: Schedule) -> None:
-        self._stage.note(schedule, self._account)
+        self._context.note(schedule, self._account)
 
 
 def _later(moment: int, interval: int) -> int:

@@ -14,11 +14,11 @@ from local.batch_emulator.simulation.nodes import NodeLife
 from local.batch_emulator.simulation.pools import PoolLife
 from local.batch_emulator.simulation.schedules import ScheduleLife
 from local.batch_emulator.simulation.tasks import TaskLife
-from local.batch_emulator.state.change_log import Ledger
-from local.batch_emulator.state.context import Stage
+from local.batch_emulator.state.change_log import ChangeLog
+from local.batch_emulator.state.context import SimulationContext
 from local.batch_emulator.state.event_log import EventLog
-from local.batch_emulator.state.event_queue import Agenda
-from local.batch_emulator.telemetry.samplers import Watch
+from local.batch_emulator.state.event_queue import EventQueue
+from local.batch_emulator.telemetry.samplers import NodeSampler
 
 
 class Simulation:
@@ -26,32 +26,34 @@ class Simulation:
         self,
         account: Account,
         clock: Clock,
-        agenda: Agenda,
+        event_queue: EventQueue,
         knobs: Knobs,
-        ledger: Ledger,
+        change_log: ChangeLog,
         *,
         seed: str,
         late: Callable[[], float],
     ) -> None:
         self.account = account
         log = EventLog(account.name, clock, seed)
-        self.stage = Stage(clock, agenda, knobs, ledger, random.Random(f"{seed}/{account.name}"), log, late)
-        self._dispatch = Dispatch(self.stage)
-        self.tasks = TaskLife(self.stage, left=self._run_ended, waiting=self._dispatch.waiting, done=self._completed)
+        self.context = SimulationContext(
+            clock, event_queue, knobs, change_log, random.Random(f"{seed}/{account.name}"), log, late
+        )
+        self._dispatch = Dispatch(self.context)
+        self.tasks = TaskLife(self.context, left=self._run_ended, waiting=self._dispatch.waiting, done=self._completed)
         self._dispatch.attach(self.tasks)
-        self.pools = PoolLife(account, self.stage, self.next_number)
-        self.watch = Watch(account, self.stage)
+        self.pools = PoolLife(account, self.context, self.next_number)
+        self.sampler = NodeSampler(account, self.context)
         self.nodes = NodeLife(
-            self.stage,
+            self.context,
             self.tasks,
             ready=self._dispatch.plan,
             settled=self.pools.settle,
-            ended=self.watch.ends,
+            ended=self.sampler.ends,
         )
-        self.scaling = AutoScale(self.stage, self.pools)
+        self.scaling = AutoScale(self.context, self.pools)
         self.pools.attach(self.nodes, self.scaling.begin)
-        self.jobs = JobLife(account, self.stage, self.next_number, AutoPools(account, self.stage, self.pools))
-        self.schedules = ScheduleLife(account, self.stage, self.jobs)
+        self.jobs = JobLife(account, self.context, self.next_number, AutoPools(account, self.context, self.pools))
+        self.schedules = ScheduleLife(account, self.context, self.jobs)
         self.jobs.attach(self.tasks, self.schedules.job_ended)
 
     @property
@@ -69,7 +71,7 @@ class Simulation:
 
     def next_number(self) -> int:
         """Returns the next number, in the order of creation of entities."""
-        return self.stage.ledger.number()
+        return self.context.change_log.number()
 
     def _completed(self, job: Job, task: Task) -> None:
         self.jobs.task_completed(job, task)

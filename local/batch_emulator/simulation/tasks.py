@@ -11,7 +11,7 @@ from local.batch_emulator.core.durations import seconds_of
 from local.batch_emulator.entities import Failure, Job, Node, Run, Satisfied, Task
 from local.batch_emulator.simulation.preparation import SideLife
 from local.batch_emulator.state.command_lines import outcome_of
-from local.batch_emulator.state.context import Stage
+from local.batch_emulator.state.context import SimulationContext
 from local.batch_emulator.state.exit_rules import satisfies
 from local.batch_emulator.state.failures import ENDED, KILLED, TOO_LONG, download_failure, exit_failure
 
@@ -28,44 +28,44 @@ class TaskLife:
 
     def __init__(
         self,
-        stage: Stage,
+        context: SimulationContext,
         *,
         left: Callable[[Node, Job], None],
         waiting: Callable[[Job], None],
         done: Callable[[Job, Task], None],
     ) -> None:
-        self._stage = stage
+        self._context = context
         self._left = left
         self._waiting = waiting
         self._done = done
-        self.sides = SideLife(stage, prepared=self._prepared, refused=self._refused)
+        self.sides = SideLife(context, prepared=self._prepared, refused=self._refused)
 
     def add(self, job: Job, tasks: Iterable[Task]) -> None:
         for task in tasks:
             job.tasks.add(task)
-            self._stage.note(task, job)
-            job.tally.move(task.slots, before=None, after=task.kind, now=self._stage.now, lag=self._stage.lag)
+            self._context.note(task, job)
+            job.task_counts.move(task.slots, before=None, after=task.kind, now=self._context.now, lag=self._context.lag)
             if task.spec.get("dependsOn"):
-                job.links.hold(task)
+                job.dependencies.hold(task)
             if not task.waits:
                 job.ready.push(task)
         self._waiting(job)
 
     def assign(self, job: Job, task: Task, node: Node) -> None:
-        run = Run(self._stage.ledger.number(), job, task, node)
+        run = Run(self._context.change_log.number(), job, task, node)
         task.run = run
         job.runs[run] = node.runs[run] = None
         node.free -= task.slots
         self._note(run)
         node.pool.backlog.place(node, usable=node.is_usable)
-        self._stage.between(_ASSIGNED, partial(self._prepare, run))
+        self._context.between(_ASSIGNED, partial(self._prepare, run))
 
     def requeue(self, run: Run, *, counted: bool) -> None:
         """Returns a run to the queue's head; `counted` if a user's resize, deletion or disable is the reason."""
         job, task = run.job, run.task
-        self._stage.log.task_requeued(run)
+        self._context.log.task_requeued(run)
         if counted:
-            task.requeues, task.last_requeue = task.requeues + 1, self._stage.now
+            task.requeues, task.last_requeue = task.requeues + 1, self._context.now
         self._back(run)
         self._left(run.node, job)
 
@@ -75,7 +75,7 @@ class TaskLife:
         if run:
             self._leave(run)
         task.ticket += 1
-        self._complete(job, task, self._stage.now, exit_code=None, failure=ENDED)
+        self._complete(job, task, self._context.now, exit_code=None, failure=ENDED)
         if run:
             self._left(run.node, job)
 
@@ -88,9 +88,9 @@ class TaskLife:
         if run:
             self._leave(run)
         task.ticket += 1
-        job.tally.move(task.slots, before=task.kind, after=None, now=self._stage.now, lag=self._stage.lag)
+        job.task_counts.move(task.slots, before=task.kind, after=None, now=self._context.now, lag=self._context.lag)
         job.tasks.remove(task)
-        self._stage.ledger.drop(task, job)
+        self._context.change_log.drop(task, job)
         if run:
             self._left(run.node, job)
 
@@ -109,38 +109,38 @@ class TaskLife:
 
     def _prepare(self, run: Run) -> None:
         if run.task.run is run:
-            self._stage.tell(run.node, partial(self._show_preparing, run))
+            self._context.report(run.node, partial(self._show_preparing, run))
             self.sides.before(run)
 
     def _prepared(self, run: Run) -> None:
-        self._stage.between(_PREPARING, partial(self._begin, run))
+        self._context.between(_PREPARING, partial(self._begin, run))
 
     def _refused(self, run: Run) -> None:
         """Returns a run to the queue after a failed job preparation on its node."""
-        self._stage.log.not_scheduled(run)
+        self._context.log.not_scheduled(run)
         self._back(run)
         self._left(run.node, run.job)
 
     def _begin(self, run: Run) -> None:
         if run.task.run is not run:
             return
-        run.started = self._stage.node_now(run.node)
+        run.started = self._context.node_now(run.node)
         self._note(run)
-        self._stage.tell(run.node, partial(self._show_running, run))
+        self._context.report(run.node, partial(self._show_running, run))
         if failure := download_failure(run.task.spec):
-            self._stage.between(_DOWNLOADING, partial(self._finish, run, None, failure))
+            self._context.between(_DOWNLOADING, partial(self._finish, run, None, failure))
             return
-        outcome = outcome_of(str(run.task.spec["commandLine"]), self._stage.chance)
+        outcome = outcome_of(str(run.task.spec["commandLine"]), self._context.chance)
         limit = (run.task.spec.get("constraints") or {}).get("maxWallClockTime")
         if limit and (seconds := seconds_of(limit)) < outcome.seconds:
-            self._stage.agenda.after(seconds, partial(self._finish, run, KILLED, TOO_LONG))
+            self._context.event_queue.after(seconds, partial(self._finish, run, KILLED, TOO_LONG))
             return
         failed = exit_failure(outcome.exit_code) if outcome.exit_code else None
-        self._stage.agenda.after(outcome.seconds, partial(self._finish, run, outcome.exit_code, failed))
+        self._context.event_queue.after(outcome.seconds, partial(self._finish, run, outcome.exit_code, failed))
 
     def _finish(self, run: Run, exit_code: int | None, failure: Failure | None) -> None:
         if run.task.run is run:
-            self._stage.tell(run.node, partial(self._show_end, run, exit_code, failure))
+            self._context.report(run.node, partial(self._show_end, run, exit_code, failure))
 
     def _show_preparing(self, run: Run, moment: int) -> None:
         if self._appears(run, 1, moment):
@@ -150,7 +150,7 @@ class TaskLife:
         if self._appears(run, 2, moment):
             run.task.started = run.started
             self._set(run.job, run.task, "running", moment)
-            self._stage.log.task_started(run)
+            self._context.log.task_started(run)
 
     def _appears(self, run: Run, phase: int, moment: int) -> bool:
         """Records that a run is visible on its node; returns False for an outdated report."""
@@ -164,7 +164,7 @@ class TaskLife:
             node.shown[run] = None
             node.recent.append((run.job, run.task))
         if node.state == "idle":
-            self._stage.recount(node.pool)
+            self._context.recount(node.pool)
             node.state, node.changed = "running", moment
         return True
 
@@ -175,7 +175,7 @@ class TaskLife:
         node.total, node.succeeded = node.total + 1, node.succeeded + (failure is None)
         may_retry = task.max_retries < 0 or task.retries < task.max_retries
         if failure and exit_code is not None and may_retry:
-            task.retries, task.last_retry = task.retries + 1, self._stage.now
+            task.retries, task.last_retry = task.retries + 1, self._context.now
             self._back(run)
         else:
             self._leave(run)
@@ -191,7 +191,7 @@ class TaskLife:
         task.started = task.ended = task.exit_code = task.failure = None
         task.pool_id = task.node_id = None
         if task.state != "active":
-            self._set(job, task, "active", self._stage.now)
+            self._set(job, task, "active", self._context.now)
         if not task.waits:
             job.ready.push(task, first=True)
             self._waiting(job)
@@ -199,16 +199,16 @@ class TaskLife:
     def _complete(self, job: Job, task: Task, moment: int, *, exit_code: int | None, failure: Failure | None) -> None:
         task.exit_code, task.failure, task.ended = exit_code, failure, moment
         self._set(job, task, "completed", moment, result="failure" if failure else "success")
-        self._stage.log.task_ended(job, task)
+        self._context.log.task_ended(job, task)
         if job.spec.get("usesTaskDependencies") and satisfies(task):
             self._free(job, task)
         self._done(job, task)
 
     def _free(self, job: Job, done: Task) -> None:
         """Queues tasks whose last dependency is satisfied, unless they were deleted or have ended."""
-        if not job.links.is_satisfied(done.key):
-            self._stage.note(Satisfied(self._stage.ledger.number(), done.key), job)
-        freed = [task for task in job.links.satisfy(done.key) if job.tasks.get(task.key) is task]
+        if not job.dependencies.is_satisfied(done.key):
+            self._context.note(Satisfied(self._context.change_log.number(), done.key), job)
+        freed = [task for task in job.dependencies.satisfy(done.key) if job.tasks.get(task.key) is task]
         for task in freed:
             if task.state == "active" and task.run is None:
                 job.ready.push(task)
@@ -224,18 +224,18 @@ class TaskLife:
         self.sides.leave(run)
         node.free += run.task.slots
         if node.state == "running" and not node.shown:
-            self._stage.recount(node.pool)
-            node.state, node.changed = node.resting, self._stage.node_now(node)
+            self._context.recount(node.pool)
+            node.state, node.changed = node.resting, self._context.node_now(node)
         node.pool.backlog.place(node, usable=node.is_usable)
 
     def _set(self, job: Job, task: Task, state: str, moment: int, *, result: str | None = None) -> None:
         before = task.kind
         task.previous, task.previous_changed = task.state, task.changed
         task.state, task.changed, task.result = state, moment, result
-        job.tally.move(task.slots, before=before, after=task.kind, now=self._stage.now, lag=self._stage.lag)
+        job.task_counts.move(task.slots, before=before, after=task.kind, now=self._context.now, lag=self._context.lag)
         job.tasks.note_change(task)
-        self._stage.note(task, job)
+        self._context.note(task, job)
 
     def _note(self, run: Run) -> None:
-        self._stage.note(run.task, run.job)
-        self._stage.note(run.node, run.node.pool)
+        self._context.note(run.task, run.job)
+        self._context.note(run.node, run.node.pool)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
-type Happening = Callable[[], None]
+type PlannedEvent = Callable[[], None]
 
 
 class Numbered(Protocol):
@@ -27,7 +27,7 @@ ROOT = _Root()
 
 
 @dataclass(slots=True)
-class Notes:
+class Changes:
     """Changes since the previous notes: changed and deleted entities with their owners, and plans by number.
 
     `wiped`: everything before was deleted. `happened` are plans that were executed or dropped.
@@ -36,20 +36,20 @@ class Notes:
     wiped: bool = False
     there: dict[Numbered, Numbered] = field(default_factory=dict)
     gone: dict[Numbered, Numbered] = field(default_factory=dict)
-    planned: dict[int, tuple[int, Happening]] = field(default_factory=dict)
-    happened: dict[int, Happening] = field(default_factory=dict)
+    planned: dict[int, tuple[int, PlannedEvent]] = field(default_factory=dict)
+    happened: dict[int, PlannedEvent] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         return bool(self.wiped or self.there or self.gone or self.planned or self.happened)
 
 
-class Ledger:
+class ChangeLog:
     """The change log; `last` is the last number given."""
 
     def __init__(self) -> None:
         self.last = 0
         self.is_kept = False
-        self._notes = Notes()
+        self._notes = Changes()
 
     def number(self) -> int:
         """Returns the next number; numbers rise in the order of creation."""
@@ -67,19 +67,19 @@ class Ledger:
             self._notes.there.pop(entity, None)
             self._notes.gone[entity] = owner
 
-    def plan(self, number: int, due: int, happening: Happening) -> None:
+    def plan(self, number: int, due: int, event: PlannedEvent) -> None:
         if self.is_kept:
-            self._notes.planned[number] = (due, happening)
+            self._notes.planned[number] = (due, event)
 
-    def happen(self, number: int, happening: Happening) -> None:
+    def happen(self, number: int, event: PlannedEvent) -> None:
         """Notes that a planned event is executed now, in this step."""
         if self.is_kept and self._notes.planned.pop(number, None) is None:
-            self._notes.happened[number] = happening
+            self._notes.happened[number] = event
 
     def wipe(self) -> None:
         """Notes that everything was deleted."""
-        self._notes = Notes(wiped=True)
+        self._notes = Changes(wiped=True)
 
-    def take(self) -> Notes:
-        taken, self._notes = self._notes, Notes()
+    def take(self) -> Changes:
+        taken, self._notes = self._notes, Changes()
         return taken

@@ -13,17 +13,17 @@ from local.batch_emulator.core.clock import Clock
 from local.batch_emulator.core.settings import Knobs
 from local.batch_emulator.core.stamps import as_node_tells, ticks
 from local.batch_emulator.entities import Node, Pool
-from local.batch_emulator.state.change_log import Ledger, Numbered
+from local.batch_emulator.state.change_log import ChangeLog, Numbered
 from local.batch_emulator.state.event_log import EventLog
-from local.batch_emulator.state.event_queue import Agenda
+from local.batch_emulator.state.event_queue import EventQueue
 
 
 @dataclass(slots=True)
-class Stage:
+class SimulationContext:
     clock: Clock
-    agenda: Agenda
+    event_queue: EventQueue
     knobs: Knobs
-    ledger: Ledger
+    change_log: ChangeLog
     chance: random.Random
     log: EventLog
     late_seconds: Callable[[], float] = field(default=lambda: 0.0)
@@ -48,19 +48,19 @@ class Stage:
 
     def note(self, entity: Numbered, owner: Numbered) -> None:
         """Notes a new or changed entity with its owner."""
-        self.ledger.note(entity, owner)
+        self.change_log.note(entity, owner)
 
     def node_now(self, node: Node) -> int:
         return as_node_tells(self.clock.now + ticks(node.bias * self.knobs.nodeClockSkewSeconds))
 
-    def between(self, span: tuple[float, float], happening: Callable[[], None]) -> None:
+    def between(self, span: tuple[float, float], event: Callable[[], None]) -> None:
         """Plans an event at a seeded moment of a span, in seconds before the speed shortens them."""
-        self.agenda.after(self.chance.uniform(*span), happening)
+        self.event_queue.after(self.chance.uniform(*span), event)
 
-    def tell(self, node: Node, show: Callable[[int], None]) -> None:
+    def report(self, node: Node, show: Callable[[int], None]) -> None:
         """Reports a node's event; `show` makes it visible, with its stamp."""
         moment, late = self.node_now(node), self.late_seconds()
         if late:
-            self.agenda.after_exactly(late, partial(show, moment))
+            self.event_queue.after_exactly(late, partial(show, moment))
         else:
             show(moment)

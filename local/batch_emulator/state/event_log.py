@@ -20,7 +20,7 @@ _TARGETS = ("Dedicated", "LowPriority")
 
 
 class EventLog:
-    """The log. `told` counts records by kind without repeats, `repeated` repeats, `lost` records dropped unread."""
+    """The log. `recorded` counts records by kind without repeats, `repeated` repeats, `lost` records dropped unread."""
 
     def __init__(self, account: str, clock: Clock, seed: str) -> None:
         self.resource = (
@@ -28,7 +28,7 @@ class EventLog:
             f"/PROVIDERS/MICROSOFT.BATCH/BATCHACCOUNTS/{account.upper()}"
         )
         self.is_on = False
-        self.told: Counter[str] = Counter()
+        self.recorded: Counter[str] = Counter()
         self.repeated = self.lost = 0
         self._clock = clock
         self._chance = random.Random(f"{seed}/{account}/log")
@@ -54,13 +54,13 @@ class EventLog:
 
     def pool(self, kind: str, pool: Pool, more: Json | None = None) -> None:
         if self.is_on:
-            self._tell(kind, {"id": pool.id, **(more or {})})
+            self._record(kind, {"id": pool.id, **(more or {})})
 
     def pool_created(self, pool: Pool) -> None:
         if not self.is_on:
             return
         spec = pool.spec
-        self._tell(
+        self._record(
             "PoolCreateEvent",
             {
                 "id": pool.id,
@@ -83,41 +83,41 @@ class EventLog:
         """Logs a resize that begins, or one that ended and began at `since`."""
         if not self.is_on:
             return
-        told: Json = {"id": pool.id, "nodeDeallocationOption": option or "Invalid"}
+        properties: Json = {"id": pool.id, "nodeDeallocationOption": option or "Invalid"}
         for name in _TARGETS:
-            told[f"current{name}Nodes"] = pool.current(dedicated=name == "Dedicated")
-        told |= {**_targets(pool), "enableAutoScale": pool.is_autoscaled, "isAutoPool": False}
+            properties[f"current{name}Nodes"] = pool.current(dedicated=name == "Dedicated")
+        properties |= {**_targets(pool), "enableAutoScale": pool.is_autoscaled, "isAutoPool": False}
         if since is not None:
             error = pool.errors[0] if pool.errors else None
-            told |= {"startTime": stamp(since), "endTime": stamp(self._clock.now)}
-            told["resultCode"] = error["code"] if error else "Success"
-            told["resultMessage"] = error["message"] if error else "The operation succeeded"
-        self._tell(kind, told)
+            properties |= {"startTime": stamp(since), "endTime": stamp(self._clock.now)}
+            properties["resultCode"] = error["code"] if error else "Success"
+            properties["resultMessage"] = error["message"] if error else "The operation succeeded"
+        self._record(kind, properties)
 
     def task_started(self, run: Run) -> None:
         if self.is_on:
             info = {"retryCount": run.task.retries, "scheduledTime": stamp(run.started)}
-            self._tell("TaskStartEvent", {**_task(run.job, run.task, run.node), "executionInfo": info})
+            self._record("TaskStartEvent", {**_task(run.job, run.task, run.node), "executionInfo": info})
 
     def task_ended(self, job: Job, task: Task) -> None:
         """Logs one record, and a second one for a failure."""
         if not self.is_on:
             return
-        told = {**_task(job, task, None), "executionInfo": _execution(task, task.failure)}
-        self._tell("TaskCompleteEvent", told)
+        properties = {**_task(job, task, None), "executionInfo": _execution(task, task.failure)}
+        self._record("TaskCompleteEvent", properties)
         if task.failure:
-            self._tell("TaskFailEvent", told)
+            self._record("TaskFailEvent", properties)
 
     def task_requeued(self, run: Run) -> None:
         if self.is_on:
-            told = {**_task(run.job, run.task, run.node), "executionInfo": _execution(run.task, None)}
-            self._tell("TaskRequeueEvent", told)
+            properties = {**_task(run.job, run.task, run.node), "executionInfo": _execution(run.task, None)}
+            self._record("TaskRequeueEvent", properties)
 
     def not_scheduled(self, run: Run) -> None:
         if self.is_on:
             message = "Task cannot run because the job preparation task failed on node"
             error = {"category": "UserError", "code": "JobPreparationTaskFailed", "message": message}
-            self._tell("TaskScheduleFailEvent", {**_task(run.job, run.task, run.node), "schedulingError": error})
+            self._record("TaskScheduleFailEvent", {**_task(run.job, run.task, run.node), "schedulingError": error})
 
     def side_ended(self, job: Job, name: str, kind: str, node: Node, run: StartTask) -> None:
         if not self.is_on:
@@ -127,11 +127,11 @@ class EventLog:
             info["endTime"] = stamp(run.ended)
         info["schedulingError"] = _error(run.failure)
         place = {"poolId": node.pool.id, "nodeId": node.id}
-        told = {"jobId": job.id, "taskName": name, "taskType": kind, "nodeInfo": place, "executionInfo": info}
-        self._tell("SpecialTaskEvent", told)
+        properties = {"jobId": job.id, "taskName": name, "taskType": kind, "nodeInfo": place, "executionInfo": info}
+        self._record("SpecialTaskEvent", properties)
 
-    def _tell(self, kind: str, properties: Json) -> None:
-        self.told[kind] += 1
+    def _record(self, kind: str, properties: Json) -> None:
+        self.recorded[kind] += 1
         record = {
             "Tenant": "0" * 32,
             "time": full_stamp(self._clock.now),

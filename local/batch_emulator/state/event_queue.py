@@ -6,38 +6,38 @@ import heapq
 
 from local.batch_emulator.core.clock import Clock
 from local.batch_emulator.core.stamps import SECOND, ticks
-from local.batch_emulator.state.change_log import Happening, Ledger
+from local.batch_emulator.state.change_log import ChangeLog, PlannedEvent
 
 _SLICE = 2000
 _LONGEST_SLEEP = 1.0
 _SHORTEST_SLEEP = 0.002
 
 
-class Agenda:
+class EventQueue:
     """The event queue. `speed` divides every duration; stamps follow the clock."""
 
-    def __init__(self, clock: Clock, speed: float, ledger: Ledger) -> None:
+    def __init__(self, clock: Clock, speed: float, change_log: ChangeLog) -> None:
         self.speed = speed
         self._clock = clock
-        self._due: list[tuple[int, int, Happening]] = []
-        self._ledger = ledger
+        self._due: list[tuple[int, int, PlannedEvent]] = []
+        self._change_log = change_log
         self._sooner = asyncio.Event()
 
-    def after(self, seconds: float, happening: Happening) -> None:
+    def after(self, seconds: float, event: PlannedEvent) -> None:
         """Plans an event; `seconds` are divided by the speed."""
-        self.after_exactly(seconds / self.speed, happening)
+        self.after_exactly(seconds / self.speed, event)
 
-    def after_exactly(self, seconds: float, happening: Happening) -> None:
+    def after_exactly(self, seconds: float, event: PlannedEvent) -> None:
         """Plans an event; `seconds` are not divided by the speed."""
-        due, number = self._clock.simulated + ticks(seconds), self._ledger.number()
-        self._ledger.plan(number, due, happening)
-        self.take_up(number, due, happening)
+        due, number = self._clock.simulated + ticks(seconds), self._change_log.number()
+        self._change_log.plan(number, due, event)
+        self.take_up(number, due, event)
 
-    def take_up(self, number: int, due: int, happening: Happening) -> None:
+    def take_up(self, number: int, due: int, event: PlannedEvent) -> None:
         """Restores a planned event; `due` is in simulated ticks, and lower numbers come first among equals."""
         if not self._due or due < self._due[0][0]:
             self.wake()
-        heapq.heappush(self._due, (due, number, happening))
+        heapq.heappush(self._due, (due, number, event))
 
     def wake(self) -> None:
         """Wakes the loop; called when an event may be due sooner than planned, such as after a pause."""
@@ -73,9 +73,9 @@ class Agenda:
         self._due.clear()
 
     def _happen(self) -> None:
-        _, number, happening = heapq.heappop(self._due)
-        self._ledger.happen(number, happening)
-        happening()
+        _, number, event = heapq.heappop(self._due)
+        self._change_log.happen(number, event)
+        event()
 
     def _pause(self) -> float:
         if not self._due or self._clock.paused:

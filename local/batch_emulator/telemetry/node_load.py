@@ -9,7 +9,7 @@ import random
 from dataclasses import dataclass
 from functools import lru_cache
 
-from local.batch_emulator.telemetry.samplers import Glimpse, Work
+from local.batch_emulator.telemetry.samplers import NodeSample, Work
 
 MIB = 1 << 20
 _FETCHING = 12.0  # seconds
@@ -48,12 +48,12 @@ class _Character:
     gpu: float
 
 
-def load_of(glimpse: Glimpse, seed: str) -> Load:
+def load_of(sample: NodeSample, seed: str) -> Load:
     """Returns the load of a sample, with the noise of measured values."""
-    machine, origin = glimpse.origin.machine, glimpse.origin
-    chance = random.Random(f"{seed}/{origin.node}/{origin.life}/{glimpse.number}")
-    parts = [_part(work, seed, machine.cores, machine.memory) for work in glimpse.work]
-    if glimpse.is_starting:
+    machine, origin = sample.origin.machine, sample.origin
+    chance = random.Random(f"{seed}/{origin.node}/{origin.life}/{sample.number}")
+    parts = [_part(work, seed, machine.cores, machine.memory) for work in sample.work]
+    if sample.is_starting:
         parts.append(_STARTING)
     parts.append(Load(_IDLE * machine.cores, 0.002 * machine.cores, 0, _BASE * machine.memory, 0.02 * machine.memory,
                       0, 0.02 * MIB, 0.004 * MIB, 0.003 * MIB, 0, 0))  # fmt: skip

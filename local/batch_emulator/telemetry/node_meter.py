@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from local.batch_emulator.entities import Json
 from local.batch_emulator.telemetry.hardware import GIB
 from local.batch_emulator.telemetry.node_load import MIB, Load, load_of
-from local.batch_emulator.telemetry.samplers import Glimpse
+from local.batch_emulator.telemetry.samplers import NodeSample
 
 _MOST_CORES = 8
 _SUMMED, _SELDOM = 3, 12  # samples
@@ -32,16 +32,16 @@ class Meter:
         self._loads = [0.0, 0.0, 0.0]
         self._recent: dict[str, list[float]] = {}
 
-    def read(self, glimpse: Glimpse) -> list[Json]:
+    def read(self, sample: NodeSample) -> list[Json]:
         """Returns the records of a sample, stamped with its time in milliseconds."""
-        load, time = load_of(glimpse, self._seed), glimpse.time // 10_000
-        self._grow(load, glimpse.origin.machine.cores)
-        readings = list(self._often(glimpse, load))
+        load, time = load_of(sample, self._seed), sample.time // 10_000
+        self._grow(load, sample.origin.machine.cores)
+        readings = list(self._often(sample, load))
         self._remember(readings)
-        if glimpse.number % _SUMMED == _SUMMED - 1:
+        if sample.number % _SUMMED == _SUMMED - 1:
             readings += self._summed()
-        if glimpse.number % _SELDOM == 0:
-            readings += self._seldom(glimpse, load)
+        if sample.number % _SELDOM == 0:
+            readings += self._seldom(sample, load)
         return [{"fields": fields, "name": name, "tags": tags, "timestamp": time} for name, tags, fields in readings]
 
     def _grow(self, load: Load, cores: int) -> None:
@@ -55,33 +55,33 @@ class Meter:
             self._loads[place] += (running - self._loads[place]) * min(1.0, self._period / 60 / minutes)
         self._cores = cores
 
-    def _often(self, glimpse: Glimpse, load: Load) -> Iterator[Reading]:
+    def _often(self, sample: NodeSample, load: Load) -> Iterator[Reading]:
         yield "cpu", {"cpu": "cpu-total"}, _usage(load.user, load.system, load.waiting, self._cores)
         if self._cores <= _MOST_CORES:
             for core, (user, system, waiting) in enumerate(_spread(load, self._cores)):
                 yield "cpu", {"cpu": f"cpu{core}"}, _usage(user, system, waiting, 1)
-        yield "mem", {}, _memory(load, glimpse.origin.machine.memory)
+        yield "mem", {}, _memory(load, sample.origin.machine.memory)
         for disk, share in _DISKS.items():
             yield "diskio", {"name": disk}, self._disk(share)
         yield "net", {"interface": "eth0"}, self._network()
-        for gpu in range(glimpse.origin.machine.gpus):
-            yield _gpu(gpu, glimpse, load.gpu, self._counters["capped"])
+        for gpu in range(sample.origin.machine.gpus):
+            yield _gpu(gpu, sample, load.gpu, self._counters["capped"])
 
-    def _seldom(self, glimpse: Glimpse, load: Load) -> Iterator[Reading]:
+    def _seldom(self, sample: NodeSample, load: Load) -> Iterator[Reading]:
         written = {"/": 14 * GIB, "/mnt": 0.02 * GIB + 0.1 * self._counters["written"]}
         for path, size in _DISK_SIZE.items():
             used = min(int(written[path]), size)
-            told = {"free": size - used, "total": size, "used": used, "used_percent": _rounded(100 * used / size)}
+            fields = {"free": size - used, "total": size, "used": used, "used_percent": _rounded(100 * used / size)}
             disk = "sda1" if path == "/" else "sdb1"
             inodes = {
                 "inodes_free": 1_048_000 - used // MIB,
                 "inodes_total": 1_048_576,
                 "inodes_used": used // MIB + 576,
             }
-            yield "disk", {"device": disk, "fstype": "ext4", "mode": "rw", "path": path}, {**told, **inodes}
+            yield "disk", {"device": disk, "fstype": "ext4", "mode": "rw", "path": path}, {**fields, **inodes}
         yield "swap", {}, {"free": 0, "total": 0, "used": 0, "used_percent": 0}
         loads = dict(zip(("load1", "load5", "load15"), map(_rounded, self._loads), strict=True))
-        uptime = max(0, (glimpse.time - glimpse.origin.booted) // 10_000_000)
+        uptime = max(0, (sample.time - sample.origin.booted) // 10_000_000)
         yield "system", {}, {**loads, "n_cpus": self._cores, "n_users": 0, "uptime": uptime}
         running = round(load.user + load.system)
         others = 118 + load.processes
@@ -108,20 +108,20 @@ class Meter:
 
     def _summed(self) -> Iterator[Reading]:
         for name, fields in _SUMMED_UP.items():
-            told: dict[str, int | float] = {}
+            summary: dict[str, int | float] = {}
             for field in fields:
-                told |= _summary(field, self._recent[f"{name}/{field}"])
-            yield f"agg.{name}", {"cpu": "cpu-total"} if name == "cpu" else {}, told
+                summary |= _summary(field, self._recent[f"{name}/{field}"])
+            yield f"agg.{name}", {"cpu": "cpu-total"} if name == "cpu" else {}, summary
         self._recent.clear()
 
 
 def _usage(user: float, system: float, waiting: float, cores: int) -> dict[str, int | float]:
     """Returns percentages that sum to a hundred."""
-    told = {
+    fields = {
         name: _rounded(100 * busy / cores) for name, busy in (("user", user), ("system", system), ("iowait", waiting))
     }
-    idle = _rounded(max(0.0, 100 - sum(told.values())))
-    return {"usage_idle": idle, **{f"usage_{name}": value for name, value in told.items()}}
+    idle = _rounded(max(0.0, 100 - sum(fields.values())))
+    return {"usage_idle": idle, **{f"usage_{name}": value for name, value in fields.items()}}
 
 
 def _spread(load: Load, cores: int) -> Iterator[tuple[float, float, float]]:
@@ -141,9 +141,9 @@ def _memory(load: Load, total: int) -> dict[str, int | float]:
             "used_percent": _rounded(100 * used / total)}  # fmt: skip
 
 
-def _gpu(number: int, glimpse: Glimpse, busy: float, capped: float) -> Reading:
+def _gpu(number: int, sample: NodeSample, busy: float, capped: float) -> Reading:
     """Returns a GPU's record; its power limit was active for `capped` seconds."""
-    machine = glimpse.origin.machine
+    machine = sample.origin.machine
     total = machine.gpu_memory // MIB
     used = int(total * (0.01 + 0.7 * busy))
     tags = {"index": str(number), "name": machine.gpu, "pstate": "P0" if busy else "P8"}
@@ -161,8 +161,15 @@ def _gpu(number: int, glimpse: Glimpse, busy: float, capped: float) -> Reading:
 def _summary(field: str, values: list[float]) -> dict[str, int | float]:
     count, mean = len(values), sum(values) / len(values)
     spread = sum((value - mean) ** 2 for value in values) / max(1, count - 1)
-    told = {"count": count, "max": max(values), "mean": mean, "min": min(values), "s2": spread, "stdev": spread**0.5}
-    return {f"{field}_{name}": value for name, value in told.items()}
+    fields = {
+        "count": count,
+        "max": max(values),
+        "mean": mean,
+        "min": min(values),
+        "s2": spread,
+        "stdev": spread**0.5,
+    }
+    return {f"{field}_{name}": value for name, value in fields.items()}
 
 
 def _rounded(value: float) -> float:

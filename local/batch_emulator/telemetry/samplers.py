@@ -11,8 +11,8 @@ from functools import partial
 
 from local.batch_emulator.core.stamps import SECOND
 from local.batch_emulator.entities import Account, Json, Node, Run
-from local.batch_emulator.state.context import Stage
-from local.batch_emulator.state.event_queue import Agenda
+from local.batch_emulator.state.context import SimulationContext
+from local.batch_emulator.state.event_queue import EventQueue
 from local.batch_emulator.telemetry.hardware import Origin, machine_of
 from local.batch_emulator.telemetry.written_totals import Written
 
@@ -40,7 +40,7 @@ class Work:
 
 
 @dataclass(frozen=True, slots=True)
-class Glimpse:
+class NodeSample:
     """A sample of a node at a moment, in ticks by the node's clock; `number` counts from 0 in each life."""
 
     origin: Origin
@@ -64,18 +64,18 @@ class _Watched:
     seen: int = 0
 
 
-class Watch:
+class NodeSampler:
     """The sampler of one account's nodes.
 
     `lost` counts samples dropped unread, `unseen` nodes beyond MOST_NODES now.
     """
 
-    def __init__(self, account: Account, stage: Stage) -> None:
+    def __init__(self, account: Account, context: SimulationContext) -> None:
         self._account = account
-        self._stage = stage
+        self._context = context
         self._period, self._turn = 0.0, 0
         self._watched: dict[str, _Watched] = {}
-        self._found: deque[Glimpse | Ending] = deque()
+        self._found: deque[NodeSample | Ending] = deque()
         self.written = Written()
         self.lost = self.unseen = 0
 
@@ -91,7 +91,7 @@ class Watch:
         self._watched.clear()
         self._found.clear()
 
-    def take(self) -> list[Glimpse | Ending]:
+    def take(self) -> list[NodeSample | Ending]:
         """Returns the samples since the last call."""
         taken = list(self._found)
         self._found.clear()
@@ -103,7 +103,7 @@ class Watch:
             self._keep(Ending(watched.origin, state in _LOST))
 
     def _again(self, turn: int) -> None:
-        self._stage.agenda.after_exactly(self._period, partial(self._look, turn))
+        self._context.event_queue.after_exactly(self._period, partial(self._look, turn))
 
     def _look(self, turn: int) -> None:
         if turn != self._turn:
@@ -122,21 +122,21 @@ class Watch:
                 self.unseen += 1
                 return
             watched = self._watched[node.id] = _Watched(_origin(node, booted))
-        now, start = self._stage.node_now(node), node.start_task
-        work = tuple(_work(run, now, self._stage.agenda) for run in node.running)
-        self._keep(Glimpse(watched.origin, watched.seen, now, bool(start and start.ended is None), work))
+        now, start = self._context.node_now(node), node.start_task
+        work = tuple(_work(run, now, self._context.event_queue) for run in node.running)
+        self._keep(NodeSample(watched.origin, watched.seen, now, bool(start and start.ended is None), work))
         watched.seen += 1
 
-    def _keep(self, found: Glimpse | Ending) -> None:
+    def _keep(self, found: NodeSample | Ending) -> None:
         self._found.append(found)
         if len(self._found) > _MOST:
             self._found.popleft()
             self.lost += 1
 
     @property
-    def told(self) -> Json:
+    def totals(self) -> Json:
         """Lost samples, unsampled nodes, and the writer's totals, as JSON."""
-        return {"glimpsesLost": self.lost, "nodesBeyond": self.unseen, **self.written.told}
+        return {"glimpsesLost": self.lost, "nodesBeyond": self.unseen, **self.written.totals}
 
 
 def _origin(node: Node, booted: int) -> Origin:
@@ -145,9 +145,9 @@ def _origin(node: Node, booted: int) -> Origin:
     return Origin(pool.id, node.id, node.life, machine, not node.dedicated, node.ip, node.allocated, booted)
 
 
-def _work(run: Run, now: int, agenda: Agenda) -> Work:
+def _work(run: Run, now: int, event_queue: EventQueue) -> Work:
     task, line = run.task, str(run.task.spec["commandLine"])
-    seconds = max(0.0, (now - run.started) / SECOND * agenda.speed)
+    seconds = max(0.0, (now - run.started) / SECOND * event_queue.speed)
     length = _LENGTH.search(line) if _OUT_OF_MEMORY in line else None
     share = min(1.0, task.slots / run.node.pool.slots_per_node)
     return Work(run.job.id, task.id, share, seconds, float(length[1]) if length else 0.0)

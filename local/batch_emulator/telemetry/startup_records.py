@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from local.batch_emulator.core.stamps import full_stamp
 from local.batch_emulator.entities import Json
 from local.batch_emulator.telemetry.hardware import Origin
-from local.batch_emulator.telemetry.samplers import Glimpse
+from local.batch_emulator.telemetry.samplers import NodeSample
 
 ONCE = {"vm_monitor_collection": "once"}
 _CPU = "Intel(R) Xeon(R) Platinum 8473C"
@@ -20,10 +20,10 @@ _CONFIGURATION = (
 )
 
 
-def once_batch(account: str, glimpse: Glimpse, seed: str, path: str) -> list[Json]:
+def once_batch(account: str, sample: NodeSample, seed: str, path: str) -> list[Json]:
     """Returns the records; `path` is the folder of their blob."""
-    time, origin = glimpse.time // 10_000, glimpse.origin
-    found = [*_environment(account, origin, seed, path), *_metadata(account, origin), *_hardware(glimpse)]
+    time, origin = sample.time // 10_000, sample.origin
+    found = [*_environment(account, origin, seed, path), *_metadata(account, origin), *_hardware(sample)]
     return [
         {"fields": fields, "name": name, "tags": {**tags, **ONCE}, "timestamp": time} for name, tags, fields in found
     ]
@@ -85,9 +85,9 @@ def _metadata(account: str, origin: Origin) -> Iterator[tuple[str, Json, Json]]:
     }  # fmt: skip
 
 
-def _hardware(glimpse: Glimpse) -> Iterator[tuple[str, Json, Json]]:
-    origin, cores = glimpse.origin, glimpse.origin.machine.cores
-    boot = {"collection_iso_timestamp": _nanoseconds(glimpse.time), "iso_boot_timestamp": _nanoseconds(origin.booted)}
+def _hardware(sample: NodeSample) -> Iterator[tuple[str, Json, Json]]:
+    origin, cores = sample.origin, sample.origin.machine.cores
+    boot = {"collection_iso_timestamp": _nanoseconds(sample.time), "iso_boot_timestamp": _nanoseconds(origin.booted)}
     yield "linux_boot", {}, boot
     yield (
         "vm_lscpu_metadata",

@@ -50,9 +50,9 @@ class Written:
             _count(node, record, origin)
 
     @property
-    def told(self) -> Json:
+    def totals(self) -> Json:
         """The totals as JSON."""
-        return {"blocksLost": self.lost, "nodes": {name: _told(node) for name, node in self._nodes.items()}}
+        return {"blocksLost": self.lost, "nodes": {name: _totals_of(node) for name, node in self._nodes.items()}}
 
 
 def _count(node: _Node, record: Json, life: object) -> None:
@@ -71,7 +71,7 @@ def _count(node: _Node, record: Json, life: object) -> None:
         node.readings[key] = (life, fields[counter])
 
 
-def _told(node: _Node) -> Mapping[str, object]:
+def _totals_of(node: _Node) -> Mapping[str, object]:
     gauges = {name: {"count": count, "sum": total} for name, (count, total) in node.values.items()}
     return {"pool": node.pool, "blob": node.blob, "lives": len(node.lives), **node.sums, "gauges": gauges,
             "growth": dict(node.growth)}  # fmt: skip

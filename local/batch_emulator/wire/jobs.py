@@ -57,7 +57,7 @@ def task_counts(counts: Counts, version: str) -> Json:
 
 def true_counts(job: Job) -> Json:
     """Returns the counts of the job's task list now."""
-    found = job.tally.counts.tasks
+    found = job.task_counts.counts.tasks
     return {**found, "completed": found["succeeded"] + found["failed"], "total": sum(found.values())}
 
 

@@ -9,7 +9,7 @@ from local.batch_emulator.keeper import Keeper
 from local.batch_emulator.persistence.rows import batch_of
 from local.batch_emulator.persistence.store import Store
 from local.batch_emulator.protocol.auth import DEVELOPMENT_KEY
-from local.batch_emulator.state.change_log import ROOT, Notes, Numbered
+from local.batch_emulator.state.change_log import ROOT, Changes, Numbered
 from tests.emulator.support.direct import Direct
 
 POOL = {"id": "pool", "vmSize": "standard_d2s_v5", "targetDedicatedNodes": 2, "taskSlotsPerNode": 2}
@@ -64,7 +64,7 @@ def rows_of(store: Store) -> set[Row]:
 
 def everything(emulator: Emulator) -> set[Row]:
     """Returns the rows that a store must have, by visiting all objects."""
-    notes = Notes()
+    notes = Changes()
     for simulation in emulator.simulations.values():
         account = simulation.account
         notes.there[account] = ROOT
@@ -75,8 +75,8 @@ def everything(emulator: Emulator) -> set[Row]:
         for job in account.jobs.values():
             notes.there |= dict.fromkeys(job.tasks, job)
             notes.there |= dict.fromkeys(job.sides.values(), job)
-    notes.planned = {number: (due, happening) for due, number, happening in emulator.agenda._due}
-    rows = orjson.loads(batch_of(notes, emulator.places, None).there)
+    notes.planned = {number: (due, event) for due, number, event in emulator.event_queue._due}
+    rows = orjson.loads(batch_of(notes, emulator.owners, None).there)
     return {(owner, number, kind, _shape(orjson.dumps(row))) for owner, number, kind, row in rows if number}
 
 

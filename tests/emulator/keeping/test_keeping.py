@@ -59,7 +59,7 @@ def test_what_was_due_meanwhile_happens_at_the_start_with_stamps_of_the_start(tm
     kept.emulator.clock.move_to(kept.emulator.clock.now + outage * 10_000_000)
     start = kept.emulator.truth()["time"]
     assert not kept.rows("/jobs/job/tasks", filter="state eq 'completed'")
-    kept.emulator.agenda.run_due()
+    kept.emulator.event_queue.run_due()
     rows = kept.rows("/jobs/job/tasks", filter=f"stateTransitionTime ge DateTime'{start}'")
     assert [row["state"] for row in rows] == ["completed"] * 4
 
@@ -104,7 +104,7 @@ def test_of_the_turns_that_a_schedule_missed_only_the_last_makes_a_job(tmp_path:
     kept.flush()
     kept.restart()
     kept.emulator.clock.move_to(kept.emulator.clock.now + 5 * 3600 * 10_000_000)
-    while kept.emulator.agenda.run_due():
+    while kept.emulator.event_queue.run_due():
         continue
     assert [row["id"] for row in kept.rows("/jobs")] == ["hourly:job-1", "hourly:job-2"]
     (schedule,) = kept.rows("/jobschedules")

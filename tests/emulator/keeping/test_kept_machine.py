@@ -46,7 +46,7 @@ class KeptMachine(Machine):
         assert there - stored == set()
         for job in self.direct.emulator.simulations["demo"].account.jobs.values():
             rows = self.direct.store.rows(job.number)
-            assert job.links._satisfied == {row.split('"')[1] for _, kind, row in rows if kind == "satisfied"}
+            assert job.dependencies._satisfied == {row.split('"')[1] for _, kind, row in rows if kind == "satisfied"}
 
     def teardown(self) -> None:
         if hasattr(self, "direct"):

@@ -6,7 +6,7 @@ from local.batch_emulator.core.collation import ORDERS
 from local.batch_emulator.core.stamps import SECOND
 from local.batch_emulator.emulator import Emulator
 from local.batch_emulator.entities import Job, Task
-from local.batch_emulator.entities.task_counts import Tally
+from local.batch_emulator.entities.task_counts import TaskCounts
 from local.batch_emulator.entities.task_set import TaskSet
 from local.batch_emulator.filtering.filter_rows import TASKS
 from local.batch_emulator.filtering.filters import compile_filter
@@ -58,7 +58,7 @@ def _task(number: int) -> Task:
 
 
 def test_counts_of_the_past_are_kept_only_while_they_lag() -> None:
-    tally, lag = Tally(), 10 * SECOND
+    tally, lag = TaskCounts(), 10 * SECOND
     for second in range(100):
         tally.move(2, before=None, after="active", now=second * SECOND, lag=lag)
     assert tally.seen(99 * SECOND, lag).tasks["active"] == 90

@@ -57,11 +57,11 @@ async def test_whatever_happens_is_told_in_the_shapes_that_are_documented(steppe
     await stepped.advance(30)
     formula = {"autoScaleFormula": "$TargetDedicatedNodes=0;", "autoScaleEvaluationInterval": "PT5M"}
     assert (await stepped.call("POST", "/pools/scaled/enableautoscale", formula)).status == 200
-    found = [record for record in log.take() if record["operationName"] in log.told]
+    found = [record for record in log.take() if record["operationName"] in log.recorded]
     fresh = {json.dumps([one["operationName"], one["properties"]], sort_keys=True): one for one in found}
-    assert Counter(one["operationName"] for one in fresh.values()) == log.told
+    assert Counter(one["operationName"] for one in fresh.values()) == log.recorded
     documented = {path.name.removesuffix(".json") for path in conformance("batch-events").glob("*Event.json")}
-    assert set(log.told) == documented
+    assert set(log.recorded) == documented
     for record in fresh.values():
         body = json.loads((conformance("batch-events") / f"{record['operationName']}.json").read_text())["body"]
         wanted = body.keys() - {"cloudServiceConfiguration", "maxTasksPerNode", "error"}
@@ -83,12 +83,12 @@ async def test_logs_are_written_by_the_hour_and_some_records_again(
     log = stepped.emulator.logs[0]
     (written,) = found.values()
     told = Counter(json.dumps([one["operationName"], one["properties"]], sort_keys=True) for one in written)
-    assert len(told) == sum(log.told.values())
+    assert len(told) == sum(log.recorded.values())
     assert 0.01 < log.repeated / len(told) < 0.06
     assert sum(told.values()) == len(told) + log.repeated
     assert len({one["time"] for one in written}) > len(told) / 2
     assert (await stepped.control("GET", "log"))["demo"] == {
-        "told": dict(sorted(log.told.items())),
+        "told": dict(sorted(log.recorded.items())),
         "repeated": log.repeated,
         "lost": 0,
     }
@@ -144,4 +144,4 @@ async def test_nothing_is_logged_until_somebody_writes_it(stepped: Driver) -> No
     await stepped.add_pool(nodes=1)
     await stepped.advance(60)
     log = stepped.emulator.logs[0]
-    assert (log.take(), sum(log.told.values())) == ([], 0)
+    assert (log.take(), sum(log.recorded.values())) == ([], 0)

@@ -24,7 +24,7 @@ from local.batch_emulator.exports.telemetry_blocks import Block, Packer, text_of
 from local.batch_emulator.exports.telemetry_writer import TelemetryWriter
 from local.batch_emulator.protocol.auth import DEVELOPMENT_KEY
 from local.batch_emulator.telemetry.hardware import Origin, machine_of
-from local.batch_emulator.telemetry.samplers import MOST_NODES, Ending, Glimpse
+from local.batch_emulator.telemetry.samplers import MOST_NODES, Ending, NodeSample
 from local.batch_emulator.telemetry.startup_records import secrets_of
 from tests.emulator.conftest import START
 from tests.emulator.storage.deaf_storage import deaf
@@ -177,7 +177,7 @@ async def test_a_node_that_is_told_to_go_writes_all_it_has(
 def test_a_life_whose_end_nobody_saw_is_not_mixed_with_the_next() -> None:
     packer = Packer("demo", "1", 5)
     lives = [Origin("pool", "node", life, machine_of("d2s"), False, "10.0.0.4", 0, 0) for life in (1, 2)]
-    told = [packer.pack([Glimpse(life, 0, at, False, ())]) for at, life in enumerate(lives)]
+    told = [packer.pack([NodeSample(life, 0, at, False, ())]) for at, life in enumerate(lives)]
     assert [ONCE in blocks[0].records[0]["tags"] for blocks in told] == [True, True]
 
 
@@ -187,8 +187,8 @@ async def test_the_same_seed_measures_the_same() -> None:
         emulator.watch_nodes(5)
         simulation = emulator.simulations["demo"]
         simulation.pools.create("pool", {"id": "pool", "vmSize": "standard_d4s_v5", "targetDedicatedNodes": 2})
-        emulator.agenda.advance(120)
-        return [block.frame for block in Packer("demo", str(seed), 5).pack(simulation.watch.take())]
+        emulator.event_queue.advance(120)
+        return [block.frame for block in Packer("demo", str(seed), 5).pack(simulation.sampler.take())]
 
     assert len(written(1)) > 4
     assert written(1) == written(1)
@@ -254,7 +254,7 @@ async def test_what_is_being_packed_when_the_writer_is_closed_is_written(
 ) -> None:
     pack, begun = Packer.pack, threading.Event()
 
-    def slowly(packer: Packer, found: Iterable[Glimpse | Ending]) -> list[Block]:
+    def slowly(packer: Packer, found: Iterable[NodeSample | Ending]) -> list[Block]:
         begun.set()
         time.sleep(0.3)
         return pack(packer, found)

@@ -30,7 +30,7 @@ class Direct:
         )
 
     def advance(self, seconds: float) -> None:
-        self.emulator.agenda.advance(seconds)
+        self.emulator.event_queue.advance(seconds)
 
     def call(self, method: str, path: str, body: Any = None, **query: str) -> tuple[int, Any]:
         """Returns status, and the body or the error's code.

@@ -106,7 +106,7 @@ class TwoAccounts:
             for name in ACCOUNTS:
                 await self._stage(name)
             for _ in range(_STEPS):
-                self.emulator.agenda.advance(_STEP_SECONDS)
+                self.emulator.event_queue.advance(_STEP_SECONDS)
                 await asyncio.to_thread(self._poll, app)
             await log.flush()
         found = {name: await asyncio.to_thread(self._ids, app, name) for name in ACCOUNTS}

@@ -54,11 +54,11 @@ async def test_the_api_shows_what_the_emulator_says_it_logged(world: World, writ
     world.advance(600)  # when records are repeated
     await writer.flush()
     log = world.emulator.logs[0]
-    assert log.told["TaskStartEvent"] == 33
+    assert log.recorded["TaskStartEvent"] == 33
     assert log.repeated
     await world.app.fire("tick")
     shown = await events(world, f"&from={began}")
-    assert Counter(event["kind"] for event in shown) == log.told
+    assert Counter(event["kind"] for event in shown) == log.recorded
     assert [event["time"] for event in shown] == sorted((event["time"] for event in shown), reverse=True)
 
 

@@ -87,7 +87,7 @@ async def test_the_api_shows_what_the_emulators_nodes_wrote(world: World, azurit
         await writer.flush()
     await world.poll()
     await world.app.fire("tick")
-    written = world.emulator.watches["demo"].written.told["nodes"]
+    written = world.emulator.samplers["demo"].written.totals["nodes"]
     assert len(written) == 2
     for node, told in written.items():
         path = f"accounts/demo/pools/pool/nodes/{node}/telemetry?step=PT1H"
