@@ -129,7 +129,7 @@ class Scenarios:
         count, table = self.stack.count, self.app.tables["tasks"]
         changed = max(1, count // 100)
         for some in batched(range(count), 100_000, strict=False):
-            await self._write_entities(some, tries=_TRIES)
+            await self._write_entities(some)
             _tell(f"one entity per task: {some[-1] + 1:,} entities written")
         await self._rested(table)
         start = count // 3
@@ -170,7 +170,7 @@ class Scenarios:
         except TimeoutError as error:
             raise TimeoutError(f"storage doesn't answer {_PATIENCE} s after all was written") from error
 
-    async def _write_entities(self, numbers: Sequence[int], *, tries: int = 1) -> None:
+    async def _write_entities(self, numbers: Sequence[int]) -> None:
         """Writes a hundred entities per transaction, some transactions in parallel, in one partition.
 
         A transaction that storage cuts off is retried, which is safe here; the SDK doesn't repeat a POST.
@@ -180,7 +180,7 @@ class Scenarios:
         async def write(some: Sequence[int]) -> None:
             rows = [{"PartitionKey": self.stack.job, "RowKey": _name(number), **_ENTITY} for number in some]
             async with gate:
-                for _ in range(tries - 1):
+                for _ in range(_TRIES - 1):
                     with suppress(*_CUT_OFF):
                         await table.submit_transaction([("upsert", row) for row in rows])
                         return
