@@ -1,7 +1,8 @@
 """Reads lists and single resources of one Batch account without the SDK's models; follows pages, counts requests."""
 
-from collections.abc import AsyncGenerator, Callable, Collection
+from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Iterator
 from datetime import datetime
+from typing import Protocol
 from urllib.parse import quote, urlencode
 
 from shared.domain.core.next_links import NextLinks
@@ -67,6 +68,18 @@ class BatchLists:
             raise BatchAnswerError(
                 f"{self.account.endpoint} sent an answer that makes no sense to the request to {intent}: {error!r}"
             ) from error
+
+
+class Created(Protocol):
+    """Something that can be deleted and re-created under its id."""
+
+    @property
+    def creation_time(self) -> datetime: ...
+
+
+def existing_at[T: Created](date: datetime, listed: Iterable[T]) -> Iterator[T]:
+    """Yields what wasn't created after the second of `date`, as dates of responses are whole seconds."""
+    return (one for one in listed if one.creation_time.replace(microsecond=0) <= date)
 
 
 def query_of(fields: tuple[str, ...], condition: str | None = None, *, page: bool = True) -> str:

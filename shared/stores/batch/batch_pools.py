@@ -12,7 +12,7 @@ from shared.domain.pools.pools import PoolFacts
 from shared.errors import BatchAnswerError
 from shared.stores.batch.batch import BatchAccount
 from shared.stores.batch.batch_addresses import literal
-from shared.stores.batch.batch_lists import BatchLists, query_of
+from shared.stores.batch.batch_lists import BatchLists, existing_at, query_of
 from shared.stores.batch.batch_node_rows import NODE_FIELDS, RECENT, counts_of, known_nodes_of, nodes_of
 from shared.stores.batch.batch_pool_rows import POOL_FIELDS, pool_of, pools_of
 
@@ -23,6 +23,7 @@ _NO_POOL = ("PoolNotFound",)
 class PoolList:
     """All pools of an account, and the date of the list's first response; only later changes may be missing.
 
+    Pools created later, which further pages may show, are left out: nothing is known of them as of that date.
     `nonsense` are errors of invalid rows, by key.
     """
 
@@ -89,7 +90,7 @@ class BatchPools(BatchLists):
         pools = tuple(pool for page in found for pool in page.things)
         nonsense = {key_of(name): why for page in found for name, why in page.nonsense.items()}
         self._told.forget_others(self.account.key, {pool.id for pool in pools})
-        return PoolList(pools, dates[0], nonsense)
+        return PoolList(tuple(existing_at(dates[0], pools)), dates[0], nonsense)
 
     async def fetch_pool(self, pool_id: str) -> PoolFacts:
         """Returns one pool. Raises BatchMissingError if it doesn't exist, BatchError."""

@@ -9,7 +9,7 @@ from shared.domain.core.keys import key_of
 from shared.domain.schedules.schedules import ScheduleFacts
 from shared.errors import BatchAnswerError
 from shared.stores.batch.batch_addresses import literal
-from shared.stores.batch.batch_lists import BatchLists, query_of
+from shared.stores.batch.batch_lists import BatchLists, existing_at, query_of
 from shared.stores.batch.batch_schedule_rows import (
     SCHEDULE_FIELDS,
     SPECIFICATION_FIELDS,
@@ -26,6 +26,7 @@ _NO_SCHEDULE = ("JobScheduleNotFound",)
 class ScheduleList:
     """All job schedules of an account, and the date of the list's first response.
 
+    Schedules created later, which further pages may show, are left out: nothing is known of them as of that date.
     `nonsense` are errors of invalid rows, by key.
     """
 
@@ -47,7 +48,8 @@ class BatchSchedules(BatchLists):
         if not dates or dates[0] is None:
             raise BatchAnswerError(f"{self.account.endpoint} sent a list of job schedules that bears no date.")
         nonsense = {key_of(name): why for page in found for name, why in page.nonsense.items()}
-        return ScheduleList(tuple(schedule for page in found for schedule in page.things), dates[0], nonsense)
+        schedules = (schedule for page in found for schedule in page.things)
+        return ScheduleList(tuple(existing_at(dates[0], schedules)), dates[0], nonsense)
 
     async def fetch_schedule(self, schedule_id: str) -> ScheduleFacts:
         """Returns one job schedule. Raises BatchMissingError if it doesn't exist, BatchError."""

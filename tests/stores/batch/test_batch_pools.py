@@ -295,6 +295,24 @@ async def test_a_next_link_to_another_host_is_not_followed(service: Service, acc
     assert service.requests == 1
 
 
+async def test_a_pool_created_while_the_list_was_read_is_left_to_the_next_list(
+    service: Service, account: BatchAccount
+) -> None:
+    first, second = "Sat, 21 Nov 2026 12:00:00 GMT", "Sat, 21 Nov 2026 12:00:02 GMT"
+    link = f"{account.account.endpoint}/second"
+
+    async def answer(request: web.BaseRequest) -> web.StreamResponse:
+        if request.rel_url.path != "/second":
+            return web.Response(body=body(POOL, link=link), headers={"Date": first})
+        young = POOL | {"id": "Young", "creationTime": "2026-11-21T12:00:01.5Z"}
+        return web.Response(body=body(young), headers={"Date": second})
+
+    service.answer = answer
+    found = await BatchPools(account).fetch_pools()
+    assert [facts.id for facts in found.pools] == [POOL["id"]]
+    assert found.date == MOMENT.replace(microsecond=0)
+
+
 async def test_a_list_of_pools_without_a_date_is_refused(service: Service, account: BatchAccount) -> None:
     async def answer(_: web.BaseRequest) -> web.StreamResponse:
         return web.Response(body=body(POOL), headers={"Date": "some day"})

@@ -139,6 +139,24 @@ async def test_lists_go_on_over_short_and_empty_pages_and_ask_for_no_more_than_i
     assert specifications["$select"] == ["id,lastModified,jobSpecification"]
 
 
+async def test_a_schedule_created_while_the_list_was_read_is_left_to_the_next_list(
+    service: Service, account: BatchAccount
+) -> None:
+    first, second = "Sat, 21 Nov 2026 12:00:00 GMT", "Sat, 21 Nov 2026 12:00:02 GMT"
+    link = f"{account.account.endpoint}/second"
+
+    async def answer(request: web.BaseRequest) -> web.StreamResponse:
+        if request.rel_url.path != "/second":
+            return web.Response(body=body(SCHEDULE, link=link), headers={"Date": first})
+        young = SCHEDULE | {"id": "Young", "creationTime": "2026-11-21T12:00:01.5Z"}
+        return web.Response(body=body(young), headers={"Date": second})
+
+    service.answer = answer
+    found = await BatchSchedules(account).fetch_schedules()
+    assert [facts.id for facts in found.schedules] == [SCHEDULE["id"]]
+    assert found.date == MOMENT.replace(microsecond=0)
+
+
 async def test_a_list_of_schedules_without_a_date_is_refused(service: Service, account: BatchAccount) -> None:
     async def answer(_: web.BaseRequest) -> web.StreamResponse:
         return web.Response(body=body(SCHEDULE), headers={"Date": "some day"})
