@@ -172,6 +172,8 @@ class PoolRounds:
             if facts.creation_time <= this.t0():
                 this.pools[key] = self._first_seen(this, facts)
                 this.told.add(key)
+            else:
+                this.failures[key] = row.why
         except BatchMissingError:
             await self._nodes.delete(stored)
             await self._pools.delete(self._key, key, row.etag)

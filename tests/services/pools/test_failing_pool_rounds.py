@@ -192,6 +192,9 @@ def test_a_pool_made_anew_since_the_list_is_not_as_of_that_where_its_row_makes_n
     pools.processes[0] = pools.started()
     pools.poll(takes=3)
     assert pools.known().pools.keys() == set()
+    last = pools.known().last
+    assert last
+    assert "The pool 'Alpha' can't be read" in last.failures["alpha"]
     pools.wait(60)
     pools.poll()
     assert pools.known().pools.keys() == {"alpha"}
