@@ -88,8 +88,10 @@ class ScheduleRound:
 
 
 def look_is_due(last: ScheduleRound | None, schedules: Collection[Schedule], now: datetime, *, idle: timedelta) -> bool:
-    """Returns True where a schedule may change or the last poll failed; else whether `idle` has passed."""
+    """Returns True where a schedule may change, or the last poll failed or didn't reach all; else after `idle`."""
     if last is None or last.problem or any(schedule.is_live for schedule in schedules):
+        return True
+    if any(not schedule.deleted and schedule.key not in last.confirmations for schedule in schedules):
         return True
     return is_over(last.started_at, idle, now)
 

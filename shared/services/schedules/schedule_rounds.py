@@ -46,6 +46,7 @@ class ScheduleRounds:
         self._idle = idle
         self._horizon = horizon
         self._until: datetime | None = None
+        self._as_of: datetime | None = None
         self._there: frozenset[str] = frozenset()
         self._asked_for: set[str] = set()
         self._read_at: datetime | None = None
@@ -63,7 +64,7 @@ class ScheduleRounds:
         known = await self._load(started, anew=thorough)
         due = thorough or look_is_due(known.last, known.schedules.values(), started, idle=self._idle)
         if not due and not rests and known.last:
-            self._rest(known.last.started_at, known.schedules.values())
+            self._rest(known.last, known.schedules.values())
             if not await self._hears_of_others(heard):
                 return BesideEnd()
         warn_of(self._key, known.unreadable.values())
@@ -76,15 +77,20 @@ class ScheduleRounds:
             self._read_at = now
         return await self._store.load_known(self._key)
 
-    def _rest(self, since: datetime, schedules: Iterable[Schedule]) -> None:
+    def _rest(self, last: ScheduleRound, schedules: Iterable[Schedule]) -> None:
         """Sets the time until which only jobs of unknown schedules call for a poll."""
-        self._until = since + self._idle
+        self._until = last.started_at + self._idle
+        self._as_of = last.as_of or last.started_at
         self._there = frozenset(schedule.key for schedule in schedules if not schedule.deleted)
 
     async def _hears_of_others(self, heard: Heard) -> bool:
-        """Returns whether jobs of unknown schedules exist; once for each schedule, as it may be deleted by now."""
-        jobs = (await heard()).values()
-        others = {key_of(job.facts.schedule_id or "") for job in jobs if not job.deleted} - self._there
+        """Returns whether jobs of unknown schedules exist; once for each schedule, as it may be deleted by now.
+
+        A later job than the last poll is of an unknown one, too: completed schedules create none, re-created ones may.
+        """
+        jobs = [job.facts for job in (await heard()).values() if not job.deleted]
+        keys = [(key_of(facts.schedule_id or ""), facts.creation_time) for facts in jobs]
+        others = {key for key, made in keys if key not in self._there or (self._as_of and made > self._as_of)}
         news, self._asked_for = others - self._asked_for, others
         return bool(news)
 
@@ -102,7 +108,7 @@ class ScheduleRounds:
             _LOG.exception("A round over the job schedules of %s broke", self.source.account.id)
         done = await self._save(this, started, self.source.calls - calls)
         if not look_is_due(done, this.schedules.values(), started, idle=self._idle):
-            self._rest(started, this.schedules.values())
+            self._rest(done, this.schedules.values())
         return BesideEnd(this.throttled, f"Job schedules: {done.problem}" if done.problem else None)
 
     async def _list(self, this: SchedulesUnderWay) -> None:
@@ -178,11 +184,15 @@ class ScheduleRounds:
                 this.schedules[schedule.key] = schedule.specified(*found)
 
     async def _settle(self, this: SchedulesUnderWay) -> None:
-        """Records the run of the first counted job, while that job is known."""
+        """Records the run of the first counted job, while that job is known.
+
+        A job created after the list may be that of a schedule re-created since.
+        """
         wanted = [schedule for schedule in this.schedules.values() if schedule.telling_job]
         jobs = await this.heard() if wanted else {}
         for schedule in wanted:
-            if job := jobs.get(key_of(schedule.telling_job or "")):
+            job = jobs.get(key_of(schedule.telling_job or ""))
+            if job and this.date and job.facts.creation_time <= this.date:
                 this.schedules[schedule.key] = schedule.counted_from(job.facts.creation_time)
 
     async def _save(self, this: SchedulesUnderWay, started: datetime, calls: int) -> ScheduleRound:

@@ -316,6 +316,40 @@ def test_a_schedule_made_anew_since_the_list_is_left_to_the_next_look(world: Sch
     assert level_of(world) == "exact"
 
 
+def test_a_schedule_re_created_since_the_list_is_read_a_round_later_though_the_old_one_was_completed(
+    world: ScheduleWorld,
+) -> None:
+    world.create("Alpha", "completed")
+    world.wait(60)
+    world.look()
+    world.wait(1000)
+    world.delete("Alpha")
+    world.later(3 * 0.8, lambda: world.create("Alpha"))
+    assert world.look((0, 3.0)) == ["list", "get Alpha"]
+    world.wait(60)
+    assert world.look((1, 0.0)) == ["list", "specifications"]
+    assert world.known().schedules["alpha"].facts == world.service.there["alpha"]
+
+
+def test_a_job_of_a_schedule_re_created_under_a_completed_ones_id_calls_for_a_look(world: ScheduleWorld) -> None:
+    world.create("Alpha", "completed")
+    world.change("Alpha", recent_job="Alpha:job-1")
+    world.jobs = {"Alpha:job-1": world.now()}
+    world.wait(1)
+    world.look()
+    world.wait(60)
+    assert world.look() == []
+    world.delete("Alpha")
+    world.create("Alpha")
+    world.change("Alpha", recent_job="Alpha:job-1")
+    world.wait(60)
+    assert world.look() == []
+    world.jobs = {"Alpha:job-1": world.now()}
+    world.wait(60)
+    assert world.look() == ["list", "specifications"]
+    assert world.known().schedules["alpha"].facts == world.service.there["alpha"]
+
+
 def test_a_schedule_that_is_younger_than_the_list_and_as_of_that_is_noticed(
     world: ScheduleWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -501,9 +535,30 @@ def test_for_which_run_the_first_counted_job_was_made_is_noted_while_that_is_kno
     assert baseline
     assert (baseline.made, baseline.next_was_due) == (7, None)
     world.jobs = {"alpha:JOB-8": due + timedelta(seconds=seconds)}
+    world.wait(1)
     world.look()
     world.jobs = {}
     world.look()
     baseline = world.known().schedules["alpha"].baseline
     assert baseline
     assert baseline.next_was_due == was_due
+
+
+def test_a_job_of_a_re_created_schedule_does_not_count_as_the_earlier_ones(world: ScheduleWorld) -> None:
+    world.create("Alpha")
+    due = world.now() + timedelta(minutes=1)
+    world.change("Alpha", last_modified=world.now() + timedelta(seconds=1), next_run_time=due)
+    world.look()
+    world.wait(60)
+    world.change("Alpha", recent_job="Alpha:job-1", next_run_time=due + timedelta(minutes=1))
+
+    def create_anew() -> None:
+        world.delete("Alpha")
+        world.create("Alpha")
+        world.jobs = {"Alpha:job-1": world.now()}
+
+    world.later(4 * 0.8, create_anew)
+    world.look((0, 4.0))
+    baseline = world.known().schedules["alpha"].baseline
+    assert baseline
+    assert (baseline.made, baseline.next_was_due) == (0, None)
