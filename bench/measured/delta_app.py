@@ -57,6 +57,7 @@ class Scenarios:
         self.stack = stack
         self.app = App(stack, overlap)
         self.reader = Reader(stack)
+        self.cut_off = 0  # writes, by storage
 
     async def main(self, *, models: bool = True) -> dict[str, Any]:
         """Measures a first read in id order, deltas, memory, and then the alternatives."""
@@ -153,11 +154,22 @@ class Scenarios:
             await self._write_entities(far)
 
         found = {
-            "contiguous": (await _spent(rewrite_neighbours)).wall,
-            "random": (await _spent(rewrite_any)).wall,
+            "contiguous": (await self._unbroken(rewrite_neighbours)).wall,
+            "random": (await self._unbroken(rewrite_any)).wall,
         }
         _tell(f"one entity per task, {changed:,} changed: {found}")
         return found
+
+    async def _unbroken(self, rewrite: Callable[[], Awaitable[object]]) -> Spent:
+        """Measures a rewrite in which storage cuts off no write: such waits aren't the compared store's cost."""
+        for _ in range(_TRIES):
+            before = self.cut_off
+            spent = await _spent(rewrite)
+            if self.cut_off == before:
+                return spent
+            _tell(f"one entity per task: storage cut off {self.cut_off - before} writes; measured again")
+            await self._rested(self.app.tables["tasks"])
+        raise TimeoutError(f"storage cut off writes in each of {_TRIES} measured rewrites")
 
     async def _rested(self, table: TableClient) -> None:
         """Waits until storage answers: it may stall for longer than connections live, to save that much."""
@@ -181,8 +193,11 @@ class Scenarios:
             rows = [{"PartitionKey": self.stack.job, "RowKey": _name(number), **_ENTITY} for number in some]
             async with gate:
                 for _ in range(_TRIES - 1):
-                    with suppress(*_CUT_OFF):
+                    try:
                         await table.submit_transaction([("upsert", row) for row in rows])
+                    except _CUT_OFF:
+                        self.cut_off += 1
+                    else:
                         return
                 await table.submit_transaction([("upsert", row) for row in rows])
 
