@@ -14,9 +14,10 @@ surviving objects are a quarter of the old ones, which never happens in a host t
 every two minutes, after the next collection of new objects. It takes some 50 ms, and returning memory may take as long
 again.
 
-Free memory can be returned only where nothing live lies between. So all threads share one heap of the C library (it
-would create up to eight a core, each with its own holes), and large blocks, such as bodies and packed columns, always
-come from the system and return to it at once. By default they do so only until the first large one is freed.
+Free memory can be returned only where nothing live lies between. So threads share one heap of the C library (it would
+create up to eight a core, each with its own holes), and large blocks, such as bodies and packed columns, always come
+from the system and return to it at once. By default they do so only until the first large one is freed. Heaps of
+threads that began before stay and are shared, too; if there are more than eight by then, the limit has no effect.
 """
 
 import asyncio
@@ -74,7 +75,7 @@ class _FullNowAndThen:
 
 
 def _keep_free_memory_together() -> None:
-    """Makes glibc use one heap for all threads, and the system for large blocks; other C libraries lack the call."""
+    """Makes glibc create no more heaps, and use the system for large blocks; other C libraries lack the call."""
     import ctypes
 
     set_parameter = getattr(ctypes.CDLL(None), "mallopt", None)
