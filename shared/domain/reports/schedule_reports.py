@@ -45,10 +45,24 @@ def by_schedule(reports: Iterable[JobReport]) -> dict[str, list[JobReport]]:
     return found
 
 
-def own_jobs(schedule: Schedule, jobs: Iterable[JobReport]) -> tuple[JobReport, ...]:
-    """Returns the jobs that a schedule created, latest first, without those of an earlier schedule with the same id."""
-    own = [report for report in jobs if report.job.facts.creation_time >= schedule.facts.creation_time]
+def own_jobs(schedule: Schedule, jobs: Iterable[JobReport], as_of: datetime) -> tuple[JobReport, ...]:
+    """Returns the jobs that a schedule created, latest first, without those of another schedule with the same id.
+
+    It had created its numbered jobs by `as_of`, when it was known to be as stored. So one of these that is younger was
+    created by a schedule that has the id since.
+    """
+    made = schedule.facts.jobs_made or 0
+    own = [
+        report
+        for report in jobs
+        if report.job.facts.creation_time >= schedule.facts.creation_time
+        and not (_is_younger(report, as_of) and (job_number(report.job.facts.id) or made + 1) <= made)
+    ]
     return tuple(sorted(own, key=lambda report: (report.job.facts.creation_time, report.job.key), reverse=True))
+
+
+def _is_younger(report: JobReport, as_of: datetime) -> bool:
+    return report.job.facts.creation_time.replace(microsecond=0) > as_of  # dates of responses are whole seconds
 
 
 def times_made(jobs: Iterable[JobReport]) -> dict[int, datetime]:
@@ -98,6 +112,7 @@ class ScheduleReport:
 
 def report_of(account: Account, schedule: Schedule, verdict: Verdict, jobs: Iterable[JobReport]) -> ScheduleReport:
     """Returns the report of a schedule, given the jobs under its id."""
-    own = own_jobs(schedule, jobs)
-    missed = missed_runs(schedule, times_made(own), verdict.as_of or schedule.seen_at)
+    as_of = verdict.as_of or schedule.seen_at
+    own = own_jobs(schedule, jobs, as_of)
+    missed = missed_runs(schedule, times_made(own), as_of)
     return ScheduleReport(account, schedule, verdict, own, totals_of(schedule, own), missed)

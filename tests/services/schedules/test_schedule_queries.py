@@ -5,7 +5,10 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import cast
 
+from shared.domain.jobs.jobs import Job, JobFacts
+from shared.domain.jobs.verdicts import Verdict
 from shared.domain.reports.reports import JobReport
+from shared.domain.reports.schedule_reports import report_of
 from shared.domain.schedules.schedules import Recurrence, ScheduleFacts, first_seen
 from shared.services.queries.queries import Queries
 from shared.services.queries.schedule_queries import ScheduleQueries
@@ -53,3 +56,17 @@ def test_schedules_are_read_before_the_jobs_that_they_made() -> None:
         assert alone.totals.unknown == 1
 
     asyncio.run(story())
+
+
+def test_a_job_of_a_re_created_schedule_is_not_one_of_the_earlier_ones() -> None:
+    later = _NOW + timedelta(minutes=1)
+    facts = replace(_FACTS, recent_job="Nightly:job-1", next_run_time=later)
+    schedule = replace(first_seen(_FACTS, _NOW), facts=facts)
+    exact = Verdict(_NOW, "fullRead", "exact", ".")
+
+    def job(number: int, made: datetime) -> JobReport:
+        return JobReport(ACCOUNT, Job(JobFacts(f"Nightly:job-{number}", made, "active", made)), exact)
+
+    for made, unknown in ((_NOW + timedelta(milliseconds=900), 0), (later, 1)):
+        report = report_of(ACCOUNT, schedule, exact, [job(1, made), job(2, later)])
+        assert (report.totals.unknown, report.totals.is_exact, len(report.jobs)) == (unknown, not unknown, 2 - unknown)
