@@ -102,8 +102,10 @@ def ensure(display_name: str, call: Az) -> str:
     client_id = str(app["appId"])
     if found and missing_roles(app):
         _add_roles(app, app_roles(), call)
-    call("ad", "app", "update", "--id", client_id, "--identifier-uris", f"api://{client_id}")
-    _expose(str(app["id"]), call)
+    identifier, held = f"api://{client_id}", app.get("identifierUris") or []
+    if identifier not in held:
+        call("ad", "app", "update", "--id", client_id, "--identifier-uris", *held, identifier)
+    _expose(str(app["id"]), app.get("api") or {}, call)
     if not call("ad", "sp", "list", "--filter", f"appId eq '{client_id}'"):
         call("ad", "sp", "create", "--id", client_id)
     call("ad", "sp", "update", "--id", client_id, "--set", "appRoleAssignmentRequired=true")
@@ -111,11 +113,11 @@ def ensure(display_name: str, call: Az) -> str:
 
 
 def _create(display_name: str, call: Az) -> Mapping[str, Any]:
-    made: Mapping[str, Any] = _with_roles(
+    made: Mapping[str, Any] = _with_file(
         app_roles(),
         call,
         *("ad", "app", "create", "--display-name", display_name, "--sign-in-audience", "AzureADMyOrg"),
-        *("--enable-id-token-issuance", "true"),
+        *("--enable-id-token-issuance", "true", "--app-roles"),
     )
     return made
 
@@ -132,27 +134,40 @@ def _add_roles(app: Mapping[str, Any], roles: Sequence[Mapping[str, object]], ca
     wanted = {role["value"] for role in roles}
     kept = [{**role, "isEnabled": True} if role["value"] in wanted else role for role in held]
     added = [role for role in roles if role["value"] not in values]
-    _with_roles([*kept, *added], call, "ad", "app", "update", "--id", str(app["appId"]))
+    _with_file([*kept, *added], call, "ad", "app", "update", "--id", str(app["appId"]), "--app-roles")
 
 
-def _with_roles(roles: Sequence[Mapping[str, object]], call: Az, *command: str) -> Any:
+def _with_file(content: Any, call: Az, *command: str) -> Any:
+    """Runs a command whose last argument is a file, as texts of a registration may have what cmd.exe interprets."""
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "roles.json"
-        file.write_text(json.dumps(roles), encoding="utf-8")
-        return call(*command, "--app-roles", f"@{file}")
+        file = Path(folder) / "content.json"
+        file.write_text(json.dumps(content), encoding="utf-8")
+        return call(*command, f"@{file}")
 
 
-def _expose(object_id: str, call: Az) -> None:
-    """Tokens of version 2, whose issuer the app's sign-in expects; the Azure CLI may ask for them, for scripts."""
-    exposed = {"requestedAccessTokenVersion": 2, "oauth2PermissionScopes": [_SCOPE]}
-    trusted = [{"appId": _AZURE_CLI, "delegatedPermissionIds": [_SCOPE["id"]]}]
+def _expose(object_id: str, held: Mapping[str, Any], call: Az) -> None:
+    """Tokens of version 2, whose issuer the app's sign-in expects; the Azure CLI may ask for them, for scripts.
+
+    Other scopes and programs are kept: Microsoft Graph refuses to remove a scope that is switched on.
+    """
+    value = _SCOPE["value"]
+    shown = [{key: each[key] for key in _SCOPE if key in each} for each in held.get("oauth2PermissionScopes") or []]
+    scopes = [{**each, "isEnabled": True} if each["value"] == value else each for each in shown]
+    if value not in {each["value"] for each in scopes}:
+        scopes.append(_SCOPE)
+    wanted = {each["id"] for each in scopes if each["value"] == value}
+    programs = held.get("preAuthorizedApplications") or []
+    others = [each for each in programs if each["appId"] != _AZURE_CLI]
+    wanted |= {each for program in programs if program not in others for each in program["delegatedPermissionIds"]}
+    exposed = {"requestedAccessTokenVersion": 2, "oauth2PermissionScopes": scopes}
+    trusted = [*others, {"appId": _AZURE_CLI, "delegatedPermissionIds": sorted(wanted)}]
     for api in (exposed, {"preAuthorizedApplications": trusted}):
         _ask_graph("PATCH", f"applications/{object_id}", {"api": api}, call)
 
 
 def _ask_graph(method: str, path: str, body: Mapping[str, Any], call: Az) -> None:
     graph = cloud(call)["endpoints"]["microsoftGraphResourceId"].rstrip("/")
-    call("rest", "--method", method, "--uri", f"{graph}/v1.0/{path}", "--body", json.dumps(body))
+    _with_file(body, call, "rest", "--method", method, "--uri", f"{graph}/v1.0/{path}", "--body")
 
 
 def connect(client_id: str, url: str, principal_id: str, call: Az) -> None:

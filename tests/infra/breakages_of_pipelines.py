@@ -187,6 +187,7 @@ PIPELINE_BREAKAGES = (
     Breakage("azd needs no login", _TOOLS, 'if answer["status"] != "success"', "if not answer"),
     Breakage("a role that is switched off is granted", _SIGN_IN, 'if each.get("isEnabled", True)}', "}"),
     Breakage("roles of the operator are lost", _SIGN_IN, "[*kept, *added]", "[*added]"),
+    Breakage("scopes of the operator are lost", _SIGN_IN, 'in held.get("oauth2PermissionScopes") or []', "in []"),
     Breakage(
         "other domains can't sign in any more",
         _SIGN_IN,

@@ -161,18 +161,43 @@ def test_a_registration_is_made_once_with_both_roles(capsys: pytest.CaptureFixtu
     assert "--sign-in-audience AzureADMyOrg --enable-id-token-issuance true" in created
     assert az.called(f"ad app update --id {CLIENT} --identifier-uris api://{CLIENT}")
     assert az.called(f"ad sp create --id {CLIENT}")
-    version, trusted = az.called(f"rest --method PATCH --uri https://graph.microsoft.com/v1.0/applications/{OBJECT} ")
-    exposed = json.loads(version.partition("--body ")[2])["api"]
+    asked = az.called(f"rest --method PATCH --uri https://graph.microsoft.com/v1.0/applications/{OBJECT} --body @")
+    version, trusted = az.files[1:]
+    assert len(asked) == 2
+    exposed = version["api"]
     assert exposed["requestedAccessTokenVersion"] == 2
     (scope,) = exposed["oauth2PermissionScopes"]
     assert (scope["value"], scope["type"], scope["isEnabled"]) == ("user_impersonation", "User", True)
-    (only,) = json.loads(trusted.partition("--body ")[2])["api"]["preAuthorizedApplications"]
+    (only,) = trusted["api"]["preAuthorizedApplications"]
     assert only["appId"] == "04b07795-8ddb-461a-bbee-02f9e1bf7b46", "which is the Azure CLI"
     assert only["delegatedPermissionIds"] == [scope["id"]]
     assert az.called(f"ad sp update --id {CLIENT} --set appRoleAssignmentRequired=true")
     again = Az(ad_app_list=[REGISTRATION], ad_sp_list=[{}])
     assert app_registration.main(["ensure", "--name", "batchscope-dev"], again) == 0
-    assert again.called("ad app create") == again.called("ad sp create") == again.files == []
+    assert again.called("ad app create") == again.called("ad sp create") == []
+    assert not [call for call in again.calls if "--app-roles" in call]
+
+
+def test_what_else_a_registration_exposes_is_kept() -> None:
+    own = {"value": "user_impersonation", "id": "s-1", "isEnabled": False, "type": "Admin", "origin": "Application"}
+    other = {"value": "Other.Read", "id": "s-2", "isEnabled": True, "adminConsentDescription": "Reads (a & b)."}
+    program = {"appId": "a-1", "delegatedPermissionIds": ["s-2"]}
+    api = {"oauth2PermissionScopes": [own, other], "preAuthorizedApplications": [program]}
+    held = {**REGISTRATION, "identifierUris": ["api://batch.example"], "api": api}
+    az = Az(ad_app_list=[held], ad_sp_list=[{}])
+    assert app_registration.main(["ensure", "--name", "x"], az) == 0
+    assert az.called(f"ad app update --id {CLIENT} --identifier-uris api://batch.example api://{CLIENT}")
+    exposed, trusted = (file["api"] for file in az.files)
+    (first, second) = exposed["oauth2PermissionScopes"]
+    assert first == {"value": "user_impersonation", "id": "s-1", "isEnabled": True, "type": "Admin"}
+    assert second == other
+    cli = {"appId": "04b07795-8ddb-461a-bbee-02f9e1bf7b46", "delegatedPermissionIds": ["s-1"]}
+    assert trusted["preAuthorizedApplications"] == [program, cli]
+    done = {"oauth2PermissionScopes": [first, second], "preAuthorizedApplications": [program, cli]}
+    again = Az(ad_app_list=[{**held, "identifierUris": [f"api://{CLIENT}"], "api": done}], ad_sp_list=[{}])
+    assert app_registration.main(["ensure", "--name", "x"], again) == 0
+    assert again.called("ad app update") == []
+    assert [file["api"] for file in again.files] == [exposed, trusted]
 
 
 def test_roles_that_a_registration_lacks_are_added_to_those_that_it_has() -> None:
@@ -181,7 +206,7 @@ def test_roles_that_a_registration_lacks_are_added_to_those_that_it_has() -> Non
     az = Az(ad_app_list=[{**REGISTRATION, "appRoles": held}], ad_sp_list=[{}])
     assert app_registration.main(["ensure", "--name", "batchscope-dev"], az) == 0
     assert az.called(f"ad app update --id {CLIENT} --app-roles @")
-    ((kept, reader, operator),) = az.files
+    (kept, reader, operator), *_ = az.files
     assert kept == {"value": "Alpha.Reader", "id": "r-3", "isEnabled": False}
     assert reader == {"value": "Reader", "id": "r-1", "isEnabled": True, "displayName": "Reads"}
     assert operator == app_registration.app_roles()[1]
@@ -227,11 +252,12 @@ def test_a_program_is_given_an_app_role_of_the_registration() -> None:
     az = Az(ad_app_show={"appRoles": HELD}, ad_sp_show={"id": "sp-1"})
     assert app_registration.main(GRANT, az) == 0
     (asked,) = az.called("rest")
-    address, _, body = asked.partition(" --body ")
+    address, _, body = asked.partition(" --body @")
     assert (
         address == "rest --method POST --uri https://graph.microsoft.com/v1.0/servicePrincipals/sp-1/appRoleAssignedTo"
     )
-    assert json.loads(body) == {"principalId": "p-1", "resourceId": "sp-1", "appRoleId": "r-1"}
+    assert body
+    assert az.files == [{"principalId": "p-1", "resourceId": "sp-1", "appRoleId": "r-1"}]
 
 
 @pytest.mark.parametrize(
