@@ -95,7 +95,8 @@ def require_directory(subscription: str | None, call: Az) -> None:
 
 def ensure(display_name: str, call: Az) -> str:
     """The client id of the registration of that name, made if need be. Nobody without a role gets in."""
-    found = call("ad", "app", "list", "--filter", f"displayName eq '{display_name}'")
+    quoted = display_name.replace("'", "''")
+    found = call("ad", "app", "list", "--filter", f"displayName eq '{quoted}'")
     if len(found) > 1:
         raise CommandError(f"There are {len(found)} app registrations named {display_name}; keep one.")
     app = found[0] if found else _create(display_name, call)

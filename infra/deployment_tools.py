@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import shutil
 from collections.abc import Iterator
 
@@ -121,9 +122,10 @@ def registration(deployment: Deployment) -> Iterator[str]:
         yield f"AUTH_CLIENT_ID is {client_id}, and there is no such app registration in this tenant. {make}"
         return
     if missing := missing_roles(found):
+        name = shlex.quote(str(found.get("displayName")))
         yield (
             f"The app registration {client_id} lacks the app roles {', '.join(missing)}. "
-            f"`python3 dev.py infra app-registration ensure --name {found.get('displayName')}` adds them."
+            f"`python3 dev.py infra app-registration ensure --name {name}` adds them."
         )
 
 

@@ -166,6 +166,10 @@ FIVE = {"value": [{"name": f"other-{number}"} for number in range(5)]}
             {"az ad app show": {"displayName": "own", "appRoles": [{"value": "Reader"}]}},
             "lacks the app roles Operator. `python3 dev.py infra app-registration ensure --name own` adds them.",
         ),
+        (
+            {"az ad app show": {"displayName": "Batchscope of ours", "appRoles": []}},
+            "`python3 dev.py infra app-registration ensure --name 'Batchscope of ours'` adds them.",
+        ),
         ({f"{GET} {SCOPE}{PERMISSIONS}": CONTRIBUTOR}, "You may not give the app its roles"),
         ({f"{GET} {GROUP}{PERMISSIONS}": READER}, "You may not deploy what belongs to the account"),
         ({f"{GET} {ACCOUNT}{PERMISSIONS}": CONTRIBUTOR}, "You may not give the app a role on the account"),

@@ -212,6 +212,12 @@ def test_roles_that_a_registration_lacks_are_added_to_those_that_it_has() -> Non
     assert operator == app_registration.app_roles()[1]
 
 
+def test_a_name_with_an_apostrophe_is_looked_up_as_it_is() -> None:
+    az = Az(ad_app_list=[REGISTRATION], ad_sp_list=[{}])
+    assert app_registration.main(["ensure", "--name", "Ann's app"], az) == 0
+    assert az.called("ad app list") == ["ad app list --filter displayName eq 'Ann''s app'"]
+
+
 def test_two_registrations_of_one_name_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
     az = Az(ad_app_list=[{"appId": "a"}, {"appId": "b"}])
     assert app_registration.main(["ensure", "--name", "x"], az) == 1
