@@ -38,6 +38,8 @@ _SCOPE = {
 }
 _EXCHANGES = {"AzureUSGovernment": "USGov", "AzureChinaCloud": "China"}
 """How the audience of an exchanged token ends in clouds other than the public one."""
+_ISSUERS = {"AzureChinaCloud": "https://login.partner.microsoftonline.cn"}
+"""Who issues tokens in clouds where that isn't the address to sign in at (azure-dev #5912)."""
 _ALREADY_GRANTED = "Permission being assigned already exists"
 """How Microsoft Graph refuses to grant a role a second time."""
 _FAILURES = {
@@ -185,7 +187,7 @@ def _trust(client_id: str, principal_id: str, call: Az) -> None:
     """Lets the app's identity sign for the registration, by a credential that is made, or corrected."""
     name = f"{_CREDENTIAL}-{principal_id[:8]}"
     here = cloud(call)
-    login = here["endpoints"]["activeDirectory"].rstrip("/")
+    login = _ISSUERS.get(here["name"]) or here["endpoints"]["activeDirectory"].rstrip("/")
     wanted = {
         "issuer": f"{login}/{call('account', 'show')['tenantId']}/v2.0",
         "subject": principal_id,
@@ -197,7 +199,8 @@ def _trust(client_id: str, principal_id: str, call: Az) -> None:
     held = call(*command, "list", "--id", client_id) or []
     if any(all(each.get(key) == value for key, value in wanted.items()) for each in held):
         return
-    same = [each for each in held if each.get("name") == name or all(each.get(key) == wanted[key] for key in unique)]
+    same = [each for each in held if all(each.get(key) == wanted[key] for key in unique)]
+    same += [each for each in held if each.get("name") == name]
     if not same:
         call(*command, "create", "--id", client_id, "--parameters", json.dumps({"name": name, **wanted}))
     else:

@@ -32,6 +32,13 @@ GOVERNMENT = {
         "microsoftGraphResourceId": "https://graph.microsoft.us/",
     },
 }
+CHINA = {
+    "name": "AzureChinaCloud",
+    "endpoints": {
+        "activeDirectory": "https://login.chinacloudapi.cn",
+        "microsoftGraphResourceId": "https://microsoftgraph.chinacloudapi.cn",
+    },
+}
 """What `az cloud show` says."""
 
 
@@ -343,6 +350,25 @@ def test_a_registration_of_another_cloud_is_connected_there() -> None:
     asked = made.called("rest --method PATCH")
     assert len(asked) == 2
     assert all(f"--uri https://graph.microsoft.us/v1.0/applications/{OBJECT} " in call for call in asked)
+
+
+def test_in_china_tokens_have_another_issuer_than_the_address_to_sign_in_at() -> None:
+    az = Az(account_show={"tenantId": "t-1"}, cloud_show=CHINA, **{"ad_app_federated-credential_list": []})
+    assert app_registration.main(CONNECT, az) == 0
+    (created,) = az.called("ad app federated-credential create")
+    given = json.loads(created.partition("--parameters ")[2])
+    assert given["issuer"] == "https://login.partner.microsoftonline.cn/t-1/v2.0"
+    assert given["audiences"] == ["api://AzureADTokenExchangeChina"]
+
+
+def test_of_two_credentials_that_of_the_identity_is_corrected() -> None:
+    issuer = "https://login.microsoftonline.com/t-1/v2.0"
+    named = {"id": "c-1", "name": "batchscope-identity-p-1", "issuer": "https://other", "subject": "p-1"}
+    own = {"id": "c-2", "name": "own", "issuer": issuer, "subject": "p-1", "audiences": ["api://other"]}
+    az = Az(account_show={"tenantId": "t-1"}, **{"ad_app_federated-credential_list": [named, own]})
+    assert app_registration.main(CONNECT, az) == 0
+    (updated,) = az.called("ad app federated-credential update")
+    assert "--federated-credential-id c-2 " in updated
 
 
 @pytest.mark.parametrize("character", SPECIAL)
