@@ -135,6 +135,27 @@ def test_what_is_left_behind_is_deleted_by_the_names_that_a_deployment_gives(tmp
         assert any(call.startswith(wanted) for call in calls), wanted
 
 
+def test_the_role_of_what_if_is_deleted_after_its_assignments_in_each_subscription(tmp_path: Path) -> None:
+    (script,) = (script for script in SCRIPTS if 'delete --name "Batchscope what-if"' in script)
+    calls = [" ".join(command) for command in commands_of(script, tmp_path)]
+    last = calls.index("role definition delete --name Batchscope what-if")
+    assert [call for call in calls[:last] if "WHAT_IF_OBJECT_ID" in call] == [
+        f"role assignment delete --assignee WHAT_IF_OBJECT_ID --scope /subscriptions/{name}"
+        for name in ("SUBSCRIPTION_ID", "OTHER_SUBSCRIPTION_ID")
+    ]
+
+
+def test_the_page_says_which_shell_its_commands_are_for() -> None:
+    assert any(re.search(r"\S +# |in \$[A-Z]|\$\{\w+//", script) for script in SCRIPTS), "which zsh or sh would refuse"
+    assert "written for bash" in PAGE.partition("```")[0]
+
+
+def test_in_other_clouds_both_tools_are_signed_in_there() -> None:
+    section = PAGE.partition("\n## Other clouds\n")[2].partition("\n## ")[0]
+    assert "`az cloud set`" in section
+    assert "`azd config set cloud.name AzureUSGovernment`" in section
+
+
 def _filled_in(name: str) -> str:
     return name.replace("${environmentName}", "ENV").replace("${subscription().subscriptionId}", "SUBSCRIPTION_ID")
 

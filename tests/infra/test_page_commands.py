@@ -54,6 +54,7 @@ _AZ: Mapping[str, set[str]] = {
 }
 _AZD: Mapping[str, set[str]] = {
     "auth login": {"--tenant-id"},
+    "config set": set(),
     "deploy": {"--from-package"},
     "env new": set(),
     "env set": set(),
