@@ -79,7 +79,8 @@ def test_restrictions_of_addresses_are_lifted_by_the_property_that_set_them(tmp_
     (script,) = (script for script in SCRIPTS if "az resource update" in script and "Restrictions" in script)
     (command,) = commands_of(script, tmp_path)
     name, _, value = option(command, "--set").removeprefix("properties.siteConfig.").partition("=")
-    assert f"{name}: empty(allowedIpRanges)" in (HERE.root / "infra/modules/app.bicep").read_text(encoding="utf-8")
+    set_by = f"{name}: empty(allowedIpRanges) ? null : 'Deny'"
+    assert set_by in (HERE.root / "infra/modules/app.bicep").read_text(encoding="utf-8")
     assert value == "Allow"
 
 
