@@ -5,6 +5,7 @@ understood. It stands on the public grammar only; what the platform alone knows 
 from a short list of samples, and a property that isn't on it is refused as well.
 """
 
+import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -21,13 +22,15 @@ from tests.infra.bicep_syntax import (
     declarations,
     descendants,
     first_argument,
+    identifiers,
     is_key,
     named,
-    parse,
+    parse_source,
     plain,
     text,
 )
 
+_INNER_FILE = re.compile(rb"'([\w./-]+\.(?:bicep|json))'")
 _TYPES: dict[str, Any] = {"string": str, "int": int, "bool": bool, "object": dict, "array": list}
 
 
@@ -39,11 +42,13 @@ class File(Expressions):
     scope: Scope
     parameters: Mapping[str, Any]
     everything: list[Resource] = field(default_factory=list)
+    sources: Mapping[Path, bytes] = field(default_factory=dict)
     modules: list[Module] = field(default_factory=list)
     own: dict[str, list[Resource]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.root = parse(self.path)
+        self.sources = self.sources or read_sources(self.path)
+        self.root = parse_source(self.path.name, self.sources[self.path])
         found = declarations(self.root)
         self.symbols = {item.name: item for item in found if item.kind != "output"}
         self.output_nodes = {item.name: item for item in found if item.kind == "output"}
@@ -91,12 +96,8 @@ class File(Expressions):
                 todo.append(used)
         return {used for used in seen if self.symbols[used].kind in {"resource", "module"}} - {name}
 
-    def _used_by(self, name: str) -> set[str]:
-        return {
-            text(node)
-            for node in descendants(self.symbols[name].node)
-            if node.type == "identifier" and text(node) in self.symbols and not is_key(node)
-        } - {name}
+    def _used_by(self, name: str) -> frozenset[str]:
+        return (identifiers(self.symbols[name].node) & self.symbols.keys()) - {name}
 
     def unused(self) -> list[str]:
         """Parameters and variables that nothing uses."""
@@ -185,7 +186,7 @@ class File(Expressions):
         self.everything.append(made)
         self.own.setdefault(item.name, []).append(made)
         for inner in nested:
-            declared = declarations(_Holder(inner.children[0]))[0]  # type: ignore[arg-type]
+            declared = declarations(_Holder(inner.children[0]))[0]
             self._values[f"{item.name}::{declared.name}"] = self._make_resource(declared, declared.value, local, made)  # type: ignore[arg-type]
         return made
 
@@ -208,7 +209,7 @@ class File(Expressions):
     def _make_module(self, item: Declaration, node: Node, local: Local) -> Module:
         source = plain(child(item.node, "string"))
         path = self.path.parent / source
-        if source.startswith(("br", "ts:")) or not path.is_file():
+        if source.startswith(("br", "ts:")) or path not in self.sources:
             raise BicepError(f"{self.path.name}: {source} is not a file of this repository")
         body = self._object(node, local)
         if extra := body.keys() - {"name", "scope", "params", "dependsOn"}:
@@ -218,12 +219,42 @@ class File(Expressions):
         scope = body.get("scope", self.scope)
         if isinstance(scope, Resource):
             scope = Scope(self.scope.subscription, scope.name, self.scope.cloud)
-        file = File(path, scope, body.get("params", {})).deploy()
+        file = deploy(path, scope, body.get("params", {}))
         made = Module(item.name, body["name"], scope, file)
         self.modules.append(made)
         self.everything.extend(file.everything)
         self.own.setdefault(item.name, []).extend(file.everything)
         return made
+
+
+_DEPLOYED: dict[tuple[Any, ...], File] = {}
+"""Deployed files by all that decides what they deploy: the content of their files, scope and parameters."""
+
+
+def deploy(path: Path, scope: Scope, parameters: Mapping[str, Any]) -> File:
+    """A file deployed with parameters. It is evaluated once for all copies with the same content.
+
+    `path` of the file returned may be that of another copy: only its name has a meaning.
+    """
+    sources = read_sources(path)
+    content = tuple((os.path.relpath(name, path.parent), source) for name, source in sources.items())
+    key = (path.name, content, scope, repr(parameters))
+    if key not in _DEPLOYED:
+        _DEPLOYED[key] = File(path, scope, parameters, sources=sources).deploy()
+    return _DEPLOYED[key]
+
+
+def read_sources(path: Path) -> dict[Path, bytes]:
+    """The contents of a file and of all files that it names, directly or through others, by path."""
+    found: dict[Path, bytes] = {}
+    todo = [path]
+    while todo:
+        name = todo.pop()
+        if name not in found and name.is_file():
+            found[name] = name.read_bytes()
+            inner = _INNER_FILE.findall(found[name]) if name.suffix == ".bicep" else []
+            todo += [name.parent / match.decode() for match in inner]
+    return found
 
 
 class _Holder:

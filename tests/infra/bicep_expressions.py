@@ -18,6 +18,7 @@ class Expressions(ABC):
     """Works out the expressions of one file, which knows its symbols and what they stand for."""
 
     path: Path
+    sources: Mapping[Path, bytes]
     scope: Scope
     symbols: dict[str, Declaration]
     _values: dict[str, Any]
@@ -180,7 +181,7 @@ class Expressions(ABC):
 
     def _functions_here(self) -> dict[str, Callable[..., Any]]:
         return {
-            "loadJsonContent": lambda name: json.loads((self.path.parent / name).read_text(encoding="utf-8")),
+            "loadJsonContent": lambda name: json.loads(self.sources[self.path.parent / name]),
             "environment": lambda: environment_of(self.scope.cloud),
             "resourceGroup": self._resource_group,
             "subscription": lambda: {

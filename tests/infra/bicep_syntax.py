@@ -32,14 +32,17 @@ def _parser() -> tree_sitter.Parser:
     return tree_sitter.Parser(tree_sitter.Language(tree_sitter_bicep.language()))
 
 
+@cache
 def text(node: Node) -> str:
     return (node.text or b"").decode()
 
 
-def named(node: Node) -> list[Node]:
-    return [child for child in node.children if child.is_named and child.type not in _IGNORED]
+@cache
+def named(node: Node) -> tuple[Node, ...]:
+    return tuple(found for found in node.children if found.is_named and found.type not in _IGNORED)
 
 
+@cache
 def child(node: Node, *kinds: str) -> Node | None:
     return next((found for found in node.children if found.type in kinds), None)
 
@@ -52,9 +55,14 @@ def descendants(node: Node) -> Iterator[Node]:
 
 def parse(path: Path) -> Node:
     """The syntax tree of a file. Raises BicepError where the grammar is broken."""
-    root, broken = _parsed(path.read_bytes())
+    return parse_source(path.name, path.read_bytes())
+
+
+def parse_source(name: str, source: bytes) -> Node:
+    """The syntax tree of a file's content. Raises BicepError, which names the file, where the grammar is broken."""
+    root, broken = _parsed(source)
     if broken is not None:
-        raise BicepError(f"{path.name}:{broken.start_point[0] + 1}: this is not Bicep: {text(broken)[:40]!r}")
+        raise BicepError(f"{name}:{broken.start_point[0] + 1}: this is not Bicep: {text(broken)[:40]!r}")
     return root
 
 
@@ -87,7 +95,8 @@ class Declaration:
         return "".join(text(found).split()) if found else ""
 
 
-def declarations(root: Node) -> list[Declaration]:
+@cache
+def declarations(root: Node) -> tuple[Declaration, ...]:
     found: list[Declaration] = []
     decorators: dict[str, Node] = {}
     for node in named(root):
@@ -102,11 +111,17 @@ def declarations(root: Node) -> list[Declaration]:
             decorators = {}
         elif node.type not in _IGNORED:
             raise BicepError(f"line {node.start_point[0] + 1}: {node.type} is beyond this evaluator")
-    return found
+    return tuple(found)
 
 
 def is_key(node: Node) -> bool:
     return node.parent is not None and node.parent.type == "object_property" and node.parent.children[0] == node
+
+
+@cache
+def identifiers(node: Node) -> frozenset[str]:
+    """The names that are used anywhere in a part of a file; keys of objects are none."""
+    return frozenset(text(found) for found in descendants(node) if found.type == "identifier" and not is_key(found))
 
 
 def swallowed_ternary(node: Node) -> Node | None:

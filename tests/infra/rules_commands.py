@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from tests.infra.rules_pipeline import steps_of
@@ -166,8 +167,9 @@ _INSTALLED = "chromium curl collectd-core ca-certificates"
 
 def script_that_fails_with_its_parts(infrastructure: Infrastructure) -> Iterator[str]:
     """`.ci/run` is run with made-up programs only: it must succeed if all do, and fail if any fails."""
+    script = infrastructure.read(".ci/run")
     for fails in ("nothing", "check", "test", "skips"):
-        done = _ci_run(infrastructure, ("python3", "apt-get", *_TOOLS), fails=fails)
+        done = _ci_run(script, ("python3", "apt-get", *_TOOLS), fails=fails)
         if done and (done.exit_code == 0) != (fails == "nothing"):
             yield f".ci/run ends with {done.exit_code} when {fails} fails"
         if done and any(call.startswith("apt-get") for call in done.calls):
@@ -176,15 +178,16 @@ def script_that_fails_with_its_parts(infrastructure: Infrastructure) -> Iterator
 
 def script_that_installs_what_is_missing(infrastructure: Infrastructure) -> Iterator[str]:
     """A made-up `apt-get` is asked for the tools where one is missing, and the tests run without one all the same."""
+    script = infrastructure.read(".ci/run")
     for missing in ("chromium", "curl"):
         there = [tool for tool in _TOOLS if tool != missing]
-        done = _ci_run(infrastructure, ("python3", "apt-get", *there), fails="nothing")
+        done = _ci_run(script, ("python3", "apt-get", *there), fails="nothing")
         asked = [call for call in done.calls if call.startswith("apt-get")] if done else ["apt-get update"]
         if not asked or not asked[0].startswith("apt-get update"):
             yield f".ci/run doesn't look for packages where {missing} is missing"
         if done and not asked[-1].endswith(_INSTALLED):
             yield f".ci/run doesn't install {missing} where it is missing"
-    bare = _ci_run(infrastructure, ("python3",), fails="nothing")
+    bare = _ci_run(script, ("python3",), fails="nothing")
     if bare and (bare.exit_code or "no apt-get here" not in bare.output):
         yield ".ci/run doesn't go on where there is nothing to install with"
 
@@ -211,6 +214,7 @@ def warnings_of_the_compiler_fail(infrastructure: Infrastructure) -> Iterator[st
                 yield f"ci.yml goes on after `az {asked}` has failed"
 
 
+@cache
 def _bicep_steps(script: str, says: str, text: str, *, fails: str = "none") -> int:
     """The exit code of the steps; 0 or 1 as is right where there is no bash."""
     bash = shutil.which("bash")
@@ -235,8 +239,9 @@ class _Done:
     calls: list[str]
 
 
-def _ci_run(infrastructure: Infrastructure, programs: tuple[str, ...], *, fails: str) -> _Done | None:
-    """Runs `.ci/run` with these made-up programs and a few harmless ones; None where there is no bash."""
+@cache
+def _ci_run(script: str, programs: tuple[str, ...], *, fails: str) -> _Done | None:
+    """Runs the text of `.ci/run` with these made-up programs and a few harmless ones; None where there is no bash."""
     needed = {name: shutil.which(name) for name in _NEEDED}
     if needed["bash"] is None:
         return None
@@ -245,7 +250,7 @@ def _ci_run(infrastructure: Infrastructure, programs: tuple[str, ...], *, fails:
         path = folder / "programs"
         for each in (folder / ".ci", path):
             each.mkdir()
-        shutil.copy(infrastructure.root / ".ci/run", folder / ".ci/run")
+        (folder / ".ci/run").write_text(script, encoding="utf-8")
         for tool, found in needed.items():
             (path / tool).symlink_to(str(found))
         for program, text in {**dict.fromkeys(programs, _FAKE), "id": _AS_ROOT}.items():

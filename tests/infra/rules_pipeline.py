@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -160,8 +161,14 @@ _GIVEN = {
 def _workflows(infrastructure: Infrastructure) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for name in workflows(infrastructure.root):
         # YAML 1.1 takes the key `on` for a truth value.
-        whole = yaml.safe_load(infrastructure.read(name))
+        whole = _parsed(infrastructure.read(name))
         yield Path(name).name, {**whole, "on": whole.get("on", whole.get(True))}
+
+
+@cache
+def _parsed(source: str) -> dict[Any, Any]:
+    whole: dict[Any, Any] = yaml.safe_load(source)
+    return whole
 
 
 def _jobs(infrastructure: Infrastructure) -> Iterator[tuple[str, str, Mapping[str, Any]]]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,7 @@ def settings_read() -> set[str]:
     return environment.asked
 
 
+@cache
 def named_in_bindings(root: Path) -> set[str]:
     """Connections of triggers and bindings, and settings between percent signs, which the platform looks up."""
     code = "".join(path.read_text(encoding="utf-8") for path in sorted((root / "functions").rglob("*.py")))
@@ -70,7 +72,7 @@ def named_in_bindings(root: Path) -> set[str]:
 
 def settings_agree(scenario: Scenario) -> Iterator[str]:
     """Bicep sets what the code reads, nothing that nobody reads, and the code finds all of it in order."""
-    named = named_in_bindings(scenario.file.path.parent.parent)
+    named = named_in_bindings(scenario.root)
     others = named - {"AzureWebJobsStorage"}
     platform = (
         FOR_THE_PLATFORM | PLATFORM_SETTINGS | {name for name in scenario.settings if name.partition("__")[0] in others}

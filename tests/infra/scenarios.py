@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from tests.infra.bicep import File
+from tests.infra.bicep import File, deploy
 from tests.infra.bicep_resources import SUBSCRIPTION, Resource, Scope
 
 OTHER_SUBSCRIPTION = "22222222-0000-0000-0000-000000000000"
@@ -163,6 +163,7 @@ class Scenario:
     name: str
     given: Mapping[str, Any]
     file: File
+    root: Path
     cloud: str = "AzureCloud"
 
     @property
@@ -242,7 +243,7 @@ class Infrastructure:
     def main(
         self, parameters: Mapping[str, Any], subscription: str = SUBSCRIPTION, *, cloud: str = "AzureCloud"
     ) -> File:
-        return File(self.folder / "main.bicep", Scope(subscription, cloud=cloud), parameters).deploy()
+        return deploy(self.folder / "main.bicep", Scope(subscription, cloud=cloud), parameters)
 
     @property
     def everything_on(self) -> Scenario:
@@ -262,13 +263,13 @@ class Infrastructure:
         )
         clouds = (("AzureUSGovernment", GOVERNMENT), ("AzureChinaCloud", CHINA))
         return (
-            *(Scenario(name, given, self.main(given)) for name, given in pairs),
-            *(Scenario(cloud, given, self.main(given, cloud=cloud), cloud) for cloud, given in clouds),
+            *(Scenario(name, given, self.main(given), self.root) for name, given in pairs),
+            *(Scenario(cloud, given, self.main(given, cloud=cloud), self.root, cloud) for cloud, given in clouds),
         )
 
     def events(self, **parameters: Any) -> File:
         given = {"appName": "func", "storageAccountName": "store", "triggers": list(BLOB_TRIGGERS), **parameters}
-        return File(self.folder / "events.bicep", Scope(SUBSCRIPTION, "rg"), given).deploy()
+        return deploy(self.folder / "events.bicep", Scope(SUBSCRIPTION, "rg"), given)
 
     @property
     def bicep_files(self) -> list[Path]:
