@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import tree_sitter
@@ -17,6 +17,7 @@ _DECLARATIONS = {
 }
 
 
+_MOST_FILES, _MOST_NODES = 200, 100_000  # remembered: some copies of all files
 _IGNORED = {"comment", "diagnostic_comment", "target_scope_assignment"}
 
 
@@ -32,17 +33,17 @@ def _parser() -> tree_sitter.Parser:
     return tree_sitter.Parser(tree_sitter.Language(tree_sitter_bicep.language()))
 
 
-@cache
+@lru_cache(_MOST_NODES)
 def text(node: Node) -> str:
     return (node.text or b"").decode()
 
 
-@cache
+@lru_cache(_MOST_NODES)
 def named(node: Node) -> tuple[Node, ...]:
     return tuple(found for found in node.children if found.is_named and found.type not in _IGNORED)
 
 
-@cache
+@lru_cache(_MOST_NODES)
 def child(node: Node, *kinds: str) -> Node | None:
     return next((found for found in node.children if found.type in kinds), None)
 
@@ -66,7 +67,7 @@ def parse_source(name: str, source: bytes) -> Node:
     return root
 
 
-@cache
+@lru_cache(_MOST_FILES)
 def _parsed(source: bytes) -> tuple[Node, Node | None]:
     root = _parser().parse(source).root_node
     return root, next((node for node in descendants(root) if node.type == "ERROR" or node.is_missing), None)
@@ -95,7 +96,7 @@ class Declaration:
         return "".join(text(found).split()) if found else ""
 
 
-@cache
+@lru_cache(_MOST_FILES)
 def declarations(root: Node) -> tuple[Declaration, ...]:
     found: list[Declaration] = []
     decorators: dict[str, Node] = {}
@@ -118,7 +119,7 @@ def is_key(node: Node) -> bool:
     return node.parent is not None and node.parent.type == "object_property" and node.parent.children[0] == node
 
 
-@cache
+@lru_cache(_MOST_NODES)
 def identifiers(node: Node) -> frozenset[str]:
     """The names that are used anywhere in a part of a file; keys of objects are none."""
     return frozenset(text(found) for found in descendants(node) if found.type == "identifier" and not is_key(found))

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +62,6 @@ def settings_read() -> set[str]:
     return environment.asked
 
 
-@cache
 def named_in_bindings(root: Path) -> set[str]:
     """Connections of triggers and bindings, and settings between percent signs, which the platform looks up."""
     code = "".join(path.read_text(encoding="utf-8") for path in sorted((root / "functions").rglob("*.py")))
