@@ -1,1 +1,1 @@
-"""`check`: formats, types, contracts, lock files, licences, references, figures and commit subjects."""
+"""`check`: formats, types, contracts, lock files, licences, references, glossary, figures and commit subjects."""

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from local.dev.checking.commit_subjects import commit_subjects, message_faults
 from local.dev.checking.figures import old_figures
+from local.dev.checking.glossary import glossary_faults, unknown_nouns
 from local.dev.checking.licences import licence_faults
 from local.dev.checking.pins import stale_locks
 from local.dev.checking.references import dead_references
@@ -36,7 +37,7 @@ def check(checkout: Checkout, *, strict: bool = False, fast: bool = False) -> in
     """Runs every check, or the fast ones, and shows the output of failed ones; returns 1 if any fails.
 
     Figures in docs that are older than their code are named, and count as failures only if `strict`. Subjects of
-    commits that are older than the rules for them are also only named.
+    commits that are older than the rules for them are also only named, and so are classes with an unknown head noun.
     """
     prepare(checkout, node=not fast and (checkout.web / "package.json").exists())
     failed = 0
@@ -50,6 +51,8 @@ def check(checkout: Checkout, *, strict: bool = False, fast: bool = False) -> in
     if not fast and (old := old_figures(checkout.root)):
         failed += strict
         say("\n  ".join(["Figures in docs:", *old]))
+    if not fast and (unknown := unknown_nouns(checkout.root)):
+        say("\n  ".join(["Classes named by a noun that is neither standard nor in docs/glossary.md:", *unknown]))
     subjects = commit_subjects(checkout.root)
     if subjects.unchecked:
         say(subjects.unchecked)
@@ -89,6 +92,7 @@ def checks(checkout: Checkout) -> Iterator[Check]:
         dependabot = ("check-jsonschema", "--builtin-schema", "vendor.dependabot", ".github/dependabot.yml")
         yield _tool(checkout, "check-jsonschema Dependabot", *dependabot)
     yield Check("references in docs and docstrings", lambda: "\n".join(dead_references(checkout.root)))
+    yield Check("glossary", lambda: "\n".join(glossary_faults(checkout.root)))
     yield Check("lock files", lambda: "\n".join(stale_locks(checkout.root)))
     if (checkout.web / "package.json").exists():
         yield Check("licences", lambda: "\n".join(licence_faults(checkout)))
