@@ -69,5 +69,5 @@ async def _seed_events(
 def _event(job: str, number: int, begin: datetime) -> BatchEvent:
     at = begin.astimezone(UTC) + timedelta(milliseconds=number * 100)
     identity = blake2b(f"{job}{at}".encode(), digest_size=12).digest()
-    told = {"jobId": job, "id": f"t{number}", "taskInfo": {"retryCount": 0}}
-    return BatchEvent(at, "TaskStartEvent", job, f"t{number}", "pool", None, told, identity)
+    properties = {"jobId": job, "id": f"t{number}", "taskInfo": {"retryCount": 0}}
+    return BatchEvent(at, "TaskStartEvent", job, f"t{number}", "pool", None, properties, identity)

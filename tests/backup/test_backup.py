@@ -275,7 +275,7 @@ async def test_a_damaged_backup_is_found_before_anything_is_written(bench: Bench
     assert await target.all_rows() == before
 
 
-async def test_what_is_not_empty_is_left_alone_unless_replaced(bench: Bench) -> None:
+async def test_a_restore_into_a_filled_target_requires_replace(bench: Bench) -> None:
     store, target = await bench.store(), await bench.store()
     await filled(store)
     await target.put("events", [{"PartitionKey": "p", "RowKey": f"r{number}"} for number in range(250)])
@@ -287,7 +287,7 @@ async def test_what_is_not_empty_is_left_alone_unless_replaced(bench: Bench) -> 
     assert await target.all_rows() == await store.all_rows()
 
 
-async def test_what_somebody_else_writes_meanwhile_is_noticed(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_rows_that_others_write_during_a_restore_fail_it(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     store, target = await bench.store(), bench.target()
     await filled(store)
     await bench.backup(store).run()
@@ -314,7 +314,7 @@ async def test_a_backup_that_is_not_complete_is_not_restored(bench: Bench) -> No
         await bench.restore(target, "c").run()
 
 
-async def test_a_backup_of_another_storage_account_is_not_gone_on_with(bench: Bench) -> None:
+async def test_a_backup_of_another_storage_account_is_not_resumed(bench: Bench) -> None:
     store = await bench.store()
     manifest = await bench.backup(store).run()
     assert manifest.source == "devstoreaccount1"
@@ -325,7 +325,7 @@ async def test_a_backup_of_another_storage_account_is_not_gone_on_with(bench: Be
         await bench.backup(store).run()
 
 
-async def test_a_backup_that_names_no_source_is_gone_on_with_and_restored(bench: Bench) -> None:
+async def test_a_backup_that_names_no_source_is_resumed_and_restored(bench: Bench) -> None:
     store, target = await bench.store(), bench.target()
     await filled(store)
     manifest = await bench.backup(store).run()
@@ -337,7 +337,7 @@ async def test_a_backup_that_names_no_source_is_gone_on_with_and_restored(bench:
     assert await target.all_rows() == await store.all_rows()
 
 
-async def test_of_two_processes_that_write_one_backup_one_gives_way(bench: Bench) -> None:
+async def test_the_second_of_two_writers_of_one_backup_fails(bench: Bench) -> None:
     store = await bench.store()
     backup = bench.backup(store)
     await backup.container.create_container()
@@ -363,7 +363,7 @@ async def test_a_complete_backup_is_done_for_a_run_that_is_started_again(bench: 
     assert await bench.backup(store, resume=True).run() == manifest
 
 
-def test_the_command_says_in_one_sentence_what_it_lacks(
+def test_bad_options_are_reported_in_one_sentence(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delenv("BATCHSCOPE_STORAGE", raising=False)

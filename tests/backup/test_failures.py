@@ -42,7 +42,7 @@ def answered(kind: type[HttpResponseError], status: int) -> HttpResponseError:
         (ServiceRequestError("Cannot connect to host x"), "Cannot connect to host x: is the name right"),
     ],
 )
-def test_a_failure_says_why_and_what_helps(error: AzureError, said: str) -> None:
+def test_a_failure_names_cause_and_remedy(error: AzureError, said: str) -> None:
     assert said in reason_of(error)
     assert "\n" not in reason_of(error)
 
@@ -67,7 +67,7 @@ class OldPrecondition(CountingTransport):
         return await super().send(request, **options)
 
 
-def test_a_write_that_is_refused_is_one_sentence_and_the_way_to_go_on(
+def test_a_refused_write_is_one_sentence_that_says_how_to_resume(
     azurite: StorageAddresses, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     places = ["--storage", azurite.connection_string, "--backups", azurite.connection_string]

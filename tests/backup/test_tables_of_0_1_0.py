@@ -10,9 +10,7 @@ from local.prove.upgrading.answers import by_field, differences, is_on_purpose
 from local.prove.upgrading.kept_tables import FOLDER, answers_of_this_version, kept_answers, put_back
 
 
-async def test_this_version_answers_from_tables_of_0_1_0_what_that_one_did(
-    azurite: StorageAddresses, tmp_path: Path
-) -> None:
+async def test_answers_from_tables_of_0_1_0_equal_those_of_0_1_0(azurite: StorageAddresses, tmp_path: Path) -> None:
     prefix = f"t{secrets.token_hex(6)}"
     await put_back(azurite.connection_string, prefix)
     with Children() as children:

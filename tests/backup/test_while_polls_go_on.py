@@ -71,7 +71,7 @@ async def test_leaves_of_one_generation_are_as_of_one_moment(bench: Bench) -> No
         assert manifest.tables["tasks"].unsettled == 0
 
 
-async def test_a_job_is_never_ahead_of_its_leaves_and_is_to_be_summed_up_anew(bench: Bench) -> None:
+async def test_a_job_is_never_ahead_of_its_leaves_and_is_marked_dirty(bench: Bench) -> None:
     store = await polled(bench)
     async with writing(lambda number: poll(store, number)):
         _, target = await bench.copied(store)
@@ -81,7 +81,7 @@ async def test_a_job_is_never_ahead_of_its_leaves_and_is_to_be_summed_up_anew(be
     assert job["dirty"] is True
 
 
-async def test_a_partition_that_never_rests_is_said_to_be_so(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_partition_that_never_rests_is_unsettled(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "_TRIES", 3)
     store = await polled(bench)
     monkeypatch.setattr(reading.TableReader, "_refreshed", lambda *_: asyncio.sleep(0, result=1))
@@ -114,7 +114,7 @@ async def take_in(store: Store, after: int, step: int) -> None:
     await store.put("events", rows)
 
 
-async def test_events_are_those_that_checkpoints_and_totals_speak_of(bench: Bench) -> None:
+async def test_events_agree_with_checkpoints_and_totals(bench: Bench) -> None:
     store = await bench.store()
     for number in range(1, 90):
         await take_in(store, 0, number)
@@ -127,12 +127,12 @@ async def test_events_are_those_that_checkpoints_and_totals_speak_of(bench: Benc
         latest = max(row["offset"] for key, row in rows.items() if key.startswith("o"))
         assert rows["!"]["stored"] == latest * 3
         in_source = [row["RowKey"] for row in await store.rows("events") if row["RowKey"].startswith("c")]
-        spoken_of = {key for key in in_source if int(key.split("~")[2], 16) < latest}
-        assert {key for key in rows if key.startswith("c")} == spoken_of
+        covered = {key for key in in_source if int(key.split("~")[2], 16) < latest}
+        assert {key for key in rows if key.startswith("c")} == covered
 
 
 @pytest.mark.parametrize(("age", "expected"), [(0, (True, False)), (3600, (None, True))])
-async def test_notes_on_hours_that_may_be_overtaken_say_less(
+async def test_recent_notes_on_hours_are_copied_with_weaker_claims(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, age: int, expected: tuple[Any, Any]
 ) -> None:
     store = await bench.store()
@@ -147,7 +147,7 @@ async def test_notes_on_hours_that_may_be_overtaken_say_less(
     assert arrival["rolled"] is True
 
 
-async def test_jobs_that_are_too_old_beside_their_leaves_are_copied_anew(bench: Bench) -> None:
+async def test_jobs_much_older_than_their_leaves_are_copied_again(bench: Bench) -> None:
     store = await polled(bench)
     await poll(store, 1)
     done = await bench.backup(store).run()
@@ -168,8 +168,8 @@ def half_done(manifest: Manifest, age: timedelta) -> Manifest:
     return replace(manifest.without(*others).with_table(jobs), finished=None)
 
 
-def test_whatever_vouches_for_other_rows_is_copied_before_them() -> None:
+def test_tables_that_confirm_others_are_copied_first() -> None:
     order = [plan.name for plan in PLANS]
-    vouching = ["accounts jobs tasks jobhistory", "accounts pools nodes", "pools poolhistory", "blobs events rejects"]
-    vouching += ["accounts jobschedules", "blobs telemetry nodeindex"]
-    assert all(sorted(some.split(), key=order.index) == some.split() for some in vouching)
+    confirming = ["accounts jobs tasks jobhistory", "accounts pools nodes", "pools poolhistory", "blobs events rejects"]
+    confirming += ["accounts jobschedules", "blobs telemetry nodeindex"]
+    assert all(sorted(some.split(), key=order.index) == some.split() for some in confirming)
