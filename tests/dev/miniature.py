@@ -41,13 +41,13 @@ class Miniature:
         assert started.poll() is None, started.communicate()
         return started
 
-    def told(self) -> dict[str, Any]:
-        told: dict[str, Any] = json.loads(self.note.read_text())
-        return told
+    def read_note(self) -> dict[str, Any]:
+        content: dict[str, Any] = json.loads(self.note.read_text())
+        return content
 
     def pids(self) -> set[int]:
         """Returns the ids of all processes of the stack, including the workload's child."""
-        own = {pid for pid in self.told()["pids"].values() if pid}
+        own = {pid for pid in self.read_note()["pids"].values() if pid}
         words = (self.root / ".local/logs/workload.log").read_text().split()
         return own | ({int(words[1])} if words else set())
 

@@ -35,7 +35,7 @@ def dev(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_explains_itself(command: str, tmp_path: Path) -> None:
+def test_every_command_has_a_help_text(command: str, tmp_path: Path) -> None:
     done = dev(command, "--help", cwd=tmp_path)
     assert done.returncode == 0
     assert done.stdout.startswith(f"usage: dev.py {command}")

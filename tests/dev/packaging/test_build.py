@@ -59,7 +59,7 @@ def app(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_only_what_the_app_needs_is_packed(app: Path) -> None:
+def test_only_files_of_the_app_are_packed(app: Path) -> None:
     names = [path.relative_to(app).as_posix() for path in deployed_files(app)]
     assert sorted(names) == [
         "function_app.py",
@@ -126,7 +126,7 @@ def test_only_wheels_are_taken_and_only_by_their_hashes() -> None:
     assert all(value.endswith("x86_64") for name, value in pairs if name == "--platform")
 
 
-def test_python_takes_the_bytecode_of_the_package_whatever_the_times_say(app: Path) -> None:
+def test_python_uses_packaged_bytecode_regardless_of_file_times(app: Path) -> None:
     (app / "function_app.py").write_text("import functions.api.jobs\n")
     (app / "functions/api/jobs.py").write_text("def job(): pass\n")
     built(app)

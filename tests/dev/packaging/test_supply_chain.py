@@ -41,7 +41,7 @@ def schema_faults(document: Document) -> object:
     return validator.validate_str(json.dumps(document))
 
 
-def test_wheels_are_listed_with_hash_licence_and_what_they_need(small: Checkout) -> None:
+def test_wheels_are_listed_with_hash_licence_and_dependencies(small: Checkout) -> None:
     wheels = [wheel(small.root, "other"), wheel(small.root, "some_lib", needs="other")]
     document = python_document(small, wheels)
     assert schema_faults(document) is None

@@ -19,14 +19,14 @@ NAMES = {
 }  # fmt: skip
 
 
-def test_up_tells_where_everything_is_once_it_answers(miniature: Miniature) -> None:
+def test_up_reports_all_addresses_once_it_answers(miniature: Miniature) -> None:
     miniature.up()
-    told = miniature.told()
-    assert set(told) == NAMES
-    assert set(told["pids"]) == {"host", "emulator", "azurite", "workload"}
-    assert told["api"] == told["dashboard"] + "api"
-    assert told["blob"] in told["storageConnectionString"]
-    connection = http.client.HTTPConnection(urlsplit(told["api"]).netloc)
+    note = miniature.read_note()
+    assert set(note) == NAMES
+    assert set(note["pids"]) == {"host", "emulator", "azurite", "workload"}
+    assert note["api"] == note["dashboard"] + "api"
+    assert note["blob"] in note["storageConnectionString"]
+    connection = http.client.HTTPConnection(urlsplit(note["api"]).netloc)
     connection.request("GET", "/api/health")
     assert connection.getresponse().status == 200
     assert all(is_alive(pid) for pid in miniature.pids())
@@ -60,7 +60,7 @@ def test_children_that_will_not_listen_are_ended_by_force_in_time(miniature: Min
     assert [pid for pid in pids if is_alive(pid)] == []
 
 
-def test_nothing_is_left_when_up_itself_is_killed(miniature: Miniature) -> None:
+def test_nothing_is_left_when_up_is_killed(miniature: Miniature) -> None:
     running = miniature.up()
     pids = miniature.pids()
     running.kill()
@@ -90,7 +90,7 @@ def test_a_child_that_crashes_is_named_in_one_sentence_and_ends_the_rest(miniatu
 
 def test_a_workload_that_is_done_does_not_end_the_rest(miniature: Miniature) -> None:
     running = miniature.up(FAKE_WORKLOAD="finish")
-    workload = miniature.told()["pids"]["workload"]
+    workload = miniature.read_note()["pids"]["workload"]
     assert eventually(lambda: not is_alive(workload), seconds=5)
     time.sleep(0.5)
     assert running.poll() is None
@@ -99,7 +99,7 @@ def test_a_workload_that_is_done_does_not_end_the_rest(miniature: Miniature) -> 
 def test_a_child_killed_later_ends_the_rest(miniature: Miniature) -> None:
     running = miniature.up()
     pids = miniature.pids()
-    subprocess.run(["kill", "-9", str(miniature.told()["pids"]["emulator"])], check=True)
+    subprocess.run(["kill", "-9", str(miniature.read_note()["pids"]["emulator"])], check=True)
     _, complaints = running.communicate(timeout=10)
     assert running.returncode == 1
     assert "The emulator was ended by signal 9" in complaints
@@ -129,15 +129,15 @@ def test_a_second_up_in_the_same_checkout_is_refused(miniature: Miniature) -> No
 def test_real_accounts_are_watched_without_emulator_or_keys(miniature: Miniature) -> None:
     account = "https://contoso.westeurope.batch.azure.com"
     miniature.up("--account", account, BATCH_ACCOUNT_KEYS="left=over", FAKE_WORKLOAD="crash")
-    told = miniature.told()
-    assert told["emulator"] is told["batchKey"] is told["pids"]["workload"] is None
+    note = miniature.read_note()
+    assert note["emulator"] is note["batchKey"] is note["pids"]["workload"] is None
     settings = (miniature.root / ".local/logs/host.log").read_text()
     assert f"'BATCH_ACCOUNTS': '{account}'" in settings
     assert "BATCH_ACCOUNT_KEYS" not in settings
     assert "'TICK_SCHEDULE': '*/10 * * * * *'" in settings
 
 
-def test_what_is_kept_survives_a_restart(miniature: Miniature) -> None:
+def test_up_keeps_data_in_the_named_folder(miniature: Miniature) -> None:
     kept = miniature.root / "kept"
     running = miniature.up("--data", str(kept))
     running.send_signal(signal.SIGTERM)

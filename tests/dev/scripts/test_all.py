@@ -22,7 +22,7 @@ def answers(*, is_held: bool) -> list[dict[str, Any]]:
     return [json.loads(answer("cold", cold)), json.loads(answer("api", api))]
 
 
-def test_all_benchmarks_are_one_table_of_what_has_a_bar() -> None:
+def test_all_measures_with_a_bar_form_one_table() -> None:
     assert benches.summary(answers(is_held=True), CODE).splitlines() == [
         "| bench | measure | figure | bar | ok | commit | date |",
         "|---|---|---|---|---|---|---|",

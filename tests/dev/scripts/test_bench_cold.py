@@ -24,7 +24,7 @@ def test_a_missed_bar_is_an_exit_code(
     assert json.loads((tmp_path / "cold.json").read_text())["measures"][0]["ok"] is (code == 0)
 
 
-def test_the_import_tree_tells_which_packages_each_statement_loads() -> None:
+def test_the_import_tree_names_the_packages_of_each_statement() -> None:
     first, second = import_tree(["import json", "import shared.errors, azure.functions"], HERE.root, os.environ)
     assert "shared.errors" not in first
     assert {"shared.errors", "azure.functions", "Python's own"} <= second.keys()

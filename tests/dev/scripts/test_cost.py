@@ -25,7 +25,7 @@ def test_the_page_has_the_table_that_the_script_makes() -> None:
     )
 
 
-def test_what_was_counted_is_what_is_to_be_counted() -> None:
+def test_the_counted_cases_equal_the_shapes() -> None:
     assert [Case(**shape["case"]) for shape in STORED["shapes"]] == list(SHAPES)
 
 
@@ -33,8 +33,8 @@ def test_a_shape_that_was_measured_comes_out_as_it_was_measured() -> None:
     for shape in STORED["shapes"]:
         month = Month(Case(**shape["case"]), RATES, values_of())
         for measure in ("table", "batch", "blobRead", "blobList"):
-            told = shape["tick"].get(measure, 0)
-            assert month.of("tick", measure) == pytest.approx(told, rel=0.05, abs=1), (shape["case"], measure)
+            counted = shape["tick"].get(measure, 0)
+            assert month.of("tick", measure) == pytest.approx(counted, rel=0.05, abs=1), (shape["case"], measure)
 
 
 def test_a_large_deployment_costs_more_in_every_line_but_those_of_people_and_rules() -> None:
@@ -45,7 +45,7 @@ def test_a_large_deployment_costs_more_in_every_line_but_those_of_people_and_rul
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_each_price_and_assumption_says_where_it_is_from_and_counts(name: str) -> None:
+def test_each_price_and_assumption_has_a_source_and_affects_the_total(name: str) -> None:
     part: dict[str, Any] = TOLD["prices"].get(name) or TOLD["assumptions"][name]
     assert part["source"]
     assert part["unit"]

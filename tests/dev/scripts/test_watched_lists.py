@@ -32,14 +32,14 @@ LEFT = Left.of(None, [["b", "d", None, 1], ["m", None, f"http://127.0.0.1:1{targ
         (target("id ge 'm'", "m4"), True),
     ],
 )
-def test_only_what_is_left_may_be_asked_for(asked: str, *, is_wrong: bool) -> None:
+def test_only_unread_ranges_may_be_requested(asked: str, *, is_wrong: bool) -> None:
     watch = Watch()
     watch.begin_life(LEFT)
     watch.ask(Ask.of(asked), asked)
     assert bool(watch.wrong) == is_wrong
 
 
-def test_a_link_that_followed_on_what_was_left_may_be_asked_for_once() -> None:
+def test_the_next_link_of_an_unread_range_may_be_requested_once() -> None:
     watch = Watch()
     watch.begin_life(LEFT)
     first, after = target("id ge 'm'", "m5"), target("id ge 'm'", "m9")
@@ -61,7 +61,7 @@ def test_a_list_of_changes_means_that_nothing_is_left_of_the_list_of_all() -> No
     assert len(watch.wrong) == 1
 
 
-def test_where_nothing_was_stored_no_link_of_an_earlier_life_may_be_asked_for() -> None:
+def test_without_a_stored_part_no_link_of_an_earlier_life_may_be_requested() -> None:
     watch = Watch()
     watch.begin_life(None)
     first, after = target("id ge 'm'"), target("id ge 'm'", "m9")
@@ -95,9 +95,7 @@ BEFORE = Stored(False, ranges(("b", "f", False), ("m", None, True)), 80_000)
         (None, 0, "the plan with 80,000 tasks is gone"),
     ],
 )
-def test_what_is_left_after_a_kill_was_left_before_and_is_no_more(
-    left: Left | None, tasks: int, said: str | None
-) -> None:
+def test_progress_lost_by_a_kill_is_reported(left: Left | None, tasks: int, said: str | None) -> None:
     assert Stored(False, left, tasks).lost(BEFORE) == said
 
 

@@ -26,7 +26,7 @@ def test_an_old_python_finds_a_fitting_one_and_goes_on(old_python: str) -> None:
     assert "usage: dev.py" in done.stdout
 
 
-def test_without_a_fitting_python_it_says_what_to_install(old_python: str, tmp_path: Path) -> None:
+def test_without_python_3_13_an_install_command_is_shown(old_python: str, tmp_path: Path) -> None:
     nowhere = {"PATH": str(tmp_path), "HOME": str(tmp_path), "PYENV_ROOT": str(tmp_path)}
     done = subprocess.run([old_python, DEV, "up"], env=nowhere, capture_output=True, text=True, check=False)
     if "Batchscope needs" not in done.stderr:

@@ -73,7 +73,7 @@ def handed(monkeypatch: pytest.MonkeyPatch) -> Handed:
         (["--fast", "-k", "keys"], False, False),
     ],
 )
-def test_only_what_the_named_tests_need_is_set_up(
+def test_only_needs_of_the_named_tests_are_set_up(
     handed: Handed, arguments: list[str], *, storage: bool, page: bool
 ) -> None:
     assert scripts.test(HERE, arguments) == 0
@@ -97,7 +97,7 @@ def test_only_what_the_named_tests_need_is_set_up(
         ([str(HERE.root / "tests/dev")], ["tests/dev"]),
     ],
 )
-def test_paths_are_told_from_values_of_options(arguments: list[str], paths: list[str]) -> None:
+def test_paths_are_separated_from_option_values(arguments: list[str], paths: list[str]) -> None:
     assert named_paths(HERE.root, arguments) == paths
 
 
@@ -136,7 +136,7 @@ def test_without_the_dashboard_only_its_steps_are_left_out(tmp_path: Path) -> No
     assert not any("Azurite" in title for title in titles(node=False, dashboard=True))
 
 
-def test_fast_runs_what_needs_nothing_on_all_cores_with_fewer_examples(handed: Handed) -> None:
+def test_fast_runs_self_contained_tests_on_all_cores_with_few_examples(handed: Handed) -> None:
     assert needs_of(FAST_PATHS) == NOTHING
     scripts.test(HERE, ["--fast", "-k", "keys"])
     command = handed["command"]
@@ -179,7 +179,7 @@ def test_no_entry_asks_for_more_than_fixtures_of_its_tests_need(path: str) -> No
     assert NEEDS[path] <= NOTHING.union(*(FIXTURES[name] for name in named))
 
 
-def test_a_test_whose_fixtures_need_more_than_the_table_says_is_refused(tmp_path: Path) -> None:
+def test_a_test_that_needs_more_than_the_table_declares_is_refused(tmp_path: Path) -> None:
     shutil.copy(HERE.root / "tests/conftest.py", tmp_path)
     (tmp_path / "test_it.py").write_text("def test_storage(azurite): pass\n")
     options = ("-q", "-c", os.devnull, "--rootdir", str(tmp_path), "-o", f"pythonpath={HERE.root}")
@@ -199,7 +199,7 @@ def test_a_test_whose_fixtures_need_more_than_the_table_says_is_refused(tmp_path
     assert "test_it.py needs Azurite: enter it in local/dev/setup/prerequisites.py" in done.stdout
 
 
-def test_what_a_file_needs_is_found_by_its_fixtures() -> None:
+def test_undeclared_needs_are_found_by_fixtures() -> None:
     assert undeclared_needs("tests/domain/core/test_keys.py", ["tmp_path", "miniature"]) == ["Azurite"]
     assert undeclared_needs("tests/functions/api/test_api.py", ["azurite", "dashboard"]) == []
     assert undeclared_needs("tests/stores/batch/test_batch_rows.py", ["azurite"]) == ["Azurite"]

@@ -46,7 +46,7 @@ def test_a_deleted_product_is_made_again(tmp_path: Path) -> None:
     assert not step_of(tmp_path, "a", runs).is_done()
 
 
-def test_a_fingerprint_tells_names_and_contents_apart(tmp_path: Path) -> None:
+def test_a_fingerprint_depends_on_contents_and_not_on_order(tmp_path: Path) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
     first.write_text("one")
     second.write_text("two")

@@ -37,6 +37,6 @@ def test_a_program_killed_on_purpose_is_not_missed_and_can_be_started_again(tmp_
     assert not any(map(is_alive, after.values()))
 
 
-def test_what_does_not_run_cannot_be_killed(tmp_path: Path) -> None:
+def test_only_running_programs_can_be_killed(tmp_path: Path) -> None:
     with Children() as children, pytest.raises(Failure, match="No one is running"):
         children.kill("one")
