@@ -12,18 +12,18 @@ _TRUTH = {"pool one": ("One", {"nodes": "2", "slots": "4"}), "nodes one": ("One"
 
 
 def _pool(**changed: Any) -> Beside:
-    told = {
+    fields = {
         "kind": "pool", "id": "One", "level": "exact", "as_of": _PAUSE, "reason": "so",
         "figures": (("nodes", "2"), ("slots", "4")),
     }  # fmt: skip
-    return Beside(**{**told, **changed})
+    return Beside(**{**fields, **changed})
 
 
 def _nodes(**changed: Any) -> Beside:
     return _pool(kind="nodes", figures=(("a", '["idle"]'),), **changed)
 
 
-def test_what_is_right_is_compared_and_nothing_is_said_of_it() -> None:
+def test_correct_figures_are_compared_and_not_reported() -> None:
     found = judge_beside([_pool(), _nodes()], _TRUTH, _PAUSE)
     assert (found.compared, found.wrong) == (2, ())
     assert unsettled_beside([_pool(), _nodes()], _TRUTH) == {}
@@ -39,7 +39,7 @@ def test_what_is_right_is_compared_and_nothing_is_said_of_it() -> None:
         (_pool(id="ONE"), "shown as ONE, in truth One"),
     ],
 )
-def test_each_difference_is_told(thing: Beside, said: str) -> None:
+def test_each_difference_is_reported(thing: Beside, said: str) -> None:
     assert said in judge_beside([thing], _TRUTH, _PAUSE).wrong[0]
     assert said in unsettled_beside([thing], _TRUTH)[thing.key]
 
@@ -47,11 +47,11 @@ def test_each_difference_is_told(thing: Beside, said: str) -> None:
 @pytest.mark.parametrize(
     "changed", [{"as_of": _PAUSE - timedelta(seconds=1)}, {"as_of": None}, {"level": "stale"}, {"level": "unverified"}]
 )
-def test_what_is_not_claimed_of_the_pause_is_not_judged(changed: dict[str, Any]) -> None:
+def test_old_or_inexact_answers_are_not_judged(changed: dict[str, Any]) -> None:
     assert judge_beside([_pool(figures=(), **changed)], _TRUTH, _PAUSE).compared == 0
 
 
-def test_what_is_not_shown_or_not_sure_is_not_settled() -> None:
+def test_missing_or_stale_entries_are_not_settled() -> None:
     flaws = unsettled_beside([_pool(level="stale", reason="It failed.")], _TRUTH)
     assert flaws.keys() == {"pool one", "nodes one"}
     assert "right, but stale" in flaws["pool one"]

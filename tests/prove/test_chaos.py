@@ -25,7 +25,7 @@ def test_late_reports_are_later_than_the_overlap_of_the_local_stack_and_the_cloc
     assert all(plan.late_seconds >= 4 for plan in _PLANS if plan.late_seconds)
 
 
-def test_what_is_left_out_does_not_happen() -> None:
+def test_excluded_kinds_are_not_planned() -> None:
     plans = [plan_cycle(1, number, Kinds(deletions=False, late_reports=False)) for number in range(1, 41)]
     assert not any(plan.deletions or plan.late_seconds for plan in plans)
 
@@ -43,14 +43,14 @@ def test_every_kind_of_fault_comes_up_in_a_run() -> None:
     assert kinds == wanted | {"connection reset", "body truncated", "answer delayed"}
 
 
-def test_faults_are_counted_by_what_is_left_of_them() -> None:
+def test_faults_are_counted_by_remaining_counts() -> None:
     posted = [{"reset": True, "count": 3}, {"status": 429, "count": 1}, {"reset": True, "count": 2}]
     late = {"count": None, "lateReportSeconds": 5.0}
     left: list[dict[str, Any]] = [late, *({"count": count, "lateReportSeconds": 0.0} for count in (1, 0, 2))]
     assert struck(posted, left) == {"connection reset": 2, "429": 1}
 
 
-def test_task_ids_of_a_job_differ_whatever_their_case() -> None:
+def test_task_ids_of_a_job_differ_regardless_of_case() -> None:
     chance = random.Random(1)  # noqa: S311
     for style in range(120):
         names = {task_id(style, number, chance).lower() for number in range(300)}
@@ -58,6 +58,6 @@ def test_task_ids_of_a_job_differ_whatever_their_case() -> None:
         assert max(map(len, names)) <= 64
 
 
-def test_job_ids_are_ids_and_differ_whatever_their_case() -> None:
+def test_job_ids_are_valid_and_differ_regardless_of_case() -> None:
     assert len({name.lower() for name in JOBS}) == len(JOBS)
     assert max(map(len, JOBS)) == 64

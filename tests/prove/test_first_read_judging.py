@@ -8,11 +8,11 @@ from local.prove.first_reads.findings import Findings, received_again
 
 
 def found(**changed: Any) -> Findings:
-    told = {"reads": 6, "kills": 30, "planned": 20, "compared": 1_200_000, "again": [200_000] * 6}
-    return Findings(**{**told, **changed})
+    fields = {"reads": 6, "kills": 30, "planned": 20, "compared": 1_200_000, "again": [200_000] * 6}
+    return Findings(**{**fields, **changed})
 
 
-def test_kills_most_of_which_found_a_part_stored_prove_that_reads_go_on() -> None:
+def test_kills_after_a_part_was_stored_prove_that_reads_resume() -> None:
     assert found().problems(30) == []
     lines = list(found().lines(30, 600.0))
     assert "| kills amid a first read | 30, 20 with part of it stored (at least 20) |" in lines
@@ -29,7 +29,7 @@ def test_kills_most_of_which_found_a_part_stored_prove_that_reads_go_on() -> Non
         ({"wrong": ["kill 3: the plan is gone"]}, "kill 3: the plan is gone"),
     ],
 )
-def test_whatever_leaves_a_doubt_is_told(changed: dict[str, Any], said: str) -> None:
+def test_each_doubt_is_reported(changed: dict[str, Any], said: str) -> None:
     (problem,) = found(**changed).problems(30)
     assert said in problem
     assert f"- {problem}" in list(found(**changed).lines(30, 600.0))

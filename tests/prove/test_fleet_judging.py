@@ -22,16 +22,16 @@ NOW = datetime(2026, 11, 22, 7, tzinfo=UTC)
 
 
 def quiet(**changed: Any) -> Quiet:
-    told = {"accounts": 2, "jobs": 50, "rounds": 4, "requests": 200, "tables": Counter({"jobs read": 4})}
-    return Quiet(**{**told, **changed})
+    fields = {"accounts": 2, "jobs": 50, "rounds": 4, "requests": 200, "tables": Counter({"jobs read": 4})}
+    return Quiet(**{**fields, **changed})
 
 
 def watched(checked: float = 60, **changed: Any) -> Watched:
     freshness = Freshness()
     at = (NOW - timedelta(seconds=checked)).isoformat()
     freshness.take("demo", [{"id": "Render", "verdict": {"checkedAt": at, "asOf": at, "level": "exact"}}], NOW)
-    told = {"hosts": 2, "freshness": freshness, "waits": [30.0, 90.0], "waiting": [99.0], "share": 0.051}
-    return Watched(**{**told, "requests": Counter({"host-1": 7}), "load": 1.0, **changed})
+    fields = {"hosts": 2, "freshness": freshness, "waits": [30.0, 90.0], "waiting": [99.0], "share": 0.051}
+    return Watched(**{**fields, "requests": Counter({"host-1": 7}), "load": 1.0, **changed})
 
 
 def test_a_fleet_as_it_should_be_has_no_problem_and_says_so() -> None:
@@ -71,7 +71,7 @@ def test_work_for_unchanged_jobs_is_a_problem(changed: dict[str, Any], said: str
         ({"waits": []}, "nothing was seen"),
     ],
 )
-def test_what_is_late_or_too_little_is_a_problem(changed: dict[str, Any], said: str) -> None:
+def test_late_or_too_few_changes_are_a_problem(changed: dict[str, Any], said: str) -> None:
     found = Findings(quiet=quiet(), watched=[watched(**changed)])
     (problem,) = found.problems()
     assert said in problem
@@ -97,7 +97,7 @@ def test_a_change_is_shown_once_all_tasks_of_its_job_are() -> None:
     assert changes.waiting(0.0, 300.0) == []
 
 
-def test_operations_are_told_by_table_and_reads_apart(tmp_path: Path) -> None:
+def test_operations_are_counted_by_table_and_kind(tmp_path: Path) -> None:
     log = tmp_path / "azurite.log"
     requests = (
         "GET /devstoreaccount1/fleetjobs()?$filter=x",

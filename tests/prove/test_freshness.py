@@ -13,7 +13,7 @@ def shown(seconds: float, level: str = "exact") -> dict[str, Any]:
     return {"id": "Render", "verdict": {"checkedAt": checked_at, "asOf": as_of, "level": level}}
 
 
-def test_the_oldest_count_is_told_with_its_account_and_job() -> None:
+def test_the_oldest_count_is_reported_with_account_and_job() -> None:
     freshness = Freshness()
     freshness.take("demo", [shown(3), shown(9, "stale"), shown(1)], NOW)
     assert freshness.worst == 9

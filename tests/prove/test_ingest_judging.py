@@ -68,7 +68,7 @@ def _answer(node: str, *lives: tuple[Life, int]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("plan", PLANS, ids=lambda plan: plan.name)
-def test_what_a_writer_notes_is_what_a_decoder_finds_in_what_it_wrote(plan: Plan) -> None:
+def test_the_decoder_finds_the_samples_that_the_writer_noted(plan: Plan) -> None:
     life, content = _life(plan)
     intake = Intake(Identity(), Window(datetime(2020, 1, 1, tzinfo=UTC), datetime(2030, 1, 1, tzinfo=UTC)))
     steps = list(Decoder().steps(content, 0, is_last=True))
@@ -87,7 +87,7 @@ def test_what_a_writer_notes_is_what_a_decoder_finds_in_what_it_wrote(plan: Plan
     assert totals_of([life])["lostBytes"] == len(content) - steps[-1].end == 0
 
 
-def test_what_is_right_is_compared_and_nothing_is_said_of_it() -> None:
+def test_correct_answers_are_compared_and_not_reported() -> None:
     life, _ = _life(PLANS[0])
     found = judge_node("tes", _answer("tes", (life, len(life.units))), Book([life]))
     assert (found.wrong, found.unread) == ((), 0)
@@ -123,7 +123,7 @@ def test_a_whole_processor_that_is_not_the_mean_of_its_cores_is_seen() -> None:
     assert str(WHOLE) in wrong
 
 
-def test_of_a_life_that_is_over_any_first_units_are_right_and_no_others() -> None:
+def test_any_first_units_of_an_ended_life_are_right_and_no_others() -> None:
     life, _ = _life(_REMADE)
     life.is_over = True
     for units in (0, 3, len(life.units)):

@@ -22,7 +22,7 @@ _TRUE = {"state": "active", **_COUNTS}
 
 
 def _shown(**changed: Any) -> Shown:
-    told = {
+    fields = {
         "id": "Job",
         "is_deleted": False,
         "level": "exact",
@@ -30,10 +30,10 @@ def _shown(**changed: Any) -> Shown:
         "reason": "so",
         "counts": (1, 2, 3, 9, 7, 2, 15),
     }
-    return Shown(**{**told, **changed})
+    return Shown(**{**fields, **changed})
 
 
-def test_right_counts_are_compared_and_nothing_is_said_of_them() -> None:
+def test_correct_counts_are_compared_and_not_reported() -> None:
     found = judge([_shown()], {"Job": _TRUE}, _PAUSE)
     assert (found.compared, found.wrong) == (1, ())
 
@@ -58,7 +58,7 @@ def test_every_one_of_the_seven_counts_is_compared(name: str) -> None:
         {"is_deleted": True},
     ],
 )
-def test_what_is_not_claimed_of_the_pause_is_not_judged(changed: dict[str, Any]) -> None:
+def test_old_inexact_or_deleted_counts_are_not_judged(changed: dict[str, Any]) -> None:
     found = judge([_shown(**changed)], {}, _PAUSE)
     assert (found.compared, found.wrong) == (0, ())
 
@@ -67,7 +67,7 @@ def test_a_job_that_does_not_exist_must_not_be_exact() -> None:
     assert "there is no such job" in judge([_shown()], {}, _PAUSE).wrong[0]
 
 
-def test_ids_are_the_same_whatever_their_case() -> None:
+def test_ids_are_compared_regardless_of_case() -> None:
     assert judge([_shown(id="JOB")], {"job": _TRUE}, _PAUSE).wrong == ()
 
 
@@ -76,11 +76,11 @@ def test_a_pause_counts_from_the_next_whole_second() -> None:
     assert next_whole_second(_PAUSE + timedelta(microseconds=1)) == _PAUSE + timedelta(seconds=1)
 
 
-def test_a_job_is_settled_when_it_is_exact_and_right_whenever_that_was_found() -> None:
+def test_an_exact_and_correct_job_is_settled_regardless_of_its_time() -> None:
     assert unsettled([_shown(as_of=_PAUSE - timedelta(hours=1))], {"Job": _TRUE}) == {}
 
 
-def test_above_200_000_tasks_unverified_is_the_most_there_is() -> None:
+def test_above_200_000_tasks_unverified_counts_are_settled() -> None:
     many = {**_COUNTS, "succeeded": 200_000, "completed": 200_002, "total": 200_008}
     job = _shown(level="unverified", counts=tuple(many.values()))
     assert unsettled([job], {"Job": {**_TRUE, **many}}) == {}
@@ -98,7 +98,7 @@ def test_above_200_000_tasks_unverified_is_the_most_there_is() -> None:
         ([_shown(is_deleted=True)], {"Job": _TRUE}, "not shown"),
     ],
 )
-def test_each_flaw_is_told(shown: list[Shown], truth: dict[str, Any], said: str) -> None:
+def test_each_flaw_is_reported(shown: list[Shown], truth: dict[str, Any], said: str) -> None:
     assert said in unsettled(shown, truth)["job"]
 
 
@@ -107,7 +107,7 @@ def test_rounds_are_counted_up_to_the_last_look_with_a_flaw() -> None:
     assert rounds_taken(looks, "abcd") == {"a": 0, "b": 3, "c": 2, "d": None, "gone": 1}
 
 
-def test_the_histogram_tells_the_most_telling_last() -> None:
+def test_the_histogram_lists_never_last() -> None:
     assert histogram([1, 0, None, 1, 3]) == "0: 1, 1: 2, 3: 1, never: 1"
     assert histogram([]) == "none"
 

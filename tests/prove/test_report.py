@@ -13,7 +13,7 @@ def _run() -> Run:
     return Run("dev.py prove exact", began, 90, 2, findings, {"all": 8, "amid": 3}, {"succeeded": 4}, {}, [])
 
 
-def test_figures_tell_what_was_wrong_and_how_many_rounds_it_took() -> None:
+def test_figures_include_wrong_answers_and_rounds_to_exact() -> None:
     figures = dict(rows(_run()))
     assert figures["**wrong though exact**"] == "**1**"
     assert figures["exact pools, their nodes and schedules compared"] == "30"
@@ -24,7 +24,7 @@ def test_figures_tell_what_was_wrong_and_how_many_rounds_it_took() -> None:
 
 
 def test_the_section_names_the_command_the_version_and_every_figure() -> None:
-    told = section(_run(), HERE.root)
-    assert "`dev.py prove exact`" in told
-    assert "2026-01-05, version 0." in told
-    assert all(f"| {name} | {value} |" in told for name, value in rows(_run()))
+    markdown = section(_run(), HERE.root)
+    assert "`dev.py prove exact`" in markdown
+    assert "2026-01-05, version 0." in markdown
+    assert all(f"| {name} | {value} |" in markdown for name, value in rows(_run()))

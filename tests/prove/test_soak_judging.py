@@ -66,7 +66,7 @@ def looks(table: str, rows: list[int], largest: int = 1) -> list[TableLook]:
         pytest.param("unheard", [1] * 24, 1, False, id="a table that nobody bounds"),
     ],
 )
-def test_tables_are_judged_by_what_bounds_them(table: str, rows: list[int], largest: int, *, ok: bool) -> None:
+def test_tables_are_judged_by_their_bounds(table: str, rows: list[int], largest: int, *, ok: bool) -> None:
     assert verdicts(list(judge_tables(looks(table, rows, largest)))) == {f"table {table}": ok}
 
 
@@ -76,7 +76,7 @@ def test_the_history_of_pools_is_judged_by_their_number(rows: int, *, ok: bool) 
     assert verdicts(list(judge_tables(seen)))["table poolhistory"] is ok
 
 
-def test_a_soak_can_be_judged_again_from_what_it_left(tmp_path: Path) -> None:
+def test_a_soak_can_be_judged_again_from_its_record(tmp_path: Path) -> None:
     seen = Seen({"host-1": [(minute, 163 + 8 * minute) for minute in MINUTES]}, looks("tasks", [100] * 24))
     record = Record(
         began=datetime(2026, 11, 23, tzinfo=UTC), version="version 0.1.0, commit abc1234", command="dev.py prove soak",
@@ -122,7 +122,7 @@ def test_a_function_that_fails_as_storage_does_is_no_defect() -> None:
         STORAGE.replace("shared.errors.StorageError: Table", "TypeError: Table").partition("2026-11-23 22:38:09")[0],
     ],
 )
-def test_whatever_else_is_raised_is_a_defect(lines: str) -> None:
+def test_any_other_exception_is_a_defect(lines: str) -> None:
     assert defects_in(f"Functions:\n{STORAGE}{lines}{STORAGE}") == [lines.splitlines()[0]]
 
 

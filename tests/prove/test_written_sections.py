@@ -32,7 +32,7 @@ def written(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="the package is for x86_64")
-def test_the_proof_of_the_package_writes_what_it_found(
+def test_the_proof_of_the_package_writes_its_findings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: dict[str, str]
 ) -> None:
     archive = tmp_path / "app.zip"
