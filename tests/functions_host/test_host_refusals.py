@@ -37,7 +37,7 @@ def problems(
     return []
 
 
-def test_what_azure_serves_is_not_refused() -> None:
+def test_valid_functions_are_not_refused() -> None:
     assert not problems(
         http("page", "{*path}", "GET"),
         http("read", "api/jobs/{j}", "GET"),

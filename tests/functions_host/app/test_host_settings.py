@@ -62,7 +62,7 @@ def test_a_missing_or_broken_host_json_is_refused(tmp_path: Path) -> None:
         load_host_json(tmp_path, {})
 
 
-def test_local_settings_fill_the_environment_which_wins(tmp_path: Path) -> None:
+def test_the_environment_overrides_local_settings(tmp_path: Path) -> None:
     (tmp_path / "local.settings.json").write_text(json.dumps({"Values": {"A": "file", "B": 2}}))
     environment = {"A": "shell"}
     load_local_settings(tmp_path, environment)
@@ -113,5 +113,5 @@ def test_a_connection_is_a_string_or_an_address() -> None:
     ("address", "is_ours"),
     [("127.0.0.1", True), ("127.8.0.1", True), ("::1", True), ("localhost", True), ("0.0.0.0", False), ("host", False)],  # noqa: S104 - nothing listens here
 )
-def test_apps_are_told_of_development_only_where_no_other_machine_reaches_them(address: str, *, is_ours: bool) -> None:
+def test_only_loopback_addresses_count_as_this_machine(address: str, *, is_ours: bool) -> None:
     assert is_loopback(address) == is_ours

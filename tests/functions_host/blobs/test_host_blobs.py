@@ -21,7 +21,7 @@ def container(environment: dict[str, str]) -> ContainerClient:
     return found
 
 
-def told(kind: str, **data: str) -> bytes:
+def blob_event(kind: str, **data: str) -> bytes:
     return json.dumps([{"eventType": f"Microsoft.{kind}", "data": data}]).encode()
 
 
@@ -33,14 +33,14 @@ def test_blobs_are_announced_when_they_are_made_and_at_the_webhook(
     until(lambda: "seen: blobTrigger" in host.output)
     url = container.get_blob_client("old/blob").url
     elsewhere = url.replace(container.container_name, "elsewhere")
-    assert host.call("POST", HOOK, body=told("Storage.BlobCreated", url=elsewhere)).status == 202
-    assert host.call("POST", HOOK, body=told("Storage.BlobDeleted", url=url)).status == 202
-    assert host.call("POST", HOOK, body=told("Storage.BlobCreated", url=url)).status == 202
+    assert host.call("POST", HOOK, body=blob_event("Storage.BlobCreated", url=elsewhere)).status == 202
+    assert host.call("POST", HOOK, body=blob_event("Storage.BlobDeleted", url=url)).status == 202
+    assert host.call("POST", HOOK, body=blob_event("Storage.BlobCreated", url=url)).status == 202
     until(lambda: host.of("seen"))
     assert [(one["name"], one["text"]) for one in host.of("seen")] == [
         (f"{container.container_name}/old/blob", "of before")
     ]
-    handshake = host.call("POST", HOOK, body=told("EventGrid.SubscriptionValidationEvent", validationCode="7"))
+    handshake = host.call("POST", HOOK, body=blob_event("EventGrid.SubscriptionValidationEvent", validationCode="7"))
     assert (handshake.status, handshake.json()) == (200, {"validationResponse": "7"})
     assert host.call("POST", HOOK.replace("seen", "work"), body=b"[]").status == 404
     assert host.call("GET", HOOK).status == 404
@@ -63,15 +63,15 @@ def poison(container: ContainerClient, environment: dict[str, str]) -> list[dict
     return [message for message in found if message["ContainerName"] == container.container_name]
 
 
-def test_a_blob_that_was_announced_and_fails_again_and_again_becomes_poison_as_one_that_was_scanned(
+def test_an_announced_blob_that_fails_repeatedly_becomes_poison_like_a_scanned_one(
     start_host: StartHost, container: ContainerClient, environment: dict[str, str]
 ) -> None:
     blob = container.upload_blob("bad/one", b"unreadable")
     host = start_host(LOCAL_SYSTEM_KEY="sk")
     until(lambda: "seen: blobTrigger" in host.output)
-    assert host.call("POST", HOOK, body=told("Storage.BlobCreated", url=blob.url)).status == 202
+    assert host.call("POST", HOOK, body=blob_event("Storage.BlobCreated", url=blob.url)).status == 202
     gone = container.get_blob_client("gone").url
-    assert host.call("POST", HOOK, body=told("Storage.BlobCreated", url=gone)).status == 202
+    assert host.call("POST", HOOK, body=blob_event("Storage.BlobCreated", url=gone)).status == 202
     assert until(lambda: poison(container, environment)) == [
         {
             "Type": "BlobTrigger",
@@ -91,7 +91,7 @@ def test_a_blob_that_storage_does_not_hand_over_becomes_poison_and_holds_up_no_o
     kept = container.upload_blob("kept", b"x", standard_blob_tier=StandardBlobTier.ARCHIVE)
     host = start_host(LOCAL_SYSTEM_KEY="sk")
     until(lambda: "seen: blobTrigger" in host.output)
-    assert host.call("POST", HOOK, body=told("Storage.BlobCreated", url=kept.url)).status == 202
+    assert host.call("POST", HOOK, body=blob_event("Storage.BlobCreated", url=kept.url)).status == 202
     container.upload_blob("other", b"y")
     until(lambda: [one["name"] for one in host.of("seen")] == [f"{container.container_name}/other"])
     assert [one["BlobName"] for one in until(lambda: poison(container, environment))] == ["kept"]

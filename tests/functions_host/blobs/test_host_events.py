@@ -87,7 +87,7 @@ async def test_a_blob_that_storage_refuses_is_announced_once_when_it_can_be_and_
 
 
 @pytest.mark.parametrize("name", ["folder/", "/a", "a b/ü?#%2F"])
-async def test_a_blob_is_announced_under_its_own_name_whatever_is_in_it(
+async def test_a_blob_name_is_announced_unchanged(
     storage: Storage, container: ContainerClient, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     taker = Failing([])

@@ -35,19 +35,19 @@ async def test_an_etag_is_the_same_in_messages_and_receipts_whether_it_was_liste
     assert f'"{listed.etag}"' == looked_up.etag
     assert json.loads(message_of(FUNCTION, listed))["ETag"] == looked_up.etag
     assert message_of(FUNCTION, listed) == message_of(FUNCTION, looked_up)
-    receipts, told = Receipts(container, "host"), []
+    receipts, announcements = Receipts(container, "host"), []
 
-    async def tell() -> None:
-        told.append(1)
+    async def announce() -> None:
+        announcements.append(1)
 
     for etag in (listed.etag, looked_up.etag, listed.etag):
-        assert await receipts.once(FUNCTION, "files/a.txt", etag, tell)
-    assert told == [1]
+        assert await receipts.once(FUNCTION, "files/a.txt", etag, announce)
+    assert announcements == [1]
     names = [name async for name in container.list_blob_names(name_starts_with="blobreceipts/")]
     assert names == [f"blobreceipts/host/Host.Functions.text/{looked_up.etag}/files/a.txt"]
 
 
-async def test_a_blob_that_changed_after_its_message_was_written_is_not_taken_for_what_it_was(
+async def test_opening_a_blob_that_changed_after_its_message_fails(
     container: ContainerClient,
 ) -> None:
     blob = await container.upload_blob("a.txt", b"old")
@@ -108,7 +108,7 @@ async def test_a_blob_that_a_long_list_missed_is_found_though_the_list_has_a_lat
     assert "early" not in await scanned(one)  # so that it isn't checked any more
 
 
-async def test_what_the_first_list_missed_is_found_though_another_blob_is_left_for_later(
+async def test_a_blob_that_the_first_list_missed_is_found_though_another_is_deferred(
     container: ContainerClient,
 ) -> None:
     late = await container.upload_blob("z-late", b"x")

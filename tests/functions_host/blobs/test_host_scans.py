@@ -94,7 +94,7 @@ def poison(scanning: Scanning) -> list[dict[str, Any]]:
     return [message for message in found if message["ContainerName"] == scanning.container.container_name]
 
 
-def test_an_unfinished_receipt_of_a_host_that_died_does_not_keep_the_function_from_being_told(
+def test_an_unfinished_receipt_of_a_dead_host_does_not_block_the_function(
     scanning: Scanning,
 ) -> None:
     blob = scanning.container.upload_blob("in/died/a.txt", b"x")
@@ -134,7 +134,7 @@ def test_a_blob_that_storage_does_not_hand_over_becomes_poison(scanning: Scannin
 
 def test_as_many_blobs_are_worked_on_at_once_as_the_app_allows(scanning: Scanning) -> None:
     def are_sent(blobs: int) -> bool:
-        return sum("/slow/" in name and not told for name, told in receipts(scanning).items()) == blobs
+        return sum("/slow/" in name and not metadata for name, metadata in receipts(scanning).items()) == blobs
 
     for number in range(6):
         scanning.container.upload_blob(f"slow/{number}", b"x")
@@ -147,7 +147,7 @@ def test_as_many_blobs_are_worked_on_at_once_as_the_app_allows(scanning: Scannin
     until(lambda: len(host.of("slow ends")) == 7)
 
 
-def test_a_blob_can_be_told_of_again_on_demand(scanning: Scanning) -> None:
+def test_a_blob_can_be_announced_again_on_demand(scanning: Scanning) -> None:
     scanning.container.upload_blob("in/demand/a.txt", b"x")
     host = scanning.host
     until(lambda: scanning.texts(host, "demand"))
@@ -156,7 +156,7 @@ def test_a_blob_can_be_told_of_again_on_demand(scanning: Scanning) -> None:
     until(lambda: scanning.texts(host, "demand") == 2 * [("a.txt", "x")])
 
 
-def test_what_a_name_has_for_brackets_is_known_to_outputs(scanning: Scanning) -> None:
+def test_outputs_can_use_the_placeholders_of_a_path(scanning: Scanning) -> None:
     scanning.container.upload_blob("named/one.txt", b"x")
     host, storage = scanning.host, scanning.environment["AzureWebJobsStorage"]
     until(lambda: "named succeeded" in host.log)
@@ -172,9 +172,9 @@ def test_a_message_of_another_content_or_of_no_function_is_dropped(scanning: Sca
     until(lambda: scanning.texts(host, "stale"))
     name = f"azure-webjobs-blobtrigger-{scanning.environment['AzureFunctionsWebHost__hostid']}"
     queue = QueueClient.from_connection_string(scanning.environment["AzureWebJobsStorage"], name)
-    told = {"ContainerName": scanning.container.container_name, "BlobName": "in/stale/a.txt", "ETag": '"old"'}
+    fields = {"ContainerName": scanning.container.container_name, "BlobName": "in/stale/a.txt", "ETag": '"old"'}
     for function in ("text", "gone"):
-        message = {"Type": "BlobTrigger", "FunctionId": f"Host.Functions.{function}", "BlobType": "BlockBlob", **told}
+        message = {"Type": "BlobTrigger", "FunctionId": f"Host.Functions.{function}", "BlobType": "BlockBlob", **fields}
         queue.send_message(base64.b64encode(json.dumps(message).encode()).decode())
     until(lambda: "the app has no such function" in host.log)
     until(lambda: not queue.get_queue_properties().approximate_message_count)
@@ -198,7 +198,7 @@ def test_a_message_may_have_its_etag_without_quotes(scanning: Scanning) -> None:
     until(lambda: scanning.texts(host, "bare") == 2 * [("a.txt", "x")])
 
 
-def test_each_content_of_a_blob_is_told_of_once_whoever_restarts(scanning: Scanning) -> None:
+def test_each_blob_version_is_announced_once_across_restarts(scanning: Scanning) -> None:
     for name in ("in/once/a.txt", "in/once/deep/b.txt", "in/once/c.csv", "elsewhere/once/d.txt"):
         scanning.container.upload_blob(name, b"old")
     host = scanning.host
@@ -239,6 +239,6 @@ def test_a_path_is_matched_as_azure_does(path: str, name: str, values: dict[str,
 @pytest.mark.parametrize(
     "path", ["", "AB/{name}", "ab/{name}", "files/{name", "files/}", "files/{a-b}", "files/{a}{a}"]
 )
-def test_a_path_that_makes_no_sense_is_refused(path: str) -> None:
+def test_an_invalid_path_is_refused(path: str) -> None:
     with pytest.raises(ValueError, match=r"container's name|bracket"):
         BlobPath.parse(path)

@@ -65,7 +65,7 @@ def spoken(host: RunningHost, *lines: str) -> int:
         return int(connection.makefile("rb").readline().split()[1])
 
 
-def test_the_host_answers_to_its_own_names_only_whatever_form_the_request_has(start_host: StartHost) -> None:
+def test_the_host_answers_only_to_its_own_names_in_any_form_of_request(start_host: StartHost) -> None:
     host = start_host()
     netloc = urlsplit(host.url).netloc
     assert spoken(host, "GET /hello HTTP/1.1", f"Host: {netloc}") == 200

@@ -99,14 +99,14 @@ def test_a_function_that_runs_past_its_time_gives_500(host: RunningHost) -> None
     assert "slow failed: it ran past functionTimeout (0:00:03)" in host.log
 
 
-def test_admin_lists_the_functions_and_tells_the_state(host: RunningHost) -> None:
+def test_admin_shows_the_functions_and_the_state(host: RunningHost) -> None:
     status = host.call("GET", "/admin/host/status").json()
     assert status == {"id": "sample-http", "state": "Running"}
     functions = {one["name"]: one for one in host.call("GET", "/admin/functions").json()}
     assert functions["tick"]["config"]["bindings"][0]["type"] == "timerTrigger"
 
 
-def test_admin_refuses_what_it_cannot_run(host: RunningHost) -> None:
+def test_admin_refuses_bad_and_foreign_requests(host: RunningHost) -> None:
     assert host.call("POST", "/admin/functions/nothing").status == 404
     assert host.call("POST", "/admin/functions/hello").status == 400
     assert host.call("POST", "/admin/functions/tick", body=b"{").status == 400
@@ -122,7 +122,7 @@ def test_admin_runs_a_timer_with_its_retries(host: RunningHost) -> None:
     assert [(one["retry"], one["most"]) for one in host.of("stubborn")] == [(0, 2), (1, 2), (2, 2)]
 
 
-def test_keys_open_what_their_level_allows(start_host: StartHost) -> None:
+def test_keys_grant_access_by_their_level(start_host: StartHost) -> None:
     host = start_host("--auth", LOCAL_FUNCTION_KEY="fk", LOCAL_MASTER_KEY="mk")
 
     def status(path: str, key: str = "") -> int:
@@ -158,7 +158,7 @@ def test_a_stop_lets_a_running_request_finish_and_takes_no_new_one(start_host: S
     assert host.child.wait(10) == 0
 
 
-def test_a_stop_takes_under_five_seconds_whatever_runs(start_host: StartHost) -> None:
+def test_a_stop_during_calls_takes_under_five_seconds(start_host: StartHost) -> None:
     host = start_host(AzureFunctionsJobHost__functionTimeout="-1")
     calls = [threading.Thread(target=_ignore, args=(host, path)) for path in ("/slow?seconds=30", "/stuck?seconds=30")]
     for call in calls:

@@ -47,7 +47,7 @@ def test_a_template_matches_its_paths_only(template: str, path: str, expected: d
 
 
 @pytest.mark.parametrize("template", ["a/{", "a/}b", "{n:nonsense}", "{n:min(x)}", "{a b}", "{n:range()}"])
-def test_what_is_no_template_is_refused(template: str) -> None:
+def test_an_invalid_template_is_refused(template: str) -> None:
     with pytest.raises(ValueError, match="isn't a route"):
         Route.parse("f", template, [])
 

@@ -70,7 +70,7 @@ def test_a_message_that_fails_too_often_becomes_poison(
     until(lambda: waiting(queue) == 0)  # it is deleted only after it is in the poison queue
 
 
-def test_what_is_not_base64_goes_to_poison_untried(
+def test_invalid_base64_goes_to_poison_untried(
     start_host: StartHost, queue: QueueClient, environment: dict[str, str]
 ) -> None:
     host = start_host()
@@ -155,7 +155,7 @@ def _shut(one: socket.socket) -> None:
     one.close()
 
 
-def test_an_outage_of_storage_is_told_once_and_outlived(
+def test_a_storage_outage_is_logged_once_and_survived(
     start_host: StartHost, azurite: Any, environment: dict[str, str]
 ) -> None:
     relay = Relay(azurite.queue_port)
@@ -169,9 +169,9 @@ def test_an_outage_of_storage_is_told_once_and_outlived(
     relay.mend()
     assert host.call("POST", "/send", body=b'["after"]').status == 200
     until(lambda: [one for one in host.of("work ends") if one["text"] == "after"])
-    told = re.findall(r"the queue (\S+) doesn't answer, trying on", host.log)  # blob triggers have a queue, too
-    assert len(told) == len(set(told))
-    until(lambda: host.log.count("answers again") == len(told))
+    queues = re.findall(r"the queue (\S+) doesn't answer, trying on", host.log)  # blob triggers have a queue, too
+    assert len(queues) == len(set(queues))
+    until(lambda: host.log.count("answers again") == len(queues))
 
 
 @pytest.fixture
@@ -254,7 +254,7 @@ async def test_a_message_that_nobody_understands_becomes_poison_at_once(
     assert base64.b64encode(text.encode()).decode() in poison_of(storage_queue, environment)
 
 
-async def test_what_fails_in_a_queue_of_poison_stays_there(
+async def test_a_failed_poison_message_stays_in_its_queue(
     storage_queue: QueueClient, environment: dict[str, str]
 ) -> None:
     seen: list[int | None] = []

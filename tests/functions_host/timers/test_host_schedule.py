@@ -76,7 +76,7 @@ def test_known_schedules_are_due_when_azure_says(text: str, expected: datetime) 
         *("0 0 0 * * 7", "-1 * * * * *", "00:00:00", "1:2:3:4", "0 0 0 * * * *", "0 ? * * * *", "\u0661 * * * * *"),
     ],
 )
-def test_what_is_no_schedule_is_refused(text: str) -> None:
+def test_an_invalid_schedule_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         parse_schedule(text)
 

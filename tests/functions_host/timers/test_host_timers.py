@@ -130,7 +130,7 @@ def test_timers_follow_the_virtual_clock_one_run_for_each_step(
     until(lambda: len(host.of("minute")) == 4, 3)
 
 
-def test_of_two_hosts_one_fires_and_the_other_takes_over(start_host: StartHost) -> None:
+def test_one_of_two_hosts_fires_and_the_other_takes_over(start_host: StartHost) -> None:
     first = start_host(SAMPLE_TICK=EVERY_SECOND)
     until(lambda: first.of("tick"))
     second = start_host(SAMPLE_TICK=EVERY_SECOND)
