@@ -31,15 +31,15 @@ print(json.dumps([name for name in own if not name.endswith((".py", ".pyc")) and
 """
 
 
-def told_by_a_fresh_process(program: str) -> list[str]:
+def output_of_a_fresh_process(program: str) -> list[str]:
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, cwd=HERE.root, env=os.environ, capture_output=True, text=True, check=True)
-    told: list[str] = json.loads(done.stdout)
-    return told
+    output: list[str] = json.loads(done.stdout)
+    return output
 
 
 def test_importing_the_app_loads_no_library_and_few_modules_of_its_own() -> None:
-    modules = told_by_a_fresh_process(LOADED)
+    modules = output_of_a_fresh_process(LOADED)
     own = [name for name in modules if name.split(".")[0] in OWN]
     standard = [name for name in modules if name.split(".")[0] in sys.stdlib_module_names]
     assert set(modules) - {*own, *standard} == set(), "these libraries should load with the first request or trigger"
@@ -48,10 +48,10 @@ def test_importing_the_app_loads_no_library_and_few_modules_of_its_own() -> None
 
 
 def test_importing_all_of_the_app_reads_no_data_file() -> None:
-    assert told_by_a_fresh_process(OPENED) == [], "these files should be read when they are needed"
+    assert output_of_a_fresh_process(OPENED) == [], "these files should be read when they are needed"
 
 
-def test_the_endpoints_say_what_their_handlers_say() -> None:
+def test_endpoints_and_handlers_declare_the_same_routes() -> None:
     said = [(route.name, route.method, route.path, route.queue is not None) for route in all_routes(read_settings({}))]
     assert said == [(named.name, named.method, named.path, named.sends) for named in in_order_of_modules()]
 

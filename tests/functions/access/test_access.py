@@ -194,7 +194,7 @@ def test_every_function_is_known_here_with_its_route_and_methods(app: SeparateAp
 
 
 @pytest.mark.parametrize("name", ROUTES)
-def test_a_function_answers_each_caller_just_so(app: SeparateApp, name: str) -> None:
+def test_each_caller_gets_the_expected_answer(app: SeparateApp, name: str) -> None:
     route = ROUTES[name]
     cases = [(method, caller) for method in route.methods for caller in CALLERS]
     said = app.ask([Ask(method, SITE + route.path, CALLERS[caller], route.body) for method, caller in cases])
@@ -202,7 +202,7 @@ def test_a_function_answers_each_caller_just_so(app: SeparateApp, name: str) -> 
     assert found == {(method, caller): expected(name, route, caller) for method, caller in cases}
 
 
-def test_other_methods_than_those_are_told_which_a_path_takes(app: SeparateApp) -> None:
+def test_other_methods_get_a_405_with_the_allowed_ones(app: SeparateApp) -> None:
     taken: dict[str, set[str]] = {}
     for route in ROUTES.values():
         taken.setdefault(route.path, set()).update(route.methods)
@@ -217,7 +217,7 @@ def test_other_methods_than_those_are_told_which_a_path_takes(app: SeparateApp) 
         assert method in error["message"]
 
 
-def test_a_method_on_a_route_that_is_not_there_is_told_that_there_is_none(app: SeparateApp) -> None:
+def test_any_method_on_an_unknown_route_gets_a_404(app: SeparateApp) -> None:
     paths = ("/api", "/api/", "/api/nothing", "/API/accounts/demo/nothing", "/api/accounts/demo/jobs/a/b/c")
     asked = [Ask(method, SITE + path, {}) for path in paths for method in ("GET", "POST", "DELETE")]
     for one, said in zip(asked, app.ask(asked), strict=True):
@@ -300,14 +300,14 @@ def test_without_authentication_in_front_nobody_gets_in(
         assert get(app, "/api/health").status == 200
 
 
-def test_strangers_are_not_told_what_is_wrong(copied: Path, settings: Mapping[str, str]) -> None:
+def test_only_readers_see_setting_problems(copied: Path, settings: Mapping[str, str]) -> None:
     with SeparateApp(copied, {**settings, **HOSTED, "POLL_SECONDS": "soon"}) as app:
         for caller in CALLERS:
             said = get(app, "/api/health", caller)
-            told = json.loads(said.text)
-            assert (said.status, told["status"]) == (503, "unhealthy")
+            health = json.loads(said.text)
+            assert (said.status, health["status"]) == (503, "unhealthy")
             wrong = ["POLL_SECONDS: 'soon' is not a number from 1 to 86400"]
-            assert told["problems"] == (wrong if caller in READERS else []), caller
+            assert health["problems"] == (wrong if caller in READERS else []), caller
             assert shown(said)[1] == {
                 **ALWAYS,
                 "content-type": JSON,

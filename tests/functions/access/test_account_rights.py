@@ -181,7 +181,7 @@ def test_only_operators_of_an_account_change_it(rights: Rights, endpoint: Endpoi
     assert rights.leaks(reader) == rights.leaks(operator) == []
 
 
-def test_what_is_in_the_other_account_is_not_found_in_ones_own(rights: Rights) -> None:
+def test_entities_of_another_account_are_not_found_in_ones_own(rights: Rights) -> None:
     alpha, bravo = rights.alpha, rights.bravo
     for path in (
         f"accounts/alpha/jobs/{bravo.job}",
@@ -229,7 +229,7 @@ def test_a_poll_of_ones_own_account_says_nothing_of_the_other(rights: Rights) ->
 
 
 @pytest.mark.parametrize("wrong", ["bravo=ftp://bravo.example", "bravo=http://127.0.0.1:1 bravo=http://127.0.0.1:1"])
-def test_what_is_wrong_with_the_settings_is_told_to_those_who_may_see_every_account(rights: Rights, wrong: str) -> None:
+def test_setting_problems_are_shown_only_to_readers_of_every_account(rights: Rights, wrong: str) -> None:
     accounts = f"alpha={rights.settings['BATCH_ACCOUNTS'].split()[0].partition('=')[2]} {wrong}"
     with SeparateApp(rights.copied, {**rights.settings, "BATCH_ACCOUNTS": accounts}) as app:
         for path in ("health", "accounts", "accounts/alpha", "accounts/bravo", "metrics"):

@@ -54,13 +54,13 @@ def routes_of(settings: Settings, method: str, *, anonymous: bool = False) -> Ro
 
 
 @pytest.mark.parametrize("claims", [[READER], [OF_ALPHA], [OF_BRAVO], [OF_ALPHA, READER], [OPERATOR, OF_ALPHA]])
-async def test_what_concerns_all_accounts_is_not_changed_by_a_reader_or_an_operator_of_some(
+async def test_routes_of_all_accounts_refuse_writes_by_readers_and_operators_of_some(
     claims: list[tuple[str, str]],
 ) -> None:
     assert await written(RESTRICTED, *claims) == (403, "Forbidden")
 
 
-async def test_what_concerns_all_accounts_is_changed_by_operators_of_each() -> None:
+async def test_routes_of_all_accounts_accept_writes_by_operators_of_each() -> None:
     assert await written(RESTRICTED, OF_ALPHA, OF_BRAVO) == (200, "")
     assert await written(HOSTED, OPERATOR) == (200, "")
     assert await written(HOSTED, READER) == (403, "Forbidden")

@@ -49,11 +49,11 @@ def request_of(header: str | None) -> func.HttpRequest:
     return func.HttpRequest(method="GET", url="https://batchscope.example/api/route", headers=headers, body=b"")
 
 
-def test_on_a_persons_own_machine_everybody_may_everything() -> None:
+def test_on_a_local_machine_every_caller_may_do_everything() -> None:
     assert outcome(LOCAL) == outcome(LOCAL, role="Operator") == 200
 
 
-def test_wherever_else_nobody_may_anything_without_easy_auth_whatever_header_is_sent() -> None:
+def test_elsewhere_nobody_has_access_without_easy_auth_regardless_of_headers() -> None:
     for environment in (STORAGE, STORAGE | {"AZURE_FUNCTIONS_ENVIRONMENT": "Production"}, AZURE):
         assert outcome(environment) == outcome(environment, principal("Operator")) == 401
         assert outcome(environment, principal("Operator"), "Operator") == 401
@@ -66,7 +66,7 @@ def test_behind_easy_auth_callers_need_an_identity_with_a_role() -> None:
     assert outcome(GUARDED, principal("reader")) == 403
 
 
-def test_a_caller_without_a_role_is_told_of_the_app_role_and_of_roles_of_single_accounts() -> None:
+def test_the_refusal_of_a_caller_without_a_role_names_app_and_account_roles() -> None:
     with pytest.raises(ForbiddenError, match=r"'Reader'.*ACCOUNT_ROLES names the readers of an account"):
         identify(read_settings(GUARDED), request_of(principal()))
 
@@ -143,7 +143,7 @@ def test_a_group_counts_by_its_object_id_only_and_never_as_a_role() -> None:
 
 
 @pytest.mark.parametrize("overage", [("_claim_names", '{"groups":"src1"}'), ("hasgroups", "true")])
-def test_somebody_in_too_many_groups_is_in_none(overage: tuple[str, str]) -> None:
+def test_a_group_overage_counts_as_no_groups(overage: tuple[str, str]) -> None:
     assert known(MAPPED, ("groups", GROUP), overage) is None
     assert known(MAPPED, ("groups", GROUP), overage, ("roles", "Reader")) == known(MAPPED, ("roles", "Reader"))
     principal_of = base64.b64encode(json.dumps({"claims": [{"typ": overage[0], "val": overage[1]}]}).encode())
@@ -151,7 +151,7 @@ def test_somebody_in_too_many_groups_is_in_none(overage: tuple[str, str]) -> Non
         identify(read_settings(MAPPED), request_of(principal_of.decode()))
 
 
-def test_a_setting_with_a_mistake_hides_what_is_wrong_from_all_but_a_persons_own_machine() -> None:
+def test_with_a_wrong_role_setting_only_a_local_machine_reads_all_accounts() -> None:
     wrong = MAPPED | {"ACCOUNT_ROLES": "alpha=Reader:Alpha.Reader alhpa=Operator:Alpha.Reader"}
     for role in ("Reader", "Operator", "Alpha.Reader"):
         caller = known(wrong, ("roles", role))
@@ -165,7 +165,7 @@ def test_a_setting_with_a_mistake_hides_what_is_wrong_from_all_but_a_persons_own
 @pytest.mark.parametrize(
     "header", [FORGED, "bm8ganNvbg==", base64.b64encode(b"[]").decode(), base64.b64encode(b"{}").decode(), "é"]
 )
-def test_a_principal_that_makes_no_sense_is_nobody(header: str) -> None:
+def test_a_malformed_principal_is_unauthenticated(header: str) -> None:
     assert outcome(GUARDED, header) == 401
 
 

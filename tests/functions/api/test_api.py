@@ -138,7 +138,7 @@ async def test_an_idle_client_gets_304s_though_polls_go_on_and_200_when_somethin
         ("nothing/here", 404, None, "no such route"),
     ],
 )
-async def test_a_bad_request_is_told_what_is_wrong(
+async def test_a_bad_request_gets_a_specific_error(
     world: World, path: str, status: int, target: str | None, words: str
 ) -> None:
     answer = await world.get(path)
@@ -162,13 +162,13 @@ async def test_a_bad_request_is_told_what_is_wrong(
         (b"[]", "object"),
     ],
 )
-async def test_a_poll_with_a_bad_body_is_told_what_is_wrong(world: World, body: bytes, words: str) -> None:
+async def test_a_poll_with_a_bad_body_gets_a_specific_error(world: World, body: bytes, words: str) -> None:
     answer = await world.post("accounts/demo/poll?wait=true", body)
     assert answer.status == 400
     assert words in answer.body["error"]["message"]
 
 
-async def test_a_poll_on_demand_goes_through_the_queue_and_tells_its_end(world: World) -> None:
+async def test_a_poll_on_demand_goes_through_the_queue_and_reports_its_outcome(world: World) -> None:
     await add_job(world.batch)
     accepted = await world.post("accounts/demo/poll", b'{"jobs": ["job", "nope"]}')
     assert (accepted.status, accepted.body["status"]) == (202, "queued")
@@ -183,7 +183,7 @@ async def test_a_poll_on_demand_goes_through_the_queue_and_tells_its_end(world: 
     assert done["reasons"] == [{"job": "nope", "message": "There is no job 'nope'."}]
 
 
-async def test_health_tells_the_age_of_the_last_poll(world: World) -> None:
+async def test_health_shows_the_age_of_the_last_poll(world: World) -> None:
     await world.app.fire("tick")  # reads blobs, too, as health requires
     await world.poll()
     assert (await world.get("health")).body == {"status": "healthy", "lastPollAgeSeconds": 0.0, "problems": []}
@@ -203,7 +203,7 @@ async def test_a_poll_that_failed_does_not_make_health_look_young(world: World) 
     assert (await world.get("accounts/demo")).body["lastRound"]["outcome"] == "failed"
 
 
-async def test_metrics_are_prometheus_text_of_what_is_stored(world: World) -> None:
+async def test_metrics_are_prometheus_text_from_storage(world: World) -> None:
     await _staged(world)
     answer = await world.get("metrics")
     assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
@@ -214,7 +214,7 @@ async def test_metrics_are_prometheus_text_of_what_is_stored(world: World) -> No
     assert 'azbatch_collector_up{account="demo"} 1.0' in lines
 
 
-async def test_openapi_tells_every_route_and_parameter(world: World) -> None:
+async def test_openapi_describes_routes_and_parameters(world: World) -> None:
     document = (await world.get("openapi.json")).body
     OpenAPIV31SpecValidator(document).validate()
     listing = document["paths"]["/api/accounts/{account}/jobs"]["get"]
@@ -230,7 +230,7 @@ async def test_openapi_tells_every_route_and_parameter(world: World) -> None:
     assert " ".join(sorted(listing["responses"])) == "200 304 400 401 403 404 406 414 500 502 503"
 
 
-async def test_the_document_says_of_a_poll_just_what_is_taken(world: World) -> None:
+async def test_the_poll_schema_accepts_just_the_valid_bodies(world: World) -> None:
     document = (await world.get("openapi.json")).body
     body = document["paths"]["/api/accounts/{account}/poll"]["post"]["requestBody"]["content"]["application/json"]
     validator = OAS31Validator({**body["schema"], "components": document["components"]})
@@ -293,7 +293,7 @@ async def test_the_page_comes_with_a_policy_and_as_a_404_with_paths_that_lead_no
             assert int((await world.app.request("GET", f"/assets/{file.name}")).status) == 200
 
 
-async def test_an_app_without_settings_loads_and_names_what_is_missing(tmp_path: Path) -> None:
+async def test_an_app_without_settings_loads_and_names_the_missing_ones(tmp_path: Path) -> None:
     status, body = await health_of_an_app({"AZURE_FUNCTIONS_ENVIRONMENT": "Development"}, tmp_path)
     assert status == 503
     assert len(body["problems"]) == 2

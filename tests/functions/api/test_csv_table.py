@@ -53,7 +53,7 @@ def test_every_property_has_a_column_even_where_there_are_no_entries() -> None:
     assert rows() == [["id", "displayName", "exitCode", "seenAt", "deleted", "taskCounts.active", "taskCounts.total"]]
 
 
-def test_entries_are_rows_and_what_is_missing_is_empty() -> None:
+def test_entries_are_rows_and_missing_values_are_empty() -> None:
     assert rows(entry(), entry("b", full=True))[1:] == [
         ["a", "", "", "", "false", "", ""],
         ["b", "", "-9", "2026-11-21T07:00:00Z", "true", "1", "2"],
@@ -76,7 +76,7 @@ def test_the_next_page_is_in_a_header() -> None:
     assert csv_reply(Page(value=[]), Entry).headers == {}
 
 
-def test_ages_and_times_of_looking_are_no_part_of_what_a_weak_tag_stands_for() -> None:
+def test_ages_and_as_of_times_do_not_change_the_content_for_a_weak_etag() -> None:
     def content(*entries: Seen) -> bytes | None:
         return csv_reply(Page(value=entries, count=1), Seen).content
 
@@ -86,11 +86,11 @@ def test_ages_and_times_of_looking_are_no_part_of_what_a_weak_tag_stands_for() -
     assert csv_reply(Page(value=[Seen(id="a", seconds_in_state=1.0, as_of=AT)], count=2), Seen).content != first
 
 
-def test_a_verdict_fits_into_a_header_whatever_its_reason_says() -> None:
+def test_a_verdict_fits_into_a_header_regardless_of_its_reason() -> None:
     verdict = VerdictAnswer(as_of=AT, source="none", level="stale", reason="größe\r\nX: y" * 100, checked_at=None)
     headers = csv_reply(JudgedPage(value=[], as_of=AT, verdict=verdict), Entry).headers
-    told = headers["Batchscope-Verdict"]
-    assert told.isascii()
-    assert told.isprintable()
-    assert json.loads(told)["reason"] == verdict.reason[:500]
+    header = headers["Batchscope-Verdict"]
+    assert header.isascii()
+    assert header.isprintable()
+    assert json.loads(header)["reason"] == verdict.reason[:500]
     assert headers["Batchscope-As-Of"] == "2026-11-21T07:00:00Z"

@@ -147,7 +147,7 @@ def looked_at(time: str, **others: object) -> dict[str, object]:
     }
 
 
-async def test_when_it_was_looked_at_is_no_part_of_a_weak_tag_but_told_beside_it() -> None:
+async def test_the_as_of_time_is_no_part_of_a_weak_etag_but_has_a_header() -> None:
     first = await answered(looked_at("2026-01-01T00:00:00Z"), looks=True)
     assert first.headers["ETag"].startswith("W/")
     assert first.headers[AS_OF] == "2026-01-01T00:00:00Z"

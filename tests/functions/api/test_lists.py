@@ -170,7 +170,7 @@ def in_order(entries: Iterable[Any]) -> list[str]:
     return sorted((entry.id for entry in entries), key=str.lower)
 
 
-async def test_every_filter_and_every_two_of_them_list_what_batch_has(staged: World) -> None:
+async def test_filters_and_pairs_of_filters_list_the_entries_of_batch(staged: World) -> None:
     async for path, entries, rules in cases(staged):
         assert await ids(staged, path, {}) == in_order(entries), path
         for (name, value), rule in rules.items():
@@ -184,11 +184,11 @@ async def test_every_filter_and_every_two_of_them_list_what_batch_has(staged: Wo
 
 async def test_each_filter_lets_some_through_and_keeps_some_out_somewhere(staged: World) -> None:
     async for path, entries, rules in cases(staged):
-        told = {
+        counts = {
             name: [sum(map(bool, map(rule, entries))) for (own, _), rule in rules.items() if own == name]
             for name, _ in rules
         }
-        for name, numbers in told.items():
+        for name, numbers in counts.items():
             assert any(number < len(entries) for number in numbers), (path, name)
 
 
@@ -199,10 +199,10 @@ async def test_pages_of_any_size_join_to_the_whole_list_with_the_same_filters(st
         (POOLS, {"prefix": "l"}), (NODES, {"state": "idle,running"}),
     )):  # fmt: skip
         whole, count = await listed(staged, path, query)
-        parts, told = await listed(staged, path, query, size)
+        parts, count_of_parts = await listed(staged, path, query, size)
         assert whole
         assert [entry["id"] for entry in parts] == [entry["id"] for entry in whole], (path, query)
-        assert told == count
+        assert count_of_parts == count
         assert count in {None, len(whole)}
         assert count is not None or {"prefix"} & query.keys()
 
@@ -242,7 +242,7 @@ async def test_a_continuation_of_another_order_is_refused(staged: World) -> None
     assert (await staged.get(f"{JOBS}?orderby=priority&continuation=x")).status == 400
 
 
-async def test_lists_of_tasks_nodes_and_pools_bear_the_verdict_of_what_they_are_of(staged: World) -> None:
+async def test_lists_of_tasks_nodes_and_pools_have_the_verdict_of_their_owner(staged: World) -> None:
     for path, owner in ((TASKS, "accounts/demo/jobs/alpha"), (NODES, "accounts/demo/pools/small")):
         page, verdict = (await staged.get(path)).body, (await staged.get(owner)).body["verdict"]
         assert page["verdict"] == verdict
@@ -257,7 +257,7 @@ async def test_lists_of_tasks_nodes_and_pools_bear_the_verdict_of_what_they_are_
 
 
 @pytest.mark.parametrize("path", [TASKS, NODES, POOLS, JOBS])
-async def test_a_table_tells_in_headers_what_surrounds_the_entries_in_json(staged: World, path: str) -> None:
+async def test_headers_of_a_table_hold_the_fields_around_json_entries(staged: World, path: str) -> None:
     query = f"{path}?maxpagesize=1" + ("&state=running" if path == TASKS else "")
     page, table = (await staged.get(query)).body, (await staged.get(f"{query}&format=csv")).headers
     assert table["batchscope-count"] == str(page["count"])
@@ -269,8 +269,8 @@ async def test_a_table_tells_in_headers_what_surrounds_the_entries_in_json(stage
     documented = (await staged.get("openapi.json")).body["paths"]
     places = {"demo": "{account}", "alpha": "{job}", "small": "{pool}"}
     route = documented["/api/" + "/".join(places.get(part, part) for part in path.split("/"))]["get"]
-    told = {name.lower() for name in route["responses"]["200"]["headers"]}
-    assert {name for name in table if name.startswith("batchscope-")} | {"link", "etag"} <= told
+    described = {name.lower() for name in route["responses"]["200"]["headers"]}
+    assert {name for name in table if name.startswith("batchscope-")} | {"link", "etag"} <= described
 
 
 async def test_a_table_of_another_verdict_or_count_is_another_answer(staged: World) -> None:
@@ -312,9 +312,7 @@ async def test_a_table_of_another_verdict_or_count_is_another_answer(staged: Wor
         (f"{JOBS}?colour=", 400, "colour", "There is no query parameter 'colour'"),
     ],
 )
-async def test_a_value_that_there_is_not_is_refused(
-    world: World, path: str, status: int, target: str, words: str
-) -> None:
+async def test_an_unknown_value_is_refused(world: World, path: str, status: int, target: str, words: str) -> None:
     await add_pool(world.batch, "small")
     await add_job(world.batch, "alpha", pool="small")
     await add_tasks(world.batch, 1, job="alpha", command="exit 3")
@@ -327,7 +325,7 @@ async def test_a_value_that_there_is_not_is_refused(
         assert answer.body["error"]["code"] == "FailureGroupNotFound"
 
 
-async def test_the_totals_of_an_account_are_those_of_what_batch_lists(staged: World) -> None:
+async def test_the_totals_of_an_account_equal_batchs_lists(staged: World) -> None:
     """The deleted job counts for nothing, though its tasks are stored."""
     gone = (await staged.get(f"{JOBS}/gone")).body
     assert gone["deleted"]
@@ -340,26 +338,29 @@ async def test_the_totals_of_an_account_are_those_of_what_batch_lists(staged: Wo
     tasks = [task for job in jobs async for task in staged.batch.list_tasks(job.id)]
     pools = [pool async for pool in staged.batch.list_pools()]
     nodes = [node for pool in pools async for node in staged.batch.list_nodes(pool.id)]
-    told = (await staged.get("accounts/demo")).body
-    assert told == (await staged.get("accounts")).body["value"][0]
-    assert told["jobs"] == Counter(name_of(job.state) for job in jobs)
+    account = (await staged.get("accounts/demo")).body
+    assert account == (await staged.get("accounts")).body["value"][0]
+    assert account["jobs"] == Counter(name_of(job.state) for job in jobs)
     by_state = Counter(name_of(task.state) for task in tasks)
     results = Counter(map(result, tasks))
-    assert told["taskCounts"] == {
+    assert account["taskCounts"] == {
         **{state: by_state[state] for state in ("active", "preparing", "running", "completed")},
         "succeeded": results["success"],
         "failed": results["failure"],
         "total": len(tasks),
     }
-    assert min(told["taskCounts"][name] for name in ("active", "running", "succeeded", "failed")) > 0
-    assert (told["pools"]["total"], told["pools"]["byState"]) == (3, Counter(name_of(pool.state) for pool in pools))
-    assert told["nodeCounts"] == Counter(name_of(node.state) for node in nodes)
+    assert min(account["taskCounts"][name] for name in ("active", "running", "succeeded", "failed")) > 0
+    assert (account["pools"]["total"], account["pools"]["byState"]) == (
+        3,
+        Counter(name_of(pool.state) for pool in pools),
+    )
+    assert account["nodeCounts"] == Counter(name_of(node.state) for node in nodes)
     assert len(nodes) == 8
     slots = {pool.id: pool.task_slots_per_node or 1 for pool in pools}
     total = sum(slots[pool.id] * (pool.current_dedicated_nodes or 0) for pool in pools)
     used = sum(node.running_task_slots_count or 0 for node in nodes)
-    assert told["slots"] == {"total": total, "used": used, "free": total - used}
-    assert told["cores"] == {"total": 2 * len(nodes), "busy": pytest.approx(2 * len(nodes) * used / total)}
+    assert account["slots"] == {"total": total, "used": used, "free": total - used}
+    assert account["cores"] == {"total": 2 * len(nodes), "busy": pytest.approx(2 * len(nodes) * used / total)}
     assert used > 0
 
 

@@ -81,13 +81,13 @@ def bindings(monkeypatch: pytest.MonkeyPatch, **environment: str) -> Iterator[st
         monkeypatch.setenv(name, value)
     app = runpy.run_path(str(ROOT / "function_app.py"))["app"]
     for function in app.get_functions():
-        for binding in map(_told, function.get_bindings()):
+        for binding in map(_as_dict, function.get_bindings()):
             options = {key: value for key, value in sorted(binding.items()) if key not in ("type", "name")}
             text = " ".join(f"{key}={json.dumps(value)}" for key, value in options.items())
             yield f"{function.get_function_name()} {binding['type']} {binding['name']} {text}".rstrip()
 
 
-def _told(binding: Any) -> dict[str, Any]:
+def _as_dict(binding: Any) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(json.dumps(binding.get_dict_repr(), default=str))
     return found
 

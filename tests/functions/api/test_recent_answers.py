@@ -62,7 +62,7 @@ def test_an_answer_is_made_anew_after_its_time(monkeypatch: pytest.MonkeyPatch) 
     with_a_source(scenario)
 
 
-def test_who_asks_meanwhile_waits_for_the_same_answer_even_if_the_first_gives_up() -> None:
+def test_concurrent_requests_share_an_answer_even_if_the_first_is_cancelled() -> None:
     async def scenario(recent: RecentAnswers[str], source: Source) -> None:
         source.gate.clear()
         first, *others = (asyncio.create_task(recent.get("jobs", 1, source.make)) for _ in range(3))

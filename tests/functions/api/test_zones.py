@@ -39,10 +39,10 @@ async def test_a_range_is_the_same_in_every_zone(world: World, path: str, more: 
         await world.poll()
     now = datetime.fromisoformat(stamp(world.emulator.clock.now)).replace(second=0, microsecond=0)
     since, until = now - timedelta(minutes=5), now - timedelta(minutes=2)
-    told = await asked(world, path, since, until, more)
-    assert (datetime.fromisoformat(told["from"]), datetime.fromisoformat(told["to"])) == (since, until)
-    assert any(point["asOf"] for point in told["value"]) if "value" in told else told["nodes"]
+    answer = await asked(world, path, since, until, more)
+    assert (datetime.fromisoformat(answer["from"]), datetime.fromisoformat(answer["to"])) == (since, until)
+    assert any(point["asOf"] for point in answer["value"]) if "value" in answer else answer["nodes"]
     for zone in ZONES:
-        assert await asked(world, path, since.astimezone(zone), until.astimezone(zone), more) == told
+        assert await asked(world, path, since.astimezone(zone), until.astimezone(zone), more) == answer
     wider = await asked(world, path, since - timedelta(hours=2), until, more)
-    assert wider != told
+    assert wider != answer

@@ -43,7 +43,7 @@ async def events(world: World, query: str = "") -> list[dict[str, Any]]:
     return found
 
 
-async def test_the_api_shows_what_the_emulator_says_it_logged(world: World, writer: LogWriter) -> None:
+async def test_the_api_shows_the_events_of_the_emulators_log(world: World, writer: LogWriter) -> None:
     began = now(world)
     await add_pool(world.batch, nodes=2)
     await add_job(world.batch)
@@ -102,7 +102,7 @@ async def test_filters_find_events_by_job_task_pool_node_kind_and_time(world: Wo
     assert 'rel="next"' in table.headers["link"]
 
 
-async def test_what_makes_no_sense_in_a_list_of_events_is_refused(world: World) -> None:
+async def test_invalid_parameters_of_a_list_of_events_are_refused(world: World) -> None:
     for query, target in {
         "continuation=x": "continuation",
         "from=yesterday": "from",
@@ -117,7 +117,7 @@ async def test_what_makes_no_sense_in_a_list_of_events_is_refused(world: World) 
 
 
 @pytest.mark.parametrize("most_looked_at", [20_000, 1])
-async def test_a_kind_that_nothing_is_of_is_refused_on_every_page_and_among_known_ones(
+async def test_an_unknown_kind_is_refused_on_every_page_and_among_known_ones(
     world: World, writer: LogWriter, monkeypatch: pytest.MonkeyPatch, most_looked_at: int
 ) -> None:
     monkeypatch.setattr(event_queries, "_MOST_LOOKED_AT", most_looked_at)
@@ -158,7 +158,7 @@ async def test_a_time_that_cannot_be_is_shown_beside_the_one_that_counts(
     assert {one["claimedTime"] for one in await events(world, "&kind=PoolCreateEvent")} == {None}
 
 
-async def test_it_is_told_what_came_in(world: World, azurite: StorageAddresses, writer: LogWriter) -> None:
+async def test_ingestion_totals_are_shown(world: World, azurite: StorageAddresses, writer: LogWriter) -> None:
     before = (await world.get("accounts/demo/ingestion")).body
     await add_pool(world.batch, nodes=0)
     await writer.flush()
@@ -169,15 +169,15 @@ async def test_it_is_told_what_came_in(world: World, azurite: StorageAddresses, 
         await world.app.tell_of_blob("batch_events", f"{os.environ['RESOURCE_LOG_CONTAINER']}/{name}")
         await blob.append_block(b'{"half a line')
     await world.app.fire("tick")
-    told = (await world.get("accounts/demo/ingestion")).body
-    assert told["container"] == os.environ["RESOURCE_LOG_CONTAINER"]
-    assert {key: told[key] - before[key] for key in ("records", "events", "repeats", "refused")} == {
+    ingestion = (await world.get("accounts/demo/ingestion")).body
+    assert ingestion["container"] == os.environ["RESOURCE_LOG_CONTAINER"]
+    assert {key: ingestion[key] - before[key] for key in ("records", "events", "repeats", "refused")} == {
         "records": 2,
         "events": 1,
         "repeats": 0,
         "refused": 1,
     }
-    assert (told["behindBlobs"], told["behindBytes"], told["problems"]) == (1, 13, [])
+    assert (ingestion["behindBlobs"], ingestion["behindBytes"], ingestion["problems"]) == (1, 13, [])
     metrics = (await world.get("metrics")).body
     assert 'azbatch_collector_log_unread_bytes{account="demo"} 13.0' in metrics
     (reject,) = [one for one in (await world.get("accounts/demo/rejects")).body["value"] if one["blob"] == name]
@@ -187,15 +187,15 @@ async def test_it_is_told_what_came_in(world: World, azurite: StorageAddresses, 
     assert ",'=nonsense," in table[1]
 
 
-async def test_health_tells_when_logs_are_not_looked_at_any_more(world: World, writer: LogWriter) -> None:
+async def test_health_shows_when_logs_are_no_longer_read(world: World, writer: LogWriter) -> None:
     await add_pool(world.batch, nodes=0)
     await writer.flush()
     await world.app.fire("tick")
     world.advance(660)
     health = (await world.get("health")).body
-    (told,) = [problem for problem in health["problems"] if problem.startswith("demo, events: ")]
+    (log_problem,) = [problem for problem in health["problems"] if problem.startswith("demo, events: ")]
     assert health["status"] == "degraded"
-    assert told.startswith("demo, events: the logs weren't looked at since ")
+    assert log_problem.startswith("demo, events: the logs weren't looked at since ")
     await world.app.fire("tick")
     assert not any("events" in problem for problem in (await world.get("health")).body["problems"])
 

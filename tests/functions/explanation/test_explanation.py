@@ -35,23 +35,23 @@ async def world(_running: World) -> World:
 async def test_a_situation_is_answered_with_its_cause_first(world: World, name: str) -> None:
     situation = SITUATIONS[name]
     await situation.stage(world)
-    told = await explained(world, job=situation.job)
-    first, *others = told["findings"]
-    assert (first["code"], first["severity"]) == (situation.code, situation.severity), told
-    assert told["running"] == situation.running
+    answer = await explained(world, job=situation.job)
+    first, *others = answer["findings"]
+    assert (first["code"], first["severity"]) == (situation.code, situation.severity), answer
+    assert answer["running"] == situation.running
     assert all(other["severity"] != "blocking" for other in others)
-    assert told["unknown"] == []
-    assert told["summary"].lower().endswith(f": {first['title'].lower()}.")
+    assert answer["unknown"] == []
+    assert answer["summary"].lower().endswith(f": {first['title'].lower()}.")
     text = f"{first['title']} {first['detail']} {first['advice']}"
     assert [words for words in situation.words if words not in text] == [], text
-    check_advice(world, told)
-    check_estimate((await world.jobs())[situation.job], told)
+    check_advice(world, answer)
+    check_estimate((await world.jobs())[situation.job], answer)
 
 
-def check_advice(world: World, told: dict[str, Any]) -> None:
+def check_advice(world: World, answer: dict[str, Any]) -> None:
     """Asserts that no advice is to resize a pool with a formula, which Batch refuses."""
     pools = world.emulator.simulations["demo"].account.pools
-    for finding in told["findings"]:
+    for finding in answer["findings"]:
         pool = pools.get(finding["evidence"].get("poolId", ""))
         if pool and pool.is_autoscaled:
             advice = finding["advice"].lower()
@@ -59,9 +59,9 @@ def check_advice(world: World, told: dict[str, Any]) -> None:
             assert "make the pool larger" not in advice
 
 
-def check_estimate(job: dict[str, Any], told: dict[str, Any]) -> None:
+def check_estimate(job: dict[str, Any], answer: dict[str, Any]) -> None:
     """Asserts that the job has no estimated end if nothing starts, and none before its next task starts."""
-    estimate, first = (job["insight"] or {}).get("estimate") or {}, told["findings"][0]
+    estimate, first = (job["insight"] or {}).get("estimate") or {}, answer["findings"][0]
     end = estimate.get("completionTime")
     if first["severity"] == "blocking":
         assert end is None, estimate
@@ -72,7 +72,7 @@ def check_estimate(job: dict[str, Any], told: dict[str, Any]) -> None:
     assert "nodes" not in (estimate.get("reason") or "")
 
 
-async def test_a_task_that_is_retried_without_end_is_told_beside_the_cause_and_alone(world: World) -> None:
+async def test_an_endlessly_retried_task_is_reported_beside_the_cause_and_alone(world: World) -> None:
     await SITUATIONS["tasks that are tried again without end on all slots"].stage(world)
     hint = (await explained(world))["findings"][-1]
     assert (hint["code"], hint["severity"]) == ("tasksRetriedForEver", "info")
@@ -81,8 +81,8 @@ async def test_a_task_that_is_retried_without_end_is_told_beside_the_cause_and_a
     for number in range(5):
         await world.batch.delete_task("job", f"task-{number:05}")
     world.advance(10)
-    told = await explained(world)
-    assert [found["code"] for found in told["findings"] if found["code"] != "slotsBusy"] == ["tasksRetriedForEver"]
+    answer = await explained(world)
+    assert [found["code"] for found in answer["findings"] if found["code"] != "slotsBusy"] == ["tasksRetriedForEver"]
     await world.batch.replace_task("job", "bad-00000", models.BatchTask(
         constraints=models.BatchTaskConstraints(max_task_retry_count=1000)
     ))  # fmt: skip
@@ -91,7 +91,7 @@ async def test_a_task_that_is_retried_without_end_is_told_beside_the_cause_and_a
     assert "tasksRetriedForEver" not in [found["code"] for found in (await explained(world))["findings"]]
 
 
-async def test_a_task_that_is_retried_without_end_is_told_though_another_was_retried_more_often(world: World) -> None:
+async def test_an_endlessly_retried_task_is_reported_though_another_has_more_retries(world: World) -> None:
     await add_pool(world.batch, nodes=2)
     await add_job(world)
     await add_tasks(world.batch, 1, command="/bin/sh -c 'sleep 1; exit 7'", prefix="bounded", retries=1000)
@@ -103,7 +103,7 @@ async def test_a_task_that_is_retried_without_end_is_told_though_another_was_ret
 
 
 @pytest.mark.parametrize("urgent", [True, False])
-async def test_a_line_of_tasks_is_told_at_each_look_though_slots_are_free_now_and_then(
+async def test_a_queue_of_tasks_is_the_cause_at_each_poll_though_slots_are_free_briefly(
     world: World, *, urgent: bool
 ) -> None:
     """Short tasks leave slots free for an instant, which may coincide with a poll."""
@@ -131,13 +131,13 @@ async def test_a_job_that_others_overtake_has_no_end_before_its_next_task_may_st
     await add_tasks(world.batch, 900, job="urgent", command="sleep 20")
     reasons: list[str] = []
     for _ in range(12):
-        told = await explained(world)
+        answer = await explained(world)
         job = (await world.jobs())["job"]
-        check_estimate(job, told)
+        check_estimate(job, answer)
         assert (await world.get("accounts/demo/jobs/job")).body["insight"]["estimate"] == job["insight"]["estimate"]
         reasons.append(job["insight"]["estimate"]["reason"])
         world.advance(10)
-    assert told["findings"][0]["code"] == "higherPriorityJobs"
+    assert answer["findings"][0]["code"] == "higherPriorityJobs"
     assert "higher priority" in reasons[0]
 
 
@@ -146,15 +146,15 @@ async def test_urgent_tasks_that_are_held_for_good_take_no_estimated_end_away(wo
     await add_job(world)
     await add_tasks(world.batch, 60, command="sleep 6")
     world.advance(120)
-    told = await explained(world)
-    assert [found["code"] for found in told["findings"]] == ["slotsBusy"]
+    answer = await explained(world)
+    assert [found["code"] for found in answer["findings"]] == ["slotsBusy"]
     estimate = (await world.jobs())["job"]["insight"]["estimate"]
     assert estimate["completionTime"], estimate
     assert estimate["remaining"] < 90
     assert (await world.get("accounts/demo/jobs/job")).body["insight"]["estimate"] == estimate
 
 
-async def test_a_pool_that_is_resized_again_after_it_failed_tells_what_failed(world: World) -> None:
+async def test_a_pool_resized_again_after_a_failure_shows_the_error(world: World) -> None:
     await SITUATIONS["no quota"].stage(world)
     assert (await explained(world))["findings"][0]["code"] == "resizeFailed"
     for attempts in (1, 2):
@@ -174,52 +174,52 @@ async def test_a_pool_that_is_resized_again_after_it_failed_tells_what_failed(wo
 async def test_a_job_that_runs_well_has_nothing_that_blocks_it(world: World) -> None:
     await waiting(world, nodes=3, tasks=5)
     world.advance(120)
-    told = await explained(world)
-    assert (told["running"], told["findings"], told["unknown"]) == (True, [], [])
+    answer = await explained(world)
+    assert (answer["running"], answer["findings"], answer["unknown"]) == (True, [], [])
     world.emulator.counters.clear()
-    assert await explained(world, poll=False) == told
+    assert await explained(world, poll=False) == answer
     assert world.emulator.counters == {}
-    assert told["summary"] == "It runs: 5 tasks run, and none waits."
+    assert answer["summary"] == "It runs: 5 tasks run, and none waits."
     await add_tasks(world.batch, 9, command="sleep 20", prefix="more")
     world.advance(10)
-    told = await explained(world)
-    assert [(found["code"], found["severity"]) for found in told["findings"]] == [("slotsBusy", "limiting")]
-    assert told["summary"].startswith("It runs 6 tasks, and 8 wait: ")
+    answer = await explained(world)
+    assert [(found["code"], found["severity"]) for found in answer["findings"]] == [("slotsBusy", "limiting")]
+    assert answer["summary"].startswith("It runs 6 tasks, and 8 wait: ")
 
 
 async def test_a_job_without_tasks_and_one_that_is_done_say_so(world: World) -> None:
     await add_pool(world.batch)
     await add_job(world)
-    told = await explained(world)
-    assert [found["code"] for found in told["findings"]] == ["noTasks"]
+    answer = await explained(world)
+    assert [found["code"] for found in answer["findings"]] == ["noTasks"]
     await add_tasks(world.batch, 2, command="sleep 5")
     world.advance(120)
-    told = await explained(world)
-    assert [(found["code"], found["severity"]) for found in told["findings"]] == [("allTasksCompleted", "info")]
+    answer = await explained(world)
+    assert [(found["code"], found["severity"]) for found in answer["findings"]] == [("allTasksCompleted", "info")]
 
 
-async def test_of_two_causes_the_one_that_comes_first_on_the_way_is_told_first(world: World) -> None:
+async def test_causes_are_listed_in_the_order_in_which_they_block(world: World) -> None:
     """Opening the later gate alone would not help."""
     await start_fails(world)
     await world.batch.begin_disable_job("job", models.BatchJobDisableOptions(disable_tasks="requeue"))
     world.emulator.knobs.dedicatedNodeQuota = 2
     await world.batch.begin_resize_pool("pool", models.BatchPoolResizeOptions(target_dedicated_nodes=4))
     world.advance(60)
-    told = await explained(world)
-    assert [found["code"] for found in told["findings"]] == ["jobDisabled", "startTaskFailed", "resizeFailed"]
+    answer = await explained(world)
+    assert [found["code"] for found in answer["findings"]] == ["jobDisabled", "startTaskFailed", "resizeFailed"]
     await world.batch.begin_enable_job("job")
     world.advance(10)
-    told = await explained(world)
-    assert [found["code"] for found in told["findings"]] == ["startTaskFailed", "resizeFailed"]
+    answer = await explained(world)
+    assert [found["code"] for found in answer["findings"]] == ["startTaskFailed", "resizeFailed"]
 
 
 async def test_tasks_that_wait_for_failed_ones_outrank_a_pool_without_nodes(world: World) -> None:
     await dependent(world)
     await world.batch.begin_resize_pool("pool", models.BatchPoolResizeOptions(target_dedicated_nodes=0))
     world.advance(120)
-    told = await explained(world)
-    assert [found["code"] for found in told["findings"]] == ["dependenciesFailed", "poolTargetZero"]
-    assert told["findings"][0]["evidence"] | {"blockers": []} == {
+    answer = await explained(world)
+    assert [found["code"] for found in answer["findings"]] == ["dependenciesFailed", "poolTargetZero"]
+    assert answer["findings"][0]["evidence"] | {"blockers": []} == {
         "lookedAt": 4, "isAllWaiting": True, "held": 4, "heldByFailed": 3, "heldByMissing": 1, "heldByCycle": 0,
         "unsure": 0, "cycle": [], "blockers": [],
     }  # fmt: skip
@@ -232,8 +232,8 @@ async def test_tasks_that_could_run_make_their_pool_the_cause(world: World) -> N
     await add_dependent(world, "first")
     await add_dependent(world, "second", "first")
     world.advance(60)
-    told = await explained(world)
-    assert [(found["code"], found["severity"]) for found in told["findings"]] == [
+    answer = await explained(world)
+    assert [(found["code"], found["severity"]) for found in answer["findings"]] == [
         ("poolTargetZero", "blocking"), ("dependenciesUnsatisfied", "limiting"),
     ]  # fmt: skip
 
@@ -248,8 +248,8 @@ async def test_a_failure_that_satisfies_dependencies_holds_nothing(world: World)
     await add_tasks(world.batch, 2, job="other", command="sleep 3000")
     world.advance(30)
     await add_dependent(world, "second", "first")
-    told = await explained(world)
-    assert [found["code"] for found in told["findings"]] == ["slotsBusy"]
+    answer = await explained(world)
+    assert [found["code"] for found in answer["findings"]] == ["slotsBusy"]
 
 
 async def add_large_tasks(world: World, count: int, *, slots: int = 2) -> None:
@@ -262,58 +262,58 @@ async def add_large_tasks(world: World, count: int, *, slots: int = 2) -> None:
         await world.batch.create_task_collection("job", models.BatchTaskGroup(task_values=tasks))
 
 
-async def test_slots_that_are_free_and_too_few_for_any_task_are_the_cause_however_many_wait(world: World) -> None:
+async def test_too_few_free_slots_for_any_task_are_the_cause_regardless_of_queue_length(world: World) -> None:
     await add_pool(world.batch, nodes=1)
     await add_job(world, "other")
     await add_tasks(world.batch, 1, job="other", command="sleep 3000")
     world.advance(120)
     await add_job(world)
     await add_large_tasks(world, 101)
-    told = await explained(world)
-    assert [(found["code"], found["severity"]) for found in told["findings"]] == [("slotsBusy", "blocking")]
-    assert told["findings"][0]["title"] == "No node of the pool 'pool' has room for one of its tasks"
+    answer = await explained(world)
+    assert [(found["code"], found["severity"]) for found in answer["findings"]] == [("slotsBusy", "blocking")]
+    assert answer["findings"][0]["title"] == "No node of the pool 'pool' has room for one of its tasks"
 
 
-async def test_tasks_that_fit_no_node_are_the_cause_however_many_wait_and_whatever_is_busy(world: World) -> None:
+async def test_tasks_that_fit_no_node_are_the_cause_regardless_of_queue_and_busy_slots(world: World) -> None:
     await add_pool(world.batch, nodes=1)
     await add_job(world, "other")
     await add_tasks(world.batch, 2, job="other", command="sleep 3000")
     world.advance(120)
     await add_job(world)
     await add_large_tasks(world, 101, slots=3)
-    told = await explained(world)
-    assert (told["findings"][0]["code"], told["findings"][0]["severity"]) == ("taskNeedsMoreSlots", "blocking")
+    answer = await explained(world)
+    assert (answer["findings"][0]["code"], answer["findings"][0]["severity"]) == ("taskNeedsMoreSlots", "blocking")
 
 
 async def test_a_stale_resize_error_is_no_cause(world: World) -> None:
     world.emulator.knobs.dedicatedNodeQuota = 1
     await waiting(world, nodes=2)
     world.advance(120)
-    told = await explained(world)
-    assert [(found["code"], found["severity"]) for found in told["findings"]] == [
+    answer = await explained(world)
+    assert [(found["code"], found["severity"]) for found in answer["findings"]] == [
         ("resizeFailed", "limiting"), ("slotsBusy", "limiting"),
     ]  # fmt: skip
     world.emulator.knobs.dedicatedNodeQuota = 0
     await world.batch.begin_resize_pool("pool", models.BatchPoolResizeOptions(target_dedicated_nodes=2))
     world.advance(120)
-    told = await explained(world)
-    assert [(found["code"], found["severity"]) for found in told["findings"]] == [
+    answer = await explained(world)
+    assert [(found["code"], found["severity"]) for found in answer["findings"]] == [
         ("slotsBusy", "limiting"), ("resizeFailedBefore", "info"),
     ]  # fmt: skip
 
 
-async def test_a_place_in_the_queue_is_estimated_from_what_ended_lately(world: World) -> None:
+async def test_the_wait_in_the_queue_is_estimated_from_recent_throughput(world: World) -> None:
     await add_pool(world.batch, nodes=2)
     await add_job(world, "other", priority=5)
     await add_tasks(world.batch, 400, job="other", command="sleep 20")
     world.advance(400)
     await add_job(world)
     await add_tasks(world.batch, 3)
-    told = await explained(world)
-    shown = told["findings"][0]["evidence"]
+    answer = await explained(world)
+    shown = answer["findings"][0]["evidence"]
     other = (await world.jobs())["other"]
     ahead = other["taskCounts"]["active"]
-    assert (told["findings"][0]["code"], shown["tasksAhead"]) == ("higherPriorityJobs", ahead)
+    assert (answer["findings"][0]["code"], shown["tasksAhead"]) == ("higherPriorityJobs", ahead)
     rate = other["insight"]["throughput"]["perMinute"]["last5Minutes"]
     assert shown["tasksEndedPerMinute"] == pytest.approx(rate, abs=0.001)
     assert shown["estimatedWait"] == round((ahead + 1) / shown["tasksEndedPerMinute"] * 60)
@@ -341,14 +341,14 @@ async def test_tasks_of_a_job_that_is_long_done_count_by_when_they_ended(world: 
     assert (shown["tasksEndedPerMinute"], shown["estimatedWait"]) == (0, None)
 
 
-async def test_text_of_others_is_told_as_text_and_without_secrets(world: World) -> None:
+async def test_node_error_texts_are_plain_text_without_secrets(world: World) -> None:
     await waiting(world)
     world.advance(120)
     pool = world.emulator.simulations["demo"].account.pools["pool"]
     for node in pool.nodes.values():
         node.state, node.errors = "unusable", [{"code": "<b>x</b>", "message": "no access, sig=abcdefgh."}]
-    told = await explained(world)
-    (cause,) = told["findings"][0]["evidence"]["causes"]
+    answer = await explained(world)
+    (cause,) = answer["findings"][0]["evidence"]["causes"]
     assert cause == "1 x The node is unusable: <b>x</b>: no access, sig=[redacted]."
 
 
@@ -359,18 +359,18 @@ async def test_a_job_that_nobody_knows_has_no_explanation(world: World) -> None:
     assert (await world.get(f"{EXPLANATION}?deep=1")).status == 400
 
 
-async def test_a_job_that_is_gone_or_was_made_anew_is_told_as_what_it_is(world: World) -> None:
+async def test_a_deleted_or_recreated_job_is_reported_as_such(world: World) -> None:
     await busy(world)
     await world.app.fire("tick")
     await world.batch.begin_delete_job("job")
     world.advance(30)
     assert (await explained(world, poll=False))["findings"][0]["code"] == "jobDeleted"
     await add_job(world)
-    told = await explained(world, poll=False)
-    assert told["unknown"] == ["The job was created anew under its id, and what is stored is of the one before."]
+    answer = await explained(world, poll=False)
+    assert answer["unknown"] == ["The job was created anew under its id, and what is stored is of the one before."]
 
 
-async def test_the_page_on_explanations_tells_each_situation_and_its_cause() -> None:
+async def test_the_page_on_explanations_lists_each_situation_and_its_cause() -> None:
     page = (ROOT / "docs" / "explanations.md").read_text()
     rows = [line for line in page.splitlines() if line.startswith("| ") and "`" in line]
     assert rows == [

@@ -21,20 +21,20 @@ async def _polled(world: World, polls: int = 6) -> list[dict[str, Any]]:
     await add_pool(world.batch, nodes=2)
     await add_job(world.batch, JOB)
     await add_tasks(world.batch, 20, job=JOB, command="sleep 90")
-    told = []
+    jobs = []
     for _ in range(polls):
         world.advance(60)
         await world.poll()
-        told.append((await world.get(f"accounts/demo/jobs/{JOB}")).body)
-    return told
+        jobs.append((await world.get(f"accounts/demo/jobs/{JOB}")).body)
+    return jobs
 
 
 def _time(text: str) -> datetime:
     return datetime.fromisoformat(text)
 
 
-async def test_a_history_tells_what_each_poll_found(world: World) -> None:
-    told = await _polled(world)
+async def test_a_history_has_the_counts_of_each_poll(world: World) -> None:
+    jobs = await _polled(world)
     found = (await world.get(f"{HISTORY}?step=PT1M")).body
     assert (found["step"], len(found["value"])) == ("PT1M", 1440)
     assert _time(found["to"]) - _time(found["from"]) == timedelta(days=1)
@@ -43,15 +43,15 @@ async def test_a_history_tells_what_each_poll_found(world: World) -> None:
     assert found["value"][0] == {"time": found["value"][0]["time"], "asOf": None, "exact": None, "taskCounts": None}
     counts = {point["asOf"]: point["taskCounts"] for point in known}
     assert len({str(one) for one in counts.values()}) > 2
-    for job in told:
+    for job in jobs:
         if job["verdict"]["level"] == "exact" and job["verdict"]["asOf"] in counts:
             assert counts[job["verdict"]["asOf"]] == job["taskCounts"]
-    assert set(counts) & {job["verdict"]["asOf"] for job in told[:-1]}
+    assert set(counts) & {job["verdict"]["asOf"] for job in jobs[:-1]}
     coarse = (await world.get(HISTORY)).body
     assert (coarse["step"], len(coarse["value"])) == ("PT5M", 288)
 
 
-async def test_a_point_is_what_batchs_own_list_says_at_its_time(world: World) -> None:
+async def test_a_point_equals_batchs_own_list_at_its_time(world: World) -> None:
     """Polls and points end at whole minutes, so each point has the counts of the list at the same moment."""
     await add_pool(world.batch, nodes=2)
     await add_job(world.batch, JOB)
@@ -61,9 +61,9 @@ async def test_a_point_is_what_batchs_own_list_says_at_its_time(world: World) ->
     for _ in range(6):
         world.advance(60 - _time(stamp(world.emulator.clock.now)).timestamp() % 60)
         await world.poll()
-        told = (await world.get(f"accounts/demo/jobs/{JOB}")).body
-        listed[_time(told["verdict"]["asOf"])] = await _counted(world)
-    end = quote(told["verdict"]["asOf"])
+        job = (await world.get(f"accounts/demo/jobs/{JOB}")).body
+        listed[_time(job["verdict"]["asOf"])] = await _counted(world)
+    end = quote(job["verdict"]["asOf"])
     points = (await world.get(f"{HISTORY}?to={end}&step=PT1M")).body["value"]
     found = {_time(point["time"]): point["taskCounts"] for point in points if _time(point["time"]) in listed}
     assert found == listed
@@ -91,15 +91,15 @@ async def test_a_history_is_a_table_where_that_is_asked_for(world: World) -> Non
     assert any(line.endswith(",20") for line in lines)
 
 
-async def test_a_deleted_job_has_its_history_still(world: World) -> None:
-    told = await _polled(world, 3)
+async def test_a_deleted_job_still_has_its_history(world: World) -> None:
+    jobs = await _polled(world, 3)
     await world.batch._delete_job_internal(JOB)
     world.advance(120)
     await world.poll()
-    end = quote((_time(told[-1]["verdict"]["checkedAt"]) + timedelta(minutes=1)).isoformat())  # the next whole minute
+    end = quote((_time(jobs[-1]["verdict"]["checkedAt"]) + timedelta(minutes=1)).isoformat())  # the next whole minute
     assert (await world.get(f"accounts/demo/jobs/{JOB}")).body["deleted"]
     found = (await world.get(f"{HISTORY}?to={end}&step=PT1M")).body
-    assert found["value"][-1]["taskCounts"] == told[-1]["taskCounts"]
+    assert found["value"][-1]["taskCounts"] == jobs[-1]["taskCounts"]
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ async def test_a_deleted_job_has_its_history_still(world: World) -> None:
         ("start=2026-11-21T08:00:00Z", "start", "Known are: format, from, step, to."),
     ],
 )
-async def test_a_range_that_makes_no_sense_is_told_why(world: World, query: str, target: str, words: str) -> None:
+async def test_an_invalid_range_gets_a_specific_error(world: World, query: str, target: str, words: str) -> None:
     answer = await world.get(f"{HISTORY}?{query}")
     assert (answer.status, answer.body["error"]["target"]) == (400, target)
     assert words in answer.body["error"]["message"]

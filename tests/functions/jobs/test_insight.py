@@ -54,7 +54,7 @@ async def _listed(world: World) -> list[Any]:
     return [task async for task in world.batch.list_tasks("mixed")]
 
 
-def _assert_told(durations: dict[str, Any], seconds: list[float]) -> None:
+def _assert_statistics(durations: dict[str, Any], seconds: list[float]) -> None:
     """Asserts that the answer has the statistics of these seconds; quantiles by the nearest rank."""
     assert durations["tasks"] == len(seconds)
     assert durations["mean"] == pytest.approx(sum(seconds) / len(seconds), rel=1e-12)
@@ -72,8 +72,8 @@ async def test_every_number_of_an_insight_is_that_of_batchs_own_list(world: Worl
     assert 20 < len(done) < len(tasks)
     spans = [(task.creation_time, task.execution_info.start_time, task.execution_info.end_time) for task in done]
     stamps = [tuple(map(_milliseconds, span)) for span in spans]
-    _assert_told(insight["queueWait"], _waits(done))
-    _assert_told(insight["runTime"], [(end - start) / 1000 for _, start, end in stamps])
+    _assert_statistics(insight["queueWait"], _waits(done))
+    _assert_statistics(insight["runTime"], [(end - start) / 1000 for _, start, end in stamps])
     end = _time(insight["throughput"]["asOf"]).replace(second=0, microsecond=0)
     created = _time((await world.get("accounts/demo/jobs/mixed")).body["creationTime"]).replace(second=0, microsecond=0)
     whole = max(1, (end - created) // timedelta(minutes=1))
@@ -103,7 +103,7 @@ async def test_every_number_of_an_insight_is_that_of_batchs_own_list(world: Worl
     assert takes.total_seconds() == ceil(round(insight["estimate"]["remaining"] / rate * 60, 6))
 
 
-async def test_metrics_count_waits_and_runs_as_batchs_own_list_tells_them(world: World) -> None:
+async def test_metrics_count_waits_and_runs_as_in_batchs_own_list(world: World) -> None:
     await _at_work(world)
     scraped = families((await world.get("metrics")).body)
     done = [task for task in await _listed(world) if task.state == "completed" and task.execution_info.start_time]
@@ -125,7 +125,7 @@ async def test_metrics_count_waits_and_runs_as_batchs_own_list_tells_them(world:
     assert (retries.value, slots) == (9, insight["slots"])
 
 
-async def test_failures_are_grouped_as_batchs_own_list_tells(world: World) -> None:
+async def test_failures_are_grouped_as_in_batchs_own_list(world: World) -> None:
     await _at_work(world)
     answer = (await world.get("accounts/demo/jobs/MIXED/failures")).body
     causes = defaultdict[tuple[Any, ...], list[Any]](list)
@@ -155,8 +155,8 @@ async def test_failures_are_grouped_as_batchs_own_list_tells(world: World) -> No
 
 def _is_of(group: dict[str, Any], cause: Iterable[Any]) -> bool:
     category, code, exit_code = cause
-    told = (group["category"].lower(), group["code"], group["exitCode"])
-    return told == (str(getattr(category, "value", category)).lower(), code, exit_code)
+    shown = (group["category"].lower(), group["code"], group["exitCode"])
+    return shown == (str(getattr(category, "value", category)).lower(), code, exit_code)
 
 
 async def test_insight_and_failures_come_from_storage(world: World) -> None:
@@ -195,7 +195,7 @@ async def test_insight_is_in_the_table_of_jobs(world: World) -> None:
     ("path", "status", "words"),
     [("nope/failures", 404, "nope"), ("mixed/failures?state=active", 400, "takes none")],
 )
-async def test_a_wrong_question_about_failures_is_told_what_is_wrong(
+async def test_a_bad_request_for_failures_gets_a_specific_error(
     world: World, path: str, status: int, words: str
 ) -> None:
     answer = await world.get(f"accounts/demo/jobs/{path}")

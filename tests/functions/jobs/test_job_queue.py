@@ -57,7 +57,7 @@ async def test_a_job_too_long_for_a_tick_is_read_by_the_queue_function(world: Wo
     assert after["progress"] is None
 
 
-async def test_a_job_whose_message_fails_each_time_is_told_by_its_verdict_and_health(
+async def test_a_message_that_fails_each_time_shows_in_its_jobs_verdict_and_health(
     world: World, azurite: StorageAddresses
 ) -> None:
     await add_job(world.batch)
@@ -81,14 +81,14 @@ async def test_a_message_of_an_account_that_is_not_watched_is_dropped(world: Wor
 @pytest.mark.parametrize(
     "text", ["not JSON", "[1]", "{}", '{"account": 5, "job": "job"}', '{"account": "demo", "job": []}', ""]
 )
-async def test_whatever_was_put_aside_is_taken(world: World, text: str) -> None:
+async def test_malformed_poison_messages_are_accepted(world: World, text: str) -> None:
     await world.app.fire("tick")  # reads blobs, too, as health requires
     await world.poll()
     await world.app.deliver("job_given_up", text)
     assert (await world.get("health")).body["status"] == "healthy"
 
 
-async def test_a_message_put_aside_that_only_names_its_job_is_told_of_that(world: World) -> None:
+async def test_a_poison_message_that_only_names_its_job_degrades_health(world: World) -> None:
     await add_job(world.batch)
     await world.poll()
     text = json.dumps({"account": "demo", "job": "job", "until": "some day"})

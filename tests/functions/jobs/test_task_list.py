@@ -51,7 +51,7 @@ def _moment(text: str) -> datetime:
     return datetime.fromisoformat(text)
 
 
-async def test_tasks_are_filtered_by_what_is_known_of_them(world: World) -> None:
+async def test_tasks_are_filtered_by_their_properties(world: World) -> None:
     await _staged(world)
     every = await _rows(world, TASKS)
     assert len(every) == 21
@@ -116,7 +116,7 @@ async def test_tasks_come_in_the_order_of_any_of_their_times(world: World) -> No
         ("failureGroup=1&colour=red", "colour", "Known are"),
     ],
 )
-async def test_a_list_that_makes_no_sense_is_refused_in_a_sentence(
+async def test_invalid_list_parameters_are_refused_in_a_sentence(
     world: World, query: str, target: str, words: str
 ) -> None:
     answer = await world.get(f"{TASKS}?{query}")
@@ -159,20 +159,20 @@ def _plain(value: Any) -> Any:
     return [_plain(part) for part in value] if isinstance(value, list) else value
 
 
-async def test_a_task_in_full_is_what_the_official_client_tells_of_it(world: World) -> None:
+async def test_a_task_in_full_equals_the_official_clients_answer(world: World) -> None:
     await _staged(world)
     for name in ("bad-00001", "good-00003", "long-00000", "long-00008"):
-        told = await world.get(f"{TASKS}/{name.upper() if name.startswith('bad') else name}")
-        assert told.status == 200, told.body
+        answer = await world.get(f"{TASKS}/{name.upper() if name.startswith('bad') else name}")
+        assert answer.status == 200, answer.body
         known = (await world.batch.get_task("alpha", name)).as_dict()
         known.pop("odata.metadata")
         ours = ("omittedProperties", "cached", "cachedAsOf")
-        shown = {name: part for name, part in told.body.items() if name not in ours}
+        shown = {name: part for name, part in answer.body.items() if name not in ours}
         assert _plain(shown) == _plain(known)
-        assert told.body["omittedProperties"] == []
+        assert answer.body["omittedProperties"] == []
         listed = (await world.get(f"{TASKS}?prefix={name}")).body["value"]
-        assert [told.body["cached"]] == listed
-        assert told.body["cachedAsOf"]
+        assert [answer.body["cached"]] == listed
+        assert answer.body["cachedAsOf"]
 
 
 async def test_secrets_of_a_task_do_not_leave(world: World) -> None:
@@ -188,13 +188,13 @@ async def test_secrets_of_a_task_do_not_leave(world: World) -> None:
             display_name=f"AccountKey={SECRET}",
         ),
     )
-    told = await world.get(f"{TASKS}/secretive")
-    assert told.status == 200
-    assert told.body["commandLine"] == "run --password [redacted]"
-    assert told.body["environmentSettings"] == [{"name": "MODE", "value": "[redacted]"}]
-    assert told.body["resourceFiles"][0]["httpUrl"] == "https://a.blob.core.windows.net/c/b?[redacted]"
-    assert SECRET not in json.dumps(told.body)
-    assert told.body["cached"] is None
+    answer = await world.get(f"{TASKS}/secretive")
+    assert answer.status == 200
+    assert answer.body["commandLine"] == "run --password [redacted]"
+    assert answer.body["environmentSettings"] == [{"name": "MODE", "value": "[redacted]"}]
+    assert answer.body["resourceFiles"][0]["httpUrl"] == "https://a.blob.core.windows.net/c/b?[redacted]"
+    assert SECRET not in json.dumps(answer.body)
+    assert answer.body["cached"] is None
 
 
 async def test_a_task_that_is_not_there_is_a_404_and_batch_is_asked_for_names_it_could_have_given_only(
@@ -219,7 +219,7 @@ async def test_a_task_that_is_not_there_is_a_404_and_batch_is_asked_for_names_it
     assert world.emulator.counters["GET /jobs/{jobId}/tasks/{taskId}"]["requests"] == calls + 1
 
 
-async def test_a_task_that_batch_does_not_give_is_told_why(world: World) -> None:
+async def test_errors_of_batch_about_a_task_are_reported(world: World) -> None:
     await _staged(world)
 
     async def asked(fault: Fault) -> Answer:
@@ -245,11 +245,11 @@ async def test_no_task_is_asked_for_where_the_account_is_switched_off(world: Wor
     assert world.emulator.counters["GET /jobs/{jobId}/tasks/{taskId}"]["requests"] == calls
 
 
-async def test_the_timeline_is_what_the_official_client_tells_of_runs(world: World) -> None:
+async def test_the_timeline_equals_the_runs_of_the_official_client(world: World) -> None:
     await _staged(world)
     world.advance(50)  # after the last poll: running tasks are known up to then
-    told = (await world.get("accounts/demo/jobs/alpha/timeline")).body
-    as_of = _moment(told["asOf"])
+    timeline = (await world.get("accounts/demo/jobs/alpha/timeline")).body
+    as_of = _moment(timeline["asOf"])
     runs = {}
     busy: dict[str, float] = {}
     async for task in world.batch.list_tasks("alpha"):
@@ -269,24 +269,24 @@ async def test_the_timeline_is_what_the_official_client_tells_of_runs(world: Wor
             run["end"] and _milliseconds(_moment(run["end"])),
             run["result"],
         )
-        for node in told["nodes"]
+        for node in timeline["nodes"]
         for run in node["runs"]
     }
     assert shown == runs
     assert len(runs) == 18
-    assert {node["nodeId"]: round(node["busySlotSeconds"] * 1000) for node in told["nodes"]} == busy
-    assert [node["busySlotSeconds"] for node in told["nodes"]] == sorted(
-        (node["busySlotSeconds"] for node in told["nodes"]), reverse=True
+    assert {node["nodeId"]: round(node["busySlotSeconds"] * 1000) for node in timeline["nodes"]} == busy
+    assert [node["busySlotSeconds"] for node in timeline["nodes"]] == sorted(
+        (node["busySlotSeconds"] for node in timeline["nodes"]), reverse=True
     )
-    assert (told["aggregated"], told["otherNodes"], "buckets" in told["nodes"][0]) == (False, 0, False)
-    assert _moment(told["from"]) == min(_moment(run["start"]) for node in told["nodes"] for run in node["runs"])
+    assert (timeline["aggregated"], timeline["otherNodes"], "buckets" in timeline["nodes"][0]) == (False, 0, False)
+    assert _moment(timeline["from"]) == min(_moment(run["start"]) for node in timeline["nodes"] for run in node["runs"])
 
 
 def _milliseconds(moment: datetime) -> int:
     return int(moment.timestamp() * 1000)
 
 
-async def test_a_timeline_shows_what_ran_within_its_time(world: World) -> None:
+async def test_a_timeline_shows_the_runs_within_its_range(world: World) -> None:
     await _staged(world)
     whole = (await world.get("accounts/demo/jobs/alpha/timeline")).body
     ends = sorted(run["end"] for node in whole["nodes"] for run in node["runs"] if run["end"])
@@ -304,10 +304,10 @@ async def test_a_timeline_of_many_runs_is_added_up(world: World) -> None:
     await add_tasks(world.batch, 2001, job="alpha", command="sleep 5; exit 3")
     world.advance(300)
     await world.poll()
-    told = (await world.get("accounts/demo/jobs/alpha/timeline")).body
-    buckets = [bucket for node in told["nodes"] for bucket in node["buckets"]]
-    assert told["aggregated"]
-    assert not any("runs" in node for node in told["nodes"])
+    timeline = (await world.get("accounts/demo/jobs/alpha/timeline")).body
+    buckets = [bucket for node in timeline["nodes"] for bucket in node["buckets"]]
+    assert timeline["aggregated"]
+    assert not any("runs" in node for node in timeline["nodes"])
     assert sum(bucket["failed"] for bucket in buckets) == 2001
     every = await _rows(world, f"{TASKS}?maxpagesize=1000")
     total = sum(_milliseconds(_moment(task["endTime"])) - _milliseconds(_moment(task["startTime"])) for task in every)

@@ -8,7 +8,7 @@ from tests.functions.conftest import World
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
-async def test_a_job_tells_what_its_last_task_read_took(world: World) -> None:
+async def test_a_job_shows_the_cost_of_its_last_task_read(world: World) -> None:
     await world.batch.create_job(BatchJobCreateOptions(id="measured", pool_info=BatchPoolInfo(pool_id="none")))
     for name in "abc":
         await world.batch.create_task("measured", BatchTaskCreateOptions(id=name, command_line="sleep 1"))
@@ -17,9 +17,9 @@ async def test_a_job_tells_what_its_last_task_read_took(world: World) -> None:
     assert read["pages"] == 1
     assert read["requests"] >= 2
     assert 0 < read["seconds"] < 30
-    told = (await world.get("metrics")).body
+    metrics = (await world.get("metrics")).body
     for name, value in (("seconds", read["seconds"]), ("requests", read["requests"]), ("pages", 1)):
-        (line,) = [line for line in told.splitlines() if line.startswith(f"azbatch_job_task_read_{name}{{")]
+        (line,) = [line for line in metrics.splitlines() if line.startswith(f"azbatch_job_task_read_{name}{{")]
         assert 'job="measured"' in line
         assert float(line.rpartition(" ")[2]) == pytest.approx(value)
 

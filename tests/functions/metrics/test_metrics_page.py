@@ -35,7 +35,7 @@ READ = changed(job(), picture=replace(PICTURE, read=TaskRead(0.25, 2, 1)))
 RENDERED = families(render([WATCHED], [READ], NOW, **BESIDE))  # type: ignore[arg-type]
 
 
-class Told(NamedTuple):
+class DocumentedMetric(NamedTuple):
     """A line of the page's tables."""
 
     kind: str
@@ -45,18 +45,20 @@ class Told(NamedTuple):
     stability: str
 
 
-def told() -> dict[str, Told]:
+def documented_metrics() -> dict[str, DocumentedMetric]:
     found = {}
     for line in PAGE.splitlines():
         name, *cells = (cell.strip() for cell in line.strip("|").split(" | "))
         if re.fullmatch(r"\| `azbatch_\w+`", f"| {name}"):
             kind, labels, unit, meaning, stability = (cell.rstrip(" |") for cell in cells)
             assert name.strip("`") not in found
-            found[name.strip("`")] = Told(kind, frozenset(re.findall(r"\w+", labels)), unit, meaning, stability)
+            found[name.strip("`")] = DocumentedMetric(
+                kind, frozenset(re.findall(r"\w+", labels)), unit, meaning, stability
+            )
     return found
 
 
-def test_the_page_tells_each_family_with_its_type_and_labels_and_no_other() -> None:
+def test_the_page_lists_each_family_with_type_and_labels_and_no_other() -> None:
     rendered = {
         name + "_total" * (family.type == "counter"): (
             family.type,
@@ -64,13 +66,13 @@ def test_the_page_tells_each_family_with_its_type_and_labels_and_no_other() -> N
         )
         for name, family in RENDERED.items()
     }
-    page = {name: (line.kind, line.labels) for name, line in told().items()}
+    page = {name: (line.kind, line.labels) for name, line in documented_metrics().items()}
     for name in sorted(page.keys() | rendered.keys()):
         assert page.get(name) == rendered.get(name), f"this name is public: {name}, with its type and labels"
 
 
 def test_each_line_has_the_unit_that_the_name_has_a_meaning_and_a_stability() -> None:
-    for name, line in told().items():
+    for name, line in documented_metrics().items():
         is_time, is_duration = name.endswith("_timestamp_seconds"), name.endswith("_seconds")
         expected = "Unix time" if is_time else "seconds" if is_duration else None
         assert (line.unit == expected) if expected else line.unit not in {"", "seconds", "Unix time"}, name
@@ -94,7 +96,7 @@ def test_label_values_of_the_page_are_rendered() -> None:
     assert {"active", "preparing", "running", "completed", "success", "failure"} <= values
 
 
-def test_the_page_tells_the_edges_of_buckets_and_when_completed_jobs_leave() -> None:
+def test_the_page_names_bucket_edges_and_when_completed_jobs_leave() -> None:
     for name in ("azbatch_task_queue_wait_seconds", "azbatch_task_run_seconds"):
         *bounds, last = [sample.labels["le"] for sample in RENDERED[name].samples if "le" in sample.labels]
         assert last == "+Inf"
@@ -102,7 +104,7 @@ def test_the_page_tells_the_edges_of_buckets_and_when_completed_jobs_leave() -> 
     assert f"leaves {SHOWN_AFTER_COMPLETION.total_seconds() / 3600:g} hours after it completed" in PAGE
 
 
-def test_the_page_tells_how_many_series_a_job_has() -> None:
+def test_the_page_says_how_many_series_a_job_has() -> None:
     samples = [sample for family in families(render([], [job()], NOW)).values() for sample in family.samples]
     in_histograms = sum(sample.name.startswith("azbatch_task_") for sample in samples)
     assert f"A job has up to {len(samples)} series, {in_histograms} of them in the two histograms." in PAGE

@@ -79,7 +79,7 @@ def test_an_account_and_a_job_become_these_samples_and_no_others() -> None:
     assert [line for line in text.splitlines() if not line.startswith("#")] == (OF_ACCOUNT + OF_JOB).splitlines()
 
 
-def test_a_family_is_told_once_before_the_samples_of_all_jobs() -> None:
+def test_a_family_has_one_help_and_type_before_all_samples() -> None:
     text = render([], [job("a"), job("b")], NOW)
     begins = text.index("# HELP azbatch_job_exact")
     assert text[begins : text.index("# HELP", begins + 1)] == (
@@ -91,7 +91,7 @@ def test_a_family_is_told_once_before_the_samples_of_all_jobs() -> None:
     assert text.count("# TYPE azbatch_task_run_seconds histogram\n") == 1
 
 
-def test_waits_are_told_to_be_those_of_tasks_without_retry_and_requeue() -> None:
+def test_the_help_of_waits_names_tasks_without_retry_and_requeue() -> None:
     assert (
         "# HELP azbatch_task_queue_wait_seconds From creation to start, by whole milliseconds, of tasks that"
         " completed without a retry or requeue that Batch counts.\n"
@@ -117,7 +117,7 @@ def test_rounds_that_fail_are_counted_and_leave_the_date_of_the_last_good_list()
     assert "backoff_until_timestamp_seconds{" not in text
 
 
-def test_what_nobody_knows_of_a_job_has_no_sample() -> None:
+def test_unknown_values_of_a_job_have_no_sample() -> None:
     stuck = job(insight=replace(Insight(), retries=1))
     assert lines(stuck, of="azbatch_job_estimated") == []
     assert lines(stuck, of="azbatch_job_task_retries") == ['azbatch_job_task_retries{account="demo",job="render"} 1.0']
@@ -144,15 +144,15 @@ def test_a_completed_job_leaves_six_hours_later_if_it_was_read_for_good(
     assert bool(lines(over)) is shown
 
 
-def test_counts_that_are_not_exact_are_told_with_their_own_date() -> None:
+def test_inexact_counts_have_their_own_date() -> None:
     doubted = job()
     verdict = replace(doubted.verdict, level="stale", as_of=NOW - timedelta(seconds=90))
-    told = lines(replace(doubted, verdict=verdict))
-    assert 'azbatch_job_exact{account="demo",job="render"} 0.0' in told
-    assert 'azbatch_job_as_of_timestamp_seconds{account="demo",job="render"} 1.79524611e+09' in told
+    samples = lines(replace(doubted, verdict=verdict))
+    assert 'azbatch_job_exact{account="demo",job="render"} 0.0' in samples
+    assert 'azbatch_job_as_of_timestamp_seconds{account="demo",job="render"} 1.79524611e+09' in samples
 
 
-def test_a_job_that_is_over_in_the_same_scrape_takes_nothing_of_others_along() -> None:
+def test_a_deleted_job_does_not_affect_the_metrics_of_others() -> None:
     assert lines(job("a"), DELETED, job("c")) == lines(job("a"), job("c"))
 
 
@@ -173,7 +173,7 @@ def test_no_name_of_a_job_gets_out_of_its_label(name: str, escaped: str) -> None
     assert {sample.labels["job"] for sample in samples} == {name}
 
 
-def test_series_are_of_what_is_stored_now_however_often_they_were_rendered() -> None:
+def test_a_second_rendering_has_only_the_current_jobs_and_counts() -> None:
     render([], [job("gone"), job()], NOW)
     picture = job().job.picture
     assert picture

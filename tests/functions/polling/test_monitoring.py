@@ -92,7 +92,7 @@ async def test_a_poll_on_demand_of_an_account_that_is_off_says_how_to_switch_it_
         (b'{"enabled": true, "poll_seconds": 60}', "poll_seconds", "There is no field 'poll_seconds'"),
     ],
 )
-async def test_a_bad_change_is_told_what_is_wrong(world: World, body: bytes, target: str, words: str) -> None:
+async def test_a_bad_change_gets_a_specific_error(world: World, body: bytes, target: str, words: str) -> None:
     before = (await world.get(HERE)).body
     answer = await world.put(HERE, body)
     assert (answer.status, answer.body["error"]["target"]) == (400, target)
@@ -112,13 +112,13 @@ async def test_an_account_that_is_switched_off_is_no_problem_of_health(world: Wo
     assert (await world.get("health")).body == {"status": "healthy", "lastPollAgeSeconds": None, "problems": []}
 
 
-async def test_metrics_tell_whether_an_account_is_watched(world: World) -> None:
+async def test_metrics_show_whether_an_account_is_watched(world: World) -> None:
     assert 'azbatch_collector_enabled{account="demo"} 1.0' in (await world.get("metrics")).body.splitlines()
     await world.put(HERE, b'{"enabled": false}')
     assert 'azbatch_collector_enabled{account="demo"} 0.0' in (await world.get("metrics")).body.splitlines()
 
 
-async def test_openapi_tells_what_may_be_changed(world: World) -> None:
+async def test_openapi_describes_monitoring_changes(world: World) -> None:
     document = (await world.get("openapi.json")).body
     assert {"get", "put"} == document["paths"]["/api/accounts/{account}/monitoring"].keys()
     request = document["components"]["schemas"]["MonitoringRequest"]

@@ -42,7 +42,7 @@ async def test_counts_equal_the_truth_at_every_step_of_a_job(world: World) -> No
     assert (shown["job"]["taskCounts"]["succeeded"], shown["job"]["taskCounts"]["failed"]) == (230, 20)
 
 
-async def test_a_poll_reads_what_changed_and_not_what_exists(world: World) -> None:
+async def test_a_poll_reads_only_changed_tasks(world: World) -> None:
     await add_pool(world.batch)
     await add_job(world.batch)
     await add_tasks(world.batch, 2500, command="sleep 30")

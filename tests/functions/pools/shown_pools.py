@@ -33,7 +33,7 @@ async def differences(world: World) -> list[str]:
     for name in truth.keys() & shown.keys():
         pool, true = shown[name], truth[name]
         vcpus = vcpus_of(pool["vmSize"]) or 0
-        told = {
+        fields = {
             "nodes": (pool["nodeCounts"], true["nodes"]),
             "dedicated": (pool["dedicated"]["current"], true["dedicated"]),
             "spot": (pool["spot"]["current"], true["spot"]),
@@ -42,7 +42,7 @@ async def differences(world: World) -> list[str]:
             "cores": (pool["cores"]["total"], vcpus * machines_of(true["nodes"])),
             "busy": (pool["cores"]["busy"], vcpus * true["slotsUsed"] / pool["taskSlotsPerNode"]),
         }
-        found += [f"{name}.{field}: {ours} for {theirs}" for field, (ours, theirs) in told.items() if ours != theirs]
+        found += [f"{name}.{field}: {ours} for {theirs}" for field, (ours, theirs) in fields.items() if ours != theirs]
         found += await _node_differences(world, name)
     return found
 

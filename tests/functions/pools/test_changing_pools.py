@@ -37,7 +37,7 @@ async def test_removed_nodes_are_gone_with_the_next_poll_and_new_ones_there(worl
     assert await differences(world) == []
 
 
-async def test_nodes_that_take_the_place_of_others_are_told_from_them(world: World) -> None:
+async def test_replacement_nodes_are_distinguished_from_the_old_ones(world: World) -> None:
     """The counts are the same before and after."""
     await add_pool(world.batch, nodes=3)
     world.advance(120)
@@ -169,7 +169,7 @@ async def test_resize_errors_are_current_until_the_next_attempt(world: World) ->
     assert (await pools(world))["pool"]["dedicated"]["target"] == 4
 
 
-async def test_autoscaling_is_told_with_its_last_evaluation_and_its_error(world: World) -> None:
+async def test_autoscaling_is_shown_with_its_last_evaluation_and_its_error(world: World) -> None:
     await add_pool(world.batch, nodes=0)
     await world.batch.enable_pool_auto_scale(
         "pool", models.BatchPoolEnableAutoScaleOptions(auto_scale_formula="$TargetDedicatedNodes = 3;")

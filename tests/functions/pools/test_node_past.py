@@ -24,7 +24,7 @@ def at(milliseconds: int) -> datetime:
     return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=milliseconds)
 
 
-def test_an_end_that_is_not_known_is_told_from_a_state_that_lasts() -> None:
+def test_an_unknown_end_is_distinguished_from_a_lasting_state() -> None:
     node = Node("tvm", "idle", transition=5, record=NodeRecord(1, (Past("offline", 0), Past("running", 3))))
     assert list(states_of(node)) == [
         StateAnswer(state="idle", since=at(5), until=None, current=True),
@@ -33,7 +33,7 @@ def test_an_end_that_is_not_known_is_told_from_a_state_that_lasts() -> None:
     ]
 
 
-def test_a_state_is_told_with_its_stamp_where_the_one_after_it_has_none() -> None:
+def test_a_state_keeps_its_start_if_the_next_one_has_none() -> None:
     node = Node("tvm", "idle", record=NodeRecord(1, (Past("running", 3),)))
     assert [(one.since, one.until) for one in states_of(node)] == [(None, None), (at(3), None)]
 
@@ -41,17 +41,17 @@ def test_a_state_is_told_with_its_stamp_where_the_one_after_it_has_none() -> Non
 @given(nodes)
 def test_no_state_begins_after_one_that_followed_it(node: Node) -> None:
     """A node's clock may go back."""
-    told = list(states_of(node))
-    assert [one.current for one in told] == [True] + [False] * len(node.record.past)
-    assert [one.state for one in told[1:]] == [past.state or None for past in node.record.past]
-    moments = [one.since for one in told if one.since]
+    states = list(states_of(node))
+    assert [one.current for one in states] == [True] + [False] * len(node.record.past)
+    assert [one.state for one in states[1:]] == [past.state or None for past in node.record.past]
+    moments = [one.since for one in states if one.since]
     assert moments == sorted(moments, reverse=True)
-    for later, one in itertools.pairwise(told):
+    for later, one in itertools.pairwise(states):
         assert one.until == later.since
 
 
 @given(nodes)
-def test_stamps_that_are_in_order_are_told_as_they_are(node: Node) -> None:
+def test_ordered_stamps_are_shown_unchanged(node: Node) -> None:
     known = [past.since for past in node.record.past]
     ordered = sorted(known, reverse=True)
     past = tuple(one._replace(since=since) for one, since in zip(node.record.past, ordered, strict=True))

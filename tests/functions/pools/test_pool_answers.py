@@ -24,7 +24,7 @@ async def world(_running: World) -> World:
     return _running
 
 
-async def test_nodes_tell_why_they_are_stuck_and_since_when(world: World) -> None:
+async def test_nodes_show_why_they_are_stuck_and_since_when(world: World) -> None:
     world.emulator.knobs.preemptionSeconds = 0
     await add_pool(world.batch, "failing", nodes=1, start="/bin/sh -c 'sleep 3; exit 7'")
     await add_pool(world.batch, "slow", nodes=1, start="/bin/sh -c 'sleep 4000'")
@@ -51,7 +51,7 @@ async def test_nodes_tell_why_they_are_stuck_and_since_when(world: World) -> Non
     assert one.body["id"] == waiting["id"]
 
 
-async def test_the_states_of_all_nodes_are_told_at_once_with_the_causes_that_filter_them(world: World) -> None:
+async def test_the_states_of_all_nodes_are_listed_with_the_causes_to_filter_by(world: World) -> None:
     await add_pool(world.batch, nodes=30)
     world.advance(120)
     await polled(world)
@@ -60,20 +60,20 @@ async def test_the_states_of_all_nodes_are_told_at_once_with_the_causes_that_fil
         node.state, node.errors = "unusable", [{"code": f"E{number % 24:02}", "message": "Broken."}]
     world.advance(10)
     await polled(world)
-    told = (await world.get("accounts/demo/pools/POOL/nodestates")).body
+    answer = (await world.get("accounts/demo/pools/POOL/nodestates")).body
     shown = await nodes(world)
     keys = ("id", "state", "stateTransitionTime", "isDedicated", "runningTasks", "flapping")
-    places = {cause["cause"]: place for place, cause in enumerate(told["causes"])}
-    assert told["nodes"] == [
+    places = {cause["cause"]: place for place, cause in enumerate(answer["causes"])}
+    assert answer["nodes"] == [
         {key: node[key] for key in keys} | {"cause": places.get(node["cause"], 20) if node["cause"] else None}
         for node in shown.values()
     ]
-    placed = Counter(node["cause"] for node in told["nodes"])
+    placed = Counter(node["cause"] for node in answer["nodes"])
     assert [placed[place] for place in (0, 3, 4, 19, 20, None)] == [2, 2, 1, 1, 4, 2]
-    assert (told["pool"], told["otherNodes"]) == ("pool", 0)
-    counted = [(cause["cause"], cause["nodes"]) for cause in told["causes"]]
+    assert (answer["pool"], answer["otherNodes"]) == ("pool", 0)
+    counted = [(cause["cause"], cause["nodes"]) for cause in answer["causes"]]
     assert counted[:5] == [(f"The node is unusable: E{at:02}: Broken.", 2 if at < 4 else 1) for at in range(5)]
-    assert (len(counted), told["otherCauses"]) == (20, 4)
+    assert (len(counted), answer["otherCauses"]) == (20, 4)
     for part, number in (("unusable: e03", 2), ("E23: Broken.", 1), ("e24", 0)):
         assert len((await world.get(f"accounts/demo/pools/pool/nodes?cause={quote(part)}")).body["value"]) == number
 
@@ -83,28 +83,28 @@ async def test_the_states_of_all_nodes_are_the_same_until_a_poll_finds_something
     world.advance(120)
     await polled(world)
     path = "accounts/demo/pools/pool/nodestates"
-    told = await world.get(path)
+    answer = await world.get(path)
     for _ in range(2):
         world.advance(60)
         before = (await pools(world))["pool"]["verdict"]["asOf"]
         await polled(world)
         assert (await pools(world))["pool"]["verdict"]["asOf"] > before
-        assert (await world.get(path, if_none_match=told.headers["etag"])).status == 304
+        assert (await world.get(path, if_none_match=answer.headers["etag"])).status == 304
     next(iter(true_nodes(world).values())).state = "unusable"
     world.advance(1200)
     await polled(world)
-    assert (await world.get(path, if_none_match=told.headers["etag"])).status == 200
+    assert (await world.get(path, if_none_match=answer.headers["etag"])).status == 200
 
 
-async def test_recent_tasks_are_told_as_ids(world: World) -> None:
+async def test_recent_tasks_are_shown_as_ids(world: World) -> None:
     await add_pool(world.batch, nodes=1)
     await add_job(world.batch)
     await add_tasks(world.batch, 3, command="sleep 5")
     world.advance(300)
     await polled(world)
     (node,) = (await nodes(world)).values()
-    told = {(task["job"], task["task"], task["state"]) for task in node["recentTasks"]}
-    assert told == {("job", f"task-0000{number}", "completed") for number in range(3)}
+    recent = {(task["job"], task["task"], task["state"]) for task in node["recentTasks"]}
+    assert recent == {("job", f"task-0000{number}", "completed") for number in range(3)}
     assert node["recentTasksAsOf"] == node["asOf"]
     assert (node["totalTasksRun"], node["lastSeen"]) == (3, node["asOf"])
 
@@ -130,7 +130,7 @@ async def test_secrets_of_start_tasks_are_not_kept(world: World) -> None:
     assert "hunter2" not in str(answer.body)
 
 
-async def test_values_of_variables_that_a_version_before_kept_are_not_told(
+async def test_environment_values_stored_by_an_older_version_are_redacted(
     world: World, azurite: StorageAddresses
 ) -> None:
     task = models.BatchStartTask(command_line="run", environment_settings=[models.EnvironmentSetting(name="MODE")])
@@ -143,8 +143,8 @@ async def test_values_of_variables_that_a_version_before_kept_are_not_told(
         stored = json_of(row, "pool")
         stored["facts"]["start_task"]["environment"] = [["MODE", "hunter2"], ["EMPTY", ""]]
         await table.update_entity(row | json_columns("pool", stored))
-    told = (await world.get("accounts/demo/pools/pool")).body["startTask"]["environment"]
-    assert told == {"MODE": "[redacted]", "EMPTY": ""}
+    environment = (await world.get("accounts/demo/pools/pool")).body["startTask"]["environment"]
+    assert environment == {"MODE": "[redacted]", "EMPTY": ""}
 
 
 async def test_pools_and_nodes_are_filtered_paged_and_given_as_tables(world: World) -> None:
@@ -174,7 +174,7 @@ async def _following(world: World, page: Answer) -> Answer:
     return await world.get(page.body["nextLink"].split("/api/", 1)[1])
 
 
-async def test_metrics_tell_nodes_by_state_and_kind(world: World) -> None:
+async def test_metrics_show_nodes_by_state_and_kind(world: World) -> None:
     await add_pool(world.batch, nodes=3, spot=1)
     await add_pool(world.batch, "empty", nodes=0)
     await add_job(world.batch)
@@ -221,7 +221,7 @@ def _value(found: dict[str, str], name: str, labels: str) -> float:
         ("accounts/demo/pools?colour=red", 400, "colour", "Known are"),
     ],
 )
-async def test_a_bad_request_is_told_what_is_wrong(
+async def test_a_bad_request_gets_a_specific_error(
     world: World, path: str, status: int, target: str, words: str
 ) -> None:
     answer = await world.get(path)

@@ -60,9 +60,9 @@ async def test_a_nodes_time_in_state_is_right_to_one_interval(world: World) -> N
         await world.app.fire("tick")
         for _ in range(4):
             world.advance(interval / 4)
-            told, at = await nodes(world), now(world)
-            for name in told.keys() & true_nodes(world).keys():
-                node, true = told[name], true_nodes(world)[name]
+            shown, at = await nodes(world), now(world)
+            for name in shown.keys() & true_nodes(world).keys():
+                node, true = shown[name], true_nodes(world)[name]
                 since = max((at - time(stamp(true.changed))).total_seconds(), 0)
                 if node["stateTransitionTime"][:23] == stamp(true.changed)[:23]:
                     assert node["state"] == true.state
@@ -88,9 +88,9 @@ async def test_states_and_interruptions_are_those_that_polls_saw(world: World) -
         world.advance(6)
     await world.app.fire("tick")
     taken = {name: [at for state, at in states if state == "preempted"] for name, states in seen.items()}
-    told = await nodes(world)
-    assert told.keys() == seen.keys()
-    for name, node in told.items():
+    shown = await nodes(world)
+    assert shown.keys() == seen.keys()
+    for name, node in shown.items():
         states = [(one["state"], one["since"][:23]) for one in reversed(node["history"]) if one["state"]]
         assert states == seen[name][-len(states) :] or states[:-1] == seen[name][-len(states) + 1 :]
         assert node["history"][0]["until"] is None
@@ -98,15 +98,15 @@ async def test_states_and_interruptions_are_those_that_polls_saw(world: World) -
         assert node["historyComplete"] == (len(states) <= 20 and all(one["state"] for one in node["history"]))
         assert node["interruptions"]["total"] >= len(taken[name])
     found = (await get(world, POOL))["interruptions"]
-    assert found["total"] == sum(node["interruptions"]["total"] for node in told.values())
+    assert found["total"] == sum(node["interruptions"]["total"] for node in shown.values())
     assert found["total"] >= sum(map(len, taken.values())) >= 5
     assert (found["lastHour"], found["lastDay"], found["since"]) == (found["total"], found["total"], started)
-    assert found["latest"] == max(node["interruptions"]["latest"] or "" for node in told.values())
+    assert found["latest"] == max(node["interruptions"]["latest"] or "" for node in shown.values())
     metrics = (await world.get("metrics")).body
     assert f'azbatch_pool_interruptions_total{{account="demo",pool="pool"}} {found["total"]:.1f}' in metrics
 
 
-async def test_a_preemption_between_two_polls_is_told_as_a_restart_that_nothing_explains(world: World) -> None:
+async def test_a_preemption_between_two_polls_is_counted_as_an_unexplained_restart(world: World) -> None:
     await add_pool(world.batch, nodes=0, spot=1)
     world.advance(120)
     await world.app.fire("tick")
@@ -148,7 +148,7 @@ async def test_a_node_that_falls_time_and_again_flaps_for_an_hour(world: World) 
     assert {node["flapping"] for node in (await nodes(world)).values()} == {False}
 
 
-async def test_the_latest_evaluations_of_an_autoscale_formula_are_told(world: World) -> None:
+async def test_the_latest_evaluations_of_an_autoscale_formula_are_listed(world: World) -> None:
     await add_pool(world.batch, nodes=1)
     assert (await get(world, f"{POOL}/autoscaleruns"))["value"] == []
     world.advance(60)
@@ -166,29 +166,29 @@ async def test_the_latest_evaluations_of_an_autoscale_formula_are_told(world: Wo
         run = (await world.batch.get_pool(POOL)).auto_scale_run
         assert run
         expected[run.timestamp.astimezone(UTC).isoformat()[:19]] = run.results or ""
-    told = (await get(world, f"{POOL}/autoscaleruns"))["value"]
-    assert [(one["timestamp"][:19], one["results"]) for one in told] == list(reversed(expected.items()))[:20]
-    assert {one["error"] for one in told} == {None}
-    assert "$TargetDedicatedNodes=3" in told[0]["results"]
+    runs = (await get(world, f"{POOL}/autoscaleruns"))["value"]
+    assert [(one["timestamp"][:19], one["results"]) for one in runs] == list(reversed(expected.items()))[:20]
+    assert {one["error"] for one in runs} == {None}
+    assert "$TargetDedicatedNodes=3" in runs[0]["results"]
 
 
-async def test_a_history_tells_what_each_poll_found(world: World) -> None:
+async def test_a_history_has_the_numbers_of_each_poll(world: World) -> None:
     world.emulator.knobs.preemptionSeconds = 200
     name = "history-1"  # no other test has it: histories outlive pools
     await add_pool(world.batch, name, nodes=2, spot=3)
     await add_job(world.batch)
-    told: dict[datetime, Any] = {}
+    shown: dict[datetime, Any] = {}
     first = now(world)
     for _ in range(25):
         world.advance(60 - now(world).timestamp() % 60)
         await world.app.fire("tick")
-        told[now(world)] = await get(world, name)
+        shown[now(world)] = await get(world, name)
     query = f"from={quote(first.isoformat())}&to={quote(now(world).isoformat())}"
     found = await get(world, f"{name.upper()}/history?{query}&step=PT1M")
     points = {time(point["time"]): point for point in found["value"]}
-    assert points.keys() == told.keys()
+    assert points.keys() == shown.keys()
     before = 0
-    for at, pool in told.items():
+    for at, pool in shown.items():
         point = points[at]
         sizes = {kind: (pool[kind]["current"], pool[kind]["target"]) for kind in ("dedicated", "spot")}
         assert {kind: (point["current"][kind], point["target"][kind]) for kind in sizes} == sizes
@@ -217,6 +217,6 @@ async def test_a_history_tells_what_each_poll_found(world: World) -> None:
         ("none/autoscaleruns?maxpagesize=3", 400, "maxpagesize"),
     ],
 )
-async def test_what_makes_no_sense_is_told_why(world: World, path: str, status: int, target: str) -> None:
+async def test_invalid_requests_name_their_target(world: World, path: str, status: int, target: str) -> None:
     answer = await world.get(f"accounts/demo/pools/{path}")
     assert (answer.status, answer.body["error"]["target"]) == (status, target)

@@ -152,7 +152,7 @@ async def test_failing_jobs_do_not_hinder_pools(world: World) -> None:
     assert await differences(world) == []
 
 
-async def test_an_account_tells_why_its_pools_are_not_known(world: World) -> None:
+async def test_an_account_shows_why_its_pools_are_not_known(world: World) -> None:
     await polled(world)
     account = (await world.get("accounts/demo")).body
     assert (account["pools"]["total"], account["poolsReason"]) == (0, None)

@@ -31,7 +31,7 @@ def delete_job(world: World, name: str) -> None:
     simulation.jobs.delete(simulation.account.jobs[name.lower()])
 
 
-async def test_what_jobs_are_to_be_like_is_told_without_secrets_and_follows_changes(world: World) -> None:
+async def test_the_job_template_is_shown_without_secrets_and_follows_changes(world: World) -> None:
     await add_pool(world.batch)
     await add_schedule(world, recurrence_interval=MINUTE)
     await polled(world)
@@ -68,7 +68,7 @@ async def test_what_jobs_are_to_be_like_is_told_without_secrets_and_follows_chan
     assert (await schedule(world))["missedRuns"]["since"] == due
 
 
-async def test_a_specification_that_makes_no_sense_is_told_as_that_and_fails_nothing(world: World) -> None:
+async def test_an_invalid_job_specification_is_reported_and_fails_nothing(world: World) -> None:
     await add_schedule(world, recurrence_interval=MINUTE)
     true_schedules(world)["Nightly"].spec["jobSpecification"]["priority"] = "high"
     world.advance(10)
@@ -80,7 +80,7 @@ async def test_a_specification_that_makes_no_sense_is_told_as_that_and_fails_not
     assert (await world.get("health")).body["problems"] == []
 
 
-async def test_jobs_that_are_gone_are_told_as_deleted_or_as_unknown(world: World) -> None:
+async def test_jobs_that_are_gone_are_shown_as_deleted_or_unknown(world: World) -> None:
     await add_pool(world.batch)
     await add_schedule(world, seconds=5, recurrence_interval=2 * MINUTE)
     world.advance(60)

@@ -157,9 +157,9 @@ async def test_schedules_are_filtered_paged_and_given_as_a_table(world: World) -
     await polled(world)
     assert (await schedules(world, "&state=disabled")).keys() == {"Gamma"}
     assert (await schedules(world, "&prefix=bE")).keys() == {"Beta"}
-    told = (await world.get("accounts/demo")).body["schedules"]
+    totals = (await world.get("accounts/demo")).body["schedules"]
     as_of = f"{now(world):%Y-%m-%dT%H:%M:%SZ}"
-    assert told == {"total": 3, "byState": {"active": 2, "disabled": 1}, "asOf": as_of}
+    assert totals == {"total": 3, "byState": {"active": 2, "disabled": 1}, "asOf": as_of}
     first = await world.get("accounts/demo/jobschedules?maxpagesize=2")
     assert [found["id"] for found in first.body["value"]] == ["Alpha", "Beta"]
     rest = await world.get(first.body["nextLink"].partition("/api/")[2])

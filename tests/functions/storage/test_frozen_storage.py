@@ -135,7 +135,7 @@ async def test_an_app_that_starts_while_storage_is_frozen_answers_and_opens_when
         assert (await app.ask("GET", "api/accounts")).said.status == 200
 
 
-async def test_whoever_has_no_patience_set_waits_for_storage_that_takes_its_time(azurite: StorageAddresses) -> None:
+async def test_callers_without_a_time_limit_wait_for_slow_storage(azurite: StorageAddresses) -> None:
     """Timers and queues: a large read may take longer than any answer of the API."""
     async with frozen_way(azurite.table_port) as way:
         storage = azurite.connection_string.replace(str(azurite.table_port), str(way.port))

@@ -95,8 +95,8 @@ async def test_an_unreadable_pool_spoils_no_other_and_is_read_anew(world: World,
     assert (await world.get("metrics")).status == 200
     await tick(world)
     assert await listed(world, "pools") == (["fine", "odd"], [])
-    told = (await world.get("accounts/demo/pools/odd")).body
-    assert (told["nodeCounts"]["idle"], told["verdict"]["reason"]) == (
+    pool = (await world.get("accounts/demo/pools/odd")).body
+    assert (pool["nodeCounts"]["idle"], pool["verdict"]["reason"]) == (
         1,
         f"The last poll failed: {unreadable[0]['reason']}",
     )
@@ -146,7 +146,7 @@ async def test_a_job_is_explained_from_the_rest_where_its_tasks_cannot_be_read(
 
 
 @pytest.mark.parametrize("row", ["pools", "schedules"])
-async def test_an_unreadable_word_of_the_last_look_spoils_no_answer_and_the_next_look_replaces_it(
+async def test_an_unreadable_row_of_the_last_round_fails_no_answer_and_is_replaced(
     world: World, azurite: StorageAddresses, row: str
 ) -> None:
     schedule: Any = {"id": "nightly", "schedule": {}, "jobSpecification": {"poolInfo": {"poolId": "fine"}}}
@@ -195,7 +195,7 @@ async def test_an_unreadable_pool_that_is_gone_goes_when_batch_says_so(world: Wo
     assert await listed(world, "pools") == (["fine"], [])
 
 
-async def test_why_an_unreadable_pool_that_a_list_leaves_out_could_not_be_looked_up_is_told(
+async def test_a_failed_lookup_of_an_unreadable_pool_that_a_list_leaves_out_is_reported(
     world: World, azurite: StorageAddresses
 ) -> None:
     await spoil(azurite, "pools", is_row("odd"), pool0=b"nonsense")
@@ -216,7 +216,7 @@ async def test_why_an_unreadable_pool_that_a_list_leaves_out_could_not_be_looked
 
 
 @pytest.mark.parametrize("kind", ["pools", "jobs"])
-async def test_polls_log_what_cannot_be_read_and_readers_do_not(
+async def test_polls_log_unreadable_rows_and_requests_do_not(
     world: World, azurite: StorageAddresses, caplog: pytest.LogCaptureFixture, kind: str
 ) -> None:
     columns = {"pool0": b"nonsense"} if kind == "pools" else {"source": "unheard-of"}
@@ -273,8 +273,8 @@ async def test_an_unreadable_job_spoils_no_other_and_is_read_anew(
     assert {key: after[key] for key in before} == before
     assert len(after) > len(before)
     await tick(world)
-    told = (await world.jobs())["odd"]
-    assert (told["taskCounts"]["completed"], told["verdict"]["level"]) == (3, "exact")
+    job = (await world.jobs())["odd"]
+    assert (job["taskCounts"]["completed"], job["verdict"]["level"]) == (3, "exact")
     world.advance(7200)
     await world.app.fire("housekeeping")
     left = await rows(azurite, "tasks", lambda row: row["PartitionKey"] == f"demo~odd~{served}")
@@ -306,12 +306,12 @@ async def test_tasks_that_cannot_be_read_are_read_anew_but_not_all_the_time(
     await world.app.fire("tick")
     await add_tasks(world.batch, 2, job="odd", prefix="more")
     await tick(world)
-    told = await world.jobs()
-    assert "can't be read" in told["odd"]["verdict"]["reason"]
-    assert told["fine"]["verdict"]["level"] == "exact"
+    jobs = await world.jobs()
+    assert "can't be read" in jobs["odd"]["verdict"]["reason"]
+    assert jobs["fine"]["verdict"]["level"] == "exact"
     await tick(world, 900)
-    told = await world.jobs()
-    assert (told["odd"]["taskCounts"]["total"], told["odd"]["verdict"]["level"]) == (5, "exact")
+    jobs = await world.jobs()
+    assert (jobs["odd"]["taskCounts"]["total"], jobs["odd"]["verdict"]["level"]) == (5, "exact")
     assert spoiled.items() <= (await rows(azurite, "tasks", is_leaf)).items()
 
 
@@ -328,7 +328,7 @@ async def test_damaged_sums_of_tasks_are_left_out_of_answers(world: World, azuri
     assert (failures.status, failures.body["groups"]) == (200, [])
 
 
-async def test_cells_of_a_history_that_cannot_be_read_are_gaps_told_once_in_the_log(
+async def test_unreadable_cells_of_a_history_are_gaps_and_logged_once(
     world: World, azurite: StorageAddresses, caplog: pytest.LogCaptureFixture
 ) -> None:
     def is_history(row: Row) -> bool:
@@ -350,13 +350,13 @@ async def test_cells_of_a_history_that_cannot_be_read_are_gaps_told_once_in_the_
     assert after
     assert after == before[-len(after) :]
     assert len(after) < len(before)
-    told = caplog.text.count("can't be read: it has 1 counts")
-    assert told
+    logged = caplog.text.count("can't be read: it has 1 counts")
+    assert logged
     assert await known(f"{end}&from={before[0]['time']}") == after
-    assert caplog.text.count("can't be read: it has 1 counts") == told
+    assert caplog.text.count("can't be read: it has 1 counts") == logged
 
 
-async def test_a_job_whose_row_cannot_be_read_has_a_history_still(world: World, azurite: StorageAddresses) -> None:
+async def test_a_job_with_an_unreadable_row_still_has_a_history(world: World, azurite: StorageAddresses) -> None:
     for number in range(4):
         await add_tasks(world.batch, 1, job="odd", prefix=f"again-{number}")
         await tick(world, 60)

@@ -56,7 +56,7 @@ async def differences(world: World) -> list[str]:
         ours, theirs = shown[name], true[name]
         own = [job for job_id, job in jobs.items() if job_id.startswith(f"{name}:")]
         due = theirs.next_run if theirs.state == "active" else None
-        told = {
+        fields = {
             "state": (ours["state"], theirs.state),
             "previousState": (ours["previousState"], theirs.previous),
             "nextRunTime": (_short(ours["nextRunTime"]), _short(stamp(due)) if due is not None else None),
@@ -67,7 +67,7 @@ async def differences(world: World) -> list[str]:
             "exact": (ours["totals"]["exact"], True),
             "level": (ours["verdict"]["level"], "exact"),
         }
-        found += [f"{name}.{field}: {mine} for {truth}" for field, (mine, truth) in told.items() if mine != truth]
+        found += [f"{name}.{field}: {mine} for {truth}" for field, (mine, truth) in fields.items() if mine != truth]
     return found
 
 

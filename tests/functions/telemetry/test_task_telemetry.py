@@ -74,7 +74,7 @@ def sums(body: dict[str, Any]) -> list[float]:
     return [point["sum"] for series in body["telemetry"]["value"] for point in series["points"]]
 
 
-async def test_a_task_shows_what_its_node_measured_while_it_ran(world: World, container: ContainerClient) -> None:
+async def test_a_task_shows_its_nodes_telemetry_during_its_run(world: World, container: ContainerClient) -> None:
     tasks = await staged(world, 1)
     first, second = (
         next(task for name, task in tasks.items() if name.startswith(part)) for part in ("first", "second")
@@ -100,7 +100,7 @@ async def test_a_task_shows_what_its_node_measured_while_it_ran(world: World, co
     assert (len(table), table[0].split(",")[0]) == (3, "time")
 
 
-async def test_of_a_job_with_very_many_tasks_those_next_to_the_task_are_looked_through(
+async def test_in_a_large_job_only_tasks_next_to_the_task_are_checked_for_sharing(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tasks = await staged(world, 4)
@@ -118,8 +118,8 @@ async def test_blobs_that_name_a_task_count_alone(world: World, container: Conta
     own, other = (f",node_id={first['nodeId']},job_id=ALPHA,task_id={name}" for name in (first["id"], "another"))
     await written(world, container, first, used(1, begin, other), "of-another")
     query = f"accounts/demo/jobs/alpha/tasks/{first['id']}/telemetry?step=PT1H"
-    told = (await world.get(query)).body
-    assert (told["basis"], told["reason"]) == (
+    answer = (await world.get(query)).body
+    assert (answer["basis"], answer["reason"]) == (
         None, "The telemetry of the node in that time names other tasks only.",
     )  # fmt: skip
     await written(world, container, first, used(2, begin), "of-the-node")
@@ -147,7 +147,7 @@ async def test_a_blob_that_names_the_task_and_a_host_counts(world: World, contai
     assert (shown["basis"], sums(shown)) == ("task", [4])
 
 
-async def test_runs_before_the_latest_are_those_that_the_log_tells_of(
+async def test_runs_before_the_latest_are_those_in_the_event_log(
     world: World, container: ContainerClient, azurite: StorageAddresses
 ) -> None:
     await world.poll()
@@ -172,7 +172,7 @@ async def test_runs_before_the_latest_are_those_that_the_log_tells_of(
     paths = {job: f"accounts/demo/jobs/{job}/tasks/{name}-00000/telemetry?step=PT1M"
              for job, name in (("alpha", "failing"), ("beta", "requeued"))}  # fmt: skip
     shown = {job: (await world.get(path)).body for job, path in paths.items()}
-    assert [(told["earlierRuns"], len(told["runsBefore"])) for told in shown.values()] == [(2, 2), (1, 1)]
+    assert [(answer["earlierRuns"], len(answer["runsBefore"])) for answer in shown.values()] == [(2, 2), (1, 1)]
     second, first = shown["alpha"]["runsBefore"]
     assert first["startTime"] < first["endTime"] == second["startTime"] < second["endTime"] == task["startTime"]
     (before,) = shown["beta"]["runsBefore"]
@@ -183,15 +183,15 @@ async def test_runs_before_the_latest_are_those_that_the_log_tells_of(
     text = "".join(used(value, at) for value, at in zip((1, 2, 4), begins, strict=True))
     await written(world, container, task, text + used(8, stopped + 9 * MINUTE), "of-all-runs")
     for run, value in ((0, 4), (1, 2), (2, 1)):
-        told = (await world.get(f"{paths['alpha']}&run={run}")).body
-        assert (sums(told), told["earlierRuns"]) == ([value], 2 - run)
-    told = (await world.get(f"{paths['beta']}&run=1")).body
-    assert (told["startTime"], told["endTime"], sums(told)) == (before["startTime"], before["endTime"], [1, 2])
+        answer = (await world.get(f"{paths['alpha']}&run={run}")).body
+        assert (sums(answer), answer["earlierRuns"]) == ([value], 2 - run)
+    answer = (await world.get(f"{paths['beta']}&run=1")).body
+    assert (answer["startTime"], answer["endTime"], sums(answer)) == (before["startTime"], before["endTime"], [1, 2])
     refused = await world.get(f"{paths['beta']}&run=2")
     assert (refused.status, refused.body["error"]["target"]) == (400, "run")
 
 
-async def test_runs_that_ended_as_their_node_was_preempted_are_told_though_batch_counts_none(
+async def test_runs_ended_by_preemption_are_listed_though_batch_counts_none(
     world: World, azurite: StorageAddresses, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await world.poll()
@@ -229,15 +229,15 @@ async def test_where_nothing_is_shown_a_sentence_says_why(world: World) -> None:
     tasks = await staged(world, 3)
     first = next(task for name, task in tasks.items() if name.startswith("first"))
     waiting = next(task for name, task in tasks.items() if task["state"] == "active")
-    told = (await world.get(f"accounts/demo/jobs/alpha/tasks/{waiting['id']}/telemetry")).body
-    assert (told["reason"], told["telemetry"], told["nodeId"]) == ("The task hasn't begun to run.", None, None)
+    answer = (await world.get(f"accounts/demo/jobs/alpha/tasks/{waiting['id']}/telemetry")).body
+    assert (answer["reason"], answer["telemetry"], answer["nodeId"]) == ("The task hasn't begun to run.", None, None)
     query = f"accounts/demo/jobs/alpha/tasks/{first['id']}/telemetry"
-    told = (await world.get(query)).body
-    assert (told["reason"], told["telemetry"]["value"]) == (
+    answer = (await world.get(query)).body
+    assert (answer["reason"], answer["telemetry"]["value"]) == (
         "Nothing of that kind that came from the node in that time can be shown.", [],
     )  # fmt: skip
-    told = (await world.get(f"{query}?to=2020-01-01T00:00:00Z")).body
-    assert (told["reason"], told["telemetry"]) == ("The task didn't run in the time that is asked for.", None)
+    answer = (await world.get(f"{query}?to=2020-01-01T00:00:00Z")).body
+    assert (answer["reason"], answer["telemetry"]) == ("The task didn't run in the time that is asked for.", None)
     assert (await world.get(f"{query}?to=2020-01-01T00:00:00Z&format=csv")).body.count("\n") == 1
     for asked in ("name=system.mem", "step=PT1S", "from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z", "series=cpu"):
         assert (await world.get(f"{query}?{asked}")).status == 400, asked

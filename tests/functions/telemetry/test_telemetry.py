@@ -46,18 +46,23 @@ def lines(world: World, *values: int, minutes_ago: int) -> bytes:
     return "".join(some).encode()
 
 
-async def test_what_a_node_writes_is_shown_as_it_grows(world: World, blob: BlobClient) -> None:
+async def test_telemetry_is_shown_as_its_blob_grows(world: World, blob: BlobClient) -> None:
     await blob.append_block(lines(world, 100, 300, minutes_ago=30))
     await world.app.tell_of_blob("node_telemetry", f"{os.environ['TELEMETRY_CONTAINER']}/{blob.blob_name}")
     first = (await world.get(f"{QUERY}?step=PT1H&name=system.memory")).body
     assert sum(point["sum"] for series in first["value"] for point in series["points"]) == 400
     await blob.append_block(lines(world, 500, minutes_ago=10) + b"nonsense\nhalf")
     await world.app.fire("tick")
-    told = (await world.get("accounts/demo/ingestion")).body["telemetry"]
-    assert (told["blobs"], told["behindBlobs"], told["behindBytes"], told["problems"]) == (1, 1, 4, [])
-    assert told["bytes"] >= told["records"] >= told["samples"] > 0 < told["refused"]
+    ingestion = (await world.get("accounts/demo/ingestion")).body["telemetry"]
+    assert (ingestion["blobs"], ingestion["behindBlobs"], ingestion["behindBytes"], ingestion["problems"]) == (
+        1,
+        1,
+        4,
+        [],
+    )
+    assert ingestion["bytes"] >= ingestion["records"] >= ingestion["samples"] > 0 < ingestion["refused"]
     metrics = (await world.get("metrics")).body
-    assert f'azbatch_collector_telemetry_records_total{{account="demo"}} {told["records"]}.0' in metrics
+    assert f'azbatch_collector_telemetry_records_total{{account="demo"}} {ingestion["records"]}.0' in metrics
     assert 'azbatch_collector_telemetry_blobs{account="demo",state="awake"} 1.0' in metrics
     shown = (await world.get(f"{QUERY}?step=PT1M")).body
     memory, network = shown["value"]
@@ -77,7 +82,7 @@ async def test_what_a_node_writes_is_shown_as_it_grows(world: World, blob: BlobC
     assert [(one["blob"], one["sample"]) for one in rejects if one["blob"] == blob.blob_name] == [(blob.blob_name, "")]
 
 
-async def test_the_api_shows_what_the_emulators_nodes_wrote(world: World, azurite: StorageAddresses) -> None:
+async def test_telemetry_equals_the_emulators_record(world: World, azurite: StorageAddresses) -> None:
     container = os.environ["TELEMETRY_CONTAINER"]
     async with TelemetryWriter(world.emulator, azurite.connection_string, container) as writer:
         await add_pool(world.batch, nodes=2, start="sleep 20")
@@ -89,21 +94,21 @@ async def test_the_api_shows_what_the_emulators_nodes_wrote(world: World, azurit
     await world.app.fire("tick")
     written = world.emulator.samplers["demo"].written.totals["nodes"]
     assert len(written) == 2
-    for node, told in written.items():
+    for node, truth in written.items():
         path = f"accounts/demo/pools/pool/nodes/{node}/telemetry?step=PT1H"
         answers = {name: (await world.get(f"{path}&name=system.{name}")).body for name in ("cpu", "network", "memory")}
         usage = points(answers["cpu"], {"cpu.mode": "user"})
-        wanted = told["gauges"]["cpu.usage_user"]
+        wanted = truth["gauges"]["cpu.usage_user"]
         assert sum(point["count"] for point in usage) == wanted["count"] > 60
         assert sum(point["sum"] for point in usage) == pytest.approx(wanted["sum"] / 100)
         used = points(answers["memory"], {"system.memory.state": "used"}, "system.memory.usage")
-        assert sum(point["sum"] for point in used) == pytest.approx(told["gauges"]["mem.used"]["sum"])
+        assert sum(point["sum"] for point in used) == pytest.approx(truth["gauges"]["mem.used"]["sum"])
         for direction, field in {"receive": "net.bytes_recv", "transmit": "net.bytes_sent"}.items():
             attributes = {"network.interface.name": "eth0", "network.io.direction": direction}
             grown = points(answers["network"], attributes, "system.network.io")
-            assert sum(point["sum"] for point in grown) == told["growth"][field] > 0
+            assert sum(point["sum"] for point in grown) == truth["growth"][field] > 0
         left_out = answers["cpu"]["leftOut"]
-        assert left_out.pop("records") == told["records"]
+        assert left_out.pop("records") == truth["records"]
         assert left_out.pop("unreadFields") > 0
         assert not any(left_out.values())
 
@@ -114,7 +119,7 @@ def points(answer: Any, attributes: dict[str, str], name: str = "system.cpu.util
     return list(found["points"])
 
 
-async def test_what_has_left_the_time_of_minutes_is_shown_by_the_hour(world: World, blob: BlobClient) -> None:
+async def test_telemetry_older_than_its_minutes_is_shown_by_the_hour(world: World, blob: BlobClient) -> None:
     minutes_ago = 300 * 24 * 60 - 120
     await blob.append_block(lines(world, 100, 300, minutes_ago=minutes_ago))
     await world.app.tell_of_blob("node_telemetry", f"{os.environ['TELEMETRY_CONTAINER']}/{blob.blob_name}")
@@ -136,9 +141,7 @@ async def test_what_has_left_the_time_of_minutes_is_shown_by_the_hour(world: Wor
     assert table[1].endswith(",By,true")
 
 
-async def test_health_tells_of_telemetry_that_may_be_of_several_accounts(
-    world: World, azurite: StorageAddresses
-) -> None:
+async def test_health_reports_telemetry_of_an_unknown_account(world: World, azurite: StorageAddresses) -> None:
     problem = "n1.json isn't read: nobody knows whose it is."
     tables = Tables.connect(
         connection_string=azurite.connection_string, endpoint=None, credential=None, prefix=os.environ["TABLE_PREFIX"]
@@ -147,12 +150,12 @@ async def test_health_tells_of_telemetry_that_may_be_of_several_accounts(
         sweep = LaneSweep(datetime.now(UTC), blobs, problems=(problem,))
         await BlobEntryStore(tables).save_sweep(UNREAD_TELEMETRY, sweep)
         health = (await world.get("health")).body
-        assert [told for told in health["problems"] if told.startswith("telemetry")] == said
+        assert [shown for shown in health["problems"] if shown.startswith("telemetry")] == said
         assert health["status"] == "degraded" or not said
     await tables.close()
 
 
-async def test_what_makes_no_sense_in_a_question_for_telemetry_is_refused(world: World, blob: BlobClient) -> None:
+async def test_invalid_parameters_of_a_telemetry_query_are_refused(world: World, blob: BlobClient) -> None:
     await blob.append_block(lines(world, 1, minutes_ago=1))
     await world.app.fire("tick")
     for query, target in {
