@@ -1,6 +1,6 @@
-"""The real stack, and a browser to look at it: the system's Chromium through Playwright; where there is none they skip.
+"""The real stack, and a browser for its pages: the system's Chromium through Playwright; without one, tests skip.
 
-One browser a module: Playwright's synchronous API keeps an event loop, which asynchronous tests must not meet.
+Each module has its own browser: Playwright's synchronous API keeps an event loop, which asynchronous tests can't use.
 """
 
 import os
@@ -30,8 +30,10 @@ QUIET = (
 
 @pytest.fixture(scope="package")
 def stack(azurite: StorageAddresses, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningStack]:
-    """The real stack, its demo running fast; the tests of this folder share it."""
-    with running_stack(azurite, tmp_path_factory.mktemp("logs"), scenario="demo", speed=20, tells=True) as running:
+    """Yields the real stack with its demo running fast; the tests of this folder share it."""
+    with running_stack(
+        azurite, tmp_path_factory.mktemp("logs"), scenario="demo", speed=20, with_telemetry=True
+    ) as running:
         yield running
 
 
@@ -51,7 +53,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def render(dashboard: Path) -> Iterator[Canned]:
-    """A canned server with one job, which has something of everything."""
+    """Yields a canned server with one job, which has data in every part."""
     if not (dashboard / "index.html").exists():
         pytest.skip("the dashboard isn't built: run python3 dev.py build")
     with canned_render() as canned:
@@ -60,7 +62,7 @@ def render(dashboard: Path) -> Iterator[Canned]:
 
 @pytest.fixture
 def pools(dashboard: Path) -> Iterator[Canned]:
-    """A canned server with one pool that has something of everything, beside two others."""
+    """Yields a canned server with one pool that has data in every part, and two others."""
     if not (dashboard / "index.html").exists():
         pytest.skip("the dashboard isn't built: run python3 dev.py build")
     with canned_pools() as canned:
@@ -69,7 +71,7 @@ def pools(dashboard: Path) -> Iterator[Canned]:
 
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
-    """A fresh page; the test fails at its end if a script failed or the Content-Security-Policy was broken."""
+    """Yields a fresh page; afterwards the test fails if a script failed or broke the Content-Security-Policy."""
     complaints: list[str] = []
 
     def listen(message: ConsoleMessage) -> None:

@@ -1,7 +1,7 @@
-"""The built page with an API of canned answers: states that a real stack is hard to bring into, at will.
+"""The built page with an API of canned answers, for states that are hard to produce on a real stack.
 
-It speaks only what the page reads (accounts, jobs and pools with their parts, ETags, next links) and is no oracle for
-the real API.
+It serves only the routes that the page reads (accounts, jobs and pools with their parts, ETags, next links), and says
+nothing about the real API.
 """
 
 import csv
@@ -27,16 +27,17 @@ KINDS = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".s
 
 @dataclass(slots=True)
 class Canned:
-    """What the API answers: `accounts`, `jobs` by account id; `failure` (status, sentence) for every jobs list.
+    """The API's answers: `accounts`, `jobs` by account id; `failure` (status, sentence) for every jobs list.
 
-    Of one job: `parts` by name (history, failures, timeline), its cached `tasks`, its `live` tasks by id; `broken` has
-    (status, sentence) by part, where "job" is the job itself and "task" a live task. `asked` has paths with queries.
+    For one job: `parts` by name (history, failures, timeline), its cached `tasks`, its `live` tasks by id; `broken` has
+    (status, sentence) by part, where "job" is the job's own answer and "task" a live task. `asked` lists the requested
+    paths with their queries.
 
-    Of pools: `pools` by account id, and of any of them its `nodes`, `node_states`, `pool_history` and `autoscale_runs`;
-    broken parts are "pool", "nodes", "nodestates", "history", "autoscaleruns", "node" and "telemetry" (any node's).
-    `schedules` are by account id, in full; broken parts are "schedules" and "schedule".
-    `events` are those of every account, the latest first, and `ingestion` how they came; broken parts are the same.
-    The next `cut` tables break off in the middle.
+    For pools: `pools` by account id; every pool has the same `nodes`, `node_states`, `pool_history` and
+    `autoscale_runs`; broken parts are "pool", "nodes", "nodestates", "history", "autoscaleruns", "node" and "telemetry"
+    (of any node). `schedules` are full answers by account id; broken parts are "schedules" and "schedule". `events` are
+    the same for every account, the latest first, and `ingestion` is the state of their ingestion; broken parts have the
+    same names. The next `cut` tables break off in the middle.
     """
 
     accounts: list[dict[str, Any]] = field(default_factory=list)
@@ -64,12 +65,12 @@ class Canned:
     server: ThreadingHTTPServer | None = None
 
     def torn(self, text: bytes) -> bytes:
-        """What is sent of a table."""
+        """Returns the part of a table that is sent."""
         self.cut -= 1
         return text if self.cut < 0 else text[: len(text) // 2]
 
     def stop(self) -> None:
-        """The server goes away, as a host that died."""
+        """Stops the server, as if the host died."""
         if self.server:
             self.server.shutdown()
             self.server.server_close()
@@ -77,7 +78,7 @@ class Canned:
 
 @contextmanager
 def serving(canned: Canned, port: int = 0) -> Iterator[Canned]:
-    """Serves on a free port of the loopback."""
+    """Serves on a free port of the loopback interface."""
     server = ThreadingHTTPServer(("127.0.0.1", port), _handler(canned))
     canned.server, canned.url = server, f"http://127.0.0.1:{server.server_port}"
     threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
@@ -116,7 +117,7 @@ def _handler(canned: Canned) -> type[BaseHTTPRequestHandler]:
             self.send_header("Content-Length", "0" if status == 304 else str(len(body)))
             self.end_headers()
             if status != 304:
-                with suppress(ConnectionError):  # the page gives a read up when it wants something else
+                with suppress(ConnectionError):  # the page cancels a request when it needs other data
                     self.wfile.write(body)
 
         def _answer(self, status: int, body: dict[str, Any], *, table: bool) -> None:
@@ -132,7 +133,7 @@ def _handler(canned: Canned) -> type[BaseHTTPRequestHandler]:
             with suppress(ConnectionError):
                 sent = canned.torn(text)
                 self.wfile.write(sent)
-                time.sleep(0.3 if sent != text else 0)  # what was sent comes in before the end does
+                time.sleep(0.3 if sent != text else 0)  # the sent part arrives before the connection ends
 
         def log_message(self, *_: object) -> None:
             pass
@@ -149,7 +150,7 @@ def table_of(rows: list[dict[str, Any]]) -> bytes:
 
 
 def answer(canned: Canned, path: str, query: dict[str, list[str]]) -> tuple[int, dict[str, Any]]:
-    """A status and a body."""
+    """Returns a status and a body."""
     if canned.everything_fails or (canned.failure and path != "/api/accounts"):
         status, sentence = canned.failure or (500, "")
         return refusal(status, sentence)
@@ -172,7 +173,7 @@ def answer(canned: Canned, path: str, query: dict[str, list[str]]) -> tuple[int,
 def pools_answer(
     canned: Canned, path: str, names: list[str], query: dict[str, list[str]]
 ) -> tuple[int, dict[str, Any]]:
-    """Of pools, by [account, pool, part, node, its part], as far as they are named."""
+    """Answers a request for pools by [account, pool, part, node, part of the node]; trailing names may be missing."""
     account, pool, part, node, measured = [*names, "", "", "", ""][:5]
     if measured:
         return _telemetry(canned, query)
@@ -194,7 +195,7 @@ def pools_answer(
 
 
 def _schedules(canned: Canned, path: str, names: list[str], query: dict[str, list[str]]) -> tuple[int, dict[str, Any]]:
-    """Of job schedules, by [account, schedule], as far as they are named."""
+    """Answers a request for job schedules by [account, schedule]; trailing names may be missing."""
     account, name = [*names, ""][:2]
     if broken := canned.broken.get("schedule" if name else "schedules"):
         return refusal(*broken)
@@ -206,14 +207,14 @@ def _schedules(canned: Canned, path: str, names: list[str], query: dict[str, lis
 
 
 def _telemetry(canned: Canned, query: dict[str, list[str]]) -> tuple[int, dict[str, Any]]:
-    """Of any node or task, by what is asked."""
+    """Returns the telemetry of any node or task for a query."""
     if not canned.telemetry or "telemetry" in canned.broken:
         return refusal(*canned.broken.get("telemetry", (404, "There is no telemetry here.")))
     return 200, canned.telemetry({name: values[0] for name, values in query.items()})
 
 
 def _events(canned: Canned, path: str, _: list[str], query: dict[str, list[str]]) -> tuple[int, dict[str, Any]]:
-    """Of events and their ingestion; the continuation is an event's id, behind which a page begins."""
+    """Answers a request for events or their ingestion; the continuation is the id of the last event before the page."""
     part = path.rpartition("/")[2]
     if broken := canned.broken.get(part):
         return refusal(*broken)
@@ -232,7 +233,7 @@ def _events(canned: Canned, path: str, _: list[str], query: dict[str, list[str]]
 
 
 def _paged(canned: Canned, path: str, rows: list[dict[str, Any]], query: dict[str, list[str]]) -> dict[str, Any]:
-    """A page; the continuation is a place."""
+    """Returns a page; the continuation is an index."""
     start, size = (int(query.get(name, [usual])[0]) for name, usual in (("continuation", "0"), ("maxpagesize", "100")))
     body: dict[str, Any] = {"value": rows[start : start + min(size, canned.page_size)]}
     if start + len(body["value"]) < len(rows):
@@ -246,7 +247,7 @@ def refusal(status: int, sentence: str) -> tuple[int, dict[str, Any]]:
 
 
 def _part(canned: Canned, path: str, names: list[str], query: dict[str, list[str]]) -> tuple[int, dict[str, Any]]:
-    """Of one job, by [account, job, part, task], as far as they are named."""
+    """Answers a request for one job by [account, job, part, task]; trailing names may be missing."""
     account, job, part, task, measured = [*names, "", "", ""][:5]
     if measured:
         return _telemetry(canned, query)
@@ -261,7 +262,7 @@ def _part(canned: Canned, path: str, names: list[str], query: dict[str, list[str
 
 
 def _tasks(canned: Canned, path: str, query: dict[str, str]) -> dict[str, Any]:
-    """A page; the continuation is a place, and a task's failure group its member `group`, which no answer has."""
+    """Returns a page; the continuation is an index. A task's field `group` is its failure group; answers omit it."""
     start, size = int(query.get("continuation", "0")), min(canned.page_size, int(query["maxpagesize"]))
     rows = [
         {name: value for name, value in task.items() if name != "group"}

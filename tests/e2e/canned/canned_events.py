@@ -9,7 +9,7 @@ from tests.e2e.canned.canned_values import account, stamp
 
 
 def event(number: int, **changes: Any) -> dict[str, Any]:
-    """A task's end, the earlier the smaller its number; one a second up to the thousandth."""
+    """Returns the event of a completed task; up to number 1,000, each is a second later than the one before."""
     return {
         "id": f"e{number}",
         "time": stamp(1000 - number),
@@ -56,7 +56,7 @@ def ingestion(**changes: Any) -> dict[str, Any]:
 
 @contextmanager
 def canned_events() -> Iterator[Canned]:
-    """120 events, one in ten of a pool, one in ten of a task that failed."""
+    """Serves 120 events: one in ten is about a pool, one in ten about a failed task."""
     with serving(Canned()) as canned:
         canned.accounts = [account()]
         canned.ingestion = ingestion()

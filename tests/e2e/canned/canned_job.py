@@ -30,7 +30,7 @@ def insight(**changes: Any) -> dict[str, Any]:
 
 
 def history(*, steps: int = 120, minutes: int = 2, gap: range = range(0), doubtful: range = range(0)) -> dict[str, Any]:
-    """Steps up to now with tasks that get done; `gap` and `doubtful` are numbers of steps."""
+    """Returns steps up to now in which tasks complete; `gap` and `doubtful` are numbers of steps."""
     now = datetime.now(UTC).replace(second=0, microsecond=0)
     end = now - timedelta(minutes=now.minute % minutes)
     value = []
@@ -68,7 +68,7 @@ def failure_group(name: str, number: int, **changes: Any) -> dict[str, Any]:
 
 
 def finding(code: str = "slotsBusy", severity: str = "limiting", **changes: Any) -> dict[str, Any]:
-    """A cause with evidence of every kind."""
+    """Returns a cause with evidence of every kind."""
     return {
         "code": code,
         "severity": severity,
@@ -107,7 +107,7 @@ def failures(*groups: dict[str, Any], ungrouped: int = 0) -> dict[str, Any]:
 
 
 def task(name: str, *, group: str = "", began: float = 600, ran: float = 42, **changes: Any) -> dict[str, Any]:
-    """A task that succeeded; one of a failure `group` failed by exit code 137."""
+    """Returns a task that succeeded, or in a failure `group` one that failed with exit code 137."""
     return {
         "id": name,
         "group": group,
@@ -162,7 +162,7 @@ def live_task(name: str, **changes: Any) -> dict[str, Any]:
 
 
 def timeline(*, runs: int = 14, slots: int = 3) -> dict[str, Any]:
-    """`slots` lanes of runs on each node, the last of which goes on."""
+    """Returns runs on `slots` slots of each node; the last run of each slot isn't over."""
     nodes = []
     for at, node in enumerate(NODES):
         found = []

@@ -12,7 +12,7 @@ MOST_CAUSES = 20
 
 
 def pool(name: str, *, account: str = "demo", nodes: dict[str, int] | None = None, **changes: Any) -> dict[str, Any]:
-    """A pool whose `nodes` by state are all dedicated; the running ones use all of their slots."""
+    """Returns a pool of dedicated `nodes`, given by state; the running ones use all of their slots."""
     counts = {"running": 6, "idle": 2} if nodes is None else nodes
     total, running = sum(counts.values()), counts.get("running", 0)
     return {
@@ -125,7 +125,7 @@ def interruptions(**changes: Any) -> dict[str, Any]:
 
 
 def pool_history(*, steps: int = 60, gap: range = range(0)) -> dict[str, Any]:
-    """Minutes up to now in which a pool grows and loses spot nodes now and then; `gap` are numbers of steps."""
+    """Returns minutes up to now in which a pool grows and sometimes loses spot nodes; `gap` are numbers of steps."""
     end = datetime.now(UTC).replace(second=0, microsecond=0)
     value = [_point(end - timedelta(minutes=steps - 1 - step), step, known=step not in gap) for step in range(steps)]
     return {"from": _text(end - timedelta(minutes=steps)), "to": _text(end), "step": "PT1M", "value": value}
@@ -158,7 +158,7 @@ def _text(time: datetime) -> str:
 
 
 def node_states(nodes: list[dict[str, Any]], *, other: int = 0) -> dict[str, Any]:
-    """As the API sums up these nodes."""
+    """Returns the states of these nodes as the API sums them up."""
     keys = ("id", "state", "stateTransitionTime", "isDedicated", "runningTasks", "flapping")
     causes = Counter(each["cause"] for each in nodes if each["cause"]).most_common()
     places = {cause: min(place, MOST_CAUSES) for place, (cause, _) in enumerate(causes)}
@@ -173,7 +173,7 @@ def node_states(nodes: list[dict[str, Any]], *, other: int = 0) -> dict[str, Any
 
 
 def sums(pools: list[dict[str, Any]]) -> dict[str, Any]:
-    """What an account tells of its pools."""
+    """Returns the totals of an account's pools."""
     read = [each for each in pools if each["nodeCounts"] is not None]
     nodes: Counter[str] = Counter()
     for each in read:

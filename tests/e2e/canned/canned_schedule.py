@@ -35,7 +35,7 @@ def totals(**changes: Any) -> dict[str, Any]:
 
 
 def schedule(name: str, **changes: Any) -> dict[str, Any]:
-    """One in full, which runs every hour and does well."""
+    """Returns a schedule in full, which runs every hour without problems."""
     tasks = counts(running=836, active=100, succeeded=11, failed=1)
     return {
         "id": name,
@@ -87,7 +87,7 @@ def schedule(name: str, **changes: Any) -> dict[str, Any]:
 
 @contextmanager
 def canned_schedules() -> Iterator[Canned]:
-    """One that does well, one that misses runs, one that was disabled and of which nothing is known."""
+    """Serves a schedule without problems, one that missed runs, and a disabled one without known facts."""
     late = schedule("sync", missedRuns=missed(4), schedule=schedule("")["schedule"] | {"recurrenceInterval": "PT10M"})
     off = schedule(
         "closing",

@@ -1,4 +1,4 @@
-"""What a node measured in the API's JSON, for the canned server: two hours by the minute, with a gap, and counters."""
+"""A node's telemetry in the API's JSON, for the canned server: two hours by the minute, with a gap, and counters."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -36,7 +36,7 @@ FACTS: dict[str, Any] = {
 
 
 def telemetry(series: list[dict[str, Any]], *, end: datetime, **changes: Any) -> dict[str, Any]:
-    """Some series up to a moment."""
+    """Returns an answer with these series, which end at a moment."""
     return {
         "from": text(end - timedelta(minutes=MINUTES)),
         "to": text(end),
@@ -49,7 +49,7 @@ def telemetry(series: list[dict[str, Any]], *, end: datetime, **changes: Any) ->
 
 
 def machine(end: datetime) -> list[dict[str, Any]]:
-    """A processor that is busy by the share of the minutes gone, memory, a disk in two parts, networks and disks."""
+    """Returns series of a processor whose use grows by the minute, memory, a disk, its partition, and networks."""
     used = {"system.memory.state": "used"}
     disks = [("sda", 60), ("sda1", 60), ("loop0", 600)]
     return [
@@ -71,7 +71,7 @@ def machine(end: datetime) -> list[dict[str, Any]]:
 
 
 def cores(end: datetime, number: int) -> list[dict[str, Any]]:
-    """The rest of each core: the higher its number, the busier it is."""
+    """Returns the idle share of each core: cores with higher numbers are busier."""
     return [
         gauge(
             "system.cpu.utilization",
@@ -120,7 +120,7 @@ def filesystem(mount: str, kind: str, share: float, end: datetime) -> list[dict[
 def gauge(
     name: str, end: datetime, value: Any, attributes: dict[str, str] | None = None, *, spread: float = 0
 ) -> dict[str, Any]:
-    """`value` of the number of a minute; `spread` is how far the lowest and the highest are from it."""
+    """Returns a gauge; `value` takes a minute's number, and `spread` is the distance of minimum and maximum from it."""
     points = [
         {
             "time": text(end - timedelta(minutes=MINUTES - at)),
@@ -137,7 +137,7 @@ def gauge(
 
 
 def counter(name: str, end: datetime, growth: float, attributes: dict[str, str]) -> dict[str, Any]:
-    """It grows as much each minute; the last one has half of its readings, as it isn't over yet."""
+    """Returns a counter with equal growth each minute; the last minute isn't over, so it has half of its readings."""
     points = [
         {
             "time": text(end - timedelta(minutes=MINUTES - at)),
@@ -154,7 +154,7 @@ def counter(name: str, end: datetime, growth: float, attributes: dict[str, str])
 
 
 def point(time: datetime, growth: float, *, seconds: int = 3600) -> dict[str, Any]:
-    """Of a counter that grows evenly."""
+    """Returns a point of a counter that grows evenly."""
     rate = growth / seconds
     return {"time": text(time), "count": seconds, "min": rate / 2, "max": rate * 2, "sum": growth, "last": rate}
 

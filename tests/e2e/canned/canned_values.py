@@ -91,7 +91,7 @@ def account(name: str = "demo", jobs: list[dict[str, Any]] | None = None, **chan
 
 
 def matching_events(events: list[dict[str, Any]], wanted: dict[str, str]) -> list[dict[str, Any]]:
-    """Those that pass the API's filters."""
+    """Returns the events that pass the API's filters."""
     ids = {"job": "jobId", "task": "taskId", "pool": "poolId", "node": "nodeId", "kind": "kind"}
     return [
         event
@@ -102,7 +102,7 @@ def matching_events(events: list[dict[str, Any]], wanted: dict[str, str]) -> lis
 
 
 def matching_nodes(nodes: list[dict[str, Any]], query: dict[str, list[str]]) -> list[dict[str, Any]]:
-    """The same of nodes."""
+    """Returns the nodes that pass the API's filters."""
     state, cause, prefix = (query.get(name, [""])[0] for name in ("state", "cause", "prefix"))
     return [
         node

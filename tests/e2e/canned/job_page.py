@@ -24,7 +24,7 @@ TALL = 3000
 
 @contextmanager
 def canned_render() -> Iterator[Canned]:
-    """A server with the job `render`, which has something of everything."""
+    """Serves the job `render`, which has data in every part."""
     with serving(Canned()) as canned:
         canned.parts = {
             "history": history(steps=60, gap=range(30, 36), doubtful=range(20, 25)),
@@ -42,12 +42,12 @@ def canned_render() -> Iterator[Canned]:
 
 
 def show(page: Page, canned: Canned, **query: str) -> None:
-    """The job's page, so tall that every part is in sight: what is out of sight isn't read."""
+    """Opens the job's page, so tall that every part is in sight: parts out of sight aren't read."""
     width = page.viewport_size["width"] if page.viewport_size else 1440
     page.set_viewport_size({"width": width, "height": TALL})
     page.goto("&".join([f"{canned.url}/?account=demo&job=render", *(f"{key}={value}" for key, value in query.items())]))
 
 
 def part(page: Page, name: str) -> Locator:
-    """A part by its name: history, timeline, failures or tasks."""
+    """Returns a part of the page by its name: history, timeline, failures or tasks."""
     return page.locator(f"[data-section={name}]")

@@ -1,4 +1,4 @@
-"""A pool with something of everything on the canned server, and its page in a browser."""
+"""A pool with data in every part on the canned server, and its page in a browser."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,7 +27,7 @@ STATES = ("running", "running", "running", "idle", "creating", "preempted", "lea
 
 @contextmanager
 def canned_pools() -> Iterator[Canned]:
-    """A server with the pool `render-d4s`, which has something of everything, and two pools where all is well."""
+    """Serves the pool `render-d4s`, which has data in every part, and two pools without problems."""
     with serving(Canned()) as canned:
         nodes = [node(number, STATES[number % len(STATES)]) for number in range(56)]
         nodes += [node(number, "starttaskfailed", age=7_200, cause=FAILED) for number in range(56, 60)]
@@ -37,7 +37,7 @@ def canned_pools() -> Iterator[Canned]:
 
 
 def fill(canned: Canned, nodes: list[dict[str, Any]], **changes: Any) -> None:
-    """The pool with these nodes, beside two others."""
+    """Gives the pool these nodes; two other pools stay."""
     counts: dict[str, int] = {}
     for each in nodes:
         counts[each["state"]] = counts.get(each["state"], 0) + 1
@@ -54,7 +54,7 @@ def fill(canned: Canned, nodes: list[dict[str, Any]], **changes: Any) -> None:
 
 
 def show_pool(page: Page, canned: Canned, **query: str) -> None:
-    """The pool's page, so tall that every part is in sight: what is out of sight isn't read."""
+    """Opens the pool's page, so tall that every part is in sight: parts out of sight aren't read."""
     width = page.viewport_size["width"] if page.viewport_size else 1440
     page.set_viewport_size({"width": width, "height": TALL})
     asked = "".join(f"&{key}={value}" for key, value in query.items())

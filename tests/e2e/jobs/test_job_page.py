@@ -1,4 +1,4 @@
-"""The page of one job, with a canned API: how it opens and closes, what stands at its top, how its parts fail apart."""
+"""The page of one job, with a canned API: opening and closing it, its top, and parts that fail independently."""
 
 import re
 from datetime import datetime, timedelta
@@ -80,7 +80,7 @@ def test_a_job_that_is_forgotten_has_its_history_still(page: Page, render: Canne
     expect(part(page, "history")).to_have_count(0)
 
 
-def test_the_tiles_tell_figures_with_their_error_and_basis(page: Page, render: Canned) -> None:
+def test_the_tiles_show_figures_with_their_error_and_basis(page: Page, render: Canned) -> None:
     show(page, render)
     expect(page.get_by_test_id("insight-throughput")).to_contain_text("41.2 tasks/minin the last 5 minutes")
     expect(page.get_by_test_id("insight-slots")).to_contain_text(
@@ -94,7 +94,7 @@ def test_the_tiles_tell_figures_with_their_error_and_basis(page: Page, render: C
     expect(page.get_by_test_id("insight-retries")).to_contain_text("37in 21 tasks; 4 requeues requested for 4 tasks")
 
 
-def test_the_pace_of_a_job_that_is_over_is_told_as_of_when_it_was(page: Page, render: Canned) -> None:
+def test_the_throughput_of_a_completed_job_is_shown_with_its_date(page: Page, render: Canned) -> None:
     pace = insight()["throughput"] | {"asOf": stamp(7 * 86_400)}
     render.jobs["demo"] = [job("render", state="completed", insight=insight(throughput=pace))]
     show(page, render)
@@ -138,7 +138,7 @@ def test_a_job_that_cannot_be_read_leaves_its_parts_alone(page: Page, render: Ca
     expect(page.get_by_test_id("job-total")).to_have_text("20")
 
 
-def test_what_is_out_of_sight_is_not_asked_for(page: Page, render: Canned) -> None:
+def test_parts_out_of_sight_are_not_requested(page: Page, render: Canned) -> None:
     page.set_viewport_size({"width": 1440, "height": 500})
     page.goto(f"{render.url}/?account=demo&job=render")
     expect(part(page, "history").locator("g.known")).to_have_count(2)
@@ -158,7 +158,7 @@ def test_parts_without_anything_say_so(page: Page, render: Canned) -> None:
     expect(part(page, "timeline")).to_contain_text("No tasks ran in this range.")
 
 
-def test_a_long_range_of_a_young_job_is_no_longer_than_the_job_for_its_nodes(page: Page, render: Canned) -> None:
+def test_a_range_longer_than_a_jobs_life_is_cut_for_its_timeline(page: Page, render: Canned) -> None:
     render.parts["history"] = history(steps=15, minutes=360, gap=range(15))
     created = datetime.fromisoformat(render.jobs["demo"][0]["creationTime"])
     show(page, render, range="90d")
@@ -169,7 +169,7 @@ def test_a_long_range_of_a_young_job_is_no_longer_than_the_job_for_its_nodes(pag
     assert abs(begin - created + timedelta(minutes=1)) < timedelta(milliseconds=1)
 
 
-def test_whatever_came_from_outside_is_text(page: Page, render: Canned) -> None:
+def test_external_values_are_shown_as_text(page: Page, render: Canned) -> None:
     nodes = [{"poolId": HOSTILE, "nodeId": HOSTILE, "count": 3}]
     group = failure_group(
         "x", 3, code=HOSTILE, category=HOSTILE, exitCode=None, advice=HOSTILE, tasks=[HOSTILE], nodes=nodes

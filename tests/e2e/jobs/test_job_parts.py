@@ -40,7 +40,7 @@ def test_a_gap_is_drawn_as_a_gap_and_never_as_zero(page: Page, render: Canned) -
         (7, 0, ("100%", "0%")),
     ],
 )
-def test_what_is_nearly_all_or_nothing_is_never_told_as_that(
+def test_shares_near_0_or_100_percent_are_not_rounded_to_them(
     page: Page, render: Canned, succeeded: int, failed: int, shown: tuple[str, str]
 ) -> None:
     render.jobs["demo"] = [job("render", taskCounts=counts(succeeded=succeeded, failed=failed))]
@@ -51,7 +51,7 @@ def test_what_is_nearly_all_or_nothing_is_never_told_as_that(
         expect(box.locator("dd.detail")).to_have_text(f"{words} of completed")
 
 
-def test_before_a_job_was_there_the_chart_is_neither_hatched_nor_long(page: Page, render: Canned) -> None:
+def test_the_chart_begins_about_when_the_job_was_created(page: Page, render: Canned) -> None:
     render.jobs["demo"] = [job("render", creationTime=stamp(40 * 60))]
     render.parts["history"] = history(steps=60, minutes=1, gap=range(30))
     show(page, render)
@@ -89,7 +89,7 @@ def test_a_history_is_a_table_too(page: Page, render: Canned) -> None:
     assert texts[0] == texts[1]  # the canned counts are as of the ends of steps
 
 
-def test_how_long_a_task_waited_is_told_of_its_first_run_only(page: Page, render: Canned) -> None:
+def test_waits_are_shown_only_for_tasks_that_ran_once(page: Page, render: Canned) -> None:
     render.tasks = [task("once"), task("twice", retryCount=1), task("again", requeueCount=1)]
     show(page, render)
     waited = {
@@ -99,8 +99,8 @@ def test_how_long_a_task_waited_is_told_of_its_first_run_only(page: Page, render
         expect(waited[name]).to_have_attribute("data-empty", empty)
 
 
-def test_states_are_told_apart_on_the_chart_in_either_scheme(page: Page, render: Canned) -> None:
-    """All differ from each other and from the ground, what failed by its texture, too."""
+def test_states_are_distinct_on_the_chart_in_either_scheme(page: Page, render: Canned) -> None:
+    """All differ from each other and from the background; failed tasks also have a texture."""
     show(page, render)
     expect(page.locator("path[data-layer]").first).to_be_visible()
     for scheme in SCHEMES:
@@ -125,7 +125,7 @@ def test_a_cause_of_failure_filters_the_tasks(page: Page, render: Canned) -> Non
     expect(part(page, "tasks").locator("tr[data-task]")).to_have_count(25)
 
 
-def test_a_task_that_was_ended_is_not_said_to_have_been_ended_by_somebody(page: Page, render: Canned) -> None:
+def test_a_terminated_task_may_have_reached_its_time_limit(page: Page, render: Canned) -> None:
     render.tasks = [task("long", group="x", failureCode="TaskEnded")]
     show(page, render)
     row = part(page, "tasks").locator("tr[data-task=long]")
@@ -179,7 +179,7 @@ def test_a_task_that_cannot_be_had_says_so_and_can_be_asked_for_again(page: Page
     expect(page.get_by_role("dialog").locator("[data-field=commandLine]")).to_be_visible()
 
 
-def test_runs_are_told_by_keyboard_and_open_their_task(page: Page, render: Canned) -> None:
+def test_runs_can_be_read_and_opened_by_keyboard(page: Page, render: Canned) -> None:
     render.live = {"frame-01000": live_task("frame-01000")}
     show(page, render)
     runs = page.get_by_role("application")
@@ -226,11 +226,11 @@ def test_a_timeline_of_a_job_that_is_over_is_asked_for_once(page: Page, render: 
     page.clock.run_for(2_000)
     expect(part(page, "timeline").locator("[data-run]").first).to_be_visible()
     page.clock.run_for(600_000)
-    assert timelines(render) <= 2  # once more where it is in sight before the job is known
+    assert timelines(render) <= 2  # twice if the timeline is in sight before the job is known
 
 
 def contrast(one: str, other: str) -> float:
-    """Of two colours as browsers write them, by the WCAG's formula."""
+    """Returns the contrast of two colours as browsers write them, by the WCAG's formula."""
     lights = sorted(map(_luminance, (one, other)))
     return (lights[1] + 0.05) / (lights[0] + 0.05)
 

@@ -1,4 +1,4 @@
-"""The charts in a task's panel, with a canned API: its run alone, and how far the node's measures are its own."""
+"""The charts in a task's panel, with a canned API: only its run, and a note on other tasks on the node."""
 
 import re
 from datetime import datetime, timedelta
@@ -33,12 +33,12 @@ def run(**changes: Any) -> dict[str, Any]:
 
 def show_task(page: Page, canned: Canned, answer: dict[str, Any]) -> None:
     canned.live = {"frame-00": live_task("frame-00")}
-    canned.telemetry = lambda _: answer | (answer["telemetry"] or {})  # of the task, and of its node
+    canned.telemetry = lambda _: answer | (answer["telemetry"] or {})  # for the task, and for its node
     page.set_viewport_size({"width": 1440, "height": 3000})
     page.goto(f"{canned.url}/?account=demo&job=render&task=frame-00")
 
 
-def test_a_task_shows_what_its_node_measured_and_that_it_was_not_alone(page: Page, render: Canned) -> None:
+def test_a_task_shows_telemetry_of_its_node_and_counts_other_tasks(page: Page, render: Canned) -> None:
     show_task(page, render, run())
     panel = page.get_by_role("dialog")
     expect(panel.locator("[data-chart]")).to_have_count(5)
@@ -67,7 +67,7 @@ def test_a_task_shows_what_its_node_measured_and_that_it_was_not_alone(page: Pag
         ),
     ],
 )
-def test_how_far_the_measures_are_the_tasks_own_is_told(
+def test_a_task_shows_the_scope_of_its_telemetry(
     page: Page, render: Canned, changes: dict[str, Any], sentences: list[str]
 ) -> None:
     show_task(page, render, run(**changes))
@@ -88,7 +88,7 @@ def test_a_run_within_a_minute_is_marked_in_the_whole_of_it(page: Page, render: 
 
 
 def minutes_from(begin: datetime) -> list[dict[str, Any]]:
-    """A machine's series from a moment on."""
+    """Returns a machine's series from a moment on."""
     return [
         series | {"points": [point for point in series["points"] if point["time"] >= text(begin)]}
         for series in machine(END)

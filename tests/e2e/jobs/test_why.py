@@ -1,4 +1,4 @@
-"""Why a job isn't running, on its page with a canned API: loud where nothing of it runs, quiet where all is well."""
+"""Why a job isn't running, on its page with a canned API: expanded if no task runs, collapsed if some do."""
 
 from playwright.sync_api import Locator, Page, expect
 
@@ -16,7 +16,7 @@ def why(page: Page) -> Locator:
 
 
 def stuck(canned: Canned, **changes: object) -> None:
-    """The job waits, and nothing of it runs."""
+    """Makes the job wait without a running task."""
     canned.jobs["demo"][0]["taskCounts"] = counts(active=10)
     first = finding("startTaskFailed", "blocking", title="The start task fails on the pool's nodes")
     canned.parts["explanation"] = explanation(
@@ -24,7 +24,7 @@ def stuck(canned: Canned, **changes: object) -> None:
     ) | dict(changes)
 
 
-def test_a_job_of_which_nothing_runs_tells_the_cause_openly(page: Page, render: Canned) -> None:
+def test_a_job_without_running_tasks_shows_its_cause_expanded(page: Page, render: Canned) -> None:
     stuck(render)
     show(page, render)
     expect(why(page).get_by_role("heading")).to_have_text("Why the job isn't running")
@@ -40,7 +40,7 @@ def test_a_job_of_which_nothing_runs_tells_the_cause_openly(page: Page, render: 
     expect(other.get_by_text("What to do:")).to_be_visible()
 
 
-def test_evidence_is_told_by_name_and_in_the_units_of_people(page: Page, render: Canned) -> None:
+def test_evidence_is_shown_by_name_and_in_readable_units(page: Page, render: Canned) -> None:
     stuck(render)
     show(page, render)
     evidence = why(page).locator("[data-code=startTaskFailed] .evidence")
@@ -82,21 +82,21 @@ def test_evidence_of_a_pool_that_is_missing_leads_nowhere(page: Page, render: Ca
     expect(why(page).locator(".evidence a")).to_have_count(0)
 
 
-def test_a_job_that_runs_tells_what_limits_it_in_a_line(page: Page, render: Canned) -> None:
+def test_a_running_job_shows_its_limit_in_one_line(page: Page, render: Canned) -> None:
     show(page, render)
     expect(why(page).get_by_role("heading")).to_have_text("Why tasks are waiting")
     expect(page.get_by_test_id("why-summary")).to_contain_text("It runs 4 tasks, and 10 wait")
     expect(why(page).get_by_text("What to do:")).to_be_hidden()
 
 
-def test_a_cause_that_blocks_for_good_is_told_openly_though_tasks_run(page: Page, render: Canned) -> None:
+def test_a_blocking_cause_is_shown_expanded_though_tasks_run(page: Page, render: Canned) -> None:
     emptied = finding("poolTargetZero", "blocking", title="The pool 'render-d4s' is being emptied")
     render.parts["explanation"] = explanation(emptied, running=True, summary="It runs 4 tasks.")
     show(page, render)
     expect(why(page).get_by_text("What to do:")).to_be_visible()
 
 
-def test_a_job_of_which_nothing_waits_asks_nothing(page: Page, render: Canned) -> None:
+def test_no_explanation_is_requested_if_no_task_waits(page: Page, render: Canned) -> None:
     render.jobs["demo"][0]["taskCounts"] = counts(running=4, succeeded=6)
     show(page, render)
     expect(part(page, "tasks").locator("tr[data-task]").first).to_be_visible()
@@ -104,7 +104,7 @@ def test_a_job_of_which_nothing_waits_asks_nothing(page: Page, render: Canned) -
     assert not [path for path in render.asked if "explanation" in path]
 
 
-def test_what_could_not_be_found_out_is_said(page: Page, render: Canned) -> None:
+def test_undetermined_facts_are_shown(page: Page, render: Canned) -> None:
     stuck(render, unknown=["Batch wasn't asked, so how the job is now isn't known: it is throttling."])
     show(page, render)
     expect(page.get_by_label("Not determined")).to_contain_text("it is throttling.")

@@ -1,4 +1,4 @@
-"""What the API must say of a job, computed plainly from Batch's own list of its tasks, and where it says otherwise.
+"""The API's expected numbers of a job, computed plainly from Batch's own list of its tasks, and differences from them.
 
 It shares no code with the app. Compare only while the emulator is paused and after a poll.
 """
@@ -17,27 +17,27 @@ from tests.e2e.live.brute_lists import list_differences
 from tests.e2e.live.listed import STATES, Difference, Listed, Node, counted, moment
 
 _WINDOWS = {"last5Minutes": 5, "last15Minutes": 15, "lastHour": 60}
-_ENOUGH = 20  # ends of tasks that make a shorter window the basis of an estimate
+_ENOUGH = 20  # ended tasks required for a shorter window as the basis of an estimate
 
 
 def differences(stack: Stack, job: str, tasks: list[Listed]) -> list[str]:
-    """Every number that the API tells of a job which isn't that of its tasks."""
+    """Returns each number of the API about a job that differs from that of its tasks."""
     path = f"/accounts/{stack.account}/jobs/{quote(job)}"
-    told = stack.get(path)
+    answer = stack.get(path)
     found = [
-        *_insight(told, tasks),
+        *_insight(answer, tasks),
         *_failures(stack.get(f"{path}/failures"), tasks),
         *list_differences(stack, path, tasks),
         *_series(stack, job, tasks),
         *_timeline(stack.get(f"{path}/timeline"), tasks),
     ]
-    return [f"{job}: {what} is {shown}, in truth {true}" for what, shown, true in found if shown != true]
+    return [f"{job}: {field} is {shown}, in truth {true}" for field, shown, true in found if shown != true]
 
 
 def history_differences(stack: Stack, ends: Mapping[int, Mapping[str, list[Listed]]]) -> list[str]:
-    """Where points of jobs' histories aren't what Batch listed by then.
+    """Returns points of jobs' histories that differ from Batch's lists at their times.
 
-    `ends` are lists of all jobs by the end of the minute (milliseconds since 1970) that they held to.
+    `ends` are lists of all jobs, by the end of the minute (milliseconds since 1970) at which they were read.
     """
     found = list[str]()
     for job in {job for jobs in ends.values() for job in jobs}:
@@ -49,16 +49,16 @@ def history_differences(stack: Stack, ends: Mapping[int, Mapping[str, list[Liste
     return found
 
 
-def _insight(told: Mapping[str, Any], tasks: list[Listed]) -> Iterator[Difference]:
-    insight, done = told["insight"], [task for task in tasks if task.state == "completed"]
-    yield "counts", told["taskCounts"], counted(tasks)
+def _insight(job: Mapping[str, Any], tasks: list[Listed]) -> Iterator[Difference]:
+    insight, done = job["insight"], [task for task in tasks if task.state == "completed"]
+    yield "counts", job["taskCounts"], counted(tasks)
     timed = [task for task in done if task.started is not None and task.ended is not None]
     first = [task for task in timed if not any(task.repeats)]
     yield from _durations("queueWait", insight, [max(0, (task.started or 0) - task.created) for task in first])
     yield from _durations("runTime", insight, [max(0, (task.ended or 0) - (task.started or 0)) for task in timed])
     end = moment(insight["throughput"]["asOf"]) // 60_000
     minutes = Counter((task.ended or task.moved) // 60_000 for task in done)
-    lived = max(1, end - moment(told["creationTime"]) // 60_000)
+    lived = max(1, end - moment(job["creationTime"]) // 60_000)
     for name, window in _WINDOWS.items():
         number = sum(minutes[minute] for minute in range(end - window, end))
         yield name, insight["throughput"]["perMinute"][name], number / min(window, lived)
@@ -69,48 +69,48 @@ def _insight(told: Mapping[str, Any], tasks: list[Listed]) -> Iterator[Differenc
     yield "slots", insight["slots"], slots
     yield "remaining", insight["estimate"]["remaining"], len(tasks) - len(done)
     shown = insight["estimate"]["completionTime"]
-    yield "estimate", shown and moment(shown), _estimated(told, tasks, minutes)
+    yield "estimate", shown and moment(shown), _estimated(job, tasks, minutes)
 
 
-def _estimated(told: Mapping[str, Any], tasks: list[Listed], minutes: Mapping[int, int]) -> int | None:
-    """When all tasks will have completed, None where nobody knows; `minutes` are ends of tasks by the minute.
+def _estimated(job: Mapping[str, Any], tasks: list[Listed], minutes: Mapping[int, int]) -> int | None:
+    """Returns the expected estimated end of the job, None if unknown; `minutes` are ends of tasks by the minute.
 
-    Nobody knows where tasks may depend on failed ones for good, or where none runs and none ended within two minutes.
+    It is unknown if tasks may depend on failed ones, or if no task runs and none ended within two minutes.
     """
-    as_of = moment(told["insight"]["throughput"]["asOf"])
+    as_of = moment(job["insight"]["throughput"]["asOf"])
     end, left = as_of // 60_000, sum(task.state != "completed" for task in tasks)
     ended = {window: sum(minutes.get(end - back, 0) for back in range(1, window + 1)) for window in _WINDOWS.values()}
     runs = any(task.state in {"preparing", "running"} for task in tasks)
     depends = any(task.depends for task in tasks)
     is_stuck = {(task.state, task.result) for task in tasks} >= {("active", None), ("completed", "failure")}
     goes_on = runs and not is_stuck if depends else runs or minutes.get(end, 0) or minutes.get(end - 1, 0)
-    if told["state"] != "active" or told["verdict"]["level"] in {"stale", "catchingUp"} or not left or not goes_on:
+    if job["state"] != "active" or job["verdict"]["level"] in {"stale", "catchingUp"} or not left or not goes_on:
         return None
     window = next((window for window, number in ended.items() if number >= _ENOUGH), 60)
-    lived = max(1, end - moment(told["creationTime"]) // 60_000)
+    lived = max(1, end - moment(job["creationTime"]) // 60_000)
     return as_of + ceil(left * min(window, lived) * 60 / ended[window]) * 1000 if ended[window] else None
 
 
 def _durations(name: str, insight: Mapping[str, Any], values: list[int]) -> Iterator[Difference]:
-    told = insight[name]
+    statistics = insight[name]
     if not values:
-        yield name, told, None
+        yield name, statistics, None
         return
-    yield f"tasks of {name}", told["tasks"], len(values)
-    yield f"mean of {name}", round(told["mean"], 6), round(sum(values) / len(values) / 1000, 6)
+    yield f"tasks of {name}", statistics["tasks"], len(values)
+    yield f"mean of {name}", round(statistics["mean"], 6), round(sum(values) / len(values) / 1000, 6)
     for percent in (50, 90, 99):
-        true, shown = sorted(values)[ceil(len(values) * percent / 100) - 1] / 1000, told[f"p{percent}"]
-        if abs(shown - true) > told["relativeError"] * true:
+        true, shown = sorted(values)[ceil(len(values) * percent / 100) - 1] / 1000, statistics[f"p{percent}"]
+        if abs(shown - true) > statistics["relativeError"] * true:
             yield f"p{percent} of {name}", shown, true
 
 
-def _failures(told: Mapping[str, Any], tasks: list[Listed]) -> Iterator[Difference]:
+def _failures(answer: Mapping[str, Any], tasks: list[Listed]) -> Iterator[Difference]:
     causes = defaultdict[tuple[str | None, str | None, int | None], list[Listed]](list)
     for task in tasks:
         if task.result == "failure":
             causes[task.cause].append(task)
-    yield "failed", (told["failed"], told["ungrouped"]), (sum(map(len, causes.values())), 0)
-    shown = {(group["category"], group["code"], group["exitCode"]): _group(group) for group in told["groups"]}
+    yield "failed", (answer["failed"], answer["ungrouped"]), (sum(map(len, causes.values())), 0)
+    shown = {(group["category"], group["code"], group["exitCode"]): _group(group) for group in answer["groups"]}
     yield "groups", shown, {cause: _expected_group(failed) for cause, failed in causes.items()}
 
 
@@ -131,7 +131,7 @@ def _expected_group(failed: list[Listed]) -> Any:
 
 
 def _series(stack: Stack, job: str, tasks: list[Listed]) -> Iterator[Difference]:
-    """What Prometheus is told."""
+    """Compares the Prometheus metrics of the job."""
     with urlopen(f"{stack.api}/metrics") as answer:  # noqa: S310 - on loopback
         families = text_string_to_metric_families(answer.read().decode())
         labels = {"account": stack.account, "job": job}
@@ -168,17 +168,17 @@ def _series(stack: Stack, job: str, tasks: list[Listed]) -> Iterator[Difference]
     yield "series", {name: shown.get(name) for name in true}, true
 
 
-def _timeline(told: Mapping[str, Any], tasks: list[Listed]) -> Iterator[Difference]:
-    known = moment(told["asOf"])
+def _timeline(timeline: Mapping[str, Any], tasks: list[Listed]) -> Iterator[Difference]:
+    known = moment(timeline["asOf"])
     runs = [task for task in tasks if task.started is not None]
     busy = Counter[Node]()
     for task in runs:
         busy[task.node] += (task.until(known) - (task.started or 0)) * task.slots
-    shown = {(node["poolId"], node["nodeId"]): node["busySlotSeconds"] for node in told["nodes"]}
+    shown = {(node["poolId"], node["nodeId"]): node["busySlotSeconds"] for node in timeline["nodes"]}
     yield "busy time", shown, {node: time / 1000 for node, time in busy.items()}
-    yield "aggregated", told["aggregated"], len(runs) > 2000
-    parts = [part for node in told["nodes"] for part in node.get("buckets", node.get("runs"))]
-    if told["aggregated"]:
+    yield "aggregated", timeline["aggregated"], len(runs) > 2000
+    parts = [part for node in timeline["nodes"] for part in node.get("buckets", node.get("runs"))]
+    if timeline["aggregated"]:
         yield "failed in buckets", sum(part["failed"] for part in parts), sum(task.result == "failure" for task in runs)
         total = round(sum(part["busySlotSeconds"] for part in parts), 3)
         yield "busy time of buckets", total, round(busy.total() / 1000, 3)

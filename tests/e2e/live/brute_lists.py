@@ -1,4 +1,4 @@
-"""What lists of a job's tasks must hold, computed plainly from Batch's own list. It shares no code with the app."""
+"""The expected lists of a job's tasks, computed plainly from Batch's own list. It shares no code with the app."""
 
 import csv
 import io
@@ -13,7 +13,7 @@ from tests.e2e.live.listed import STATES, Difference, Listed, moment
 
 
 def list_differences(stack: Stack, path: str, tasks: list[Listed]) -> Iterator[Difference]:
-    """What lists, filters, orders, the export and every column say otherwise."""
+    """Compares lists, filters, orders, the export and every column."""
     yield from _list(stack, path, tasks)
     yield from _filters(stack, path, tasks)
     yield from _orders(stack, path, tasks)
@@ -34,7 +34,7 @@ def _list(stack: Stack, path: str, tasks: list[Listed]) -> Iterator[Difference]:
 
 
 def _filters(stack: Stack, path: str, tasks: list[Listed]) -> Iterator[Difference]:
-    """Each filter with each of its values, of nodes with the busiest three only."""
+    """Compares each filter with each of its values; of nodes only the busiest three."""
     wanted = {f"exitCode={code}": {task.id for task in tasks if task.cause[2] == code} for code in (-1, 0, 1, 137)}
     for node, _ in Counter(task.node for task in tasks if all(task.node)).most_common(3):
         wanted[f"nodeId={quote(node[1] or '')}"] = {task.id for task in tasks if task.node[1] == node[1]}
@@ -75,7 +75,7 @@ def _between(since: int | None, until: int | None) -> int | None:
 
 
 def _table(stack: Stack, path: str, tasks: list[Listed]) -> Iterator[Difference]:
-    """The export of all tasks, in parts of a thousand rows."""
+    """Compares the export of all tasks, read in parts of a thousand rows."""
     shown, url = list[tuple[str, ...]](), f"{stack.api}{path}/tasks?format=csv&maxpagesize=1000"
     while url:
         with urlopen(url) as answer:  # noqa: S310 - on loopback
@@ -100,14 +100,14 @@ def _whole(stack: Stack, path: str, size: int = 1000) -> list[Any]:
 
 
 def _rows(stack: Stack, path: str, tasks: list[Listed]) -> Iterator[Difference]:
-    """Every column of every task."""
+    """Compares every column of every task."""
     shown = {row["id"]: row for row in _whole(stack, f"{path}/tasks?orderby=id")}
     for task in tasks:
         yield f"the task {task.id}", _read(shown.get(task.id)), task
 
 
 def _read(row: Mapping[str, Any] | None) -> Listed | None:
-    """A row of the task list as if Batch had listed it."""
+    """Returns a row of the task list as if Batch had listed it."""
     if row is None:
         return None
     created, started, ended, moved = (

@@ -32,7 +32,7 @@ class Listed:
     repeats: tuple[int, int]
     slots: int
     node: Node
-    depends: bool = field(default=False, compare=False)  # on other tasks, which no list of the API tells
+    depends: bool = field(default=False, compare=False)  # on other tasks; no list of the API shows it
 
     @classmethod
     def of(cls, sent: Mapping[str, Any]) -> "Listed":
@@ -54,13 +54,13 @@ class Listed:
         )
 
     def until(self, known: int) -> int:
-        """When its run ended, so far."""
+        """Returns the end of its run, or `known` if it runs."""
         ended = known if self.state == "running" else self.ended or self.moved
         return max(ended, self.started or 0)
 
 
 def listed(stack: Stack, client: BatchClient) -> dict[str, list[Listed]]:
-    """All tasks of all jobs as the official client lists them."""
+    """Returns all tasks of all jobs as the official client lists them."""
     return {job: [Listed.of(task.as_dict()) for task in client.list_tasks(job)] for job in stack.truth()}
 
 
@@ -71,5 +71,5 @@ def counted(tasks: list[Listed]) -> dict[str, int]:
 
 
 def moment(text: str) -> int:
-    """Milliseconds, rounded down."""
+    """Returns milliseconds since 1970, rounded down."""
     return (datetime.fromisoformat(text) - datetime(1970, 1, 1, tzinfo=UTC)) // _MILLISECOND

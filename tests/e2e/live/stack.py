@@ -1,4 +1,4 @@
-"""The local stack as `dev.py up` starts it, beside any that a person runs: own ports, own logs, own tables."""
+"""The local stack as `dev.py up` starts it, with ports, logs and tables of its own, beside any stack of a person."""
 
 import secrets
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from local.dev.system.children import Children, Program
 
 @dataclass(frozen=True, slots=True)
 class RunningStack:
-    """Addresses: the page, the API (ends in /api), the emulator; and the account that is watched."""
+    """Addresses of the page, the API (ends in /api) and the emulator, and the watched account."""
 
     dashboard: str
     api: str
@@ -24,17 +24,17 @@ class RunningStack:
 
 @contextmanager
 def running_stack(
-    storage: StorageAddresses, logs: Path, *, scenario: str, speed: float, seed: int = 1, tells: bool = False
+    storage: StorageAddresses, logs: Path, *, scenario: str, speed: float, seed: int = 1, with_telemetry: bool = False
 ) -> Iterator[RunningStack]:
-    """`tells`: the emulator writes logs and telemetry, which all stacks on the storage read; so one at a time may."""
+    """Runs a stack; `with_telemetry` is for one at a time, as all stacks on the storage read its logs and telemetry."""
     options, account = Options(port=0, scenario=scenario, speed=speed, seed=seed), Emulated()
 
     def logged(program: Program) -> Program:
         return replace(program, log=logs / f"{program.name}.log")
 
     with Children() as children:
-        told = storage.connection_string if tells else None
-        emulator = children.start(logged(emulator_program(HERE, options, account, told)))["address"].rstrip("/")
+        log_storage = storage.connection_string if with_telemetry else None
+        emulator = children.start(logged(emulator_program(HERE, options, account, log_storage)))["address"].rstrip("/")
         settings = app_settings(options, storage.connection_string, account, emulator)
         settings["TABLE_PREFIX"] = f"e{secrets.token_hex(6)}"
         settings["AzureFunctionsWebHost__hostid"] = settings["TABLE_PREFIX"]

@@ -1,4 +1,4 @@
-"""The API as others use it: the examples of docs/api.md, and requests that Schemathesis makes up from the document."""
+"""The API as clients use it: the examples of docs/api.md, and requests that Schemathesis generates from OpenAPI."""
 
 import json
 import os
@@ -27,7 +27,7 @@ CHECKS = "not_a_server_error,status_code_conformance,content_type_conformance,re
 
 @pytest.fixture(scope="module")
 def watched(stack: RunningStack) -> RunningStack:
-    """The stack once the app knows a job of the demo that always stays."""
+    """Returns the stack once the app knows a job of the demo that is never deleted."""
     found = Stack(stack.api, stack.emulator, stack.account.name)
     deadline = time.monotonic() + 60
     while "wind-tunnel" not in found.jobs():
@@ -38,7 +38,7 @@ def watched(stack: RunningStack) -> RunningStack:
 
 @pytest.fixture
 def own(azurite: StorageAddresses, tmp_path: Path) -> Iterator[RunningStack]:
-    """A stack of the test's own: requests made up may switch accounts off, and many are limited."""
+    """Yields a separate stack: generated requests may switch accounts off, and many are rate limited."""
     with running_stack(azurite, tmp_path, scenario="quiet", speed=20) as running:
         yield running
 

@@ -19,7 +19,7 @@ from tests.e2e.live.stack import RunningStack
 
 @pytest.fixture(scope="module")
 def demo(stack: RunningStack) -> Stack:
-    """The stack once its demo has begun to fill it: thousands of tasks in the largest job, and more coming."""
+    """Returns the stack once the largest job of its demo has thousands of tasks."""
     found = Stack(stack.api, stack.emulator, stack.account.name)
     deadline = time.monotonic() + 60
     while max((job["total"] for job in found.truth().values()), default=0) < 3_000:
@@ -59,9 +59,9 @@ def test_every_number_is_that_of_batchs_own_list(demo: Stack, batch: BatchClient
 def test_every_event_that_the_emulator_logged_is_shown_once(demo: Stack) -> None:
     demo.pause(paused=True)
     try:
-        told = Counter(demo.control("GET", "log")[demo.account]["told"])
+        expected = Counter(demo.control("GET", "log")[demo.account]["told"])
         deadline = time.monotonic() + 60
-        while demo.get(f"/accounts/{demo.account}/ingestion")["events"] < told.total():
+        while demo.get(f"/accounts/{demo.account}/ingestion")["events"] < expected.total():
             assert time.monotonic() < deadline, "the events didn't come in"
             time.sleep(0.5)
         shown, path = list[str](), f"/accounts/{demo.account}/events?maxpagesize=1000"
@@ -69,12 +69,12 @@ def test_every_event_that_the_emulator_logged_is_shown_once(demo: Stack) -> None
             page = demo.get(path)
             shown += [event["kind"] for event in page["value"]]
             path = page.get("nextLink", "").partition("/api")[2]
-        assert Counter(shown) == told
+        assert Counter(shown) == expected
     finally:
         demo.pause(paused=False)
 
 
-def test_a_job_that_was_deleted_tells_its_counts_and_failures_still(demo: Stack, batch: BatchClient) -> None:
+def test_a_deleted_job_still_shows_its_counts_and_failures(demo: Stack, batch: BatchClient) -> None:
     name, path = "to-be-deleted", f"/accounts/{demo.account}/jobs/to-be-deleted"
     pool = models.BatchPoolInfo(pool_id="analytics-d8s")
     batch.create_job(models.BatchJobCreateOptions(id=name, pool_info=pool, priority=1000))
@@ -88,17 +88,17 @@ def test_a_job_that_was_deleted_tells_its_counts_and_failures_still(demo: Stack,
     demo.poll_all()
     batch.begin_delete_job(name).result()
     demo.poll_all()
-    told, failures = demo.get(path), demo.get(f"{path}/failures")
-    assert told["deleted"]
-    assert told["taskCounts"] == {field: truth[field] for field in FIELDS}
-    assert (told["insight"]["runTime"]["tasks"], told["insight"]["estimate"]["completionTime"]) == (len(tasks), None)
+    job, failures = demo.get(path), demo.get(f"{path}/failures")
+    assert job["deleted"]
+    assert job["taskCounts"] == {field: truth[field] for field in FIELDS}
+    assert (job["insight"]["runTime"]["tasks"], job["insight"]["estimate"]["completionTime"]) == (len(tasks), None)
     assert [(group["exitCode"], group["count"]) for group in failures["groups"]] == [(1, 4), (2, 4)]
     time.sleep(61 - time.time() % 60)  # a point stands for the end of a minute
     known = [point["taskCounts"] for point in demo.get(f"{path}/history?step=PT1M")["value"] if point["taskCounts"]]
-    assert known[-1:] == [told["taskCounts"]]
+    assert known[-1:] == [job["taskCounts"]]
 
 
-def test_the_page_shows_every_job_and_moves_by_itself(demo: Stack, stack: RunningStack, page: Page) -> None:
+def test_the_page_shows_every_job_and_keeps_updating(demo: Stack, stack: RunningStack, page: Page) -> None:
     page.goto(stack.dashboard)
     row = page.locator('[data-job="render-feature-film"]')
     expect(row).to_be_visible(timeout=15_000)
@@ -116,7 +116,7 @@ def test_the_page_shows_every_job_and_moves_by_itself(demo: Stack, stack: Runnin
 
 
 def test_the_page_puts_the_parts_of_a_table_together(demo: Stack, stack: RunningStack, page: Page) -> None:
-    """Of a real job, said to be larger than it is, in parts that are smaller than those that the page asks for."""
+    """The job is reported as larger than it is, and parts are smaller than those that the page requests."""
     demo.pause(paused=True)
     try:
         assert demo.poll_all()["status"] == "succeeded"
@@ -145,7 +145,7 @@ def test_the_page_puts_the_parts_of_a_table_together(demo: Stack, stack: Running
         demo.pause(paused=False)
 
 
-def test_a_node_shows_what_it_measured_and_the_tasks_that_it_ran(demo: Stack, stack: RunningStack, page: Page) -> None:
+def test_a_node_shows_its_telemetry_and_the_tasks_that_it_ran(demo: Stack, stack: RunningStack, page: Page) -> None:
     pool = f"/accounts/{demo.account}/pools/analytics-d8s"
     node = demo.get(f"{pool}/nodes?maxpagesize=1")["value"][0]["id"]
     memory = f"{pool}/nodes/{node}/telemetry?name=system.memory.limit"
@@ -160,11 +160,11 @@ def test_a_node_shows_what_it_measured_and_the_tasks_that_it_ran(demo: Stack, st
     expect(page.get_by_test_id("runs").locator(".run").first).to_be_visible()
 
 
-def test_what_nodes_measure_is_shown_as_the_emulator_says_it_wrote_it(demo: Stack) -> None:
+def test_received_network_bytes_equal_the_emulators_record(demo: Stack) -> None:
     deadline = time.monotonic() + 90
 
     def grown() -> tuple[str, int]:
-        """The node whose network has had most, by its path in the API, and how much that was."""
+        """Returns the API path of the node that received the most network bytes, and their number."""
         nodes = demo.control("GET", "telemetry")[demo.account]["nodes"]
         most = max(nodes, key=lambda node: nodes[node]["growth"].get("net.bytes_recv", 0))
         return f"pools/{nodes[most]['pool']}/nodes/{most}", nodes[most]["growth"].get("net.bytes_recv", 0)

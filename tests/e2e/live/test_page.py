@@ -1,4 +1,4 @@
-"""The dashboard on the real stack: what Batch holds arrives on the page, by itself and unharmed."""
+"""The dashboard on the real stack: data from Batch arrives on the page unchanged and without a reload."""
 
 import json
 import re
@@ -28,7 +28,7 @@ def test_a_job_shows_its_pool_state_and_total(stack: RunningStack, page: Page) -
     expect(row.locator(".state")).to_have_text("active")
 
 
-def test_the_accounts_tile_moves_by_itself(stack: RunningStack, page: Page) -> None:
+def test_the_accounts_tile_keeps_updating(stack: RunningStack, page: Page) -> None:
     page.goto(stack.dashboard)
     succeeded = page.get_by_test_id("tasks-succeeded")
     expect(succeeded).to_have_text(re.compile(r"^[1-9]"), timeout=SOON)
@@ -61,8 +61,8 @@ def test_the_page_of_the_api_fits_a_narrow_screen(stack: RunningStack, page: Pag
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
 
 
-def test_the_real_server_sends_what_the_page_needs(stack: RunningStack, page: Page) -> None:
-    """The policy forbids what isn't ours, unchanged lists cost no body, and files with a hash may be kept for ever."""
+def test_the_real_server_sends_policy_and_cache_headers(stack: RunningStack, page: Page) -> None:
+    """The policy allows only own files, unchanged lists cost no body, and files with a hash may be cached for ever."""
     statuses: list[int] = []
     page.on("response", lambda answer: statuses.append(answer.status) if "/api/" in answer.url else None)
     with page.expect_response(lambda answer: answer.url.endswith(".js")) as script:

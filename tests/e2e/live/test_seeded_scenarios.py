@@ -1,4 +1,4 @@
-"""Every number of the API against Batch's own lists on other scenarios and seeds than the demo's."""
+"""Every number of the API against Batch's own lists, with other scenarios and seeds than the demo's."""
 
 import time
 from pathlib import Path

@@ -45,7 +45,7 @@ NO_FILE = """async () => {
 
 @pytest.fixture
 def large(render: Canned) -> Canned:
-    """A job that is said to have 250,000 tasks; of its 250, answers hold a hundred."""
+    """Returns a job that claims 250,000 tasks; it has 250, and an answer contains a hundred."""
     names = [f"größe-{at:03}" for at in range(TASKS)]
     render.tasks = [task(name, failureCode='two\r\nlines, "quoted"' if name.endswith("7") else None) for name in names]
     render.jobs["demo"] = [job("render", taskCounts=counts(succeeded=250_000))]
@@ -54,7 +54,7 @@ def large(render: Canned) -> Canned:
 
 
 def ids(text: str) -> list[str]:
-    """Of a table that has one line of headings, its first."""
+    """Returns the ids in a table; only its first line has headings."""
     found = [row[0] for row in csv.reader(io.StringIO(text, newline=""))]
     assert found[0] == "id"
     assert "id" not in found[1:]
@@ -66,7 +66,7 @@ def every(canned: Canned) -> list[str]:
 
 
 def asked(canned: Canned) -> list[str]:
-    """Where each table that was asked for begins."""
+    """Returns the first index of each requested table."""
     tables = [path for path in canned.asked if "format=csv" in path]
     return [(re.findall(r"continuation=(\d+)", path) or ["0"])[0] for path in tables]
 
@@ -87,7 +87,7 @@ def downloaded(page: Page, button: Locator) -> str:
 
 
 def hold(page: Page, continuation: int) -> list[Route]:
-    """Requests for that part, which wait."""
+    """Holds requests for that part, and returns them."""
     held: list[Route] = []
 
     def keep(route: Route) -> None:
@@ -102,7 +102,7 @@ def no_file_is_left(page: Page) -> None:
 
 
 def fail(page: Page, continuation: int, **answer: Any) -> None:
-    """The next request for that part isn't answered, or so."""
+    """Makes the next request for that part fail, or gives it this answer."""
 
     def once(route: Route) -> None:
         if answer:
@@ -134,7 +134,7 @@ def test_a_table_of_many_parts_goes_into_the_chosen_file_as_it_comes(page: Page,
 
 @pytest.mark.parametrize("way", [NO_PICKER, PICKER], ids=["downloaded", "chosen"])
 def test_a_part_that_fails_is_read_again_and_none_before_it(page: Page, large: Canned, way: str) -> None:
-    """It isn't answered, then is refused, then breaks off in the middle."""
+    """It gets no answer at first, then a refusal, then an answer that breaks off in the middle."""
     page.add_init_script(way)
     show(page, large)
     fail(page, 200)
@@ -225,7 +225,7 @@ def test_a_full_disk_is_said_in_words(page: Page, large: Canned) -> None:
     expect(problem).to_be_hidden()
 
 
-def test_how_many_are_exported_is_not_said_where_it_is_not_known(page: Page, large: Canned) -> None:
+def test_an_unknown_total_of_exported_tasks_is_not_shown(page: Page, large: Canned) -> None:
     page.add_init_script(PICKER)
     page.route(re.compile("format=csv.*continuation=100"), lambda route: route.abort())
     show(page, large, prefix="g")

@@ -1,4 +1,4 @@
-"""Parts of tables are put together as records, whatever chunks they come in: the page's own module, run by Node."""
+"""Parts of tables are joined by records, regardless of their chunks: the page's own module, run by Node."""
 
 import json
 import subprocess
@@ -30,7 +30,7 @@ console.log(JSON.stringify({ kept, rows: table.rows, why, links: links.map(nextO
 
 
 def put_together(*parts: list[str], links: list[str] | None = None) -> dict[str, Any]:
-    """Of parts in chunks: what was `kept`, how many `rows` were counted, and `why` it ended early."""
+    """Joins parts in chunks; returns the `kept` text, the number of `rows`, and `why` it ended early."""
     if not HERE.node.exists():
         pytest.skip("Node isn't installed: run python3 dev.py install")
     given = (HERE.web / "src/export/parts.ts", json.dumps([parts, links or []]))

@@ -1,4 +1,4 @@
-"""Events on the page, with a canned API: the feed, the latest of one thing, and what is said of how they come in."""
+"""Events on the page, with a canned API: the feed, the latest ones of a job, pool or node, and their ingestion."""
 
 import re
 from collections.abc import Iterator
@@ -39,13 +39,13 @@ def expect_rows(page: Page, number: int) -> None:
     expect(page.locator("[data-event]")).to_have_count(number)
 
 
-def test_no_kind_is_broken_in_the_midst_of_a_word(page: Page, events: Canned) -> None:
+def test_a_kind_of_event_fits_on_one_line(page: Page, events: Canned) -> None:
     events.events = [pool_event(2, kind="PoolResizeCompleteEvent")]
     open_feed(page, events)
     assert page.locator(".kind").evaluate(LINES_OF) == 1
 
 
-def test_times_are_told_with_the_zone_that_they_are_in(browser: Browser, events: Canned) -> None:
+def test_times_are_shown_with_their_zone(browser: Browser, events: Canned) -> None:
     events.events = [event(1, time="2026-01-02T03:04:05Z")]
     with browser.new_context(timezone_id="Asia/Tokyo") as context:
         page = context.new_page()
@@ -73,7 +73,7 @@ def test_the_feed_shows_the_latest_first_and_older_ones_when_asked(page: Page, e
     assert found == [f"e{number}" for number in range(120, 0, -1)]
 
 
-def test_new_events_appear_by_themselves_and_what_is_read_stays_where_it_is(page: Page, events: Canned) -> None:
+def test_new_events_appear_without_moving_the_visible_ones(page: Page, events: Canned) -> None:
     open_feed(page, events)
     expect_rows(page, 50)
     events.events = [event(number) for number in (122, 121)] + events.events
@@ -141,7 +141,7 @@ def test_a_pool_and_a_node_show_their_latest_events(page: Page, pools: Canned) -
     expect(page.locator("main").get_by_test_id("events-problem")).to_contain_text("Table Storage didn't read events.")
 
 
-def test_it_is_said_how_events_come_in_and_what_is_wrong_with_that(page: Page, events: Canned) -> None:
+def test_the_state_and_problems_of_ingestion_are_shown(page: Page, events: Canned) -> None:
     open_feed(page, events)
     line = page.get_by_test_id("ingestion")
     shown = r"^1,200 events so far, from 3 logs, last check \d+ s ago; latest event logged"
@@ -173,7 +173,7 @@ def test_each_of_several_accounts_has_its_own_events(page: Page, events: Canned)
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1300, "light"), (420, "dark")])
-def test_whatever_an_event_says_it_is_text_that_fits_and_can_be_read(
+def test_hostile_event_texts_are_shown_as_readable_text_that_fits(
     page: Page, events: Canned, width: int, scheme: str
 ) -> None:
     page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")

@@ -1,4 +1,4 @@
-"""The ways between the lists and what they hold: addresses, titles, back and forward, and the account that is kept."""
+"""Navigation between the lists and their entries: addresses, titles, back and forward, and the selected account."""
 
 import re
 
@@ -36,7 +36,7 @@ def test_the_way_up_from_a_job_leads_to_the_list_as_it_was(page: Page, render: C
     expect(page).to_have_url(re.compile(r"\?prefix=ren$"))
 
 
-def test_what_belongs_together_leads_to_each_other(page: Page, pools: Canned) -> None:
+def test_pools_jobs_and_schedules_link_to_each_other(page: Page, pools: Canned) -> None:
     pools.jobs = {"demo": [job("nightly:job-3"), job("other", poolId="etl")]}
     show_pool(page, pools)
     page.get_by_role("link", name="jobs on this pool").click()
@@ -71,7 +71,7 @@ def test_back_closes_a_panel_and_the_focus_stays_where_it_was(page: Page, pools:
     expect(page.locator("tr[data-pool=render-d4s] a.open")).to_be_focused()
 
 
-def test_a_page_whose_first_answer_is_a_refusal_is_not_connecting(page: Page, pools: Canned) -> None:
+def test_a_refused_first_request_shows_an_error_with_retry(page: Page, pools: Canned) -> None:
     live = page.locator(".liveness")
     pools.broken = {"pool": (503, "Storage is busy."), "schedule": (503, "Storage is busy.")}
     for one in ("pool", "schedule"):

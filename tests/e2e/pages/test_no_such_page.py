@@ -1,4 +1,4 @@
-"""Addresses that lead nowhere say what is missing: the page, or the account that a thing is said to be of."""
+"""The page for unknown addresses names the missing part: the page, or the account in the address."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The dashboard in states that a real stack is hard to bring into; its API is canned, its files are the real build."""
+"""The dashboard in states that are hard to produce on a real stack; its API is canned, its files are the real build."""
 
 import re
 from collections.abc import Iterator
@@ -52,7 +52,7 @@ def test_a_bar_is_as_long_in_each_state_as_its_count(page: Page, canned: Canned)
     assert widths["active"] / widths["succeeded"] == pytest.approx(3, rel=0.1)
 
 
-def test_new_counts_appear_by_themselves(page: Page, canned: Canned) -> None:
+def test_new_counts_appear_without_a_reload(page: Page, canned: Canned) -> None:
     fill(canned, job("render", taskCounts=counts(active=5)))
     page.goto(canned.url)
     expect(page.locator("[data-job=render] [data-count=active]")).to_contain_text("5")
@@ -60,7 +60,7 @@ def test_new_counts_appear_by_themselves(page: Page, canned: Canned) -> None:
     expect(page.locator("[data-job=render] [data-count=active]")).to_contain_text("4")
 
 
-def test_what_did_not_change_is_asked_for_by_etag(page: Page, canned: Canned) -> None:
+def test_unchanged_lists_are_requested_by_etag(page: Page, canned: Canned) -> None:
     fill(canned, job("render"))
     with page.expect_response(lambda answer: "/jobs" in answer.url and answer.status == 304):
         page.goto(canned.url)
@@ -95,7 +95,7 @@ def test_all_pages_of_a_list_are_read_from_the_own_host(page: Page, canned: Cann
     expect(page.locator("tr[data-job]")).to_have_count(5)
 
 
-def test_several_accounts_are_told_apart_and_one_can_be_chosen(page: Page, canned: Canned) -> None:
+def test_several_accounts_are_listed_and_one_can_be_chosen(page: Page, canned: Canned) -> None:
     canned.accounts = [account("demo", [job("one")]), account("research", [job("two", account="research")])]
     canned.jobs = {"demo": [job("one")], "research": [job("two", account="research")]}
     page.goto(canned.url)
@@ -155,7 +155,7 @@ def test_a_long_first_read_shows_how_far_it_is(page: Page, canned: Canned) -> No
     assert page.locator("progress").evaluate("bar => bar.position") == -1, "nobody knows how many changed"
 
 
-def test_ages_are_told_by_the_servers_clock(page: Page, canned: Canned) -> None:
+def test_ages_follow_the_servers_clock(page: Page, canned: Canned) -> None:
     fill(canned, job("render"))
     page.add_init_script("const now = Date.now; Date.now = () => now() + 3_600_000;")
     page.goto(canned.url)

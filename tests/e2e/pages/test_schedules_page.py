@@ -1,4 +1,4 @@
-"""Job schedules on the page, with a canned API: the list, one schedule, and what is said where something is unknown."""
+"""Job schedules on the page, with a canned API: the list, one schedule, and texts for unknown values."""
 
 import re
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ def ids(page: Page) -> list[str | None]:
     return [row.get_attribute("data-schedule") for row in page.locator("tr[data-schedule]").all()]
 
 
-def test_a_schedule_tells_its_rhythm_its_runs_and_the_tasks_of_its_jobs(page: Page, schedules: Canned) -> None:
+def test_a_schedule_shows_its_recurrence_runs_and_tasks_of_its_jobs(page: Page, schedules: Canned) -> None:
     open_list(page, schedules)
     row = page.locator("tr[data-schedule=nightly]")
     expect(row.locator(".state")).to_have_text("active")
@@ -45,7 +45,7 @@ def test_a_schedule_tells_its_rhythm_its_runs_and_the_tasks_of_its_jobs(page: Pa
     expect(off.locator("[data-figure=missed] [title]")).to_have_attribute("title", re.compile("when it was first seen"))
 
 
-def test_an_account_tells_the_sums_of_its_schedules(page: Page, schedules: Canned) -> None:
+def test_an_account_shows_totals_of_its_schedules(page: Page, schedules: Canned) -> None:
     open_list(page, schedules)
     expect(page.get_by_test_id("schedules").first).to_have_text("3")
     expect(page.get_by_test_id("active-jobs")).to_have_text("2")
@@ -58,7 +58,7 @@ def test_an_account_tells_the_sums_of_its_schedules(page: Page, schedules: Canne
     expect(page).to_have_url(re.compile(r"\?view=schedules&account=demo$"))
 
 
-def test_sums_of_what_was_not_read_are_no_zeros(page: Page, schedules: Canned) -> None:
+def test_unread_totals_are_not_shown_as_zero(page: Page, schedules: Canned) -> None:
     schedules.broken["schedules"] = (502, "Table Storage didn't answer.")
     open_list(page, schedules)
     expect(page.get_by_test_id("problem")).to_be_visible()
@@ -105,9 +105,7 @@ def test_without_schedules_and_where_they_cannot_be_read_the_page_says_so(page: 
     expect(page.get_by_test_id("problem")).to_contain_text("Table Storage didn't read jobschedules.")
 
 
-def test_a_schedule_opens_a_page_with_its_latest_jobs_and_what_they_are_to_be_like(
-    page: Page, schedules: Canned
-) -> None:
+def test_a_schedule_opens_a_page_with_its_latest_jobs_and_job_template(page: Page, schedules: Canned) -> None:
     open_list(page, schedules)
     page.get_by_role("link", name="sync", exact=True).click()
     expect(page).to_have_url(re.compile(r"\?account=demo&schedule=sync$"))
@@ -133,7 +131,7 @@ def test_a_schedule_opens_a_page_with_its_latest_jobs_and_what_they_are_to_be_li
     expect(page).to_have_url(re.compile(r"\?view=schedules$"))
 
 
-def test_what_is_not_known_of_a_schedule_is_said(page: Page, schedules: Canned) -> None:
+def test_unknown_facts_of_a_schedule_are_named(page: Page, schedules: Canned) -> None:
     page.goto(f"{schedules.url}/?account=demo&schedule=closing")
     expect(page.get_by_test_id("missed-line")).to_contain_text("Missed runs unknown: It was over, or disabled")
     expect(page.get_by_test_id("next-run")).to_have_text("\u2013")
@@ -153,7 +151,7 @@ def test_what_is_not_known_of_a_schedule_is_said(page: Page, schedules: Canned) 
     expect(page.get_by_test_id("no-such-schedule")).to_contain_text("There is no schedule 'none' here.")
 
 
-def test_a_schedule_that_is_gone_tells_when_that_was_found(page: Page, schedules: Canned) -> None:
+def test_a_deleted_schedule_shows_when_the_deletion_was_found(page: Page, schedules: Canned) -> None:
     specification = {"poolInfo": {"poolId": "render-d4s"}, "maxParallelTasks": -1}
     gone = schedule("nightly", deleted=True, deletedTime=stamp(330), jobSpecification=specification)
     schedules.schedules["demo"] = [gone]
@@ -165,7 +163,7 @@ def test_a_schedule_that_is_gone_tells_when_that_was_found(page: Page, schedules
     expect(page).to_have_url(re.compile(r"account=demo&pool=render-d4s$"))
 
 
-def test_a_run_that_is_due_is_told_as_now_and_a_failure_leaves_what_was_read(page: Page, schedules: Canned) -> None:
+def test_a_due_run_is_shown_as_now_and_a_failure_keeps_the_last_answer(page: Page, schedules: Canned) -> None:
     schedules.schedules["demo"][0] = schedule("nightly", nextRunTime=stamp(5))
     page.goto(f"{schedules.url}/?account=demo&schedule=nightly")
     expect(page.get_by_test_id("next-run")).to_have_text("now")
@@ -174,7 +172,7 @@ def test_a_run_that_is_due_is_told_as_now_and_a_failure_leaves_what_was_read(pag
     expect(page.get_by_test_id("runs")).to_be_visible()
 
 
-def test_a_run_that_is_long_due_is_not_told_as_now(page: Page, schedules: Canned) -> None:
+def test_an_overdue_run_is_not_shown_as_now(page: Page, schedules: Canned) -> None:
     schedules.schedules["demo"][0]["nextRunTime"] = stamp(330)
     page.goto(f"{schedules.url}/?account=demo&schedule=nightly")
     expect(page.get_by_test_id("next-run")).to_have_text("due 5 min ago")
@@ -193,7 +191,7 @@ def test_the_latest_jobs_are_in_sight_at_any_width(page: Page, schedules: Canned
 
 
 @pytest.mark.parametrize("width", [1300, 420])
-def test_whatever_a_schedule_is_called_it_is_text_and_fits(page: Page, schedules: Canned, width: int) -> None:
+def test_long_and_hostile_schedule_names_are_text_and_fit(page: Page, schedules: Canned, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 900})
     long = "x" * 64
     schedules.accounts = [account(), account("other")]

@@ -1,4 +1,4 @@
-"""The charts in a node's panel, with a canned API: what they draw, what they leave out, and what is said of both."""
+"""The charts in a node's panel, with a canned API: their series, and texts about left out records and facts."""
 
 import re
 from datetime import datetime, timedelta
@@ -35,7 +35,7 @@ def end() -> datetime:
 
 @pytest.fixture
 def measured(pools: Canned, end: datetime) -> Canned:
-    """The pools, whose nodes measured all that a machine without GPUs does."""
+    """Returns pools with nodes that have all series of a machine without GPUs."""
     pools.telemetry = lambda _: telemetry(machine(end), end=end)
     for each in pools.nodes:
         each["allocationTime"] = text(end - timedelta(hours=2))
@@ -51,9 +51,7 @@ def chart(page: Page, name: str) -> Locator:
     return page.locator(f"[data-chart={name}]")
 
 
-def test_charts_show_what_there_is_and_nothing_of_what_there_is_not(
-    page: Page, measured: Canned, end: datetime
-) -> None:
+def test_only_measured_series_have_charts(page: Page, measured: Canned, end: datetime) -> None:
     show_pool(page, measured, node=FIRST)
     expect(page.locator("[data-chart]")).to_have_count(5)
     shown = [each.get_attribute("data-chart") for each in page.locator("[data-chart]").all()]
@@ -71,16 +69,14 @@ def test_charts_show_what_there_is_and_nothing_of_what_there_is_not(
     expect(page).to_have_url(re.compile(r"charts=6h$"))
 
 
-def test_rates_are_those_of_whole_disks_and_real_networks_also_while_a_step_goes_on(
-    page: Page, measured: Canned
-) -> None:
+def test_rates_exclude_partitions_and_virtual_devices_also_in_an_unfinished_step(page: Page, measured: Canned) -> None:
     show_pool(page, measured, node=FIRST)
     expect(chart(page, "disk")).to_contain_text(re.compile(r"read\s*1 MiB/s.*written\s*1 MiB/s"))
     expect(chart(page, "network")).to_contain_text(re.compile(r"received\s*1 MiB/s"))
     expect(chart(page, "network")).not_to_contain_text("sent")
 
 
-def test_a_gap_stays_one(page: Page, measured: Canned) -> None:
+def test_a_gap_is_drawn_as_a_gap(page: Page, measured: Canned) -> None:
     show_pool(page, measured, node=FIRST)
     mean = chart(page, "cpu").locator(".mean")
     assert mean.get_attribute("d").count("M") == 2  # type: ignore[union-attr]
@@ -128,7 +124,7 @@ def test_cores_are_asked_for_when_somebody_wants_them(page: Page, measured: Cann
     assert drawn == [True] * 5
 
 
-def test_tasks_that_ran_stand_below_on_the_same_time_and_lead_to_theirs(page: Page, measured: Canned) -> None:
+def test_runs_share_the_time_axis_of_the_charts_and_link_to_their_tasks(page: Page, measured: Canned) -> None:
     ran = {"executionInfo": {"startTime": stamp(3_000), "endTime": stamp(2_400)}}
     on = {"nodeId": FIRST}
     measured.events = [
@@ -153,9 +149,9 @@ def test_tasks_that_ran_stand_below_on_the_same_time_and_lead_to_theirs(page: Pa
     expect(page).to_have_url(re.compile("job=render&task=frame-2"))
 
 
-def test_what_is_left_out_and_what_the_node_is_are_told(page: Page, measured: Canned, end: datetime) -> None:
+def test_uncharted_records_and_node_facts_are_shown(page: Page, measured: Canned, end: datetime) -> None:
     unknown = {"gremlins": 5, "<b>x</b>": 2, "c": 1, "d": 1}
-    told = FACTS | {"cpuModel": "Xeon", "cpuCount": 8, "vmSize": "d8", "region": "eastus", "bootedAt": stamp(120)}
+    facts = FACTS | {"cpuModel": "Xeon", "cpuCount": 8, "vmSize": "d8", "region": "eastus", "bootedAt": stamp(120)}
     kills = gauge("batchscope.memory.oom_kills", end, lambda at: float(at == 3))
     errors = [
         counter("hw.errors", end, growth, {"hw.type": "gpu", "hw.id": gpu, "error.type": kind})
@@ -164,7 +160,7 @@ def test_what_is_left_out_and_what_the_node_is_are_told(page: Page, measured: Ca
     summed = {"hw.type": "gpu", "hw.id": "10", "error.type": "uncorrected", "batchscope.source": "aggregate"}
     errors.append(counter("hw.errors", end, 7, summed))
     measured.telemetry = lambda _: telemetry(
-        [*machine(end), kills, *errors], end=end, leftOut=LEFT_OUT | {"unknown": unknown}, facts=told
+        [*machine(end), kills, *errors], end=end, leftOut=LEFT_OUT | {"unknown": unknown}, facts=facts
     )
     show_pool(page, measured, node=FIRST)
     expect(page.get_by_test_id("left-out")).to_have_text(
@@ -210,7 +206,7 @@ def test_where_only_hours_are_kept_all_steps_are_hours(page: Page, measured: Can
         ({"telemetry": {"blobs": 3, "behindBytes": 2048}}, "2 KiB of node telemetry not read yet."),
     ],
 )
-def test_a_node_that_sent_nothing_says_why_and_what_to_do(
+def test_a_node_without_telemetry_shows_cause_and_remedy(
     page: Page, measured: Canned, told: dict[str, object], sentence: str, end: datetime
 ) -> None:
     nothing: dict[str, object] = {**dict.fromkeys(LEFT_OUT, 0), "unknown": {}}
@@ -228,7 +224,7 @@ def test_a_node_that_sent_nothing_says_why_and_what_to_do(
         (False, "No data names this node in the last 1 h, but these blobs name no node:"),
     ],
 )
-def test_a_node_whose_blobs_cannot_be_drawn_says_what_came_and_why(
+def test_a_node_lists_blobs_that_cannot_be_charted_with_reasons(
     page: Page, measured: Canned, *, names_node: bool, sentence: str, end: datetime
 ) -> None:
     reason = "It seems to be Prometheus text, which isn't read."

@@ -1,4 +1,4 @@
-"""The nodes on the page of a pool, with a canned API: their map, their list by filters and pages, and one of them."""
+"""The nodes on the page of a pool, with a canned API: their map, the list with filters and pages, and one node."""
 
 import re
 
@@ -73,7 +73,7 @@ def test_nodes_are_filtered_by_state_and_cause_and_come_in_pages(page: Page, poo
     expect(rows(page)).to_have_count(15)
 
 
-def test_a_page_of_nodes_keeps_the_focus_on_what_turned_it(page: Page, pools: Canned) -> None:
+def test_paging_through_nodes_keeps_the_focus_on_its_button(page: Page, pools: Canned) -> None:
     show_pool(page, pools)
     forward, back = (page.get_by_role("button", name=name) for name in ("Next page", "Previous"))
     forward.focus()
@@ -119,7 +119,7 @@ def test_a_node_that_nobody_saw_says_so(page: Page, pools: Canned, state: str, w
     expect(page.get_by_role("dialog")).to_contain_text(f"Last seen by Batch{words}")
 
 
-def test_a_node_tells_why_and_leads_to_its_tasks(page: Page, pools: Canned) -> None:
+def test_a_node_shows_its_cause_and_links_to_its_tasks(page: Page, pools: Canned) -> None:
     run = {"state": "completed", "result": "failure", "exitCode": 7, "startTime": pools.nodes[0]["lastBootTime"],
            "endTime": pools.nodes[0]["stateTransitionTime"], "retryCount": 2, "failureCategory": "userError",
            "failureCode": "FailureExitCode", "failureMessage": "The task exited with an exit code."}  # fmt: skip
@@ -139,7 +139,7 @@ def test_a_node_tells_why_and_leads_to_its_tasks(page: Page, pools: Canned) -> N
     expect(page.get_by_role("dialog")).to_contain_text(FIRST)
 
 
-def test_recent_tasks_that_are_older_than_the_node_are_told_as_of_then(page: Page, pools: Canned) -> None:
+def test_recent_tasks_older_than_the_node_are_shown_with_their_time(page: Page, pools: Canned) -> None:
     recent = [{"job": "render", "task": "frame-00", "state": "preparing"}]
     first, second = pools.nodes[0], pools.nodes[1]
     first |= {"recentTasks": recent, "recentTasksAsOf": stamp(300), "asOf": stamp(2)}
@@ -166,7 +166,7 @@ def test_nodes_that_flap_can_be_picked_out(page: Page, pools: Canned) -> None:
     expect(page).to_have_url(re.compile("flapping=true$"))
 
 
-def test_a_node_tells_what_befell_it(page: Page, pools: Canned) -> None:
+def test_a_node_shows_its_history(page: Page, pools: Canned) -> None:
     past = [
         {"state": "running", "since": stamp(600), "until": None, "current": True},
         {"state": None, "since": stamp(700), "until": stamp(600), "current": False},
@@ -180,8 +180,8 @@ def test_a_node_tells_what_befell_it(page: Page, pools: Canned) -> None:
         "1 interruption in the last hour, 2 in the last day, 4 in total since the first poll 1 d ago;"
         " latest 5 min ago; up to 3 more may have been missed"
     )
-    told = page.get_by_test_id("past").locator("li")
-    expect(told).to_have_text(
+    entries = page.get_by_test_id("past").locator("li")
+    expect(entries).to_have_text(
         [re.compile("running"), re.compile("no poll recorded.*for 1 min 40 s"), re.compile("for 1 h$")]
     )
     zone = page.evaluate("Intl.DateTimeFormat().resolvedOptions().timeZone")
@@ -189,15 +189,15 @@ def test_a_node_tells_what_befell_it(page: Page, pools: Canned) -> None:
     expect(page.get_by_role("dialog")).to_contain_text("Some states may be missing")
 
 
-def test_runs_between_which_no_poll_looked_are_told_as_one_but_trouble_is_not(page: Page, pools: Canned) -> None:
+def test_interrupted_running_states_are_merged_but_bad_states_are_not(page: Page, pools: Canned) -> None:
     states = ["running", None, "running", None, "running", "unusable", None, "unusable", "idle"]
     pools.nodes[0]["history"] = [
         {"state": state, "since": stamp(60 * at + 60), "until": stamp(60 * at) if at else None, "current": not at}
         for at, state in enumerate(states)
     ]
     show_pool(page, pools, node=FIRST)
-    told = page.get_by_test_id("past").locator("li")
-    expect(told).to_have_text(
+    entries = page.get_by_test_id("past").locator("li")
+    expect(entries).to_have_text(
         [
             re.compile(r"running\s*with 2 interruptions that no poll recorded"),
             re.compile("unusable.*for 1 min$"),
@@ -207,10 +207,10 @@ def test_runs_between_which_no_poll_looked_are_told_as_one_but_trouble_is_not(pa
         ]
     )
     began = page.evaluate("at => new Date(at).getMinutes()", pools.nodes[0]["history"][4]["since"])
-    expect(told.first.locator("small")).to_have_text(re.compile(f":{began:02}:\\d\\d$"))
+    expect(entries.first.locator("small")).to_have_text(re.compile(f":{began:02}:\\d\\d$"))
 
 
-def test_a_node_of_which_polls_tell_no_more_is_stale(page: Page, pools: Canned) -> None:
+def test_a_node_that_polls_no_longer_read_is_stale(page: Page, pools: Canned) -> None:
     pools.nodes[0]["level"] = "stale"
     show_pool(page, pools, node=FIRST)
     expect(page.get_by_test_id("node-level")).to_contain_text("Stale: no poll has read this node since then")
@@ -236,7 +236,7 @@ def test_five_thousand_nodes_are_drawn_at_once_without_a_jump_and_are_one_table(
     place, elements = chart.bounding_box(), page.locator("svg[data-cells] *").count()
     assert elements < 30
     fill(pools, [node(number, "idle" if number < 700 else "running") for number in range(5_000)])
-    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")  # as if one came back to the page
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")  # as if the page became visible again
     expect(page.locator("path[data-cells-of=idle]")).to_have_attribute("data-number", "700")
     assert chart.bounding_box() == place
     chart.focus()

@@ -1,4 +1,4 @@
-"""The page of one pool, with a canned API: its top, its history, its set-up, and how it fails."""
+"""The page of one pool, with a canned API: its top, its history, its configuration, and its failures."""
 
 import re
 from typing import Literal
@@ -26,7 +26,7 @@ def test_a_pool_opens_from_the_list_and_escape_returns_to_it_as_it_was(page: Pag
     expect(page).to_have_url(re.compile(r"\?view=pools&prefix=ren$"))
 
 
-def test_the_top_tells_state_use_and_what_is_wrong_with_its_age(page: Page, pools: Canned) -> None:
+def test_the_top_shows_state_use_and_problems_with_their_age(page: Page, pools: Canned) -> None:
     errors = [resize_error(), resize_error("ResizeStopped", current=False)]
     scale = auto_scale(error={"code": "AutoScaleFormulaEvaluationError", "message": "Unknown variable."})
     fill(pools, pools.nodes, resizeErrors=errors, autoScale=scale)
@@ -42,7 +42,7 @@ def test_the_top_tells_state_use_and_what_is_wrong_with_its_age(page: Page, pool
     expect(page.locator(".pool-top [data-legend=trouble]")).to_contain_text("4 start task failed, 1 unknown")
 
 
-def test_formula_results_and_start_task_are_told_without_secrets(page: Page, pools: Canned) -> None:
+def test_formula_results_and_start_task_are_shown_without_secrets(page: Page, pools: Canned) -> None:
     show_pool(page, pools)
     formula = page.get_by_label("Formula")
     assert formula.inner_text().splitlines() == [
@@ -54,7 +54,7 @@ def test_formula_results_and_start_task_are_told_without_secrets(page: Page, poo
     expect(section(page, "start-task")).to_contain_text("at most 2 retries")
 
 
-def test_what_is_not_known_of_a_pool_is_not_told_as_none_or_not_yet(page: Page, pools: Canned) -> None:
+def test_unknown_facts_of_a_pool_are_not_shown_as_none_or_not_yet(page: Page, pools: Canned) -> None:
     size = {"current": 0, "target": None}
     run = {"state": "running", "result": None, "exitCode": None, "startTime": None, "endTime": None, "retryCount": 0,
            "failureCategory": None, "failureCode": None, "failureMessage": None}  # fmt: skip
@@ -68,7 +68,7 @@ def test_what_is_not_known_of_a_pool_is_not_told_as_none_or_not_yet(page: Page, 
     expect(page.get_by_role("dialog").locator("[data-field=Booted]")).to_contain_text("at an unknown time")
     expect(page.get_by_role("dialog").locator("[data-field=Started]")).to_contain_text("at an unknown time")
     target = section(page, "history").get_by_test_id("target")
-    expect(target).to_have_attribute("d", re.compile(r"^M\d{3}"))  # once the chart knows how wide it is
+    expect(target).to_have_attribute("d", re.compile(r"^M\d{3}"))  # once the chart has measured its width
     line = target.get_attribute("d") or ""
     assert line.count("M") == 1, "it begins when the pool was made, which is after the gap"
     first = float(line[1:].split(",")[0])
@@ -147,7 +147,7 @@ def test_a_pool_that_is_not_there_and_one_without_nodes_are_said_in_words(page: 
     expect(section(page, "nodes")).to_contain_text("The pool has no nodes.")
 
 
-def test_whatever_came_from_outside_is_text(page: Page, pools: Canned) -> None:
+def test_external_values_are_shown_as_text(page: Page, pools: Canned) -> None:
     error = {"code": HOSTILE, "message": HOSTILE}
     recent = [{"job": HOSTILE, "task": HOSTILE, "state": HOSTILE}]
     hostile = node(0, HOSTILE, cause=HOSTILE, errors=[error], recentTasks=recent, vmSize=HOSTILE)

@@ -1,4 +1,4 @@
-"""The list of pools, with a canned API: what each tells, what comes first, filters, and what an account adds up to."""
+"""The list of pools, with a canned API: the columns, order, filters, and totals of an account."""
 
 import re
 
@@ -21,7 +21,7 @@ def ids(page: Page) -> list[str | None]:
     return [row.get_attribute("data-pool") for row in page.locator("tr[data-pool]").all()]
 
 
-def test_a_pool_tells_sizes_states_use_and_problems(page: Page, pools: Canned) -> None:
+def test_a_pool_shows_sizes_states_use_and_problems(page: Page, pools: Canned) -> None:
     pools.pools["demo"][1] |= {"dedicated": {"current": 61, "target": 80}, "spot": {"current": 0, "target": 5}}
     open_list(page, pools)
     row = page.locator("tr[data-pool=render-d4s]")
@@ -35,7 +35,7 @@ def test_a_pool_tells_sizes_states_use_and_problems(page: Page, pools: Canned) -
     expect(row.locator("[data-level]")).to_have_text("exact: All of its nodes were listed.")
 
 
-def test_a_resize_that_failed_again_and_again_is_told_with_its_number_of_attempts(page: Page, pools: Canned) -> None:
+def test_a_resize_that_failed_repeatedly_is_shown_with_its_attempts(page: Page, pools: Canned) -> None:
     pools.pools["demo"] = [pool("short", resizeErrors=[resize_error(attempts=3)])]
     open_list(page, pools)
     expect(page.locator("tr[data-pool=short] .troubles p")).to_have_text(
@@ -90,7 +90,7 @@ def test_pools_with_problems_stand_first_and_other_orders_can_be_asked_for(page:
     expect(page.get_by_role("columnheader", name="Pool")).to_have_attribute("aria-sort", "ascending")
 
 
-def test_a_resize_error_that_is_over_is_no_problem_but_is_told(page: Page, pools: Canned) -> None:
+def test_a_past_resize_error_is_shown_but_is_no_problem(page: Page, pools: Canned) -> None:
     pools.pools["demo"] = [pool("a"), pool("b", resizeErrors=[resize_error(current=False)])]
     open_list(page, pools)
     expect(page.locator("tr[data-pool=b] .troubles")).to_contain_text(
@@ -103,7 +103,7 @@ def test_a_resize_error_that_is_over_is_no_problem_but_is_told(page: Page, pools
     expect(page.locator("tr[data-pool]")).to_have_count(2)
 
 
-def test_pools_of_an_account_that_is_switched_off_have_no_problem_for_that(page: Page, pools: Canned) -> None:
+def test_stale_pools_of_a_disabled_account_are_no_problem(page: Page, pools: Canned) -> None:
     verdict = pool("a")["verdict"] | {"level": "stale", "reason": "Monitoring of this account is switched off."}
     pools.pools["demo"] = [pool("a", verdict=verdict), pool("b", verdict=verdict, resizeErrors=[resize_error()])]
     pools.accounts = [account(enabled=False, **sums(pools.pools["demo"]))]
@@ -128,7 +128,7 @@ def test_filters_live_in_the_address(page: Page, pools: Canned) -> None:
     assert ids(page) == ["etl"]
 
 
-def test_an_account_tells_the_sums_of_its_pools_on_both_lists(page: Page, pools: Canned) -> None:
+def test_an_account_shows_totals_of_its_pools_on_both_lists(page: Page, pools: Canned) -> None:
     mixed = [*pools.pools["demo"], pool("odd", nodes={"idle": 5}, vmSize="odd", cores=None)]
     pools.accounts = [account(**sums(mixed))]
     open_list(page, pools)
@@ -142,7 +142,7 @@ def test_an_account_tells_the_sums_of_its_pools_on_both_lists(page: Page, pools:
     expect(page).to_have_url(re.compile(r"\?view=pools&account=demo$"))
 
 
-def test_what_is_not_read_yet_is_no_zero(page: Page, pools: Canned) -> None:
+def test_unread_values_are_not_shown_as_zero(page: Page, pools: Canned) -> None:
     pools.pools["demo"] = [pool("new", nodeCounts=None, cores=None, slots=None, runningTasks=None)]
     pools.accounts = [account(pools={"total": 1, "byState": {"active": 1}, "notRead": 1, "asOf": None})]
     open_list(page, pools)
@@ -179,7 +179,7 @@ def test_sums_of_pools_are_as_of_their_own_time(page: Page, pools: Canned) -> No
 
 
 def test_rows_of_another_account_are_no_answer(page: Page, pools: Canned) -> None:
-    page.route("**/api/accounts/beta/pools*", lambda _: None)  # which stays unanswered
+    page.route("**/api/accounts/beta/pools*", lambda _: None)  # this request stays unanswered
     pools.accounts.append(account("beta"))
     pools.pools["beta"] = [pool("fem", account="beta")]
     open_list(page, pools, "&account=demo&order=nodes")
