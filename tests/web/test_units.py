@@ -10,7 +10,7 @@ LEAST = 200
 """Fewer tests than this would mean that Node didn't find all of them."""
 
 
-def test_the_units_of_the_dashboard_do_what_their_tests_say() -> None:
+def test_the_unit_tests_of_the_dashboard_pass() -> None:
     command = (str(HERE.node), "--test", "--test-reporter=spec", TESTS)
     done = subprocess.run(command, cwd=HERE.web, capture_output=True, check=False)
     report = done.stdout.decode()
