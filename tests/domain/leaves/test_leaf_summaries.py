@@ -15,7 +15,7 @@ from shared.domain.tasks.failures import Failures, failure_group_id
 from shared.domain.tasks.histograms import RELATIVE_ERROR, Histogram, bucket_of
 from shared.domain.tasks.insight import MINUTES, StoredInsight
 from shared.domain.tasks.tasks import Task
-from tests.domain.support.summary_oracle import blamed, told
+from tests.domain.support.summary_oracle import blamed, insight_of_rows
 from tests.domain.support.task_strategies import distinct, tasks
 
 BASE = 1_763_000_000_000
@@ -48,7 +48,7 @@ def test_the_summaries_of_leaves_add_up_to_plain_counting(before: list[Task], se
     stored = [Summary.unpack(summary_of(part).pack()) for part in parts]
     summed = Summary.summed([summary for summary in stored if summary])
     assert len(stored) == len(parts)
-    assert summed == summary_of(leaf) == Summary(told(rows), blamed(rows))
+    assert summed == summary_of(leaf) == Summary(insight_of_rows(rows), blamed(rows))
 
 
 @given(many_tasks, st.lists(st.tuples(many_tasks, st.booleans()), min_size=1, max_size=4))
@@ -61,10 +61,10 @@ def test_a_summary_that_follows_changes_is_as_one_reckoned_anew(
     for seen, is_written in folds:
         leaf.fold(seen)
         rows = distinct([*rows, *seen])
-        told_now = summary_after(stored, counts, leaf)
-        assert told_now == Summary(told(rows), blamed(rows))
+        followed = summary_after(stored, counts, leaf)
+        assert followed == Summary(insight_of_rows(rows), blamed(rows))
         if is_written:
-            stored, counts, leaf = told_now.pack(), leaf.counts(), Leaf.unpack(leaf.pack())
+            stored, counts, leaf = followed.pack(), leaf.counts(), Leaf.unpack(leaf.pack())
 
 
 @given(many_tasks, st.data())
@@ -158,10 +158,10 @@ def test_a_summary_of_long_codes_loses_groups_rather_than_outgrow_its_place() ->
 
 
 def test_a_summary_of_another_form_counts_as_none() -> None:
-    form, *told = json.loads(inflated(Summary().pack()))
-    assert Summary.unpack(deflated(json.dumps([form, *told]).encode())) == Summary()
+    form, *rest = json.loads(inflated(Summary().pack()))
+    assert Summary.unpack(deflated(json.dumps([form, *rest]).encode())) == Summary()
     for other in (form - 1, form + 1):
-        assert Summary.unpack(deflated(json.dumps([other, *told]).encode())) is None
+        assert Summary.unpack(deflated(json.dumps([other, *rest]).encode())) is None
 
 
 def test_a_task_that_ran_again_tells_how_long_it_ran_and_not_how_long_it_waited() -> None:

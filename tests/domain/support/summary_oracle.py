@@ -17,7 +17,7 @@ def bucket_of(milliseconds: int) -> int:
     return 8 * octave + (milliseconds >> octave)
 
 
-def told(rows: Sequence[Task]) -> Insight:
+def insight_of_rows(rows: Sequence[Task]) -> Insight:
     """Returns the statistics of tasks, task by task."""
     timed = [task for task in rows if task.state == 3 and task.creation and task.start and task.end]
     waits = [max(0, task.start - task.creation) for task in timed if task.retries == task.requeues == 0]

@@ -8,7 +8,7 @@ import pytest
 from shared.domain.reports.reports import FailuresReport
 from shared.domain.tasks.insight import Insight
 from shared.errors import CacheConflictError
-from tests.domain.support.summary_oracle import told
+from tests.domain.support.summary_oracle import insight_of_rows
 from tests.services.fakes.memory_tables import Fault
 from tests.services.fakes.truth import ACTIVE, COMPLETED, RUNNING, TrueJob
 from tests.services.worlds.world import World
@@ -68,7 +68,7 @@ def test_a_job_that_stands_still_costs_no_write_for_its_insight(world: World) ->
         world.wait(61)
         assert world.poll()
     assert world.report("Render").job.etag == etag
-    assert insight_of(world, "Render") == told(list(world.cached("Render").values()))
+    assert insight_of(world, "Render") == insight_of_rows(list(world.cached("Render").values()))
 
 
 def test_there_is_no_insight_into_leaves_that_an_older_version_wrote_until_all_are_written_anew(world: World) -> None:
@@ -88,7 +88,7 @@ def test_there_is_no_insight_into_leaves_that_an_older_version_wrote_until_all_a
         job.change(name, COMPLETED, at=world.now(), lag=timedelta(), skew=timedelta(), code=1)
         world.wait(61)
         assert world.poll(check=name == NAMES[-1])
-    assert insight_of(world, "Render") == told(list(world.cached("Render").values()))
+    assert insight_of(world, "Render") == insight_of_rows(list(world.cached("Render").values()))
 
 
 def test_failures_are_told_without_causes_where_these_are_not_known_and_not_at_all_before_the_first_read(
@@ -102,13 +102,13 @@ def test_failures_are_told_without_causes_where_these_are_not_known_and_not_at_a
     assert world.run(world.started().queries.failures("demo", "Render")) == FailuresReport()
     world.wait(61)
     assert world.poll()
-    told = world.run(world.started().queries.failures("demo", "Render"))
-    assert (told.failed, told.as_of) == (5, world.report("Render").verdict.as_of)
-    assert told.failures
-    assert [group.count for group in told.failures.groups] == [5]
+    answer = world.run(world.started().queries.failures("demo", "Render"))
+    assert (answer.failed, answer.as_of) == (5, world.report("Render").verdict.as_of)
+    assert answer.failures
+    assert [group.count for group in answer.failures.groups] == [5]
     forget_summaries(world)
-    told = world.run(world.started().queries.failures("demo", "Render"))
-    assert (told.failed, told.failures) == (5, None)
+    answer = world.run(world.started().queries.failures("demo", "Render"))
+    assert (answer.failed, answer.failures) == (5, None)
 
 
 def test_failures_are_those_of_the_generation_that_is_served_wherever_a_full_read_stops(world: World) -> None:
@@ -126,11 +126,11 @@ def test_failures_are_those_of_the_generation_that_is_served_wherever_a_full_rea
         served = world.report("Render").job
         assert served.picture
         stops.add(served.building is not None)
-        told = world.run(world.started().queries.failures("demo", "Render"))
-        assert told.failed in {5, 6}
-        assert told.failures == world.failures("Render")
-        assert told.failures
-        assert [group.count for group in told.failures.groups] == [told.failed]
+        answer = world.run(world.started().queries.failures("demo", "Render"))
+        assert answer.failed in {5, 6}
+        assert answer.failures == world.failures("Render")
+        assert answer.failures
+        assert [group.count for group in answer.failures.groups] == [answer.failed]
     assert stops == {True, False}
 
 

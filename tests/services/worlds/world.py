@@ -19,7 +19,7 @@ from shared.domain.tasks.tasks import Task
 from shared.errors import BatchscopeError
 from shared.services.round.round_under_way import RoundUnderWay
 from shared.stores.jobs.jobs import generation_partition
-from tests.domain.support.summary_oracle import blamed, told
+from tests.domain.support.summary_oracle import blamed, insight_of_rows
 from tests.services.fakes.fake_batch import Service
 from tests.services.fakes.memory_tables import Fault, ProcessDiedError, Storage
 from tests.services.fakes.truth import TrueJob, Truth, counted, milliseconds
@@ -277,7 +277,7 @@ class World:
         rows, picture = list(self.cached(name).values()), report.job.picture
         assert picture, f"{name} was polled, and there is no picture of it"
         assert picture.insight, f"{name} was polled, and there is no insight into it"
-        assert picture.insight.unpack() == told(rows), f"the insight into {name} is not that into its tasks"
+        assert picture.insight.unpack() == insight_of_rows(rows), f"the insight into {name} is not that into its tasks"
         assert self.failures(name) == blamed(rows), f"failures of {name} are grouped as those of its tasks are not"
 
     def _check_exact(self, name: str, report: JobReport, job: TrueJob) -> None:

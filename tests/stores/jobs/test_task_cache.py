@@ -17,7 +17,7 @@ from shared.stores.jobs.leaf_rows import LeafEntry, Rewrite, transactions
 from shared.stores.jobs.task_cache import Directory, TaskCache, load_leaves, load_run
 from shared.stores.tables.tables import Tables, load_rows
 from tests.domain.leaves.first_format import FIRST_FORMAT_STORED, FIRST_FORMAT_TASKS
-from tests.domain.support.summary_oracle import blamed, told
+from tests.domain.support.summary_oracle import blamed, insight_of_rows
 
 T0 = datetime(2026, 11, 21, 7, 0, 0, 123_456, tzinfo=UTC)
 EMPTY = LeafEntry("s", TaskCounts(), None)
@@ -290,7 +290,7 @@ async def test_a_directory_has_the_summary_of_every_leaf_and_the_head_their_sum(
     summary = sum_of(leaf.summary for leaf in read.leaves)
     assert len(read.leaves) > 1
     assert summary
-    assert summary.insight == told(FAILED)
+    assert summary.insight == insight_of_rows(FAILED)
     assert written.insight == StoredInsight.of(summary.insight, read.origin or b"")
     head = await TaskCache(tables).load_head(partition)
     assert head == Head(T0, TaskCounts(completed=9, failed=9), blamed(FAILED))
