@@ -39,7 +39,7 @@ async def test_monitoring_is_loaded_as_it_was_saved(tables: Tables, account: str
     assert await store.load_with_round(account) == (saved, None)
 
 
-async def test_an_account_of_which_nothing_is_stored_is_watched(tables: Tables, account: str) -> None:
+async def test_an_account_without_stored_rows_is_watched(tables: Tables, account: str) -> None:
     store = MonitoringStore(tables)
     assert await store.load(account) == Monitoring()
     assert await store.load_with_round(account) == (Monitoring(), None)
@@ -103,7 +103,7 @@ async def test_marks_of_messages_are_loaded_to_the_microsecond_that_names_them(t
     assert (loaded.queued, loaded.etag) == (marks, saved.etag)
 
 
-async def test_what_is_changed_of_a_round_that_is_not_there_begins_with_a_new_one(tables: Tables, account: str) -> None:
+async def test_a_change_of_a_missing_round_begins_with_a_new_one(tables: Tables, account: str) -> None:
     rounds = RoundStore(tables)
     assert await rounds.change(account, lambda stored: stored) is None
     assert await rounds.change(account, lambda _: None, new=Round(T0, T0)) is None

@@ -38,7 +38,7 @@ async def counted(source: BatchPools) -> list[dict[str, NodeCounts]]:
     return [counts async for counts in source.node_counts()]
 
 
-def test_a_pool_is_read_with_all_that_is_told_of_it() -> None:
+def test_a_pool_is_read_with_all_its_properties() -> None:
     row = POOL | {
         "allocationState": "steady", "allocationStateTransitionTime": AT, "currentDedicatedNodes": 3,
         "currentLowPriorityNodes": 1, "targetDedicatedNodes": 4, "targetLowPriorityNodes": 0, "taskSlotsPerNode": 2,
@@ -53,13 +53,13 @@ def test_a_pool_is_read_with_all_that_is_told_of_it() -> None:
     assert (facts.creation_time, facts.allocation_state_transition_time) == (MOMENT, MOMENT)
 
 
-def test_a_pool_of_which_little_is_told_has_defaults() -> None:
+def test_a_pool_with_few_properties_has_defaults() -> None:
     ((facts,), _), link = pools_of(body(POOL, link="http://x/y"))
     assert (facts.dedicated, facts.slots_per_node, facts.auto_scale, facts.resize_errors) == (Size(0), 1, None, ())
     assert link == "http://x/y"
 
 
-def test_what_is_told_of_autoscaling_that_is_off_says_nothing() -> None:
+def test_a_formula_is_ignored_while_autoscaling_is_off() -> None:
     ((facts,), _), _ = pools_of(body(POOL | {"enableAutoScale": False, "autoScaleFormula": "old"}))
     assert facts.auto_scale is None
 
@@ -86,7 +86,7 @@ def test_a_start_task_is_kept_without_its_secrets() -> None:
     assert "hunter2" not in repr(facts)
 
 
-def test_a_node_is_read_with_all_that_is_told_of_it() -> None:
+def test_a_node_is_read_with_all_its_properties() -> None:
     row = NODE | {
         "isDedicated": False, "schedulingState": "disabled", "lastBootTime": AT, "allocationTime": AT,
         "runningTasksCount": 1, "runningTaskSlotsCount": 2, "totalTasksRun": 3, "totalTasksSucceeded": 2,
@@ -161,20 +161,18 @@ def test_nodes_that_make_no_sense_are_refused(wrong: dict[str, Any]) -> None:
         known_nodes_of(body(NODE | wrong), {})
 
 
-async def test_a_node_that_is_told_as_before_is_not_parsed_again_and_any_other_is(
-    service: Service, account: BatchAccount
-) -> None:
-    told: dict[str, dict[str, Any]] = {"tvm-1": NODE, "tvm-2": NODE | {"id": "tvm-2"}}
+async def test_an_unchanged_node_is_not_parsed_again_and_any_other_is(service: Service, account: BatchAccount) -> None:
+    rows: dict[str, dict[str, Any]] = {"tvm-1": NODE, "tvm-2": NODE | {"id": "tvm-2"}}
 
     async def answer(_: web.BaseRequest) -> web.StreamResponse:
-        return web.Response(body=body(*told.values()))
+        return web.Response(body=body(*rows.values()))
 
     service.answer = answer
     source = BatchPools(account)
     first = await source.fetch_nodes("pool")
-    told["tvm-2"] |= {"runningTasksCount": 4}
+    rows["tvm-2"] |= {"runningTasksCount": 4}
     second = await source.fetch_nodes("pool")
-    assert second.nodes == tuple(nodes_of(body(*told.values()), 0)[0])
+    assert second.nodes == tuple(nodes_of(body(*rows.values()), 0)[0])
     assert [new is old for new, old in zip(second.nodes, first.nodes, strict=True)] == [True, False]
     other = await source.fetch_nodes("other")
     assert other.nodes == second.nodes
@@ -184,7 +182,7 @@ async def test_a_node_that_is_told_as_before_is_not_parsed_again_and_any_other_i
     assert (await source.fetch_nodes("pool")).nodes == second.nodes
 
 
-async def test_what_was_told_of_nodes_is_forgotten_with_their_pool(service: Service, account: BatchAccount) -> None:
+async def test_remembered_nodes_are_forgotten_with_their_pool(service: Service, account: BatchAccount) -> None:
     rows = [NODE]
 
     async def answer(_: web.BaseRequest) -> web.StreamResponse:
@@ -203,35 +201,35 @@ async def test_what_was_told_of_nodes_is_forgotten_with_their_pool(service: Serv
     assert (await source.fetch_nodes("Pool")).nodes[0] is not first
 
 
-async def test_what_was_told_of_nodes_has_one_bound_for_all_accounts(service: Service, account: BatchAccount) -> None:
+async def test_remembered_nodes_have_one_bound_for_all_accounts(service: Service, account: BatchAccount) -> None:
     async def answer(_: web.BaseRequest) -> web.StreamResponse:
         return web.Response(body=body(NODE, NODE | {"id": "tvm-2"}))
 
     service.answer = answer
-    told = ToldNodes(most=3)
-    sources = [BatchPools(account, told), BatchPools(account, told)]
+    remembered = ToldNodes(most=3)
+    sources = [BatchPools(account, remembered), BatchPools(account, remembered)]
     firsts = [(await source.fetch_nodes(name)).nodes for source, name in zip(sources, ("a", "b"), strict=True)]
     again = [(await source.fetch_nodes(name)).nodes for source, name in zip(sources, ("a", "b"), strict=True)]
     assert [new[0] is old[0] for new, old in zip(again, firsts, strict=True)] == [True, False]
 
 
-def test_what_is_taken_or_of_a_pool_that_is_gone_makes_room() -> None:
+def test_taken_nodes_and_those_of_deleted_pools_make_room() -> None:
     nodes = {bytes([number]): node for number, node in enumerate(nodes_of(body(NODE, NODE), 0)[0])}
-    told = ToldNodes(most=2)
-    told.keep("one", "a", nodes)
-    told.keep("two", "a", nodes)
-    assert told.take("two", "a") == {}
-    told.forget_others("two", ())
-    assert told.take("one", "a") == nodes
-    told.keep("two", "a", nodes)
-    told.forget_others("two", {"b"})
-    told.keep("one", "a", nodes)
-    assert told.take("one", "a") == nodes
+    remembered = ToldNodes(most=2)
+    remembered.keep("one", "a", nodes)
+    remembered.keep("two", "a", nodes)
+    assert remembered.take("two", "a") == {}
+    remembered.forget_others("two", ())
+    assert remembered.take("one", "a") == nodes
+    remembered.keep("two", "a", nodes)
+    remembered.forget_others("two", {"b"})
+    remembered.keep("one", "a", nodes)
+    assert remembered.take("one", "a") == nodes
 
 
 @pytest.mark.parametrize("read", ["pools", "pool", "nodes", "counts"])
 @pytest.mark.parametrize("case", sorted(CASES.keys() - {"hanging", "trickling"}))
-async def test_every_way_to_fail_is_told_in_a_sentence(
+async def test_every_way_to_fail_has_its_error_message(
     service: Service, account: BatchAccount, case: str, read: str
 ) -> None:
     service.answer, kind, words = CASES[case]

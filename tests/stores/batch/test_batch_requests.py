@@ -24,7 +24,7 @@ def test_ids_are_quoted_in_addresses() -> None:
     )
 
 
-def test_a_repair_asks_for_what_has_not_completed() -> None:
+def test_a_repair_lists_tasks_by_their_state() -> None:
     (condition,) = parse_qs(urlsplit(tasks_url("Render", None, "live", IdRange())).query)["$filter"]
     assert condition == "state ne 'completed'"
     (condition,) = parse_qs(urlsplit(tasks_url("Render", None, "preparing", IdRange())).query)["$filter"]

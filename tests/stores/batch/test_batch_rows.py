@@ -115,17 +115,17 @@ def test_a_page_that_makes_no_sense_is_refused(body: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "expected"),
+    ("limit", "expected"),
     [
         ("PT5M", timedelta(minutes=5)), ("P1DT2H", timedelta(hours=26)), ("P10675199DT2H48M5.4775807S", None),
         ("P1M", None), ("P1Y", None), ("", None), ("soon", None), (None, None),
     ],
 )  # fmt: skip
-def test_a_job_whose_time_limit_is_no_number_of_seconds_is_read_as_one_without(
-    told: str | None, expected: timedelta | None
+def test_a_time_limit_that_is_no_number_of_seconds_is_read_as_none(
+    limit: str | None, expected: timedelta | None
 ) -> None:
     at = WHOLE["stateTransitionTime"]
-    limited = {"constraints": {"maxWallClockTime": told}, "creationTime": at}
+    limited = {"constraints": {"maxWallClockTime": limit}, "creationTime": at}
     rules = job_of(BatchJob(WHOLE | limited)).rules
     assert rules is not None
     assert rules.max_wall_clock_time == expected

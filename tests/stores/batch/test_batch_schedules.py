@@ -29,7 +29,7 @@ def body(*rows: Any, link: str | None = None) -> bytes:
     return json.dumps({"value": rows} | ({"odata.nextLink": link} if link else {})).encode()
 
 
-def test_a_schedule_is_read_with_all_that_is_told_of_it() -> None:
+def test_a_schedule_is_read_with_all_its_properties() -> None:
     row = SCHEDULE | {
         "displayName": "Report, sig=abcdefgh", "previousState": "disabled", "previousStateTransitionTime": AT,
         "schedule": {"doNotRunUntil": AT, "startWindow": "PT1M", "recurrenceInterval": "PT1H"},
@@ -61,7 +61,7 @@ def test_a_schedule_that_makes_no_sense_spoils_no_other(wrong: dict[str, Any]) -
         schedule_of(json.dumps(SCHEDULE | wrong).encode())
 
 
-def test_schedules_that_do_not_tell_their_ids_are_refused() -> None:
+def test_schedules_without_ids_are_refused() -> None:
     with pytest.raises(NONSENSE):
         schedules_of(body(SCHEDULE | {"id": None}))
 
@@ -85,10 +85,10 @@ def test_specifications_are_kept_without_secrets_and_one_that_makes_no_sense_spo
         "metadata": [{"name": "owner", "value": "hunter2"}],
         "poolInfo": {"autoPoolSpecification": {"poolLifetimeOption": "job", "pool": pool}},
     }
-    (told, nonsense), _ = specifications_of(
+    (entries, nonsense), _ = specifications_of(
         body({**SCHEDULE, "jobSpecification": sent}, {**SCHEDULE, "id": "Odd", "jobSpecification": {"priority": []}})
     )
-    (key, modified, good), (odd, _, bad) = told
+    (key, modified, good), (odd, _, bad) = entries
     assert nonsense == {}
     assert (key, modified, odd) == ("nightly", MOMENT, "odd")
     assert not isinstance(good, str)
@@ -102,7 +102,7 @@ def test_specifications_are_kept_without_secrets_and_one_that_makes_no_sense_spo
 
 @pytest.mark.parametrize("read", ["list", "one", "specifications"])
 @pytest.mark.parametrize("case", sorted(CASES.keys() - {"hanging", "trickling"}))
-async def test_every_way_to_fail_is_told_in_a_sentence(
+async def test_every_way_to_fail_has_its_error_message(
     service: Service, account: BatchAccount, case: str, read: str
 ) -> None:
     service.answer, kind, words = CASES[case]

@@ -9,7 +9,7 @@ from shared.errors import BatchThrottledError
 from shared.stores.batch.call_cap import CallCapPolicy, LongReadTurns
 
 
-async def test_calls_past_the_cap_are_refused_and_told_when_there_is_room() -> None:
+async def test_calls_past_the_cap_are_refused_with_a_retry_time() -> None:
     policy = CallCapPolicy("https://demo", CallWindow(3))
     for _ in range(3):
         policy.on_request(None)
@@ -41,7 +41,7 @@ async def test_a_long_read_waits_where_others_have_sent_all_calls() -> None:
     assert asyncio.get_running_loop().time() >= now + 0.1
 
 
-async def test_whoever_waits_behind_another_gives_up_at_its_own_deadline() -> None:
+async def test_the_second_in_line_gives_up_at_its_own_deadline() -> None:
     calls, now = CallWindow(2), asyncio.get_running_loop().time()
     turns = LongReadTurns(calls)
     assert await turns.wait(now)

@@ -124,7 +124,7 @@ CASES: dict[str, tuple[Answer, type[BatchError], str]] = {
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("read", ["jobs", "job", "tasks", "counts", "task in full"])
-async def test_every_way_to_fail_is_told_in_a_sentence(
+async def test_every_way_to_fail_has_its_error_message(
     service: Service, account: BatchAccount, case: str, read: str
 ) -> None:
     service.answer, kind, words = CASES[case]
@@ -148,7 +148,7 @@ async def _read(account: BatchAccount, read: str) -> None:
                 pass
 
 
-async def test_a_closed_port_is_told_as_such(account: BatchAccount, service: Service) -> None:
+async def test_a_closed_port_is_unreachable(account: BatchAccount, service: Service) -> None:
     nowhere = Account("demo", "demo", "demo", None, "http://127.0.0.1:1")
     closed = BatchAccount.connect(nowhere, key=KEY, credential=None)
     with pytest.raises(BatchUnreachableError, match="can't be reached"):

@@ -30,7 +30,7 @@ async def test_totals_of_very_many_bytes_are_kept(tables: Tables, partition: str
     assert (await store.load_head(partition)).totals == totals
 
 
-async def test_what_is_bad_or_behind_far_into_a_blob_is_told(tables: Tables, partition: str) -> None:
+async def test_rejects_and_lag_far_into_a_blob_are_stored(tables: Tables, partition: str) -> None:
     rejects, entries = RejectStore(tables), BlobEntryStore(tables)
     refusal, sweep = Refusal(FAR, 3, "It isn't JSON.", b"x"), LaneSweep(NOON, 1, behind_blobs=1, behind_bytes=FAR)
     await rejects.save(partition, Entry("blob", NOON, NOON), [refusal], NOON)

@@ -11,7 +11,7 @@ NOON = datetime(2026, 8, 6, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
 
 
-async def test_a_reject_is_kept_from_when_it_was_noted_however_old_its_blob_is(tables: Tables, partition: str) -> None:
+async def test_rejects_are_kept_by_when_they_were_noted_not_by_their_blob(tables: Tables, partition: str) -> None:
     store = RejectStore(tables)
     for days in (1, 20):
         await store.save(partition, Entry("blob", NOON, NOON), [Refusal(days, 0, "It is bad.", b"")], NOON + days * DAY)

@@ -75,7 +75,7 @@ async def test_a_job_is_loaded_as_it_was_saved(tables: Tables, account: str, cas
     assert await store.load_all(account) == {"nightly=3ajob-1": saved}
 
 
-async def test_what_a_job_has_no_more_leaves_its_row(tables: Tables, account: str) -> None:
+async def test_fields_that_a_job_lost_leave_its_row(tables: Tables, account: str) -> None:
     store = JobStore(tables)
     etag = await store.save(account, Job(FULL_FACTS, PICTURE, building="g2", building_since=T0))
     etag = await store.save(account, Job(BARE_FACTS, etag=etag))
@@ -132,7 +132,7 @@ async def test_a_row_that_cannot_be_read_is_deleted_as_it_was_loaded_only(tables
     assert (await store.load_known(account)).unreadable == {}
 
 
-async def test_what_was_never_saved_is_not_there(tables: Tables, account: str) -> None:
+async def test_unsaved_rows_are_not_found(tables: Tables, account: str) -> None:
     assert await JobStore(tables).load(account, "missing") is None
     assert await JobStore(tables).load_all(account) == {}
     assert await RoundStore(tables).load(account) is None

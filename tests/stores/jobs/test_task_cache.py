@@ -37,7 +37,7 @@ async def tasks_of(cache: TaskCache, directory: Directory) -> list[Task]:
     return [task for leaf in leaves for task in leaf]
 
 
-async def test_what_was_folded_is_read_back_by_another_process(tables: Tables, partition: str) -> None:
+async def test_folded_tasks_are_read_back_by_another_process(tables: Tables, partition: str) -> None:
     tasks = [
         Task("Über", 3, 2, 5, 4, -3, 2, -(2**31), ("userError", "Ünder\nline"), 1, 2, 3, ("pool", "node")),
         Task("z", 0),
@@ -69,7 +69,7 @@ async def test_leaves_split_and_stay_in_order_of_keys(tables: Tables, partition:
     assert all(directory.leaves[directory.place_of(key_of(task.id))].counts.total for task in tasks)
 
 
-async def test_a_leaf_and_what_splits_off_it_are_written_in_one_transaction(tables: Tables, partition: str) -> None:
+async def test_a_leaf_and_its_new_sibling_are_written_in_one_transaction(tables: Tables, partition: str) -> None:
     """The sibling's row exists already, so the whole transaction fails and the leaf keeps its tasks."""
     cache = TaskCache(tables)
     directory = await filled(cache, partition, numbered(4))
@@ -151,7 +151,7 @@ async def test_a_remembered_directory_that_is_out_of_date_gives_way_and_is_forgo
     assert await one.load_directory(partition) == await other.load_directory(partition)
 
 
-async def test_folding_what_is_known_writes_nothing(tables: Tables, partition: str) -> None:
+async def test_folding_known_tasks_writes_nothing(tables: Tables, partition: str) -> None:
     cache = TaskCache(tables)
     directory = await filled(cache, partition, numbered(9))
     assert await fold(cache, directory, numbered(9)) == (directory, False)

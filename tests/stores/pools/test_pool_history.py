@@ -85,7 +85,7 @@ async def test_of_two_that_end_a_sample_at_once_one_wins_and_nothing_is_lost(tab
     """Both know the same row; the loser restarts from the winner's row, as rounds do."""
     history = PoolHistoryStore(tables)
     writers = [PoolRecords(PoolStore(tables), history, KEPT) for _ in range(2)]
-    told: dict[int, int] = {}
+    expected: dict[int, int] = {}
     known = first_seen(FACTS, START)
     for minute in range(1, 40):
         polls = [known.listed(picture(minute, tasks=100 * minute + who)) for who in range(2)]
@@ -97,16 +97,16 @@ async def test_of_two_that_end_a_sample_at_once_one_wins_and_nothing_is_lost(tab
         assert sum(isinstance(end, CacheConflictError) for (end,) in ends) == 1
         (known,) = won
         assert known.sample
-        told[minute] = known.sample.numbers.tasks
+        expected[minute] = known.sample.numbers.tasks
     _, stored = await PoolStore(tables).load(account, "Pool")
     assert stored == known
     assert 0 < len(known.ended) <= 10
     merged = await loaded(history, account, MINUTES)
     waiting = {(one.at - T0) // MINUTE: one for one in known.samples}
-    assert {minute: one.numbers.tasks for minute, one in {**merged, **waiting}.items()} == told
+    assert {minute: one.numbers.tasks for minute, one in {**merged, **waiting}.items()} == expected
 
 
-async def test_what_a_forgotten_pool_held_is_in_its_history(tables: Tables, account: str) -> None:
+async def test_a_forgotten_pools_samples_are_in_its_history(tables: Tables, account: str) -> None:
     store, history = PoolStore(tables), PoolHistoryStore(tables)
     records = PoolRecords(store, history, KEPT)
     pool = first_seen(FACTS, START)

@@ -112,7 +112,7 @@ async def test_a_round_confirms_pools_as_they_are_stored(tables: Tables, account
     assert (await PoolStore(tables).load(account, FACTS.id))[1] == found.pools[POOL.key]
 
 
-async def test_a_process_knows_what_it_wrote_until_another_one_was_there(tables: Tables, account: str) -> None:
+async def test_a_process_caches_its_writes_until_another_one_writes(tables: Tables, account: str) -> None:
     ours, theirs = PoolStore(tables), PoolStore(tables)
     saved = await save_pool(ours, account, POOL)
     await ours.save_round(account, PoolRound(T0), {POOL.key: saved})
@@ -160,7 +160,7 @@ async def test_only_rows_that_changed_are_written_and_none_where_nothing_did(
     assert await NodeStore(tables).read(account, "pool") == fewer
 
 
-async def test_two_writers_never_mix_what_they_found(tables: Tables, account: str) -> None:
+async def test_two_writers_never_mix_their_nodes(tables: Tables, account: str) -> None:
     ours, theirs = NodeStore(tables), NodeStore(tables)
     before = await save_nodes(ours, await ours.load(account, "pool"), many(600))
     known = await theirs.load(account, "pool")
@@ -190,7 +190,7 @@ async def test_nodes_of_a_pool_that_was_deleted_meanwhile_conflict(tables: Table
         await theirs.delete(known)
 
 
-async def test_it_is_known_of_which_pools_there_are_nodes_and_since_when(tables: Tables, account: str) -> None:
+async def test_stored_nodes_show_their_pools_and_write_times(tables: Tables, account: str) -> None:
     store, pools = NodeStore(tables), PoolStore(tables)
     await save_pool(pools, account, POOL)
     await save_nodes(store, await store.load(account, POOL.key), many(1))
@@ -214,7 +214,7 @@ async def test_nodes_that_were_written_meanwhile_are_not_deleted(tables: Tables,
     assert (await NodeStore(tables).read(account, "pool")).nodes == {}
 
 
-async def test_rows_that_do_not_belong_together_are_told_and_written_anew(
+async def test_rows_of_different_writes_are_detected_and_written_anew(
     tables: Tables, account: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A write of several transactions ended after the first."""
@@ -245,7 +245,7 @@ async def test_rows_that_do_not_belong_together_are_told_and_written_anew(
 
 
 @pytest.mark.parametrize("row", ["pool~!", "pool~n00001"])
-async def test_rows_of_nodes_without_a_digest_are_told_and_written_anew(tables: Tables, account: str, row: str) -> None:
+async def test_node_rows_without_a_digest_are_detected_and_written_anew(tables: Tables, account: str, row: str) -> None:
     store, other = NodeStore(tables), NodeStore(tables)
     known = await save_nodes(store, await store.load(account, "pool"), many(600))
     stored = await tables["nodes"].get_entity(account, row)
@@ -260,9 +260,7 @@ async def test_rows_of_nodes_without_a_digest_are_told_and_written_anew(tables: 
     assert await NodeStore(tables).read(account, "pool") == saved
 
 
-async def test_what_is_remembered_of_nodes_is_bounded(
-    tables: Tables, account: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_remembered_nodes_are_bounded(tables: Tables, account: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nodes_module, "_REMEMBERED", 25)
     store = NodeStore(tables)
     for name in "abcd":

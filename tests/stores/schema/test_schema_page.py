@@ -33,8 +33,8 @@ def test_the_page_has_the_versions_of_the_code() -> None:
         "failures": heads._FORM,
         "insight": insight.FORM,
     }
-    told = {name: int(number) for row in ROWS for name, number in re.findall(r"([a-z ]+) (\d+)\Z", row[2])}
-    assert told == {**SCHEMAS, **packed}
+    documented = {name: int(number) for row in ROWS for name, number in re.findall(r"([a-z ]+) (\d+)\Z", row[2])}
+    assert documented == {**SCHEMAS, **packed}
     assert f"backup {manifest.FORMAT}," in PAGE
 
 

@@ -34,11 +34,11 @@ def test_the_version_of_a_picture_is_made_of_the_names_of_task_counts() -> None:
     assert PICTURE.version == "c18a150f8dd2cb96", f"a name is stored: {TaskCounts()!r}"
 
 
-def test_the_version_of_a_pool_is_made_of_the_names_of_all_that_is_told_of_it() -> None:
+def test_the_version_of_a_pool_is_made_of_its_property_names() -> None:
     assert POOL.version == "0bcb8ff85dae71de", f"a name is stored: {POOL.told!r}"
 
 
-def test_the_version_of_a_job_schedule_is_made_of_the_names_of_all_that_is_told_of_it() -> None:
+def test_the_version_of_a_job_schedule_is_made_of_its_property_names() -> None:
     assert SCHEDULE.version == "8e1cd215651ef894", f"a name is stored: {replace(SCHEDULE, specification=None)!r}"
 
 

@@ -63,7 +63,7 @@ def flat(path: str, value: Any) -> Iterator[str]:
         yield f"{path.strip()}: {json.dumps(value, ensure_ascii=False)}"
 
 
-def test_what_0_1_0_wrote_has_no_other_names() -> None:
+def test_rows_of_0_1_0_have_no_other_names() -> None:
     found: list[str] = []
     for path in sorted(TABLES_OF_0_1_0.glob("*/*.jsonl.gz")):
         for line in gzip.decompress(path.read_bytes()).splitlines():

@@ -101,7 +101,7 @@ class Ring:
 
 
 @pytest.mark.usefixtures("own_thresholds")
-def test_what_was_in_use_when_the_collector_came_by_does_not_pile_up_behind_it() -> None:
+def test_objects_in_use_during_a_collection_do_not_pile_up_behind_it() -> None:
     collect_rarely()
     gc.collect()  # otherwise the first collections come sooner or later, by what ran before
     in_use, most = deque[Ring](maxlen=10_000), 0

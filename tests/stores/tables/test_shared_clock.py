@@ -62,7 +62,7 @@ def test_a_clock_whose_host_is_set_follows_with_the_next_answer() -> None:
     assert abs(host.error()) <= SECOND
 
 
-async def test_storage_tells_the_time_with_each_answer_be_it_a_refusal(azurite: Any, prefix: str) -> None:
+async def test_storage_sends_its_time_with_each_answer_even_a_refusal(azurite: Any, prefix: str) -> None:
     dates: list[datetime] = []
     tables = Tables.connect(
         connection_string=azurite.connection_string,

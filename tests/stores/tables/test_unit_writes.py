@@ -41,7 +41,7 @@ async def test_a_transaction_answers_each_operation_and_deletions_without_an_eta
     assert answers == [{}, {"etag": stored["b"]}, {"etag": stored["c"]}]
 
 
-async def test_rows_behind_a_deletion_are_told_with_their_own_etags(table: TableClient, partition: str) -> None:
+async def test_rows_behind_a_deletion_have_their_own_etags(table: TableClient, partition: str) -> None:
     first = await write_at_once(table, [written(row(partition, name), None) for name in "ab"])
     units = [
         [deleted(partition, "a", first["a"]), written(row(partition, "b", size=1), first["b"])],
@@ -64,4 +64,4 @@ async def test_a_fake_that_answers_no_deletions_is_noticed(monkeypatch: pytest.M
     with pytest.raises(AssertionError):
         await test_a_transaction_answers_each_operation_and_deletions_without_an_etag(table, "fake")
     with pytest.raises(ValueError, match="zip"):
-        await test_rows_behind_a_deletion_are_told_with_their_own_etags(table, "fake too")
+        await test_rows_behind_a_deletion_have_their_own_etags(table, "fake too")
