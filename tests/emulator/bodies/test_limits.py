@@ -70,7 +70,7 @@ async def test_headers_that_are_not_text_are_answered_like_any_other(stepped: Dr
         ("/jobs", {**_JOB, "commonEnvironmentSettings": {"A": "1"}}, "commonEnvironmentSettings"),
     ],
 )
-async def test_what_is_longer_than_documented_is_refused_by_its_name(
+async def test_values_beyond_documented_limits_are_refused_by_name(
     stepped: Driver, path: str, body: object, name: str
 ) -> None:
     await stepped.add_pool()
@@ -92,7 +92,7 @@ async def test_what_is_longer_than_documented_is_refused_by_its_name(
         ("/jobs/job/tasks", {**_TASK, "environmentSettings": [{"name": "A", "value": "1"}, {"name": "B"}]}),
     ],
 )
-async def test_what_is_as_long_as_documented_is_taken(stepped: Driver, path: str, body: object) -> None:
+async def test_values_at_documented_limits_are_taken(stepped: Driver, path: str, body: object) -> None:
     await stepped.add_job()
     assert (await stepped.call("POST", path, body)).status == 201
 
@@ -116,7 +116,7 @@ async def test_what_is_as_long_as_documented_is_taken(stepped: Driver, path: str
         ("/jobs/job/tasks", {**_TASK, "commandLine": ""}, "MissingRequiredProperty"),
     ],
 )
-async def test_what_must_have_a_name_has_one(stepped: Driver, path: str, body: object, code: str) -> None:
+async def test_missing_names_are_refused(stepped: Driver, path: str, body: object, code: str) -> None:
     await stepped.add_job()
     answer = await stepped.call("POST", path, body)
     assert (answer.status, answer.code) == (400, code)
@@ -134,7 +134,7 @@ async def test_a_collection_has_at_most_a_hundred_tasks_and_a_mebibyte(stepped: 
     assert len(await stepped.rows("/jobs/job/tasks")) == 50
 
 
-async def test_what_takes_longer_than_the_time_out_is_given_up_and_not_done(stepped: Driver) -> None:
+async def test_requests_beyond_their_time_out_fail_without_effect(stepped: Driver) -> None:
     await stepped.control("POST", "faults", {"path": "/jobs", "delaySeconds": 5, "count": 1})
     began = time.monotonic()
     answer = await stepped.call("POST", "/jobs", _JOB, timeOut=1)

@@ -58,13 +58,13 @@ def test_a_flag_sent_as_a_string_is_taken_and_shown_as_a_flag(spelled: str, *, f
 @pytest.mark.parametrize(
     "wrong", ["", "three", "3.0", "1e2", "1,000", "0x3", "\u0663", "2147483648", 3.0, 2**31, True, [3]]
 )
-def test_what_is_no_number_is_refused(wrong: Any) -> None:
+def test_invalid_numbers_are_refused(wrong: Any) -> None:
     body = {"id": "job", "priority": wrong, "poolInfo": {"poolId": "pool"}}
     assert _prepared().call("POST", "/jobs", body) == (400, "InvalidPropertyValue")
 
 
 @pytest.mark.parametrize("wrong", ["", "yes", "1", 0, 1, []])
-def test_what_is_no_flag_is_refused(wrong: Any) -> None:
+def test_invalid_flags_are_refused(wrong: Any) -> None:
     body = {"id": "job", "usesTaskDependencies": wrong, "poolInfo": {"poolId": "pool"}}
     assert _prepared().call("POST", "/jobs", body) == (400, "InvalidPropertyValue")
 

@@ -108,7 +108,7 @@ def _get(emulator: subprocess.Popen[str], path: str, method: str = "GET", body: 
     return json.loads(connection.getresponse().read() or "{}")
 
 
-def test_a_run_that_was_told_to_stop_keeps_everything(tmp_path: Path) -> None:
+def test_a_terminated_emulator_keeps_everything(tmp_path: Path) -> None:
     first = _start("--port", "0", "--data", str(tmp_path))
     assert not _get(first, "/jobs", "POST", '{"id": "job", "poolInfo": {"poolId": "none"}}')
     first.terminate()

@@ -13,7 +13,7 @@ from tests.emulator.support.driver import Driver
 _HOLD = {"x-emulator-hold-while-paused": "true"}
 
 
-async def test_virtual_time_moves_only_when_told_to(stepped: Driver) -> None:
+async def test_virtual_time_moves_only_on_request(stepped: Driver) -> None:
     clock = await stepped.control("GET", "clock")
     assert clock == {"mode": "stepped", "time": "2026-01-05T08:00:00Z", "paused": False, "speed": 1.0, "epoch": 0}
     await asyncio.sleep(0.02)
@@ -35,7 +35,7 @@ async def test_the_speed_divides_durations_only(stepped: Driver) -> None:
 
 
 @pytest.mark.parametrize("body", [{"advanceSeconds": 1}, {"speed": 2}])
-async def test_what_belongs_to_the_stepped_mode_conflicts_elsewhere(live: Driver, body: dict[str, float]) -> None:
+async def test_clock_steps_and_speeds_conflict_with_live_mode(live: Driver, body: dict[str, float]) -> None:
     answer = await live.try_control("POST", "clock", body)
     assert (answer.status, list(answer.body)) == (409, ["error"])
 
@@ -57,7 +57,7 @@ async def test_live_time_is_real_and_things_happen_by_themselves(live: Driver) -
         assert abs(datetime.now(UTC) - moment) < timedelta(seconds=10)
 
 
-async def test_a_pause_freezes_what_happens_while_dates_run_on(live: Driver) -> None:
+async def test_a_pause_freezes_everything_but_dates(live: Driver) -> None:
     await live.add_pool(nodes=4)
     await live.add_job()
     await live.add_tasks("job", *["sleep 2"] * 400)
@@ -74,7 +74,7 @@ async def test_a_pause_freezes_what_happens_while_dates_run_on(live: Driver) -> 
     assert (await live.control("GET", "truth"))["accounts"] != first["accounts"]
 
 
-async def test_what_was_due_happens_before_a_pause_and_not_in_it(live: Driver) -> None:
+async def test_due_events_happen_before_a_pause_and_not_in_it(live: Driver) -> None:
     await live.add_pool(nodes=20)
     await live.add_job()
     await live.add_tasks("job", *["sleep 2"] * 400)
@@ -114,7 +114,7 @@ async def test_a_reset_empties_accounts_and_starts_another_epoch(stepped: Driver
     assert truth["accounts"] == {"demo": {"jobs": {}, "pools": {}}, "other": {"jobs": {}, "pools": {}}}
 
 
-async def test_counters_tell_requests_and_items_by_route_and_by_task_list(stepped: Driver) -> None:
+async def test_counters_count_requests_and_items_by_route_and_task_list(stepped: Driver) -> None:
     for job in ("one", "two"):
         await stepped.add_job(job)
         await stepped.add_tasks(job, "true", "true", "true")

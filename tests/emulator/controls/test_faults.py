@@ -19,7 +19,7 @@ async def _fault(driver: Driver, **fault: object) -> None:
     await driver.control("POST", "faults", fault)
 
 
-async def test_a_status_hits_as_often_as_told_where_the_glob_fits(stepped: Driver) -> None:
+async def test_a_fault_hits_matching_paths_as_often_as_requested(stepped: Driver) -> None:
     await stepped.add_job()
     await _fault(stepped, method="GET", path="/jobs/*/tasks", status=429, count=2, retryAfter=7)
     for _ in range(2):

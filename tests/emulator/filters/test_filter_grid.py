@@ -88,7 +88,7 @@ def _matches(row: Any, path: str, condition: str) -> bool:
 
 
 @pytest.mark.parametrize("resource", _PATHS)
-async def test_every_documented_filter_selects_what_it_says_and_any_other_is_refused(
+async def test_every_documented_filter_selects_its_rows_and_any_other_is_refused(
     stepped: Driver, resource: str
 ) -> None:
     documented = read_json("batch-rest/odata_filters.json")

@@ -116,7 +116,7 @@ def test_every_row_of_the_documentation_holds_and_there_are_no_others() -> None:
         " ",
     ],
 )
-def test_what_is_not_documented_is_refused(condition: str) -> None:
+def test_undocumented_filters_are_refused(condition: str) -> None:
     assert not _takes("tasks", condition)
 
 
@@ -137,6 +137,6 @@ def test_what_is_not_documented_is_refused(condition: str) -> None:
         ("id eq 'x' or id eq 'y' and state eq 'active' or id eq 'task'", True),
     ],
 )
-def test_words_have_no_case_and_what_is_absent_only_differs(condition: str, *, wanted: bool) -> None:
+def test_words_have_no_case_and_absent_values_only_differ(condition: str, *, wanted: bool) -> None:
     task = SimpleNamespace(id="Task", state="active", created=0, ended=None, exit_code=None, result=None)
     assert compile_filter(condition, LISTS["tasks"], fold).matches(task) is wanted

@@ -90,7 +90,7 @@ async def test_jobs_pools_and_nodes_have_filters_of_their_own(stepped: Driver) -
     assert (await stepped.call("GET", "/pools/beta/nodes", _filter="id eq 'x'")).status == 400
 
 
-async def test_select_leaves_what_it_names(stepped: Driver) -> None:
+async def test_select_limits_properties(stepped: Driver) -> None:
     await _finished(stepped)
     rows = await stepped.rows("/jobs/job/tasks", _select="id,state")
     assert {tuple(row) for row in rows} == {("id", "state")}
@@ -99,7 +99,7 @@ async def test_select_leaves_what_it_names(stepped: Driver) -> None:
 
 
 @pytest.mark.parametrize("names", ["id,nothing", "executionInfo/exitCode", "ID"])
-async def test_select_refuses_what_is_no_property(stepped: Driver, names: str) -> None:
+async def test_select_refuses_unknown_properties(stepped: Driver, names: str) -> None:
     await stepped.add_job()
     answer = await stepped.call("GET", "/jobs/job/tasks", _select=names)
     assert (answer.status, answer.code) == (400, "InvalidQueryParameterValue")

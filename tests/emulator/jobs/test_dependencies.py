@@ -61,7 +61,7 @@ async def test_a_failure_blocks_unless_its_exit_condition_satisfies(stepped: Dri
     assert (found["on-bad"], found["on-good"]) == ("active", "completed")
 
 
-async def test_what_was_ended_or_deleted_while_waiting_does_not_run(stepped: Driver) -> None:
+async def test_tasks_ended_or_deleted_while_waiting_do_not_run(stepped: Driver) -> None:
     await _job(stepped)
     for name in ("ended", "deleted"):
         await _add(stepped, name, dependsOn={"taskIds": ["first"]})
@@ -114,7 +114,7 @@ async def test_a_failed_task_does_to_its_job_what_its_exit_conditions_say(
     assert (job["state"], job["executionInfo"].get("terminateReason")) == (state, reason)
 
 
-async def test_a_job_is_replaced_with_defaults_for_what_is_left_out(stepped: Driver) -> None:
+async def test_a_replaced_job_has_defaults_for_missing_properties(stepped: Driver) -> None:
     await stepped.add_job(priority=5, metadata=[{"name": "a", "value": "b"}], maxParallelTasks=3)
     before = (await stepped.call("GET", "/jobs/job")).body
     assert (await stepped.call("PUT", "/jobs/job", {"poolInfo": before["poolInfo"], "priority": 7})).status == 200

@@ -48,7 +48,7 @@ def _names(rows: list[Any]) -> list[str]:
         ("python train.py", "", ""),
     ],
 )
-def test_a_command_line_writes_what_it_echoes(line: str, out: str, errors: str) -> None:
+def test_a_command_line_writes_its_echoes(line: str, out: str, errors: str) -> None:
     assert output_of(line) == (out, errors)
 
 
@@ -88,7 +88,7 @@ async def test_properties_are_headers_without_a_body(stepped: Driver) -> None:
     assert (await _read(stepped, f"{_FILES}/nothing", "HEAD"))[0] == 404
 
 
-async def test_windows_nodes_tell_when_files_were_made_and_no_modes(stepped: Driver) -> None:
+async def test_windows_files_have_creation_times_and_no_modes(stepped: Driver) -> None:
     machine = {"nodeAgentSKUId": "batch.node.windows amd64", "imageReference": {"offer": "windowsserver"}}
     await _ran(stepped, 'cmd /c "echo hi"', virtualMachineConfiguration=machine)
     properties = (await stepped.rows(_FILES))[0]["properties"]
@@ -100,7 +100,7 @@ async def test_windows_nodes_tell_when_files_were_made_and_no_modes(stepped: Dri
 
 
 @pytest.mark.parametrize(
-    ("asked", "part", "told"),
+    ("asked", "part", "shown"),
     [
         ("bytes=0-4", b"hello", "bytes 0-4/12"),
         ("bytes=6-", b"world\n", "bytes 6-11/12"),
@@ -109,12 +109,12 @@ async def test_windows_nodes_tell_when_files_were_made_and_no_modes(stepped: Dri
         ("bytes=11-11", b"\n", "bytes 11-11/12"),
     ],
 )
-async def test_a_part_of_a_file_is_had_by_its_range(stepped: Driver, asked: str, part: bytes, told: str) -> None:
+async def test_a_range_reads_a_part_of_a_file(stepped: Driver, asked: str, part: bytes, shown: str) -> None:
     await _ran(stepped)
     for header, status in (("Range", 206), ("ocp_range", 200)):
         found = await _read(stepped, f"{_FILES}/stdout.txt", **{header: asked})
         assert found[:2] == (status, part)
-        assert (found[2]["Content-Range"], found[2]["Content-Length"]) == (told, str(len(part)))
+        assert (found[2]["Content-Range"], found[2]["Content-Length"]) == (shown, str(len(part)))
 
 
 async def test_the_official_client_reads_files_and_parts_of_them(stepped: Driver, client: BatchClient) -> None:

@@ -70,7 +70,7 @@ async def test_tasks_need_not_wait_for_preparation(stepped: Driver) -> None:
     assert (await stepped.task())["state"] == "completed"
 
 
-async def test_what_the_list_and_the_ids_refuse(stepped: Driver) -> None:
+async def test_refused_preparation_requests(stepped: Driver) -> None:
     await stepped.add_job("plain")
     refused = await stepped.call("GET", "/jobs/plain/jobpreparationandreleasetaskstatus")
     assert (refused.status, refused.code) == (409, "JobPreparationTaskNotSpecified")

@@ -27,7 +27,7 @@ def test_lists_are_the_same_after_a_restart_with_their_etags(tmp_path: Path) -> 
     assert _lists(kept) == before
 
 
-def test_what_was_not_flushed_is_lost_as_a_whole(tmp_path: Path) -> None:
+def test_unflushed_changes_are_lost_as_a_whole(tmp_path: Path) -> None:
     kept = Kept(tmp_path)
     _busy(kept)
     kept.flush()
@@ -50,7 +50,7 @@ def test_running_tasks_end_after_a_restart_and_waiting_ones_follow(tmp_path: Pat
     assert {row["runningTaskSlotsCount"] for row in kept.rows("/pools/pool/nodes")} == {0}
 
 
-def test_what_was_due_meanwhile_happens_at_the_start_with_stamps_of_the_start(tmp_path: Path) -> None:
+def test_events_due_during_an_outage_happen_at_the_start_and_bear_its_time(tmp_path: Path) -> None:
     kept = Kept(tmp_path)
     _busy(kept, tasks=4)
     kept.flush()

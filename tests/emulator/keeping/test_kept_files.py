@@ -29,7 +29,7 @@ def test_a_deleted_job_with_many_tasks_is_cleared_away_piece_by_piece(
     assert {row[2] for row in kept.stored()} & {"task", "job"} == set()
 
 
-def test_a_torn_end_is_dropped_and_what_came_before_is_whole(tmp_path: Path) -> None:
+def test_a_torn_end_is_dropped_and_all_before_it_is_kept(tmp_path: Path) -> None:
     kept = Kept(tmp_path / "first")
     moments = [kept.stored()]
     _busy(kept)
@@ -64,7 +64,7 @@ def test_one_directory_serves_one_emulator_at_a_time(tmp_path: Path) -> None:
     Store(tmp_path).close()
 
 
-def test_another_format_and_a_foreign_file_are_told_apart(tmp_path: Path) -> None:
+def test_another_format_and_a_foreign_file_are_refused(tmp_path: Path) -> None:
     Store(tmp_path).close()
     file = tmp_path / "emulator.sqlite3"
     with sqlite3.connect(file) as database:

@@ -10,14 +10,14 @@ _NODES = {"vmSize": "standard_d2s_v5", "targetDedicatedNodes": 1}
 _AUTO = {"autoPoolSpecification": {"poolLifetimeOption": "jobschedule", "pool": _NODES}}
 
 
-def _must_be_whole(kept: Kept, what: object) -> None:
+def _must_be_whole(kept: Kept, context: object) -> None:
     """Asserts that the store is complete and a restart restores it, except plans whose subject was deleted."""
     kept.flush()
     stored = kept.stored()
-    assert stored == everything(kept.emulator), what
+    assert stored == everything(kept.emulator), context
     kept.restart()
-    assert everything(kept.emulator) == kept.stored(), what
-    assert {row[2] for row in stored ^ kept.stored()} <= {"happening"}, what
+    assert everything(kept.emulator) == kept.stored(), context
+    assert {row[2] for row in stored ^ kept.stored()} <= {"happening"}, context
 
 
 def test_schedules_go_on_with_their_next_job(tmp_path: Path) -> None:
@@ -152,7 +152,7 @@ def test_preparation_and_release_are_kept_step_by_step(tmp_path: Path) -> None:
     assert kept.rows("/jobs")[0]["state"] == "completed"
 
 
-def test_preparation_on_a_node_that_has_left_is_still_told(tmp_path: Path) -> None:
+def test_preparation_on_a_removed_node_is_still_listed(tmp_path: Path) -> None:
     kept = Kept(tmp_path)
     assert kept.call("POST", "/pools", _POOL)[0] == 201
     line = {"commandLine": "sleep 5"}

@@ -42,7 +42,7 @@ async def test_a_windows_nodes_own_extension_is_another(stepped: Driver) -> None
 
 
 @pytest.mark.parametrize("name", ["name", "publisher", "type"])
-async def test_an_extension_without_what_it_needs_is_refused(stepped: Driver, name: str) -> None:
+async def test_an_incomplete_extension_is_refused(stepped: Driver, name: str) -> None:
     machine = {"extensions": [{each: value for each, value in _EXTENSION.items() if each != name}]}
     answer = await stepped.call("POST", "/pools", {"id": "p", "vmSize": "s", "virtualMachineConfiguration": machine})
     assert (answer.status, answer.code) == (400, "MissingRequiredProperty")

@@ -124,7 +124,7 @@ async def test_disabling_leaves_the_size_and_lets_users_resize_again(stepped: Dr
     assert (await _pool(stepped))["currentDedicatedNodes"] == 3
 
 
-async def test_evaluating_changes_nothing_and_tells_all_variables(stepped: Driver) -> None:
+async def test_evaluating_changes_nothing_and_shows_all_variables(stepped: Driver) -> None:
     await _steady(stepped)
     await _enable(stepped, "$TargetDedicatedNodes=2")
     run = await _evaluate(stepped, "n = 3; $TargetDedicatedNodes = n")
@@ -138,7 +138,7 @@ async def test_evaluating_changes_nothing_and_tells_all_variables(stepped: Drive
     assert (await _pool(stepped))["targetDedicatedNodes"] == 2
 
 
-async def test_a_run_that_fails_is_told_and_changes_nothing(stepped: Driver) -> None:
+async def test_a_failed_run_is_reported_and_changes_nothing(stepped: Driver) -> None:
     await _steady(stepped, nodes=1)
     formula = "$TargetDedicatedNodes = avg($RunningTasks.GetSample(10 * TimeInterval_Minute, 70))"
     assert (await _enable(stepped, formula)).status == 200
@@ -183,7 +183,7 @@ async def test_samples_are_taken_every_thirty_seconds(stepped: Driver) -> None:
         assert run["error"]["code"] == "AutoScalingFormulaEvaluationError", wrong
 
 
-async def test_variables_count_what_lists_show(stepped: Driver) -> None:
+async def test_variables_agree_with_lists(stepped: Driver) -> None:
     await stepped.add_pool(nodes=2, targetLowPriorityNodes=1, taskSlotsPerNode=3)
     await stepped.advance(90)
     await stepped.add_job(usesTaskDependencies=True)
@@ -235,7 +235,7 @@ async def test_enabling_again_must_wait_half_a_minute_and_for_resizes(stepped: D
         ("x = avg($CPUPercent.GetSample(5))", "PT5M", 501, "NotImplemented"),
     ],
 )
-async def test_what_can_not_be_enabled_is_refused(
+async def test_invalid_autoscaling_is_refused(
     stepped: Driver, formula: str | None, interval: str | None, status: int, code: str
 ) -> None:
     await _steady(stepped)

@@ -166,7 +166,7 @@ def test_the_documented_example_by_the_time_of_day_gives_the_documented_results(
         (f"x = 1{'+1' * 4000}", "nested too deeply"),
     ],
 )
-def test_what_can_not_be_evaluated_changes_nothing_and_says_where(text: str, problem: str) -> None:
+def test_failed_evaluations_change_nothing_and_name_their_place(text: str, problem: str) -> None:
     outcome = _run(text, 2, 1)
     assert outcome.code == "AutoScalingFormulaEvaluationError"
     assert problem in outcome.problem
@@ -195,7 +195,7 @@ def test_what_can_not_be_evaluated_changes_nothing_and_says_where(text: str, pro
         ("x=1;" * 101, "More than 100 statements"),
     ],
 )
-def test_what_can_not_be_read_is_a_syntax_error_with_its_place(text: str, problem: str) -> None:
+def test_unreadable_formulas_are_syntax_errors(text: str, problem: str) -> None:
     with pytest.raises(SyntaxProblemError) as caught:
         _run(text)
     assert problem in str(caught.value)

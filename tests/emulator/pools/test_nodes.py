@@ -97,7 +97,7 @@ async def test_nodes_are_taken_out_and_the_targets_follow(stepped: Driver) -> No
     assert [row["id"] for row in await stepped.rows("/pools/pool/nodes")] == [second]
 
 
-async def test_a_stopped_resize_tells_what_was_not_reached(stepped: Driver) -> None:
+async def test_a_stopped_resize_has_an_error(stepped: Driver) -> None:
     await stepped.add_pool(nodes=3)
     assert (await stepped.call("POST", "/pools/pool/stopresize")).status == 202
     assert (await stepped.call("GET", "/pools/pool")).body["allocationState"] == "stopping"

@@ -86,7 +86,7 @@ async def test_the_official_client_signs_in_by_token(stepped: Driver) -> None:
         assert (await client.get_job("job", enforce_https=False)).id == "job"
 
 
-async def test_paths_and_queries_are_signed_as_documented_whatever_their_characters(stepped: Driver) -> None:
+async def test_paths_and_queries_with_special_characters_are_signed_as_documented(stepped: Driver) -> None:
     answer = await stepped.call("GET", f"/jobs/{quote('a:job-1', safe='')}")
     assert (answer.status, answer.code) == (404, "JobNotFound")
     answer = await stepped.call("GET", "/jobs", _filter="id eq 'a b+c%' or startswith(id, 'é')")

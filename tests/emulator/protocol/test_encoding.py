@@ -108,7 +108,7 @@ async def test_a_shared_key_signs_the_coding_and_the_length_on_the_wire(stepped:
         (gzip.compress(b" " * _MIB, mtime=0) + gzip.compress(b" "), "gzip", 413, "RequestBodyTooLarge"),
     ],
 )
-async def test_what_can_not_be_unpacked_is_refused(
+async def test_invalid_compression_is_refused(
     stepped: Driver, body: bytes, coding: str, status: int, code: str
 ) -> None:
     answer = await _post(stepped, "/jobs", body, Content_Encoding=coding)

@@ -63,7 +63,7 @@ async def test_a_job_goes_from_its_pool_to_its_counts(stepped: Driver, client: B
     assert (node_counts.dedicated.idle, node_counts.dedicated.total, node_counts.low_priority.total) == (3, 3, 0)
 
 
-async def test_names_are_the_same_whatever_their_case_and_keep_it(client: BatchClient) -> None:
+async def test_ids_are_case_insensitive_and_keep_their_case(client: BatchClient) -> None:
     await client.create_job(_job("Mixed-Case"))
     assert (await client.get_job("mIXED-cASE")).id == "Mixed-Case"
     with pytest.raises(ResourceExistsError) as caught:

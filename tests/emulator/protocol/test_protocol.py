@@ -68,7 +68,7 @@ async def test_stamps_have_up_to_seven_digits_and_no_trailing_zeros(emulator: Ru
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{0,6}[1-9])?Z", body["creationTime"])
 
 
-async def test_ids_are_equal_whatever_their_case_and_keep_theirs(emulator: Running) -> None:
+async def test_ids_are_case_insensitive_and_keep_their_case(emulator: Running) -> None:
     await add_job(emulator.batch, "Job-A")
     assert (await emulator.batch.get_job("JOB-a")).id == "Job-A"
     with pytest.raises(ResourceExistsError):
@@ -81,7 +81,7 @@ async def test_an_id_with_other_characters_is_refused(emulator: Running) -> None
     assert _code_of(caught.value) == "InvalidPropertyValue"
 
 
-async def test_what_is_missing_is_a_404_with_its_own_code(emulator: Running) -> None:
+async def test_a_missing_job_is_a_404_with_its_own_code(emulator: Running) -> None:
     with pytest.raises(ResourceNotFoundError) as caught:
         await emulator.batch.get_task("nope", "nope")
     assert _code_of(caught.value) == "JobNotFound"
@@ -135,7 +135,7 @@ async def test_a_query_that_makes_no_sense_is_a_400(emulator: Running, query: st
         ("creationTime lt DateTime'2001-01-01T00:00:00Z'", set()),
     ],
 )
-async def test_filters_find_what_they_say(emulator: Running, condition: str, expected: set[int]) -> None:
+async def test_filters_find_their_tasks(emulator: Running, condition: str, expected: set[int]) -> None:
     await add_job(emulator.batch)
     await add_tasks(emulator.batch, 10)
     found = {int(task.id[-1]) async for task in emulator.batch.list_tasks("job", filter=condition)}
@@ -166,14 +166,14 @@ async def test_odd_lists_are_whole_all_the_same(emulator: Running, knobs: dict[s
     assert sorted(seen) == [f"task-{number:05}" for number in range(25)]
 
 
-async def test_select_leaves_what_it_names(emulator: Running) -> None:
+async def test_select_limits_properties(emulator: Running) -> None:
     await add_job(emulator.batch)
     await add_tasks(emulator.batch, 1)
     _, body, _ = await emulator.get(f"/jobs/job/tasks?{_VERSION}&$select=id,state")
     assert body["value"] == [{"id": "task-00000", "state": "active"}]
 
 
-async def test_a_collection_tells_of_each_task_and_takes_no_more_than_a_hundred(emulator: Running) -> None:
+async def test_a_collection_reports_each_task_and_takes_at_most_a_hundred(emulator: Running) -> None:
     await add_job(emulator.batch)
     await add_tasks(emulator.batch, 1)
     rows = [models.BatchTaskCreateOptions(id=name, command_line="true") for name in ("new", "task-00000", "bad id")]
@@ -206,7 +206,7 @@ async def test_a_reset_and_a_truncated_answer_look_like_a_broken_network(emulato
     assert (await emulator.get(f"/pools?{_VERSION}"))[0] == 200
 
 
-async def test_controls_say_what_they_did_not_understand(emulator: Running) -> None:
+async def test_controls_name_unknown_settings(emulator: Running) -> None:
     for name, body in (("clock", {"pause": 1}), ("faults", {"when": 1}), ("settings", {"colour": 1})):
         status, answer = await emulator.control("POST", name, body)
         assert status == 400

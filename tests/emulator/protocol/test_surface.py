@@ -71,13 +71,13 @@ async def test_headers_are_those_of_the_service(stepped: Driver) -> None:
         ([], "InvalidRequestBody"),
     ],
 )
-async def test_a_wrong_job_is_refused_by_what_is_wrong(stepped: Driver, body: object, code: str) -> None:
+async def test_a_wrong_job_is_refused_with_its_code(stepped: Driver, body: object, code: str) -> None:
     answer = await stepped.call("POST", "/jobs", body)
     assert (answer.status, answer.code) == (400, code)
     assert await stepped.rows("/jobs") == []
 
 
-async def test_what_the_emulator_does_not_pretend_to_is_501(stepped: Driver) -> None:
+async def test_unsupported_features_are_501(stepped: Driver) -> None:
     await stepped.add_job()
     tasks = {"value": [{"id": "t", "commandLine": "true", "multiInstanceSettings": {"numberOfInstances": 2}}]}
     for path, body in (
@@ -91,7 +91,7 @@ async def test_what_the_emulator_does_not_pretend_to_is_501(stepped: Driver) -> 
     assert (await stepped.call("GET", "/jobs", _expand="all")).status == 400
 
 
-async def test_a_collection_tells_of_each_task_by_itself(stepped: Driver) -> None:
+async def test_a_collection_reports_each_task(stepped: Driver) -> None:
     await stepped.add_job()
     good = {"id": "good", "commandLine": "true"}
     rows = [good, {"id": "GOOD", "commandLine": "true"}, {"id": "b c", "commandLine": "true"}, {"id": "idle"}]

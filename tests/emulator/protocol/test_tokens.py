@@ -113,7 +113,7 @@ async def test_no_other_signature_is_accepted(guarded: Driver) -> None:
         assert (answer.status, answer.code) == (401, "AuthenticationFailed"), token
 
 
-def test_keys_are_read_by_what_they_are(tmp_path: Path) -> None:
+def test_keys_are_read_by_their_kind(tmp_path: Path) -> None:
     path = tmp_path / "key"
     path.write_text(_SECRET)
     read_token_key(path).check(jwt.encode(_claims(), _SECRET, "HS256"))
@@ -123,7 +123,7 @@ def test_keys_are_read_by_what_they_are(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["short", "-----BEGIN PUBLIC KEY-----\nnothing\n-----END PUBLIC KEY-----"])
-def test_what_is_no_key_is_refused_in_words(tmp_path: Path, text: str) -> None:
+def test_invalid_keys_are_refused_in_words(tmp_path: Path, text: str) -> None:
     path = tmp_path / "key"
     path.write_text(text)
     with pytest.raises(ValueError, match="key"):

@@ -23,7 +23,7 @@ async def test_every_known_version_is_answered(stepped: Driver, version: str) ->
     assert ("deallocated" in counts) == (version >= "2024-07")
 
 
-async def test_what_a_version_does_not_have_is_refused_in_it(stepped: Driver) -> None:
+async def test_properties_of_another_version_are_refused(stepped: Driver) -> None:
     body: Any = {"id": "p", "vmSize": "s", "certificateReferences": [], "targetNodeCommunicationMode": "simplified"}
     now = await stepped.call("POST", "/pools", body)
     assert (now.status, now.code) == (400, "UnsupportedProperty")

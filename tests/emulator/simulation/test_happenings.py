@@ -28,7 +28,7 @@ async def _listed(driver: Driver, job: str = "job") -> dict[str, int]:
     return {**counts, **ended, "total": len(rows)}
 
 
-async def test_the_truth_is_what_lists_show_at_every_step(stepped: Driver) -> None:
+async def test_the_truth_agrees_with_lists_at_every_step(stepped: Driver) -> None:
     await stepped.control("POST", "settings", {"preemptionSeconds": 150.0, "nodeLossSeconds": 400.0})
     await stepped.add_pool(nodes=3, taskSlotsPerNode=3, targetLowPriorityNodes=3)
     await stepped.add_job(constraints={"maxTaskRetryCount": 1})
@@ -61,11 +61,11 @@ async def test_the_same_seed_makes_the_same_happen(stepped: Driver) -> None:
         await stepped.add_pool(nodes=2, targetLowPriorityNodes=4, taskSlotsPerNode=2)
         await stepped.add_job()
         await stepped.add_tasks("job", *["exit 0"] * 100)
-        told = []
+        truths = []
         for _ in range(12):
             await stepped.advance(20)
-            told.append(await _truth(stepped))
-        return told
+            truths.append(await _truth(stepped))
+        return truths
 
     assert await story() == await story()
 
@@ -189,7 +189,7 @@ async def test_tasks_wait_for_a_pool_that_comes_later(stepped: Driver) -> None:
     assert (await stepped.task())["state"] == "completed"
 
 
-async def test_slots_bound_what_runs_at_once_and_priority_says_what_comes_first(stepped: Driver) -> None:
+async def test_slots_bound_running_tasks_and_priority_sets_their_order(stepped: Driver) -> None:
     await stepped.add_pool(nodes=2, taskSlotsPerNode=4)
     await stepped.add_job("low")
     await stepped.add_job("high", priority=100)
@@ -240,15 +240,19 @@ async def test_a_smaller_pool_requeues_and_counts_it(stepped: Driver) -> None:
 
 async def test_disabling_waits_requeues_or_terminates(stepped: Driver) -> None:
     await stepped.add_pool(nodes=3)
-    for what in ("wait", "requeue", "terminate"):
-        await stepped.add_job(what)
-        await stepped.add_tasks(what, "sleep 500")
+    for disposal in ("wait", "requeue", "terminate"):
+        await stepped.add_job(disposal)
+        await stepped.add_tasks(disposal, "sleep 500")
     await stepped.advance(100)
-    for what in ("wait", "requeue", "terminate"):
-        await stepped.call("POST", f"/jobs/{what}/disable", {"disableTasks": what})
+    for disposal in ("wait", "requeue", "terminate"):
+        await stepped.call("POST", f"/jobs/{disposal}/disable", {"disableTasks": disposal})
     await stepped.advance(30)
     jobs = (await _truth(stepped))["jobs"]
-    assert [jobs[what]["state"] for what in ("wait", "requeue", "terminate")] == ["disabling", "disabled", "disabled"]
+    assert [jobs[disposal]["state"] for disposal in ("wait", "requeue", "terminate")] == [
+        "disabling",
+        "disabled",
+        "disabled",
+    ]
     assert (jobs["wait"]["running"], jobs["requeue"]["active"], jobs["terminate"]["failed"]) == (1, 1, 1)
     assert (await stepped.task(job="requeue"))["executionInfo"]["requeueCount"] == 1
     await stepped.advance(1000)
@@ -299,7 +303,7 @@ async def test_a_job_created_again_is_another(stepped: Driver) -> None:
     assert await stepped.rows("/jobs/job/tasks") == []
 
 
-async def test_task_counts_lag_as_told_and_arrive(stepped: Driver) -> None:
+async def test_task_counts_lag_as_set_and_arrive(stepped: Driver) -> None:
     await stepped.control("POST", "settings", {"countLagSeconds": 30.0})
     await stepped.add_job()
     await stepped.add_tasks("job", *["true"] * 7)
@@ -314,7 +318,7 @@ async def test_task_counts_lag_as_told_and_arrive(stepped: Driver) -> None:
     assert await active() == 7
 
 
-async def test_node_counts_lag_as_told_and_arrive(stepped: Driver) -> None:
+async def test_node_counts_lag_as_set_and_arrive(stepped: Driver) -> None:
     await stepped.control("POST", "settings", {"nodeCountLagSeconds": 30.0})
     await stepped.add_pool(nodes=2)
 
@@ -360,7 +364,7 @@ async def test_a_task_that_runs_longer_than_its_limit_is_ended_as_failed_and_ret
     assert (short["result"], short["retryCount"], free["result"]) == ("success", 0, "success")
 
 
-async def test_a_limit_that_is_no_duration_is_refused_wherever_it_is_sent(stepped: Driver) -> None:
+async def test_a_limit_that_is_no_duration_is_refused_everywhere(stepped: Driver) -> None:
     await stepped.add_job()
     limit = {"constraints": {"maxWallClockTime": "1 hour"}}
     task = {"id": "t", "commandLine": "true", **limit}

@@ -115,7 +115,7 @@ async def test_a_late_report_shows_later_under_its_old_stamp(emulator: Running) 
     assert (datetime.fromisoformat(clock["time"]) - task.state_transition_time).total_seconds() > 90
 
 
-async def test_counts_lag_by_as_much_as_they_are_told_to(emulator: Running) -> None:
+async def test_task_counts_lag_by_the_set_delay(emulator: Running) -> None:
     await add_job(emulator.batch)
     await emulator.control("POST", "settings", {"countLagSeconds": 30.0})
     await add_tasks(emulator.batch, 5)
@@ -140,7 +140,7 @@ async def test_the_truth_equals_lists_and_counts_all_the_way(emulator: Running) 
         assert (counts.succeeded, counts.failed) == (truth["succeeded"], truth["failed"])
 
 
-async def test_a_delta_by_time_returns_what_changed_and_nothing_else(emulator: Running) -> None:
+async def test_a_delta_by_time_returns_changed_tasks_only(emulator: Running) -> None:
     await add_pool(emulator.batch)
     await add_job(emulator.batch)
     await add_tasks(emulator.batch, 30)

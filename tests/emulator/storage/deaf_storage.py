@@ -39,11 +39,11 @@ class DeafStorage:
             request.method, url, data=sent or None, headers=headers, skip_auto_headers=("Content-Type",)
         ) as response:
             body = await response.read()
-            told = {name: value for name, value in response.headers.items() if name not in _OF_THE_WAY}
+            passed_on = {name: value for name, value in response.headers.items() if name not in _OF_THE_WAY}
             if self.unheard and is_append and response.status < 400:
                 self.unheard -= 1
                 return web.Response(status=500)
-            return web.Response(status=response.status, body=body, headers=told)
+            return web.Response(status=response.status, body=body, headers=passed_on)
 
 
 @asynccontextmanager

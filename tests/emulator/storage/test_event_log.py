@@ -34,7 +34,7 @@ def records(container: ContainerClient) -> dict[str, list[dict[str, Any]]]:
     return {name: [json.loads(line) for line in found] for name, found in lines.items()}
 
 
-async def test_whatever_happens_is_told_in_the_shapes_that_are_documented(stepped: Driver) -> None:
+async def test_every_event_is_logged_in_its_documented_shape(stepped: Driver) -> None:
     stepped.emulator.log_events()
     log = stepped.emulator.logs[0]
     await stepped.add_pool(nodes=2)
@@ -82,11 +82,11 @@ async def test_logs_are_written_by_the_hour_and_some_records_again(
     assert list(found) == [f"{RESOURCE}/y=2026/m=01/d=05/h=08/m=00/PT1H.json"]
     log = stepped.emulator.logs[0]
     (written,) = found.values()
-    told = Counter(json.dumps([one["operationName"], one["properties"]], sort_keys=True) for one in written)
-    assert len(told) == sum(log.recorded.values())
-    assert 0.01 < log.repeated / len(told) < 0.06
-    assert sum(told.values()) == len(told) + log.repeated
-    assert len({one["time"] for one in written}) > len(told) / 2
+    counted = Counter(json.dumps([one["operationName"], one["properties"]], sort_keys=True) for one in written)
+    assert len(counted) == sum(log.recorded.values())
+    assert 0.01 < log.repeated / len(counted) < 0.06
+    assert sum(counted.values()) == len(counted) + log.repeated
+    assert len({one["time"] for one in written}) > len(counted) / 2
     assert (await stepped.control("GET", "log"))["demo"] == {
         "told": dict(sorted(log.recorded.items())),
         "repeated": log.repeated,
@@ -94,7 +94,7 @@ async def test_logs_are_written_by_the_hour_and_some_records_again(
     }
 
 
-async def test_what_cannot_be_written_waits(
+async def test_unwritable_records_wait(
     stepped: Driver, azurite: StorageAddresses, container: ContainerClient, capsys: pytest.CaptureFixture[str]
 ) -> None:
     broken = azurite.connection_string.replace(str(azurite.blob_port), "1")
@@ -108,7 +108,7 @@ async def test_what_cannot_be_written_waits(
     assert [one["operationName"] for one in written] == ["PoolCreateEvent"]
 
 
-async def test_what_storage_took_and_called_failed_is_not_written_twice(
+async def test_records_stored_despite_an_error_are_not_written_twice(
     stepped: Driver, azurite: StorageAddresses, container: ContainerClient
 ) -> None:
     async with (
@@ -125,7 +125,7 @@ async def test_what_storage_took_and_called_failed_is_not_written_twice(
     assert [one["properties"]["id"] for one in written] == ["first", "second", "third"]
 
 
-async def test_what_is_being_written_when_the_writer_is_closed_is_written(
+async def test_a_write_under_way_completes_when_the_writer_closes(
     stepped: Driver, azurite: StorageAddresses, container: ContainerClient
 ) -> None:
     async with (

@@ -74,9 +74,12 @@ async def test_a_node_writes_as_an_agent_of_tes_does(
         assert not re.search(rb"[&<>]|\.0[,}]", text)
     first, *rest = batches(stored)
     assert all(record["tags"][ONCE] == "once" for record in first)
-    told = {record["name"]: record["fields"] for record in first}
-    assert told["batch_agent_data"]["batch_vm_name"] == node
-    assert (told["imds_metadata"]["vm_size"], told["vm_lscpu_metadata"]["CPUs"]) == ("standard_nc24ads_a100_v4", 24)
+    startup = {record["name"]: record["fields"] for record in first}
+    assert startup["batch_agent_data"]["batch_vm_name"] == node
+    assert (startup["imds_metadata"]["vm_size"], startup["vm_lscpu_metadata"]["CPUs"]) == (
+        "standard_nc24ads_a100_v4",
+        24,
+    )
     assert not any(ONCE in record["tags"] for batch in rest for record in batch)
     apart = {"cpu": 5, "mem": 5, "net": 5, "nvidia_smi": 5, "agg.cpu": 15, "swap": 60, "system": 60, "processes": 60}
     for measurement, seconds in apart.items():
@@ -87,7 +90,7 @@ async def test_a_node_writes_as_an_agent_of_tes_does(
     assert sum(usage.values()) == pytest.approx(100)
 
 
-async def test_what_nodes_do_shows_in_what_they_measure(
+async def test_measurements_show_the_work_of_nodes(
     stepped: Driver, writer: TelemetryWriter, container: ContainerClient
 ) -> None:
     await stepped.add_pool(nodes=2, startTask={"commandLine": "sleep 60", "waitForSuccess": True})
@@ -113,17 +116,17 @@ async def test_what_nodes_do_shows_in_what_they_measure(
     assert received[-1] > samples(idle, "net", "bytes_recv")[-1][1] + 50_000_000
 
 
-async def test_the_emulator_says_what_it_wrote(
+async def test_written_telemetry_is_reported(
     stepped: Driver, writer: TelemetryWriter, container: ContainerClient
 ) -> None:
     await stepped.add_pool(nodes=2)
     await stepped.advance(200)
     await writer.flush()
-    told = (await stepped.control("GET", "telemetry"))["demo"]
-    assert (told["glimpsesLost"], told["nodesBeyond"], told["blocksLost"]) == (0, 0, 0)
+    reported = (await stepped.control("GET", "telemetry"))["demo"]
+    assert (reported["glimpsesLost"], reported["nodesBeyond"], reported["blocksLost"]) == (0, 0, 0)
     found = blobs(container)
-    assert found.keys() == {node["blob"] for node in told["nodes"].values()}
-    for node in told["nodes"].values():
+    assert found.keys() == {node["blob"] for node in reported["nodes"].values()}
+    for node in reported["nodes"].values():
         stored = found[node["blob"]]
         assert (node["bytes"], node["blocks"], node["lives"]) == (len(stored), len(frames(stored)), 1)
         assert node["records"] == sum(map(len, batches(stored)))
@@ -133,7 +136,7 @@ async def test_the_emulator_says_what_it_wrote(
         assert node["growth"]["net.bytes_recv"] == received[-1] - received[0] > 0
 
 
-async def test_a_node_that_is_taken_away_loses_what_it_had_not_written_and_begins_anew(
+async def test_a_preempted_node_loses_its_unwritten_samples_and_begins_anew(
     stepped: Driver, writer: TelemetryWriter, container: ContainerClient
 ) -> None:
     await stepped.control("POST", "settings", {"preemptionSeconds": 200})
@@ -153,14 +156,17 @@ async def test_a_node_that_is_taken_away_loses_what_it_had_not_written_and_begin
     ((_, stored),) = blobs(container).items()
     begun = [batch for batch in batches(stored) if ONCE in batch[0]["tags"]]
     assert len(begun) == 2
-    (told,) = (await stepped.control("GET", "telemetry"))["demo"]["nodes"].values()
+    (reported,) = (await stepped.control("GET", "telemetry"))["demo"]["nodes"].values()
     received = [value for _, value in samples(stored, "net", "bytes_recv")]
     first, second = received[: len(before)], received[len(before) :]
     assert second[0] < first[-1]
-    assert (told["lives"], told["growth"]["net.bytes_recv"]) == (2, first[-1] - first[0] + second[-1] - second[0])
+    assert (reported["lives"], reported["growth"]["net.bytes_recv"]) == (
+        2,
+        first[-1] - first[0] + second[-1] - second[0],
+    )
 
 
-async def test_a_node_that_is_told_to_go_writes_all_it_has(
+async def test_a_rebooted_node_writes_all_it_has(
     stepped: Driver, writer: TelemetryWriter, container: ContainerClient
 ) -> None:
     await stepped.add_pool(nodes=1)
@@ -177,8 +183,8 @@ async def test_a_node_that_is_told_to_go_writes_all_it_has(
 def test_a_life_whose_end_nobody_saw_is_not_mixed_with_the_next() -> None:
     packer = Packer("demo", "1", 5)
     lives = [Origin("pool", "node", life, machine_of("d2s"), False, "10.0.0.4", 0, 0) for life in (1, 2)]
-    told = [packer.pack([NodeSample(life, 0, at, False, ())]) for at, life in enumerate(lives)]
-    assert [ONCE in blocks[0].records[0]["tags"] for blocks in told] == [True, True]
+    packed = [packer.pack([NodeSample(life, 0, at, False, ())]) for at, life in enumerate(lives)]
+    assert [ONCE in blocks[0].records[0]["tags"] for blocks in packed] == [True, True]
 
 
 async def test_the_same_seed_measures_the_same() -> None:
@@ -214,7 +220,7 @@ async def test_environments_hold_secrets_for_others_to_leave_out(
     assert hidden.items() < variables.items()
 
 
-async def test_what_storage_does_not_take_waits_until_it_does(
+async def test_blocks_wait_until_storage_takes_them(
     stepped: Driver, azurite: StorageAddresses, container: ContainerClient, capsys: pytest.CaptureFixture[str]
 ) -> None:
     async def pass_on(reader: asyncio.StreamReader, answers: asyncio.StreamWriter) -> None:
@@ -249,7 +255,7 @@ async def test_what_storage_does_not_take_waits_until_it_does(
     assert stamps[-1] >= stepped.emulator.clock.now // 10_000 - 5_000
 
 
-async def test_what_is_being_packed_when_the_writer_is_closed_is_written(
+async def test_blocks_being_packed_when_the_writer_is_closed_are_written(
     stepped: Driver, azurite: StorageAddresses, container: ContainerClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pack, begun = Packer.pack, threading.Event()
@@ -279,15 +285,15 @@ async def test_an_outage_that_lasts_leaves_a_gap_and_says_so(
         await stepped.add_pool(nodes=1)
         await stepped.advance(200)
         await writer.flush()
-        told = (await stepped.control("GET", "telemetry"))["demo"]
+        reported = (await stepped.control("GET", "telemetry"))["demo"]
         (waiting,) = writer._desks["demo"].waiting.values()
     assert waiting[-1].records[-1]["timestamp"] > stepped.emulator.clock.now // 10_000 - 20_000
-    assert told["blocksLost"] > 3
-    assert told["nodes"] == {}
+    assert reported["blocksLost"] > 3
+    assert reported["nodes"] == {}
     assert "Some telemetry of nodes is lost" in capsys.readouterr().err
 
 
-async def test_more_nodes_than_the_emulator_measures_are_told(
+async def test_unmeasured_nodes_are_reported(
     stepped: Driver, writer: TelemetryWriter, container: ContainerClient, capsys: pytest.CaptureFixture[str]
 ) -> None:
     await stepped.add_pool(nodes=MOST_NODES + 6)
@@ -317,8 +323,8 @@ async def test_after_a_reset_telemetry_begins_anew(stepped: Driver, writer: Tele
         await stepped.add_pool(nodes=nodes)
         await stepped.advance(60)
         await writer.flush()
-        told = (await stepped.control("GET", "telemetry"))["demo"]["nodes"]
-        assert [node["lives"] for node in told.values()] == [1] * nodes
+        reported = (await stepped.control("GET", "telemetry"))["demo"]["nodes"]
+        assert [node["lives"] for node in reported.values()] == [1] * nodes
         await stepped.control("POST", "reset")
 
 
