@@ -38,8 +38,8 @@ def blob_name(hour: int = 12, account: str = "DEMO") -> str:
 def record(task: str, at: datetime = NOON, **more: Any) -> bytes:
     """Returns the line of a task that started."""
     properties = {"jobId": "job", "id": task, "nodeInfo": {"poolId": "pool", "nodeId": "n1"}}
-    told = {"time": f"{at:%Y-%m-%dT%H:%M:%S}.0000000Z", "resourceId": RESOURCE, "operationName": "TaskStartEvent"}
-    return json.dumps({**told, "properties": properties, **more}).encode() + b"\n"
+    envelope = {"time": f"{at:%Y-%m-%dT%H:%M:%S}.0000000Z", "resourceId": RESOURCE, "operationName": "TaskStartEvent"}
+    return json.dumps({**envelope, "properties": properties, **more}).encode() + b"\n"
 
 
 class TestClock:

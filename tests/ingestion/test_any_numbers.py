@@ -44,7 +44,7 @@ FIELDS = [
 @st.composite
 def batches(draw: st.DrawFn) -> bytes:
     """Draws a line of JSON with records of several kinds, with numbers of any kind."""
-    told = [
+    drawn = [
         (name, {field: draw(SENT) for kind, field in FIELDS if kind == name})
         for name in draw(st.lists(st.sampled_from([kind for kind, _ in FIELDS]), min_size=1, max_size=6))
     ]
@@ -56,7 +56,7 @@ def batches(draw: st.DrawFn) -> bytes:
             "fields": fields | {"name": "sda", "type": "disk"},
             "timestamp": STAMP + number,
         }
-        for number, (name, fields) in enumerate(told * 2)
+        for number, (name, fields) in enumerate(drawn * 2)
     ]
     return json.dumps({"metrics": metrics}).encode() + b"\n"
 
@@ -80,7 +80,7 @@ def steps_of(body: bytes, context: Context = CONTEXT) -> Steps:
 
 
 @given(batches() | LINES)
-def test_what_nodes_send_can_be_written_and_read_back(body: bytes) -> None:
+def test_sent_numbers_can_be_written_and_read_back(body: bytes) -> None:
     found = steps_of(body)
     assert found.consumed == len(body)
     telemetry.state_row("p", telemetry.BlobState(), found.packed, found.left_out)
@@ -97,7 +97,7 @@ def test_what_nodes_send_can_be_written_and_read_back(body: bytes) -> None:
 
 
 @given(st.recursive(NUMBERS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3)))
-def test_what_the_service_logs_can_be_written_and_read_back_or_is_refused(value: Any) -> None:
+def test_logged_values_can_be_written_and_read_back_or_are_refused(value: Any) -> None:
     with suppress(RecordError):
         found = parse_event(record("a", properties={"id": "a", "more": value}))
         ((_, row),) = events.chunk_rows("demo", "source", [found])

@@ -20,16 +20,16 @@ async def test_a_container_that_may_not_be_listed_is_a_problem_from_the_first_da
         host.container._client = stranger
         with pytest.raises(BlobError):
             await host.run()
-    told = await rig.entries.load_sweep("demo")
-    assert told
-    problem = IngestionReport("demo", "logs", told, Totals()).problem(rig.clock.time)
+    sweep = await rig.entries.load_sweep("demo")
+    assert sweep
+    problem = IngestionReport("demo", "logs", sweep, Totals()).problem(rig.clock.time)
     assert problem
     assert problem.startswith("Blob Storage didn't list")
     host.container._client = allowed
     await host.run()
-    told = await rig.entries.load_sweep("demo")
-    assert told
-    assert told.problems == ()
+    sweep = await rig.entries.load_sweep("demo")
+    assert sweep
+    assert sweep.problems == ()
 
 
 async def test_of_blobs_that_are_gone_no_host_remembers_anything(rig: Rig) -> None:
@@ -46,7 +46,7 @@ async def test_of_blobs_that_are_gone_no_host_remembers_anything(rig: Rig) -> No
 
 
 @pytest.mark.parametrize("anew", [False, True])
-async def test_where_all_logs_are_gone_it_is_told_that_there_are_none(rig: Rig, *, anew: bool) -> None:
+async def test_a_sweep_after_all_logs_are_gone_counts_none(rig: Rig, *, anew: bool) -> None:
     host = await rig.host()
     await rig.append(record("a"))
     await host.run()
@@ -55,13 +55,13 @@ async def test_where_all_logs_are_gone_it_is_told_that_there_are_none(rig: Rig, 
     await rig.blob().delete_blob()
     rig.clock.time += timedelta(hours=1)
     await host.run()
-    told = await rig.entries.load_sweep("demo")
+    after = await rig.entries.load_sweep("demo")
     assert before
-    assert told
-    assert (before.blobs, told.blobs, told.at) == (1, 0, rig.clock.time)
+    assert after
+    assert (before.blobs, after.blobs, after.at) == (1, 0, rig.clock.time)
 
 
-async def test_of_a_blob_that_has_no_turn_what_was_read_before_is_not_behind(rig: Rig) -> None:
+async def test_a_blob_without_a_turn_lags_by_its_unread_bytes_only(rig: Rig) -> None:
     await rig.append(record("a"), record("b"))
     await (await rig.host()).run()
     await rig.append(record("c"))
@@ -71,30 +71,28 @@ async def test_of_a_blob_that_has_no_turn_what_was_read_before_is_not_behind(rig
     assert (sweep.behind_blobs, sweep.behind_bytes) == (1, len(record("c")))
 
 
-async def test_blobs_are_told_of_when_all_are_listed_however_many_sweeps_that_takes(
+async def test_blobs_are_counted_once_all_are_listed_even_after_several_sweeps(
     rig: Rig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(blobs, "_PAGE", 1)
     host = await rig.host()
     for hour in (10, 11, 12):
         await rig.append(record(f"at-{hour}"), name=blob_name(hour))
-    told = []
+    sweeps = []
     for _ in range(5):
         await host.sweep.run(timedelta(0))
         rig.clock.time += timedelta(minutes=1)
-        told.append(await rig.entries.load_sweep("demo"))
-    assert told[:2] == [None, None]
-    assert [(one.blobs, one.behind_blobs) for one in told[2:] if one] == [(3, 3)] * 3
-    assert told[4]
-    assert told[4].at == rig.clock.time - timedelta(minutes=1)
+        sweeps.append(await rig.entries.load_sweep("demo"))
+    assert sweeps[:2] == [None, None]
+    assert [(one.blobs, one.behind_blobs) for one in sweeps[2:] if one] == [(3, 3)] * 3
+    assert sweeps[4]
+    assert sweeps[4].at == rig.clock.time - timedelta(minutes=1)
     await host.run()
     assert await rig.tasks() == ["at-10", "at-11", "at-12"]
 
 
 @pytest.mark.parametrize(("accounts", "most"), [(1, 2), (5, 4)])
-async def test_what_grows_all_the_time_keeps_no_old_blob_and_no_account_waiting(
-    rig: Rig, accounts: int, most: int
-) -> None:
+async def test_growing_blobs_keep_no_old_blob_and_no_account_waiting(rig: Rig, accounts: int, most: int) -> None:
     keys = ["demo", *(f"other{number}" for number in range(1, accounts))]
     rig.accounts = [replace(ACCOUNT, id=key, key=key, name=key) for key in keys]
     growing, old = [[blob_name(hour, key.upper()) for hour in hours for key in keys] for hours in ((9, 10), (11,))]
@@ -122,7 +120,7 @@ def timed_by_readings(host: Host) -> list[str]:
     return read
 
 
-async def test_where_it_cannot_be_told_of_one_account_it_is_told_of_the_others(rig: Rig) -> None:
+async def test_a_sweep_that_is_not_saved_for_one_account_is_saved_for_others(rig: Rig) -> None:
     other = replace(ACCOUNT, id="other", key="other", name="other")
     rig.accounts = [ACCOUNT, other]
     for account in ("DEMO", "OTHER"):

@@ -41,7 +41,7 @@ def made_at_once(host: Host) -> None:
     host.container.pages, host.container.look = alike, looked_at  # type: ignore[method-assign]
 
 
-async def test_what_is_appended_is_taken_in_once(rig: Rig) -> None:
+async def test_appended_events_are_ingested_once(rig: Rig) -> None:
     host = await rig.host()
     await rig.append(record("a"), record("b"))
     await host.run()
@@ -85,7 +85,7 @@ async def test_a_line_that_is_being_written_waits_for_its_end(rig: Rig) -> None:
     assert await totals(rig) == (2, 2, 0, 0)
 
 
-async def test_what_is_kept_of_logs_of_many_gibibytes_is_stored(rig: Rig) -> None:
+async def test_positions_of_many_gibibytes_are_stored(rig: Rig) -> None:
     far, blob = 5 << 30, SeenBlob(blob_name(), NOON, NOON, size=6 << 30, etag="1")
     places, key = PlaceStore(rig.tables), place_key("demo", "blob")
     stored = await places.load(key)
@@ -102,7 +102,7 @@ async def test_what_is_kept_of_logs_of_many_gibibytes_is_stored(rig: Rig) -> Non
     assert [one.refusal.offset for one in await rig.refused()] == [far]
 
 
-async def test_what_is_appended_is_fetched_once_though_its_end_is_half_a_line(rig: Rig) -> None:
+async def test_appended_bytes_are_fetched_once_except_half_a_line(rig: Rig) -> None:
     host, whole = await rig.host(), record("a") + record("b")
     await rig.append(whole[:-9])
     await host.run()
@@ -172,7 +172,7 @@ async def test_a_blob_that_was_made_anew_is_read_from_its_start(rig: Rig, lines:
     assert await rig.tasks() == sorted([*expected, "later"])
 
 
-async def test_what_was_read_to_its_end_is_fetched_again_only_where_something_else_was_changed(rig: Rig) -> None:
+async def test_a_blob_that_changed_without_growth_is_fetched_once_to_check_its_end(rig: Rig) -> None:
     host = await rig.host()
     await rig.append(record("a"))
     for _ in range(2):
@@ -185,7 +185,7 @@ async def test_what_was_read_to_its_end_is_fetched_again_only_where_something_el
     assert await totals(rig) == (1, 1, 0, 0)
 
 
-def test_fewer_blocks_tell_that_a_blob_was_made_anew() -> None:
+def test_fewer_blocks_show_that_a_blob_was_replaced() -> None:
     seen = SeenBlob("a", NOON, NOON, size=100, etag="1", blocks=2)
     assert Place(offset=50, blocks=3).is_past(seen)
     assert Place(offset=101, blocks=2).is_past(seen)
@@ -286,7 +286,7 @@ async def test_a_blob_that_cannot_be_read_blocks_no_other(rig: Rig) -> None:
     assert await rig.tasks() == ["at-10", "at-11", "at-12"]
 
 
-async def test_what_does_not_fit_into_a_sweep_is_read_by_the_next(rig: Rig) -> None:
+async def test_records_beyond_one_sweep_are_read_by_the_next(rig: Rig) -> None:
     host = await rig.host()
     many = [record(f"t-{number:05}", NOON + timedelta(seconds=number)) for number in range(9000)]
     await rig.append(b"".join(many))
@@ -306,7 +306,7 @@ async def test_blobs_of_other_accounts_and_other_kinds_are_left_alone(rig: Rig) 
     assert host.container.fetched == 0
 
 
-async def test_old_blobs_are_left_alone_and_what_is_past_its_time_goes_for_good(rig: Rig) -> None:
+async def test_old_blobs_are_left_alone_and_expired_rows_go_for_good(rig: Rig) -> None:
     host = await rig.host()
     await rig.append(record("a"), b"nonsense\n")
     await host.run()

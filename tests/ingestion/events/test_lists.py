@@ -56,7 +56,7 @@ async def test_each_event_is_on_one_page_the_latest_first(rig: Rig, most: int, m
     assert part == [("t5", times[5]), ("t4", times[4])]
 
 
-async def test_what_is_past_its_time_is_not_shown_though_it_is_still_there(rig: Rig) -> None:
+async def test_expired_events_are_hidden_before_they_are_deleted(rig: Rig) -> None:
     rig.clock.time = NOON + timedelta(days=1)
     await rig.append(record("old", NOON - timedelta(days=3)), record("new"))
     await (await rig.host()).run()
@@ -79,7 +79,7 @@ async def test_a_kind_is_found_behind_any_number_of_others_and_only_within_the_t
     assert not await asked.has_kind("demo", "xx", EventFilter())
 
 
-async def test_of_an_account_that_is_not_watched_nothing_is_told(rig: Rig) -> None:
+async def test_an_account_that_is_not_watched_has_no_events(rig: Rig) -> None:
     with pytest.raises(NotFoundError):
         await queries(rig).events("other", EventFilter(), after=None, most=10)
     (report,) = await queries(rig).all_ingestion(["demo"])
@@ -113,8 +113,8 @@ async def test_a_filter_finds_the_same_whether_rows_have_marks_or_not(
     monkeypatch.setattr(event_queries, "_MOST_LOOKED_AT", 5)
     monkeypatch.setattr(events, "_MARKS_AT_ONCE", 3)
     monkeypatch.setattr(event_marks, "_MOST_ROWS", 2)
-    told = [(f"t{at}", NOON + at * 20 * SECOND, "ab"[at % 7 == 0 or at > 20]) for at in range(27)]
-    for half in (told[::2], told[1::2]):  # so that minutes have two rows
+    logged = [(f"t{at}", NOON + at * 20 * SECOND, "ab"[at % 7 == 0 or at > 20]) for at in range(27)]
+    for half in (logged[::2], logged[1::2]):  # so that minutes have two rows
         await rig.append(*(of_job(job, task, at) for task, at, job in half))
         await (await rig.host()).run()
     for filters in (
@@ -122,10 +122,12 @@ async def test_a_filter_finds_the_same_whether_rows_have_marks_or_not(
         EventFilter(nodes=frozenset({"node-a"}), kinds=frozenset({"taskstartevent"})),
         EventFilter(pools=frozenset({"none"})),
     ):
-        wanted = sorted(((task, at) for task, at, job in told if filters.wants(event_of(job))), key=lambda one: one[1])
+        wanted = sorted(
+            ((task, at) for task, at, job in logged if filters.wants(event_of(job))), key=lambda one: one[1]
+        )
         assert (await listed(rig, filters, most))[0] == wanted[::-1], filters
     await without_marks(rig)
-    assert len((await listed(rig, EventFilter(jobs=frozenset({"b"})), most))[0]) == [job for _, _, job in told].count(
+    assert len((await listed(rig, EventFilter(jobs=frozenset({"b"})), most))[0]) == [job for _, _, job in logged].count(
         "b"
     )
 
@@ -167,11 +169,11 @@ async def without_marks(rig: Rig) -> None:
         await table.update_entity(row, mode=UpdateMode.REPLACE)
 
 
-async def test_an_internal_retry_is_told_as_one_also_where_the_start_before_it_is_on_another_page(rig: Rig) -> None:
+async def test_an_internal_retry_is_named_even_if_its_earlier_start_is_on_another_page(rig: Rig) -> None:
     def start(version: int, node: str) -> dict[str, Any]:
         place = {"poolId": "pool", "nodeId": node}
-        told = {"retryCount": 0}
-        return {"jobId": "job", "id": "t", "nodeInfo": place, "systemTaskVersion": version, "executionInfo": told}
+        execution = {"retryCount": 0}
+        return {"jobId": "job", "id": "t", "nodeInfo": place, "systemTaskVersion": version, "executionInfo": execution}
 
     await rig.append(record("t", properties=start(1, "n1")), record("t", NOON + 90 * SECOND, properties=start(2, "n2")))
     await rig.append(*(record(f"o{number}", NOON + 80 * SECOND) for number in range(5)))

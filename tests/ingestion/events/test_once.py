@@ -20,9 +20,9 @@ async def whole_or_dead(rig: Rig, account: Account, dies_at: int, *, committed: 
     """Kills one host at a call and continues with another; returns the methods of the first host's calls."""
     rig.accounts = [account]
     name, later = blob_name(12, account.name.upper()), blob_name(13, account.name.upper())
-    told = partial(record, resourceId=RESOURCE.replace("/DEMO", f"/{account.name.upper()}"))
-    await rig.append(told("a"), b"nonsense\n", told("b", NOON + MINUTE), name=name)
-    await rig.append(told("a", NOON + 60 * MINUTE), told("c", NOON + 60 * MINUTE), name=later)
+    line = partial(record, resourceId=RESOURCE.replace("/DEMO", f"/{account.name.upper()}"))
+    await rig.append(line("a"), b"nonsense\n", line("b", NOON + MINUTE), name=name)
+    await rig.append(line("a", NOON + 60 * MINUTE), line("c", NOON + 60 * MINUTE), name=later)
     first = await rig.host()
     mortal = Mortal(first.tables)
     mortal.arm(dies_at, committed=committed)
@@ -32,7 +32,7 @@ async def whole_or_dead(rig: Rig, account: Account, dies_at: int, *, committed: 
         assert dies_at
     second = await rig.host()
     await second.run()
-    await rig.append(told("d"), name=name)
+    await rig.append(line("d"), name=name)
     await second.run()
     found = [event.task async for _, some in rig.store.minutes(account.key, 0, 0xFFFFFFFE) for event in some]
     head = (await rig.store.load_head(account.key)).totals
@@ -95,7 +95,7 @@ async def test_a_repeat_that_another_host_takes_in_meanwhile_is_a_repeat(rig: Ri
     assert (head.units, head.stored, head.repeats) == (3, 2, 1)
 
 
-async def test_a_look_at_a_blob_of_which_another_host_has_read_more_since_does_not_make_it_another_blob(
+async def test_a_blob_read_further_by_another_host_meanwhile_is_not_taken_for_a_new_one(
     rig: Rig,
 ) -> None:
     one, other = await rig.host(), await rig.host()
@@ -127,7 +127,7 @@ async def test_a_name_that_two_watched_accounts_share_is_read_for_neither(rig: R
 
 
 @pytest.mark.parametrize("known", [True, False])
-async def test_what_a_host_remembers_of_another_time_does_no_harm(rig: Rig, *, known: bool) -> None:
+async def test_an_outdated_cache_of_a_host_does_no_harm(rig: Rig, *, known: bool) -> None:
     """Another host reads a blob further, so the first one's cached checkpoints and identities are old."""
     first, second = await rig.host(), await rig.host()
     await rig.append(record("a"))

@@ -63,7 +63,7 @@ COUNTERS = {
     ),
     ("processes", "", "fork_rate", "", "value"): ("system.process.created", {}),
 }  # fmt: skip
-type Told = dict[tuple[str, ...], list[float]]
+type Values = dict[tuple[str, ...], list[float]]
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ async def captured(program: str, place: Path) -> list[bytes]:
         found: list[bytes] = []
         try:
             async with asyncio.timeout(PATIENCE):
-                while not is_enough(told_by(found)):
+                while not is_enough(values_of(found)):
                     found.append(await loop.sock_recv(listener, 65_536))
             return found
         finally:
@@ -99,13 +99,13 @@ async def captured(program: str, place: Path) -> list[bytes]:
             await running.wait()
 
 
-def is_enough(told: Told) -> bool:
-    return all(len(told.get(key, ())) >= LEAST_TIMES for key in (*GAUGES, *COUNTERS))
+def is_enough(values: Values) -> bool:
+    return all(len(values.get(key, ())) >= LEAST_TIMES for key in (*GAUGES, *COUNTERS))
 
 
-def told_by(datagrams: list[bytes]) -> Told:
+def values_of(datagrams: list[bytes]) -> Values:
     """Returns values in order by plugin, instance, type, type instance and field, parsed independently."""
-    found: Told = {}
+    found: Values = {}
     for line in b"".join(datagrams).decode().splitlines():
         head, fields, _ = line.split(" ")
         name, *pairs = head.split(",")
@@ -117,13 +117,13 @@ def told_by(datagrams: list[bytes]) -> Told:
     return found
 
 
-async def test_what_collectd_sends_is_what_is_shown(rig: TelemetryRig, program: str, tmp_path: Path) -> None:
+async def test_values_sent_by_collectd_are_shown(rig: TelemetryRig, program: str, tmp_path: Path) -> None:
     datagrams = await captured(program, tmp_path)
     host, half = await rig.host(), len(datagrams) // 2
     for some in (datagrams[:half], datagrams[half:]):
         await rig.append(*some, name=blob_of("node-1"))
         await host.run()
-    told = told_by(datagrams)
+    sent = values_of(datagrams)
     now = await rig.clock.now()
     answer = await rig.queries.of_node("demo", "pool", "node-1", Asked(since=now - HOUR, step=MINUTE))
     shown: dict[tuple[str, frozenset[tuple[str, str]]], list[Rollup]] = {
@@ -132,14 +132,14 @@ async def test_what_collectd_sends_is_what_is_shown(rig: TelemetryRig, program: 
     }
     for key, (name, attributes, factor) in GAUGES.items():
         rollups = shown[name, frozenset(attributes.items())]
-        assert sum(one.count for one in rollups) == len(told[key]) > 3, key
-        assert sum(one.sum for one in rollups) == pytest.approx(factor * sum(told[key])), key
-        assert max(one.max for one in rollups) == pytest.approx(factor * max(told[key])), key
+        assert sum(one.count for one in rollups) == len(sent[key]) > 3, key
+        assert sum(one.sum for one in rollups) == pytest.approx(factor * sum(sent[key])), key
+        assert max(one.max for one in rollups) == pytest.approx(factor * max(sent[key])), key
     for key, (name, attributes) in COUNTERS.items():
         rollups = shown[name, frozenset(attributes.items())]
-        assert sum(one.sum for one in rollups) == told[key][-1] - told[key][0], key
-    assert told["interface", "lo", "if_octets", "", "rx"][-1] > told["interface", "lo", "if_octets", "", "rx"][0]
+        assert sum(one.sum for one in rollups) == sent[key][-1] - sent[key][0], key
+    assert sent["interface", "lo", "if_octets", "", "rx"][-1] > sent["interface", "lo", "if_octets", "", "rx"][0]
     left = answer.left_out
     assert left.records == b"".join(datagrams).count(b"\n")
-    assert left.unknown == {"contextswitch": len(told["contextswitch", "", "contextswitch", "", "value"])}
+    assert left.unknown == {"contextswitch": len(sent["contextswitch", "", "contextswitch", "", "value"])}
     assert (left.refused, left.without_time, left.out_of_window, left.late, left.no_numbers) == (0, 0, 0, 0, 0)

@@ -26,7 +26,7 @@ async def rig(azurite: StorageAddresses) -> AsyncIterator[TelemetryRig]:
         yield opened
 
 
-async def test_damage_is_put_aside_without_what_it_says_and_stops_nothing(rig: TelemetryRig) -> None:
+async def test_damage_is_put_aside_without_its_text_and_stops_nothing(rig: TelemetryRig) -> None:
     await rig.append(used(1), b"mem used=secret-value,, 5\n", used(2), name=blob_of("n1"))
     await rig.append(zstandard.compress(b"one\ntwo\nthree\n" + used(4)), name=blob_of("n3"))
     frame = zstandard.ZstdCompressor(write_checksum=True).compress(used(9) * 20)

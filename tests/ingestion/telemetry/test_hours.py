@@ -79,7 +79,7 @@ async def filled(rig: TelemetryRig, account: str = "demo", steps: int = 5) -> No
     await host.run()
 
 
-async def told(
+async def sums_by_name(
     rig: TelemetryRig,
     step: timedelta,
     queries: TelemetryQueries | None = None,
@@ -99,14 +99,14 @@ async def told(
 async def test_a_day_past_its_week_becomes_hours_and_others_stay_minutes(rig: TelemetryRig) -> None:
     rig.clock.time = NOON + 4 * DAY
     await filled(rig)
-    by_minute, by_hour = await told(rig, MINUTE), await told(rig, HOUR)
+    by_minute, by_hour = await sums_by_name(rig, MINUTE), await sums_by_name(rig, HOUR)
     assert by_hour == {MEMORY: {0: 8, 60: 8, 120: 4}, NETWORK: {0: 10, 60: 20, 120: 10}}
     assert await rolled(rig) == 0
-    assert await told(rig, MINUTE) == by_minute
+    assert await sums_by_name(rig, MINUTE) == by_minute
     rig.clock.time = LATER
     assert await rolled(rig) == 1
     assert (len(await keys(rig, "h")), len(await keys(rig, "m"))) == (1, 1)
-    assert await told(rig, HOUR) == await told(rig, MINUTE) == by_hour
+    assert await sums_by_name(rig, HOUR) == await sums_by_name(rig, MINUTE) == by_hour
     assert await rolled(rig) == 0
     found = await rig.queries.of_node("demo", "pool", "n1", Asked(since=NOON - DAY, until=LATER))
     assert found.hourly == [(NOON, NOON + 3 * HOUR)]
@@ -128,13 +128,16 @@ async def test_hours_are_whole_where_a_range_begins_or_ends_in_them_or_some_minu
     assert await rolled(rig, goes_on=lambda: next(calls)) == 0
     assert (len(await keys(rig, "h")), len(await keys(rig, "m"))) == (1, 5)  # one of another day
     since, until = NOON + 45 * MINUTE, NOON + 91 * MINUTE
-    assert await told(rig, MINUTE, since=since, until=until) == {
+    assert await sums_by_name(rig, MINUTE, since=since, until=until) == {
         MEMORY: {0: 8, 60: 1, 61: 3, 90: 1}, NETWORK: {0: 10, 60: 10, 90: 10},
     }  # fmt: skip
     found = await rig.queries.of_node("demo", "pool", "n1", Asked(since=since, until=until, step=MINUTE))
     assert found.hourly == [(NOON, NOON + HOUR)]
     assert await rolled(rig) == 1
-    assert await told(rig, MINUTE, since=since, until=until) == {MEMORY: {0: 8, 60: 8}, NETWORK: {0: 10, 60: 20}}
+    assert await sums_by_name(rig, MINUTE, since=since, until=until) == {
+        MEMORY: {0: 8, 60: 8},
+        NETWORK: {0: 10, 60: 20},
+    }
 
 
 async def test_a_roll_up_may_die_at_any_call_to_storage(rig: TelemetryRig, small: None) -> None:
@@ -153,10 +156,12 @@ async def test_a_roll_up_may_die_at_any_call_to_storage(rig: TelemetryRig, small
             await rolled(rig, account=account.key, tables=host.tables)
         except DiedError:
             assert dies_at
-        assert await told(rig, HOUR) == whole, dies_at
-        assert await told(rig, HOUR, rig.queries_of(minutes=30 * DAY)) == whole, dies_at  # the setting was raised
+        assert await sums_by_name(rig, HOUR) == whole, dies_at
+        assert await sums_by_name(rig, HOUR, rig.queries_of(minutes=30 * DAY)) == whole, (
+            dies_at
+        )  # the setting was raised
         await rolled(rig, account=account.key)
-        assert await told(rig, HOUR) == await told(rig, MINUTE) == whole, dies_at
+        assert await sums_by_name(rig, HOUR) == await sums_by_name(rig, MINUTE) == whole, dies_at
         return mortal.methods
 
     calls = await tried(0)
@@ -171,17 +176,17 @@ async def test_hosts_that_roll_up_at_once_count_nothing_twice_and_readers_beside
 ) -> None:
     rig.clock.time = NOON + 4 * DAY
     await filled(rig, steps=6)  # three transactions: fewer than a reader's attempts
-    whole = await told(rig, HOUR)
+    whole = await sums_by_name(rig, HOUR)
     rig.clock.time = LATER
 
     async def reads() -> list[object]:
-        return [await told(rig, HOUR) for _ in range(6)]
+        return [await sums_by_name(rig, HOUR) for _ in range(6)]
 
     *done, seen = await asyncio.gather(*(rolled(rig) for _ in range(3)), reads(), return_exceptions=True)
     assert seen == [whole] * 6
     assert all(isinstance(one, int | CacheConflictError) for one in done), done
     await rolled(rig)
-    assert await told(rig, HOUR) == whole
+    assert await sums_by_name(rig, HOUR) == whole
     assert len(await keys(rig, "h")) == 1
 
 
@@ -201,11 +206,11 @@ async def test_a_reader_that_is_overtaken_by_a_roll_up_reads_again(rig: Telemetr
     rig.clock.time = NOON + 4 * DAY
     await filled(rig)
     rig.clock.time = LATER
-    whole = await told(rig, HOUR)
+    whole = await sums_by_name(rig, HOUR)
     overtaken = _Overtaken(rig.tables)
     overtaken.rig = rig
     queries = rig.queries_of(7 * DAY, replace(TakenIn.of(rig.tables), telemetry=overtaken))
-    assert await told(rig, HOUR, queries) == whole
+    assert await sums_by_name(rig, HOUR, queries) == whole
     assert len(await keys(rig, "m")) == 1
 
 
@@ -220,9 +225,9 @@ async def test_late_minutes_of_a_day_in_hours_are_shown_with_it_and_join_it_when
     await rig.append(used(5, NOON + MINUTE), name=blob_of("n1"))
     await (await rig.host()).run()
     rig.clock.time = LATER
-    assert (await told(rig, MINUTE))[MEMORY] == {0: 13, 60: 8, 120: 4}
+    assert (await sums_by_name(rig, MINUTE))[MEMORY] == {0: 13, 60: 8, 120: 4}
     assert await rolled(rig) == 1
-    assert (await told(rig, MINUTE))[MEMORY] == {0: 13, 60: 8, 120: 4}
+    assert (await sums_by_name(rig, MINUTE))[MEMORY] == {0: 13, 60: 8, 120: 4}
     assert (len(await keys(rig, "h")), len(await keys(rig, "m"))) == (1, 1)
 
 
@@ -235,7 +240,7 @@ async def test_series_that_no_catalog_has_any_more_are_moved_with_the_others(
     with monkeypatch.context() as patch:
         patch.setattr("shared.domain.telemetry.query.ranges.INSTRUMENTS", {})
         assert await rolled(rig) == 1
-    assert (await told(rig, HOUR))[MEMORY] == {0: 8, 60: 8, 120: 4}
+    assert (await sums_by_name(rig, HOUR))[MEMORY] == {0: 8, 60: 8, 120: 4}
 
 
 async def test_hours_go_when_their_own_time_is_over_and_all_of_the_blob_with_the_last(rig: TelemetryRig) -> None:
@@ -250,7 +255,7 @@ async def test_hours_go_when_their_own_time_is_over_and_all_of_the_blob_with_the
     assert await stores.delete_telemetry_before("demo", NOON, blobs=far) == 0
     assert await rig.entries.load_all(partition_of("demo", "telemetry")) == {}
     assert (len(await keys(rig, "h")), await keys(rig, "m")) == (2, [])
-    assert await told(rig, HOUR)
+    assert await sums_by_name(rig, HOUR)
     assert await stores.delete_telemetry_before("demo", NOON + DAY, blobs=far) == 1
     assert len(await keys(rig, "h")) == 1
     assert await stores.delete_telemetry_before("demo", NOON + 4 * DAY, blobs=far) == 1

@@ -30,7 +30,7 @@ async def rig(azurite: StorageAddresses) -> AsyncIterator[TelemetryRig]:
         yield opened
 
 
-async def test_what_is_appended_is_rolled_up_once_and_counters_go_on_over_what_was_read(rig: TelemetryRig) -> None:
+async def test_appended_records_are_rolled_up_once_and_counters_go_on(rig: TelemetryRig) -> None:
     host = await rig.host()
     await rig.append(used(5), used(7, NOON + SECOND), received(100), name=blob_of("n1"))
     await host.run()
@@ -61,11 +61,11 @@ async def whole_or_dead(rig: TelemetryRig, account: Account, dies_at: int, *, co
     await second.run()
     await rig.append(received(150, NOON + MINUTE), used(6, NOON + 30 * MINUTE), name=name)
     await second.run()
-    told = dies_at, committed
-    assert await rig.sums("n1", account=account.name) == {MEMORY: [3, 4, 6], NETWORK: [50]}, told
+    case = dies_at, committed
+    assert await rig.sums("n1", account=account.name) == {MEMORY: [3, 4, 6], NETWORK: [50]}, case
     found = await rig.queries.of_node(account.id, "pool", "n1", Asked(since=NOON - DAY))
-    assert found.left_out == LeftOut(records=5, refused=1), told
-    assert len(await rig.rejects.load(telemetry_lane(account.key), "", 10)) == 1, told
+    assert found.left_out == LeftOut(records=5, refused=1), case
+    assert len(await rig.rejects.load(telemetry_lane(account.key), "", 10)) == 1, case
     return mortal.methods
 
 
@@ -81,7 +81,7 @@ async def test_a_host_may_die_at_any_call_to_storage(rig: TelemetryRig) -> None:
             await whole_or_dead(rig, account(f"d{dies_at}{'ab'[committed]}"), dies_at, committed=committed)
 
 
-async def test_what_a_host_knows_it_reads_from_storage_no_more(rig: TelemetryRig) -> None:
+async def test_a_host_does_not_reread_its_state_from_storage(rig: TelemetryRig) -> None:
     host = await rig.host()
     await host.run()
     mortal = Mortal(host.tables)
@@ -109,7 +109,7 @@ async def test_hosts_that_read_the_same_blobs_at_once_count_nothing_twice(rig: T
     assert found.left_out.records == 186
 
 
-async def test_a_blob_that_was_made_anew_adds_to_what_was_read_before(rig: TelemetryRig) -> None:
+async def test_a_replaced_blob_adds_to_the_samples_read_before(rig: TelemetryRig) -> None:
     host = await rig.host()
     await rig.append(used(5), used(6), name=blob_of("n1"))
     await host.run()
@@ -146,7 +146,7 @@ async def besides_totals(rig: TelemetryRig, table: str) -> list[object]:
     return [row async for row in rig.tables[table].list_entities() if row["PartitionKey"] != "demo~totals"]
 
 
-async def test_what_is_past_its_time_goes_for_good_and_the_rest_stays(rig: TelemetryRig) -> None:
+async def test_expired_telemetry_goes_for_good_and_the_rest_stays(rig: TelemetryRig) -> None:
     host, stores = await rig.host(), TakenIn.of(rig.tables)
     await rig.append(used(1, NOON - DAY), used(2), b"nonsense\n", name=blob_of("n1"))
     await rig.append(used(3, NOON - DAY), name=blob_of("n2"))
@@ -177,7 +177,7 @@ async def test_what_is_past_its_time_goes_for_good_and_the_rest_stays(rig: Telem
     assert await besides_totals(rig, "telemetry") == []
 
 
-async def test_what_was_taken_in_is_added_up_for_the_account_by_all_hosts(rig: TelemetryRig) -> None:
+async def test_all_hosts_add_to_the_totals_of_the_account(rig: TelemetryRig) -> None:
     first, second = await rig.host(), await rig.host()
     lines = [used(1), used(2, NOON - 8 * DAY), b"nonsense\n", f"gremlins seen=1i {NOON.timestamp():.0f}\n".encode()]
     await rig.append(*lines, name=blob_of("n1"))

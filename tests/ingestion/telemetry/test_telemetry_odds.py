@@ -35,8 +35,8 @@ async def rig(azurite: StorageAddresses) -> AsyncIterator[TelemetryRig]:
 
 def frame(name: str, at_minute: int, tags: dict[str, str] | None = None, **fields: Any) -> bytes:
     stamp = to_milliseconds(NOON + at_minute * MINUTE)
-    told = {"fields": fields, "name": name, "tags": tags or {}, "timestamp": stamp}
-    return zstandard.compress(json.dumps({"metrics": [told]}).encode() + b"\n")
+    metric = {"fields": fields, "name": name, "tags": tags or {}, "timestamp": stamp}
+    return zstandard.compress(json.dumps({"metrics": [metric]}).encode() + b"\n")
 
 
 async def test_samples_before_the_name_of_their_node_are_found_under_it_and_so_are_later_ones(
@@ -87,7 +87,7 @@ async def test_series_of_a_nodes_blobs_are_read_side_by_side(rig: TelemetryRig) 
     assert most == 4
 
 
-async def test_what_stands_behind_a_damaged_stream_is_told_as_lost(rig: TelemetryRig) -> None:
+async def test_bytes_behind_a_damaged_stream_are_counted_as_lost(rig: TelemetryRig) -> None:
     host, name = await rig.host(), blob_of("n1")
     await rig.append(used(1), LOST, name=name)
     await host.run()

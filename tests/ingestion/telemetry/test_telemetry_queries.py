@@ -58,7 +58,7 @@ async def test_the_index_says_where_to_look_and_the_blob_whose_it_is(rig: Teleme
             await rig.queries.of_node("demo", pool, node)
 
 
-async def test_a_task_is_found_by_its_blobs_name_whatever_its_node_is_called(rig: TelemetryRig) -> None:
+async def test_a_task_is_found_by_its_blobs_name_regardless_of_its_node(rig: TelemetryRig) -> None:
     rig.pattern = "**/{job}/{task}/{attempt}/vm_perf_metrics.*"
     lines = [f"mem{tags} used=1i {to_milliseconds(NOON) * 1_000_000}\n".encode()
              for tags in (",host=vm000001", ",node_id=n1", ",host=vm000002,pool_id=other", "")]  # fmt: skip
@@ -76,7 +76,7 @@ async def test_a_task_is_found_by_its_blobs_name_whatever_its_node_is_called(rig
     assert await found("other", "task") == set()
 
 
-async def test_a_task_that_is_told_after_the_first_samples_is_found(rig: TelemetryRig) -> None:
+async def test_a_task_named_after_the_first_samples_is_found(rig: TelemetryRig) -> None:
     once = b'exec.env,vm_monitor_collection=once,host=h key="AZ_BATCH_%s_ID",value="x" %d\n'
     stamp = to_milliseconds(NOON) * 1_000_000
     name = blob_of("n1").replace("/nodes/n1", "/nodes")
@@ -89,7 +89,7 @@ async def test_a_task_that_is_told_after_the_first_samples_is_found(rig: Telemet
     assert len(await rig.queries.sessions.find_of_task("demo", "x", "x", "pool", (hour, hour))) == 1
 
 
-async def test_names_of_accounts_tell_whose_a_blob_is_and_the_only_account_has_the_rest(rig: TelemetryRig) -> None:
+async def test_blobs_belong_to_the_account_they_name(rig: TelemetryRig) -> None:
     other = replace(ACCOUNT, id="other", key="other", name="other")
     rig.accounts = [ACCOUNT, other]
     for account in ("demo", "OTHER", "unwatched"):
@@ -102,22 +102,22 @@ async def test_names_of_accounts_tell_whose_a_blob_is_and_the_only_account_has_t
         await rig.queries.of_node("demo", "none", "n1")
 
 
-async def test_what_is_asked_for_is_what_is_told(rig: TelemetryRig) -> None:
+async def test_answers_keep_to_the_query(rig: TelemetryRig) -> None:
     lines = [used(number, NOON + number * MINUTE) for number in range(-10, 50)]
     await rig.append(*lines, name=blob_of("n1"))
     await (await rig.host()).run()
 
-    async def told(**asked: object) -> list[float]:
+    async def sums(**asked: object) -> list[float]:
         found = await rig.queries.of_node("demo", "pool", "n1", Asked(**asked))  # type: ignore[arg-type]
         return [one.sum for minutes in found.rollups.values() for _, one in sorted(minutes.items())]
 
-    assert await told(since=NOON, until=NOON + 3 * MINUTE) == [0, 1, 2]
-    assert await told(since=NOON, until=NOON + 6 * MINUTE, step=3 * MINUTE) == [3, 12]
-    assert await told(since=NOON, until=NOON) == []
-    assert await told(name="system.memory.usage", step=HOUR) == [sum(range(50))]
-    assert await told(name="system.network") == []
-    assert await told(attributes="system.memory.state=used", step=HOUR) == [sum(range(50))]
-    assert await told(attributes="system.memory.state=", step=HOUR) == []
+    assert await sums(since=NOON, until=NOON + 3 * MINUTE) == [0, 1, 2]
+    assert await sums(since=NOON, until=NOON + 6 * MINUTE, step=3 * MINUTE) == [3, 12]
+    assert await sums(since=NOON, until=NOON) == []
+    assert await sums(name="system.memory.usage", step=HOUR) == [sum(range(50))]
+    assert await sums(name="system.network") == []
+    assert await sums(attributes="system.memory.state=used", step=HOUR) == [sum(range(50))]
+    assert await sums(attributes="system.memory.state=", step=HOUR) == []
     for asked in (
         {"name": "system.mem"},
         {"attributes": "used"},
@@ -125,7 +125,7 @@ async def test_what_is_asked_for_is_what_is_told(rig: TelemetryRig) -> None:
         {"since": NOON, "until": NOON - SECOND},
     ):
         with pytest.raises(HistoryRangeError):
-            await told(**asked)
+            await sums(**asked)
 
 
 @pytest.mark.parametrize("minutes", [1, 7, 30, 45, 90])
@@ -145,7 +145,7 @@ async def test_steps_of_any_length_hold_the_minutes_that_lie_in_them(rig: Teleme
     }
 
 
-async def test_a_node_is_told_by_the_facts_of_its_latest_start(rig: TelemetryRig) -> None:
+async def test_a_node_has_the_facts_of_its_latest_start(rig: TelemetryRig) -> None:
     for number, (size, booted) in enumerate((("d4", 5), ("d8", 9), ("d2", 7))):
         once, at = "vm_monitor_collection=once", to_milliseconds(NOON) * 1_000_000
         machine = f'imds_metadata,{once} vm_size="{size}",vm_location="westus3" {at}\n'
@@ -157,7 +157,7 @@ async def test_a_node_is_told_by_the_facts_of_its_latest_start(rig: TelemetryRig
     assert facts.booted_at == NOON + 9 * MINUTE + timedelta(milliseconds=250)
 
 
-async def test_telemetry_that_may_be_of_several_accounts_is_told_and_not_read(
+async def test_blobs_of_an_ambiguous_account_are_reported_and_not_read(
     rig: TelemetryRig, caplog: pytest.LogCaptureFixture
 ) -> None:
     other = replace(ACCOUNT, id="other", name="other", key="other")
@@ -168,10 +168,10 @@ async def test_telemetry_that_may_be_of_several_accounts_is_told_and_not_read(
     host = await rig.host()
     await host.run()
     await host.run()
-    told = await rig.entries.load_sweep(UNREAD_TELEMETRY)
-    assert told is not None
-    assert (told.blobs, told.behind_blobs) == (1, 0)
-    (problem,) = told.problems
+    unread = await rig.entries.load_sweep(UNREAD_TELEMETRY)
+    assert unread is not None
+    assert (unread.blobs, unread.behind_blobs) == (1, 0)
+    (problem,) = unread.problems
     assert problem.startswith("nobody/n1.json isn't read: TELEMETRY_PATH finds no {account} in it")
     assert [record.message for record in caplog.records if "aren't read" in record.message] == [
         f"Blobs that aren't read: 1. {problem}"
@@ -184,7 +184,7 @@ async def test_telemetry_that_may_be_of_several_accounts_is_told_and_not_read(
     assert (cleared.blobs, cleared.problems) == (0, ())
 
 
-async def test_the_whole_processor_is_told_where_agents_tell_of_cores_alone(rig: TelemetryRig) -> None:
+async def test_the_total_cpu_is_shown_where_agents_report_cores_only(rig: TelemetryRig) -> None:
     """Telegraf reports cores alone with `totalcpu = false`; collectd reports the time that each core spent."""
     at = [to_milliseconds(NOON + number * 10 * SECOND) * 1_000_000 for number in range(7)]
     telegraf = [
@@ -202,10 +202,10 @@ async def test_the_whole_processor_is_told_where_agents_tell_of_cores_alone(rig:
     for node in ("n1", "n2"):
         asked = Asked(since=NOON - HOUR, name="system.cpu.utilization,system.memory", attributes="cpu.logical_number=")
         lines_of = (await rig.queries.of_node("demo", "pool", node, asked)).lines
-        told = {line.attributes: [one.sum / one.count for _, one in line.points] for line in lines_of}
+        means = {line.attributes: [one.sum / one.count for _, one in line.points] for line in lines_of}
         shares: dict[Any, float] = {(("cpu.mode", "idle"),): 0.65, (("cpu.mode", "user"),): 0.35}
-        assert told.keys() == shares.keys()
-        assert all(value == pytest.approx(shares[mode]) for mode, values in told.items() for value in values)
+        assert means.keys() == shares.keys()
+        assert all(value == pytest.approx(shares[mode]) for mode, values in means.items() for value in values)
         cores = await rig.queries.of_node(
             "demo", "pool", node, replace(asked, attributes="cpu.mode=idle;cpu.logical_number=1")
         )

@@ -42,7 +42,7 @@ async def undrawn(rig: TelemetryRig, node: str = "n1") -> list[tuple[str, str, s
         (b"PAR1\x15\x04" + bytes(2000), "Parquet", "It seems to be Parquet"),
     ],
 )  # fmt: skip
-async def test_a_blob_of_which_nothing_is_drawn_tells_why(
+async def test_a_blob_without_any_series_has_a_reason(
     rig: TelemetryRig, content: bytes, seems: str, reason: str
 ) -> None:
     await rig.append(content, name=blob_of("n1"))
@@ -56,7 +56,7 @@ async def test_a_blob_of_which_nothing_is_drawn_tells_why(
             reason = reason.replace(" 3 ", " 6 ").replace("Of its 1 records 1", "Of its 2 records 2")
 
 
-async def test_a_blob_that_names_no_node_is_told_of_where_nothing_else_came(rig: TelemetryRig) -> None:
+async def test_blobs_without_a_node_are_listed_for_nodes_without_telemetry(rig: TelemetryRig) -> None:
     rig.pattern = "**/*"
     await rig.append(b"host_unknown,host=n1 value=1 1786017660000000000\n", name="by-tag.json")
     await rig.append(PROMETHEUS, name="anything.json")
@@ -75,7 +75,7 @@ async def rig_of_nobody(rig: TelemetryRig) -> list[tuple[str, str, str, bool]]:
     return [(one.arrival.blob, one.arrival.format, one.reason, one.arrival.names_node) for one in found]
 
 
-async def test_where_something_is_drawn_nothing_is_told_to_be_undrawn(rig: TelemetryRig) -> None:
+async def test_a_node_with_a_series_has_no_undrawn_blobs(rig: TelemetryRig) -> None:
     await rig.append(b"nonsense\n", used(3), name=blob_of("n1"))
     await rig.append(b"nonsense\n", name=blob_of("n1", 1))
     await (await rig.host()).run()

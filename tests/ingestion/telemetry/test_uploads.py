@@ -73,7 +73,7 @@ async def test_another_beginning_is_another_blob(rig: TelemetryRig, kind: BlobTy
     assert sum(counts) == 30 + lines
 
 
-async def test_a_block_blob_of_the_same_size_and_end_is_told_from_the_one_before(rig: TelemetryRig) -> None:
+async def test_a_replaced_block_blob_of_the_same_size_and_end_is_noticed(rig: TelemetryRig) -> None:
     host = await rig.host()
     await upload(rig, b"".join(LINES[9:30]), blob_of("n1"))
     await host.run()
@@ -146,7 +146,7 @@ async def test_a_place_of_before_beginnings_were_kept_is_known_by_its_last_bytes
     assert [one.count for one in (await rig.rollups("n1")).popitem()[1].values()] == [1] * 40
 
 
-async def test_what_ends_within_a_line_is_taken_for_what_it_is_after_hours_without_a_write(rig: TelemetryRig) -> None:
+async def test_a_last_line_without_an_end_is_read_after_hours_without_a_write(rig: TelemetryRig) -> None:
     """One line without an end is a whole record, the other isn't."""
     host = await rig.host()
     rig.clock.time = datetime.now(UTC)
