@@ -171,7 +171,7 @@ def test_tasks_are_listed_to_the_end_though_their_generation_is_collected_meanwh
     assert world.run(listed()) == list("bcdefgh")
 
 
-def test_what_was_collected_is_not_needed_by_a_poll_that_remembers_it(world: World) -> None:
+def test_a_poll_that_remembers_collected_rows_does_not_need_them(world: World) -> None:
     read_anew(world)
     world.wait(HOUR)
     world.run(world.processes[1].housekeeping.run())

@@ -17,7 +17,7 @@ MINUTE = timedelta(minutes=1)
 APART = [-60 * MINUTE, -10 * MINUTE, 10 * MINUTE, 60 * MINUTE]
 
 
-def told(story: Callable[[World], None], recipe: Recipe, ahead: timedelta) -> None:
+def play_story(story: Callable[[World], None], recipe: Recipe, ahead: timedelta) -> None:
     world = World(recipe)
     world.set_clocks(timedelta(), ahead)
     try:
@@ -29,14 +29,14 @@ def told(story: Callable[[World], None], recipe: Recipe, ahead: timedelta) -> No
 @pytest.mark.parametrize("ahead", APART, ids=str)
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.__name__)
 def test_nobody_notices_a_host_whose_clock_is_wrong(story: Callable[[World], None], ahead: timedelta) -> None:
-    told(story, Recipe(), ahead)
+    play_story(story, Recipe(), ahead)
 
 
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.__name__)
 def test_a_host_that_goes_by_its_own_clock_shows(story: Callable[[World], None]) -> None:
     for ahead in APART:
         try:
-            told(story, Recipe(clock=OwnClock), ahead)
+            play_story(story, Recipe(clock=OwnClock), ahead)
         except AssertionError:
             return
     pytest.fail("it does no harm")
@@ -84,7 +84,7 @@ def looks_after_an_idle_one(ahead: timedelta, clock: type[LoopClock]) -> list[bo
 
 
 @pytest.mark.parametrize("ahead", APART, ids=str)
-def test_schedules_are_looked_at_when_it_is_time_whatever_the_clock_of_the_last_host_says(ahead: timedelta) -> None:
+def test_schedules_are_looked_at_on_time_regardless_of_the_last_hosts_clock(ahead: timedelta) -> None:
     assert looks_after_an_idle_one(ahead, LoopClock) == [False, True]
 
 
@@ -112,5 +112,5 @@ def test_minutes_become_hours_by_the_time_that_all_hosts_go_by(
 
 
 @pytest.mark.parametrize("ahead", [10 * MINUTE, 60 * MINUTE], ids=str)
-def test_what_a_host_of_before_wrote_by_a_clock_that_is_ahead_puts_nobody_off(world: World, ahead: timedelta) -> None:
+def test_a_stored_round_of_the_future_delays_nobody(world: World, ahead: timedelta) -> None:
     a_round_in_the_future(world, ahead)

@@ -45,7 +45,7 @@ async def _first(queries: Queries) -> JobReport:
     return (await queries.jobs("demo"))[0]
 
 
-def test_a_slow_writer_is_not_vouched_for_by_what_a_faster_one_confirmed(world: World) -> None:
+def test_a_slow_writers_counts_are_not_confirmed_by_a_faster_one(world: World) -> None:
     """One process lists a task and stalls, the task is deleted, and another confirms the counts without it."""
     job = world.create("Render", "a", "b")
     polled_for_a_while(world)

@@ -187,7 +187,7 @@ histories = given(
 
 @settings(max_examples=settings().max_examples // 4)
 @histories
-def test_what_several_hosts_claim_of_an_account_is_true_whatever_happens(
+def test_claims_of_several_hosts_about_an_account_are_always_true(
     hosts: int, ahead: Sequence[int], short_read: int, script: Script
 ) -> None:
     play(hosts, ahead, short_read, script)
@@ -217,7 +217,9 @@ def test_a_round_of_an_account_in_which_nothing_changes_asks_for_each_thing_once
             world.poll()
         asked = [requests(world) for _ in range(2)]
         beside = ["pools", "nodecounts", "pools/Alpha/changes", "list"]
-        counts, changes = (["jobs", f"jobs/Encode/{what}", f"jobs/Render/{what}"] for what in ("counts", "tasks"))
+        counts, changes = (
+            ["jobs", f"jobs/Encode/{resource}", f"jobs/Render/{resource}"] for resource in ("counts", "tasks")
+        )
         assert [sorted(one) for one in asked] == [sorted(counts + beside), sorted(changes + beside)]
     finally:
         world.close()

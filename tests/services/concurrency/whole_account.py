@@ -21,7 +21,7 @@ from shared.stores.pools.pools import PoolStore
 from shared.stores.schedules import ScheduleStore
 from tests.services.fakes.fake_pools import FakePools
 from tests.services.fakes.memory_tables import Fault, MemoryTables
-from tests.services.worlds.pool_world import PoolWorld, as_told
+from tests.services.worlds.pool_world import PoolWorld, as_listed
 from tests.services.worlds.process import ACCOUNT, BUDGET, HISTORY, OVERLAP, Process
 from tests.services.worlds.schedule_world import HORIZON, IDLE, FakeSchedules, ScheduleWorld
 from tests.services.worlds.world import World
@@ -131,7 +131,7 @@ class WholeAccount(World):
             failure = known.last.failure_of(pool)
             verdict = pool_verdict(pool, failure=failure, now=now, interval=MINUTE)
             assert verdict.level == "exact", verdict
-            assert {name: as_told(node) for name, node in self.pools.stored(true.id).items()} == true.at(now)
+            assert {name: as_listed(node) for name, node in self.pools.stored(true.id).items()} == true.at(now)
 
     def _check_schedules_at_rest(self) -> None:
         known, now = self.schedules.known(), self.now()

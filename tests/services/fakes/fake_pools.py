@@ -107,8 +107,8 @@ class FakePools(BatchPools):
     async def fetch_pools(self) -> PoolList:
         facts, moment = await self._served("pools", lambda now: [p.facts(now) for p in self._service.there(now)])
         self.date = moment.replace(microsecond=0)
-        told = tuple(each for each in facts if each.key not in self._service.nonsense)
-        return PoolList(told, self.date, {each.key: NONSENSE for each in facts if each not in told})
+        valid = tuple(each for each in facts if each.key not in self._service.nonsense)
+        return PoolList(valid, self.date, {each.key: NONSENSE for each in facts if each not in valid})
 
     @override
     async def fetch_pool(self, pool_id: str) -> PoolFacts:

@@ -160,10 +160,10 @@ def health(world: World) -> None:
         world.poll(who)
     for process in world.processes:
         reports = world.run(process.queries.accounts(["demo"]))
-        told = health_of(reports, {}, world.run(process.clock.now()))
-        assert told.last_poll_age_seconds is not None
-        assert told.last_poll_age_seconds <= 1
-        assert told.status == "healthy"
+        answer = health_of(reports, {}, world.run(process.clock.now()))
+        assert answer.last_poll_age_seconds is not None
+        assert answer.last_poll_age_seconds <= 1
+        assert answer.status == "healthy"
 
 
 STORIES = (ticks, back_off, marks, leases, polls_on_demand, generations, retention, history, health)

@@ -56,7 +56,7 @@ from tests.services.mutants.scenarios import (
     a_list_that_lost_a_job,
     a_long_read_that_two_processes_carry_on_in_turn,
     a_page_received_after_a_later_one,
-    a_poll_that_finds_nothing_of_what_one_before_it_noted,
+    a_poll_after_one_that_marked_leaves_and_died,
     a_report_after_the_end_of_its_job,
     a_report_that_comes_too_late,
     a_slower_poll_that_ends_after_a_faster_one,
@@ -254,7 +254,7 @@ async def plan_before_leaves(self: RangeLists) -> None:
     await finish(self._cache, reading)
 
 
-async def plan_of_what_came_meanwhile(self: RangeLists) -> None:
+async def late_tasks_in_plan_only(self: RangeLists) -> None:
     """Records tasks that arrived while the leaves were written in the plan, but in no leaf."""
     rest = self.reading.rest
     self.reading.rest = []
@@ -295,7 +295,7 @@ async def carry_on_from_memory(
     raise OvertakenError(job_id)
 
 
-def tells_the_counts(picture: Picture, directory: Directory) -> bool:
+def compares_counts_only(picture: Picture, directory: Directory) -> bool:
     return picture.counts == directory.counts
 
 
@@ -353,7 +353,7 @@ MUTANTS = (
     ),
     Mutant(
         "a confirmation is never one of the version that is stored",
-        a_poll_that_finds_nothing_of_what_one_before_it_noted,
+        a_poll_after_one_that_marked_leaves_and_died,
         patches=((Picture, "confirmed", confirmed_as_if_overtaken),),
         unaided=False,
     ),
@@ -411,7 +411,7 @@ MUTANTS = (
     Mutant(
         "a plan as of after the leaves, though more was received meanwhile",
         a_death_while_pages_come_beside_slow_writes,
-        patches=((RangeLists, "store", plan_of_what_came_meanwhile),),
+        patches=((RangeLists, "store", late_tasks_in_plan_only),),
         unaided=False,
     ),
     Mutant(
@@ -441,7 +441,7 @@ MUTANTS = (
     Mutant(
         "insight told only where a count moved",
         a_death_at_every_call_where_no_count_moves,
-        patches=((task_poll, "_tells_of", tells_the_counts),),
+        patches=((task_poll, "_tells_of", compares_counts_only),),
         unaided=False,
     ),
     Mutant(

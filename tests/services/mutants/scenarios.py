@@ -133,7 +133,7 @@ def _break_off_and_delete(world: World, poll: Callable[[], object], *, who: int,
     world.poll(full=True)
 
 
-def a_poll_that_finds_nothing_of_what_one_before_it_noted(world: World) -> None:
+def a_poll_after_one_that_marked_leaves_and_died(world: World) -> None:
     """The previous poll marked leaves as dirty and died before writing any; the task that it had seen is gone."""
     job = world.create("Render", "a", "b")
     for _ in range(3):

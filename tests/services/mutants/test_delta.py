@@ -6,11 +6,11 @@ from tests.services.mutants.delta_machine import DeltaMachine
 from tests.services.mutants.uncompared import UncomparedMachine, compare_nothing
 
 
-def test_what_is_claimed_after_every_poll_was_true_as_of_its_time() -> None:
+def test_claims_after_every_poll_were_true_as_of_their_time() -> None:
     run_state_machine_as_test(DeltaMachine, settings=settings(stateful_step_count=30))
 
 
-def test_what_is_claimed_was_true_where_nothing_is_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_claims_are_true_even_without_comparisons(monkeypatch: pytest.MonkeyPatch) -> None:
     compare_nothing(monkeypatch)
     examples = settings().max_examples // 3
     run_state_machine_as_test(UncomparedMachine, settings=settings(max_examples=examples, stateful_step_count=30))

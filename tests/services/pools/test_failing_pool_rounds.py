@@ -13,7 +13,7 @@ from tests.services.worlds.process import ACCOUNT
 
 
 @pytest.mark.parametrize("request_", ["pools", "pools/Alpha/nodes"])
-def test_a_failure_is_told_of_the_pools_that_it_concerns(pools: PoolWorld, request_: str) -> None:
+def test_a_failure_is_reported_for_its_pools_only(pools: PoolWorld, request_: str) -> None:
     for name in ("Alpha", "Beta"):
         pool = pools.create(name, 2)
         pools.change_node(pool, min(pool.at(pools.now())), "running", slots=1)
@@ -22,8 +22,8 @@ def test_a_failure_is_told_of_the_pools_that_it_concerns(pools: PoolWorld, reque
     asked(pools)
     known = pools.known()
     assert known.last
-    told = {key: known.last.failure_of(pool) for key, pool in known.pools.items()}
-    assert told == {"alpha": "It broke.", "beta": None if "Alpha" in request_ else "It broke."}
+    failures = {key: known.last.failure_of(pool) for key, pool in known.pools.items()}
+    assert failures == {"alpha": "It broke.", "beta": None if "Alpha" in request_ else "It broke."}
     pools.service.refusals.clear()
     asked(pools)
     after = pools.known()
@@ -48,7 +48,7 @@ def test_pools_are_read_without_the_counts_where_these_fail(pools: PoolWorld, er
     assert level_of_nodes(pools) == "unverified"
 
 
-def test_a_pool_of_which_the_list_tells_nonsense_is_stale_alone_and_asked_for_no_further(pools: PoolWorld) -> None:
+def test_a_pool_with_invalid_data_alone_is_stale_and_not_read_further(pools: PoolWorld) -> None:
     for name in ("Alpha", "Beta"):
         pools.create(name, 1)
     asked(pools)
@@ -89,7 +89,7 @@ def test_a_pool_missing_from_the_list_is_kept_unless_it_is_not_found(pools: Pool
     assert list(pools.known().pools) == ["beta"]
 
 
-def test_counts_that_take_long_are_left_and_the_pools_they_do_not_tell_of_are_listed_whole(pools: PoolWorld) -> None:
+def test_slow_counts_are_left_and_pools_without_counts_are_listed_whole(pools: PoolWorld) -> None:
     for name in ("Alpha", "Beta", "Gamma"):
         pools.create(name, 2)
     pools.service.counts_page = 1
@@ -150,7 +150,7 @@ def test_a_missing_pool_that_nobody_looked_up_is_not_said_to_be_as_of_the_list(p
     assert sorted(pools.known().pools) == ["pool-00", "pool-01"]
 
 
-def test_a_round_whose_time_is_up_reads_no_nodes_and_keeps_what_it_was_told(pools: PoolWorld) -> None:
+def test_a_round_out_of_time_reads_no_nodes_and_keeps_the_listed_pools(pools: PoolWorld) -> None:
     pool = pools.create("Alpha", 2)
     asked(pools)
     pools.add_node(pool)

@@ -58,7 +58,7 @@ def test_an_account_without_nodes_costs_one_request(pools: PoolWorld) -> None:
 
 
 @pytest.mark.parametrize("refusals", [{}, {"nodecounts": BatchAnswerError("It broke.")}])
-def test_nodes_of_a_pool_that_grows_are_listed_though_neither_its_size_nor_the_counts_tell_any(
+def test_nodes_of_a_growing_pool_are_listed_though_its_size_and_counts_show_none(
     pools: PoolWorld, refusals: dict[str, BatchError]
 ) -> None:
     pool = pools.create("Alpha")
@@ -74,7 +74,7 @@ def test_nodes_of_a_pool_that_grows_are_listed_though_neither_its_size_nor_the_c
     assert level_of_nodes(pools) == "exact"
 
 
-def test_a_pool_that_is_said_to_have_no_nodes_is_not_believed_where_nothing_is_known_of_counts(
+def test_a_pool_size_of_zero_is_not_believed_without_counts(
     pools: PoolWorld,
 ) -> None:
     pools.create("Alpha")
@@ -95,7 +95,7 @@ def test_all_nodes_are_listed_where_one_is_gone_though_the_counts_lag(pools: Poo
     assert sorted(pools.stored("Alpha")) == ["tvm-001", "tvm-003"]
 
 
-def test_all_nodes_are_listed_where_the_size_alone_tells_that_one_is_gone(pools: PoolWorld) -> None:
+def test_all_nodes_are_listed_where_only_the_size_shows_a_loss(pools: PoolWorld) -> None:
     """The counts lag, and the service dates no resize: losing a node for good isn't one."""
     pool = pools.create("Alpha", 3)
     pool.dates_resizes = False
@@ -159,7 +159,7 @@ def test_a_node_that_is_barred_from_tasks_before_it_is_idle_is_seen_though_its_s
     assert [node.scheduling for _, node in sorted(pools.stored("Alpha").items())] == ["disabled", "enabled"]
 
 
-def test_nodes_whose_rows_are_broken_are_read_anew_with_all_that_is_known_of_them(pools: PoolWorld) -> None:
+def test_nodes_with_broken_rows_are_read_anew_in_full(pools: PoolWorld) -> None:
     pool = pools.create("Alpha", 2)
     asked(pools)
     row, etag = pools.storage.rows["nodes"][ACCOUNT.key, "alpha~!"]
@@ -183,10 +183,10 @@ def test_recent_tasks_are_asked_for_sooner_once_where_none_is_known_of_a_node_th
     batch, begun, asked_at = pools.processes[0].batch, pools.now(), list[int]()
     fetch_nodes = batch.fetch_nodes
 
-    async def fetch(pool_id: str, *, recent_as_of: datetime | None = None, **told: Any) -> Any:
+    async def fetch(pool_id: str, *, recent_as_of: datetime | None = None, **options: Any) -> Any:
         if recent_as_of:
             asked_at.append(round((recent_as_of - begun).total_seconds() / 60))
-        return await fetch_nodes(pool_id, recent_as_of=recent_as_of, **told)
+        return await fetch_nodes(pool_id, recent_as_of=recent_as_of, **options)
 
     monkeypatch.setattr(batch, "fetch_nodes", fetch)
     for _ in range(7):

@@ -80,10 +80,10 @@ class Diary:
             found = (point.numbers.counts, point.numbers.used, point.numbers.tasks, point.exact)
             assert found in self._possible(point.as_of), f"as of {point.as_of}"
         for at in self.polled:
-            told = next((point for point in points if at + timedelta(seconds=20) > point.time >= at), None)
-            if told:
-                assert told.as_of, f"nothing is told of {at}, when a poll ended well"
-                assert told.as_of >= at
+            shown = next((point for point in points if at + timedelta(seconds=20) > point.time >= at), None)
+            if shown:
+                assert shown.as_of, f"nothing is told of {at}, when a poll ended well"
+                assert shown.as_of >= at
         (known,) = (pool for pool in self.world.known().pools.values() if pool.facts.id == "Alpha")
         assert known.picture
         assert known.picture.tally
@@ -117,7 +117,7 @@ polls = st.tuples(
 
 
 @given(st.lists(polls, min_size=3, max_size=16))
-def test_the_points_are_what_was_true_at_every_poll(
+def test_the_points_show_the_truth_at_every_poll(
     story: list[tuple[tuple[int, str] | None, int, Fault | None, tuple[float, float] | None]],
 ) -> None:
     world = PoolWorld()
@@ -192,7 +192,7 @@ def test_a_pool_that_rests_for_hours_has_no_gap(world: PoolWorld) -> None:
     diary.check()
 
 
-def test_what_was_not_polled_is_a_gap(world: PoolWorld) -> None:
+def test_time_without_polls_is_a_gap(world: PoolWorld) -> None:
     diary = Diary(world)
     for _ in range(4):
         diary.poll()
@@ -205,7 +205,7 @@ def test_what_was_not_polled_is_a_gap(world: PoolWorld) -> None:
     diary.check()
 
 
-def test_what_was_not_polled_is_a_gap_though_the_numbers_are_the_same_after_it(world: PoolWorld) -> None:
+def test_time_without_polls_is_a_gap_though_the_numbers_are_the_same_after_it(world: PoolWorld) -> None:
     diary = Diary(world)
     for _ in range(4):
         diary.poll()
@@ -285,8 +285,8 @@ def test_a_pool_that_was_created_anew_goes_on_in_the_same_history_and_counts_ane
         diary.change(0, STATES[number % 2])
         diary.poll()
     points = history(world)
-    told = {point.as_of: point.numbers.counts for point in points if point.numbers and point.as_of}
-    for as_of, counts in told.items():
+    shown = {point.as_of: point.numbers.counts for point in points if point.numbers and point.as_of}
+    for as_of, counts in shown.items():
         true = (old if old.is_there(as_of) else diary.pool).at(as_of)
         assert counts == summary_of(true.values(), SLOTS).counts
     assert sum(point.interruptions or 0 for point in points) == 1

@@ -21,7 +21,7 @@ from shared.stores.pools.nodes import StoredNodes
 from tests.services.fakes.fake_pools import TruePool
 from tests.services.fakes.memory_tables import Fault
 from tests.services.worlds.pool_telling import asked, level_of_nodes
-from tests.services.worlds.pool_world import PoolWorld, as_told
+from tests.services.worlds.pool_world import PoolWorld, as_listed
 
 STATES = ("idle", "running", "preempted", "creating")
 
@@ -131,15 +131,15 @@ def recreate(world: PoolWorld, which: int) -> None:
 
 
 @given(steps)
-def test_what_is_claimed_of_pools_is_true_whatever_happens(script: list[tuple[Any, ...]]) -> None:
+def test_claims_about_pools_are_always_true(script: list[tuple[Any, ...]]) -> None:
     world = PoolWorld()
     try:
         play(world, script)
         known = world.known()
         assert {pool.facts.id for pool in known.pools.values()} == {p.id for p in world.service.there(world.now())}
         for pool in world.service.there(world.now()):
-            told = {name: as_told(node) for name, node in world.stored(pool.id).items()}
-            assert told == pool.at(world.now())
+            nodes = {name: as_listed(node) for name, node in world.stored(pool.id).items()}
+            assert nodes == pool.at(world.now())
     finally:
         world.close()
 
@@ -199,9 +199,9 @@ async def _changes(reading: NodeReading, pool: Pool, stored: StoredNodes, t0: An
     """Reads changes alone and treats them as complete."""
     assert pool.picture
     since = pool.picture.as_of - reading._overlap
-    told = await reading._source.fetch_nodes(pool.facts.id, changed_since=since, recent_as_of=t0)
+    answer = await reading._source.fetch_nodes(pool.facts.id, changed_since=since, recent_as_of=t0)
     known = to_milliseconds(pool.picture.as_of)
-    nodes = merged(stored.nodes, told.nodes, whole=False, at=to_milliseconds(t0), known_as_of=known)
+    nodes = merged(stored.nodes, answer.nodes, whole=False, at=to_milliseconds(t0), known_as_of=known)
     summary = summary_of(nodes.values(), pool.facts.slots_per_node)
     return replace(pool.picture, as_of=t0, source="delta", summary=summary), nodes
 
@@ -324,7 +324,7 @@ def test_nothing_false_is_claimed_where_readings_with_a_bug_do(story: Callable[[
     played(NodeReading, story)
 
 
-def test_what_runs_on_nodes_of_several_pages_is_never_sure(pools: PoolWorld) -> None:
+def test_usage_of_nodes_on_several_pages_is_unverified(pools: PoolWorld) -> None:
     slots_change_between_two_pages(pools)
     assert level_of_nodes(pools) == "unverified"
     pools.service.page_size = 2

@@ -1,4 +1,4 @@
-"""Rounds over the same pools in several processes, some of which die: no round blocks or undoes another."""
+"""Rounds over the same pools in several processes, even if some die: no round blocks or undoes another."""
 
 import asyncio
 from dataclasses import replace
@@ -30,7 +30,7 @@ def test_processes_that_take_turns_do_not_get_in_each_others_way(pools: PoolWorl
 @pytest.mark.parametrize("kills", [False, True], ids=["an answer lost", "a death"])
 @pytest.mark.parametrize("who", [0, 1], ids=["the same process", "another process"])
 @pytest.mark.parametrize("call", range(1, 7))
-def test_what_a_broken_round_leaves_behind_hinders_a_process_once_at_most(
+def test_leftovers_of_a_broken_round_hinder_a_process_once_at_most(
     pools: PoolWorld, call: int, *, who: int, committed: bool, kills: bool
 ) -> None:
     pool = pools.create("Alpha", 3)
@@ -56,7 +56,7 @@ def test_what_a_broken_round_leaves_behind_hinders_a_process_once_at_most(
     assert pools.stored("Alpha")["tvm-002"].slots == 2
 
 
-def test_what_another_process_left_behind_that_died_amid_its_writes_goes_with_the_next_full_list(
+def test_leftovers_of_a_process_that_died_amid_writes_go_with_the_next_full_list(
     pools: PoolWorld,
 ) -> None:
     pool = pools.create("Alpha", 1)
@@ -109,7 +109,7 @@ def test_an_older_list_is_not_written_over_a_later_one(pools: PoolWorld) -> None
     assert pools.stored("Alpha")["tvm-001"].slots == 1
 
 
-def written_over_what_a_faster_round_confirmed(pools: PoolWorld, at: float) -> None:
+def overwrite_a_faster_round(pools: PoolWorld, at: float) -> None:
     """Ends a faster round `at` seconds into the slower one, after that has checked for a faster one."""
     pool = pools.create("Alpha", 2)
     pools.change_node(pool, "tvm-001", "running", slots=1)
@@ -135,7 +135,7 @@ def comes_right(pools: PoolWorld) -> None:
 
 
 def confirmed_before_a_slower_round_writes(pools: PoolWorld, at: float) -> None:
-    written_over_what_a_faster_round_confirmed(pools, at)
+    overwrite_a_faster_round(pools, at)
     comes_right(pools)
 
 
@@ -146,7 +146,7 @@ def test_a_slower_round_takes_as_of_back_nowhere(pools: PoolWorld, at: int) -> N
 
 def rounds_that_do_not_reach_an_overtaken_pool(pools: PoolWorld, request: str | None) -> None:
     """Batch refuses a request, or time runs out immediately (None): the two rounds' result and its `asOf` stay."""
-    written_over_what_a_faster_round_confirmed(pools, 36)
+    overwrite_a_faster_round(pools, 36)
     before = pools.known().pools["alpha"]
     assert before.is_overtaken
     if request:

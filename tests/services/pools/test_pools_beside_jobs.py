@@ -130,7 +130,7 @@ def test_jobs_are_noted_without_waiting_for_pools(world: World, process: Process
     assert verdict(world, "Render").level == "exact"
 
 
-def test_calls_are_told_apart(world: World, process: Process) -> None:
+def test_calls_are_counted_apart(world: World, process: Process) -> None:
     polled(world, process, budget=400)
     over_pools = world.run(PoolStore(MemoryTables(process.connection)).load_round(ACCOUNT.key))
     assert over_pools
@@ -144,7 +144,7 @@ def test_a_poll_of_some_jobs_leaves_pools_alone(world: World, process: Process) 
 
 
 @pytest.mark.parametrize("error", [StorageError("Table Storage broke."), RuntimeError("a defect")])
-def test_what_breaks_over_pools_is_raised_after_jobs_were_noted(
+def test_an_error_of_pools_is_raised_after_jobs_were_saved(
     world: World, process: Process, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
     async def broken(*_: object) -> None:
@@ -196,7 +196,7 @@ class Beside:
         return self._end
 
 
-def test_storage_that_breaks_beside_jobs_loses_neither_their_messages_nor_what_the_service_asked_to_wait(
+def test_a_storage_error_beside_jobs_loses_neither_their_messages_nor_the_back_off(
     world: World,
 ) -> None:
     world.service.page_size, world.service.short_read = 3, 10
@@ -214,7 +214,7 @@ def test_storage_that_breaks_beside_jobs_loses_neither_their_messages_nor_what_t
     assert wait > 290 * SECOND
 
 
-def test_a_poll_of_all_on_demand_says_what_went_wrong_with_pools(world: World, process: Process) -> None:
+def test_a_poll_of_all_on_demand_reports_failures_of_pools(world: World, process: Process) -> None:
     service = pools_of(process)._service
     service.refusals["pools/pool-07/nodes"] = BatchAnswerError("It broke.")
     _, reasons = world.run(process.rounds.run_now(None, budget=400 * SECOND))

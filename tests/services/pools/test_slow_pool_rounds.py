@@ -53,9 +53,7 @@ async def always(*_: object) -> bool:
     return True
 
 
-def test_a_last_sample_that_is_written_whoever_went_on_is_noticed(
-    pools: PoolWorld, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_last_sample_written_without_a_check_is_noticed(pools: PoolWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(PoolStore, "is_stored", always)
     with pytest.raises(AssertionError):
         a_round_hangs_until_its_pool_is_deleted(pools)
@@ -93,7 +91,7 @@ def a_deleted_pool_stays_away(world: PoolWorld) -> None:
     assert world.known().pools.keys() == nodes_are_of(world) == {"beta"}
 
 
-def test_a_slow_first_poll_writes_no_pool_of_which_a_later_list_knows_nothing(pools: PoolWorld) -> None:
+def test_a_slow_first_poll_writes_no_pool_missing_from_a_later_list(pools: PoolWorld) -> None:
     a_deleted_pool_stays_away(pools)
 
 

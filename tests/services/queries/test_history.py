@@ -73,12 +73,12 @@ class Diary:
             self._check_claim(point)
         for before, last, at in zip([START, START, *self.polled], [START, *self.polled], self.polled, strict=False):
             job, former = (self.world.truth.at("Render", moment) for moment in (at, last))
-            told = next((point for point in points if point.time >= self.ended[at]), None)
-            if job is None or told is None:
+            shown = next((point for point in points if point.time >= self.ended[at]), None)
+            if job is None or shown is None:
                 continue
             is_news = former is not job or job.counts(at) != job.counts(last)
-            assert told.as_of, f"nothing is told of {at}, when a poll ended well"
-            assert job.drifts or told.as_of >= (at if is_news else before), f"too old a word on {at}"
+            assert shown.as_of, f"nothing is told of {at}, when a poll ended well"
+            assert job.drifts or shown.as_of >= (at if is_news else before), f"too old a word on {at}"
 
     def _check_claim(self, point: Point) -> None:
         if point.as_of is None:
@@ -166,7 +166,7 @@ polls = st.tuples(
 
 
 @given(st.lists(polls, min_size=3, max_size=14), st.sampled_from([2, 20_000]))
-def test_the_points_are_what_was_true_at_every_poll(
+def test_the_points_show_the_truth_at_every_poll(
     story: list[tuple[Callable[[Diary], None], int, Fault | None, Both | None, bool]], short_read: int
 ) -> None:
     world = World()
@@ -316,7 +316,7 @@ def test_a_job_that_was_called_missing_for_some_rounds_has_no_gap(world: World) 
     assert all(point.counts for point in history(world, since=first))
 
 
-def test_what_wasn_t_polled_is_a_gap(world: World) -> None:
+def test_time_without_polls_is_a_gap(world: World) -> None:
     diary = Diary(world)
     for _ in range(4):
         diary.poll()
@@ -377,7 +377,7 @@ def test_history_is_kept_for_its_time_and_no_longer(world: World) -> None:
     assert not world.storage.rows["jobhistory"]
 
 
-def test_a_job_whose_row_cannot_be_read_has_its_history_but_for_what_stood_there(world: World) -> None:
+def test_a_job_with_an_unreadable_row_has_its_history_without_that_row(world: World) -> None:
     diary = Diary(world)
     for _ in range(5):
         change_first(diary)

@@ -28,7 +28,7 @@ def insight_of(world: World, name: str) -> Insight | None:
     return picture.insight.unpack() if picture and picture.insight else None
 
 
-def test_insight_is_that_into_the_tasks_whichever_call_a_poll_dies_at(world: World) -> None:
+def test_insight_agrees_with_tasks_after_a_death_at_any_call(world: World) -> None:
     dice, job = random.Random(3), world.create("Render", *NAMES)  # noqa: S311
     seen = set()
     assert world.poll()
@@ -91,7 +91,7 @@ def test_there_is_no_insight_into_leaves_that_an_older_version_wrote_until_all_a
     assert insight_of(world, "Render") == insight_of_rows(list(world.cached("Render").values()))
 
 
-def test_failures_are_told_without_causes_where_these_are_not_known_and_not_at_all_before_the_first_read(
+def test_failures_have_no_causes_where_unknown_and_are_empty_before_the_first_read(
     world: World,
 ) -> None:
     job = world.create("Render", *NAMES)
@@ -111,7 +111,7 @@ def test_failures_are_told_without_causes_where_these_are_not_known_and_not_at_a
     assert (answer.failed, answer.failures) == (5, None)
 
 
-def test_failures_are_those_of_the_generation_that_is_served_wherever_a_full_read_stops(world: World) -> None:
+def test_failures_are_those_of_the_served_generation_wherever_a_full_read_stops(world: World) -> None:
     job = world.create("Render", *NAMES)
     for name in NAMES[:6]:
         job.change(name, COMPLETED, at=world.now(), lag=timedelta(), skew=timedelta(), code=137)

@@ -40,8 +40,8 @@ class Endless(Silent):
         super().__init__(report.account)
         facts = report.job.facts
         at = facts.creation_time.isoformat()
-        told = {"id": facts.id, "creationTime": at, "state": facts.state, "stateTransitionTime": at}
-        self.job = json.dumps({**told, "jobPreparationTask": {"commandLine": "true"}}).encode()
+        properties = {"id": facts.id, "creationTime": at, "state": facts.state, "stateTransitionTime": at}
+        self.job = json.dumps({**properties, "jobPreparationTask": {"commandLine": "true"}}).encode()
 
     @override
     async def read(self, _url: str, intent: str, *, missing: Collection[str] = ()) -> Any:
@@ -54,7 +54,7 @@ async def _known(_pool_id: str | None) -> bool:
     return True
 
 
-def test_an_answer_that_does_not_come_in_time_is_told_as_such(world: World) -> None:
+def test_an_answer_that_does_not_come_in_time_is_reported(world: World) -> None:
     world.create("Render", "a", "b")
     polled_for_a_while(world)
     process = world.processes[0]
@@ -80,7 +80,7 @@ def test_a_job_that_makes_no_sense_is_a_sentence(world: World) -> None:
     assert found.unknown[0].endswith("sent a job that makes no sense.")
 
 
-def test_preparation_that_was_not_looked_at_on_all_nodes_is_told_as_such(world: World) -> None:
+def test_preparation_known_of_some_nodes_only_is_reported(world: World) -> None:
     world.create("Render", "a", "b")
     polled_for_a_while(world)
     process, report = world.processes[0], world.report("Render")

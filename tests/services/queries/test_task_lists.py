@@ -35,10 +35,12 @@ def staged(world: World) -> Process:
     return world.started()
 
 
-async def listed(process: Process, what: TaskList, meanwhile: Callable[[], Awaitable[Any]] | None = None) -> list[str]:
+async def listed(
+    process: Process, task_list: TaskList, meanwhile: Callable[[], Awaitable[Any]] | None = None
+) -> list[str]:
     """Returns the ids of a list; `meanwhile` runs after every batch."""
     names: list[str] = []
-    async with aclosing(process.task_queries.tasks("demo", "Render", what)) as batches:
+    async with aclosing(process.task_queries.tasks("demo", "Render", task_list)) as batches:
         async for batch in batches:
             names += [task.id for task in batch]
             if meanwhile:
@@ -47,7 +49,7 @@ async def listed(process: Process, what: TaskList, meanwhile: Callable[[], Await
 
 
 async def paged(process: Process, order: TaskOrder, size: int, meanwhile: Callable[[], Awaitable[Any]]) -> list[str]:
-    """Returns the ids of all pages, each of which continues after the last task of the previous one."""
+    """Returns the ids of all pages; each page continues after the last task of the previous one."""
     names: list[str] = []
     after = None
     while True:
@@ -78,7 +80,7 @@ def test_pages_of_any_size_list_every_task_once(world: World, order: TaskOrder, 
 
 @pytest.mark.parametrize("order", ORDERS, ids=str)
 @pytest.mark.parametrize("size", [5, 100])
-def test_what_was_there_all_the_time_is_listed_once_though_leaves_split_meanwhile(
+def test_tasks_that_stay_are_listed_once_though_leaves_split_meanwhile(
     world: World, order: TaskOrder, size: int
 ) -> None:
     reader, writer, job = staged(world), world.processes[0], world.truth.jobs["Render"][-1]
@@ -125,9 +127,9 @@ def test_a_list_goes_on_in_another_generation_where_it_was(world: World, order: 
 def test_leaves_that_can_hold_nothing_wanted_are_not_read(world: World) -> None:
     reader = staged(world)
 
-    def calls(what: TaskList) -> int:
+    def calls(task_list: TaskList) -> int:
         reader.connection.calls = 0
-        world.run(listed(reader, what))
+        world.run(listed(reader, task_list))
         return reader.connection.calls
 
     least = calls(TaskList(100, TaskFilter(states=frozenset({2}))))

@@ -60,7 +60,7 @@ def test_a_job_without_an_estimated_end_is_answered_without_a_query_for_other_jo
     assert "jobs" not in world.storage.queries
 
 
-def test_what_lies_below_a_job_is_answered_without_a_query_for_other_jobs(world: World) -> None:
+def test_details_of_a_job_are_answered_without_a_query_for_other_jobs(world: World) -> None:
     process = staged(world)
 
     async def ask() -> int:

@@ -42,7 +42,7 @@ class Lists:
     empty: int = 0
     first_backwards: bool = False
     circling: bool = False
-    told_empty: dict[tuple[str | None, str | None], int] = field(default_factory=dict)
+    empty_sent: dict[tuple[str | None, str | None], int] = field(default_factory=dict)
 
     def changed(self, ids: IdRange, page: TaskPage) -> TaskPage:
         """Returns the page of this service, or a preceding one without its tasks."""
@@ -51,11 +51,11 @@ class Lists:
             return replace(page, next_link=json.dumps([*bounds, "", None, None]) + _CIRCLE)
         if ids.cursor is None:
             page = replace(page, tasks=page.tasks[::-1]) if self.first_backwards else page
-            self.told_empty[bounds] = 0
-        if self.told_empty.get(bounds, self.empty) >= self.empty:
+            self.empty_sent[bounds] = 0
+        if self.empty_sent.get(bounds, self.empty) >= self.empty:
             return page
-        self.told_empty[bounds] += 1
-        link = json.dumps([*bounds, "", None, None]) + " " * self.told_empty[bounds]  # all links differ
+        self.empty_sent[bounds] += 1
+        link = json.dumps([*bounds, "", None, None]) + " " * self.empty_sent[bounds]  # all links differ
         return replace(page, tasks=[], next_link=link)
 
     def look(self, ids: IdRange, since: datetime | None, page: TaskPage) -> None:

@@ -147,7 +147,7 @@ def test_rounds_leave_a_repair_alone_whose_full_read_waits_in_the_queue(filtered
     assert_right(world, job)
 
 
-def test_a_round_does_what_nobody_began_within_two_minutes_of_the_message_about_it(filtered: World) -> None:
+def test_a_round_does_a_full_read_that_no_worker_began_within_two_minutes(filtered: World) -> None:
     world, job = filtered, left_for_a_repair(filtered)
     for _ in range(2):
         world.wait(61)
@@ -209,7 +209,7 @@ def test_a_poll_that_a_message_begins_ends_in_time_and_goes_on_with_the_next_mes
     assert_right(world, job)
 
 
-def test_where_only_a_list_of_many_pages_tells_which_tasks_prepare_their_number_and_that_of_running_ones_do(
+def test_counts_of_preparing_and_running_tasks_do_where_their_list_has_many_pages(
     world: World,
 ) -> None:
     job = known(world)
@@ -243,7 +243,7 @@ def _agreed_at(world: World) -> datetime:
     return picture.agreement.at
 
 
-def test_where_only_a_list_of_many_pages_tells_what_moved_counts_that_lag_are_no_difference(world: World) -> None:
+def test_lagging_counts_are_no_difference_where_the_delta_has_many_pages(world: World) -> None:
     job = known(world)
     world.service.page_size, world.service.count_lag = 1, 400 * SECOND
     agreed = _agreed_at(world)

@@ -27,7 +27,7 @@ __all__ = ["lists", "world"]
 OTHER = "Small"
 
 
-def test_a_job_too_long_for_a_round_is_read_by_whoever_gets_its_message(world: World, lists: Lists) -> None:
+def test_a_job_too_long_for_a_round_is_read_by_a_worker_of_the_queue(world: World, lists: Lists) -> None:
     job = left_to_the_queue(world)
     assert last_round(world).is_queued("render", world.now())
     assert world.deliver(who=1)
@@ -56,7 +56,7 @@ def test_a_list_is_divided_by_its_first_page_that_has_tasks(world: World, lists:
     assert len(plan.ranges) > 1
 
 
-def test_a_list_that_only_began_with_empty_pages_is_divided_by_whoever_goes_on(world: World, lists: Lists) -> None:
+def test_a_list_that_only_began_with_empty_pages_is_divided_by_the_next_worker(world: World, lists: Lists) -> None:
     lists.empty = 2
     job = left_to_the_queue(world)
     world.deliver(budget=2, takes=1)
@@ -262,7 +262,7 @@ def test_counts_are_as_of_no_earlier_after_a_full_read_that_rounds_went_on_besid
     assert_right(world, job)
 
 
-def test_throttling_keeps_what_was_received_and_the_account_is_left_alone(world: World, lists: Lists) -> None:
+def test_throttling_keeps_received_tasks_and_the_account_is_left_alone(world: World, lists: Lists) -> None:
     job = left_to_the_queue(world)
     lists.throttled_after = 7
     world.deliver()
@@ -280,7 +280,7 @@ def test_throttling_keeps_what_was_received_and_the_account_is_left_alone(world:
     assert_right(world, job)
 
 
-def test_a_list_that_goes_in_a_circle_is_told_in_words_and_begun_anew(world: World, lists: Lists) -> None:
+def test_a_list_that_goes_in_a_circle_is_reported_and_begun_anew(world: World, lists: Lists) -> None:
     job = left_to_the_queue(world)
     begun(world)
     lists.circling = True
@@ -381,7 +381,7 @@ def test_other_jobs_are_polled_meanwhile(world: World) -> None:
     assert verdict(world, OTHER).level == "exact"
 
 
-def test_the_verdict_tells_how_far_a_first_read_is(world: World) -> None:
+def test_the_verdict_shows_how_far_a_first_read_is(world: World) -> None:
     left_to_the_queue(world)
     plan = begun(world)
     judged = verdict(world, JOB)
@@ -389,7 +389,7 @@ def test_the_verdict_tells_how_far_a_first_read_is(world: World) -> None:
     assert f"{plan.tasks} of about {len(NAMES)}" in judged.reason
 
 
-def test_the_verdict_tells_of_a_first_read_that_it_reads_what_changed_meanwhile(world: World) -> None:
+def test_the_verdict_shows_that_a_first_read_reads_later_changes(world: World) -> None:
     job = left_to_the_queue(world)
     begun(world)
     world.wait(61)

@@ -101,8 +101,8 @@ class ReversedBatch(FakeBatch):
     """Returns pages in an unpredictable order."""
 
     @override
-    async def fetch_task_page(self, *what: Any, **details: Any) -> TaskPage:
-        page = await super().fetch_task_page(*what, **details)
+    async def fetch_task_page(self, *arguments: Any, **details: Any) -> TaskPage:
+        page = await super().fetch_task_page(*arguments, **details)
         return replace(page, tasks=page.tasks[::-1])
 
 

@@ -82,7 +82,7 @@ def test_a_repair_that_meets_leaves_that_cannot_be_read_gives_way_to_a_full_read
     assert world.cached("Render")["c"].state == RUNNING
 
 
-def test_a_task_that_completed_unseen_is_looked_up_by_itself(world: World) -> None:
+def test_a_task_that_completed_unseen_is_looked_up_by_id(world: World) -> None:
     completed_but_for(world, "c")
     job = world.truth.jobs["Render"][-1]
     job.drifts = True
@@ -101,7 +101,7 @@ def test_a_repair_that_finds_a_task_deleted_is_followed_by_a_full_read_at_once(w
     assert (verdict(world, "Render").level, verdict(world, "Render").source) == ("exact", "fullRead")
 
 
-def test_get_task_counts_that_lags_does_not_vouch_for_a_task_that_is_known_to_be_gone(world: World) -> None:
+def test_lagging_task_counts_do_not_confirm_a_deleted_task(world: World) -> None:
     completed_but_for(world, "c", "d")
     job = world.truth.jobs["Render"][-1]
     job.drifts = True
@@ -258,7 +258,7 @@ def test_polls_go_on_with_the_old_generation_while_a_new_one_is_filled(world: Wo
     assert verdict(world, "Render").level == "exact"
 
 
-def test_what_others_are_as_of_is_noted_before_a_full_read_begins(world: World) -> None:
+def test_other_jobs_are_confirmed_before_a_full_read_begins(world: World) -> None:
     world.create("Other", "a")
     job = world.create("Render", *"abcdefgh")
     polled_for_a_while(world)

@@ -1,4 +1,4 @@
-"""A tick over several accounts, one of which is slow or fails."""
+"""A tick over several accounts when one is slow or fails."""
 
 import asyncio
 from datetime import datetime, timedelta
@@ -107,7 +107,7 @@ def test_a_tick_does_not_go_on_for_ever_while_accounts_take_turns(world: World) 
     assert world.loop.time() - began < BUDGET.total_seconds() + 60
 
 
-def test_a_round_that_begins_late_has_what_is_left_of_the_budget(world: World) -> None:
+def test_a_round_that_begins_late_has_the_rest_of_the_budget(world: World) -> None:
     busy, slow = processes = accounts(world, 2)
     slow.batch.latency = 14
 
@@ -149,7 +149,7 @@ def test_storage_that_fails_for_one_account_stops_no_other_and_is_raised(world: 
     assert "jobs" in healthy.batch.requests
 
 
-def test_accounts_take_turns_so_that_what_one_found_does_not_wait_for_all(world: World) -> None:
+def test_accounts_take_turns_so_that_no_result_waits_for_all(world: World) -> None:
     processes = accounts(world, 40)
     for process in processes:
         process.batch.latency = 0.3
@@ -172,7 +172,7 @@ def test_accounts_that_hang_keep_a_turn_for_two_seconds_only(world: World) -> No
     assert all(reached)
 
 
-def test_what_a_tick_did_not_get_to_is_first_in_the_next(world: World) -> None:
+def test_accounts_missed_by_a_tick_are_first_in_the_next(world: World) -> None:
     processes = accounts(world, 60)
     for process in processes:
         process.batch.latency = 1

@@ -37,7 +37,7 @@ def test_a_poll_on_demand_leaves_a_throttled_account_alone_too(world: World) -> 
     assert "the next try is in 200 s" in reasons[0].message
 
 
-def test_a_poll_on_demand_polls_what_was_asked_for_and_names_unknown_jobs(world: World) -> None:
+def test_a_poll_on_demand_polls_requested_jobs_and_names_unknown_ones(world: World) -> None:
     world.create("Render", "a")
     world.create("Encode", "a")
     polled_for_a_while(world)
@@ -78,7 +78,7 @@ def test_a_poll_on_demand_says_which_jobs_it_did_not_get_to(world: World) -> Non
     assert all("over before its turn" in reason.message for reason in reasons)
 
 
-def test_what_is_not_there_cannot_be_polled(world: World) -> None:
+def test_unknown_names_are_not_found(world: World) -> None:
     polling = world.processes[0].polling
     with pytest.raises(NotFoundError, match="no account 'other'"):
         world.run(polling.request("other", None))

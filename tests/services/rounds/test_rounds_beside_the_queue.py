@@ -44,9 +44,7 @@ def read_anew_by_the_queue(world: World) -> None:
     world.deliver(who=1, budget=1, takes=1)
 
 
-def test_a_round_that_notes_twice_keeps_what_others_noted_meanwhile(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_round_that_saves_twice_keeps_changes_made_meanwhile(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     job = world.create(JOB, *NAMES[:8])
     polled_for_a_while(world)
     job.delete_task(NAMES[0], world.now())

@@ -131,7 +131,7 @@ def test_a_job_created_anew_while_it_is_polled_is_read_anew_at_once(world: World
     assert list(world.cached("Render")) == ["c"]
 
 
-def test_a_deleted_job_is_marked_after_a_404_and_keeps_what_was_known(world: World) -> None:
+def test_a_deleted_job_is_marked_after_a_404_and_keeps_its_counts(world: World) -> None:
     job = world.create("Render", "a", "b")
     polled_for_a_while(world)
     counts = world.report("Render").job.picture
@@ -151,7 +151,7 @@ def test_a_deleted_job_is_marked_after_a_404_and_keeps_what_was_known(world: Wor
     assert requests_of(world, world.poll) == ["jobs"]
 
 
-def test_jobs_beyond_what_a_full_list_may_look_up_are_looked_up_by_the_next(
+def test_jobs_beyond_the_look_ups_of_a_full_list_wait_for_the_next(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A full list that left some out is incomplete: the next round lists all jobs again instead of a delta."""

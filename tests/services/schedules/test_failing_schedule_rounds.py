@@ -20,7 +20,7 @@ def world() -> Iterator[ScheduleWorld]:
 
 
 @pytest.mark.parametrize("request_", ["list", "specifications", "get Alpha"])
-def test_a_failure_is_told_of_the_schedules_that_it_concerns(world: ScheduleWorld, request_: str) -> None:
+def test_a_failure_is_reported_for_its_schedules_only(world: ScheduleWorld, request_: str) -> None:
     for name in NAMES:
         world.create(name)
     world.look()
@@ -45,7 +45,7 @@ def test_a_failure_is_told_of_the_schedules_that_it_concerns(world: ScheduleWorl
     assert known.schedules["alpha"].deleted == (request_ == "get Alpha")
 
 
-def test_a_schedule_of_which_the_list_tells_nonsense_is_stale_alone_and_not_taken_for_deleted(
+def test_a_schedule_with_invalid_data_alone_is_stale_and_not_taken_for_deleted(
     world: ScheduleWorld,
 ) -> None:
     for name in NAMES:

@@ -85,7 +85,7 @@ def play(world: ScheduleWorld, script: list[tuple[Any, ...]]) -> None:
 
 
 @given(steps)
-def test_what_is_claimed_of_schedules_is_true_whatever_happens(script: list[tuple[Any, ...]]) -> None:
+def test_claims_about_schedules_are_always_true(script: list[tuple[Any, ...]]) -> None:
     world = ScheduleWorld()
     try:
         play(world, script)
@@ -108,11 +108,11 @@ def test_a_row_that_is_taken_to_be_as_of_any_later_list_is_noticed(
 ) -> None:
     monkeypatch.setattr(ScheduleRound, "as_of_schedule", _seen_by)
     with pytest.raises(AssertionError):
-        _a_list_tells_nonsense_of_a_schedule(world)
+        _a_list_has_invalid_data_of_a_schedule(world)
 
 
-def test_a_schedule_of_which_a_list_tells_nonsense_holds_as_of_when_it_was_last_told(world: ScheduleWorld) -> None:
-    _a_list_tells_nonsense_of_a_schedule(world)
+def test_a_schedule_with_invalid_data_is_as_of_its_last_valid_list(world: ScheduleWorld) -> None:
+    _a_list_has_invalid_data_of_a_schedule(world)
     known = world.known()
     assert known.last
     assert known.last.as_of_schedule(known.schedules["alpha"]) == world.now() - timedelta(seconds=60)
@@ -125,7 +125,7 @@ def _missed(world: ScheduleWorld) -> int | None:
     return missed_runs(alpha, {}, known.last.as_of_schedule(alpha)).count
 
 
-def _nonsense_is_told_of_a_schedule_that_missed_runs(world: ScheduleWorld) -> None:
+def _a_schedule_that_missed_runs_gets_invalid_data(world: ScheduleWorld) -> None:
     """The list is invalid at the moment when the schedule is disabled."""
     world.create("Alpha")
     rules = Recurrence(interval="PT1M", start_window="PT1M")
@@ -143,8 +143,8 @@ def _nonsense_is_told_of_a_schedule_that_missed_runs(world: ScheduleWorld) -> No
         world.wait(60)
 
 
-def test_runs_that_were_missed_stay_so_where_nonsense_is_told_as_a_schedule_is_disabled(world: ScheduleWorld) -> None:
-    _nonsense_is_told_of_a_schedule_that_missed_runs(world)
+def test_missed_runs_stay_missed_where_a_schedule_is_disabled_with_invalid_data(world: ScheduleWorld) -> None:
+    _a_schedule_that_missed_runs_gets_invalid_data(world)
 
 
 def test_a_look_that_takes_a_schedule_to_be_known_since_it_was_first_seen_is_noticed(
@@ -152,10 +152,10 @@ def test_a_look_that_takes_a_schedule_to_be_known_since_it_was_first_seen_is_not
 ) -> None:
     monkeypatch.setattr(SchedulesUnderWay, "before", lambda _this, schedule: schedule.seen_at)
     with pytest.raises(AssertionError):
-        _nonsense_is_told_of_a_schedule_that_missed_runs(world)
+        _a_schedule_that_missed_runs_gets_invalid_data(world)
 
 
-def _a_list_tells_nonsense_of_a_schedule(world: ScheduleWorld) -> None:
+def _a_list_has_invalid_data_of_a_schedule(world: ScheduleWorld) -> None:
     """The schedule is stored unchanged for three hours, and changes before a list returns invalid data about it."""
     world.create("Alpha")
     for _ in range(180):
@@ -211,7 +211,7 @@ def a_deleted_schedule_stays_away(world: ScheduleWorld) -> None:
     assert world.known().schedules.keys() == {"beta"}
 
 
-def test_a_slow_first_look_writes_no_schedule_of_which_a_later_list_knows_nothing(world: ScheduleWorld) -> None:
+def test_a_slow_first_look_writes_no_schedule_missing_from_a_later_list(world: ScheduleWorld) -> None:
     a_deleted_schedule_stays_away(world)
     world.wait(60)
     world.look()
@@ -242,7 +242,7 @@ def test_a_slower_look_takes_as_of_back_nowhere(world: ScheduleWorld, at: int) -
     comes_right(world)
 
 
-def a_look_that_is_not_told_of_an_overtaken_schedule(world: ScheduleWorld) -> None:
+def a_look_without_an_overtaken_schedule(world: ScheduleWorld) -> None:
     """A list omits it, and time runs out before it can be looked up: which look was right stays open."""
     confirmed_before_a_slower_look_writes(world, 24)
     before = world.known()
@@ -261,8 +261,8 @@ def a_look_that_is_not_told_of_an_overtaken_schedule(world: ScheduleWorld) -> No
         assert as_of[0] == as_of[1]
 
 
-def test_a_look_that_is_not_told_of_an_overtaken_schedule_does_not_call_it_exact(world: ScheduleWorld) -> None:
-    a_look_that_is_not_told_of_an_overtaken_schedule(world)
+def test_a_look_without_an_overtaken_schedule_does_not_call_it_exact(world: ScheduleWorld) -> None:
+    a_look_without_an_overtaken_schedule(world)
     comes_right(world)
 
 
@@ -286,7 +286,7 @@ def test_an_overtaken_schedule_that_is_held_as_it_stands_is_noticed(
 ) -> None:
     monkeypatch.setattr(SchedulesUnderWay, "held", as_it_stands)
     with pytest.raises(AssertionError):
-        a_look_that_is_not_told_of_an_overtaken_schedule(world)
+        a_look_without_an_overtaken_schedule(world)
 
 
 def a_schedule_is_made_anew_around_the_list(world: ScheduleWorld) -> None:
@@ -387,7 +387,7 @@ def test_a_look_that_lost_a_write_keeps_as_of_when_the_schedule_held(world: Sche
     comes_right(world)
 
 
-def test_a_slower_look_gives_way_to_one_whose_word_a_later_look_only_holds(world: ScheduleWorld) -> None:
+def test_a_slower_look_gives_way_though_a_later_list_omits_the_schedule(world: ScheduleWorld) -> None:
     """A list after the faster look omits the schedule, and time runs out before it can be looked up."""
     world.create("Alpha")
     world.look()
@@ -454,7 +454,7 @@ def test_schedules_that_do_not_change_cost_a_request_and_one_row_a_round(world: 
         assert world.table_calls == 2
 
 
-def test_schedules_are_read_from_storage_now_and_then_whoever_looked_last(world: ScheduleWorld) -> None:
+def test_schedules_are_read_from_storage_every_fifteen_minutes(world: ScheduleWorld) -> None:
     world.create("Alpha")
     costs = []
     for _ in range(31):

@@ -10,7 +10,7 @@ from tests.services.fakes.memory_tables import Connection, Fault, MemoryTables, 
 _PARTITION = "demo~blob~1"
 
 
-def test_what_a_death_leaves_of_a_blob_is_found_by_its_place() -> None:
+def test_leftovers_of_a_death_are_found_by_the_checkpoint() -> None:
     storage = Storage()
     place, rows = place_key(_PARTITION), [f"n{number:06x}" for number in range(99)]
     for row in (*rows, place.row, "s"):

@@ -25,7 +25,7 @@ _WRITTEN = 2  # after the row that is read
 class _TriedAgain(Connection):
     """Simulates the SDK's retry: it repeats a write with a lost answer, and meets another ETag."""
 
-    def _strike(self, fault: Fault) -> None:  # noqa: ARG002 - whatever befalls it
+    def _strike(self, fault: Fault) -> None:  # noqa: ARG002 - each fault fails alike
         raise failure(ResourceModifiedError, 412)
 
 
@@ -37,7 +37,7 @@ def _add(connection: Connection, mark: str) -> None:
     asyncio.run(TelemetryTotalsStore(MemoryTables(connection)).add("demo", TelemetryTotals(records=1), _NOW, mark))
 
 
-def test_what_was_added_before_its_answer_was_lost_is_not_added_again() -> None:
+def test_totals_added_before_a_lost_answer_are_not_added_again() -> None:
     storage = Storage()
     _add(Connection(storage), "a")
     connection = _TriedAgain(storage)
@@ -47,7 +47,7 @@ def test_what_was_added_before_its_answer_was_lost_is_not_added_again() -> None:
 
 
 @pytest.mark.parametrize("fault", [Fault(_WRITTEN, committed=committed, kills=False) for committed in (True, False)])
-def test_what_may_not_have_been_added_is_added_once_when_it_is_tried_again(fault: Fault) -> None:
+def test_totals_that_may_be_missing_are_added_once_by_a_retry(fault: Fault) -> None:
     storage = Storage()
     connection = Connection(storage)
     connection.arm(fault)
@@ -75,7 +75,7 @@ class _Gated(TelemetryTotalsStore):
         await super().add(account_key, more, now, mark)
 
 
-async def test_what_is_told_side_by_side_is_lost_by_nobody_who_fails() -> None:
+async def test_totals_added_concurrently_survive_a_failed_write() -> None:
     storage = Storage()
     store, tables = _Gated(storage), MemoryTables(Connection(storage))
     intake = TelemetryIntake(

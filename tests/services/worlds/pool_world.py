@@ -264,11 +264,11 @@ class PoolWorld:
         for key in stored.keys() | {key for nodes in instants for key in nodes}:
             possible = [nodes.get(key) for nodes in instants]
             found = stored.get(key)
-            found = as_told(found) if found else None
+            found = as_listed(found) if found else None
             assert found in possible, f"{key} of {name} is said to be {found} as of {as_of}; was {possible}"
 
 
-def as_told(node: Node) -> Node:
+def as_listed(node: Node) -> Node:
     """Returns a stored node without the fields that no list has."""
     return node._replace(recent_at=0, record=NO_RECORD)
 

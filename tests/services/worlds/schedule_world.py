@@ -73,9 +73,9 @@ class FakeSchedules(BatchSchedules):
     @override
     async def fetch_schedules(self) -> ScheduleList:
         found, moment = await self._served("list")
-        told = tuple(facts for key, facts in found.items() if key not in self._service.garbled)
+        valid = tuple(facts for key, facts in found.items() if key not in self._service.garbled)
         garbled = {key: GARBLED for key in found if key in self._service.garbled}
-        return ScheduleList(told, moment.replace(microsecond=0), garbled)
+        return ScheduleList(valid, moment.replace(microsecond=0), garbled)
 
     @override
     async def fetch_schedule(self, schedule_id: str) -> ScheduleFacts:
@@ -87,8 +87,8 @@ class FakeSchedules(BatchSchedules):
     @override
     async def fetch_specifications(self, *, modified_since: datetime) -> Mapping[tuple[str, datetime], Specified]:
         found, _ = await self._served("specifications")
-        told = [facts for facts in found.values() if facts.last_modified >= modified_since]
-        return {(facts.key, facts.last_modified): self._specified(facts) for facts in told}
+        modified = [facts for facts in found.values() if facts.last_modified >= modified_since]
+        return {(facts.key, facts.last_modified): self._specified(facts) for facts in modified}
 
     def _specified(self, facts: ScheduleFacts) -> Specified:
         return NONSENSE if facts.key in self._service.nonsense else (specification_of(facts), ())
@@ -255,18 +255,18 @@ class ScheduleWorld:
         self._check_order(known)
         for key, schedule in known.schedules.items():
             if schedule.deleted_at:
-                told = [facts.get(key) for facts in self.service.since(schedule.deleted_at)]
-                assert any(facts is None or facts.creation_time != schedule.facts.creation_time for facts in told)
+                truths = [facts.get(key) for facts in self.service.since(schedule.deleted_at)]
+                assert any(facts is None or facts.creation_time != schedule.facts.creation_time for facts in truths)
                 continue
             as_of = known.last.as_of_schedule(schedule) if known.last else schedule.seen_at
             created = schedule.facts.creation_time.replace(microsecond=0)
             assert as_of >= created, (
                 f"{schedule.facts.id} of {created} is said to be as of {as_of}, before it was created"
             )
-            told = [facts.get(key) for facts in self.service.since(as_of)]
+            truths = [facts.get(key) for facts in self.service.since(as_of)]
             if known.last and known.last.is_overtaken(schedule):
                 continue  # of two overlapping looks, and it reports that
-            assert schedule.facts in told, f"{schedule.facts} is said to be as of {as_of}; was {told}"
+            assert schedule.facts in truths, f"{schedule.facts} is said to be as of {as_of}; was {truths}"
             if schedule.specification and not schedule.wants_specification:
                 assert schedule.specification == specification_of(schedule.facts)
 
