@@ -20,7 +20,7 @@ def problems_of(**changes: str) -> tuple[str, ...]:
     return read_settings(ENOUGH | changes).problems
 
 
-def test_what_is_required_is_enough_and_the_rest_has_defaults() -> None:
+def test_required_settings_suffice_and_the_rest_has_defaults() -> None:
     settings = read_settings(ENOUGH)
     settings.require()
     assert settings.keys == {"demo": KEY}
@@ -95,7 +95,7 @@ def test_all_problems_are_named_at_once() -> None:
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_each_wrong_setting_is_named_with_what_it_says(name: str) -> None:
+def test_each_wrong_setting_is_named_with_its_value(name: str) -> None:
     problems = problems_of(**{name: WRONG[name]})
     assert problems
     assert all(problem.startswith((name, "BATCH_ACCOUNT")) for problem in problems)

@@ -15,7 +15,7 @@ def test_an_account_that_nobody_changed_is_watched_at_the_rate_of_the_settings()
     assert Monitoring().off_reason is None
 
 
-def test_a_change_leaves_alone_what_it_does_not_speak_of() -> None:
+def test_a_change_keeps_settings_that_it_does_not_name() -> None:
     fast = Monitoring().changed(FAST, T0)
     off = fast.changed(OFF, LATER)
     assert (off.enabled, off.poll_seconds, off.changed_at, off.switched_at) == (False, 10, LATER, LATER)
@@ -27,12 +27,12 @@ def test_a_rate_of_none_goes_back_to_the_settings() -> None:
     assert fast.changed(MonitoringChange(sets_rate=True), LATER).interval(MINUTE) == MINUTE
 
 
-def test_a_change_to_what_is_so_already_changes_nothing() -> None:
+def test_a_change_to_the_same_settings_changes_nothing() -> None:
     off = Monitoring().changed(OFF, T0)
     assert off.changed(OFF, LATER) is off
 
 
-def test_the_reason_tells_since_when_and_a_change_of_the_rate_does_not_move_that() -> None:
+def test_the_reason_shows_the_time_of_switching_off_and_not_of_a_changed_rate() -> None:
     off = Monitoring().changed(OFF, T0).changed(FAST, LATER)
     assert off.changed_at == LATER
     assert off.off_reason == "Monitoring of this account is switched off since 2026-11-21 07:00:00 UTC."

@@ -9,7 +9,7 @@ KIB = 1 << 10
 
 
 @given(st.binary(max_size=9 * KIB), st.lists(st.integers(0, 9 * KIB), max_size=6))
-def test_a_beginning_is_the_same_however_it_was_read_and_knows_its_longest_part(whole: bytes, cuts: list[int]) -> None:
+def test_a_beginning_is_the_same_for_any_cuts_and_knows_its_longest_part(whole: bytes, cuts: list[int]) -> None:
     found, at = Beginning(), 0
     for cut in sorted({min(cut, len(whole)) for cut in (*cuts, len(whole))}):
         found, at = found.extended(whole[at:cut]), cut

@@ -46,33 +46,33 @@ def test_it_is_no_problem(sweep: LaneSweep | None) -> None:
     ],
     ids=["no sweep for long", "far behind", "a log that can't be read", "two of them"],
 )
-def test_it_is_a_problem_told_in_a_sentence(sweep: LaneSweep, sentence: str) -> None:
+def test_a_problem_is_shown_in_a_sentence(sweep: LaneSweep, sentence: str) -> None:
     assert problem(sweep) == sentence
 
 
-def test_telemetry_that_waits_is_a_problem_beyond_what_each_blob_may_have_of_a_unit() -> None:
-    def told(sweep: LaneSweep | None) -> str | None:
+def test_unread_telemetry_is_a_problem_beyond_a_bound_for_each_blob() -> None:
+    def problem_of(sweep: LaneSweep | None) -> str | None:
         return IngestionReport("demo", "logs", WELL, Totals(), sweep).telemetry_problem(NOW)
 
-    assert told(None) is None
-    assert told(WELL) is None
-    assert told(replace(FAR, behind_blobs=2, behind_bytes=2 * 64 * 1024)) is None
-    assert told(replace(FAR, behind_blobs=2, behind_bytes=2 * 64 * 1024 + 1)) == (
+    assert problem_of(None) is None
+    assert problem_of(WELL) is None
+    assert problem_of(replace(FAR, behind_blobs=2, behind_bytes=2 * 64 * 1024)) is None
+    assert problem_of(replace(FAR, behind_blobs=2, behind_bytes=2 * 64 * 1024 + 1)) == (
         "131073 bytes of 2 blobs are unread, some since 2026-11-21 19:49:00 UTC."
     )
-    assert told(replace(WELL, at=LATE)) == "the blobs weren't looked at since 2026-11-21 19:49:00 UTC."
+    assert problem_of(replace(WELL, at=LATE)) == "the blobs weren't looked at since 2026-11-21 19:49:00 UTC."
     broken = replace(WELL, problems=("a: It is gone.", "b: It is gone."))
-    assert told(broken) == "a: It is gone. (Blobs that can't be read: 2.)"
+    assert problem_of(broken) == "a: It is gone. (Blobs that can't be read: 2.)"
 
 
 def test_telemetry_that_is_lost_is_a_problem_for_a_day() -> None:
-    def told(lost_at: datetime | None) -> str | None:
+    def problem_of(lost_at: datetime | None) -> str | None:
         totals = TelemetryTotals(bytes=9, lost=7, lost_at=lost_at)
         return IngestionReport("demo", "logs", WELL, Totals(), WELL, totals).telemetry_problem(NOW)
 
-    assert told(LATE) == (
+    assert problem_of(LATE) == (
         "7 bytes stand behind damaged streams and can't be read (see the rejects), the last since"
         " 2026-11-21 19:49:00 UTC."
     )
-    assert told(NOW - timedelta(hours=25)) is None
-    assert told(None) is None
+    assert problem_of(NOW - timedelta(hours=25)) is None
+    assert problem_of(None) is None

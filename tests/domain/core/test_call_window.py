@@ -7,7 +7,7 @@ GAPS = st.lists(st.integers(0, 90), max_size=60)
 
 
 @given(limit=st.integers(1, 8), gaps=GAPS)
-def test_who_waits_as_told_sends_no_more_within_any_minute(limit: int, gaps: list[int]) -> None:
+def test_a_client_that_waits_keeps_the_limit_in_any_minute(limit: int, gaps: list[int]) -> None:
     window, now = CallWindow(limit), 1000.0
     sent: list[float] = []
     for gap in gaps:

@@ -47,7 +47,7 @@ def test_the_order_of_keys_is_the_order_of_ids(one: str, other: str) -> None:
 
 
 @given(any_text)
-def test_no_key_holds_what_tables_forbid_or_what_joins_keys(name: str) -> None:
+def test_no_key_holds_forbidden_characters_or_separators(name: str) -> None:
     assert re.fullmatch(r"[a-z0-9_=\-]*", key_of(name))
     assert not FORBIDDEN_IN_KEYS & set(key_of(name))
     assert SEPARATOR not in key_of(name)

@@ -40,13 +40,13 @@ def test_stamps_of_every_precision_are_milliseconds_rounded_down(text: str, expe
 
 
 @pytest.mark.parametrize("text", ["", "Z", "soon", "2026-13-01T00:00:00Z", "2026-01-02T03:04:05.xZ", "1767323045"])
-def test_what_is_no_stamp_is_refused(text: str) -> None:
+def test_invalid_stamps_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"[Ii]nvalid|must be"):
         parse_milliseconds(text)
 
 
 @given(moments)
-def test_a_stamp_read_back_is_the_moment_less_what_milliseconds_drop(moment: datetime) -> None:
+def test_a_stamp_read_back_is_the_moment_cut_to_milliseconds(moment: datetime) -> None:
     read = from_milliseconds(parse_milliseconds(moment.isoformat().replace("+00:00", "Z")))
     assert timedelta() <= moment - read < timedelta(milliseconds=1)
     assert to_milliseconds(moment) == to_milliseconds(read)
@@ -67,7 +67,7 @@ def in_tokyo() -> Iterator[None]:
     time.tzset()
 
 
-def test_stamps_are_written_in_utc_whatever_zone_they_came_in() -> None:
+def test_stamps_are_written_in_utc_regardless_of_their_zone() -> None:
     moment = datetime(2026, 1, 2, 5, 4, 5, 120_999, tzinfo=timezone(timedelta(hours=2)))
     assert format_stamp(moment) == "2026-01-02T03:04:05.120Z"
 
@@ -93,6 +93,6 @@ def test_http_dates_are_aware_and_in_utc_on_any_machine(text: str, in_tokyo: Non
 
 
 @pytest.mark.parametrize("text", ["", "yesterday", "Fri, 99 Jan 2026 03:04:05 GMT"])
-def test_what_is_no_http_date_is_refused(text: str) -> None:
+def test_invalid_http_dates_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"[Ii]nvalid|range"):
         parse_http_date(text)

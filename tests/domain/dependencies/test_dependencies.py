@@ -37,7 +37,7 @@ def names(task: WaitingTask) -> set[str]:
     standings=st.fixed_dictionaries({name.lower(): st.sampled_from(STANDINGS) for name in NAMES}),
     whole=st.booleans(),
 )
-def test_what_holds_tasks_is_what_sets_say(
+def test_blockers_agree_with_plain_sets(
     tasks: list[WaitingTask], standings: dict[str, Standing], *, whole: bool
 ) -> None:
     found = dependencies_of(tasks, standings, whole=whole)
@@ -70,7 +70,7 @@ def test_a_range_of_millions_is_looked_at_as_far_as_the_bound_and_unsure_beyond(
     assert (found.held, found.unsure, found.all_held) == (0, 1, False)
 
 
-def test_a_failure_beyond_what_was_looked_at_is_not_claimed() -> None:
+def test_a_failure_beyond_the_checked_ids_is_not_claimed() -> None:
     task = WaitingTask("t", ("first",), ((1, 1000),))
     standings: dict[str, Standing] = dict.fromkeys(wanted_keys([task]), "satisfied")
     standings["first"] = "running"
@@ -86,8 +86,8 @@ def test_exit_conditions_say_whether_a_failure_satisfies() -> None:
         file_upload_error="block",
         default="satisfy",
     )
-    told = {code: conditions.failure_satisfies(code) for code in (3, 4, 5, 7, 9, 10)}
-    assert told == {3: True, 4: False, 5: False, 7: True, 9: True, 10: True}
+    satisfies = {code: conditions.failure_satisfies(code) for code in (3, 4, 5, 7, 9, 10)}
+    assert satisfies == {3: True, 4: False, 5: False, 7: True, 9: True, 10: True}
     assert conditions.failure_satisfies(None, "ResourceContainerNotFound")
     assert not conditions.failure_satisfies(0, "FileUploadAccessDenied")
     assert not ExitConditions().failure_satisfies(1)
@@ -98,18 +98,18 @@ def test_an_exit_code_that_is_listed_goes_before_an_error_in_uploading_files() -
     conditions = ExitConditions(
         codes={3: "satisfy", 4: "block"}, ranges=(ExitRange(7, 9, "satisfy"),), file_upload_error="block"
     )
-    told = {code: conditions.failure_satisfies(code, "FileUploadContainerNotFound") for code in (3, 4, 8, 0, None)}
-    assert told == {3: True, 4: False, 8: True, 0: False, None: False}
+    satisfies = {code: conditions.failure_satisfies(code, "FileUploadContainerNotFound") for code in (3, 4, 8, 0, None)}
+    assert satisfies == {3: True, 4: False, 8: True, 0: False, None: False}
     lenient = ExitConditions(codes={4: "block"}, ranges=(ExitRange(7, 9, "block"),), file_upload_error="satisfy")
-    told = {code: lenient.failure_satisfies(code, "FileUploadContainerNotFound") for code in (4, 8, 0, 5, None)}
-    assert told == {4: False, 8: False, 0: True, 5: True, None: True}
+    satisfies = {code: lenient.failure_satisfies(code, "FileUploadContainerNotFound") for code in (4, 8, 0, 5, None)}
+    assert satisfies == {4: False, 8: False, 0: True, 5: True, None: True}
 
 
 def chain(*links: tuple[str, tuple[str, ...]]) -> list[WaitingTask]:
     return [WaitingTask(name, on) for name, on in links]
 
 
-def test_a_cycle_is_found_with_those_behind_it_however_long_and_wherever_it_lies() -> None:
+def test_a_long_cycle_is_found_with_the_tasks_behind_it() -> None:
     tasks = [WaitingTask("before", ("1",)), WaitingTask("free", ("done",))]
     tasks += [WaitingTask(str(number), (), ((number % 7 + 1, number % 7 + 1),)) for number in range(1, 8)]
     standings: dict[str, Standing] = {"done": "satisfied", **{str(number): "waiting" for number in range(1, 8)}}
@@ -127,7 +127,7 @@ def test_a_task_that_waits_for_itself_is_a_cycle_and_a_line_of_tasks_is_none() -
     assert (found.circular, found.cycle, found.held) == (0, (), 2)
 
 
-def test_whoever_waits_behind_a_failure_waits_for_good_too() -> None:
+def test_a_task_behind_a_failure_waits_for_good_too() -> None:
     tasks = chain(("b", ("a",)), ("c", ("b",)), ("d", ("c",)), ("e", ("gone",)), ("f", ("e", "running")))
     standings: dict[str, Standing] = {
         "a": "failed", "b": "waiting", "c": "waiting", "e": "waiting", "gone": "missing", "running": "running",
@@ -143,7 +143,7 @@ def test_a_failure_that_a_cycle_waits_for_holds_it_as_well() -> None:
     assert found.cycle == ("a", "b", "a")
 
 
-def test_what_holds_a_task_is_seen_in_a_range_behind_ids_of_which_nothing_is_known() -> None:
+def test_a_blocker_is_found_in_a_range_behind_unknown_ids() -> None:
     """Known blockers count: a failed task, or the task itself within its own range."""
     merge = WaitingTask("merge", (), ((1, 5000),))
     standings: dict[str, Standing] = dict.fromkeys(wanted_keys([merge]), "satisfied")
@@ -156,7 +156,7 @@ def test_what_holds_a_task_is_seen_in_a_range_behind_ids_of_which_nothing_is_kno
     assert (found.circular, found.cycle, found.all_held) == (1, ("4000", "4000"), True)
 
 
-def test_a_cycle_is_found_behind_ids_of_which_nothing_is_known() -> None:
+def test_a_cycle_is_found_behind_unknown_ids() -> None:
     tasks = chain(("a", ("new", "b")), ("b", ("newer", "a")))
     found = dependencies_of(tasks, {"a": "waiting", "b": "waiting"}, whole=True)
     assert (found.circular, found.cycle, found.unsure) == (2, ("a", "b", "a"), 0)

@@ -51,8 +51,8 @@ STAMPS = st.sampled_from(["2026-08-06T10:00:13.5698778Z", "2019-08-22 20:50:59.5
 
 
 def record(kind: str = "TaskStartEvent", properties: Any = None, **more: Any) -> bytes:
-    told = {"time": "2026-08-06T12:00:00.0000000Z", "resourceId": "/A/", "operationName": kind}
-    return json.dumps({**told, "properties": properties or {}, **more}).encode()
+    envelope = {"time": "2026-08-06T12:00:00.0000000Z", "resourceId": "/A/", "operationName": kind}
+    return json.dumps({**envelope, "properties": properties or {}, **more}).encode()
 
 
 def event(name: str, at: datetime = NOON) -> BatchEvent:
@@ -74,7 +74,7 @@ def test_kinds_and_names_count_without_case(kind: str) -> None:
     assert found.at == datetime(2019, 8, 22, 20, 50, 59, 522000, UTC)
 
 
-def test_an_unknown_kind_is_kept_with_what_it_names() -> None:
+def test_an_unknown_kind_is_kept_with_its_ids() -> None:
     found = parse_event(record("NodeVanishedEvent", {"poolId": "p", "nodeId": "n", "news": [1]}))
     assert (found.kind, found.pool, found.node, found.job) == ("NodeVanishedEvent", "p", "n", None)
     assert found.properties["news"] == "[left out]"
@@ -82,7 +82,7 @@ def test_an_unknown_kind_is_kept_with_what_it_names() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "words"),
+    ("properties", "words"),
     [
         ({"vmSize": "s", "enableAutoScale": True}, "was created with nodes of size s, scaled by a formula."),
         ({"enableAutoScale": True}, "was created, scaled by a formula."),
@@ -91,8 +91,8 @@ def test_an_unknown_kind_is_kept_with_what_it_names() -> None:
         ({"vmSize": "s"}, "was created with nodes of size s."),
     ],
 )
-def test_a_new_pool_is_told_with_its_nodes(told: dict[str, Any], words: str) -> None:
-    found = parse_event(record("PoolCreateEvent", {"poolId": "p", **told}))
+def test_a_new_pool_is_shown_with_its_nodes(properties: dict[str, Any], words: str) -> None:
+    found = parse_event(record("PoolCreateEvent", {"poolId": "p", **properties}))
     assert sentence_of(found) == f"Pool 'p' {words}"
 
 
@@ -114,7 +114,7 @@ def test_a_new_pool_is_told_with_its_nodes(told: dict[str, Any], words: str) -> 
         (record(properties={"x": "y" * 300_000}), "It has 300121 bytes, more than 262144.", 262_144),
     ],
 )
-def test_what_is_no_record_is_refused_in_a_sentence(line: bytes, reason: str, position: int) -> None:
+def test_invalid_records_are_refused_in_a_sentence(line: bytes, reason: str, position: int) -> None:
     with pytest.raises(RecordError) as error:
         parse_event(line)
     assert (str(error.value), error.value.position) == (reason, position)
@@ -123,7 +123,7 @@ def test_what_is_no_record_is_refused_in_a_sentence(line: bytes, reason: str, po
 @given(
     kind=st.sampled_from(KINDS) | TEXTS, properties=PROPERTIES | JSON, time=STAMPS, more=st.dictionaries(TEXTS, JSON)
 )
-def test_whatever_comes_is_an_event_with_a_sentence_or_refused(
+def test_any_record_is_an_event_with_a_sentence_or_refused(
     kind: str, properties: Any, time: Any, more: dict[str, Any]
 ) -> None:
     line = json.dumps({**more, "operationName": kind, "time": time, "properties": properties}).encode()
@@ -171,15 +171,15 @@ def test_secrets_are_taken_out_and_do_not_make_repeats_of_different_events() -> 
     assert first.identity != second.identity
 
 
-def test_what_a_secret_is_called_hides_its_value() -> None:
+def test_a_secrets_name_hides_its_value() -> None:
     found = parse_event(record("NewEvent", {"poolId": "p", "accountKey": "word", "details": [{"sasToken": {"a": 1}}]}))
     assert found.properties == {"poolId": "p", "accountKey": "[redacted]", "details": [{"sasToken": "[redacted]"}]}
 
 
-def test_what_a_setting_beside_it_says_is_secret_is_hidden() -> None:
-    told = {"values": [{"name": "DB_PASSWORD", "value": "word"}, {"name": "HOME", "value": "/root"}],
+def test_a_value_beside_a_secrets_name_is_hidden() -> None:
+    sent = {"values": [{"name": "DB_PASSWORD", "value": "word"}, {"name": "HOME", "value": "/root"}],
             "error": {"name": "token", "Value": "word", "value": "word"}}  # fmt: skip
-    found = parse_event(record("NewEvent", {"poolId": "p", **told})).properties
+    found = parse_event(record("NewEvent", {"poolId": "p", **sent})).properties
     assert found["error"] == {"name": "token", "Value": "[redacted]", "value": "[redacted]"}
     assert found["values"] == [{"name": "DB_PASSWORD", "value": "[redacted]"}, {"name": "HOME", "value": "/root"}]
 
@@ -187,7 +187,7 @@ def test_what_a_setting_beside_it_says_is_secret_is_hidden() -> None:
 def test_of_properties_that_nobody_knows_only_names_and_numbers_are_kept() -> None:
     settings = {"commandToExecute": "secretword", "fileUris": ["secretword"], "count": 3}
     extension = {"name": "e", "type": "CustomScript", "protectedSettings": settings, "settings": settings}
-    told = {
+    sent = {
         "id": "p",
         "virtualMachineConfiguration": {"extensions": [extension], "nodeAgentId": "batch.node.ubuntu 22.04"},
         "novelty": "secretword",
@@ -196,11 +196,11 @@ def test_of_properties_that_nobody_knows_only_names_and_numbers_are_kept() -> No
         "nothing": None,
         "blank": " ",
     }
-    found = parse_event(record("PoolCreateEvent", told)).properties
+    found = parse_event(record("PoolCreateEvent", sent)).properties
     assert "secretword" not in repr(found)
     hidden = {"protectedSettings": "[left out]", "settings": "[left out]"}
     assert found == {
-        **told,
+        **sent,
         "virtualMachineConfiguration": {
             "extensions": [{"name": "e", "type": "CustomScript", **hidden}],
             "nodeAgentId": "batch.node.ubuntu 22.04",
@@ -210,7 +210,7 @@ def test_of_properties_that_nobody_knows_only_names_and_numbers_are_kept() -> No
 
 
 @pytest.mark.parametrize("schedule", ["rotate-key", "sync_token", "db-password", "nightly"])
-def test_the_job_of_a_schedule_is_known_whatever_the_schedule_is_called(schedule: str) -> None:
+def test_the_job_of_a_schedule_is_known_even_if_its_name_looks_secret(schedule: str) -> None:
     found = parse_event(record("TaskStartEvent", {"jobId": f"{schedule}:job-12", "id": "t"}))
     assert (found.job, found.properties["jobId"]) == (f"{schedule}:job-12", f"{schedule}:job-12")
     assert f"'{schedule}:job-12'" in sentence_of(found)
@@ -220,13 +220,13 @@ TOKENS = ["ghp_" + "A1b2" * 9, "hf_" + "aB3" * 10, "glpat-" + "x1" * 12, "AKIA" 
 
 
 @pytest.mark.parametrize("token", TOKENS)
-def test_a_token_is_no_plain_word_wherever_it_stands(token: str) -> None:
+def test_a_token_is_no_plain_word_in_any_place(token: str) -> None:
     found = parse_event(record(f"Kind {token}", {"id": token, "values": [token], token: 1}))
     assert token not in repr(found)
     assert found.properties["values"] != [token]
 
 
-def test_a_repeat_has_the_identity_of_the_first_whatever_its_time_and_order() -> None:
+def test_a_repeat_has_the_same_identity_regardless_of_time_and_order() -> None:
     first = parse_event(record(properties={"jobId": "j", "id": "t"}))
     second = parse_event(
         record("TASKSTARTEVENT", {"id": "t", "jobId": "j"}, resourceId="/a", time="2026-08-06T13:00:00Z", level="Info")
@@ -237,8 +237,8 @@ def test_a_repeat_has_the_identity_of_the_first_whatever_its_time_and_order() ->
 
 
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 2000)), max_size=30), st.integers(1, 5))
-def test_of_the_same_events_within_the_window_one_is_news(told: list[tuple[str, int]], steps: int) -> None:
-    events = [event(name, NOON + timedelta(minutes=minute)) for name, minute in told]
+def test_of_the_same_events_within_the_window_one_is_news(logged: list[tuple[str, int]], steps: int) -> None:
+    events = [event(name, NOON + timedelta(minutes=minute)) for name, minute in logged]
     known, fresh = Identities(), list[BatchEvent]()
     for first in range(0, len(events), steps):
         found = known.news(events[first : first + steps])
@@ -252,7 +252,7 @@ def test_of_the_same_events_within_the_window_one_is_news(told: list[tuple[str, 
             assert one.task != name or any(abs(one.at - at) <= WINDOW for at in kept)
 
 
-def test_chunks_hold_what_was_put_into_them_and_are_of_a_size() -> None:
+def test_chunks_hold_all_their_events_and_are_of_a_size() -> None:
     events = [parse_event(record(properties={"id": "t", "details": [number] * 25_000})) for number in range(20)]
     chunks = list(chunks_of(events))
     assert 1 < len(chunks) < len(events)
@@ -268,7 +268,7 @@ def test_chunks_of_very_small_events_fit_into_properties() -> None:
     assert all(len(part) <= 65_536 for identities, marks, _ in chunks for part in (identities, marks))
 
 
-def test_a_filter_lets_through_what_all_of_it_names() -> None:
+def test_all_parts_of_a_filter_must_match() -> None:
     found = parse_event(
         record("TaskFailEvent", {"jobId": "Job:1", "id": "t", "nodeInfo": {"poolId": "P", "nodeId": "n"}})
     )
@@ -316,7 +316,7 @@ def test_a_position_comes_back_as_it_was_written(at: datetime) -> None:
 
 
 @pytest.mark.parametrize("text", ["x", "1", "-1-00", "1-0", "1-zz", "f" * 40 + "-00"])
-def test_what_is_no_position_is_refused(text: str) -> None:
+def test_invalid_positions_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         Position.parse(text)
 
@@ -325,8 +325,8 @@ def documented() -> list[tuple[str, bytes]]:
     """Returns the documented bodies in an envelope, and lines of logs."""
     found = []
     for path in sorted(BODIES.glob("*Event*.json")):
-        told = json.loads(path.read_text(encoding="utf-8"))
-        found.append((path.name, record(told["operationName"], told["body"])))
+        body = json.loads(path.read_text(encoding="utf-8"))
+        found.append((path.name, record(body["operationName"], body["body"])))
     lines = [line for path in sorted(BODIES.glob("PT1H*.json")) for line in path.read_bytes().splitlines()]
     return found + [("PT1H", line) for line in lines if line.strip()]
 
@@ -380,6 +380,6 @@ def test_every_documented_body_is_an_event_of_its_kind() -> None:
          "The autoscale formula of pool 'p' was evaluated: All."),
     ],
 )  # fmt: skip
-def test_what_says_nothing_is_told_as_nothing(kind: str, properties: dict[str, Any], sentence: str) -> None:
+def test_empty_values_are_not_shown(kind: str, properties: dict[str, Any], sentence: str) -> None:
     place = {"poolId": "p"} if kind.startswith("Pool") else {}
     assert sentence_of(parse_event(record(kind, properties | place))) == sentence

@@ -13,9 +13,9 @@ NOON = datetime(2026, 8, 6, 12, tzinfo=UTC)
 
 
 def event(kind: str, minutes: int, *, task: str = "t", version: Any = 1, retries: Any = 0) -> BatchEvent:
-    told = {"systemTaskVersion": version, "executionInfo": {"retryCount": retries}}
+    properties = {"systemTaskVersion": version, "executionInfo": {"retryCount": retries}}
     identity = f"{kind}{minutes}{task}".encode().ljust(12)
-    return BatchEvent(NOON + timedelta(minutes=minutes), f"Task{kind}Event", "j", task, "p", "n1", told, identity)
+    return BatchEvent(NOON + timedelta(minutes=minutes), f"Task{kind}Event", "j", task, "p", "n1", properties, identity)
 
 
 FIRST = event("Start", 0)

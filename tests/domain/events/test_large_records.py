@@ -24,8 +24,8 @@ TOKENS = [
 
 
 def record(properties: dict[str, Any]) -> bytes:
-    told = {"time": "2026-08-06T12:00:00Z", "operationName": "PoolAutoScaleEvent", "properties": properties}
-    return json.dumps(told).encode()
+    envelope = {"time": "2026-08-06T12:00:00Z", "operationName": "PoolAutoScaleEvent", "properties": properties}
+    return json.dumps(envelope).encode()
 
 
 @pytest.mark.parametrize("token", TOKENS)

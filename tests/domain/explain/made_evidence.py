@@ -63,5 +63,5 @@ def unseen(**pool_changes: Any) -> Evidence:
     return evidence(pool=first_seen(replace(FACTS, **pool_changes), NOW))
 
 
-def told(found: Evidence) -> list[tuple[str, str]]:
+def codes_of(found: Evidence) -> list[tuple[str, str]]:
     return [(finding.code, finding.severity) for finding in explain(found).findings]

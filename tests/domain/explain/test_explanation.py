@@ -31,9 +31,9 @@ from tests.domain.explain.made_evidence import (
     RIVAL,
     SCALE_ERROR,
     SHUT,
+    codes_of,
     evidence,
     roomy,
-    told,
     unseen,
 )
 
@@ -513,11 +513,11 @@ CASES: dict[str, tuple[Evidence, list[tuple[str, str]]]] = {
 @pytest.mark.parametrize("case", CASES)
 def test_evidence_is_answered_with_its_causes_in_order(case: str) -> None:
     found, expected = CASES[case]
-    assert told(found) == expected
+    assert codes_of(found) == expected
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_every_sentence_ends_and_every_finding_says_what_to_do(case: str) -> None:
+def test_every_sentence_ends_and_every_finding_has_advice(case: str) -> None:
     found = explain(CASES[case][0])
     assert found.summary.endswith(".")
     for finding in found.findings:
@@ -531,11 +531,11 @@ def test_every_sentence_ends_and_every_finding_says_what_to_do(case: str) -> Non
 def test_a_job_ahead_that_leaves_most_free_slots_is_not_the_cause() -> None:
     ahead = replace(RIVAL, counts=TaskCounts(active=1), running_slots=0, waiting_slots=1)
     found = evidence(IDLE, Node("idle-too", "idle"), counts=TaskCounts(active=50), rivals=(ahead,))
-    assert told(found) == [("slotsBusy", "limiting")]
+    assert codes_of(found) == [("slotsBusy", "limiting")]
     assert explain(found).findings[0].evidence["tasksAhead"] == 1
     assert " 1 task of other jobs comes before its own" in explain(found).findings[0].detail
     all_taken = replace(found, rivals=(replace(ahead, counts=TaskCounts(active=4), waiting_slots=4),))
-    assert told(all_taken)[0] == ("higherPriorityJobs", "limiting")
+    assert codes_of(all_taken)[0] == ("higherPriorityJobs", "limiting")
 
 
 IN_LINE = ("tasksAhead", "slotsAhead", "tasksOfSamePriority", "slotsOfSamePriority")

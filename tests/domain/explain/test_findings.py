@@ -31,23 +31,23 @@ from tests.domain.explain.made_evidence import (
     RIVAL,
     SCALE_ERROR,
     SHUT,
+    codes_of,
     evidence,
     pool,
     roomy,
-    told,
 )
 
 
-def test_a_stale_error_is_told_last_and_as_past() -> None:
+def test_a_stale_error_comes_last_and_as_past() -> None:
     seen = pool(BUSY, dedicated=Size(1, 2), resize_errors=(QUOTA,))
     again = replace(seen.facts, resize_errors=(), dedicated=Size(2, 2), allocation_state_transition_time=NOW + MINUTE)
     found = replace(evidence(BUSY), pool=seen.seen(again, NOW + 2 * MINUTE))
-    assert told(found) == [("slotsBusy", "blocking"), ("resizeFailedBefore", "info")]
+    assert codes_of(found) == [("slotsBusy", "blocking"), ("resizeFailedBefore", "info")]
     failed = replace(seen.facts, allocation_state_transition_time=NOW + MINUTE)
     both = replace(found, pool=seen.seen(failed, NOW + 2 * MINUTE))
     assert both.pool
     assert [(error.attempts, error.first_seen) for error in both.pool.errors] == [(2, NOW)]
-    assert told(both) == [("resizeFailed", "blocking"), ("slotsBusy", "info")]
+    assert codes_of(both) == [("resizeFailed", "blocking"), ("slotsBusy", "info")]
 
 
 def retried(attempts: int, **changes: Any) -> Pool:
@@ -66,7 +66,7 @@ def retried(attempts: int, **changes: Any) -> Pool:
     ("attempts", "words", "which"),
     [(1, "an attempt", "the attempt before"), (3, "3 attempts", "each of the 3 attempts before")],
 )
-def test_a_resize_that_follows_failed_ones_tells_their_error_and_not_just_to_wait(
+def test_a_resize_after_failed_ones_shows_their_error_and_not_just_to_wait(
     attempts: int, words: str, which: str
 ) -> None:
     (finding,) = explain(evidence(pool=retried(attempts))).findings
@@ -83,12 +83,12 @@ def test_an_error_of_a_resize_that_was_made_good_is_none_of_the_one_that_goes_on
     facts = replace(grown.facts, allocation_state="resizing", dedicated=Size(2, 4))
     more = grown.seen(replace(facts, allocation_state_transition_time=NOW + 9 * MINUTE), NOW + 9 * MINUTE)
     full = replace(more, picture=pool(BUSY, BUSY).picture)
-    assert told(evidence(pool=full)) == [
+    assert codes_of(evidence(pool=full)) == [
         ("poolResizing", "blocking"), ("slotsBusy", "info"), ("resizeFailedBefore", "info"),
     ]  # fmt: skip
     assert explain(evidence(pool=full)).findings[0].advice.startswith("Wait: ")
     shrinking = retried(1, dedicated=Size(2, 0))
-    assert told(evidence(pool=shrinking))[-1] == ("resizeFailedBefore", "info")
+    assert codes_of(evidence(pool=shrinking))[-1] == ("resizeFailedBefore", "info")
 
 
 def test_a_place_in_the_queue_is_a_range_and_a_wait_only_where_tasks_ended() -> None:
@@ -112,7 +112,7 @@ def test_a_place_in_the_queue_is_a_range_and_a_wait_only_where_tasks_ended() -> 
 
 
 @pytest.mark.parametrize(("priority", "ahead", "equal"), [(5, 7, 0), (0, 0, 7), (-1, 0, 0)])
-def test_free_slots_that_others_wait_for_are_told_with_these(priority: int, ahead: int, equal: int) -> None:
+def test_free_slots_that_others_wait_for_are_shown_with_them(priority: int, ahead: int, equal: int) -> None:
     nodes = [IDLE._replace(id=f"idle-{number}") for number in range(4)]
     (found,) = explain(roomy(*nodes, rivals=(replace(RIVAL, priority=priority),))).findings
     assert (found.evidence["tasksAhead"], found.evidence["tasksOfSamePriority"]) == (ahead, equal)
@@ -130,7 +130,7 @@ def test_busy_slots_are_those_of_nodes_that_take_tasks() -> None:
     assert finding.detail.startswith("4 of 4 slots are in use, 0 of them by other jobs. ")
 
 
-def test_what_was_not_looked_at_is_said_where_the_first_tasks_find_no_room() -> None:
+def test_unchecked_tasks_are_mentioned_where_the_first_tasks_find_no_room() -> None:
     half = Node("half", "running", slots=1, tasks=1)
     (finding,) = explain(evidence(half, waiting=Waiting(9, 2, 2))).findings
     assert finding.title == "No node of the pool 'pool' has room for the first 9 of its tasks"
@@ -149,7 +149,7 @@ def test_what_was_not_looked_at_is_said_where_the_first_tasks_find_no_room() -> 
         (Problem("Quota", "No cores."), " with Quota: No cores. "),
     ],
 )
-def test_an_error_is_told_as_far_as_the_service_named_it(problem: Problem, words: str) -> None:
+def test_an_error_shows_as_much_as_the_service_named(problem: Problem, words: str) -> None:
     resize = evidence(pool_changes={"dedicated": Size(0, 2), "resize_errors": (problem,)})
     assert f"'pool' ended{words}" in explain(resize).findings[0].detail
     scale = evidence(pool_changes={"dedicated": Size(0, 0), "auto_scale": AutoScale("x", error=problem)})
@@ -194,9 +194,9 @@ def test_a_formula_that_fails_leaves_the_target_of_a_pool_as_it_is(size: Size, w
         ),
     ],
 )
-def test_dependencies_are_told_in_whole_sentences(found: Dependencies, title: str, who: str, blocker: str) -> None:
-    told = explain(evidence(BUSY, dependencies=found, counts=TaskCounts(active=found.looked))).findings
-    held = next(finding for finding in told if finding.code.startswith("dependencies"))
+def test_dependencies_have_whole_sentences(found: Dependencies, title: str, who: str, blocker: str) -> None:
+    findings = explain(evidence(BUSY, dependencies=found, counts=TaskCounts(active=found.looked))).findings
+    held = next(finding for finding in findings if finding.code.startswith("dependencies"))
     assert held.title == title
     assert held.detail == f"{who} on tasks that haven't completed as they must: {blocker}."
 
@@ -212,7 +212,7 @@ def test_dependencies_are_told_in_whole_sentences(found: Dependencies, title: st
         ((GONE, BUSY), "1 of the pool's 2 nodes was preempted"),
     ],
 )
-def test_a_few_nodes_are_not_told_as_all_of_the_pool(nodes: tuple[Node, ...], title: str) -> None:
+def test_a_few_nodes_are_not_called_all_of_the_pool(nodes: tuple[Node, ...], title: str) -> None:
     assert title in {finding.title for finding in explain(evidence(*nodes)).findings}
 
 
@@ -229,11 +229,11 @@ def test_a_few_nodes_are_not_told_as_all_of_the_pool(nodes: tuple[Node, ...], ti
         (COMING, "1 of 1 node of the pool 'pool' gets tasks once it has started and its start task has succeeded."),
     ],
 )
-def test_one_node_is_told_in_the_singular(node: Node, words: str) -> None:
+def test_one_node_is_in_the_singular(node: Node, words: str) -> None:
     assert explain(evidence(node)).findings[0].detail.startswith(words)
 
 
-def test_several_nodes_are_told_in_the_plural() -> None:
+def test_several_nodes_are_in_the_plural() -> None:
     failed, coming = explain(evidence(FAILED, FAILED, COMING, COMING)).findings
     assert failed.detail.startswith("2 of 4 nodes of the pool 'pool' failed their start task and get no tasks.")
     assert coming.detail.startswith(
@@ -241,20 +241,20 @@ def test_several_nodes_are_told_in_the_plural() -> None:
     )
 
 
-def test_preparation_that_failed_on_one_node_of_two_is_told_in_the_singular() -> None:
+def test_preparation_that_failed_on_one_node_of_two_is_in_the_singular() -> None:
     one = evidence(BUSY, IDLE, preparation=Preparation(2, 1, frozenset({"idle"})))
     assert explain(one).findings[-1].detail == (
         "It failed on 1 node of the pool, which takes no tasks of this job. 1 node is left for it."
     )
 
 
-def test_a_pool_that_shrinks_is_not_told_to_wait_for_nodes_to_come() -> None:
+def test_a_shrinking_pool_has_no_advice_to_wait_for_nodes() -> None:
     shrinks = evidence(*[LEAVING] * 4, pool_changes={"dedicated": Size(4, 2), "allocation_state": "resizing"})
     (finding,) = explain(shrinks).findings
     assert (finding.code, finding.severity) == ("poolResizing", "blocking")
     assert finding.detail == "It has 4 nodes and is to have 2; none of them takes tasks."
     to_none = evidence(LEAVING, pool_changes={"dedicated": Size(1, 0), "allocation_state": "resizing"})
-    assert told(to_none) == [("poolTargetZero", "blocking")]
+    assert codes_of(to_none) == [("poolTargetZero", "blocking")]
     grows = evidence(pool_changes={"dedicated": Size(0, 1), "allocation_state": "resizing"})
     assert explain(grows).findings[0].detail.startswith("It has 0 of 1 dedicated node; tasks start when")
 
@@ -264,14 +264,14 @@ def test_nodes_that_leave_are_no_evidence_of_scheduling_that_is_switched_off() -
     assert (finding.evidence["affectedNodes"], finding.evidence["examples"]) == (1, ("shut",))
 
 
-def test_a_start_task_that_is_tried_again_is_told_with_its_retries() -> None:
+def test_a_retried_start_task_is_shown_with_its_retries() -> None:
     (finding,) = explain(evidence(RETRIED)).findings
     assert finding.title == "The start task fails on the pool's only node"
     assert "It is being tried again (57 retries so far)." in finding.detail
     assert "Wait" not in finding.advice
 
 
-def test_tasks_of_one_job_that_waits_alone_are_told_in_the_singular() -> None:
+def test_a_task_that_waits_alone_is_shown_in_the_singular() -> None:
     assert explain(evidence(FAILED, counts=TaskCounts(active=1))).summary == (
         "Its waiting task doesn't start: the start task fails on the pool's only node."
     )
@@ -281,14 +281,14 @@ def test_tasks_of_one_job_that_waits_alone_are_told_in_the_singular() -> None:
 
 
 @pytest.mark.parametrize("code", ["accountCOREquotareached", "AllocationTimedout", "Something", ""])
-def test_resize_errors_have_words_whatever_their_case(code: str) -> None:
+def test_resize_errors_have_words_in_any_case(code: str) -> None:
     means, advice = resize_words(code)
     assert means.endswith(".")
     assert advice.endswith(".")
     assert (means == resize_words("Something")[0]) == (code in {"Something", ""})
 
 
-def test_a_job_that_names_no_pool_is_not_told_to_create_one_under_its_id() -> None:
+def test_a_job_without_a_pool_has_no_advice_to_create_one_under_its_id() -> None:
     nowhere = evidence(job=replace(JOB, pool_id=None), pool=None, pool_gone=True)
     (finding,) = explain(nowhere).findings
     assert finding.title == "The job has no pool"

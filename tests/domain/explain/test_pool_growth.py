@@ -25,10 +25,10 @@ def test_the_lines_that_decide_are_those_that_set_a_target() -> None:
     assert len(target_lines(f"$TargetDedicatedNodes = {'1 + ' * 900}1")[0][1]) < 310
 
 
-def test_advice_on_a_pool_with_a_formula_says_what_it_gave_from_what_and_where() -> None:
+def test_advice_on_a_pool_with_a_formula_shows_its_results_inputs_and_lines() -> None:
     scale = AutoScale(FORMULA, "PT5M", NOW, "$TargetDedicatedNodes=1;$TargetLowPriorityNodes=0;wanted=1")
-    told = formula_sentences(replace(FACTS, auto_scale=scale))
-    assert told == (
+    sentences = formula_sentences(replace(FACTS, auto_scale=scale))
+    assert sentences == (
         " Batch refuses to resize a pool that has a formula. Its last evaluation gave $TargetDedicatedNodes=1, "
         "$TargetLowPriorityNodes=0, wanted=1. It reads $PendingTasks, $PreemptedNodeCount. "
         "What decides is line 6, '$TargetDedicatedNodes = wanted;' and line 7, '$TargetLowPriorityNodes = "
@@ -42,5 +42,5 @@ def test_variables_that_a_formula_makes_itself_are_none_that_it_reads() -> None:
     formula = """$samples = $PendingTasks.GetSamplePercent(TimeInterval_Minute * 5); /* $ActiveTasks */
     $tasks = $samples == 100 ? avg($RunningTasks.GetSample(1)) : 0;
     $TargetDedicatedNodes = min($CurrentDedicatedNodes + 1, $tasks);"""
-    told = formula_sentences(replace(FACTS, auto_scale=AutoScale(formula, "PT5M", NOW)))
-    assert " It reads $PendingTasks, $RunningTasks, $CurrentDedicatedNodes. " in told
+    sentences = formula_sentences(replace(FACTS, auto_scale=AutoScale(formula, "PT5M", NOW)))
+    assert " It reads $PendingTasks, $RunningTasks, $CurrentDedicatedNodes. " in sentences

@@ -52,7 +52,7 @@ EVIDENCE = st.builds(
 
 
 @given(EVIDENCE)
-def test_whatever_is_so_severities_keep_their_meaning(found: Evidence) -> None:
+def test_severities_always_keep_their_meaning(found: Evidence) -> None:
     answer = explain(found)
     ranks = [("blocking", "limiting", "info").index(finding.severity) for finding in answer.findings]
     assert ranks == sorted(ranks)

@@ -69,7 +69,7 @@ def read(_slot: int, text: str) -> Sample | None:
     st.integers(0, 5_000),
     st.randoms(use_true_random=False),
 )
-def test_the_points_are_those_of_a_search_through_all_samples(  # noqa: PLR0917 - what hypothesis draws
+def test_the_points_are_those_of_a_search_through_all_samples(  # noqa: PLR0917 - drawn by hypothesis
     samples: list[Sample], minutes: int, before: int, length: int, interval: int, random: object
 ) -> None:
     until = NOW - before * MINUTE + length * MINUTE
@@ -119,7 +119,7 @@ def test_a_short_range_of_long_ago_comes_in_quarters_of_an_hour() -> None:
     assert (series.step, series.grain) == (15 * MINUTE, QUARTERS)
 
 
-def test_nothing_is_told_of_what_is_yet_to_come() -> None:
+def test_a_series_has_no_points_in_the_future() -> None:
     series = series_of(NOW - HOUR, NOW + HOUR, MINUTE, now=NOW, retention=KEPT)
     assert from_milliseconds(series.ends()[-1]) == NOW.replace(second=0)
     assert not series_of(NOW + HOUR, NOW + 2 * HOUR, None, now=NOW, retention=KEPT).ends()
@@ -148,7 +148,7 @@ def test_a_range_from_the_first_to_the_last_year_has_an_answer() -> None:
         (NOW - 6 * DAY, NOW, MINUTE, "step", "8,640 points"),
     ],
 )
-def test_a_range_that_makes_no_sense_is_told_why(
+def test_an_invalid_range_has_its_error_message(
     *, since: datetime | None, until: datetime | None, step: timedelta | None, target: str, words: str
 ) -> None:
     with pytest.raises(HistoryRangeError, match=words) as caught:
@@ -164,5 +164,5 @@ def test_minutes_have_an_answer_for_every_minute_and_quarters_for_every_quarter(
 @pytest.mark.parametrize(
     ("minutes", "text"), [(1, "PT1M"), (60, "PT1H"), (90, "PT1H30M"), (1440, "P1D"), (1505, "P1DT1H5M"), (2880, "P2D")]
 )
-def test_a_step_is_told_as_people_write_it(minutes: int, text: str) -> None:
+def test_a_step_is_written_as_by_people(minutes: int, text: str) -> None:
     assert format_duration(minutes * MINUTE) == text

@@ -50,7 +50,7 @@ def test_a_sample_is_read_as_it_was_written(begun: int, held: int, exact: int | 
 @pytest.mark.parametrize(
     "text", ["", "nonsense", "1 2 -", "1 2 - 3 4 5 6 7", "1 2 - 3 4 5 6 7 8 9", "1 2 3 a b c d e f"]
 )
-def test_what_is_no_whole_sample_is_refused(text: str) -> None:
+def test_incomplete_samples_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"\w"):
         sample_of(text)
 
@@ -77,7 +77,7 @@ def test_a_follower_in_the_first_slot_of_a_row_has_it_to_itself() -> None:
     assert places(found) == {"h21 06 m31", "d21 q26"}
 
 
-def test_what_held_longer_ago_than_rows_are_kept_is_not_written() -> None:
+def test_samples_before_the_retention_of_rows_are_not_written() -> None:
     found = rows_of((sample("01 00:10", "21 07:00"),), sample("21 07:30", "21 07:30"), KEPT)
     hours = sorted(place for place in places(found) if place[0] == "h")
     assert (hours[0], hours[-1], len(hours)) == ("h14 07 m00", "h21 06 m00", 7 * 24)

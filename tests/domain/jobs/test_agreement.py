@@ -21,13 +21,11 @@ def test_differences_add_up_and_keep_the_last_agreement() -> None:
 
 
 @given(st.integers(0, 50), st.integers(0, 50), st.integers(0, 100))
-def test_what_was_counted_between_two_reads_of_a_job_that_moves_lies_between_them(
-    first: int, more: int, asked: int
-) -> None:
+def test_counts_between_two_reads_of_a_moving_job_lie_between_them(first: int, more: int, asked: int) -> None:
     assert lies_between(done(asked), done(first), done(first + more)) == (first <= asked <= first + more)
 
 
-def test_a_task_too_many_is_no_movement_however_much_the_job_moves() -> None:
+def test_a_task_too_many_is_no_movement_of_a_moving_job() -> None:
     assert not lies_between(done(15), done(10, total=101), done(20, total=101))
 
 

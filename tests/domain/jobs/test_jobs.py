@@ -30,7 +30,7 @@ def completed_at(moment: datetime) -> JobFacts:
     return replace(FACTS, state="completed", state_transition_time=moment)
 
 
-def test_a_schedule_is_told_by_the_job_it_made() -> None:
+def test_the_id_of_a_job_names_its_schedule() -> None:
     assert replace(FACTS, id="nightly:job-1").schedule_id == "nightly"
     assert replace(FACTS, id="a:b:job-12").schedule_id == "a:b"
     assert FACTS.schedule_id is None
@@ -100,7 +100,7 @@ def test_a_picture_of_something_else_ends_the_sample_before(fresh: dict[str, Any
     assert Job(FACTS).pictured(PICTURE).ended == ()
 
 
-def test_a_job_that_goes_over_to_another_generation_keeps_what_the_one_before_showed() -> None:
+def test_a_job_that_goes_over_to_another_generation_keeps_its_last_sample() -> None:
     fresh = replace(PICTURE, generation="g2", as_of=T0 + SECOND, moved_at=T0 + SECOND)
     assert JOB.switched(fresh).ended == (PICTURE.sample,)
     assert replace(JOB, ended=(PICTURE.sample,)).switched(fresh).ended == (PICTURE.sample, PICTURE.sample)
@@ -136,7 +136,7 @@ def test_a_deleted_job_that_is_seen_again_is_not_deleted() -> None:
     assert not JOB.gone(T0).seen(FACTS).deleted
 
 
-def test_a_deleted_job_keeps_what_was_known_of_it() -> None:
+def test_a_deleted_job_keeps_its_picture() -> None:
     assert JOB.gone(T0).picture == PICTURE
 
 
@@ -203,7 +203,7 @@ def test_a_confirmation_that_is_no_later_changes_nothing(as_of: datetime) -> Non
     ],
     ids=["of another generation", "of other counts", "moved elsewhen", "repaired elsewhen"],
 )
-def test_a_picture_written_over_what_a_later_poll_confirmed_is_as_of_then_and_vouched_for_by_nobody(
+def test_a_picture_written_over_a_later_confirmation_is_as_of_then_and_unconfirmed(
     change: dict[str, Any],
 ) -> None:
     agreed = replace(PICTURE, agreement=Agreement(T0, as_of=T0))

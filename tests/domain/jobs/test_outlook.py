@@ -60,7 +60,7 @@ def test_minutes_that_were_not_kept_make_a_throughput_unknown() -> None:
     assert found.estimate == Estimate(60, reason="Not all completions of the last hour are known.")
 
 
-def test_an_estimate_goes_on_as_the_shortest_window_that_tells_enough() -> None:
+def test_an_estimate_uses_the_shortest_window_with_enough_tasks() -> None:
     assert outlook({1: 20}).estimate == Estimate(60, T0 + 15 * MINUTE, "throughput of the last 5 minutes")
     assert outlook({1: 19, 6: 1}).estimate == Estimate(60, T0 + 45 * MINUTE, "throughput of the last 15 minutes")
     assert outlook({1: 1, 60: 1}).estimate == Estimate(60, T0 + 1800 * MINUTE, "throughput of the last hour")
@@ -100,7 +100,7 @@ def test_where_nothing_completed_nobody_knows() -> None:
         (Job(FACTS), COUNTS, replace(EXACT, level="catchingUp", reason="More changed."), "not up to date. More"),
     ],
 )
-def test_there_is_no_estimate_where_the_last_minutes_tell_nothing_of_the_next(
+def test_there_is_no_estimate_where_past_rates_predict_nothing(
     job: Job, counts: TaskCounts, verdict: Verdict, words: str
 ) -> None:
     estimate = outlook({1: 100}, job=job, counts=counts, verdict=verdict).estimate
@@ -138,13 +138,15 @@ def test_there_is_no_outlook_without_an_insight() -> None:
     assert outlook_of(Job(FACTS), EXACT) is None
 
 
-@pytest.mark.parametrize(("ahead", "told"), [(0, False), (59, False), (60, True), (900, True)])
-def test_there_is_no_end_where_as_many_tasks_of_a_higher_priority_wait_as_are_left(ahead: int, *, told: bool) -> None:
+@pytest.mark.parametrize(("ahead", "is_held"), [(0, False), (59, False), (60, True), (900, True)])
+def test_there_is_no_end_where_as_many_tasks_of_a_higher_priority_wait_as_are_left(
+    ahead: int, *, is_held: bool
+) -> None:
     picture = Picture("g", T0, "delta", COUNTS, T0, T0, T0, insight=BUSY)
     found = outlook_of(Job(FACTS, picture), EXACT, tasks_ahead=ahead)
     assert found
-    assert (found.estimate.completion is None) == told
-    assert (found.estimate.reason or "").startswith(f"{ahead} tasks of jobs of a higher priority wait") == told
+    assert (found.estimate.completion is None) == is_held
+    assert (found.estimate.reason or "").startswith(f"{ahead} tasks of jobs of a higher priority wait") == is_held
 
 
 def test_tasks_ahead_hold_up_no_job_whose_last_tasks_run() -> None:

@@ -52,7 +52,7 @@ def test_a_long_first_read_says_how_far_it_is() -> None:
     assert "of those that changed meanwhile 1,200 are read" in later.reason
 
 
-def test_a_job_of_which_more_changed_than_a_round_may_read_is_catching_up() -> None:
+def test_a_job_with_more_changes_than_a_round_may_read_is_catching_up() -> None:
     job = Job(FACTS, agreeing(MINUTE))
     levels = [
         verdict_of(each, failure=failure, now=T0, interval=MINUTE, is_behind=True).level
@@ -73,7 +73,7 @@ def test_counts_of_an_account_that_is_switched_off_are_stale_and_say_since_when(
 
 
 @pytest.mark.parametrize("job", [Job(FACTS, sealed=True), Job(FACTS, deleted_at=T0)], ids=["sealed", "deleted"])
-def test_what_is_known_for_good_stays_so_when_the_account_is_switched_off(job: Job) -> None:
+def test_final_verdicts_stay_when_the_account_is_switched_off(job: Job) -> None:
     known = replace(job, picture=agreeing(MINUTE))
     on = verdict_of(known, failure=None, now=T0 + MINUTE, interval=MINUTE)
     assert verdict_of(known, failure=None, now=T0 + MINUTE, interval=MINUTE, off_reason=OFF) == on
@@ -142,7 +142,7 @@ def test_each_level_comes_with_its_reason(case: str) -> None:
     assert (verdict.level, verdict.reason) == (level, reason)
 
 
-def test_a_failed_poll_makes_counts_stale_however_well_they_agreed() -> None:
+def test_a_failed_poll_makes_counts_stale_even_if_they_agreed() -> None:
     verdict = judged(agreeing(MINUTE), failure="It is closed.")
     assert (verdict.level, verdict.reason) == ("stale", "The last poll failed: It is closed.")
 
@@ -163,7 +163,7 @@ def test_the_counts_of_a_deleted_job_are_its_last_known_ones() -> None:
     assert (verdict.level, verdict.reason) == ("unverified", "The job was deleted; these are its last known counts.")
 
 
-def test_what_is_said_of_counts_is_as_of_then_however_much_later_it_is_read() -> None:
+def test_a_verdict_shows_the_time_of_its_counts_even_if_read_later() -> None:
     """Tasks may be deleted in between, which the next comparison shows."""
     settled = replace(STILL, moved_at=T0 - MINUTE, agreement=Agreement(T0, as_of=T0 - timedelta(seconds=30)))
     assert settled.agreed_since_it_moved

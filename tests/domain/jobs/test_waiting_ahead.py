@@ -33,7 +33,7 @@ def test_tasks_of_a_higher_priority_are_ahead(priority: int | None, ahead: int) 
     assert tasks_ahead(LATER, waiting_tasks([LATER, job("other", priority)])) == ahead
 
 
-def test_those_of_all_such_jobs_on_the_pool_are_counted_whatever_the_case_of_its_id() -> None:
+def test_tasks_of_all_jobs_ahead_on_the_pool_are_counted_in_any_case_of_its_id() -> None:
     others = [job("a", 1), job("b", 2, pool="RENDER"), job("c", 3, pool="elsewhere"), job("d", 4, pool=None)]
     assert tasks_ahead(LATER, waiting_tasks(others)) == 100
     assert tasks_ahead(job("nowhere", pool=None), waiting_tasks(others)) == 0

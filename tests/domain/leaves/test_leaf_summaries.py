@@ -80,7 +80,7 @@ def test_a_damaged_summary_is_none_or_one_that_still_adds_up(rows: list[Task], d
         assert insight is None or insight.waits.count == 0 or insight.waits.quantile(50) >= 0
 
 
-def test_what_was_told_before_is_believed_where_numbers_fit_it_and_no_further() -> None:
+def test_an_earlier_summary_is_used_only_where_its_counts_fit() -> None:
     other = Leaf([Task("x", 3, 1, end=BASE + 60_000)])
     leaf = Leaf.unpack(Leaf([Task("a", 3, 1, end=BASE), Task("b", 0)]).pack())
     leaf.fold([Task("b", 3, 1, end=BASE)])
@@ -133,7 +133,7 @@ def test_buckets_are_in_the_order_of_values_and_leave_none_out() -> None:
     assert all(after - before in {0, 1} for before, after in pairwise(buckets))
 
 
-def test_what_goes_beyond_the_caps_is_still_counted() -> None:
+def test_failures_beyond_the_caps_are_still_counted() -> None:
     rows = [
         Task(f"t-{row:04}", 3, 2, BASE, exit_code=row % 150, failure=("usererror", "x"), node=("p", f"n{row}"))
         for row in range(3_000)
@@ -164,7 +164,7 @@ def test_a_summary_of_another_form_counts_as_none() -> None:
         assert Summary.unpack(deflated(json.dumps([other, *rest]).encode())) is None
 
 
-def test_a_task_that_ran_again_tells_how_long_it_ran_and_not_how_long_it_waited() -> None:
+def test_a_task_that_ran_again_adds_its_run_time_and_not_its_wait() -> None:
     ten_hours = 36_000_000
     once = Task("a", 3, 1, creation=BASE, start=BASE + 5_000, end=BASE + 9_000)
     again = once._replace(id="b", start=BASE + ten_hours, end=BASE + ten_hours + 7_000)

@@ -38,7 +38,7 @@ def test_an_unpacked_leaf_folds_like_the_one_that_was_packed(before: list[Task],
 
 
 @given(st.lists(many_tasks, max_size=5))
-def test_folding_reads_one_after_another_is_what_a_dictionary_would_hold(reads: list[list[Task]]) -> None:
+def test_folding_reads_one_after_another_agrees_with_a_dictionary(reads: list[list[Task]]) -> None:
     leaf, model = Leaf(), dict[str, Task]()
     for read in reads:
         after = model | {task.id.lower(): task for task in read}
@@ -48,7 +48,7 @@ def test_folding_reads_one_after_another_is_what_a_dictionary_would_hold(reads: 
         assert leaf.counts() == counted(model.values())
 
 
-def test_what_was_seen_later_wins_whatever_its_stamps_say() -> None:
+def test_the_later_read_wins_regardless_of_stamps() -> None:
     leaf = Leaf([Task("render-1", 2, transition=5_000)])
     assert leaf.fold([Task("render-1", 3, 1, transition=4_000)])
     assert leaf.row(0) == Task("render-1", 3, 1, transition=4_000)
@@ -60,7 +60,7 @@ def test_of_a_task_seen_twice_in_one_read_the_one_received_later_wins() -> None:
     assert list(leaf) == [Task("Render-1", 0, transition=7)]
 
 
-def test_folding_what_is_known_moves_nothing() -> None:
+def test_folding_known_tasks_moves_nothing() -> None:
     rows = [Task("a", 1), Task("b", 3, 2, exit_code=None, failure=("userError", "FailureExitCode"))]
     assert not Leaf(rows).fold(rows)
 
@@ -122,7 +122,7 @@ def test_a_split_leaves_room_to_grow_on_all_sides() -> None:
 
 
 @given(many_tasks, st.integers(1, 8))
-def test_what_was_split_is_packed_as_if_it_had_never_been_one(many: list[Task], limit: int) -> None:
+def test_parts_of_a_split_leaf_are_packed_like_new_leaves(many: list[Task], limit: int) -> None:
     for part in Leaf.unpack(Leaf(distinct(many)).pack()).split(limit):
         assert list(Leaf.unpack(part.pack())) == list(part)
         assert len(part.pack()) <= len(Leaf(list(part)).pack()) + 32  # words are in another order
@@ -150,7 +150,7 @@ def test_folding_one_task_packs_only_the_columns_that_moved() -> None:
 
 
 @given(many_tasks, many_tasks)
-def test_what_was_folded_is_packed_as_if_it_had_always_been_so(before: list[Task], seen: list[Task]) -> None:
+def test_a_folded_leaf_is_packed_like_a_new_one(before: list[Task], seen: list[Task]) -> None:
     leaf = Leaf.unpack(Leaf(distinct(before)).pack())
     leaf.fold(seen)
     assert list(Leaf.unpack(leaf.pack())) == distinct([*before, *seen])

@@ -67,7 +67,7 @@ def holds(keys: KeyRange, key: str) -> bool:
 
 
 @given(many, filters, ranges)
-def test_a_filter_on_columns_finds_what_a_look_at_every_task_finds(
+def test_a_filter_on_columns_agrees_with_a_check_of_every_task(
     rows: list[Task], wanted: TaskFilter, keys: KeyRange
 ) -> None:
     leaf = Leaf.unpack(Leaf(rows).pack())
@@ -76,7 +76,7 @@ def test_a_filter_on_columns_finds_what_a_look_at_every_task_finds(
 
 
 @given(many, filters)
-def test_each_filter_alone_finds_what_it_finds_in_plain_words(rows: list[Task], wanted: TaskFilter) -> None:
+def test_each_filter_alone_agrees_with_a_check_of_every_task(rows: list[Task], wanted: TaskFilter) -> None:
     leaf = Leaf(rows)
     for name in [field.name for field in fields(TaskFilter)]:
         alone = replace(TaskFilter(), **{name: getattr(wanted, name)})
@@ -84,12 +84,12 @@ def test_each_filter_alone_finds_what_it_finds_in_plain_words(rows: list[Task], 
 
 
 @given(many, filters)
-def test_counts_tell_how_many_match_or_nothing(rows: list[Task], wanted: TaskFilter) -> None:
+def test_counts_show_how_many_match_or_none(rows: list[Task], wanted: TaskFilter) -> None:
     rows = [task._replace(result=task.result or 1) if task.state == 3 else task._replace(result=0) for task in rows]
     for asked in (wanted, TaskFilter(wanted.states, wanted.results)):
-        told = asked.count(counted(rows))
-        assert told in {None, sum(wants(asked, task) for task in rows)}
-        assert told is not None or asked != TaskFilter(wanted.states, wanted.results)
+        count = asked.count(counted(rows))
+        assert count in {None, sum(wants(asked, task) for task in rows)}
+        assert count is not None or asked != TaskFilter(wanted.states, wanted.results)
 
 
 @given(many, filters)

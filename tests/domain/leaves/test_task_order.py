@@ -84,7 +84,7 @@ def test_a_tasks_position_is_the_same_by_its_leaf_and_alone(rows: list[Task], or
 
 
 @given(many, many, orders, st.integers(1, 9), st.integers(0, 3))
-def test_what_did_not_change_between_pages_is_listed_once_though_others_did(
+def test_unchanged_tasks_are_listed_once_though_others_change(
     rows: list[Task], later: list[Task], order: TaskOrder, size: int, pages: int
 ) -> None:
     changed, listed, after = {task.id.lower() for task in later}, list[Task](), None
@@ -106,7 +106,7 @@ def test_positions_by_id_are_those_of_keys(*, rows: list[Task], descending: bool
     assert [order.position(task)[-1] for task in rows] == [key_of(task.id) for task in rows]
 
 
-def test_few_more_rows_than_a_page_are_kept_however_many_leaves_there_are() -> None:
+def test_few_more_rows_than_a_page_are_kept_of_many_leaves() -> None:
     best = BestTasks(TaskOrder("startTime", descending=True), 10)
     for number in range(200):
         leaf = Leaf([Task(f"task-{number:04}-{row:02}", 3, start=1 + number * 20 + row) for row in range(20)])

@@ -53,8 +53,8 @@ class Life:
     def poll(self) -> None:
         self.now += SECOND
         state, since = self.states[-1]
-        told = Node("tvm", state, dedicated=False, transition=since, booted=self.booted)
-        after = merged(self.known, [told], whole=True, at=self.now, known_as_of=self.known_as_of)
+        node = Node("tvm", state, dedicated=False, transition=since, booted=self.booted)
+        after = merged(self.known, [node], whole=True, at=self.now, known_as_of=self.known_as_of)
         self.tally = tallied(self.tally, self.known, after)
         self.known, self.known_as_of = after, self.now
         self.seen.append(len(self.states) - 1)
@@ -81,19 +81,19 @@ def lived(story: list[tuple[str, str, bool]]) -> Life:
 
 
 @given(lives)
-def test_every_state_that_is_told_was_seen_and_lasted_as_told(story: list[tuple[str, str, bool]]) -> None:
+def test_every_recorded_state_was_seen_and_has_its_duration(story: list[tuple[str, str, bool]]) -> None:
     life = lived(story)
-    told = [past for past in life.record.past if past.state != NOT_SEEN]
+    recorded = [past for past in life.record.past if past.state != NOT_SEEN]
     seen = [life.states[place] for place in dict.fromkeys(life.seen)][:-1]
-    assert told == [Past(*state) for state in reversed(seen)][: len(told)]
+    assert recorded == [Past(*state) for state in reversed(seen)][: len(recorded)]
     assert len(life.record.past) <= MOST_PAST
-    assert len(told) == len(seen) or len(life.record.past) == MOST_PAST
+    assert len(recorded) == len(seen) or len(life.record.past) == MOST_PAST
     sinces = [past.since for past in life.record.past]
     assert sinces == sorted(sinces, reverse=True)
 
 
 @given(lives)
-def test_states_are_told_as_missed_only_where_some_were_and_always_where_one_came_back(
+def test_states_are_recorded_as_missed_only_if_some_were_and_always_if_one_came_back(
     story: list[tuple[str, str, bool]],
 ) -> None:
     life = lived([step if step[0] == "poll" else (step[0], step[1], False) for step in story])
@@ -103,8 +103,8 @@ def test_states_are_told_as_missed_only_where_some_were_and_always_where_one_cam
         if life.states[before][0] == life.states[after][0]:
             assert after - before > 1
             expected.append(life.states[after][1])
-    told = [life.states[life.seen[-1]], *((past.state, past.since) for past in life.record.past)]
-    missed = [later[1] for later, past in itertools.pairwise(told) if past[0] == NOT_SEEN]
+    recorded = [life.states[life.seen[-1]], *((past.state, past.since) for past in life.record.past)]
+    missed = [later[1] for later, past in itertools.pairwise(recorded) if past[0] == NOT_SEEN]
     assert missed == list(reversed(expected))[: len(missed)]
     assert len(missed) == len(expected) or len(life.record.past) == MOST_PAST
     assert life.record.is_whole == (not expected and len(life.record.past) < MOST_PAST)
@@ -188,7 +188,7 @@ def test_interruptions_of_a_window_are_those_of_its_whole_spans(moments: list[in
         (Stamps("rebooting", 1, 1), Stamps("rebooting", 4, 5), True),
     ],
 )
-def test_what_stamps_show_to_have_been_missed(before: Stamps, now: Stamps, *, missed: bool) -> None:
+def test_stamps_show_missed_states(before: Stamps, now: Stamps, *, missed: bool) -> None:
     assert was_missed(before, now) == missed
     record = followed(NodeRecord(1), before, now, known_as_of=3, at=5, spot=True)
     assert record.past == ((Past(NOT_SEEN, 3),) if missed else ()) + (Past(before.state, before.transition),)
@@ -197,9 +197,9 @@ def test_what_stamps_show_to_have_been_missed(before: Stamps, now: Stamps, *, mi
 RESTART = ("idle", "rebooting", "starting", "waitingforstarttask", "idle")
 
 
-@pytest.mark.parametrize("told", [1, 2, 3, 4])
-def test_an_ordinary_restart_is_one_fall_and_explained_whenever_its_boot_is_told(told: int) -> None:
-    stamps = [Stamps(state, START + at, START + 2 * (at >= told)) for at, state in enumerate(RESTART)]
+@pytest.mark.parametrize("boot_at", [1, 2, 3, 4])
+def test_an_ordinary_restart_is_one_explained_fall_at_any_time_of_its_boot(boot_at: int) -> None:
+    stamps = [Stamps(state, START + at, START + 2 * (at >= boot_at)) for at, state in enumerate(RESTART)]
     record = NodeRecord(START)
     for before, now in itertools.pairwise(stamps):
         record = followed(record, before, now, known_as_of=before.transition, at=now.transition, spot=True)
@@ -241,8 +241,8 @@ def test_a_boot_that_is_stamped_far_ahead_is_a_fall_when_it_was_seen() -> None:
 
 
 def test_a_new_node_whose_clock_is_far_ahead_was_interrupted_when_it_was_seen() -> None:
-    told = {"tvm": Node("tvm", "preempted", dedicated=False, transition=START + HOUR // timedelta(milliseconds=1))}
-    nodes = merged({}, told.values(), whole=True, at=START, known_as_of=START - MINUTE)
+    listed = {"tvm": Node("tvm", "preempted", dedicated=False, transition=START + HOUR // timedelta(milliseconds=1))}
+    nodes = merged({}, listed.values(), whole=True, at=START, known_as_of=START - MINUTE)
     assert nodes["tvm"].record.interruptions.latest == START
     assert tallied(Tally(1), {}, nodes).interruptions.latest == START
 
@@ -258,7 +258,7 @@ def test_from_bad_to_bad_is_one_fall_and_from_up_to_bad_another() -> None:
 
 
 @pytest.mark.parametrize(("known_as_of", "total"), [(None, 0), (5, 0), (4, 1)])
-def test_what_befell_a_node_before_its_pool_was_known_is_not_counted(known_as_of: int | None, total: int) -> None:
+def test_interruptions_before_a_pool_was_known_are_not_counted(known_as_of: int | None, total: int) -> None:
     record = first_record(Stamps("preempted", 5, 0), since=9, known_as_of=known_as_of)
     assert record.interruptions.total == total
     assert record == NodeRecord(9, interruptions=Interruptions(total, 0, 5 * total, ((0, 1),) * total))

@@ -34,34 +34,34 @@ kept = st.lists(nodes, max_size=4).map(lambda found: {node.key: node for node in
 
 
 @given(kept, st.lists(nodes, max_size=6))
-def test_a_whole_list_leaves_just_the_nodes_that_it_told(before: dict[str, Node], told: list[Node]) -> None:
-    assert merged(before, told, whole=True, at=2, known_as_of=1).keys() == {node.key for node in told}
+def test_a_whole_list_leaves_its_own_nodes_only(before: dict[str, Node], listed: list[Node]) -> None:
+    assert merged(before, listed, whole=True, at=2, known_as_of=1).keys() == {node.key for node in listed}
 
 
 @given(kept, st.lists(nodes, max_size=6))
-def test_a_list_of_changes_takes_nothing_away(before: dict[str, Node], told: list[Node]) -> None:
-    after = merged(before, told, whole=False, at=2, known_as_of=1)
-    assert after.keys() == before.keys() | {node.key for node in told}
-    untold = before.keys() - {node.key for node in told}
-    assert all(after[key] is before[key] for key in untold)
+def test_a_list_of_changes_takes_nothing_away(before: dict[str, Node], listed: list[Node]) -> None:
+    after = merged(before, listed, whole=False, at=2, known_as_of=1)
+    assert after.keys() == before.keys() | {node.key for node in listed}
+    unlisted = before.keys() - {node.key for node in listed}
+    assert all(after[key] is before[key] for key in unlisted)
 
 
-@given(before=kept, told=st.lists(nodes, max_size=6), whole=st.booleans())
+@given(before=kept, listed=st.lists(nodes, max_size=6), whole=st.booleans())
 def test_the_later_word_on_a_node_counts_but_for_recent_tasks_that_were_not_asked_for(
-    *, before: dict[str, Node], told: list[Node], whole: bool
+    *, before: dict[str, Node], listed: list[Node], whole: bool
 ) -> None:
-    for key, node in merged(before, told, whole=whole, at=2, known_as_of=1).items():
-        words = [one for one in told if one.key == key]
+    for key, node in merged(before, listed, whole=whole, at=2, known_as_of=1).items():
+        words = [one for one in listed if one.key == key]
         if words:
-            told_of = node._replace(recent=(), recent_at=0, record=NO_RECORD)
-            assert told_of == words[-1]._replace(recent=(), recent_at=0)
+            stripped = node._replace(recent=(), recent_at=0, record=NO_RECORD)
+            assert stripped == words[-1]._replace(recent=(), recent_at=0)
             earlier = [before[key]] if key in before else []
             source = next((word for word in reversed(earlier + words) if word.recent_at), (earlier + words)[0])
             assert node.recent == source.recent
 
 
 @given(kept)
-def test_a_list_that_tells_nothing_new_changes_nothing(before: dict[str, Node]) -> None:
+def test_a_list_without_news_changes_nothing(before: dict[str, Node]) -> None:
     before = {key: node._replace(record=NodeRecord(since=1)) for key, node in before.items()}
     again = [node._replace(recent_at=9, record=NO_RECORD) for node in before.values()]
     assert merged(before, again, whole=True, at=2, known_as_of=1) == before
@@ -145,7 +145,7 @@ CAUSES = {
 
 
 @pytest.mark.parametrize("case", CAUSES)
-def test_the_cause_of_a_state_is_told_in_words(case: str) -> None:
+def test_the_cause_of_a_state_is_a_sentence(case: str) -> None:
     node, words = CAUSES[case]
     cause = cause_of(node)
     assert cause
@@ -168,8 +168,8 @@ def test_a_node_that_works_needs_no_cause(state: str) -> None:
     ],
 )  # fmt: skip
 def test_every_state_but_those_of_nodes_at_work_has_a_cause(state: str) -> None:
-    told = cause_of(Node("n", state))
-    assert (told is None) == (state in ("idle", "running", "a state of tomorrow"))
+    listed = cause_of(Node("n", state))
+    assert (listed is None) == (state in ("idle", "running", "a state of tomorrow"))
 
 
 @pytest.mark.parametrize(
@@ -194,5 +194,5 @@ def test_a_node_that_is_there_was_last_seen_when_it_was_listed(state: str) -> No
     assert last_seen(Node("n", state, transition=SINCE), NOW) == NOW
 
 
-def test_an_unusable_node_that_tells_errors_is_seen() -> None:
+def test_an_unusable_node_with_errors_is_seen() -> None:
     assert last_seen(Node("n", "unusable", transition=SINCE, errors=(NodeError("Odd", "Hm."),)), NOW) == NOW

@@ -81,7 +81,7 @@ def test_a_full_list_is_due_after_its_interval_and_where_there_was_none() -> Non
     assert replace(LAST, jobs_as_of=None).full_list_is_due(T0, 15 * MINUTE)
 
 
-def test_a_round_keeps_what_the_last_one_knew_of_jobs_it_did_not_reach() -> None:
+def test_a_round_keeps_the_last_rounds_notes_on_jobs_it_did_not_reach() -> None:
     after = THIS.after(LAST, FOUND)
     assert after.confirmations == {"a": confirmation(60), "b": confirmation(0)}
     assert after.failures == {"b": "old", "c": "new"}
@@ -139,7 +139,7 @@ def test_of_two_rounds_at_once_the_longer_wait_for_the_service_stays() -> None:
     assert THIS.merged(LAST).backoff_until is None
 
 
-def test_a_failure_is_told_of_its_job_first_and_of_the_round_where_it_did_not_get_that_far() -> None:
+def test_a_failure_of_a_job_goes_before_that_of_a_round_that_did_not_reach_it() -> None:
     ended = replace(LAST, reason="throttled", failures={"a": "closed"})
     assert ended.failure_of("a", T0) == "closed"
     assert ended.failure_of("b", T0) is None
@@ -170,7 +170,7 @@ def test_a_message_is_sent_again_for_longer_though_rounds_failed_since_its_first
     assert mark_until(after.queued["a"], now) == now + MESSAGE_LASTS
 
 
-def test_what_became_of_a_message_is_told_without_touching_other_jobs() -> None:
+def test_the_result_of_a_message_leaves_other_jobs_alone() -> None:
     queued = replace(LAST, queued={"a": Mark(T0 + MINUTE, T0), "b": Mark(T0 + MINUTE)})
     ended = queued.told("a", failure=None, queued_until=None)
     assert (ended.queued, ended.failures) == ({"b": Mark(T0 + MINUTE)}, {"b": "old", "sealed": "old"})
@@ -178,7 +178,7 @@ def test_what_became_of_a_message_is_told_without_touching_other_jobs() -> None:
     assert (failed.queued["a"], failed.failures["a"]) == (Mark(T0 + 2 * MINUTE, T0), "closed")
 
 
-def test_of_two_rounds_at_once_each_keeps_what_it_knows_of_jobs_that_it_reached() -> None:
+def test_of_two_rounds_at_once_each_keeps_its_notes_on_jobs_it_reached() -> None:
     ours = replace(
         THIS,
         reached=frozenset("a"),

@@ -24,8 +24,8 @@ def pool_of(name: str, size: str, *, state: str = "active", counts: dict[str, in
     if counts is None:
         return pool
     nodes = sum(counts.values())
-    told = ordered(Counter({(state, True): number for state, number in counts.items()}))
-    summary = NodeSummary(told, slots=2 * nodes, used=nodes, free=counts.get("idle", 0), tasks=nodes)
+    ordered_states = ordered(Counter({(state, True): number for state, number in counts.items()}))
+    summary = NodeSummary(ordered_states, slots=2 * nodes, used=nodes, free=counts.get("idle", 0), tasks=nodes)
     return pool.listed(NodesPicture(NOW - timedelta(seconds=nodes), NOW, "firstRead", summary, "digest"))
 
 
@@ -80,15 +80,15 @@ def test_sums_are_as_of_the_pool_that_was_read_longest_ago() -> None:
 
 
 @pytest.mark.parametrize(
-    ("pools", "tells"),
+    ("pools", "shows_nodes"),
     [
         ([], True),
         ([pool_of("a", SIZES[0])], False),
         ([pool_of("a", SIZES[0]), pool_of("b", SIZES[0], counts={})], True),
     ],
 )
-def test_zero_nodes_are_told_only_where_nodes_were_read(pools: list[Pool], *, tells: bool) -> None:
-    assert totals_of(pools).tells_nodes is tells
+def test_zero_nodes_are_shown_only_where_nodes_were_read(pools: list[Pool], *, shows_nodes: bool) -> None:
+    assert totals_of(pools).tells_nodes is shows_nodes
 
 
 def test_nodes_without_known_cores_make_no_zero() -> None:

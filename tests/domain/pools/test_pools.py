@@ -36,32 +36,32 @@ def listed(pool: Pool, at: datetime) -> Pool:
     return pool.listed(NodesPicture(at, at, "firstRead", SUMMARY, "digest"))
 
 
-def told(pool: Pool) -> list[tuple[str, bool]]:
+def errors_of(pool: Pool) -> list[tuple[str, bool]]:
     return [(error.code, error.is_current) for error in pool.errors]
 
 
-def test_an_error_is_current_while_the_service_tells_it_of_the_same_attempt() -> None:
+def test_an_error_is_current_while_the_same_attempt_has_it() -> None:
     pool = first_seen(facts(QUOTA), NOW)
     again = pool.seen(replace(facts(QUOTA), display_name="x"), NOW + MINUTE)
-    assert told(again) == [("AccountCoreQuotaReached", True)]
+    assert errors_of(again) == [("AccountCoreQuotaReached", True)]
     assert (again.errors[0].first_seen, again.errors[0].ended_at) == (NOW, NOW)
 
 
-def test_an_error_that_is_not_told_any_more_is_stale_since_it_last_was() -> None:
+def test_an_error_that_is_gone_is_stale_since_it_was_last_seen() -> None:
     pool = listed(first_seen(facts(QUOTA), NOW), NOW + MINUTE)
     resizing = pool.seen(facts(ended=NOW + 2 * MINUTE, allocation="resizing"), NOW + 3 * MINUTE)
-    assert told(resizing) == [("AccountCoreQuotaReached", False)]
+    assert errors_of(resizing) == [("AccountCoreQuotaReached", False)]
     assert resizing.errors[0].last_seen == NOW + MINUTE
 
 
 def test_the_same_error_of_the_next_attempt_is_as_old_as_the_first() -> None:
     pool = first_seen(facts(QUOTA), NOW)
     again = pool.seen(facts(QUOTA, ended=NOW + 9 * MINUTE), NOW + 10 * MINUTE)
-    assert told(again) == [("AccountCoreQuotaReached", True)]
+    assert errors_of(again) == [("AccountCoreQuotaReached", True)]
     resizing = again.seen(facts(ended=NOW + 15 * MINUTE, allocation="resizing"), NOW + 15 * MINUTE)
-    assert told(resizing) == [("AccountCoreQuotaReached", False)]
+    assert errors_of(resizing) == [("AccountCoreQuotaReached", False)]
     third = resizing.seen(facts(QUOTA, STOPPED, ended=NOW + 29 * MINUTE), NOW + 30 * MINUTE)
-    assert told(third) == [("AccountCoreQuotaReached", True), ("ResizeStopped", True)]
+    assert errors_of(third) == [("AccountCoreQuotaReached", True), ("ResizeStopped", True)]
     assert [(e.first_seen, e.attempts, e.ended_at) for e in third.errors] == [
         (NOW, 3, NOW + 29 * MINUTE),
         (NOW + 30 * MINUTE, 1, NOW + 29 * MINUTE),
@@ -73,7 +73,7 @@ def test_an_error_that_comes_back_after_an_attempt_without_it_is_young() -> None
     well = pool.seen(facts(ended=NOW + MINUTE), NOW + MINUTE)
     resizing = well.seen(facts(ended=NOW + 8 * MINUTE, allocation="resizing"), NOW + 8 * MINUTE)
     again = resizing.seen(facts(QUOTA, ended=NOW + 9 * MINUTE), NOW + 9 * MINUTE)
-    assert told(again) == [("AccountCoreQuotaReached", True), ("AccountCoreQuotaReached", False)]
+    assert errors_of(again) == [("AccountCoreQuotaReached", True), ("AccountCoreQuotaReached", False)]
     assert [(e.first_seen, e.attempts) for e in again.errors] == [(NOW + 9 * MINUTE, 1), (NOW, 1)]
     over = again.seen(facts(ended=NOW + 20 * MINUTE), NOW + 20 * MINUTE)
     assert [(e.first_seen, e.last_seen, e.attempts) for e in over.errors] == [(NOW, NOW + 9 * MINUTE, 2)]
@@ -128,19 +128,19 @@ def test_current_errors_are_those_of_the_last_list_and_stale_ones_are_few_and_di
     steps: list[tuple[frozenset[Problem], str]],
 ) -> None:
     pool, lists = first_seen(facts(), NOW), [Listed(NOW, NOW, goes_on=False, problems=frozenset())]
-    for problems, what in steps:
+    for problems, phase in steps:
         at, last = lists[-1].at + MINUTE, lists[-1]
-        goes_on = what == "resizing" or (what == "steady" and last.goes_on)
-        told_now = frozenset[Problem]() if goes_on else problems
-        lists.append(Listed(at, last.since if what == "steady" else at, goes_on, told_now))
+        goes_on = phase == "resizing" or (phase == "steady" and last.goes_on)
+        listed_problems = frozenset[Problem]() if goes_on else problems
+        lists.append(Listed(at, last.since if phase == "steady" else at, goes_on, listed_problems))
         before = {error.code: error for error in pool.errors if error.is_current}
         state = "resizing" if goes_on else "steady"
-        pool = pool.seen(facts(*told_now, ended=lists[-1].since, allocation=state), at)
+        pool = pool.seen(facts(*listed_problems, ended=lists[-1].since, allocation=state), at)
         current = {error.code: error for error in pool.errors if error.is_current}
         stale = {error.code: error for error in reversed(pool.errors) if not error.is_current}
         assert len(pool.errors) - len(current) <= len(stale) * (2 if goes_on else 1)
         for problem in (QUOTA, STOPPED):
-            assert (problem.code in current) == (problem in told_now)
+            assert (problem.code in current) == (problem in listed_problems)
             if error := current.get(problem.code):
                 assert error.ended_at == lists[-1].since
                 assert (error.first_seen, error.attempts) == lasting(lists, problem)
@@ -173,7 +173,7 @@ def test_a_confirmation_speaks_of_the_pool_as_it_is_and_never_of_an_older_time()
     assert other.confirmed(replace(later, as_of=NOW)) == other
 
 
-def test_a_pool_written_over_what_a_later_round_confirmed_is_as_of_then_and_doubtful() -> None:
+def test_a_pool_written_over_a_later_confirmation_is_as_of_then_and_doubtful() -> None:
     pool = listed(first_seen(facts(), NOW), NOW)
     overtaken = pool.confirmed(PoolConfirmation("another", NOW + MINUTE, NOW, "delta"))
     assert (overtaken.as_of, overtaken.is_overtaken) == (NOW + MINUTE, True)
@@ -192,7 +192,7 @@ def test_a_confirmation_by_a_version_before_samples_still_holds() -> None:
     assert listed(pool, NOW + MINUTE).version != before
 
 
-def test_whatever_nodes_are_is_part_of_the_version() -> None:
+def test_the_version_depends_on_the_nodes() -> None:
     pool = listed(first_seen(facts(), NOW), NOW)
     assert pool.picture
     for changed in (
@@ -259,8 +259,8 @@ def test_the_verdict_says_how_sure_the_numbers_are(change: dict[str, object], le
 
 
 def test_the_verdict_on_a_pool_without_nodes_claims_no_list_of_nodes_and_no_counts() -> None:
-    told: tuple[Source, ...] = ("firstRead", "delta")
-    for source in told:
+    sources: tuple[Source, ...] = ("firstRead", "delta")
+    for source in sources:
         pool = first_seen(facts(), NOW).listed(NodesPicture(NOW, NOW, source, NodeSummary(), "digest"))
         verdict = pool_verdict(pool, failure=None, now=NOW, interval=MINUTE)
         assert verdict.level == "exact"
@@ -275,7 +275,7 @@ def test_of_a_pool_that_is_resized_the_verdict_says_that_its_nodes_were_listed_e
     assert "all of its nodes were listed." in verdict.reason
 
 
-def test_the_verdict_tells_failures_and_accounts_that_are_off() -> None:
+def test_the_verdict_shows_failures_and_accounts_that_are_off() -> None:
     pool = first_seen(facts(), NOW)
     assert pool_verdict(pool, failure=None, now=NOW, interval=MINUTE).level == "catchingUp"
     assert pool_verdict(pool, failure="It broke.", now=NOW, interval=MINUTE).level == "stale"
@@ -297,7 +297,7 @@ def test_of_two_rounds_at_once_the_later_word_on_each_pool_stays() -> None:
     assert ours.merged(None).etag is None
 
 
-def test_of_two_rounds_at_once_the_one_that_began_later_says_what_went_wrong() -> None:
+def test_of_two_rounds_at_once_the_later_one_names_the_problem() -> None:
     failed = PoolRound(NOW, as_of=NOW, reason="Throttled.", failures={"pool": "It broke."}, etag="old")
     well = PoolRound(NOW + MINUTE, as_of=NOW + MINUTE, etag="new")
     for ours, stored in ((failed, well), (well, failed)):
@@ -315,7 +315,7 @@ def test_a_failure_concerns_its_pool_and_one_of_the_round_those_that_it_did_not_
     assert PoolRound(NOW, as_of=NOW, reason="Throttled.").failure_of(first_seen(facts(), NOW)) == "Throttled."
 
 
-def test_a_round_tells_in_a_sentence_what_went_wrong() -> None:
+def test_a_round_names_its_problem_in_a_sentence() -> None:
     assert PoolRound(NOW).problem is None
     assert PoolRound(NOW, reason="No list.", failures={"a": "x"}).problem == "No list."
     assert PoolRound(NOW, failures={"a": "x"}).problem == "1 pool couldn't be polled; its verdict says why."

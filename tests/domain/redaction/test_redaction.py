@@ -143,13 +143,13 @@ def test_an_account_key_and_a_token_are_known_by_their_looks() -> None:
     assert redacted(f"ssh-ed25519 AAAAC3NzaC1lZDI1{'a1' * 9} me") == f"{MARK} me"
 
 
-def test_what_stands_behind_a_scheme_is_taken_out_once_for_all() -> None:
+def test_a_secret_behind_a_scheme_is_taken_out_once_for_all() -> None:
     shown = redacted(f"Authorization: Bearer {SECRET} and more")
     assert SECRET not in shown
     assert redacted(shown) == shown
 
 
-def test_what_docker_keeps_of_a_login_is_taken_out() -> None:
+def test_a_login_kept_by_docker_is_taken_out() -> None:
     login = base64.b64encode(f"user:{SECRET}".encode()).decode()
     assert redacted(f'{{"auths": {{"r.example.org": {{"auth": "{login}"}}}}}}') == (
         f'{{"auths": {{"r.example.org": {{"auth": "{MARK}"}}}}}}'
@@ -167,7 +167,7 @@ def test_tokens_of_well_known_services_are_known_by_their_begin(token: str) -> N
     assert not is_harmless_word(token)
 
 
-def test_what_stands_around_a_secret_stays() -> None:
+def test_the_text_around_a_secret_stays() -> None:
     assert redacted('tool --password "a b" --verbose') == f"tool --password {MARK} --verbose"
     assert redacted('{"password":"a\\"b c","other":1}') == f'{{"password":{MARK},"other":1}}'
     assert redacted("mysql -phunter2 shop | wc -l") == f"mysql -p{MARK} shop | wc -l"
@@ -219,7 +219,7 @@ def test_what_stands_around_a_secret_stays() -> None:
         "",
     ],
 )
-def test_what_is_no_secret_stays(text: str) -> None:
+def test_plain_text_stays(text: str) -> None:
     assert redacted(text) == text
 
 
@@ -292,7 +292,7 @@ def test_long_text_takes_no_longer_than_its_length_warrants(text: str) -> None:
 
 
 @given(st.text("'\" ,;&$<>!)}b", max_size=6), st.sampled_from(["A_KEY={} run", "run --token {} -x"]), st.integers(0, 2))
-def test_what_a_shell_would_take_for_one_value_is_taken_out_whole(between: str, form: str, depth: int) -> None:
+def test_a_value_quoted_for_a_shell_is_taken_out_whole(between: str, form: str, depth: int) -> None:
     text = form.format(shlex.quote(f"zq1{between}zq1"))
     for _ in range(depth):
         text = "sh -c " + shlex.quote(text)

@@ -43,7 +43,7 @@ def test_secrets_are_taken_out_of_json_around_them(wrap: Callable[[str], str]) -
     assert len(missed) <= len(SAMPLES) * 3 // 100, missed
 
 
-def test_what_was_redacted_stays_as_it_is() -> None:
+def test_redacted_text_stays_as_it_is() -> None:
     for sample in SAMPLES:
         once = redacted(sample.text)
         assert redacted(once) == once

@@ -81,7 +81,7 @@ def test_a_job_that_was_not_looked_at_for_more_than_a_quarter_of_an_hour_makes_t
     assert ended_per_minute([report({17: 40}, looked=NOW - 16 * MINUTE), report({1: 99})], NOW) is None
 
 
-def test_jobs_of_which_it_is_not_known_when_tasks_ended_make_the_rate_unknown() -> None:
+def test_jobs_without_known_ends_of_tasks_make_the_rate_unknown() -> None:
     assert ended_per_minute([report({1: 40}), unread()], NOW) is None
     bare = without_insight(report({}))
     assert ended_per_minute([report({1: 40}), bare], NOW) is None
@@ -96,7 +96,7 @@ def test_minutes_that_were_not_kept_make_their_windows_unknown() -> None:
     assert ended_per_minute([report(dict.fromkeys(range(-MINUTES + 3, 3), 9))], NOW) is None
 
 
-def test_of_deleted_jobs_what_is_known_counts() -> None:
+def test_known_ends_of_deleted_jobs_count() -> None:
     gone = deleted(report({1: 40}, looked=NOW - 30 * SECOND), NOW - SECOND)
     assert ended_per_minute([report({}), gone], NOW) == 8.0
     assert ended_per_minute([report({1: 40}), deleted(unread(), NOW)], NOW) == 8.0

@@ -110,7 +110,7 @@ def followed(record: Record, moments: list[int], touches: dict[int, int]) -> Sch
 
 
 @given(records, looks)
-def test_what_was_lost_is_counted_to_the_last_turn(record: Record, moments: list[int]) -> None:
+def test_missed_runs_are_counted_to_the_last_turn(record: Record, moments: list[int]) -> None:
     schedule = followed(record, moments, {})
     missed = missed_runs(schedule, record.known(moments[-1]), at(moments[-1]))
     assert missed.count == record.lost(record.first, moments[-1])
@@ -128,7 +128,7 @@ def test_after_somebody_changed_it_counting_begins_anew(record: Record, moments:
 
 
 @given(records, looks, st.data())
-def test_what_is_not_known_of_jobs_is_never_guessed(record: Record, moments: list[int], data: Any) -> None:
+def test_runs_of_unknown_jobs_are_never_guessed(record: Record, moments: list[int], data: Any) -> None:
     schedule = followed(record, moments, dict.fromkeys(moments, 1) if data.draw(st.booleans()) else {})
     known = record.known(moments[-1])
     forgotten = data.draw(st.sets(st.sampled_from(sorted(known)))) if known else set()
@@ -192,7 +192,7 @@ def counted(facts: ScheduleFacts, made: dict[int, datetime] | None = None) -> Mi
         (replace(FACTS, state="disabled", next_run_time=None), "when it was first seen"),
     ],
 )
-def test_what_does_not_add_up_is_not_told(facts: ScheduleFacts, words: str) -> None:
+def test_uncountable_runs_have_reasons(facts: ScheduleFacts, words: str) -> None:
     missed = counted(facts)
     assert (missed.count, missed.since) == (None, None)
     assert words in missed.basis

@@ -91,14 +91,14 @@ def test_no_planted_secret_leaves(planted: dict[str, Any]) -> None:
     assert SECRET not in text
 
 
-def test_what_is_no_secret_is_shown_as_the_service_sends_it() -> None:
+def test_plain_properties_are_shown_as_sent() -> None:
     expected = json.loads(json.dumps(SENT))
     expected["environmentSettings"][0]["value"] = MARK
     expected["stats"]["readIOps"] = 12
     assert shown(SENT) == {**expected, "omitted": []}
 
 
-def test_properties_that_are_left_out_are_told_by_name_once() -> None:
+def test_omitted_properties_are_named_once() -> None:
     sent = {**SENT, "novelty": 1, "resourceFiles": [{"filePath": "a", "owner": "x"}, {"owner": "y"}]}
     found = shown(sent)
     assert found["omitted"] == ["resourceFiles.owner", "novelty"]

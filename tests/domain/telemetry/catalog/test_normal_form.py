@@ -215,7 +215,7 @@ def test_a_counter_gives_its_growth(line: str) -> None:
     assert INSTRUMENTS[name].kind is Kind.COUNTER
 
 
-def test_every_name_has_one_unit_and_kind_and_attributes_are_told_apart() -> None:
+def test_every_name_has_one_unit_and_kind_and_distinct_attributes() -> None:
     for name, plugin in PLUGINS.items():
         seen: dict[Series, str] = {}
         for field, rule in plugin.fields.items():
@@ -276,7 +276,7 @@ def test_numbers_and_booleans_may_come_as_texts(written: str, value: float) -> N
 
 
 @pytest.mark.parametrize("written", ['"nan"', '"inf"', '"N/A"', '""', "1e300"])
-def test_what_is_no_number_is_counted(written: str) -> None:
+def test_invalid_numbers_are_counted(written: str) -> None:
     found = taken(at(1, f"mem used={written}"), at(2, "mem used=4"))
     _, rollup = only(found.rollups[0])
     assert (rollup.count, rollup.sum, found.losses.no_numbers) == (1, 4, 1)
@@ -304,7 +304,7 @@ def test_a_tag_is_never_taken_for_a_field() -> None:
     assert sums == {"used": 1, "free": 2, None: 10}
 
 
-def test_processes_of_one_name_are_told_apart() -> None:
+def test_processes_of_one_name_differ_by_pid() -> None:
     found = rollups(*(at(1, f"procstat,process_name=bwa pid={pid}i,memory_rss={pid}i") for pid in (5, 6)))
     assert {dict(series.attributes)["process.pid"]: one.sum for (series, _), one in flat(found).items()} == {
         "5": 5, "6": 6,
@@ -315,7 +315,7 @@ def test_fields_that_nobody_watches_are_counted() -> None:
     assert taken(at(1, "mem used=1,vmalloc_chunk=2,dirty=3")).unread_fields == 2
 
 
-def test_labels_that_differ_behind_where_they_are_cut_are_of_different_series_but_tell_no_secret() -> None:
+def test_labels_that_differ_behind_their_cut_make_different_series_but_hold_no_secret() -> None:
     paths = [f"/{'a' * length}" for length in (100, 128, 129, 500, 501)]
     found = rollups(*(at(1, f"disk,path={path} used=1") for path in paths))
     assert len(found) == len(paths)

@@ -59,7 +59,7 @@ def read(text: bytes, *, together: bool) -> Taken:
     return taken
 
 
-def told(taken: Taken) -> tuple[Any, ...]:
+def outcome(taken: Taken) -> tuple[Any, ...]:
     rollups = {
         number: {key: replace(one, sum=float(f"{one.sum:.9g}")) for key, one in flat(part).items()}  # to rounding
         for number, part in taken.rollups.items()
@@ -73,7 +73,7 @@ def told(taken: Taken) -> tuple[Any, ...]:
 )
 def test_batches_come_to_the_same_together_and_one_by_one(batches: list[list[Any]]) -> None:
     text = b"".join(json.dumps({"metrics": batch}).encode() + b"\n" for batch in batches)
-    assert told(read(text, together=True)) == told(read(text, together=False))
+    assert outcome(read(text, together=True)) == outcome(read(text, together=False))
 
 
 @given(st.lists(record(), min_size=1, max_size=8), st.data())
@@ -81,7 +81,7 @@ def test_a_batch_that_is_damaged_anywhere_comes_to_the_same(some: list[Any], dat
     text = bytearray(json.dumps({"metrics": some * 3}).encode())
     at = data.draw(st.integers(0, len(text) - 1))
     text[at : at + 1] = data.draw(st.binary(max_size=2))
-    assert told(read(bytes(text), together=True)) == told(read(bytes(text), together=False))
+    assert outcome(read(bytes(text), together=True)) == outcome(read(bytes(text), together=False))
 
 
 def sent(name: str, second: int, tags: dict[str, str] | None = None, **fields: Any) -> dict[str, Any]:
@@ -105,9 +105,9 @@ def sent(name: str, second: int, tags: dict[str, str] | None = None, **fields: A
     ids=["a session begins", "fields tell series apart", "fields come and go", "fractions", "times descend",
          "one of several has another field"],
 )  # fmt: skip
-def test_what_isnt_quite_alike_is_told_apart(batch: list[Any]) -> None:
+def test_similar_records_are_kept_apart(batch: list[Any]) -> None:
     text = json.dumps({"metrics": batch}).encode() + b"\n"
-    assert told(read(text, together=True)) == told(read(text, together=False))
+    assert outcome(read(text, together=True)) == outcome(read(text, together=False))
 
 
 def test_records_that_are_alike_are_read_together() -> None:

@@ -113,9 +113,7 @@ def test_behind_a_damaged_stream_of_zlib_units_of_other_forms_are_found(pack: Ca
 
 
 @given(st.integers(0, 60), st.integers(0, 60), st.lists(st.floats(0, 1), max_size=6))
-def test_very_many_marks_of_nothing_change_nothing_of_what_is_behind_them(
-    lines: int, marks: int, places: list[float]
-) -> None:
+def test_very_many_false_marks_change_nothing_behind_them(lines: int, marks: int, places: list[float]) -> None:
     bad = b"".join(b"m,t=\x1f\x8b\x08\xff%d f=1\n" % number for number in range(lines))
     stored = line(0) + bad + b"\x28\xb5\x2f\xfd\x08" * marks + b"half" + frame(line(1)) + line(2) + frame(line(3))
     cuts = sorted(int(place * len(stored)) for place in places)
@@ -153,7 +151,7 @@ def test_a_blob_that_is_damaged_all_over_is_read_to_its_end() -> None:
     ],
     ids=["a stray byte", "its first byte", "its second byte", "all but its first byte", "its first two bytes"],
 )
-def test_behind_a_stream_of_zlib_that_cannot_be_told_as_one_the_next_is_found(
+def test_the_next_stream_is_found_behind_an_unrecognized_one_of_zlib(
     level: int, spoil: Callable[[bytes], bytes]
 ) -> None:
     units = [zlib.compress(several(number), level) for number in range(6)]
@@ -166,7 +164,7 @@ def test_behind_a_stream_of_zlib_that_cannot_be_told_as_one_the_next_is_found(
 
 
 @pytest.mark.parametrize("many", range(4093, 4099))
-def test_units_behind_very_many_damaged_ones_are_read_wherever_bytes_are_cut(many: int) -> None:
+def test_units_behind_very_many_damaged_ones_are_read_at_any_cut(many: int) -> None:
     stored = NO_MEMBER * many + frame(line(1)) + b"half" + NO_MEMBER + frame(line(2)) * 100
     whole = contents(all_steps(stored))
     assert numbers(whole[0]) == [1.0] + [2.0] * 100
@@ -189,7 +187,7 @@ def test_a_line_of_very_many_marks_costs_itself_only() -> None:
     assert contents(all_steps(stored, (10_000, 20_000, 40_000))) == whole
 
 
-def test_a_record_of_many_lines_and_marks_is_passed_over_and_what_is_behind_it_is_read() -> None:
+def test_a_record_of_many_lines_and_marks_is_skipped_and_data_behind_it_is_read() -> None:
     record = b'm f="open\n' + (b"t" + NO_MEMBER * 9 + b"\n") * 1000
     for behind in (b"", b"half" + frame(line(1)) * 3 + line(2)):
         steps = list(all_steps(record + behind))

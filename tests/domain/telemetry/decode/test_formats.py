@@ -71,13 +71,13 @@ FORMATS = {
 
 
 @pytest.mark.parametrize(("stored", "seems"), FORMATS.items(), ids=[*map(str, range(len(FORMATS)))])
-def test_a_format_is_told_by_how_it_begins(stored: bytes, seems: str) -> None:
+def test_a_format_is_known_by_its_start(stored: bytes, seems: str) -> None:
     assert format_of(stored) == seems
     assert is_readable(seems) == any(seems.endswith(name) for name in READABLE)
 
 
 @pytest.mark.parametrize("stored", [LINES * 200, TELEGRAF * 200, PROMETHEUS * 200, CSV + CSV[14:] * 200], ids=range(4))
-def test_of_much_the_begin_tells(stored: bytes) -> None:
+def test_the_start_suffices(stored: bytes) -> None:
     assert format_of(stored) == format_of(stored[:3000])
 
 
@@ -91,7 +91,7 @@ def test_any_bytes_seem_to_be_something(stored: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    ("seems", "counts", "told"),
+    ("seems", "counts", "reason"),
     [
         ("CSV", LeftOut(refused=3), ("It seems to be CSV, which isn't read: agents write line protocol or Telegraf's "
          "JSON.")),
@@ -105,5 +105,5 @@ def test_any_bytes_seem_to_be_something(stored: bytes) -> None:
         ("Telegraf's JSON", LeftOut(records=2), "Of its 2 records none has a series."),
     ],
 )  # fmt: skip
-def test_it_is_told_why_a_blob_is_not_drawn(seems: str, counts: LeftOut, told: str) -> None:
-    assert why_undrawn(seems, counts) == told
+def test_an_undrawn_blob_has_its_reason(seems: str, counts: LeftOut, reason: str) -> None:
+    assert why_undrawn(seems, counts) == reason

@@ -102,7 +102,7 @@ def test_a_series_that_changes_its_fields_is_read_on() -> None:
 
 
 @pytest.mark.parametrize("more", ["", ',s="quoted"'], ids=["plain", "with a text"])
-def test_fields_have_one_order_whatever_the_one_in_which_they_are_written(more: str) -> None:
+def test_fields_have_one_order_regardless_of_the_written_one(more: str) -> None:
     fields = ["a=1", "a-b=2i", "a.b=3", "ab=t", "é=5", "A=-6.5"]
     lines = [f"m,t=x {','.join(some)}{more} {at}\n" for at, some in enumerate(permutations(fields))]
     found = read("".join(lines).encode())
@@ -170,7 +170,7 @@ def test_any_bytes_are_read_or_rejected_to_their_end(text: bytes) -> None:
         assert 0 <= one.start <= one.start + one.position <= len(text) + 2
 
 
-def test_the_grammar_tells_where_a_quote_is_open() -> None:
+def test_the_grammar_shows_that_a_quote_is_open() -> None:
     with pytest.raises(TextError) as caught:
         read_record(b'm f="a\n', 0, NS)
     assert caught.value.is_open

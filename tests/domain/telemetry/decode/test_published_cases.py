@@ -76,16 +76,16 @@ def _is_right(given: dict[str, Any], wanted: dict[str, Any]) -> bool:
     ]
 
 
-def _value(told: dict[str, Any]) -> dict[str, Any]:
-    return {kind.removeprefix("u"): _text(value) if kind == "string" else value for kind, value in told.items()}
+def _value(fields: dict[str, Any]) -> dict[str, Any]:
+    return {kind.removeprefix("u"): _text(value) if kind == "string" else value for kind, value in fields.items()}
 
 
-def _bytes(told: Any) -> bytes:
-    return base64.b64decode(told["binary"]) if isinstance(told, dict) else told.encode()
+def _bytes(encoded: Any) -> bytes:
+    return base64.b64decode(encoded["binary"]) if isinstance(encoded, dict) else encoded.encode()
 
 
-def _text(told: Any) -> str:
-    return _bytes(told).decode()
+def _text(encoded: Any) -> str:
+    return _bytes(encoded).decode()
 
 
 def test_the_lines_of_telegrafs_own_pages_are_read_with_the_expected_values() -> None:
@@ -94,8 +94,8 @@ def test_the_lines_of_telegrafs_own_pages_are_read_with_the_expected_values() ->
     for case in map(json.loads, lines):
         wanted = case["expected"]
         found = read(case["line"].encode())
-        told = [(wanted["measurement"], wanted["tags"], wanted["fields"], wanted["time"])]
-        if found.mistakes or plain(found.metrics) != told:
+        expected = [(wanted["measurement"], wanted["tags"], wanted["fields"], wanted["time"])]
+        if found.mistakes or plain(found.metrics) != expected:
             wrong.append(case["line"])
     assert len(lines) == 1678
     assert [line for line in wrong if r"hello\nworld" not in line] == []  # the corpus expects another result
@@ -112,11 +112,11 @@ def test_frames_of_the_real_encoders_are_read_to_the_last() -> None:
     ]  # fmt: skip
 
 
-def test_a_blob_as_tes_writes_it_holds_what_its_text_says() -> None:
+def test_a_blob_as_tes_writes_it_agrees_with_its_text() -> None:
     metrics, rejected = contents(all_steps(published("tes/vm_perf_metrics.0.zst").read_bytes()))
     text = published("tes/vm_perf_metrics.0.decoded.jsonl").read_text(encoding="utf-8")
-    told = [one for line in text.splitlines() for one in json.loads(line)["metrics"]]
+    expected = [one for line in text.splitlines() for one in json.loads(line)["metrics"]]
     assert rejected == []
     assert [(one.name, one.tags, one.fields, one.time) for one in metrics] == [
-        (one["name"], one["tags"], one["fields"], one["timestamp"] * 1_000_000) for one in told
+        (one["name"], one["tags"], one["fields"], one["timestamp"] * 1_000_000) for one in expected
     ]

@@ -52,7 +52,7 @@ def test_a_frame_that_holds_nothing_is_passed_over() -> None:
 
 
 @pytest.mark.parametrize("level", range(-1, 10))
-def test_what_zlib_writes_is_told_from_text_that_begins_with_the_same_letters(level: int) -> None:
+def test_zlib_is_distinguished_from_text_that_begins_with_its_letters(level: int) -> None:
     assert form_at(zlib.compress(line(1), level), 0) is Form.ZLIB
     assert form_at(b"x^2 f=1\n", 0) is Form.TEXT
     assert form_at("xڀ f=1\n".encode(), 0) is Form.TEXT
@@ -123,7 +123,7 @@ def test_a_unit_of_garbage_is_given_up_after_very_many_lines() -> None:
         assert not any(step.is_refused for step in steps)
 
 
-def test_a_unit_of_much_text_comes_in_parts_of_which_the_last_ends_it() -> None:
+def test_a_unit_of_much_text_comes_in_parts_and_the_last_ends_it() -> None:
     many = [line(number) for number in range(3 * STEP // len(line(1)))]
     unit = frame(b"".join(many))
     steps = list(all_steps(line(0) + unit + line(1)))
@@ -135,7 +135,7 @@ def test_a_unit_of_much_text_comes_in_parts_of_which_the_last_ends_it() -> None:
     assert numbers([metric for step in parts for metric in step.metrics]) == [float(at) for at in range(len(many))]
 
 
-def test_of_very_many_bad_lines_some_are_told_and_all_are_counted() -> None:
+def test_of_very_many_bad_lines_some_are_listed_and_all_counted() -> None:
     (step,) = all_steps(b"a\n" * 5_000 + line(1))
     assert (numbers(list(step.metrics)), len(step.rejected), step.bad) == ([1.0], MOST_LISTED, 5_000)
 
@@ -229,7 +229,7 @@ def test_a_stored_unit_beyond_all_bounds_is_refused() -> None:
     assert list(all_steps(stored))[-1].is_refused
 
 
-def test_what_reads_zstd_is_loaded_with_the_first_frame_and_not_before() -> None:
+def test_the_zstd_library_is_not_loaded_before_the_first_frame() -> None:
     program = "import sys; import shared.domain.telemetry.sessions.intake; print('zstandard' in sys.modules)"
     answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert answer.stdout == "False\n"

@@ -43,7 +43,7 @@ def test_steps_of_hours_are_the_same_before_and_after_any_part_of_a_roll_up(
 
 
 @given(CELLS, st.integers(BEGIN, BEGIN + 400), st.integers(1, 300), st.sampled_from([1, 5, 7, 90]))
-def test_what_is_hourly_is_told_and_everything_else_is_as_fine_as_it_was(
+def test_hourly_parts_are_named_and_all_others_keep_their_minutes(
     cells: dict[tuple[Series, int], tuple[int, bool]], first: int, length: int, step: int
 ) -> None:
     fine, coarse = part(cells, rolled=False), part(cells, rolled=True)
@@ -60,6 +60,8 @@ def test_what_is_hourly_is_told_and_everything_else_is_as_fine_as_it_was(
             expected[series][at] = expected[series].get(at, 0) + value
     sums = {series: {at: one.sum for at, one in found.get(series, {}).items()} for series in SERIES}
     assert sums == expected
-    told = {hour for since, until in parts for hour in hourly if since <= from_milliseconds(hour * 3_600_000) < until}
-    assert told == {hour for hour in hourly if first // 60 <= hour <= (first + length - 1) // 60}
+    covered = {
+        hour for since, until in parts for hour in hourly if since <= from_milliseconds(hour * 3_600_000) < until
+    }
+    assert covered == {hour for hour in hourly if first // 60 <= hour <= (first + length - 1) // 60}
     assert all(end < begin for (_, end), (begin, _) in pairwise(parts))

@@ -32,7 +32,7 @@ def test_a_run_ends_when_the_task_did_and_lasts_while_it_runs() -> None:
     assert (done.end, requeued.end, requeued.earlier) == (at(9), at(7), 3)
 
 
-def test_what_is_asked_for_is_bounded_by_the_run() -> None:
+def test_a_requested_range_is_bounded_by_the_run() -> None:
     run, open_run = run_of(task(COMPLETED, start=5, end=9)), run_of(task(RUNNING, start=5))
     assert run
     assert open_run

@@ -24,7 +24,7 @@ def test_a_pattern_names_the_parts_of_a_path_of_any_depth(pattern: str, path: st
     assert PathPattern(pattern).labels(path) == labels
 
 
-def test_other_parts_of_a_pattern_say_nothing_of_whose_it_is() -> None:
+def test_other_parts_of_a_pattern_add_nothing_to_an_identity() -> None:
     assert PathPattern("{flow}/{task}/*").identity("f/t/x") == Identity(task="t")
     assert PathPattern("{flow}/{task}/*").identity("else") == Identity()
 
@@ -36,7 +36,7 @@ def test_a_pattern_that_makes_no_sense_is_refused_with_a_sentence(pattern: str) 
 
 
 @given(st.text(st.sampled_from("a/.*{}"), max_size=12), st.text(st.sampled_from("a/."), max_size=1024))
-def test_any_path_is_quickly_told(pattern: str, path: str) -> None:
+def test_any_path_is_matched_fast(pattern: str, path: str) -> None:
     try:
         known = PathPattern(pattern)
     except ValueError:

@@ -55,7 +55,7 @@ def test_a_secret_that_is_planted_anywhere_is_kept_nowhere(secret: str) -> None:
     assert core not in everything_kept(*records)
 
 
-def test_the_value_of_a_variable_is_hidden_whatever_it_looks_like() -> None:
+def test_the_value_of_a_variable_is_hidden_even_if_it_looks_plain() -> None:
     assert shown(variable("HOME", "/root")).fields == {"key": "HOME", "value": MARK}
     assert shown(variable("AZ_BATCH_JOB_ID", "job-1")).fields == {"key": "AZ_BATCH_JOB_ID", "value": "job-1"}
     assert shown(once("task_env", tags={"tag": "X_TOKEN"}, value="abc")).fields["value"] == MARK
@@ -67,9 +67,9 @@ def test_the_value_of_a_variable_is_hidden_whatever_it_looks_like() -> None:
      (1 << 70, "of-path")],
 )  # fmt: skip
 def test_a_name_that_is_a_number_is_taken_and_none_leaves_the_paths(value: Value | None, task: str) -> None:
-    told: dict[str, Any] = {} if value is None else {"value": value}
-    tagged = once("task_env", 0, {"tag": "AZ_BATCH_TASK_ID"}, **told)
-    for record in (once("exec.env", key="AZ_BATCH_TASK_ID", **told), tagged):
+    value_field: dict[str, Any] = {} if value is None else {"value": value}
+    tagged = once("task_env", 0, {"tag": "AZ_BATCH_TASK_ID"}, **value_field)
+    for record in (once("exec.env", key="AZ_BATCH_TASK_ID", **value_field), tagged):
         found = intake(Identity(job="j", task="of-path")).take(step([record])).sessions[0]
         assert found.identity == Identity(job="j", task=task)
 

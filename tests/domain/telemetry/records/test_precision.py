@@ -10,13 +10,13 @@ MOMENT = 1_713_204_195
 
 
 @pytest.mark.parametrize(("unit", "factor"), [("s", 1), ("ms", 10**3), ("us", 10**6), ("ns", 10**9)])
-def test_a_precision_is_told_from_the_size_of_a_number_where_it_is_not_known(unit: str, factor: int) -> None:
+def test_an_unknown_precision_is_inferred_from_the_size_of_a_number(unit: str, factor: int) -> None:
     assert Precision().nanoseconds(MOMENT * factor) == MOMENT * 10**9
     assert Precision(unit).nanoseconds(7 * factor) == 7 * 10**9
 
 
 @given(st.datetimes(datetime(1973, 3, 4), datetime(2200, 1, 1)), st.sampled_from(["s", "ms", "us", "ns"]))  # noqa: DTZ001
-def test_every_time_of_a_node_is_told_in_all_precisions(moment: datetime, unit: str) -> None:
+def test_every_time_of_a_node_is_read_in_all_precisions(moment: datetime, unit: str) -> None:
     seconds = int(moment.replace(tzinfo=UTC).timestamp())
     assert Precision().nanoseconds(seconds * 10**9 // NANOSECONDS[unit]) == seconds * 10**9
 
@@ -36,7 +36,7 @@ def test_times_may_be_written_out(text: str, nanoseconds: int) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "now", "2024-13-01", ".5", "2024-04-15T18:03:15.5.5Z", "9999-01-01"])
-def test_what_is_no_time_is_refused(text: str) -> None:
+def test_invalid_times_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match="time"):
         nanoseconds_of(text)
 

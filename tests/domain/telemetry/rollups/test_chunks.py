@@ -18,7 +18,7 @@ SERIES = [Series("system.cpu.time", (("cpu", str(number)),)) for number in range
 
 
 @pytest.mark.parametrize("most", [1, 60, 10_000])
-def test_what_is_packed_comes_back_hour_by_hour(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_packed_rollups_come_back_hour_by_hour(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chunks, "MOST_CELLS", most)
     minutes = range(BEGIN - 5, BEGIN + 70, 3)
     rollups: Rollups = {

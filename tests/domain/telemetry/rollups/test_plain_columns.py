@@ -43,7 +43,7 @@ def samples(values: st.SearchStrategy[Value]) -> st.SearchStrategy[list[Sample]]
     return st.lists(st.builds(Sample, SECONDS, values), min_size=1, max_size=40)
 
 
-class Told(NamedTuple):
+class Expected(NamedTuple):
     values: int
     min: float
     max: float
@@ -52,7 +52,7 @@ class Told(NamedTuple):
     last_at: int
 
 
-def same(found: dict[int, Rollup], wanted: dict[int, Told]) -> bool:
+def same(found: dict[int, Rollup], wanted: dict[int, Expected]) -> bool:
     return found.keys() == wanted.keys() and all(
         (one.count, one.last_at) == (wanted[minute].values, wanted[minute].last_at)
         and (one.min, one.max, one.sum, one.last) == pytest.approx(wanted[minute][1:5], rel=1e-9, abs=1e-6)
@@ -60,21 +60,21 @@ def same(found: dict[int, Rollup], wanted: dict[int, Told]) -> bool:
     )
 
 
-def gauges(some: Sequence[Sample]) -> dict[int, Told]:
+def gauges(some: Sequence[Sample]) -> dict[int, Expected]:
     by_minute: dict[int, list[tuple[int, float]]] = {}
     for sample in sorted(some, key=lambda one: one.second):
         if sample.number is not None:
             at = BEGIN + sample.second * SECOND
             by_minute.setdefault(at // MINUTE, []).append((at, sample.number))
     return {
-        minute: Told(
+        minute: Expected(
             len(part), min(v for _, v in part), max(v for _, v in part), fsum(v for _, v in part), *max(part)[::-1]
         )
         for minute, part in by_minute.items()
     }
 
 
-def counters(some: Sequence[Sample]) -> tuple[dict[int, Told], int]:
+def counters(some: Sequence[Sample]) -> tuple[dict[int, Expected], int]:
     """Returns the rollups by minute, and the number of samples that are out of order."""
     numbers = [one for one in some if one.number is not None]
     kept: list[Sample] = []
@@ -88,7 +88,7 @@ def counters(some: Sequence[Sample]) -> tuple[dict[int, Told], int]:
         at = BEGIN + after.second * SECOND
         by_minute.setdefault(at // MINUTE, []).append((grown, grown / (after.second - before.second), at))
     return {
-        minute: Told(
+        minute: Expected(
             len(part),
             min(r for _, r, _ in part),
             max(r for _, r, _ in part),
@@ -108,7 +108,7 @@ def only_minutes(taken: Taken) -> dict[int, Rollup]:
 
 
 @given(samples(st.one_of(NUMBERS, NUMBERS, NUMBERS, ODD)))
-def test_a_gauge_of_anything_is_what_its_values_are_one_by_one(some: list[Sample]) -> None:
+def test_a_gauge_of_any_values_agrees_with_them_one_by_one(some: list[Sample]) -> None:
     taken = intake().take(step(records("mem", "used", some)))
     assert same(only_minutes(taken), gauges(some))
     assert taken.losses.no_numbers == sum(one.number is None for one in some)
@@ -128,7 +128,7 @@ def test_a_counter_of_anything_grows_as_its_readings_do_one_by_one(some: list[Sa
     st.lists(st.integers(0, 30), max_size=3),
     st.lists(st.integers(0, 30), max_size=3),
 )
-def test_a_counter_grows_the_same_however_its_readings_are_taken_and_summed_up(
+def test_a_counter_grows_the_same_for_any_steps_and_sums(
     grown: list[tuple[int, int]], cuts: list[int], sums: list[int]
 ) -> None:
     some, second, value = [], 0, 0
@@ -152,7 +152,7 @@ PARTS = st.one_of(st.integers(0, 100), st.floats(0, 100), st.sampled_from(["7", 
 
 
 @given(st.lists(st.tuples(SECONDS, st.one_of(st.integers(0, 9), PARTS), PARTS, PARTS, PARTS), min_size=1, max_size=20))
-def test_what_an_agent_summed_up_counts_as_often_as_it_says(rows: list[tuple[int, Value, Value, Value, Value]]) -> None:
+def test_sums_of_an_agent_count_as_often_as_they_say(rows: list[tuple[int, Value, Value, Value, Value]]) -> None:
     names = ("used_count", "used_min", "used_max", "used_mean")
     taken = intake().take(
         step(Metric("agg.mem", {}, dict(zip(names, parts, strict=True)), BEGIN + at * SECOND) for at, *parts in rows)

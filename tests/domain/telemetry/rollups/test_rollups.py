@@ -54,7 +54,7 @@ def test_hours_of_minutes_are_those_of_all_minutes_together(first: Rollups, seco
 
 
 @given(st.lists(NUMBERS, min_size=1, max_size=8))
-def test_a_gauge_is_what_its_values_say(values: list[int]) -> None:
+def test_a_gauge_sums_up_its_values(values: list[int]) -> None:
     assert gauge_rollup(values, 7, RULE) == Rollup(len(values), min(values), max(values), sum(values), values[-1], 7)
 
 
@@ -78,9 +78,7 @@ def _readings(steps: Iterable[tuple[int, int | None]], value: int = 0) -> list[t
 
 
 @given(READINGS, st.lists(st.integers(0, 20), max_size=4))
-def test_growth_is_the_same_however_readings_are_split_into_steps(
-    steps: list[tuple[int, int | None]], cuts: list[int]
-) -> None:
+def test_growth_is_the_same_for_any_split_into_steps(steps: list[tuple[int, int | None]], cuts: list[int]) -> None:
     readings = _readings(steps)
     lines = [at(second, f"net,interface=e bytes_sent={value}i") for second, value in readings]
     edges = [0, *sorted(cuts), len(lines)]
@@ -114,7 +112,7 @@ def _unit(metrics: list[Metric]) -> list[Step]:
     return list(Decoder(together=True).steps(json.dumps({"metrics": records}).encode() + b"\n", 0))
 
 
-class _Told(NamedTuple):
+class _Growth(NamedTuple):
     rollups: dict[tuple[Series, int], Rollup]
     readings: dict[str, Reading]
     late: int
@@ -128,29 +126,29 @@ class _Told(NamedTuple):
         return sum(one.sum for one in self.sent)
 
 
-def _told(metrics: list[Metric], cuts: Iterable[int]) -> _Told:
+def _growth_of(metrics: list[Metric], cuts: Iterable[int]) -> _Growth:
     """Returns the result of records that are read up to each cut, and to the end."""
     reader, parts = intake(), []
     for begin, end in pairwise(sorted({0, *(cut for cut in cuts if cut < len(metrics)), len(metrics)})):
         parts += [reader.take(one) for one in _unit(metrics[begin:end])]
         reader = intake(state=State.unpack(reader.state.pack()))
     found = flat(merged(rollups for part in parts for rollups in part.rollups.values()))
-    return _Told(found, reader.state.memories[0].readings, sum(part.losses.late for part in parts))
+    return _Growth(found, reader.state.memories[0].readings, sum(part.losses.late for part in parts))
 
 
 @given(st.lists(st.tuples(READING, st.integers(0, 7)), min_size=1, max_size=20), st.lists(st.integers(0, 20)))
-def test_what_comes_with_readings_and_how_many_are_read_at_once_changes_no_growth(
+def test_other_fields_and_numbers_of_records_read_at_once_change_no_growth(
     steps: list[tuple[tuple[int, int | None], int]], cuts: list[int]
 ) -> None:
     readings = _readings((grown for grown, _ in steps), 10**6)
     metrics = [_net(0, 10**6, 6)]  # a node that had been there for long, with all fields
     metrics += [_net(*reading, layout) for reading, (_, layout) in zip(readings, steps, strict=True)]
-    told = [_told(metrics, some) for some in ([1], [1, *cuts], range(len(metrics)))]
-    for found, newest, late in told:
-        assert (newest, late) == (told[-1].readings, 0)
-        assert found.keys() == told[-1].rollups.keys()
+    outcomes = [_growth_of(metrics, some) for some in ([1], [1, *cuts], range(len(metrics)))]
+    for found, newest, late in outcomes:
+        assert (newest, late) == (outcomes[-1].readings, 0)
+        assert found.keys() == outcomes[-1].rollups.keys()
         for key, one in found.items():
-            assert astuple(one) == pytest.approx(astuple(told[-1].rollups[key]))
+            assert astuple(one) == pytest.approx(astuple(outcomes[-1].rollups[key]))
 
 
 SET = st.sampled_from([0] * 8 + [-2, -7, -12, -90, 30, 3600])
@@ -174,20 +172,20 @@ def test_clocks_that_are_set_make_no_growth_and_cuts_change_nothing(
     readings = _readings((one for one, *_ in steps), LONG)
     true = sum(later - earlier if later >= earlier else later for (_, earlier), (_, later) in pairwise(readings))
     metrics = [_net(*one, 0) for one in _stamped(readings, [(by, wrong) for _, by, wrong, _ in steps])]
-    told = [_told(metrics, some) for some in ((), cuts, range(len(metrics)))]
-    assert told[0] == told[1] == told[2]
-    assert told[0].growth <= true
-    assert sum(one.count for one in told[0].sent) + told[0].late + 1 == len(metrics)
+    outcome = [_growth_of(metrics, some) for some in ((), cuts, range(len(metrics)))]
+    assert outcome[0] == outcome[1] == outcome[2]
+    assert outcome[0].growth <= true
+    assert sum(one.count for one in outcome[0].sent) + outcome[0].late + 1 == len(metrics)
 
 
 @given(STEPS, st.lists(st.integers(0, 25), max_size=5))
-def test_clocks_that_are_set_make_no_growth_whatever_comes_with_readings(
+def test_clocks_that_are_set_make_no_growth_regardless_of_other_fields(
     steps: list[tuple[tuple[int, int | None], int, int, int]], cuts: list[int]
 ) -> None:
     readings = _readings(((seconds, grown or 0) for (seconds, grown), *_ in steps), LONG)
     stamped = _stamped(readings, [(by, wrong) for _, by, wrong, _ in steps])
-    told = _told([_net(*one, layout) for one, (*_, layout) in zip(stamped, steps, strict=True)], cuts)
-    assert told.growth <= readings[-1][1] - readings[0][1]
+    outcome = _growth_of([_net(*one, layout) for one, (*_, layout) in zip(stamped, steps, strict=True)], cuts)
+    assert outcome.growth <= readings[-1][1] - readings[0][1]
 
 
 @pytest.mark.parametrize("layouts", [(0,), (0, 1)])
@@ -202,7 +200,7 @@ def test_clocks_that_are_set_make_no_growth_whatever_comes_with_readings(
     ],
     ids=["set back", "set back by less than kinds alternate", "one behind", "one ahead", "one ahead of the end"],
 )
-def test_a_counter_of_a_clock_that_was_set_grows_by_what_it_grew(
+def test_a_counter_keeps_its_growth_though_its_clock_was_set(
     layouts: tuple[int, ...], seconds: list[int], lost: int
 ) -> None:
     metrics = [
@@ -210,32 +208,32 @@ def test_a_counter_of_a_clock_that_was_set_grows_by_what_it_grew(
     ]
     true = 1000 * (len(seconds) - 1)
     for cuts in ((), range(0, len(seconds), 60)):
-        told = _told(metrics, cuts)
-        assert true - lost - 1000 * len(layouts) < told.growth <= true - lost
-        assert sum(one.count for one in told.sent) + told.late + 1 == len(seconds)
+        outcome = _growth_of(metrics, cuts)
+        assert true - lost - 1000 * len(layouts) < outcome.growth <= true - lost
+        assert sum(one.count for one in outcome.sent) + outcome.late + 1 == len(seconds)
 
 
 def test_a_counter_that_begins_anew_when_a_clock_was_set_grows_by_no_more_than_it_did() -> None:
     seconds = [*range(0, 300, 5), *range(288, 600, 5)]
     values = [1000 * number + LONG * (number < 100) for number in range(len(seconds))]
-    told = _told([_net(*one, number % 2) for number, one in enumerate(zip(seconds, values, strict=True))], ())
-    assert told.growth <= 99 * 1000 + values[-1]
-    assert told.growth > 0.9 * (99 * 1000 + values[-1])
-    assert sum(one.count for one in told.sent) + told.late + 1 == len(seconds)
+    outcome = _growth_of([_net(*one, number % 2) for number, one in enumerate(zip(seconds, values, strict=True))], ())
+    assert outcome.growth <= 99 * 1000 + values[-1]
+    assert outcome.growth > 0.9 * (99 * 1000 + values[-1])
+    assert sum(one.count for one in outcome.sent) + outcome.late + 1 == len(seconds)
 
 
-def test_a_counter_that_begins_anew_between_kinds_of_records_has_grown_by_what_it_shows() -> None:
+def test_a_counter_that_begins_anew_between_kinds_of_records_has_grown_by_its_value() -> None:
     readings = [(0, LONG, 0), (5, LONG + 7, 0), (10, 3, 2), (15, 50, 2)]
-    assert [_told([_net(*one) for one in readings], cuts).growth for cuts in ([1], range(4))] == [57, 57]
+    assert [_growth_of([_net(*one) for one in readings], cuts).growth for cuts in ([1], range(4))] == [57, 57]
 
 
 def test_a_counter_whose_records_come_with_other_fields_by_turns_loses_no_growth() -> None:
     lines = [
         _net(second, value, layout) for second, value, layout in ((0, 100, 0), (5, 200, 2), (10, 10, 2), (15, 50, 0))
     ]
-    told = intake().take(step(lines))
-    grown = {series.name: rollup.sum for (series, _), rollup in flat(told.rollups[0]).items()}
-    assert (grown["system.network.io"], told.losses.late) == (150, 0)
+    outcome = intake().take(step(lines))
+    grown = {series.name: rollup.sum for (series, _), rollup in flat(outcome.rollups[0]).items()}
+    assert (grown["system.network.io"], outcome.losses.late) == (150, 0)
 
 
 def test_a_counter_among_fields_in_ever_other_orders_loses_no_growth_where_it_begins_anew() -> None:
@@ -243,19 +241,19 @@ def test_a_counter_among_fields_in_ever_other_orders_loses_no_growth_where_it_be
     orders = permutations(["bytes_sent={}i", "packets_sent=6i", "err_in=0i"])
     lines = [at(5 * number, f"net,interface=eth0 {','.join(fields).format(value)}")
              for number, (value, fields) in enumerate(zip(readings, orders, strict=False))]  # fmt: skip
-    told = intake().take(step(lines))
-    grown = {series.name: rollup.sum for (series, _), rollup in flat(told.rollups[0]).items()}
-    assert (grown["system.network.io"], told.losses.late) == (410, 0)
+    outcome = intake().take(step(lines))
+    grown = {series.name: rollup.sum for (series, _), rollup in flat(outcome.rollups[0]).items()}
+    assert (grown["system.network.io"], outcome.losses.late) == (410, 0)
 
 
-def test_a_counter_that_begins_anew_has_grown_by_what_it_shows() -> None:
+def test_a_counter_that_begins_anew_has_grown_by_its_value() -> None:
     times = [second * SECOND for second in (0, 10, 20, 30)]
     found, newest, late = growth(times, [100, 150, 20, 50], RULE, None)
     assert found == [(0, Rollup(3, 2, 5, 100, 3, 30 * SECOND))]
     assert (newest, late) == (Reading(30 * SECOND, 50), 0)
 
 
-def test_late_and_repeated_readings_are_counted_and_tell_nothing() -> None:
+def test_late_and_repeated_readings_are_counted_and_ignored() -> None:
     before = Reading(10 * SECOND, 100)
     times = [second * SECOND for second in (5, 10, 20, 20, 30)]
     found, newest, late = growth(times, [7, 7, 150, 7, 160], RULE, before)
@@ -268,18 +266,18 @@ def test_readings_out_of_order_cost_no_growth_behind_the_first() -> None:
     lines = [
         at(second, f"net,interface=e bytes_sent={value}i") for second, value in ((0, 5), (20, 40), (10, 10), (30, 70))
     ]
-    told = intake().take(step(lines))
-    _, rollup = only(merged(told.rollups.values()))
+    outcome = intake().take(step(lines))
+    _, rollup = only(merged(outcome.rollups.values()))
     assert (rollup.count, rollup.sum, rollup.last, rollup.last_at) == (2, 65, 3, BEGIN + 30 * SECOND)
-    assert told.losses.late == 1
+    assert outcome.losses.late == 1
 
 
 def test_gauges_out_of_order_within_a_step_are_put_in_order() -> None:
     lines = [at(second, f"mem used={value}i") for second, value in ((20, 40), (10, 10), (30, 70), (0, 5))]
-    told = intake().take(step(lines))
-    _, rollup = only(merged(told.rollups.values()))
+    outcome = intake().take(step(lines))
+    _, rollup = only(merged(outcome.rollups.values()))
     assert rollup == Rollup(4, 5, 70, 125, 70, BEGIN + 30 * SECOND)
-    assert told.losses.late == 0
+    assert outcome.losses.late == 0
 
 
 class _Unlisted(dict[int, Rollup]):

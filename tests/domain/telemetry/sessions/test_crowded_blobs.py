@@ -38,7 +38,7 @@ def test_counters_of_too_many_tasks_are_no_growth_of_their_node() -> None:
     assert (found.of_too_many_tasks, found.losses.late) == (40, 0)
 
 
-def test_what_the_last_of_very_many_tasks_tells_once_tells_nothing_of_its_node() -> None:
+def test_startup_records_of_the_last_of_many_tasks_add_nothing_to_its_node() -> None:
     node, tags = {"node_id": "n"}, {"node_id": "n", "task_id": "last"}
     tasks = [used(1, f"node_id=n,task_id={task}") for task in range(MOST_TASKS)]
     own = [once("exec.env", 2, tags, key="AZ_BATCH_TASK_ID", value="last"), once("linux_boot", 2, tags)]
@@ -144,7 +144,7 @@ def test_who_makes_room_does_not_depend_on_how_much_is_read_at_once(lines: Calla
     assert counted(lines()) == counted(lines(), singly=True)
 
 
-def test_samples_of_one_task_too_many_are_of_no_other_task_that_the_blobs_name_tells() -> None:
+def test_samples_of_one_task_too_many_are_not_of_the_task_in_the_blobs_name() -> None:
     named = Identity("p", "", "j", "t1", "1")
     lines = [used(1 + task / 100, f"node_id=n,task_id=k{task}") for task in range(MOST_TASKS + 2)]
     assert {whose.task for whose in counted(lines, named)} == {f"k{task}" for task in range(MOST_TASKS)}

@@ -43,7 +43,7 @@ def test_whose_a_blob_is_comes_from_its_path_its_records_and_their_tags() -> Non
     assert taken(at(1, "mem,host=h used=1")).sessions[0].host == "h"
 
 
-def test_of_several_facts_those_told_after_the_latest_start_count() -> None:
+def test_of_several_facts_those_after_the_latest_start_count() -> None:
     start = datetime(2026, 11, 21, 12, tzinfo=UTC)
     some = [NodeFacts(vm_size="early", booted_at=start), NodeFacts(vm_size="untold"),
             NodeFacts(vm_size="late", booted_at=start + timedelta(hours=1))]  # fmt: skip
@@ -63,17 +63,17 @@ def test_facts_of_a_node_are_kept_and_nothing_else() -> None:
 
 @pytest.mark.parametrize("ticks", [133576379521234567, "133576379521234567"])
 def test_times_of_the_agent_may_be_win32_ticks_and_the_kernels_own_is_finer(ticks: int | str) -> None:
-    told = [once("batch_agent_data", batch_boot_time=ticks, batch_allocation_time=ticks)]
+    records = [once("batch_agent_data", batch_boot_time=ticks, batch_allocation_time=ticks)]
     moment = datetime(2024, 4, 15, 6, 59, 12, 123456, UTC)
-    facts = taken(*told).sessions[0].facts
+    facts = taken(*records).sessions[0].facts
     assert (facts.booted_at, facts.allocated_at) == (moment, moment)
     finer = once("linux_boot", iso_boot_timestamp="2024-04-15T06:59:12.5Z")
-    for order in ([*told, finer], [finer, *told]):
+    for order in ([*records, finer], [finer, *records]):
         assert taken(*order).sessions[0].facts.booted_at == moment.replace(microsecond=500_000)
     assert taken(once("linux_boot", iso_boot_timestamp="soon")).sessions[0].facts.booted_at is None
 
 
-def test_a_batch_of_records_told_once_begins_the_next_session() -> None:
+def test_a_batch_of_startup_records_begins_the_next_session() -> None:
     def later(second: float) -> list[Metric]:
         return [replace(one, time=(one.time or 0) + round(second * SECOND)) for one in OPENING]
 
@@ -110,7 +110,7 @@ def test_a_counter_of_another_session_is_another_counter() -> None:
     assert len(taken(*same).rollups[0]) == 1
 
 
-def test_nothing_is_remembered_of_sessions_that_are_over() -> None:
+def test_sessions_that_are_over_are_forgotten() -> None:
     reader = intake()
     for second in (0, 100, 200):
         reader.take(step([once("linux_boot", second), at(second + 5, "net,interface=e bytes_sent=5i")]))
@@ -130,7 +130,7 @@ def test_a_blob_of_very_many_nodes_is_bounded_and_says_so() -> None:
     assert (len(found.sessions), found.of_too_many_nodes) == (MOST_NODES, 5)
 
 
-def test_a_node_has_only_so_many_series_and_what_is_left_out_is_counted() -> None:
+def test_a_node_has_only_so_many_series_and_the_rest_is_counted() -> None:
     reader = intake(most_series=3)
     first = reader.take(step(at(second, f"mem used=1,free=2,cached={second}") for second in range(4)))
     assert (len(first.rollups[0]), first.losses.beyond_limit) == (3, 0)
@@ -145,8 +145,8 @@ def test_series_that_nobody_has_sent_for_two_hours_make_room_for_others() -> Non
 
     reader, found = intake(most_series=3), []
     for hour, disks in enumerate([(1, 2, 3), (1, 4), (1, 4), (1, 4), (5, 6, 7), (1,)]):
-        told = reader.take(step(sent(hour, *disks)))
-        found.append((sum(len(some) for some in told.rollups.values()), told.losses.beyond_limit))
+        answer = reader.take(step(sent(hour, *disks)))
+        found.append((sum(len(some) for some in answer.rollups.values()), answer.losses.beyond_limit))
         reader = intake(state=State.unpack(reader.state.pack()), most_series=3)
     assert found == [(3, 0), (1, 2), (2, 0), (2, 0), (1, 4), (1, 0)]
     assert len(reader.state.memories[0].readings) == 3
@@ -159,7 +159,7 @@ def test_records_without_a_time_or_out_of_all_time_are_counted() -> None:
     assert [one.sum for one in flat(found.rollups[0]).values()] == [1]
 
 
-def test_an_intake_of_a_decoders_steps_tells_where_to_go_on() -> None:
+def test_an_intake_of_a_decoders_steps_knows_where_to_go_on() -> None:
     text = b"mem used=1 1713204200\nbad\nmem used=3 1713204201\n"
     reader = intake()
     (found,) = [reader.take(one) for one in Decoder().steps(text, 500)]
@@ -175,8 +175,8 @@ def test_a_state_of_another_format_or_of_none_is_refused() -> None:
 
 def test_a_state_that_was_stored_by_a_version_before_goes_on() -> None:
     reader = intake()
-    told = once("batch_agent_data", batch_vm_name="n1")
-    reader.take(step([told, once("linux_boot"), once("exec.lsblk", name="sda", type="disk", size=5)]))
+    agent = once("batch_agent_data", batch_vm_name="n1")
+    reader.take(step([agent, once("linux_boot"), once("exec.lsblk", name="sda", type="disk", size=5)]))
     written = json.loads(inflated(reader.state.pack()))
     del written["sessions"]["left"]
     (session,) = written["sessions"]["current"].values()
@@ -184,7 +184,7 @@ def test_a_state_that_was_stored_by_a_version_before_goes_on() -> None:
     assert (session.pop("otherwise"), session.pop("has_facts")) == (None, True)
     session["told"] = [["batch_agent_data", BEGIN], ["linux_boot", BEGIN]]
     again = intake(state=State.unpack(deflated(json.dumps(written).encode())))
-    found = again.take(step([at(5, "mem,host=h used=1"), replace(told, time=BEGIN + 9 * SECOND)])).sessions
+    found = again.take(step([at(5, "mem,host=h used=1"), replace(agent, time=BEGIN + 9 * SECOND)])).sessions
     assert [(session.number, session.whose.node) for session in found.values()] == [(1, "n1"), (2, "n1")]
 
 

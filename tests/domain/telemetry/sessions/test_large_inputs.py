@@ -69,7 +69,7 @@ def test_a_token_again_and_again_within_something_takes_no_longer_either(start: 
 
 
 @pytest.mark.parametrize("token", [b"m x=1\n", b'{"name":"m","fields":{}}\n'])
-def test_text_of_very_many_records_takes_bounded_memory_however_it_is_stored(token: bytes) -> None:
+def test_packed_text_of_very_many_records_takes_bounded_memory(token: bytes) -> None:
     text = token * (5 * STEP // len(token)) + secrets.token_hex(32_000).encode() + b"\n"
     stored = zstandard.compress(text)
     assert len(stored) > len(text) / 250
@@ -77,12 +77,12 @@ def test_text_of_very_many_records_takes_bounded_memory_however_it_is_stored(tok
     assert peak < 30
 
 
-@pytest.mark.parametrize("what", ["name", "tag", "field", "value"])
+@pytest.mark.parametrize("part", ["name", "tag", "field", "value"])
 @pytest.mark.parametrize("together", [1, 2])
-def test_long_names_are_not_remembered(what: str, together: int) -> None:
+def test_long_names_are_not_remembered(part: str, together: int) -> None:
     def frame(number: int) -> bytes:
         said = {name: name for name in ("name", "tag", "field", "value")}
-        said[what] = f"{number}" + "x" * (MIB + MIB // 2)
+        said[part] = f"{number}" + "x" * (MIB + MIB // 2)
         record = {
             "name": said["name"],
             "tags": {said["tag"]: said["value"]},
@@ -150,9 +150,9 @@ def test_a_unit_is_read_by_parts_whose_lines_count_each() -> None:
     assert len(text) > 2 * STEP
     found = _read(zstandard.compress(text) + lines[0])
     assert (found.left_out.records, found.refused.count, found.left_out.refused) == (len(lines) + 1, count, count)
-    (told,) = found.refused.told
-    assert (told.offset, told.position) == (0, 100 * len(lines[0]) + len(b"what?"))
-    assert told.reason == (
+    (refusal,) = found.refused.told
+    assert (refusal.offset, refusal.position) == (0, 100 * len(lines[0]) + len(b"what?"))
+    assert refusal.reason == (
         "A comma or a space is expected behind the name and its tags (the position is that in its text, decompressed);"
         f" and {count - 1:,} more in this unit."
     )
@@ -232,7 +232,7 @@ def _lines(number: int, text: bytes) -> bytes:
     ],
     ids=["short lines", "comments", "names", "long names", "names in text"],
 )
-def test_of_what_takes_long_some_is_read_at_once_and_the_rest_later(unit: bytes) -> None:
+def test_slow_text_is_read_in_part_at_once_and_the_rest_later(unit: bytes) -> None:
     stored = (unit * (WINDOW // len(unit) + 1))[:WINDOW]
     with quick(20, stored[:20]):
         found = _read(stored)

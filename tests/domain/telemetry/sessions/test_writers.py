@@ -35,7 +35,7 @@ TASKS = {"t1": range(5), "t2": range(5, 10)}
 
 
 @pytest.mark.parametrize("order", [lambda second: second, lambda second: second * 5 % 9])
-def test_tasks_that_only_tags_tell_apart_are_kept_apart(order: Callable[[int], int]) -> None:
+def test_tasks_that_differ_only_by_tags_are_kept_apart(order: Callable[[int], int]) -> None:
     lines = [used(second, f"job_id=j,task_id={task}") for task, times in TASKS.items() for second in times]
     lines = [lines[place] for place in sorted(range(10), key=order)]
     expected = {Identity(job="j", task="t1"): 5, Identity(job="j", task="t2"): 5}
@@ -47,7 +47,7 @@ def test_tasks_that_only_tags_tell_apart_are_kept_apart(order: Callable[[int], i
             assert own == [Identity(job="j", task=task)]
 
 
-def test_attempts_that_only_tags_tell_apart_are_kept_apart() -> None:
+def test_attempts_that_differ_only_by_tags_are_kept_apart() -> None:
     found = counted(used(second, f"task_id=t,task_attempt={second // 5 + 1}") for second in range(10))
     assert found == {Identity(task="t", attempt="1"): 5, Identity(task="t", attempt="2"): 5}
     assert attempts_of(found) == ["1", "2"]
@@ -75,7 +75,7 @@ def test_counters_of_tasks_are_read_apart() -> None:
     )
 
 
-def test_a_tasks_records_have_what_its_node_told_once() -> None:
+def test_a_tasks_records_have_the_facts_of_its_node() -> None:
     lines = [once("batch_agent_data", batch_vm_name="n1", batch_pool_name="p"), once("vm_lscpu_metadata", CPUs="2"),
              used(5, "task_id=t1"), used(6, "task_id=t2"), at(7, "mem used=1")]  # fmt: skip
     found = taken(*lines).sessions
@@ -112,14 +112,14 @@ def test_tasks_go_on_while_others_begin_on_their_node(tag: str) -> None:
     assert {session.facts.cpu_count for session in tasks.values()} == {299}
 
 
-def test_a_task_of_the_same_name_is_another_where_its_node_tells_of_another_job_or_node() -> None:
+def test_a_task_of_the_same_name_is_another_if_its_node_has_another_job_or_name() -> None:
     def batch(second: float, name: str, value: str) -> list[Metric]:
-        told = once("exec.env", second, {"host": "h"}, key=name, value=value)
-        return [told, used(second + 4, "host=h"), used(second + 5, "host=h,task_id=t")]
+        sent = once("exec.env", second, {"host": "h"}, key=name, value=value)
+        return [sent, used(second + 4, "host=h"), used(second + 5, "host=h,task_id=t")]
 
     for name, part in (("AZ_BATCH_JOB_ID", "job"), ("AZ_BATCH_NODE_ID", "node")):
         found = counted([*batch(0, name, "a"), *batch(100, name, "b")])
-        expected = {Identity(**{"node": "h", "task": "t", part: told}): 1 for told in ("a", "b")}
+        expected = {Identity(**{"node": "h", "task": "t", part: sent}): 1 for sent in ("a", "b")}
         assert {whose: values for whose, values in found.items() if whose.task} == expected
 
 
@@ -160,7 +160,7 @@ def test_no_session_makes_room_where_the_blob_may_have_no_more() -> None:
     assert set(state.latest) == {session.number for session in state.current.values()} == set(tasks) - {0}
 
 
-def test_sessions_whose_last_samples_nothing_tells_of_are_not_quiet() -> None:
+def test_sessions_without_a_known_last_sample_are_not_quiet() -> None:
     reader = intake()
     reader.take(step(used(1, f"node_id=n,task_id={task}") for task in range(MOST_TASKS)))
     reader.state.sessions.latest.clear()
@@ -182,7 +182,7 @@ def test_records_wait_to_be_summed_up_while_tasks_find_no_room() -> None:
     assert sum(one.count for part in found.rollups.values() for one in flat(part).values()) == MOST_NODES + len(both)
 
 
-def test_a_host_has_what_was_told_without_tags_right_before() -> None:
+def test_a_host_has_the_untagged_facts_right_before_it() -> None:
     path = Identity(job="j", task="t", attempt="1")
     agent = once("batch_agent_data", batch_vm_name="n1", batch_pool_name="p")
     own = Identity("p", "n1", "j", "t", "1")
@@ -228,7 +228,7 @@ def test_of_several_hosts_none_is_taken_for_that_of_the_next_agent() -> None:
     assert counted([*batch(1), *batch(2)]) == {Identity(node="n1"): 2, Identity(node="b"): 2}
 
 
-def test_where_several_may_have_told_it_a_host_has_nothing_of_it() -> None:
+def test_a_host_has_no_untagged_facts_of_several_agents() -> None:
     first, second = (once("batch_agent_data", at, batch_vm_name=f"n{at}") for at in (1, 2))
     assert counted([first, second, used(5, "host=a"), used(6, "host=b")]) == {
         Identity(node="a"): 1,
@@ -241,12 +241,12 @@ def test_where_several_may_have_told_it_a_host_has_nothing_of_it() -> None:
 
 def opening(second: float, node: int) -> list[Metric]:
     """Returns the startup records of a TES agent in order: facts before the environment, and that before the rest."""
-    told = {"POOL": "p", "NODE": f"n{node}", "JOB": "j", "TASK": "t"}
+    variables = {"POOL": "p", "NODE": f"n{node}", "JOB": "j", "TASK": "t"}
     return [
         once("exec.lsblk", second, name="sda", type="disk", size=node),
         once("exec.lsblk", second, name="sda1", type="part", size=node),
         once("exec.lsblk", second, name="sdb", type="disk", size=node),
-        *(variable(f"AZ_BATCH_{name}_ID", value, second) for name, value in told.items()),
+        *(variable(f"AZ_BATCH_{name}_ID", value, second) for name, value in variables.items()),
         once("imds_metadata", second + 0.1, vm_size=f"D{node}"), once("linux_boot", second + 0.1),
         once("batch_agent_data", second + 0.1, batch_vm_name=f"n{node}"), once("mem", second + 0.2, used=1),
     ]  # fmt: skip
@@ -264,11 +264,11 @@ def test_an_agent_that_sent_no_samples_is_none_that_comes_after_it(tags: dict[st
 
 
 @pytest.mark.parametrize("singly", [False, True])
-def test_samples_of_a_task_follow_what_was_told_above_its_host_too(*, singly: bool) -> None:
+def test_samples_of_a_task_follow_the_facts_above_its_host_too(*, singly: bool) -> None:
     def batch(second: float, node: int) -> list[Metric]:
         agent = once("batch_agent_data", second, batch_vm_name=f"n{node}")
-        told = [once("vm_lscpu_metadata", second, CPUs=node), agent, once("mem", second, {"host": "h"}, used=1)]
-        return [*told, used(second + 5, "host=h,task_id=t"), used(second + 6, "host=h,task_id=t")]
+        startup = [once("vm_lscpu_metadata", second, CPUs=node), agent, once("mem", second, {"host": "h"}, used=1)]
+        return [*startup, used(second + 5, "host=h,task_id=t"), used(second + 6, "host=h,task_id=t")]
 
     lines, nodes = [*batch(0, 1), *batch(100, 2)], ("n1", "n2")
     expected = {Identity(node=node, task=task): values for node in nodes for task, values in (("", 1), ("t", 2))}
@@ -298,8 +298,11 @@ def test_a_session_that_is_given_back_goes_by_its_former_name_where_it_is_stored
     reader = intake()
     reader.take(step([*lines, used(101, "host=h1")]))
     reader = intake(state=State.unpack(reader.state.pack()))
-    told = reader.take(step([used(102, "host=h2")])).sessions
-    assert [(one.number, one.whose.node, one.facts.cpu_count) for one in told.values()] == [(3, "n1", 1), (4, "n2", 2)]
+    sessions = reader.take(step([used(102, "host=h2")])).sessions
+    assert [(one.number, one.whose.node, one.facts.cpu_count) for one in sessions.values()] == [
+        (3, "n1", 1),
+        (4, "n2", 2),
+    ]
 
 
 def test_a_host_of_the_same_name_stays_the_next_agents_where_others_come_much_later() -> None:
@@ -308,7 +311,7 @@ def test_a_host_of_the_same_name_stays_the_next_agents_where_others_come_much_la
     assert counted(lines) == {Identity(node=node): 1 for node in ("n1", "n2", "x")}
 
 
-def test_a_host_that_tells_something_once_after_the_agent_is_that_agents() -> None:
+def test_a_host_with_a_startup_record_after_an_agent_is_that_agents() -> None:
     def batch(node: int, host: str) -> list[Metric]:
         agent = once("batch_agent_data", 100 * node, batch_vm_name=f"n{node}")
         return [agent, once("mem", 100 * node, {"host": host}), used(100 * node + 5, f"host={host}")]
@@ -338,7 +341,7 @@ def test_a_task_that_tags_name_has_no_part_of_another_that_the_path_names(tags: 
 
 
 @pytest.mark.parametrize("singly", [False, True])
-def test_a_task_has_nothing_of_another_by_what_is_told_above_it(*, singly: bool) -> None:
+def test_a_task_has_no_identity_of_another_by_facts_above_it(*, singly: bool) -> None:
     lines = [once("vm_lscpu_metadata", CPUs="2"), once("mem", 0, {"task_id": "t2"}, used=1),
              once("batch_agent_data", batch_pool_name="p"), used(1, "task_id=t2")]  # fmt: skip
     found = counted(lines, Identity(job="j1", task="t1", attempt="1"), singly=singly)
@@ -347,7 +350,7 @@ def test_a_task_has_nothing_of_another_by_what_is_told_above_it(*, singly: bool)
 
 @pytest.mark.parametrize("singly", [False, True])
 @pytest.mark.parametrize("between", [[], [used(2, "host=h")]])
-def test_a_task_that_is_heard_before_its_node_has_what_the_node_tells(between: list[Metric], *, singly: bool) -> None:
+def test_a_task_heard_before_its_node_has_the_facts_of_the_node(between: list[Metric], *, singly: bool) -> None:
     node = [once("batch_agent_data", 3, {"host": "h"}, batch_vm_name="n1", batch_pool_name="p"),
             once("vm_lscpu_metadata", 3, {"host": "h"}, CPUs="2")]  # fmt: skip
     lines = [used(1, "host=h,task_id=t"), *between, *node, used(4, "host=h,task_id=t"), used(5, "host=h,task_id=t")]
@@ -357,7 +360,7 @@ def test_a_task_that_is_heard_before_its_node_has_what_the_node_tells(between: l
     assert task.facts.cpu_count == 2
 
 
-def test_a_task_heard_before_its_host_keeps_what_was_told_without_tags() -> None:
+def test_a_task_heard_before_its_host_keeps_untagged_facts() -> None:
     lines = [once("batch_agent_data", batch_vm_name="n1"), used(1, "host=h,task_id=t"),
              once("vm_lscpu_metadata", 2, {"host": "h"}, CPUs="2"), used(3, "host=h,task_id=t")]  # fmt: skip
     assert counted(lines) == {Identity(node="n1", task="t"): 2}
@@ -365,7 +368,7 @@ def test_a_task_heard_before_its_host_keeps_what_was_told_without_tags() -> None
 
 
 @pytest.mark.parametrize("singly", [False, True])
-def test_a_task_keeps_its_nodes_facts_until_the_next_session_tells_others(*, singly: bool) -> None:
+def test_a_task_keeps_its_nodes_facts_until_the_next_session_has_others(*, singly: bool) -> None:
     host = {"host": "h"}
     first = [once("batch_agent_data", 0, host, batch_vm_name="n1"), once("vm_lscpu_metadata", 0, host, CPUs="2")]
     lines = [*first, used(1, "host=h,task_id=t"), used(1, "host=h"), once("batch_agent_data", 100, host)]
@@ -376,8 +379,8 @@ def test_a_task_keeps_its_nodes_facts_until_the_next_session_tells_others(*, sin
             facts[session.identity.attempt or session.identity.task] = session.facts.cpu_count
         reader = intake(state=State.unpack(reader.state.pack()))
     assert facts["t"] == 2
-    told = reader.take(step([once("vm_lscpu_metadata", 100, host, CPUs="4")])).sessions
-    assert {session.facts.cpu_count for session in told.values() if session.identity.task} == {4}
+    sessions = reader.take(step([once("vm_lscpu_metadata", 100, host, CPUs="4")])).sessions
+    assert {session.facts.cpu_count for session in sessions.values() if session.identity.task} == {4}
 
 
 def test_a_name_with_a_nul_is_no_other_writers() -> None:
@@ -394,12 +397,12 @@ def writing() -> st.SearchStrategy[tuple[str, str]]:
     return st.tuples(tags, st.sampled_from(["mem", "mem", "mem", "agent1", "agent2", "job1", "cpus", "disk"]))
 
 
-def written(second: int, tags: str, what: str) -> Metric:
-    if what == "mem":
+def written(second: int, tags: str, label: str) -> Metric:
+    if label == "mem":
         return at(second, f"net,interface=e{',' if tags else ''}{tags} bytes_recv={second * second}i")
-    kind, own = what[:-1], dict(tag.split("=") for tag in tags.split(",") if tag)
+    kind, own = label[:-1], dict(tag.split("=") for tag in tags.split(",") if tag)
     if kind == "agent":
-        return once("batch_agent_data", second, own, batch_vm_name=f"n{what[-1]}")
+        return once("batch_agent_data", second, own, batch_vm_name=f"n{label[-1]}")
     if kind == "job":
         return once("exec.env", second, own, key="AZ_BATCH_JOB_ID", value=f"j{second}")
     if kind == "cpu":
@@ -413,19 +416,19 @@ BEGUN_AGAIN = [("", "agent1"), ("", "cpus"), ("host=h1", "mem"), ("", "agent2"),
 @given(
     st.sampled_from([[], BEGUN_AGAIN]), st.lists(writing(), max_size=24), st.sets(st.integers(1, 28))
 )  # fmt: skip
-def test_whose_records_are_is_the_same_however_they_are_cut(
+def test_the_writers_of_records_are_the_same_for_any_cuts(
     begin_with: list[tuple[str, str]], lines: list[tuple[str, str]], cuts: set[int]
 ) -> None:
     records = [written(20 * second, *line) for second, line in enumerate([*begin_with, *lines])]
-    reader, told, values = intake(Identity(job="j", task="t", attempt="1")), dict[int, Any](), Counter[Any]()
+    reader, sessions, values = intake(Identity(job="j", task="t", attempt="1")), dict[int, Any](), Counter[Any]()
     ends = sorted(cut for cut in cuts if cut < len(records))
     for begin, end in pairwise([0, *ends, len(records)]):
         reader = intake(Identity(job="j", task="t", attempt="1"), State.unpack(reader.state.pack()))
         found = reader.take(step(records[begin:end]))
-        told |= {number: (session.whose, session.facts) for number, session in found.sessions.items()}
+        sessions |= {number: (session.whose, session.facts) for number, session in found.sessions.items()}
         for number, some in found.rollups.items():
             values.update({(number, series, minute): one.sum for (series, minute), one in flat(some).items()})
     whole = intake(Identity(job="j", task="t", attempt="1")).take(step(records))
-    assert told == {number: (session.whose, session.facts) for number, session in whole.sessions.items()}
+    assert sessions == {number: (session.whose, session.facts) for number, session in whole.sessions.items()}
     cells = ((number, cell, one.sum) for number, some in whole.rollups.items() for cell, one in flat(some).items())
     assert values == {(number, *cell): grown for number, cell, grown in cells}

@@ -73,9 +73,9 @@ def counted(lines: Iterable[Metric], identity: Identity | None = None, *, singly
     """
     reader, whose, values, found = intake(identity), dict[int, Identity](), Counter[int](), Counter[Identity]()
     for part in [[line] for line in lines] if singly else [list(lines)]:
-        told = reader.take(step(part))
-        whose |= {number: session.whose for number, session in told.sessions.items()}
-        for number, rollups in told.rollups.items():
+        answer = reader.take(step(part))
+        whose |= {number: session.whose for number, session in answer.sessions.items()}
+        for number, rollups in answer.rollups.items():
             values[number] += sum(one.count for one in flat(rollups).values())
         reader = intake(identity, State.unpack(reader.state.pack()))
     for number, count in values.items():
