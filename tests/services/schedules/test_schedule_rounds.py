@@ -1,7 +1,7 @@
 """Polls of job schedules: their claims are true despite concurrent changes, at the expected cost."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -10,9 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shared.domain.core.keys import key_of
+from shared.domain.jobs.jobs import Job
 from shared.domain.polling.schedule_rounds import ScheduleRound, schedule_verdict
 from shared.domain.schedules.missed_runs import missed_runs
 from shared.domain.schedules.schedules import Recurrence, Schedule
+from shared.services.schedules import schedule_rounds
 from shared.services.schedules.schedule_rounds import ScheduleRounds
 from shared.services.schedules.schedules_under_way import SchedulesUnderWay
 from tests.services.fakes.memory_tables import Fault
@@ -316,9 +319,7 @@ def test_a_schedule_made_anew_since_the_list_is_left_to_the_next_look(world: Sch
     assert level_of(world) == "exact"
 
 
-def test_a_schedule_re_created_since_the_list_is_read_a_round_later_though_the_old_one_was_completed(
-    world: ScheduleWorld,
-) -> None:
+def a_completed_schedule_is_re_created_around_the_list(world: ScheduleWorld) -> None:
     world.create("Alpha", "completed")
     world.wait(60)
     world.look()
@@ -331,7 +332,7 @@ def test_a_schedule_re_created_since_the_list_is_read_a_round_later_though_the_o
     assert world.known().schedules["alpha"].facts == world.service.there["alpha"]
 
 
-def test_a_job_of_a_schedule_re_created_under_a_completed_ones_id_calls_for_a_look(world: ScheduleWorld) -> None:
+def a_job_of_a_re_created_schedule_appears(world: ScheduleWorld) -> None:
     world.create("Alpha", "completed")
     world.change("Alpha", recent_job="Alpha:job-1")
     world.jobs = {"Alpha:job-1": world.now()}
@@ -348,6 +349,42 @@ def test_a_job_of_a_schedule_re_created_under_a_completed_ones_id_calls_for_a_lo
     world.wait(60)
     assert world.look() == ["list", "specifications"]
     assert world.known().schedules["alpha"].facts == world.service.there["alpha"]
+
+
+def due_by_states_alone(last: ScheduleRound | None, schedules: Collection[Schedule], *_: Any, **__: Any) -> bool:
+    return last is None or any(schedule.is_live for schedule in schedules)
+
+
+async def by_ids_alone(self: ScheduleRounds, heard: Callable[[], Awaitable[Mapping[str, Job]]]) -> bool:
+    return bool({key_of(job.facts.schedule_id or "") for job in (await heard()).values()} - self._there)
+
+
+def test_a_schedule_re_created_since_the_list_is_read_a_round_later_though_the_old_one_was_completed(
+    world: ScheduleWorld,
+) -> None:
+    a_completed_schedule_is_re_created_around_the_list(world)
+
+
+def test_a_job_of_a_schedule_re_created_under_a_completed_ones_id_calls_for_a_look(world: ScheduleWorld) -> None:
+    a_job_of_a_re_created_schedule_appears(world)
+
+
+@pytest.mark.parametrize(
+    ("bug", "story"),
+    [
+        ((schedule_rounds, "look_is_due", due_by_states_alone), a_completed_schedule_is_re_created_around_the_list),
+        ((ScheduleRounds, "_hears_of_others", by_ids_alone), a_job_of_a_re_created_schedule_appears),
+    ],
+)
+def test_a_planted_bug_in_when_re_created_schedules_are_read_is_noticed(
+    world: ScheduleWorld,
+    monkeypatch: pytest.MonkeyPatch,
+    bug: tuple[object, str, object],
+    story: Callable[[ScheduleWorld], None],
+) -> None:
+    monkeypatch.setattr(*bug)
+    with pytest.raises(AssertionError):
+        story(world)
 
 
 def test_a_schedule_that_is_younger_than_the_list_and_as_of_that_is_noticed(
