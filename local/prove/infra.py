@@ -17,11 +17,11 @@ from pathlib import Path
 from local.dev.checking.figures import code_version, markdown
 from local.dev.system.checkout import HERE
 from local.prove.pages.proofs_page import write_section
-from tests.infra.breakages import BREAKAGES
-from tests.infra.checker import Checker, find_checker
-from tests.infra.mutations import mutations
-from tests.infra.planting import Breakage, copy_parts
-from tests.infra.rules import faults, first_fault
+from tests.infra.breakages.breakages import BREAKAGES
+from tests.infra.breakages.checker import Checker, find_checker
+from tests.infra.breakages.mutations import mutations
+from tests.infra.breakages.planting import Breakage, copy_parts
+from tests.infra.rules.rules import faults, first_fault
 
 MEASURED_PATHS = ("infra", "tests/infra")
 LEAST_SHARE = 0.9

@@ -28,7 +28,7 @@ from local.dev.packaging.wheels import SITE_PACKAGES
 from local.dev.system.checkout import HERE
 from local.dev.system.console import say, step
 from local.prove.pages.proofs_page import write_section
-from tests.infra.scenarios import Infrastructure
+from tests.infra.rules.scenarios import Infrastructure
 
 MEASURED_PATHS = ("function_app.py", "functions", "shared", "requirements.txt", "host.json")
 MAX_BYTES = 40 * 1024 * 1024

@@ -11,7 +11,7 @@ import pytest
 from local.dev.system.checkout import HERE
 from local.prove import all as proofs
 from local.prove import infra, package
-from tests.infra.planting import Breakage
+from tests.infra.breakages.planting import Breakage
 
 PAGE = (HERE.root / "docs/proofs.md").read_text(encoding="utf-8")
 FOUND: dict[str, list[Any]] = {

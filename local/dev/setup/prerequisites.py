@@ -36,7 +36,7 @@ NEEDS: Mapping[str, Needs] = {
     "tests/functions": STORAGE,
     "tests/functions/api/test_api.py": DASHBOARD,
     "tests/functions_host": STORAGE,
-    "tests/infra/test_smoke_test.py": STORAGE,
+    "tests/infra/scripts/test_smoke_test.py": STORAGE,
     "tests/ingestion": STORAGE,
     "tests/stores": STORAGE,
 }

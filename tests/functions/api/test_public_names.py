@@ -23,7 +23,7 @@ from shared.errors import NotFoundError
 from shared.settings import read_settings
 from tests.functions.conftest import ROOT
 from tests.functions.metrics.test_metrics_page import RENDERED
-from tests.infra.rules_settings import settings_read
+from tests.infra.rules.settings import settings_read
 from tests.pinned_names import assert_pinned
 
 DOCUMENT = document(all_routes(read_settings({})))

@@ -9,7 +9,7 @@ from local.batch_emulator.core.injection import Fault
 from local.dev.system.checkout import HERE
 from tests.emulator.support.staging import add_pool
 from tests.functions.conftest import World
-from tests.infra.scenarios import Infrastructure
+from tests.infra.rules.scenarios import Infrastructure
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
