@@ -1,7 +1,7 @@
 """Polls of job schedules: their claims are true despite concurrent changes, at the expected cost."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -10,12 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.core.keys import key_of
-from shared.domain.jobs.jobs import Job
-from shared.domain.polling.schedule_rounds import ScheduleRound, schedule_verdict
+from shared.domain.polling.schedule_rounds import ScheduleRound
 from shared.domain.schedules.missed_runs import missed_runs
-from shared.domain.schedules.schedules import Recurrence, Schedule
-from shared.services.schedules import schedule_rounds
+from shared.domain.schedules.schedules import Recurrence
 from shared.services.schedules.schedule_rounds import ScheduleRounds
 from shared.services.schedules.schedules_under_way import SchedulesUnderWay
 from tests.services.fakes.memory_tables import Fault
@@ -200,7 +197,7 @@ def confirmed_before_a_slower_look_writes(world: ScheduleWorld, at: float) -> No
 def comes_right(world: ScheduleWorld) -> None:
     world.wait(60)
     world.look()
-    assert level_of(world) == "exact"
+    assert world.level() == "exact"
     assert world.known().schedules["alpha"].facts.state == "active"
 
 
@@ -219,7 +216,7 @@ def test_a_slow_first_look_writes_no_schedule_missing_from_a_later_list(world: S
     world.wait(60)
     world.look()
     assert world.known().schedules.keys() == {"beta"}
-    assert level_of(world, "beta") == "exact"
+    assert world.level("beta") == "exact"
 
 
 async def nobody_was_faster(*_: object) -> set[str]:
@@ -234,11 +231,6 @@ def test_a_slow_first_look_that_gives_way_to_no_later_list_is_noticed(
         a_deleted_schedule_stays_away(world)
 
 
-def level_of(world: ScheduleWorld, key: str = "alpha") -> str:
-    known = world.known()
-    return schedule_verdict(known.schedules[key], known.last, now=world.now(), interval=MINUTE).level
-
-
 @pytest.mark.parametrize("at", range(15, 45, 3))
 def test_a_slower_look_takes_as_of_back_nowhere(world: ScheduleWorld, at: int) -> None:
     confirmed_before_a_slower_look_writes(world, at)
@@ -250,14 +242,14 @@ def a_look_without_an_overtaken_schedule(world: ScheduleWorld) -> None:
     confirmed_before_a_slower_look_writes(world, 24)
     before = world.known()
     assert before.last
-    assert level_of(world) == "unverified"
+    assert world.level() == "unverified"
     truth = world.service.there
     for who in (1, 0):
         world.wait(10)
         world.service.states.append((world.now(), {}))
         world.run(world.processes[who].rounds.run(world.heard_of, lambda: False))
         world.service.states.append((world.now(), truth))
-        assert level_of(world) == "unverified"
+        assert world.level() == "unverified"
         after = world.known()
         assert after.last
         as_of = [each.last.as_of_schedule(each.schedules["alpha"]) for each in (before, after) if each.last]
@@ -292,109 +284,6 @@ def test_an_overtaken_schedule_that_is_held_as_it_stands_is_noticed(
         a_look_without_an_overtaken_schedule(world)
 
 
-def a_schedule_is_made_anew_around_the_list(world: ScheduleWorld) -> None:
-    """The schedule is missing when schedules are listed, and exists again when it is looked up."""
-    world.create("Alpha")
-    world.wait(60)
-    world.look()
-    world.wait(60)
-    world.delete("Alpha")
-    world.later(3 * 0.8, lambda: world.create("Alpha"))
-    assert world.look((0, 3.0))[:2] == ["list", "get Alpha"]
-
-
-async def looked_up_at_once(self: ScheduleRounds, this: SchedulesUnderWay, schedule: Schedule, date: datetime) -> None:
-    """Dates the result of a GET as of the list."""
-    facts = await self.source.fetch_schedule(schedule.facts.id)
-    this.schedules[schedule.key] = schedule.seen(facts, date, this.before(schedule))
-    this.told.add(schedule.key)
-
-
-def test_a_schedule_made_anew_since_the_list_is_left_to_the_next_look(world: ScheduleWorld) -> None:
-    a_schedule_is_made_anew_around_the_list(world)
-    assert world.known().schedules["alpha"].facts != world.service.there["alpha"]
-    world.wait(60)
-    world.look()
-    assert world.known().schedules["alpha"].facts == world.service.there["alpha"]
-    assert level_of(world) == "exact"
-
-
-def a_completed_schedule_is_re_created_around_the_list(world: ScheduleWorld) -> None:
-    world.create("Alpha", "completed")
-    world.wait(60)
-    world.look()
-    world.wait(1000)
-    world.delete("Alpha")
-    world.later(3 * 0.8, lambda: world.create("Alpha"))
-    assert world.look((0, 3.0)) == ["list", "get Alpha"]
-    world.wait(60)
-    assert world.look((1, 0.0)) == ["list", "specifications"]
-    assert world.known().schedules["alpha"].facts == world.service.there["alpha"]
-
-
-def a_job_of_a_re_created_schedule_appears(world: ScheduleWorld) -> None:
-    world.create("Alpha", "completed")
-    world.change("Alpha", recent_job="Alpha:job-1")
-    world.jobs = {"Alpha:job-1": world.now()}
-    world.wait(1)
-    world.look()
-    world.wait(60)
-    assert world.look() == []
-    world.delete("Alpha")
-    world.create("Alpha")
-    world.change("Alpha", recent_job="Alpha:job-1")
-    world.wait(60)
-    assert world.look() == []
-    world.jobs = {"Alpha:job-1": world.now()}
-    world.wait(60)
-    assert world.look() == ["list", "specifications"]
-    assert world.known().schedules["alpha"].facts == world.service.there["alpha"]
-
-
-def due_by_states_alone(last: ScheduleRound | None, schedules: Collection[Schedule], *_: Any, **__: Any) -> bool:
-    return last is None or any(schedule.is_live for schedule in schedules)
-
-
-async def by_ids_alone(self: ScheduleRounds, heard: Callable[[], Awaitable[Mapping[str, Job]]]) -> bool:
-    return bool({key_of(job.facts.schedule_id or "") for job in (await heard()).values()} - self._there)
-
-
-def test_a_schedule_re_created_since_the_list_is_read_a_round_later_though_the_old_one_was_completed(
-    world: ScheduleWorld,
-) -> None:
-    a_completed_schedule_is_re_created_around_the_list(world)
-
-
-def test_a_job_of_a_schedule_re_created_under_a_completed_ones_id_calls_for_a_look(world: ScheduleWorld) -> None:
-    a_job_of_a_re_created_schedule_appears(world)
-
-
-@pytest.mark.parametrize(
-    ("bug", "story"),
-    [
-        ((schedule_rounds, "look_is_due", due_by_states_alone), a_completed_schedule_is_re_created_around_the_list),
-        ((ScheduleRounds, "_hears_of_others", by_ids_alone), a_job_of_a_re_created_schedule_appears),
-    ],
-)
-def test_a_planted_bug_in_when_re_created_schedules_are_read_is_noticed(
-    world: ScheduleWorld,
-    monkeypatch: pytest.MonkeyPatch,
-    bug: tuple[object, str, object],
-    story: Callable[[ScheduleWorld], None],
-) -> None:
-    monkeypatch.setattr(*bug)
-    with pytest.raises(AssertionError):
-        story(world)
-
-
-def test_a_schedule_that_is_younger_than_the_list_and_as_of_that_is_noticed(
-    world: ScheduleWorld, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(ScheduleRounds, "_look_up", looked_up_at_once)
-    with pytest.raises(AssertionError, match="before it was created"):
-        a_schedule_is_made_anew_around_the_list(world)
-
-
 def two_looks_lose_to_a_third(world: ScheduleWorld) -> None:
     """A fast look confirms the stored state, after the slowest has checked for that and before it writes its result."""
     world.processes.append(world.started())
@@ -420,7 +309,7 @@ async def after(seconds: float, work: Any) -> None:
 
 def test_a_look_that_lost_a_write_keeps_as_of_when_the_schedule_held(world: ScheduleWorld) -> None:
     two_looks_lose_to_a_third(world)
-    assert level_of(world) == "unverified"
+    assert world.level() == "unverified"
     comes_right(world)
 
 
@@ -529,22 +418,6 @@ def test_completed_schedules_are_looked_at_now_and_then_and_old_ones_never_taken
     assert world.look() == ["list"]
 
 
-def test_a_schedule_that_is_made_anew_under_its_id_is_another_one(world: ScheduleWorld) -> None:
-    world.create("Alpha")
-    world.change("Alpha", recent_job="Alpha:job-7")
-    world.look()
-    world.wait(60)
-    world.delete("Alpha")
-    world.look()
-    world.wait(60)
-    world.create("ALPHA")
-    world.look(thorough=True)
-    (schedule,) = world.known().schedules.values()
-    assert (schedule.facts.id, schedule.facts.jobs_made, schedule.deleted) == ("ALPHA", 0, False)
-    assert schedule.baseline
-    assert schedule.baseline.since == schedule.facts.creation_time
-
-
 def test_a_job_of_a_schedule_that_is_never_taken_in_calls_for_one_look(world: ScheduleWorld) -> None:
     world.create("Old", "completed")
     world.wait(8 * 86_400)
@@ -579,23 +452,3 @@ def test_for_which_run_the_first_counted_job_was_made_is_noted_while_that_is_kno
     baseline = world.known().schedules["alpha"].baseline
     assert baseline
     assert baseline.next_was_due == was_due
-
-
-def test_a_job_of_a_re_created_schedule_does_not_count_as_the_earlier_ones(world: ScheduleWorld) -> None:
-    world.create("Alpha")
-    due = world.now() + timedelta(minutes=1)
-    world.change("Alpha", last_modified=world.now() + timedelta(seconds=1), next_run_time=due)
-    world.look()
-    world.wait(60)
-    world.change("Alpha", recent_job="Alpha:job-1", next_run_time=due + timedelta(minutes=1))
-
-    def create_anew() -> None:
-        world.delete("Alpha")
-        world.create("Alpha")
-        world.jobs = {"Alpha:job-1": world.now()}
-
-    world.later(4 * 0.8, create_anew)
-    world.look((0, 4.0))
-    baseline = world.known().schedules["alpha"].baseline
-    assert baseline
-    assert (baseline.made, baseline.next_was_due) == (0, None)

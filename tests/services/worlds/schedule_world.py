@@ -12,6 +12,7 @@ from typing import Any, override
 
 from shared.domain.core.keys import key_of
 from shared.domain.jobs.jobs import Job, JobFacts
+from shared.domain.polling.schedule_rounds import schedule_verdict
 from shared.domain.schedules.job_specifications import JobSpecification
 from shared.domain.schedules.schedules import Recurrence, ScheduleFacts
 from shared.errors import BatchError, BatchMissingError, BatchscopeError
@@ -180,6 +181,11 @@ class ScheduleWorld:
     def later(self, seconds: float, change: Callable[[], None]) -> None:
         """Schedules a change during the next look."""
         self.loop.call_later(seconds, change)
+
+    def level(self, key: str = "alpha") -> str:
+        """Returns the level of the verdict on a schedule now."""
+        known = self.known()
+        return schedule_verdict(known.schedules[key], known.last, now=self.now(), interval=timedelta(minutes=1)).level
 
     def look(self, *looks: tuple[int, float], fault: Fault | None = None, thorough: bool = False) -> list[str]:
         """Runs looks of processes concurrently, with given seconds per call; returns the first one's requests.
