@@ -124,6 +124,7 @@ def test_check_fails_by_commits_that_build_on_the_rule_and_names_the_others(
     monkeypatch.setattr(checks, "prepare", lambda *_, **__: None)  # skips the tools themselves
     monkeypatch.setattr(checks, "_tool", lambda _checkout, title, *_: checks.Check(title, str))
     monkeypatch.setattr(checks, "stale_locks", lambda _: [])
+    monkeypatch.setattr(checks, "glossary_faults", lambda _: [])
     commit(root, subject)
     assert checks.check(Checkout(root)) == code
     said = capsys.readouterr().out

@@ -1,58 +1,27 @@
-"""`bench delta`: the compared store is measured without waits for storage that cut off a write."""
+"""Measurements of `bench delta` beside bare deltas: the app's own overlap, and the app's process."""
 
-from types import SimpleNamespace
-from typing import Any
+import asyncio
 
 import pytest
-from azure.core.exceptions import ServiceResponseError
 
-from bench.measured import delta_app
-from bench.measured.delta_app import Scenarios
+from bench.delta import _overlapping, _stage
+from bench.measured.host_memory import host_peak
 from bench.parts.delta_parts import Stack
 
-
-class CuttingOff:
-    """A table whose first `failures` transactions are cut off."""
-
-    def __init__(self, failures: int) -> None:
-        self.failures, self.written = failures, 0
-
-    async def submit_transaction(self, operations: list[Any]) -> None:
-        if self.failures:
-            self.failures -= 1
-            raise ServiceResponseError("cut off")
-        self.written += len(operations)
-
-    async def get_entity(self, *_: str) -> None: ...
+pytestmark = pytest.mark.usefixtures("azurite_folder")
 
 
-def scenarios(table: CuttingOff) -> Scenarios:
-    made = object.__new__(Scenarios)
-    made.stack, made.cut_off = Stack("", "", "", "task", 100), 0
-    made.app = SimpleNamespace(tables={"tasks": table})  # type: ignore[assignment]  # the only part used
-    return made
+def test_with_the_default_overlap_a_poll_a_minute_reads_half_as_much_again() -> None:
+    """The scenario itself compares the tasks of every poll with that, and the counts with the truth."""
+    with _stage(stepped=True) as stage:
+        found = stage.run("overlapping", "task", 5000)
+    assert found["contiguous"]["bytes"] > 0
+    others = {"all": 100.0, "models": 1000.0, "modelsBytes": 1e9}
+    rows = list(_overlapping(found, found, others, others))
+    assert [one["bar"] for one in rows] == [5, 0.8, 1.3, 0.002, 0.025, None]
 
 
-async def test_a_rewrite_in_which_storage_cut_off_a_write_is_measured_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    table, measured = CuttingOff(1), list[object]()
-    found = scenarios(table)
-
-    async def spent(act: Any) -> object:
-        await act()
-        measured.append(object())
-        return measured[-1]
-
-    monkeypatch.setattr(delta_app, "_spent", spent)
-    last = await found._unbroken(lambda: found._write_entities(range(150)))
-    assert (len(measured), table.written, last) == (2, 300, measured[-1])
-
-
-async def test_storage_that_cuts_off_every_rewrite_is_no_measurement() -> None:
-    found = scenarios(CuttingOff(delta_app._TRIES))
-    with pytest.raises(TimeoutError, match="each of 5 measured"):
-        await found._unbroken(lambda: rewrite(found))
-
-
-async def rewrite(found: Scenarios) -> None:
-    found.app.tables["tasks"].failures = 1  # type: ignore[attr-defined]  # a CuttingOff
-    await found._write_entities(range(10))
+def test_the_memory_measured_is_that_of_a_host_that_counts_right() -> None:
+    with _stage() as stage:
+        stack = Stack(stage.emulator, stage.controls, stage.storage, "guid", 5000)
+        assert 50 < asyncio.run(host_peak(stack, unordered=True)) < 400
