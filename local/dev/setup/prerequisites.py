@@ -30,6 +30,7 @@ NEEDS: Mapping[str, Needs] = {
     "tests/dev/running/test_azurite.py": STORAGE,
     "tests/dev/running/test_up.py": STORAGE,
     "tests/dev/scripts/test_bench_delta.py": STORAGE,
+    "tests/dev/scripts/test_cut_off_writes.py": STORAGE,
     "tests/e2e": EVERYTHING,
     "tests/emulator/storage/test_event_log.py": STORAGE,
     "tests/emulator/storage/test_telemetry.py": STORAGE,
