@@ -19,7 +19,7 @@ from shared.services.blobs.taken_in import UNREAD_TELEMETRY, TakenIn, telemetry_
 _MOST_LOOKED_AT = 20_000  # events and skipped rows for one page, so that the search for rare ones spans several pages
 _MOST_BEFORE = 5_000  # events read before a page to find the previous start of one of its tasks
 _DAY_MINUTES = 24 * 60
-_MOST_REMEMBERED = 20_000  # starts for which it is known whether they are internal retries
+_MOST_REMEMBERED = 5_000  # starts for which it is known whether they are internal retries
 
 
 @dataclass(frozen=True, slots=True)
