@@ -116,6 +116,11 @@ def ensure(display_name: str, call: Az) -> str:
 
 
 def _create(display_name: str, call: Az) -> Mapping[str, Any]:
+    if "'" in display_name:
+        raise CommandError(
+            f"There is no app registration named {display_name}, and `az` can't make one whose name has an apostrophe. "
+            "Choose another name, or register it in the Microsoft Entra admin center first."
+        )
     made: Mapping[str, Any] = _with_file(
         app_roles(),
         call,

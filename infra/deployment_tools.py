@@ -122,11 +122,16 @@ def registration(deployment: Deployment) -> Iterator[str]:
         yield f"AUTH_CLIENT_ID is {client_id}, and there is no such app registration in this tenant. {make}"
         return
     if missing := missing_roles(found):
-        name = shlex.quote(str(found.get("displayName")))
+        name = _quoted(str(found.get("displayName")))
         yield (
             f"The app registration {client_id} lacks the app roles {', '.join(missing)}. "
             f"`python3 dev.py infra app-registration ensure --name {name}` adds them."
         )
+
+
+def _quoted(word: str) -> str:
+    """A word of a command line, for bash, and on Windows for PowerShell and cmd.exe."""
+    return f'"{word}"' if IS_WINDOWS else shlex.quote(word)
 
 
 def _how(deployment: Deployment, name: str) -> str:

@@ -141,7 +141,7 @@ def test_the_role_of_what_if_is_deleted_after_its_assignments_in_each_subscripti
     calls = [" ".join(command) for command in commands_of(script, tmp_path)]
     last = calls.index("role definition delete --name Batchscope what-if")
     assert [call for call in calls[:last] if "WHAT_IF_OBJECT_ID" in call] == [
-        f"role assignment delete --assignee WHAT_IF_OBJECT_ID --scope /subscriptions/{name}"
+        f"role assignment delete --assignee-object-id WHAT_IF_OBJECT_ID --scope /subscriptions/{name}"
         for name in ("SUBSCRIPTION_ID", "OTHER_SUBSCRIPTION_ID")
     ]
 

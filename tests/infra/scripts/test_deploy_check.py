@@ -430,6 +430,14 @@ def test_the_hooks_need_powershell_7_on_windows(
     assert checked("--azd", changed=AZD)[0] == 0
 
 
+def test_a_name_with_spaces_is_quoted_for_powershell_on_windows(
+    checked: Checked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("infra.deployment_tools.IS_WINDOWS", True)
+    (only,) = wrong(checked(changed={"az ad app show": {"displayName": "Ann's app", "appRoles": []}})[1])
+    assert '`python3 dev.py infra app-registration ensure --name "Ann\'s app"` adds them.' in only
+
+
 def test_the_page_names_the_oldest_tools_that_will_do() -> None:
     page = (HERE.root / "docs/operations.md").read_text(encoding="utf-8")
     for name, oldest in (("Azure CLI", MIN_AZ), ("Azure Developer CLI (`azd`)", MIN_AZD)):

@@ -189,7 +189,8 @@ def test_other_scopes_of_a_registration_are_kept() -> None:
     own = {"value": "user_impersonation", "id": "s-1", "isEnabled": False, "type": "Admin", "origin": "Application"}
     other = {"value": "Other.Read", "id": "s-2", "isEnabled": True, "adminConsentDescription": "Reads (a & b)."}
     program = {"appId": "a-1", "delegatedPermissionIds": ["s-2"]}
-    api = {"oauth2PermissionScopes": [own, other], "preAuthorizedApplications": [program]}
+    cli = {"appId": "04b07795-8ddb-461a-bbee-02f9e1bf7b46", "delegatedPermissionIds": ["s-2"]}
+    api = {"oauth2PermissionScopes": [own, other], "preAuthorizedApplications": [cli, program]}
     held = {**REGISTRATION, "identifierUris": ["api://batch.example"], "api": api}
     az = Az(ad_app_list=[held], ad_sp_list=[{}])
     assert app_registration.main(["ensure", "--name", "x"], az) == 0
@@ -198,7 +199,7 @@ def test_other_scopes_of_a_registration_are_kept() -> None:
     (first, second) = exposed["oauth2PermissionScopes"]
     assert first == {"value": "user_impersonation", "id": "s-1", "isEnabled": True, "type": "Admin"}
     assert second == other
-    cli = {"appId": "04b07795-8ddb-461a-bbee-02f9e1bf7b46", "delegatedPermissionIds": ["s-1"]}
+    cli["delegatedPermissionIds"] = ["s-1", "s-2"]
     assert trusted["preAuthorizedApplications"] == [program, cli]
     done = {"oauth2PermissionScopes": [first, second], "preAuthorizedApplications": [program, cli]}
     again = Az(ad_app_list=[{**held, "identifierUris": [f"api://{CLIENT}"], "api": done}], ad_sp_list=[{}])
@@ -223,6 +224,13 @@ def test_a_name_with_an_apostrophe_is_looked_up_as_it_is() -> None:
     az = Az(ad_app_list=[REGISTRATION], ad_sp_list=[{}])
     assert app_registration.main(["ensure", "--name", "Ann's app"], az) == 0
     assert az.called("ad app list") == ["ad app list --filter displayName eq 'Ann''s app'"]
+
+
+def test_a_name_with_an_apostrophe_is_refused_where_no_registration_has_it(capsys: pytest.CaptureFixture[str]) -> None:
+    az = Az(ad_app_list=[])
+    assert app_registration.main(["ensure", "--name", "Ann's app"], az) == 1
+    assert "Choose another name, or register it" in capsys.readouterr().err
+    assert az.called("ad app create") == []
 
 
 def test_two_registrations_of_one_name_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
