@@ -48,7 +48,7 @@ class ScheduleRounds:
         self._until: datetime | None = None
         self._as_of: datetime | None = None
         self._there: frozenset[str] = frozenset()
-        self._asked_for: set[str] = set()
+        self._asked_for: set[tuple[str, datetime]] = set()
         self._read_at: datetime | None = None
 
     async def run(self, heard: Heard, goes_on: Callable[[], bool], *, thorough: bool = False) -> BesideEnd:
@@ -84,13 +84,13 @@ class ScheduleRounds:
         self._there = frozenset(schedule.key for schedule in schedules if not schedule.deleted)
 
     async def _hears_of_others(self, heard: Heard) -> bool:
-        """Returns whether jobs of unknown schedules exist; once for each schedule, as it may be deleted by now.
+        """Returns whether jobs of unknown schedules exist; once for each job, as its schedule may be deleted by now.
 
         A later job than the last poll is of an unknown one, too: completed schedules create none, re-created ones may.
         """
         jobs = [job.facts for job in (await heard()).values() if not job.deleted]
         keys = [(key_of(facts.schedule_id or ""), facts.creation_time) for facts in jobs]
-        others = {key for key, made in keys if key not in self._there or (self._as_of and made > self._as_of)}
+        others = {(key, made) for key, made in keys if key not in self._there or (self._as_of and made > self._as_of)}
         news, self._asked_for = others - self._asked_for, others
         return bool(news)
 
@@ -192,7 +192,7 @@ class ScheduleRounds:
         jobs = await this.heard() if wanted else {}
         for schedule in wanted:
             job = jobs.get(key_of(schedule.telling_job or ""))
-            if job and this.date and job.facts.creation_time <= this.date:
+            if job and job.facts.creation_time <= this.as_of(schedule):
                 this.schedules[schedule.key] = schedule.counted_from(job.facts.creation_time)
 
     async def _save(self, this: SchedulesUnderWay, started: datetime, calls: int) -> ScheduleRound:

@@ -41,6 +41,12 @@ class SchedulesUnderWay:
         """Returns the last date as of which a schedule was known."""
         return self.known.last.as_of_schedule(schedule) if self.known.last else schedule.seen_at
 
+    def as_of(self, schedule: Schedule) -> datetime:
+        """Returns the date as of which a schedule is known after this poll."""
+        if self.date and schedule.key in self.told:
+            return self.date
+        return self.before(self.known.schedules[schedule.key])
+
     def held(self, key: str) -> tuple[str, datetime]:
         """Returns the last confirmed version of a schedule that this poll can't confirm, and its date."""
         schedule, last = self.known.schedules[key], self.known.last
@@ -49,8 +55,7 @@ class SchedulesUnderWay:
 
     def written(self, schedule: Schedule) -> Schedule:
         """Returns the schedule to write, with the date as of which it holds."""
-        as_of = self.date if schedule.key in self.told else self.before(self.known.schedules[schedule.key])
-        return replace(schedule, written_as_of=as_of)
+        return replace(schedule, written_as_of=self.as_of(schedule))
 
     def changed(self) -> list[Schedule]:
         return [schedule for key, schedule in self.schedules.items() if schedule != self.known.schedules.get(key)]

@@ -82,8 +82,51 @@ def a_job_of_a_re_created_schedule_appears(world: ScheduleWorld) -> None:
     assert world.known().schedules["alpha"].facts == world.service.there["alpha"]
 
 
+def a_schedule_is_re_created_twice(world: ScheduleWorld) -> None:
+    """Each time with a job; in between a poll sees it completed."""
+    a_job_of_a_re_created_schedule_appears(world)
+    world.change("Alpha", state="completed", next_run_time=None)
+    world.wait(60)
+    assert world.look()[:1] == ["list"]
+    world.wait(1)
+    world.delete("Alpha")
+    world.create("Alpha")
+    world.change("Alpha", recent_job="Alpha:job-1")
+    world.jobs = {"Alpha:job-1": world.now()}
+    world.wait(60)
+    assert world.look() == ["list", "specifications"]
+    assert world.known().schedules["alpha"].facts == world.service.there["alpha"]
+
+
+def a_job_of_a_re_created_schedule_whose_row_is_garbled(world: ScheduleWorld) -> None:
+    world.create("Alpha")
+    due = world.now() + timedelta(minutes=1)
+    world.change("Alpha", last_modified=world.now() + timedelta(seconds=1), next_run_time=due)
+    world.look()
+    world.wait(60)
+    world.change("Alpha", recent_job="Alpha:job-1", next_run_time=due + timedelta(minutes=1))
+    world.look()
+    world.wait(60)
+    world.delete("Alpha")
+    world.create("Alpha")
+    world.service.garbled = {"alpha"}
+    world.jobs = {"Alpha:job-1": world.now()}
+    world.wait(60)
+    world.look()
+    baseline = world.known().schedules["alpha"].baseline
+    assert baseline
+    assert baseline.next_was_due is None
+
+
 def due_by_states_alone(last: ScheduleRound | None, schedules: Collection[Schedule], *_: Any, **__: Any) -> bool:
     return last is None or any(schedule.is_live for schedule in schedules)
+
+
+async def once_for_each_schedule(self: ScheduleRounds, heard: Callable[[], Awaitable[Mapping[str, Job]]]) -> bool:
+    keys = [(key_of(job.facts.schedule_id or ""), job.facts.creation_time) for job in (await heard()).values()]
+    others = {key for key, made in keys if key not in self._there or (self._as_of and made > self._as_of)}
+    news, self._asked_for = others - self._asked_for, others  # type: ignore[assignment]  # the bug
+    return bool(news)
 
 
 async def by_ids_alone(self: ScheduleRounds, heard: Callable[[], Awaitable[Mapping[str, Job]]]) -> bool:
@@ -100,11 +143,24 @@ def test_a_job_of_a_schedule_re_created_under_a_completed_ones_id_calls_for_a_lo
     a_job_of_a_re_created_schedule_appears(world)
 
 
+def test_each_job_of_a_schedule_re_created_again_calls_for_a_look(world: ScheduleWorld) -> None:
+    a_schedule_is_re_created_twice(world)
+
+
+def test_a_job_of_a_re_created_schedule_with_a_garbled_row_is_not_the_earlier_ones(world: ScheduleWorld) -> None:
+    a_job_of_a_re_created_schedule_whose_row_is_garbled(world)
+
+
 @pytest.mark.parametrize(
     ("bug", "story"),
     [
         ((schedule_rounds, "look_is_due", due_by_states_alone), a_completed_schedule_is_re_created_around_the_list),
         ((ScheduleRounds, "_hears_of_others", by_ids_alone), a_job_of_a_re_created_schedule_appears),
+        ((ScheduleRounds, "_hears_of_others", once_for_each_schedule), a_schedule_is_re_created_twice),
+        (
+            (SchedulesUnderWay, "as_of", lambda this, _: this.date),
+            a_job_of_a_re_created_schedule_whose_row_is_garbled,
+        ),
     ],
 )
 def test_a_planted_bug_in_when_re_created_schedules_are_read_is_noticed(

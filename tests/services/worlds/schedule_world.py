@@ -220,7 +220,7 @@ class ScheduleWorld:
         self._besides.append(self.loop.create_task(look()))
 
     async def heard_of(self) -> Mapping[str, Job]:
-        made = {f"{key}:job-1": self.now() for key in self.heard} | self.jobs
+        made = {f"{key}:job-1": START for key in self.heard} | self.jobs
         jobs = [Job(JobFacts(name, at, "active", at)) for name, at in made.items()]
         return {job.key: job for job in jobs}
 
