@@ -142,7 +142,8 @@ def test_other_fields_and_numbers_of_records_read_at_once_change_no_growth(
 ) -> None:
     readings = _readings((grown for grown, _ in steps), 10**6)
     metrics = [_net(0, 10**6, 6)]  # a node that had been there for long, with all fields
-    metrics += [_net(*reading, layout) for reading, (_, layout) in zip(readings, steps, strict=True)]
+    for reading, ((_, grown), layout) in zip(readings, steps, strict=True):
+        metrics.append(_net(*reading, layout | 6 if grown is None else layout))  # a reset shows in all fields
     outcomes = [_growth_of(metrics, some) for some in ([1], [1, *cuts], range(len(metrics)))]
     for found, newest, late in outcomes:
         assert (newest, late) == (outcomes[-1].readings, 0)
