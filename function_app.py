@@ -5,10 +5,10 @@ import os
 import azure.functions as func
 
 from functions.api import api_blueprint
-from functions.dashboard import dashboard_blueprint
 from functions.housekeeping import housekeeping_blueprint
 from functions.ingestion import ingestion_blueprint
 from functions.job_queue import job_queue_blueprint
+from functions.pages.dashboard import dashboard_blueprint
 from functions.polling import polling_blueprint
 from shared.runtime import Runtime
 from shared.settings import read_settings

@@ -1,6 +1,6 @@
 """The expected errors, each with a message that states the problem, where it is and how to solve it.
 
-Services and stores raise these. `functions/http.py` turns them into HTTP statuses, and polls into reasons.
+Services and stores raise these. `functions/http/handling.py` turns them into HTTP statuses, and polls into reasons.
 """
 
 from datetime import timedelta

@@ -1,4 +1,4 @@
-// Writes each file of the build in the codings of functions/web.py, too, so that no request waits for one.
+// Writes each file of the build in the codings of functions/pages/web.py, too, so that no request waits for one.
 
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

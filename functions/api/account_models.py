@@ -3,9 +3,9 @@
 from datetime import UTC, datetime
 from typing import Literal
 
-from functions.answers import Answer
 from functions.api.models import MonitoringAnswer, TaskCountsAnswer, counts_answer, monitoring_answer
 from functions.api.pool_models import CoresAnswer, SlotsAnswer
+from functions.http.answers import Answer
 from shared.domain.polling.rounds import Round
 from shared.domain.polling.schedule_rounds import ScheduleRound
 from shared.domain.pools.pool_totals import PoolTotals

@@ -1,8 +1,8 @@
 """GET accounts, GET accounts/{account}."""
 
 from functions.api.account_models import AccountAnswer, account_answer
-from functions.http import Call, Page, Query, Routes
-from functions.rendering import LOOKS
+from functions.http.handling import Call, Page, Query, Routes
+from functions.http.rendering import LOOKS
 
 
 def add_accounts(routes: Routes) -> None:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from msgspec import UNSET, Meta, UnsetType, field
 
-from functions.answers import Answer
 from functions.api.history import Time
 from functions.api.jobs import Format, Ids, Key, PageSize
-from functions.csv_table import csv_reply
-from functions.http import Call, Page, Query, Reply, Routes
-from functions.parameters import BadRequestError
+from functions.http.answers import Answer
+from functions.http.csv_table import csv_reply
+from functions.http.handling import Call, Page, Query, Reply, Routes
+from functions.http.parameters import BadRequestError
 from shared.domain.events.batch_events import KINDS, BatchEvent
 from shared.domain.events.event_lists import EventFilter, Position
 from shared.domain.events.event_sentences import sentence_of

@@ -3,9 +3,9 @@
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
-from functions.answers import Answer
-from functions.http import Call, Query, Routes
-from functions.rendering import LOOKS
+from functions.http.answers import Answer
+from functions.http.handling import Call, Query, Routes
+from functions.http.rendering import LOOKS
 from shared.domain.explain.findings import Finding, Value
 from shared.services.explain.explanations import ExplanationReport
 

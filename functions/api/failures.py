@@ -1,7 +1,7 @@
 """GET accounts/{account}/jobs/{job}/failures: failed tasks by cause."""
 
 from functions.api.insight_models import FailuresAnswer, failures_answer
-from functions.http import Call, Query, Routes
+from functions.http.handling import Call, Query, Routes
 
 
 def add_failures(routes: Routes) -> None:

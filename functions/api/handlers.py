@@ -6,11 +6,11 @@ from importlib import import_module
 import azure.functions as func
 
 from functions.api.endpoints import ENDPOINTS, Endpoint
-from functions.http import Routes, respond, send_nowhere
-from functions.rate_limit import RateLimit
-from functions.recent_answers import RecentAnswers
-from functions.rendering import Rendered
-from functions.route import Route
+from functions.http.handling import Routes, respond, send_nowhere
+from functions.http.rate_limit import RateLimit
+from functions.http.recent_answers import RecentAnswers
+from functions.http.rendering import Rendered
+from functions.http.route import Route
 from shared.runtime import Runtime
 from shared.settings import Settings
 

@@ -14,9 +14,9 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from functions.answers import Answer
-from functions.http import Call, Query, Reply, Routes
-from functions.identity import HIDDEN
+from functions.http.answers import Answer
+from functions.http.handling import Call, Query, Reply, Routes
+from functions.http.identity import HIDDEN
 from shared.domain.blobs.sweeps import IngestionReport, LaneSweep
 from shared.domain.polling.pool_rounds import PoolRound
 from shared.domain.polling.schedule_rounds import ScheduleRound

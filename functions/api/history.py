@@ -5,11 +5,11 @@ from typing import Annotated, Any, Self
 
 from msgspec import UNSET, Meta, UnsetType, field
 
-from functions.answers import Answer
 from functions.api.jobs import Format
 from functions.api.models import TaskCountsAnswer, counts_answer
-from functions.csv_table import csv_reply
-from functions.http import Call, Page, Query, Reply, Routes
+from functions.http.answers import Answer
+from functions.http.csv_table import csv_reply
+from functions.http.handling import Call, Page, Query, Reply, Routes
 from shared.domain.core.stamps import format_duration
 from shared.domain.history.history import Point, Series
 from shared.services.queries.histories import JobHistory

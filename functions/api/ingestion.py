@@ -2,10 +2,10 @@
 
 from datetime import datetime
 
-from functions.answers import Answer
 from functions.api.jobs import Format, Key, PageSize
-from functions.csv_table import csv_reply
-from functions.http import Call, Page, Query, Reply, Routes
+from functions.http.answers import Answer
+from functions.http.csv_table import csv_reply
+from functions.http.handling import Call, Page, Query, Reply, Routes
 from shared.domain.blobs.rejects import Reject
 from shared.domain.blobs.sweeps import IngestionReport, LaneSweep
 from shared.domain.telemetry.sessions.telemetry_totals import REASONS, TelemetryTotals

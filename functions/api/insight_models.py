@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from functions.answers import Answer
+from functions.http.answers import Answer
 from shared.domain.core.stamps import from_milliseconds
 from shared.domain.jobs.outlook import Outlook
 from shared.domain.reports.reports import FailuresReport

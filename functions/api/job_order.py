@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from functions.lists import Order, Value
+from functions.http.lists import Order, Value
 from shared.domain.core.keys import key_of
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.reports.reports import JobReport

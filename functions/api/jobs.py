@@ -5,12 +5,12 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from functions.answers import unreadable_answers
 from functions.api.job_order import JobsOrderBy, order_of
 from functions.api.models import JobAnswer, job_answer
-from functions.csv_table import csv_reply
-from functions.http import Call, Page, Query, Reply, Routes
-from functions.lists import Cut, is_among, page_by_key
+from functions.http.answers import unreadable_answers
+from functions.http.csv_table import csv_reply
+from functions.http.handling import Call, Page, Query, Reply, Routes
+from functions.http.lists import Cut, is_among, page_by_key
 from shared.domain.core.keys import key_of
 from shared.domain.reports.reports import JobReport
 

@@ -20,7 +20,7 @@ from functions.api.schedule_series import (
     SeenScheduleRound,
     by_state,
 )
-from functions.http import Call, Query, Routes
+from functions.http.handling import Call, Query, Routes
 from shared.domain.blobs.sweeps import IngestionReport
 from shared.domain.reports.reports import AccountReport, JobReport, PoolReport
 from shared.domain.reports.schedule_reports import ScheduleReport

@@ -6,10 +6,10 @@ from typing import Literal
 
 import msgspec
 
-from functions.answers import Answer
 from functions.api.insight_models import InsightAnswer, insight_answer
-from functions.http import Page
-from functions.rendering import AS_OF
+from functions.http.answers import Answer
+from functions.http.handling import Page
+from functions.http.rendering import AS_OF
 from shared.domain.accounts.operations import PollOperation
 from shared.domain.core.stamps import from_milliseconds
 from shared.domain.jobs.outlook import outlook_of

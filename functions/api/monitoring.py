@@ -5,8 +5,8 @@ from typing import Annotated
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from functions.api.models import MonitoringAnswer, monitoring_answer
-from functions.http import Call, Query, Routes
-from functions.parameters import BadRequestError
+from functions.http.handling import Call, Query, Routes
+from functions.http.parameters import BadRequestError
 from shared.domain.accounts.monitoring import HIGHEST_RATE, LOWEST_RATE, MonitoringChange
 
 PollSeconds = Annotated[int, Meta(ge=LOWEST_RATE, le=HIGHEST_RATE, description="Seconds between two polls.")]

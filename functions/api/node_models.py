@@ -3,9 +3,9 @@
 from datetime import UTC, datetime
 from typing import Literal
 
-from functions.answers import Answer
 from functions.api.pool_models import ErrorTextAnswer
 from functions.api.record_models import InterruptionsAnswer, StateAnswer, interruptions_answer, stamp, states_of
+from functions.http.answers import Answer
 from shared.domain.nodes.node_causes import cause_of, last_seen
 from shared.domain.nodes.nodes import Node
 from shared.domain.reports.reports import NodeReport

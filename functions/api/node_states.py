@@ -7,8 +7,8 @@ change or a node stops flapping. So it has no `asOf`, which the pool's own answe
 from collections import Counter
 from datetime import datetime
 
-from functions.answers import Answer
-from functions.http import Call, Query, Routes
+from functions.http.answers import Answer
+from functions.http.handling import Call, Query, Routes
 from shared.domain.core.stamps import from_milliseconds
 from shared.domain.nodes.node_causes import cause_of
 from shared.domain.reports.reports import NodeReport, PoolReport

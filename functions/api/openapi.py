@@ -6,14 +6,14 @@ from typing import Any, get_origin
 
 import msgspec
 
-from functions.answers import ErrorAnswer
 from functions.api.docs_page import PAGE_POLICY, page_of
 from functions.api.handlers import all_routes
 from functions.api.models import VERDICT, JudgedPage, VerdictAnswer
-from functions.csv_table import MEDIA
-from functions.http import COUNT, UNREADABLE, Call, Page, Query, Reply, Routes
-from functions.rendering import AS_OF
-from functions.route import Route
+from functions.http.answers import ErrorAnswer
+from functions.http.csv_table import MEDIA
+from functions.http.handling import COUNT, UNREADABLE, Call, Page, Query, Reply, Routes
+from functions.http.rendering import AS_OF
+from functions.http.route import Route
 from shared.version import VERSION
 
 _REFERENCE = "#/components/schemas/{name}"

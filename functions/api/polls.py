@@ -10,8 +10,8 @@ from typing import Annotated, Any, ClassVar
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from functions.api.models import PollAnswer, poll_answer
-from functions.http import Call, Query, Reply, Routes
-from functions.parameters import BadRequestError
+from functions.http.handling import Call, Query, Reply, Routes
+from functions.http.parameters import BadRequestError
 from functions.queue_messages import PollMessage, text_of
 from shared.domain.accounts.operations import PollOperation
 from shared.stores.tables.patience import waiting_for_storage

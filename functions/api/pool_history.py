@@ -2,11 +2,11 @@
 
 from datetime import datetime
 
-from functions.answers import Answer
 from functions.api.history import HistoryQuery, RangeAnswer
 from functions.api.pool_models import CoresAnswer, SlotsAnswer
-from functions.csv_table import csv_reply
-from functions.http import Call, Page, Reply, Routes
+from functions.http.answers import Answer
+from functions.http.csv_table import csv_reply
+from functions.http.handling import Call, Page, Reply, Routes
 from shared.domain.nodes.nodes import by_state
 from shared.domain.pools.pool_history import PoolPoint
 from shared.domain.pools.pool_samples import PoolNumbers

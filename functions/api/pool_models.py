@@ -2,9 +2,9 @@
 
 from datetime import UTC, datetime
 
-from functions.answers import Answer
 from functions.api.models import VerdictAnswer, verdict_answer
 from functions.api.record_models import InterruptionsAnswer, interruptions_answer
+from functions.http.answers import Answer
 from shared.domain.nodes.interruptions import Tally
 from shared.domain.nodes.nodes import by_state
 from shared.domain.pools.pool_settings import AutoScale, Evaluation, Problem, StartTask

@@ -5,15 +5,15 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
-from functions.answers import unreadable_answers
 from functions.api.jobs import Format, Key, PageSize
 from functions.api.models import JudgedPage, utc, verdict_answer
 from functions.api.node_models import NodeAnswer, NodeLine, node_answer
 from functions.api.pool_models import EvaluationAnswer, PoolAnswer, PoolLine, evaluation_answer, pool_answer
-from functions.csv_table import csv_reply
-from functions.http import Call, Page, Query, Reply, Routes
-from functions.lists import page_by_key
-from functions.rendering import LOOKS
+from functions.http.answers import unreadable_answers
+from functions.http.csv_table import csv_reply
+from functions.http.handling import Call, Page, Query, Reply, Routes
+from functions.http.lists import page_by_key
+from functions.http.rendering import LOOKS
 from shared.domain.core.keys import key_of
 from shared.domain.nodes.node_causes import cause_of
 from shared.domain.reports.reports import NodeReport, PoolReport

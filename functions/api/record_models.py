@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from datetime import datetime
 
-from functions.answers import Answer
+from functions.http.answers import Answer
 from shared.domain.core.stamps import from_milliseconds, to_milliseconds
 from shared.domain.nodes.interruptions import DAY, HOUR, Interruptions
 from shared.domain.nodes.node_records import NOT_SEEN

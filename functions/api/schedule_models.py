@@ -2,8 +2,8 @@
 
 from datetime import UTC, datetime
 
-from functions.answers import Answer
 from functions.api.models import TaskCountsAnswer, VerdictAnswer, counts_answer, verdict_answer
+from functions.http.answers import Answer
 from shared.domain.reports.reports import JobReport
 from shared.domain.reports.schedule_reports import RunTotals, ScheduleReport
 from shared.domain.schedules.job_specifications import JobSpecification

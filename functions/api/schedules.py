@@ -3,12 +3,12 @@
 from operator import attrgetter
 from typing import Literal
 
-from functions.answers import unreadable_answers
 from functions.api.jobs import Format, Key, PageSize
 from functions.api.schedule_models import ScheduleAnswer, ScheduleLine, schedule_answer, schedule_line
-from functions.csv_table import csv_reply
-from functions.http import Call, Page, Query, Reply, Routes
-from functions.lists import page_by_key
+from functions.http.answers import unreadable_answers
+from functions.http.csv_table import csv_reply
+from functions.http.handling import Call, Page, Query, Reply, Routes
+from functions.http.lists import page_by_key
 from shared.domain.core.keys import key_of
 from shared.domain.reports.schedule_reports import ScheduleReport
 

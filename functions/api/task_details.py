@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from msgspec.structs import asdict
 
 from functions.api.models import TaskAnswer, task_answer
-from functions.http import Call, Query, Routes
+from functions.http.handling import Call, Query, Routes
 from shared.domain.reports.reports import LiveTask
 from shared.domain.tasks.task_details import TaskDetails
 

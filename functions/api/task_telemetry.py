@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec import Meta
 
-from functions.answers import Answer
 from functions.api.telemetry import TelemetryAnswer, TelemetryQuery, telemetry_answer, telemetry_table
-from functions.http import Call, Reply, Routes
+from functions.http.answers import Answer
+from functions.http.handling import Call, Reply, Routes
 
 if TYPE_CHECKING:  # not needed at start
     from shared.domain.telemetry.query.task_runs import TaskRun

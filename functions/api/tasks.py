@@ -8,11 +8,11 @@ from msgspec import Meta
 
 from functions.api.jobs import Format, Ids, Key
 from functions.api.models import JudgedPage, TaskAnswer, TaskResult, TaskState, task_answer, utc, verdict_answer
-from functions.csv_table import CsvTable
-from functions.http import Call, Query, Reply, Routes
-from functions.parameters import BadRequestError
-from functions.positions import continuation_of, position_of
-from functions.rendering import LOOKS
+from functions.http.csv_table import CsvTable
+from functions.http.handling import Call, Query, Reply, Routes
+from functions.http.parameters import BadRequestError
+from functions.http.positions import continuation_of, position_of
+from functions.http.rendering import LOOKS
 from shared.domain.leaves.task_filters import TaskFilter
 from shared.domain.leaves.task_lists import TaskList
 from shared.domain.leaves.task_order import TaskOrder

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
 
-from functions.answers import Answer
 from functions.api.history import HistoryQuery
-from functions.csv_table import csv_reply
-from functions.http import Call, Page, Reply, Routes
+from functions.http.answers import Answer
+from functions.http.csv_table import csv_reply
+from functions.http.handling import Call, Page, Reply, Routes
 from shared.domain.core.stamps import format_duration
 from shared.domain.telemetry.query.asked import Asked
 

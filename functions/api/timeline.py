@@ -5,10 +5,10 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType, field
 
-from functions.answers import Answer
 from functions.api.models import TaskResult
-from functions.http import Call, Query, Routes
-from functions.parameters import BadRequestError
+from functions.http.answers import Answer
+from functions.http.handling import Call, Query, Routes
+from functions.http.parameters import BadRequestError
 from shared.domain.core.stamps import EPOCH, from_milliseconds
 from shared.domain.reports.reports import TimelineReport
 from shared.domain.tasks.tasks import FAILURE, SUCCESS

@@ -60,7 +60,7 @@ def handed(monkeypatch: pytest.MonkeyPatch) -> Handed:
         (["tests/stores/batch/test_batch_rows.py"], False, False),
         (["tests/stores"], True, False),
         (["tests/domain", "tests/stores/jobs/test_rows.py"], True, False),
-        (["tests/functions/api/test_lists.py"], True, False),
+        (["tests/functions/http/test_lists.py"], True, False),
         (["tests/functions/api/test_api.py"], True, True),
         (["web"], False, False),
         (["web", "-k", "web"], False, False),

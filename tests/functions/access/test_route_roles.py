@@ -5,10 +5,10 @@ import json
 import azure.functions as func
 import pytest
 
-from functions.http import Call, Query, Routes, respond
-from functions.rate_limit import RateLimit
-from functions.recent_answers import RecentAnswers
-from functions.rendering import Rendered
+from functions.http.handling import Call, Query, Routes, respond
+from functions.http.rate_limit import RateLimit
+from functions.http.recent_answers import RecentAnswers
+from functions.http.rendering import Rendered
 from shared.runtime import Runtime
 from shared.settings import Settings, read_settings
 from tests.functions.access.two_accounts import OPERATORS_OF_ALPHA, OPERATORS_OF_BRAVO, principal

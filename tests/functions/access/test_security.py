@@ -10,8 +10,8 @@ from typing import Any
 import azure.functions as func
 import pytest
 
-from functions.identity import Caller, ForbiddenError, UnauthenticatedError, identified, identify
-from functions.rate_limit import RateLimit, TooManyRequestsError
+from functions.http.identity import Caller, ForbiddenError, UnauthenticatedError, identified, identify
+from functions.http.rate_limit import RateLimit, TooManyRequestsError
 from shared.domain.accounts.account_roles import Role
 from shared.settings import read_settings
 

@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
-from functions.answers import status_of
 from functions.api.handlers import all_routes
 from functions.api.openapi import document
+from functions.http.answers import status_of
 from shared.errors import NotFoundError
 from shared.settings import read_settings
 from tests.functions.conftest import ROOT

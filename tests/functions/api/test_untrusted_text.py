@@ -6,8 +6,8 @@ from typing import Any
 import azure.functions as func
 import pytest
 
-from functions import web
 from functions.api.docs_page import page_of
+from functions.pages import web
 
 HOSTILE = "<script>alert('x')</script>\"><img src=x onerror=alert(1)>"
 

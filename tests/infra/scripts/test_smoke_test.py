@@ -17,7 +17,7 @@ from typing import Any
 import azure.functions as func
 import pytest
 
-from functions.identity import UnauthenticatedError, identify
+from functions.http.identity import UnauthenticatedError, identify
 from infra.smoke_test import CLOSED, TOKEN_VARIABLE, Site, SmokeError, check_accounts, smoke_test
 from local.azurite import StorageAddresses
 from local.dev.system.checkout import HERE

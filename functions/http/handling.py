@@ -16,13 +16,13 @@ from urllib.parse import quote, urlencode, urlsplit, urlunsplit
 import azure.functions as func
 import msgspec
 
-from functions.answers import Answer, ErrorDetail, UnreadableAnswer, error_response, failure
-from functions.identity import Caller, identified, identify, require_settings
-from functions.parameters import read_body, read_query
-from functions.rate_limit import RateLimit
-from functions.recent_answers import RecentAnswers
-from functions.rendering import Rendered, rendered, response_of
-from functions.route import Route
+from functions.http.answers import Answer, ErrorDetail, UnreadableAnswer, error_response, failure
+from functions.http.identity import Caller, identified, identify, require_settings
+from functions.http.parameters import read_body, read_query
+from functions.http.rate_limit import RateLimit
+from functions.http.recent_answers import RecentAnswers
+from functions.http.rendering import Rendered, rendered, response_of
+from functions.http.route import Route
 from shared.domain.accounts.account_roles import Role
 from shared.errors import BatchscopeError
 from shared.log import logger

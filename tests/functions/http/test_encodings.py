@@ -11,9 +11,9 @@ import azure.functions as func
 import pytest
 import zstandard
 
-from functions import web
-from functions.encodings import CODINGS, IDENTITY, chosen, encoded
-from functions.rendering import AS_OF, LOOKS, rendered, response_of
+from functions.http.encodings import CODINGS, IDENTITY, chosen, encoded
+from functions.http.rendering import AS_OF, LOOKS, rendered, response_of
+from functions.pages import web
 
 JSON = "application/json"
 DECODERS: dict[str, Callable[[bytes], bytes]] = {
@@ -167,7 +167,7 @@ async def test_text_that_looks_like_a_time_of_ours_is_part_of_the_tag() -> None:
 
 
 def test_the_codecs_load_when_they_are_needed() -> None:
-    script = "import sys, functions.encodings as e; assert 'zstandard' not in sys.modules; e.encoded(b'', 'zstd')"
+    script = "import sys, functions.http.encodings as e; assert 'zstandard' not in sys.modules; e.encoded(b'', 'zstd')"
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
 
 

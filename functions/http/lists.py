@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from functions.positions import continuation_of, position_of
+from functions.http.positions import continuation_of, position_of
 from shared.domain.core.keys import key_of
 
 _DESCENDING = " desc"

@@ -10,9 +10,9 @@ from typing import Any, get_args
 
 import msgspec
 
-from functions.answers import Answer
-from functions.http import Page, Reply
-from functions.rendering import AS_OF, LOOKED, LOOKS, etag_of
+from functions.http.answers import Answer
+from functions.http.handling import Page, Reply
+from functions.http.rendering import AS_OF, LOOKED, LOOKS, etag_of
 
 MEDIA = "text/csv; charset=utf-8"
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")

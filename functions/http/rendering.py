@@ -16,8 +16,8 @@ from typing import Any
 import azure.functions as func
 import msgspec
 
-from functions.answers import ErrorDetail, failure, security_headers
-from functions.encodings import CODINGS, IDENTITY, chosen, encoded
+from functions.http.answers import ErrorDetail, failure, security_headers
+from functions.http.encodings import CODINGS, IDENTITY, chosen, encoded
 
 AS_OF = "Batchscope-As-Of"
 _TIMES = ("checkedAt", "startedAt", "finishedAt", "lastSeen")

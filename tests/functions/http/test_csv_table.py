@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from functions.answers import Answer
 from functions.api.models import JudgedPage, VerdictAnswer
-from functions.csv_table import csv_reply
-from functions.http import Page
+from functions.http.answers import Answer
+from functions.http.csv_table import csv_reply
+from functions.http.handling import Page
 
 
 class Counts(Answer):

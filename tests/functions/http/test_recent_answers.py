@@ -3,8 +3,8 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from functions import recent_answers
-from functions.recent_answers import RecentAnswers
+from functions.http import recent_answers
+from functions.http.recent_answers import RecentAnswers
 
 
 class Source:

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 import azure.functions as func
 import msgspec
 
-from functions.identity import ForbiddenError, UnauthenticatedError
-from functions.parameters import BadRequestError, BodyTooLargeError
-from functions.rate_limit import TooManyRequestsError
+from functions.http.identity import ForbiddenError, UnauthenticatedError
+from functions.http.parameters import BadRequestError, BodyTooLargeError
+from functions.http.rate_limit import TooManyRequestsError
 from shared.domain.reports.reports import UnreadableRow
 from shared.errors import (
     BatchError,

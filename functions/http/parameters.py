@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, urlsplit
 import azure.functions as func
 import msgspec
 
-from functions.wanted import wanted
+from functions.http.expected_values import wanted
 from shared.errors import BatchscopeError
 
 _MAX_BODY = 1024 * 1024

@@ -14,7 +14,7 @@ def dashboard_blueprint() -> func.Blueprint:
     @blueprint.route(route="{*path}", auth_level=func.AuthLevel.ANONYMOUS)
     async def dashboard(req: func.HttpRequest) -> func.HttpResponse:
         """Serves the dashboard, and explains errors in other requests."""
-        from functions.web import answer
+        from functions.pages.web import answer
 
         return await answer(req, req.route_params.get("path") or "")
 

@@ -6,7 +6,7 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 
 import msgspec
 
-from functions.parameters import BadRequestError
+from functions.http.parameters import BadRequestError
 
 _KEY = re.compile(r"[a-z0-9_\-=]+")
 

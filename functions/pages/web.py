@@ -14,11 +14,11 @@ from pathlib import Path
 
 import azure.functions as func
 
-from functions.answers import ErrorDetail, failure, security_headers
 from functions.api.endpoints import ENDPOINTS
-from functions.rendering import Rendered, etag_of, response_of
+from functions.http.answers import ErrorDetail, failure, security_headers
+from functions.http.rendering import Rendered, etag_of, response_of
 
-_DIST = Path(__file__).resolve().parent.parent / "web" / "dist"
+_DIST = Path(__file__).resolve().parents[2] / "web" / "dist"
 _POLICY = (
     "default-src 'self'; style-src 'self'; img-src 'self' data:;"
     " object-src 'none'; base-uri 'none'; frame-ancestors 'none'"
