@@ -25,7 +25,7 @@ from azure.data.tables.aio import TableServiceClient
 from azure.storage.blob.aio import BlobServiceClient, ContainerClient
 
 from bench.parts import telemetry
-from functions.api.metrics import render
+from functions.api.metrics.metrics import render
 from local.batch_emulator.protocol.auth import DEVELOPMENT_KEY
 from local.prove.load.raw_writes import post
 from local.workload.target import open_client

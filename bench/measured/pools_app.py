@@ -22,8 +22,8 @@ from azure.core.credentials import AzureNamedKeyCredential
 from azure.core.rest import HttpRequest
 
 from bench.parts.delta_parts import Stack, post
-from functions.api.node_models import node_answer
-from functions.api.pool_models import pool_answer
+from functions.api.pools.node_models import node_answer
+from functions.api.pools.pool_models import pool_answer
 from local.batch_emulator.protocol.auth import DEVELOPMENT_KEY
 from shared.clock import SharedClock
 from shared.domain.accounts.accounts import Account

@@ -1,4 +1,7 @@
-"""The HTTP API, one module per resource. Handler modules load with the first request, not with this package."""
+"""The HTTP API, one package per subject. Handler modules load with the first request, not with this package.
+
+Each package imports `functions.http`, and of the others only those that its docstring names.
+"""
 
 from collections.abc import Callable
 from functools import cache

@@ -45,5 +45,5 @@ def all_routes(settings: Settings) -> list[Route]:
 
 
 def _add(routes: Routes, module: str) -> None:
-    """Adds the routes of a module; by convention, `functions.api.jobs` defines `add_jobs`."""
-    getattr(import_module(f"functions.api.{module}"), f"add_{module}")(routes)
+    """Adds the routes of a module; by convention, `functions.api.jobs.history` defines `add_history`."""
+    getattr(import_module(f"functions.api.{module}"), f"add_{module.rpartition('.')[2]}")(routes)

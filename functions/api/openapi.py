@@ -8,7 +8,7 @@ import msgspec
 
 from functions.api.docs_page import PAGE_POLICY, page_of
 from functions.api.handlers import all_routes
-from functions.api.models import VERDICT, JudgedPage, VerdictAnswer
+from functions.api.jobs.job_models import VERDICT, JudgedPage, VerdictAnswer
 from functions.http.answers import ErrorAnswer
 from functions.http.csv_table import MEDIA
 from functions.http.handling import COUNT, UNREADABLE, Call, Page, Query, Reply, Routes
@@ -22,6 +22,16 @@ _CONVENTIONS = (
     "Times are ISO 8601 in UTC, ids are matched without case as in Azure Batch. What takes GET takes HEAD, too; any"
     " other method is a 405 with Allow. Answers to GETs come as Accept-Encoding asks for: in zstd, gzip, or plain."
 )
+_RELEASED_NAMES = {
+    "functions.api.jobs.insight_models.SlotsAnswer": "functions.api.insight_models.SlotsAnswer",
+    "functions.api.jobs.timeline.RunAnswer": "functions.api.timeline.RunAnswer",
+    "functions.api.pools.pool_models.SlotsAnswer": "functions.api.pool_models.SlotsAnswer",
+    "functions.api.schedules.schedule_models.RunAnswer": "functions.api.schedule_models.RunAnswer",
+}
+"""Names of schemas whose classes share theirs with another: what their modules make of them, and what clients know."""
+_RELEASED_REFERENCES = {
+    _REFERENCE.format(name=now): _REFERENCE.format(name=then) for now, then in _RELEASED_NAMES.items()
+}
 
 
 def add_openapi(routes: Routes) -> None:
@@ -39,7 +49,7 @@ def add_openapi(routes: Routes) -> None:
 def document(routes: list[Route]) -> dict[str, Any]:
     """Returns the OpenAPI document of the routes."""
     kinds = [ErrorAnswer, *(kind for route in routes for kind in (route.returns, route.body) if _is_struct(kind))]
-    schemas, components = msgspec.json.schema_components(kinds, ref_template=_REFERENCE)
+    schemas, components = _with_released_names(msgspec.json.schema_components(kinds, ref_template=_REFERENCE))
     schema_of = dict(zip(map(str, kinds), schemas, strict=True))
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
@@ -66,6 +76,15 @@ def document(routes: list[Route]) -> dict[str, Any]:
             },
         },
     }
+
+
+def _with_released_names(schema: Any) -> Any:
+    """Returns a schema, or several, with the names that clients know as keys and in references."""
+    if isinstance(schema, dict):
+        return {_RELEASED_NAMES.get(key, key): _with_released_names(part) for key, part in schema.items()}
+    if isinstance(schema, list | tuple):
+        return [_with_released_names(part) for part in schema]
+    return _RELEASED_REFERENCES.get(schema, schema) if isinstance(schema, str) else schema
 
 
 def _operation(route: Route, schema_of: dict[str, Any]) -> dict[str, Any]:

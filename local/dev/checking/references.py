@@ -17,7 +17,7 @@ PAGES = ("README.md", "CHANGELOG.md")
 PYTHON = ("bench", "functions", "infra", "local", "shared", "tests")
 EXCEPTIONS: Mapping[str, str] = {
     "bench/NAME.py": "NAME stands for any name",
-    "functions/api/NAME.py": "NAME stands for any name",
+    "functions/api/SUBJECT/NAME.py": "SUBJECT and NAME stand for any names",
     "infra/NAME.py": "NAME stands for any name",
     "local/prove/NAME.py": "NAME stands for any name",
     "shared/domain/telemetry/decode/NAME.py": "NAME stands for any name",

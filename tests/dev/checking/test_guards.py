@@ -36,7 +36,7 @@ def test_a_module_that_no_test_imports_is_guarded_by_the_tests_of_those_that_do(
     assert guards_of("shared.deep", importers_of(tmp_path)) == {"tests.test_story"}
 
 
-@pytest.mark.parametrize("path", ["function_app.py", "functions/http/rendering.py", "functions/api/jobs.py"])
+@pytest.mark.parametrize("path", ["function_app.py", "functions/http/rendering.py", "functions/api/jobs/jobs.py"])
 def test_tests_that_run_the_whole_app_guard_its_functions_whichever_tests_import_them(
     path: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from functions.api.models import JudgedPage, VerdictAnswer
+from functions.api.jobs.job_models import JudgedPage, VerdictAnswer
 from functions.http.answers import Answer
 from functions.http.csv_table import csv_reply
 from functions.http.handling import Page

@@ -4,8 +4,8 @@ import re
 from dataclasses import replace
 from typing import NamedTuple
 
-from functions.api.job_series import SHOWN_AFTER_COMPLETION
-from functions.api.metrics import render
+from functions.api.metrics.job_series import SHOWN_AFTER_COMPLETION
+from functions.api.metrics.metrics import render
 from shared.domain.jobs.pictures import TaskRead
 from tests.functions.conftest import ROOT
 from tests.functions.support.seen_metrics import (

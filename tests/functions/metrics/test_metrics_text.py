@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from functions.api.metrics import render
+from functions.api.metrics.metrics import render
 from shared.domain.jobs.jobs import JobFacts
 from shared.domain.tasks.insight import Insight
 from tests.functions.support.seen_metrics import COUNTS, NOW, ROUND, WATCHED, changed, families, job, lines

@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 from prometheus_client.metrics_core import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
-from functions.api.metrics import render
-from functions.api.pool_series import SeenPoolRound
-from functions.api.schedule_series import SeenScheduleRound
+from functions.api.metrics.metrics import render
+from functions.api.metrics.pool_series import SeenPoolRound
+from functions.api.metrics.schedule_series import SeenScheduleRound
 from shared.domain.accounts.accounts import Account
 from shared.domain.accounts.monitoring import Monitoring
 from shared.domain.blobs.sweeps import IngestionReport, LaneSweep, Totals

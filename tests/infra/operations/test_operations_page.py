@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from functions.api.account_series import ACCOUNT_SERIES
-from functions.api.job_series import JOB_SERIES
-from functions.api.pool_series import POOL_ROUND_SERIES, POOL_SERIES
-from functions.api.schedule_series import SCHEDULE_ROUND_SERIES
+from functions.api.metrics.account_series import ACCOUNT_SERIES
+from functions.api.metrics.job_series import JOB_SERIES
+from functions.api.metrics.pool_series import POOL_ROUND_SERIES, POOL_SERIES
+from functions.api.metrics.schedule_series import SCHEDULE_ROUND_SERIES
 from local.dev.system.checkout import HERE
 
 PAGE = (HERE.root / "docs/operations.md").read_text(encoding="utf-8")

@@ -1,0 +1,38 @@
+"""GET accounts/{account}/jobs/{job}/tasks/{task}: one task in full, read from Batch."""
+
+from datetime import UTC, datetime
+
+from msgspec.structs import asdict
+
+from functions.api.jobs.job_models import TaskAnswer, task_answer
+from functions.http.handling import Call, Query, Routes
+from shared.domain.reports.reports import LiveTask
+from shared.domain.tasks.task_details import TaskDetails
+
+
+class TaskDetailsAnswer(TaskDetails, kw_only=True):
+    """A task as Batch describes it now, without secrets; `omittedProperties` names the hidden properties.
+
+    `cached` is the stored task on which the job's counts as of `cachedAsOf` are based; null if no read has seen it.
+    """
+
+    omitted_properties: list[str]
+    cached: TaskAnswer | None
+    cached_as_of: datetime | None
+
+
+def add_task_details(routes: Routes) -> None:
+    @routes.route("GET", "accounts/{account}/jobs/{job}/tasks/{task}", returns=TaskDetailsAnswer, refusals=(409,))
+    async def get_task(call: Call[Query, None]) -> TaskDetailsAnswer:
+        """Returns one task in full, read from Batch now, without its secrets."""
+        services = await call.services()
+        return _answer(await services.live_tasks.task(call.path["account"], call.path["job"], call.path["task"]))
+
+
+def _answer(task: LiveTask) -> TaskDetailsAnswer:
+    return TaskDetailsAnswer(
+        **asdict(task.details),
+        omitted_properties=list(task.omitted),
+        cached=task_answer(task.cached) if task.cached else None,
+        cached_as_of=task.as_of.astimezone(UTC) if task.as_of else None,
+    )

@@ -1,0 +1,153 @@
+"""GET accounts/{account}/jobs/{job}/tasks: the stored tasks of a job, in pages or as a long table."""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from functions.api.jobs.job_models import (
+    JudgedPage,
+    TaskAnswer,
+    TaskResult,
+    TaskState,
+    task_answer,
+    utc,
+    verdict_answer,
+)
+from functions.api.jobs.jobs import Format, Ids, Key
+from functions.http.csv_table import CsvTable
+from functions.http.handling import Call, Query, Reply, Routes
+from functions.http.parameters import BadRequestError
+from functions.http.positions import continuation_of, position_of
+from functions.http.rendering import LOOKS
+from shared.domain.leaves.task_filters import TaskFilter
+from shared.domain.leaves.task_lists import TaskList
+from shared.domain.leaves.task_order import TaskOrder
+from shared.domain.tasks.tasks import RESULTS, STATES, Task
+
+_MOST_JSON, _MOST_CSV = 1000, 100_000
+_MOST_SORTED_CSV = 25_000  # these and as many again stay in memory until the last leaf is read: some 50 MB
+_DESCENDING = " desc"
+
+ExitCodes = Annotated[tuple[int, ...], Meta(max_length=100)]
+type TasksPageSize = Annotated[
+    int,
+    Meta(
+        ge=1,
+        le=_MOST_CSV,
+        description=f"Tasks a page, 1 to {_MOST_JSON}; with format=csv to {_MOST_CSV}, or to {_MOST_SORTED_CSV} in"
+        " another order than by id.",
+    ),
+]
+type OrderBy = Annotated[
+    Literal[
+        "id", "id desc",
+        "creationTime", "creationTime desc",
+        "stateTransitionTime", "stateTransitionTime desc",
+        "startTime", "startTime desc",
+        "endTime", "endTime desc",
+        "runTime", "runTime desc",
+        "waitTime", "waitTime desc",
+    ],
+    Meta(description="Tasks without the value come last. Orders other than by id read all that matches for each page."),
+]  # fmt: skip
+
+
+class TasksQuery(Query):
+    """Filters and order of the task list."""
+
+    state: tuple[TaskState, ...] = ()
+    result: tuple[TaskResult, ...] = ()
+    exit_code: ExitCodes = ()
+    node_id: Ids = ()
+    pool_id: Ids = ()
+    failure_group: Ids = ()
+    prefix: Key = ""
+    orderby: OrderBy = "id"
+    format: Format = "json"
+    maxpagesize: TasksPageSize = 100
+    continuation: Key = ""
+
+    @property
+    def order(self) -> TaskOrder:
+        return TaskOrder(self.orderby.removesuffix(_DESCENDING), self.orderby.endswith(_DESCENDING))
+
+    @property
+    def wanted(self) -> TaskFilter:
+        return TaskFilter(
+            states=frozenset(map(STATES.index, self.state)),
+            results=frozenset(map(RESULTS.index, self.result)),
+            exit_codes=frozenset(self.exit_code),
+            nodes=frozenset(self.node_id),
+            pools=frozenset(self.pool_id),
+            failure_groups=frozenset(self.failure_group),
+            prefix=self.prefix,
+        )
+
+    def listed(self) -> TaskList:
+        """Returns the query for the service: one task more than a page holds, to detect a next page."""
+        if self.maxpagesize > self._most:
+            raise BadRequestError(
+                f"The query parameter 'maxpagesize' can't be '{self.maxpagesize}'; it is a whole number from 1 to"
+                f" {_MOST_JSON}, with format=csv to {_MOST_CSV}, or to {_MOST_SORTED_CSV} in another order than by id.",
+                target="maxpagesize",
+            )
+        after = position_of(self.orderby, self.continuation, int)
+        return TaskList(self.maxpagesize + 1, self.wanted, self.order, after)
+
+    @property
+    def _most(self) -> int:
+        if self.format != "csv":
+            return _MOST_JSON
+        return _MOST_CSV if self.order.is_by_id else _MOST_SORTED_CSV
+
+
+def add_tasks(routes: Routes) -> None:
+    @routes.route(
+        "GET",
+        "accounts/{account}/jobs/{job}/tasks",
+        query=TasksQuery,
+        returns=JudgedPage[TaskAnswer],
+        looks=LOOKS,
+    )
+    async def list_tasks(call: Call[TasksQuery, None]) -> JudgedPage[TaskAnswer] | Reply:
+        """Lists the last known states of a job's tasks, from storage."""
+        services, query = await call.services(), call.query
+        listed = query.listed()
+        if query.failure_group and not query.continuation:
+            await services.queries.require_groups(call.path["account"], call.path["job"], query.failure_group)
+        report = await services.queries.job(call.path["account"], call.path["job"])  # before its tasks, which are newer
+        pages, picture, found = _Pages(call), report.job.picture, list[TaskAnswer]()
+        table = CsvTable(TaskAnswer) if query.format == "csv" else None
+        async for batch in pages.batches():  # of a table, only the text stays in memory
+            take = table.add if table else found.extend
+            take(map(task_answer, batch))
+        page = JudgedPage(
+            value=found,
+            next_link=pages.next_link,
+            count=listed.wanted.count(picture.counts) if picture else None,
+            as_of=utc(report.verdict.as_of),
+            verdict=verdict_answer(report.verdict),
+        )
+        return table.reply(page) if table else page
+
+
+class _Pages:
+    """One page of tasks; `next_link` is set once the page was read completely."""
+
+    def __init__(self, call: Call[TasksQuery, None]) -> None:
+        self._call = call
+        self.next_link: str | None = None
+
+    async def batches(self) -> AsyncGenerator[list[Task]]:
+        services, query = await self._call.services(), self._call.query
+        left, last = query.maxpagesize, None
+        tasks = services.tasks.tasks(self._call.path["account"], self._call.path["job"], query.listed())
+        async with aclosing(tasks):
+            async for batch in tasks:
+                page = batch[:left]
+                yield page
+                left, last = left - len(page), page[-1] if page else last
+                if last and len(batch) > len(page):
+                    self.next_link = self._call.next_link(continuation_of(query.orderby, query.order.position(last)))

@@ -1,0 +1,141 @@
+"""The JSON of nodes and its conversion from service results. Times are ISO 8601 in UTC."""
+
+from datetime import UTC, datetime
+from typing import Literal
+
+from functions.api.pools.pool_models import ErrorTextAnswer
+from functions.api.pools.record_models import InterruptionsAnswer, StateAnswer, interruptions_answer, stamp, states_of
+from functions.http.answers import Answer
+from shared.domain.nodes.node_causes import cause_of, last_seen
+from shared.domain.nodes.nodes import Node
+from shared.domain.reports.reports import NodeReport
+
+
+class StartTaskInfoAnswer(Answer):
+    """The latest run of a node's start task."""
+
+    state: str
+    result: str | None
+    exit_code: int | None
+    start_time: datetime | None
+    end_time: datetime | None
+    retry_count: int
+    failure_category: str | None
+    failure_code: str | None
+    failure_message: str | None
+
+
+class RecentTaskAnswer(Answer):
+    """A task that runs or ran on a node."""
+
+    job: str
+    task: str
+    state: str
+
+
+class NodeLine(Answer):
+    """The table columns of a node, as of `asOf`."""
+
+    id: str
+    pool: str
+    account: str
+    state: str
+    state_transition_time: datetime | None
+    seconds_in_state: float | None
+    cause: str | None
+    scheduling_state: str
+    is_dedicated: bool
+    vm_size: str
+    last_boot_time: datetime | None
+    allocation_time: datetime | None
+    running_tasks: int
+    running_slots: int
+    total_tasks_run: int
+    total_tasks_succeeded: int
+    flapping: bool
+    flaps: int
+    as_of: datetime | None
+    level: Literal["exact", "unverified", "catchingUp", "stale"]
+    last_seen: datetime | None
+
+
+class NodeAnswer(NodeLine):
+    """A node as of `asOf`; `level` is that of its pool's verdict, or `unverified` while a poll is being stored.
+
+    `secondsInState` counts until now; `cause` explains the state. `lastSeen` is when Batch last had contact with the
+    node, null while it is being created or if unknown. `recentTasks` are latest first, as of `recentTasksAsOf`. `flaps`
+    counts transitions into a bad state within an hour; with three or more the node is `flapping`. `history` holds the
+    states that polls saw since `historySince`, latest first. `historyComplete` is false if time stamps reveal unseen
+    states, earlier states were dropped, or none are stored. States that leave no trace are missing.
+    """
+
+    start_task_info: StartTaskInfoAnswer | None
+    errors: list[ErrorTextAnswer]
+    recent_tasks: list[RecentTaskAnswer]
+    recent_tasks_as_of: datetime | None
+    interruptions: InterruptionsAnswer
+    history: list[StateAnswer]
+    history_since: datetime | None
+    history_complete: bool
+
+
+def node_answer(report: NodeReport) -> NodeAnswer:
+    node, verdict = report.node, report.pool.verdict
+    record = node.record
+    return NodeAnswer(
+        id=node.id,
+        pool=report.pool.pool.facts.id,
+        account=report.pool.account.id,
+        state=node.state,
+        state_transition_time=stamp(node.transition),
+        seconds_in_state=_seconds_in_state(report),
+        cause=cause_of(node),
+        scheduling_state=node.scheduling,
+        is_dedicated=node.dedicated,
+        vm_size=node.vm_size,
+        last_boot_time=stamp(node.booted),
+        allocation_time=stamp(node.allocated),
+        running_tasks=node.tasks,
+        running_slots=node.slots,
+        total_tasks_run=node.tasks_run,
+        total_tasks_succeeded=node.tasks_succeeded,
+        start_task_info=_start_task_info(node),
+        errors=[ErrorTextAnswer(code=error.code, message=error.message) for error in node.errors],
+        recent_tasks=[RecentTaskAnswer(job=one.job, task=one.task, state=one.state) for one in node.recent],
+        recent_tasks_as_of=stamp(node.recent_at),
+        flapping=report.is_flapping,
+        flaps=report.flaps,
+        interruptions=interruptions_answer(record.interruptions, record.since, report.now),
+        history=list(states_of(node)),
+        history_since=stamp(record.since),
+        history_complete=record.is_whole,
+        as_of=_utc(verdict.as_of),
+        last_seen=_utc(verdict.as_of and last_seen(node, verdict.as_of)),
+        level=verdict.level,
+    )
+
+
+def _start_task_info(node: Node) -> StartTaskInfoAnswer | None:
+    run = node.start
+    if run is None:
+        return None
+    return StartTaskInfoAnswer(
+        state=run.state,
+        result=run.result or None,
+        exit_code=run.exit_code,
+        start_time=stamp(run.start),
+        end_time=stamp(run.end),
+        retry_count=run.retries,
+        failure_category=run.category or None,
+        failure_code=run.code or None,
+        failure_message=run.message or None,
+    )
+
+
+def _seconds_in_state(report: NodeReport) -> float | None:
+    age = report.time_in_state
+    return age.total_seconds() if age is not None else None
+
+
+def _utc(moment: datetime | None) -> datetime | None:
+    return moment.astimezone(UTC) if moment else None

@@ -1,0 +1,118 @@
+"""GET accounts/{account}/jobs/{job}/tasks/{task}/telemetry: measurements of its node while a task ran."""
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from msgspec import Meta
+
+from functions.api.telemetry.node_telemetry import TelemetryAnswer, TelemetryQuery, telemetry_answer, telemetry_table
+from functions.http.answers import Answer
+from functions.http.handling import Call, Reply, Routes
+
+if TYPE_CHECKING:  # not needed at start
+    from shared.domain.telemetry.query.task_runs import TaskRun
+    from shared.services.tasks.node_sharing import Sharing
+    from shared.services.telemetry.task_telemetry import TaskTelemetry
+
+
+RunsBack = Annotated[
+    int, Meta(ge=0, le=1000, description="0 is the latest run, 1 the first of `runsBefore`, and so on.")
+]
+
+
+class TaskTelemetryQuery(TelemetryQuery):
+    """The range, the step and the series, as for a node; and the run."""
+
+    run: RunsBack = 0
+
+
+class RunBeforeAnswer(Answer):
+    """A run before the latest; it ended by `endTime`, which equals the start if only the start was logged.
+
+    If it was `retriedInternally`, Batch then restarted the task without counting a retry.
+    """
+
+    pool_id: str | None
+    node_id: str | None
+    start_time: datetime
+    end_time: datetime
+    retried_internally: bool
+
+
+class SharingAnswer(Answer):
+    """The number of `otherTasks` whose latest run overlapped on the node; a lower bound if not `complete`."""
+
+    other_tasks: int
+    complete: bool
+
+
+class TaskTelemetryAnswer(Answer):
+    """Measurements of the node of a task's latest run, or a requested earlier one, from its start to its end.
+
+    `startTime`, `endTime` (null while it runs), pool and node of the run are as of `asOf`. `earlierRuns` counts the
+    runs before it, by Batch's count or by events if they show more. `runsBefore` lists runs before the latest, from
+    stored events. `basis` is `task` if blobs name the task (in `attempts`, if they name any), `node` if everything from
+    the node is shown, and null if nothing is. A node measures all tasks together; `sharing` counts the others. `reason`
+    explains a missing result, else it is null.
+    """
+
+    as_of: datetime | None
+    pool_id: str | None
+    node_id: str | None
+    start_time: datetime | None
+    end_time: datetime | None
+    earlier_runs: int
+    runs_before: list[RunBeforeAnswer]
+    basis: Literal["task", "node"] | None
+    attempts: list[str]
+    sharing: SharingAnswer | None
+    reason: str | None
+    telemetry: TelemetryAnswer | None
+
+
+def add_task_telemetry(routes: Routes) -> None:
+    @routes.route(
+        "GET",
+        "accounts/{account}/jobs/{job}/tasks/{task}/telemetry",
+        query=TaskTelemetryQuery,
+        returns=TaskTelemetryAnswer,
+    )
+    async def get_task_telemetry(call: Call[TaskTelemetryQuery, None]) -> TaskTelemetryAnswer | Reply:
+        """Returns measurements of its node while a task ran, and the number of other tasks on it at the time."""
+        services, query, path = await call.services(), call.query, call.path
+        found = await services.task_telemetry.of_task(
+            path["account"], path["job"], path["task"], query.asked, back=query.run
+        )
+        return telemetry_table(found.telemetry) if query.format == "csv" else _answer(found)
+
+
+def _answer(found: "TaskTelemetry") -> TaskTelemetryAnswer:
+    run = found.run
+    return TaskTelemetryAnswer(
+        as_of=found.as_of.astimezone(UTC) if found.as_of else None,
+        pool_id=run.pool or None if run else None,
+        node_id=run.node or None if run else None,
+        start_time=run.start if run else None,
+        end_time=run.end if run else None,
+        earlier_runs=run.earlier if run else 0,
+        runs_before=[_before(one) for one in found.before],
+        basis=found.tie.value if found.tie else None,
+        attempts=list(found.attempts),
+        sharing=_sharing(found.sharing) if found.sharing else None,
+        reason=found.reason,
+        telemetry=telemetry_answer(found.telemetry) if found.telemetry else None,
+    )
+
+
+def _before(run: "TaskRun") -> RunBeforeAnswer:
+    return RunBeforeAnswer(
+        pool_id=run.pool or None,
+        node_id=run.node or None,
+        start_time=run.start,
+        end_time=run.end or run.start,
+        retried_internally=run.is_retried_internally,
+    )
+
+
+def _sharing(found: "Sharing") -> SharingAnswer:
+    return SharingAnswer(other_tasks=found.tasks, complete=found.is_complete)
