@@ -35,10 +35,10 @@ _QUICK, _FULL = 50_000, 1_000_000
 _JOBS = 50
 _CLIENTS = 8
 _SECONDS = 5.0
-_MOST = 2000
+_MAX = 2000
 _READS = 20
 _MEMORY = 400
-_LEAST_RATE, _PAGE_CPU = 0.5, 0.5
+_MIN_RATE, _PAGE_CPU = 0.5, 0.5
 _DAY = "history, 24 h"
 _NOTHING, _ONE_ROW = "a function that does nothing", "a function that reads a row"
 
@@ -125,7 +125,7 @@ async def _asked(stage: ApiStage, name: str, path: str) -> Measured:
 
 
 async def _measured(url: str, pid: int, name: str) -> Measured:
-    alone = await load(url, clients=1, seconds=_SECONDS, most=_MOST, pid=pid)
+    alone = await load(url, clients=1, seconds=_SECONDS, most=_MAX, pid=pid)
     loaded = await load(url, clients=_CLIENTS, seconds=_SECONDS, pid=pid)
     told = f"{loaded.rate:,.0f}/s, p50 {1e3 * alone.quantile(0.5):.1f} ms, p99 {1e3 * alone.quantile(0.99):.1f} ms"
     print(f"  {name}: {told}, {1e3 * alone.cpu:.1f} ms CPU", file=sys.stderr, flush=True)
@@ -181,9 +181,7 @@ def _polled_rates(polled: Polled) -> Iterator[dict[str, Any]]:
         yield row(f"{name}, while polled: requests", found.rate, "/s", other=nothing)
         if is_other:
             other = polled.by_cpu(_NOTHING), _NOTHING
-            yield row(
-                f"{name}, while polled: requests by CPU", polled.by_cpu(name), "/s", other=other, least=_LEAST_RATE
-            )
+            yield row(f"{name}, while polled: requests by CPU", polled.by_cpu(name), "/s", other=other, least=_MIN_RATE)
         yield row(f"{name}, while polled: p99 of eight clients", 1e3 * found.quantile(0.99), "ms")
 
 

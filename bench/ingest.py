@@ -48,7 +48,7 @@ def measure(megabytes: int) -> Iterator[dict[str, Any]]:
     begin = int((datetime.now(UTC) - _KEPT).timestamp() * 1000)
     text = _memory({blob_of(0): telemetry.lines(many, begin=begin)})
     packed = _memory({blob_of(0): b"".join(telemetry.frames(many, begin=begin))})
-    shortest = _memory({blob_of(lane): telemetry.shortest_records() for lane in range(_LANES)})
+    shortest = _memory({blob_of(ingest_partition): telemetry.shortest_records() for ingest_partition in range(_LANES)})
     caught, live = stored["catchUp"], stored["live"]
     for name, told in (("line protocol", lines), ("line protocol, fields sorted", in_order)):
         speed, other = told["count"] / told["ours"], told["count"] / told["other"]

@@ -12,7 +12,7 @@ from shared.runtime import Runtime
 def ingestion_blueprint(runtime: Runtime) -> func.Blueprint:
     """Returns the blob triggers; none without ingestion storage, as the platform refuses them without a connection."""
     blueprint = func.Blueprint()
-    if not runtime.settings.takes_in:
+    if not runtime.settings.ingestion_enabled:
         return blueprint
 
     @blueprint.function_name("batch_events")

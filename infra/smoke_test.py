@@ -27,7 +27,7 @@ from urllib.parse import urljoin, urlsplit
 TOKEN_VARIABLE = "BATCHSCOPE_TOKEN"  # noqa: S105 - the name of a variable
 _TIMEOUT_SECONDS = 30
 _LATE = timedelta(minutes=2)
-_MOST_BYTES = 16 * 1024 * 1024
+_MAX_BYTES = 16 * 1024 * 1024
 _SIGN_IN_HOSTS = {
     "login.microsoftonline.com",
     "login.microsoftonline.us",
@@ -108,9 +108,9 @@ class Site:
         opener = urllib.request.build_opener(_NoRedirect)
         try:
             with opener.open(request, timeout=_TIMEOUT_SECONDS) as response:
-                return Answer(response.status, response.headers, response.read(_MOST_BYTES))
+                return Answer(response.status, response.headers, response.read(_MAX_BYTES))
         except urllib.error.HTTPError as error:
-            return Answer(error.code, error.headers, error.read(_MOST_BYTES))
+            return Answer(error.code, error.headers, error.read(_MAX_BYTES))
         except (OSError, HTTPException) as error:
             raise SmokeError(f"{urlsplit(request.full_url).path} can't be reached: {error}.") from error
 

@@ -14,19 +14,19 @@ from shared.services.accounts.registry import Registry
 from shared.services.events.event_queries import EventQueries
 from shared.services.explain.explanations import Explanations
 from shared.services.explain.live_evidence import LiveEvidence
-from shared.services.housekeeping import Housekeeping, Retention
+from shared.services.housekeeping import HousekeepingService, Retention
 from shared.services.ingestion import Ingestion, event_sweep, telemetry_sweep
 from shared.services.jobs.job_records import JobRecords
-from shared.services.polling.polling import Polling
+from shared.services.polling.polling import PollingService
 from shared.services.pools.stray_nodes import StrayNodes
 from shared.services.queries.histories import Histories
 from shared.services.queries.pool_histories import PoolHistories
 from shared.services.queries.pool_queries import PoolQueries
 from shared.services.queries.queries import Queries
 from shared.services.queries.schedule_queries import ScheduleQueries
-from shared.services.tasks.leaf_walk import LeafWalk
+from shared.services.tasks.leaf_reader import LeafReader
 from shared.services.tasks.live_tasks import LiveTasks
-from shared.services.tasks.node_sharing import NodeSharing
+from shared.services.tasks.node_sharing import NodeSharingService
 from shared.services.tasks.task_queries import TaskQueries
 from shared.services.tasks.timelines import Timelines
 from shared.services.telemetry.task_telemetry import TaskTelemetryQueries
@@ -45,13 +45,13 @@ def _services(parts: Parts) -> Services:
     clock, monitoring, interval = parts.clock, parts.monitoring, parts.settings.poll_interval
     records = JobRecords(parts.jobs, parts.rounds, parts.history, parts.settings.history_retention)
     queries = _queries(parts, accounts)
-    walk = LeafWalk(queries, parts.cache)
+    walk = LeafReader(queries, parts.cache)
     tasks = TaskQueries(walk)
     pools = PoolQueries(accounts, parts.pools, parts.nodes, monitoring, clock=clock, interval=interval)
     live = LiveEvidence(tasks, monitoring, parts.rounds, clock)
     polling = polling_of(parts, records)
     telemetry, events = _telemetry(parts, accounts), _events(parts, accounts)
-    sharing = NodeSharing(parts.jobs, walk)
+    sharing = NodeSharingService(parts.jobs, walk)
     return Services(
         polling=polling,
         queries=queries,
@@ -124,9 +124,9 @@ def _schedules(parts: Parts, accounts: Mapping[str, Account], queries: Queries) 
     )
 
 
-def _housekeeping(parts: Parts, records: JobRecords) -> Housekeeping:
+def _housekeeping(parts: Parts, records: JobRecords) -> HousekeepingService:
     settings = parts.settings
-    return Housekeeping(
+    return HousekeepingService(
         settings.accounts,
         records=records,
         jobs=parts.jobs,
@@ -155,15 +155,15 @@ def _events(parts: Parts, accounts: Mapping[str, Account]) -> EventQueries:
         accounts,
         parts.taken_in,
         clock=parts.clock,
-        container=settings.resource_log_container if settings.takes_in else None,
+        container=settings.resource_log_container if settings.ingestion_enabled else None,
         retention=settings.event_retention,
     )
 
 
-def _ingestion(parts: Parts, polling: Polling) -> Ingestion:
+def _ingestion(parts: Parts, polling: PollingService) -> Ingestion:
     """Returns the ingestion; without configured storage it has no sweeps, and no blob library is loaded."""
     settings = parts.settings
-    if not settings.takes_in:
+    if not settings.ingestion_enabled:
         return Ingestion({}, budget=settings.tick_budget)
     from shared.stores.blobs.blobs import BlobContainer
 

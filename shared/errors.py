@@ -71,7 +71,7 @@ class BatchThrottledError(BatchError):
         self.retry_after = retry_after
 
 
-class NoTurnError(BatchError):
+class RateLimitedError(BatchError):
     """A long read would wait for its rate limit beyond its time; its next message continues it."""
 
 

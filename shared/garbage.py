@@ -29,7 +29,7 @@ from typing import Any
 _THRESHOLDS = (50_000, 4, 4)
 _OLDEST = 2  # generation
 _FULL_SECONDS = 120.0
-_MOST_HEAPS = (-8, 1)  # parameter and value of glibc's mallopt, M_ARENA_MAX
+_MAX_HEAPS = (-8, 1)  # parameter and value of glibc's mallopt, M_ARENA_MAX
 _LARGE_BLOCK = (-3, 256 * 1024)  # M_MMAP_THRESHOLD, bytes
 
 
@@ -80,7 +80,7 @@ def _keep_free_memory_together() -> None:
 
     set_parameter = getattr(ctypes.CDLL(None), "mallopt", None)
     if set_parameter:
-        for parameter, value in (_MOST_HEAPS, _LARGE_BLOCK):
+        for parameter, value in (_MAX_HEAPS, _LARGE_BLOCK):
             set_parameter(parameter, value)
 
 

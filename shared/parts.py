@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from azure.core.credentials_async import AsyncTokenCredential
 
 from shared.clock import Clock, SharedClock, SteppedClock
-from shared.services.blobs.taken_in import TakenIn
+from shared.services.blobs.ingestion_stores import IngestionStores
 from shared.settings import Settings
 from shared.stores.accounts.monitoring import MonitoringStore
 from shared.stores.accounts.operations import OperationStore
@@ -48,7 +48,7 @@ class Parts:
     pool_history: PoolHistoryStore
     nodes: NodeStore
     schedules: ScheduleStore
-    taken_in: TakenIn
+    taken_in: IngestionStores
     credential: AsyncTokenCredential | None
 
 
@@ -81,7 +81,7 @@ async def open_parts(settings: Settings) -> Parts:
         pool_history=PoolHistoryStore(tables),
         nodes=NodeStore(tables),
         schedules=ScheduleStore(tables),
-        taken_in=TakenIn.of(tables),
+        taken_in=IngestionStores.of(tables),
         credential=credential,
     )
 

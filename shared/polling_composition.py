@@ -2,7 +2,7 @@
 
 from shared.parts import Parts
 from shared.services.jobs.job_records import JobRecords
-from shared.services.polling.polling import Polling
+from shared.services.polling.polling import PollingService
 from shared.services.polling.queued_jobs import QueuedJobs
 from shared.services.polling.rounds import AccountRounds, RoundRules
 from shared.services.pools.pool_records import PoolRecords
@@ -15,14 +15,14 @@ from shared.stores.batch.batch_pools import BatchPools
 from shared.stores.batch.batch_schedules import BatchSchedules
 
 
-def polling_of(parts: Parts, records: JobRecords) -> Polling:
+def polling_of(parts: Parts, records: JobRecords) -> PollingService:
     """Returns the polling of all watched accounts."""
     settings, clock, rounds, monitoring = parts.settings, parts.clock, parts.rounds, parts.monitoring
     task_poll = TaskPoll(
         parts.cache, records, parts.plans, overlap=settings.overlap, full_read_age=settings.full_read_age
     )
     long_reads = LongReads(parts.cache, records, parts.plans, task_poll)
-    return Polling(
+    return PollingService(
         {source.account.id: _account_rounds(parts, records, task_poll, source) for source in parts.sources},
         queued={
             source.account.id: QueuedJobs(

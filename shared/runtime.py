@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from shared.services.accounts.registry import Registry
     from shared.services.events.event_queries import EventQueries
     from shared.services.explain.explanations import Explanations
-    from shared.services.housekeeping import Housekeeping
+    from shared.services.housekeeping import HousekeepingService
     from shared.services.ingestion import Ingestion
-    from shared.services.polling.polling import Polling
+    from shared.services.polling.polling import PollingService
     from shared.services.queries.histories import Histories
     from shared.services.queries.pool_histories import PoolHistories
     from shared.services.queries.pool_queries import PoolQueries
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 class Services:
     """The services that functions call; `table_writes` counts this process's completed writes to some or all tables."""
 
-    polling: "Polling"
+    polling: "PollingService"
     queries: "Queries"
     tasks: "TaskQueries"
     live_tasks: "LiveTasks"
@@ -50,7 +50,7 @@ class Services:
     pools: "PoolQueries"
     schedules: "ScheduleQueries"
     registry: "Registry"
-    housekeeping: "Housekeeping"
+    housekeeping: "HousekeepingService"
     ingestion: "Ingestion"
     events: "EventQueries"
     telemetry: "TelemetryQueries"

@@ -69,7 +69,7 @@ class Settings:
         return f"{self.table_prefix.lower()}-batchscope-jobs".lstrip("-")
 
     @property
-    def takes_in(self) -> bool:
+    def ingestion_enabled(self) -> bool:
         """True where storage that nodes and Batch write to is configured."""
         return bool(self.telemetry_string or self.telemetry_endpoint)
 

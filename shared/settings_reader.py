@@ -30,7 +30,7 @@ _NO_STRING = (
 
 
 @dataclass(frozen=True, slots=True)
-class StoragePlace:
+class StorageAddress:
     """A storage account by connection string or by the endpoint of one of its services; both None where unset."""
 
     connection_string: str | None
@@ -128,7 +128,7 @@ class SettingsReader:
             )
         return keys
 
-    def storage(self) -> StoragePlace:
+    def storage(self) -> StorageAddress:
         """Returns the host's storage account, with the app's tables and queues."""
         place = self._place(_STORAGE, "table", by_name=True)
         if not place.is_named:
@@ -137,11 +137,11 @@ class SettingsReader:
             )
         return place
 
-    def telemetry_storage(self) -> StoragePlace:
+    def telemetry_storage(self) -> StorageAddress:
         """Returns the storage account that nodes and Batch write to, if any."""
         return self._place(_TELEMETRY, "blob", by_name=False)
 
-    def _place(self, name: str, service: str, *, by_name: bool) -> StoragePlace:
+    def _place(self, name: str, service: str, *, by_name: bool) -> StorageAddress:
         """Returns a storage account. Identity wins: hosts add connection strings to apps with disabled shared keys."""
         string, endpoint = self.text(name), self.text(f"{name}__{service}ServiceUri")
         account = self.text(f"{name}__accountName") if by_name else ""
@@ -151,7 +151,7 @@ class SettingsReader:
         if not endpoint and string and not is_connection_string(string):
             self.problems.append(f"{name}: {_NO_STRING}")
         if not endpoint or not string:
-            return StoragePlace(None if endpoint else string or None, endpoint or None)
+            return StorageAddress(None if endpoint else string or None, endpoint or None)
         identity, other = account_of_address(endpoint), account_of_string(string)
         if identity != other:
             named = f"the account '{other}'" if other else "no account"
@@ -159,7 +159,7 @@ class SettingsReader:
                 f"{name}: its connection string names {named}, the identity settings beside it name '{identity}'."
                 f" The app uses '{identity}'; remove the setting {name}."
             )
-        return StoragePlace(None, endpoint)
+        return StorageAddress(None, endpoint)
 
     def container(self, name: str, default: str) -> str:
         text = self.text(name) or default

@@ -27,7 +27,7 @@ from shared.garbage import collect_rarely
 from shared.settings import read_settings
 
 _REPEATS = 3
-_MOST_MODELS = 100_000
+_MAX_MODELS = 100_000
 _AT_ONCE = 8
 _PATIENCE = 120  # seconds
 _TRIES = 5
@@ -119,7 +119,7 @@ class Scenarios:
 
     async def _models(self) -> tuple[float, float]:
         """Returns CPU and bytes of `list_tasks`, scaled up from the first hundred pages, as a million take minutes."""
-        most = min(self.stack.count, _MOST_MODELS)
+        most = min(self.stack.count, _MAX_MODELS)
         spent = await _spent(lambda: self.reader.models(most))
         self._check(self.reader.rows_read, most)
         scale = self.stack.count / most

@@ -15,7 +15,7 @@ from shared.clock import SharedClock
 from shared.domain.accounts.accounts import Account
 from shared.domain.telemetry.records.labels import PathPattern
 from shared.garbage import collect_rarely
-from shared.services.blobs.taken_in import TakenIn, telemetry_lane
+from shared.services.blobs.ingestion_stores import IngestionStores, telemetry_ingest_partition
 from shared.services.ingestion import telemetry_sweep
 from shared.stores.blobs.blob_entries import BlobEntryStore
 from shared.stores.blobs.blobs import BlobContainer
@@ -29,22 +29,25 @@ def blob_of(account: int) -> str:
     return f"accounts/a{account}/pools/p/nodes/n/vm_perf_metrics.0"
 
 
-async def _swept(storage: str, container: str, lanes: int) -> None:
+async def _swept(storage: str, container: str, ingest_partitions: int) -> None:
     """Sweeps a container. Raises ValueError if not everything was read."""
-    accounts = [Account(name, name, name, None, "http://127.0.0.1:1") for name in (f"a{lane}" for lane in range(lanes))]
+    accounts = [
+        Account(name, name, name, None, "http://127.0.0.1:1")
+        for name in (f"a{ingest_partition}" for ingest_partition in range(ingest_partitions))
+    ]
     async with AsyncExitStack() as stack:
         tables = Tables.connect(connection_string=storage, endpoint=None, credential=None, prefix=container)
         stack.push_async_callback(tables.close)
         await tables.create()
         blobs = BlobContainer.connect(container, connection_string=storage, endpoint=None, credential=None)
         stack.push_async_callback(blobs.close)
-        pattern, stores = PathPattern(_PATTERN), TakenIn.of(tables)
+        pattern, stores = PathPattern(_PATTERN), IngestionStores.of(tables)
         sweep = telemetry_sweep(blobs, accounts, stores, pattern=pattern, clock=SharedClock(), retention=_WEEK)
         await sweep.run(_LONG)
         for account in accounts:
-            lane = await BlobEntryStore(tables).load_sweep(telemetry_lane(account.key))
-            if lane is None or lane.behind_blobs or lane.problems:
-                raise ValueError(f"not all was read: {lane}")
+            ingest_partition = await BlobEntryStore(tables).load_sweep(telemetry_ingest_partition(account.key))
+            if ingest_partition is None or ingest_partition.behind_blobs or ingest_partition.problems:
+                raise ValueError(f"not all was read: {ingest_partition}")
 
 
 def _peak() -> float:
@@ -53,10 +56,10 @@ def _peak() -> float:
     return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) / 1024
 
 
-async def _measured(storage: str, warm: str, container: str, lanes: int) -> float:
-    await _swept(storage, warm, lanes)
+async def _measured(storage: str, warm: str, container: str, ingest_partitions: int) -> float:
+    await _swept(storage, warm, ingest_partitions)
     before = _peak()
-    await _swept(storage, container, lanes)
+    await _swept(storage, container, ingest_partitions)
     return _peak() - before
 
 

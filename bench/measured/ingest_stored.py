@@ -26,7 +26,7 @@ from shared.domain.accounts.accounts import Account
 from shared.domain.telemetry.records.labels import PathPattern
 from shared.garbage import collect_rarely
 from shared.services.blobs.blob_sweep import BlobSweep
-from shared.services.blobs.taken_in import TakenIn, telemetry_lane
+from shared.services.blobs.ingestion_stores import IngestionStores, telemetry_ingest_partition
 from shared.services.ingestion import telemetry_sweep
 from shared.stores.blobs.blob_entries import BlobEntryStore
 from shared.stores.blobs.blobs import BlobContainer
@@ -71,7 +71,7 @@ class App:
         await tables.create()
         container = BlobContainer.connect(name, connection_string=storage, endpoint=None, credential=None)
         stack.push_async_callback(container.close)
-        stores = TakenIn.of(tables)
+        stores = IngestionStores.of(tables)
         sweep = telemetry_sweep(
             container, [_ACCOUNT], stores, pattern=PathPattern(_PATTERN), clock=SharedClock(), retention=_WEEK
         )
@@ -139,9 +139,14 @@ async def _live(storage: str, nodes: int) -> dict[str, float]:
 
 async def _check(app: App, blobs: int) -> None:
     """Raises ValueError if not everything was read."""
-    lane = await BlobEntryStore(app.tables).load_sweep(telemetry_lane(_ACCOUNT.key))
-    if lane is None or lane.blobs != blobs or lane.behind_blobs or lane.problems:
-        raise ValueError(f"not all was read: {lane}")
+    ingest_partition = await BlobEntryStore(app.tables).load_sweep(telemetry_ingest_partition(_ACCOUNT.key))
+    if (
+        ingest_partition is None
+        or ingest_partition.blobs != blobs
+        or ingest_partition.behind_blobs
+        or ingest_partition.problems
+    ):
+        raise ValueError(f"not all was read: {ingest_partition}")
 
 
 def _now_less(span: timedelta) -> int:

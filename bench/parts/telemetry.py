@@ -10,7 +10,7 @@ import zstandard
 BEGIN = 1_713_204_200_000  # milliseconds
 _INTERVAL = 5_000
 _CPUS, _DISKS, _PORTS = 8, 3, 2
-_MOST, _SECONDS = 1000, 120  # maximum records and seconds per flush
+_MAX, _SECONDS = 1000, 120  # maximum records and seconds per flush
 _AGGREGATED, _SLOW = 3, 12  # intervals
 _PARTS = ("count", "max", "mean", "min", "s2", "stdev")
 type Fields = Mapping[str, float | str]
@@ -134,7 +134,7 @@ def _flushes(made: Iterator[Record]) -> Iterator[list[Record]]:
     """Yields batches of two minutes or a thousand records."""
     batch: list[Record] = []
     for record in made:
-        if batch and (len(batch) == _MOST or record[3] - batch[0][3] >= _SECONDS * 1000):
+        if batch and (len(batch) == _MAX or record[3] - batch[0][3] >= _SECONDS * 1000):
             yield batch
             batch = []
         batch.append(record)

@@ -9,7 +9,7 @@ from functions.api.endpoints import ENDPOINTS, Endpoint
 from functions.http.handling import Routes, respond, send_nowhere
 from functions.http.rate_limit import RateLimit
 from functions.http.recent_answers import RecentAnswers
-from functions.http.rendering import Rendered
+from functions.http.rendering import EncodedResponse
 from functions.http.route import Route
 from shared.runtime import Runtime
 from shared.settings import Settings
@@ -24,7 +24,7 @@ class Handlers:
         self._runtime = runtime
         self._routes = Routes(runtime.settings)
         self._writes = RateLimit(_WRITES_A_MINUTE)
-        self._recent = RecentAnswers[Rendered]()
+        self._recent = RecentAnswers[EncodedResponse]()
 
     async def respond(
         self, endpoint: Endpoint, request: func.HttpRequest, send: Callable[[str], None] = send_nowhere

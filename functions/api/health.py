@@ -15,9 +15,9 @@ from typing import Literal
 from msgspec.structs import replace
 
 from functions.http.answers import Answer
-from functions.http.handling import Call, Query, Reply, Routes
+from functions.http.handling import Query, RouteRequest, RouteResponse, Routes
 from functions.http.identity import HIDDEN
-from shared.domain.blobs.sweeps import IngestionReport, LaneSweep
+from shared.domain.blobs.sweeps import IngestionReport, PartitionSweep
 from shared.domain.polling.pool_rounds import PoolRound
 from shared.domain.polling.schedule_rounds import ScheduleRound
 from shared.domain.reports.reports import AccountReport
@@ -44,7 +44,7 @@ def add_health(routes: Routes) -> None:
     kept = _Kept()
 
     @routes.route("GET", "health", returns=HealthAnswer, statuses=(200, 503), anonymous=True)
-    async def get_health(call: Call[Query, None]) -> Reply:
+    async def get_health(call: RouteRequest[Query, None]) -> RouteResponse:
         """Reports liveness, the age of the last good poll, and problems."""
         return _reply(call, await kept.health(call))
 
@@ -57,7 +57,7 @@ class _Stored:
     pools: Mapping[str, PoolRound | None]
     schedules: Mapping[str, ScheduleRound | None]
     ingestion: list[IngestionReport]
-    unread: LaneSweep | None
+    unread: PartitionSweep | None
     now: datetime
 
     def health(self) -> HealthAnswer:
@@ -79,7 +79,7 @@ class _Kept:
         self._turn = asyncio.Lock()
         self._last: tuple[float, _Stored | HealthAnswer] | None = None
 
-    async def health(self, call: Call[Query, None]) -> _Stored | HealthAnswer:
+    async def health(self, call: RouteRequest[Query, None]) -> _Stored | HealthAnswer:
         async with self._turn:
             time = asyncio.get_running_loop().time
             # With a simulated clock, real seconds don't measure the age of the result.
@@ -89,7 +89,7 @@ class _Kept:
             return self._last[1]
 
 
-async def _asked(call: Call[Query, None]) -> _Stored | HealthAnswer:
+async def _asked(call: RouteRequest[Query, None]) -> _Stored | HealthAnswer:
     """Reads the current state from storage; returns an `unhealthy` answer if settings or storage fail."""
     settings = call.runtime.settings
     if settings.problems:
@@ -132,7 +132,7 @@ def health_of(
     *,
     schedules: Mapping[str, ScheduleRound | None] = MappingProxyType({}),
     ingestion: Sequence[IngestionReport] = (),
-    unread: LaneSweep | None = None,
+    unread: PartitionSweep | None = None,
 ) -> HealthAnswer:
     """Returns the health over all accounts, their last rounds over pools and schedules, and their ingestion.
 
@@ -170,12 +170,12 @@ def _problem(report: AccountReport, now: datetime) -> str | None:
     return None
 
 
-def _reply(call: Call[Query, None], found: _Stored | HealthAnswer) -> Reply:
+def _reply(call: RouteRequest[Query, None], found: _Stored | HealthAnswer) -> RouteResponse:
     shown = _shown(call, found)
-    return Reply(shown, status=503 if shown.status == "unhealthy" else 200)
+    return RouteResponse(shown, status=503 if shown.status == "unhealthy" else 200)
 
 
-def _shown(call: Call[Query, None], found: _Stored | HealthAnswer) -> HealthAnswer:
+def _shown(call: RouteRequest[Query, None], found: _Stored | HealthAnswer) -> HealthAnswer:
     """Returns the part that the caller may see: no problems if unidentified, readable accounts only if restricted."""
     is_restricted = call.caller is not None and not call.caller.reads_all
     if is_restricted:

@@ -11,7 +11,7 @@ from functions.api.handlers import all_routes
 from functions.api.jobs.job_models import VERDICT, JudgedPage, VerdictAnswer
 from functions.http.answers import ErrorAnswer
 from functions.http.csv_table import MEDIA
-from functions.http.handling import COUNT, UNREADABLE, Call, Page, Query, Reply, Routes
+from functions.http.handling import COUNT, UNREADABLE, Page, Query, RouteRequest, RouteResponse, Routes
 from functions.http.rendering import AS_OF
 from functions.http.route import Route
 from shared.version import VERSION
@@ -36,14 +36,16 @@ _RELEASED_REFERENCES = {
 
 def add_openapi(routes: Routes) -> None:
     @routes.route("GET", "openapi.json", returns=dict)
-    async def get_openapi(_call: Call[Query, None]) -> dict[str, Any]:
+    async def get_openapi(_call: RouteRequest[Query, None]) -> dict[str, Any]:
         """Returns this OpenAPI document."""
         return document(all_routes(routes.settings))
 
     @routes.route("GET", "docs", returns=str, media="text/html; charset=utf-8")
-    async def get_docs(_call: Call[Query, None]) -> Reply:
+    async def get_docs(_call: RouteRequest[Query, None]) -> RouteResponse:
         """Returns the API reference as one page."""
-        return Reply(page_of(document(all_routes(routes.settings))), headers={"Content-Security-Policy": PAGE_POLICY})
+        return RouteResponse(
+            page_of(document(all_routes(routes.settings))), headers={"Content-Security-Policy": PAGE_POLICY}
+        )
 
 
 def document(routes: list[Route]) -> dict[str, Any]:

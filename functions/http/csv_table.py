@@ -11,7 +11,7 @@ from typing import Any, get_args
 import msgspec
 
 from functions.http.answers import Answer
-from functions.http.handling import Page, Reply
+from functions.http.handling import Page, RouteResponse
 from functions.http.rendering import AS_OF, LOOKED, LOOKS, etag_of
 
 MEDIA = "text/csv; charset=utf-8"
@@ -43,15 +43,15 @@ class CsvTable:
             if not self._is_lasting:
                 self._contents.writerow([cells[place] for place in self._lasting])
 
-    def reply(self, page: Page[Any]) -> Reply:
+    def reply(self, page: Page[Any]) -> RouteResponse:
         """Returns the table so far; the page's other fields become headers, such as `Link` for the next page."""
         headers = page.table_headers()
         told = "\n".join(text for name, text in headers.items() if name != AS_OF)
         content = etag_of(self._content.getvalue().encode()).encode() + LOOKS.sub(b"", told.encode())
-        return Reply(self._text.getvalue(), media=MEDIA, headers=headers, content=content)
+        return RouteResponse(self._text.getvalue(), media=MEDIA, headers=headers, content=content)
 
 
-def csv_reply(page: Page[Any], kind: type[Answer]) -> Reply:
+def csv_reply(page: Page[Any], kind: type[Answer]) -> RouteResponse:
     """Returns a page of entries of one type as a CSV table."""
     table = CsvTable(kind)
     table.add(page.value)

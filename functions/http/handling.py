@@ -1,8 +1,8 @@
 """HTTP for every API route: reads parameters, renders values as JSON, maps errors to statuses, adds ETags and paging.
 
 The `route` decorator records each handler with its declaration, from which OpenAPI is generated. Handlers are
-coroutines that take one `Call`. They return a msgspec struct or text of the route's media type, or raise an error of
-`shared.errors`.
+coroutines that take one `RouteRequest`. They return a msgspec struct or text of the route's media type, or raise an
+error of `shared.errors`.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from functions.http.identity import Caller, identified, identify, require_settin
 from functions.http.parameters import read_body, read_query
 from functions.http.rate_limit import RateLimit
 from functions.http.recent_answers import RecentAnswers
-from functions.http.rendering import Rendered, rendered, response_of
+from functions.http.rendering import EncodedResponse, rendered, response_of
 from functions.http.route import Route
 from shared.domain.accounts.account_roles import Role
 from shared.errors import BatchscopeError
@@ -29,7 +29,7 @@ from shared.log import logger
 from shared.runtime import Runtime, Services
 from shared.services.accounts.registry import found
 from shared.settings import Settings
-from shared.stores.tables.patience import waiting_for_storage
+from shared.stores.tables.storage_timeout import waiting_for_storage
 
 _LOG = logger(__name__)
 COUNT = "Batchscope-Count"
@@ -63,7 +63,7 @@ class Page[T](Answer, omit_defaults=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class RouteResponse:
     """An answer with its own status, headers or media type.
 
     `content` is the input of the weak ETag on routes with `looks`; None means the body without matches of `looks`.
@@ -77,7 +77,7 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
-class Call[Q, B]:
+class RouteRequest[Q, B]:
     """One request: `path` parameters, checked `query` and `body`, the services, and `send` for the route's queue.
 
     `caller` is None for an unidentified caller, which only a route without a role accepts.
@@ -114,7 +114,7 @@ class Call[Q, B]:
         return str(urlunsplit((scheme, host, path, query, "")))
 
 
-type Handler = Callable[[Call[Any, Any]], Awaitable[Any]]
+type Handler = Callable[[RouteRequest[Any, Any]], Awaitable[Any]]
 
 
 class Routes:
@@ -138,7 +138,7 @@ class Routes:
         media: str = "application/json",
         queue: str | None = None,
         repeats: bool = False,
-        made_of: Collection[str] | None = None,
+        depends_on_tables: Collection[str] | None = None,
         looks: re.Pattern[bytes] | None = None,
     ) -> Callable[[Handler], Handler]:
         """Registers a handler at `/api/{path}`; the first line of its docstring becomes the OpenAPI summary.
@@ -167,7 +167,7 @@ class Routes:
                 media=media,
                 queue=queue,
                 repeats=repeats,
-                made_of=made_of,
+                depends_on_tables=depends_on_tables,
                 looks=looks,
             )
             self.handlers[route.name] = route, handler
@@ -187,7 +187,7 @@ async def respond(
     request: func.HttpRequest,
     *,
     limit: RateLimit,
-    recent: RecentAnswers[Rendered],
+    recent: RecentAnswers[EncodedResponse],
     send: Callable[[str], None] = send_nowhere,
 ) -> func.HttpResponse:
     """Runs a handler and returns its result or error as a response; bounds each wait for storage."""
@@ -202,7 +202,7 @@ async def _responded(
     request: func.HttpRequest,
     *,
     limit: RateLimit,
-    recent: RecentAnswers[Rendered],
+    recent: RecentAnswers[EncodedResponse],
     send: Callable[[str], None],
 ) -> func.HttpResponse:
     try:
@@ -211,13 +211,13 @@ async def _responded(
             limit.take(asyncio.get_running_loop().time())
         query = read_query(request, route.query)
         body = read_body(request, route.body) if route.body else None
-        call = Call(runtime, request, caller, dict(request.route_params), query, body, send)
+        call = RouteRequest(runtime, request, caller, dict(request.route_params), query, body, send)
 
-        async def made() -> Rendered:
+        async def made() -> EncodedResponse:
             return _rendered(route, await handler(call))
 
         if route.repeats and runtime.settings.clock_url is None:  # not with simulated time, which runs faster
-            version = (await call.services()).table_writes(route.made_of)
+            version = (await call.services()).table_writes(route.depends_on_tables)
             return await response_of(request, await recent.get((request.url, call.readable), version, made))
         return await response_of(request, await made())
     except BatchscopeError as error:
@@ -247,8 +247,8 @@ def _let_in(settings: Settings, route: Route, request: func.HttpRequest) -> Call
     return caller
 
 
-def _rendered(route: Route, answer: Any) -> Rendered:
-    reply = answer if isinstance(answer, Reply) else Reply(answer)
+def _rendered(route: Route, answer: Any) -> EncodedResponse:
+    reply = answer if isinstance(answer, RouteResponse) else RouteResponse(answer)
     media = reply.media or (route.media if isinstance(reply.value, str) else "application/json")
     status = reply.status or route.statuses[0]
     return rendered(

@@ -20,7 +20,7 @@ type Position = tuple[bool, Any, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Cut[T]:
+class ListSection[T]:
     """A page: `count` is the number of matches on all pages, `continuation` leads to the next (None on the last)."""
 
     shown: list[T]
@@ -28,11 +28,11 @@ class Cut[T]:
     continuation: str | None
 
 
-def page_by_key[T](found: Sequence[T], key: Callable[[T], str], *, after: str, size: int) -> Cut[T]:
+def page_by_key[T](found: Sequence[T], key: Callable[[T], str], *, after: str, size: int) -> ListSection[T]:
     """Returns the page of entries whose keys follow `after`, in key order."""
     rest = [one for one in found if key(one) > after]
     shown = rest[:size]
-    return Cut(shown, len(found), key(shown[-1]) if len(rest) > len(shown) else None)
+    return ListSection(shown, len(found), key(shown[-1]) if len(rest) > len(shown) else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Order[T]:
     value: Callable[[T], Value]
     key: Callable[[T], str]
 
-    def page(self, found: Sequence[T], *, continuation: str, size: int) -> Cut[T]:
+    def page(self, found: Sequence[T], *, continuation: str, size: int) -> ListSection[T]:
         """Returns a page of entries, which must be given in key order. Raises BadRequestError."""
         after = position_of(self.name, continuation, self.kind)
         ordered = sorted(found, key=self._known, reverse=self._descends)
@@ -55,7 +55,7 @@ class Order[T]:
         rest = [one for one in ordered if after is None or self._is_after(self._position(one), after)]
         shown = rest[:size]
         more = continuation_of(self.name, self._position(shown[-1])) if len(rest) > len(shown) else None
-        return Cut(shown, len(found), more)
+        return ListSection(shown, len(found), more)
 
     @property
     def _descends(self) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 _SECONDS = 1.0
-_MOST = 32
+_MAX = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class RecentAnswers[T]:
         return await asyncio.shield(made.answer)  # a cancelled waiter doesn't cancel the task for the others
 
     def _keep(self, question: Hashable, made: _Made[T]) -> None:
-        while len(self._made) >= _MOST:
+        while len(self._made) >= _MAX:
             del self._made[next(iter(self._made))]
         self._made[question] = made
         loop = asyncio.get_running_loop()

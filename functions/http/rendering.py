@@ -42,7 +42,7 @@ type Encoders = Mapping[str, Callable[[], bytes]]
 
 
 @dataclass(frozen=True, slots=True)
-class Rendered:
+class EncodedResponse:
     """An answer as bytes; `headers` are its own, including the ETag.
 
     `encoders` produce it in other codings, best first; `made` caches their results.
@@ -73,7 +73,7 @@ def rendered(
     media: str,
     looks: re.Pattern[bytes] | None = None,
     content: bytes | None = None,
-) -> Rendered:
+) -> EncodedResponse:
     """Returns the answer to a request of this method: text unchanged, other values as JSON.
 
     Matches of `looks` are excluded from the ETag, which is weak then; their oldest time `at` becomes a header. If
@@ -82,7 +82,7 @@ def rendered(
     body = value.encode() if isinstance(value, str) else msgspec.json.encode(value)
     own = {"Cache-Control": "no-cache", **headers}
     if method != "GET" or status != HTTPStatus.OK:
-        return Rendered(body, status, own, media.removesuffix(_CHARSET))
+        return EncodedResponse(body, status, own, media.removesuffix(_CHARSET))
     if looks and content is not None:
         own["ETag"] = etag_of(content, weak=True)
     else:
@@ -95,7 +95,7 @@ def rendered(
     ):
         own[AS_OF] = min(times).decode()
     encoders = {coding: partial(encoded, body, coding) for coding in CODINGS}
-    return Rendered(body, status, own, media.removesuffix(_CHARSET), encoders)
+    return EncodedResponse(body, status, own, media.removesuffix(_CHARSET), encoders)
 
 
 def etag_of(body: bytes, *, weak: bool = False) -> str:
@@ -103,7 +103,7 @@ def etag_of(body: bytes, *, weak: bool = False) -> str:
     return f'{"W/" if weak else ""}"{blake2b(body, digest_size=12).hexdigest()}"'
 
 
-async def response_of(request: func.HttpRequest, answer: Rendered) -> func.HttpResponse:
+async def response_of(request: func.HttpRequest, answer: EncodedResponse) -> func.HttpResponse:
     """Returns the response to a request, without a body (304) if the client has this answer.
 
     An answer with an ETag is encoded as the client prefers, or refused (406) if it accepts no available coding.
@@ -133,7 +133,7 @@ def _is_known(request: func.HttpRequest, etag: str) -> bool:
     return given.strip() == "*" or not set(_TAG.findall(etag)).isdisjoint(_TAG.findall(given))
 
 
-def _not_acceptable(request: func.HttpRequest, answer: Rendered) -> func.HttpResponse:
+def _not_acceptable(request: func.HttpRequest, answer: EncodedResponse) -> func.HttpResponse:
     codings = ", ".join([*answer.encoders, IDENTITY])
     message = f"Accept-Encoding takes none of the codings that there are here: {codings}."
     response = failure(request, 406, ErrorDetail(code="NotAcceptable", message=message, target="Accept-Encoding"))

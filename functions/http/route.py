@@ -14,9 +14,9 @@ class Route:
 
     `statuses` are those of success, the usual one first. `refusals` are error statuses specific to this route. `role`
     is required of callers, None for a public route. `media` is the content type of answers other than JSON. `queue` is
-    the target of `send`. With `repeats`, an answer may be reused for a second, until one of the tables in `made_of`
-    (None: any) is written. Matches of `looks` in an answer are times and costs of polls and ages, which its ETag
-    excludes.
+    the target of `send`. With `repeats`, an answer may be reused for a second, until one of the tables in
+    `depends_on_tables` (None: any) is written. Matches of `looks` in an answer are times and costs of polls and ages,
+    which its ETag excludes.
     """
 
     name: str
@@ -32,5 +32,5 @@ class Route:
     media: str
     queue: str | None
     repeats: bool
-    made_of: Collection[str] | None
+    depends_on_tables: Collection[str] | None
     looks: re.Pattern[bytes] | None

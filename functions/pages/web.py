@@ -16,7 +16,7 @@ import azure.functions as func
 
 from functions.api.endpoints import ENDPOINTS
 from functions.http.answers import ErrorDetail, failure, security_headers
-from functions.http.rendering import Rendered, etag_of, response_of
+from functions.http.rendering import EncodedResponse, etag_of, response_of
 
 _DIST = Path(__file__).resolve().parents[2] / "web" / "dist"
 _POLICY = (
@@ -68,13 +68,13 @@ async def serve(request: func.HttpRequest, path: str) -> func.HttpResponse:
     return await response_of(request, found if is_there else _not_found(found))
 
 
-def _not_found(page: Rendered) -> Rendered:
+def _not_found(page: EncodedResponse) -> EncodedResponse:
     """Returns the page as an uncacheable 404 for an unknown address."""
     kept = {name: text for name, text in page.headers.items() if name != "ETag"}
     return replace(page, status=404, headers={**kept, "Cache-Control": "no-store"})
 
 
-def _file(name: str) -> Rendered:
+def _file(name: str) -> EncodedResponse:
     """Returns a file of the build with its precompressed variants."""
     files = _listing()
     body = files[name].read_bytes()
@@ -84,7 +84,7 @@ def _file(name: str) -> Rendered:
         "ETag": etag_of(body),
     }
     made = {coding: files[name + suffix].read_bytes for coding, suffix in _CODINGS.items() if name + suffix in files}
-    return Rendered(body, 200, headers, mimetypes.guess_type(name)[0] or "application/octet-stream", made)
+    return EncodedResponse(body, 200, headers, mimetypes.guess_type(name)[0] or "application/octet-stream", made)
 
 
 @lru_cache(maxsize=1)

@@ -55,7 +55,7 @@ _KILLS_A_READ = (3, 7)
 _IDLE = 3.0  # seconds without a request before another message is sent
 _LULL = 0.3  # seconds without a request before the proof checks whether the read is over
 _PATIENCE = 600.0  # seconds
-_LONGEST_PAUSE = 1.0  # seconds from the chosen amount received to the kill, so that it also hits storing
+_MAX_PAUSE = 1.0  # seconds from the chosen amount received to the kill, so that it also hits storing
 _ORDERS: tuple[dict[str, Any], ...] = (
     {"idCollation": "ordinal", "emptyPageEvery": 0},
     {"idCollation": "linguistic", "emptyPageEvery": 7},
@@ -123,7 +123,7 @@ class FirstRead:
             await asyncio.sleep(0.05)
             if self._watch.asked and self._watch.served >= kill_after:
                 kill_after = float("inf")
-                kill_at = time.monotonic() + self._rig.chance.uniform(0.0, _LONGEST_PAUSE)
+                kill_at = time.monotonic() + self._rig.chance.uniform(0.0, _MAX_PAUSE)
             if self._watch.asked > asked:
                 asked, since, lull = self._watch.asked, time.monotonic(), _LULL
             elif time.monotonic() - since > lull:

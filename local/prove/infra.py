@@ -24,7 +24,7 @@ from tests.infra.breakages.planting import Breakage, copy_parts
 from tests.infra.rules.rules import faults, first_fault
 
 MEASURED_PATHS = ("infra", "tests/infra")
-LEAST_SHARE = 0.9
+MIN_SHARE = 0.9
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -73,7 +73,7 @@ def _chosen(root: Path, checker: Checker | None, *, write: bool) -> int:
         ]
         head = f"`dev.py prove infra` on {began:%Y-%m-%d}, {code_version(HERE.root)}:"
         write_section("infra", f"{head}\n\n{markdown(('measure', 'value'), figures)}")
-    return 0 if by_any >= LEAST_SHARE * len(BREAKAGES) else 1
+    return 0 if by_any >= MIN_SHARE * len(BREAKAGES) else 1
 
 
 def _every_line(root: Path) -> int:
@@ -86,7 +86,7 @@ def _every_line(root: Path) -> int:
         if found is None:
             print(f"MISSED   {mutation.name}", flush=True)
     print(f"{noticed} of {count} changes are noticed by the rules.")
-    return 0 if noticed >= LEAST_SHARE * count else 1
+    return 0 if noticed >= MIN_SHARE * count else 1
 
 
 def _all_mutations(root: Path) -> Iterator[Breakage]:

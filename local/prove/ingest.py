@@ -39,7 +39,7 @@ from local.prove.pages.proofs_page import write_section
 
 MEASURED_PATHS = ("functions", "shared")
 _HOURS = 3.0  # that agents' clocks advance per minute, so that they write hours
-_MOST_MINUTES = 25.0  # so that one answer of the API holds all minutes of a node
+_MAX_MINUTES = 25.0  # so that one answer of the API holds all minutes of a node
 _LOGGED = timedelta(hours=5)
 _PATIENCE = 240.0  # seconds for reading everything
 _SETTLED = 12.0  # seconds of restarted hosts, in which nothing may be ingested twice
@@ -176,8 +176,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _minutes(words: str) -> float:
-    if not 0 < float(words) <= _MOST_MINUTES:
-        raise argparse.ArgumentTypeError(f"'{words}' is not above 0 and at most {_MOST_MINUTES:g}")
+    if not 0 < float(words) <= _MAX_MINUTES:
+        raise argparse.ArgumentTypeError(f"'{words}' is not above 0 and at most {_MAX_MINUTES:g}")
     return float(words)
 
 

@@ -19,7 +19,7 @@ from shared.domain.history.grains import MINUTES, QUARTERS, HistoryRetention
 from shared.domain.jobs.jobs import Job
 from shared.errors import CacheConflictError, StorageError, UnreadableError
 from shared.log import logger
-from shared.services.blobs.taken_in import TakenIn
+from shared.services.blobs.ingestion_stores import IngestionStores
 from shared.services.jobs.job_records import JobRecords
 from shared.services.pools.stray_nodes import StrayNodes
 from shared.services.telemetry.hour_rollups import HourRollups
@@ -30,7 +30,7 @@ from shared.stores.jobs.read_plans import ReadPlanStore
 from shared.stores.jobs.task_cache import TaskCache
 from shared.stores.pools.pool_history import PoolHistoryStore
 from shared.stores.schedules import ScheduleStore
-from shared.stores.tables.unreadable import Unreadable
+from shared.stores.tables.unreadable import UndecodedRow
 
 _LOG = logger(__name__)
 _ROLLING = timedelta(minutes=5)  # of the ten that a function call may take
@@ -52,7 +52,7 @@ class Retention:
     telemetry_hours: timedelta
 
 
-class Housekeeping:
+class HousekeepingService:
     def __init__(
         self,
         accounts: Sequence[Account],
@@ -65,7 +65,7 @@ class Housekeeping:
         operations: OperationStore,
         schedules: ScheduleStore,
         stray_nodes: StrayNodes,
-        taken_in: TakenIn,
+        taken_in: IngestionStores,
         clock: Clock,
         retention: Retention,
     ) -> None:
@@ -150,7 +150,7 @@ class Housekeeping:
         if kept != job:
             await self._records.save(account.key, kept)
 
-    async def _clean_unreadable(self, account: Account, key: str, row: Unreadable, now: datetime) -> None:
+    async def _clean_unreadable(self, account: Account, key: str, row: UndecodedRow, now: datetime) -> None:
         """Deletes a job whose row was unreadable for the retention of deleted jobs, as Batch doesn't list it any more.
 
         If Batch listed it, a poll would have replaced the row; generations of a replacement from now on aren't deleted.

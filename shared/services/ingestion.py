@@ -15,7 +15,7 @@ from shared.errors import BatchscopeError
 from shared.log import logger
 from shared.services.blobs.blob_reader import BlobReader
 from shared.services.blobs.blob_sweep import BlobSweep
-from shared.services.blobs.taken_in import UNREAD_TELEMETRY, TakenIn
+from shared.services.blobs.ingestion_stores import UNREAD_TELEMETRY, IngestionStores
 from shared.services.events.event_intake import EventIntake
 from shared.services.telemetry.telemetry_intake import TelemetryIntake
 
@@ -29,7 +29,7 @@ _ANNOUNCED = timedelta(seconds=60)
 def event_sweep(
     container: "BlobContainer",
     accounts: Collection[Account],
-    stores: TakenIn,
+    stores: IngestionStores,
     *,
     hint: Callable[[str, Collection[str]], None],
     clock: Clock,
@@ -46,7 +46,7 @@ def event_sweep(
 def telemetry_sweep(
     container: "BlobContainer",
     accounts: Collection[Account],
-    stores: TakenIn,
+    stores: IngestionStores,
     *,
     pattern: PathPattern,
     clock: Clock,

@@ -2,7 +2,7 @@
 
 Every step writes the row `!` with the totals, so two hosts that read two blobs of one account conflict there. The rows
 `c<minute>~…` hold the packed events of a minute each, the latest minute first. `o<incarnation>` is a blob's checkpoint
-(shared/stores/blobs/places.py).
+(shared/stores/blobs/checkpoints.py).
 """
 
 from collections.abc import AsyncIterator, Sequence
@@ -13,8 +13,8 @@ from shared.domain.blobs.blobs import name_key
 from shared.domain.blobs.sweeps import Totals
 from shared.domain.events.batch_events import BatchEvent, minute_of
 from shared.domain.events.event_chunks import by_minute, chunks_of, events_of
-from shared.domain.events.event_marks import Stretch, Wanted, may_have
-from shared.stores.blobs.places import PlaceKey
+from shared.domain.events.event_marks import MinuteRange, Wanted, may_have
+from shared.stores.blobs.checkpoints import CheckpointKey
 from shared.stores.tables.pages import items_of
 from shared.stores.tables.tables import (
     Row,
@@ -70,9 +70,9 @@ class EventStore:
         if found:
             yield minute, found
 
-    async def stretches(self, account_key: str, first: int, last: int, marks: Wanted) -> AsyncIterator[Stretch]:
+    async def stretches(self, account_key: str, first: int, last: int, marks: Wanted) -> AsyncIterator[MinuteRange]:
         """Yields all minutes with rows, the latest first, joined by whether they may have events with these marks."""
-        before: Stretch | None = None
+        before: MinuteRange | None = None
         async for minute in self._marked(account_key, first, last, marks):
             joined = before.joined(minute) if before else minute
             if before and not joined:
@@ -94,17 +94,17 @@ class EventStore:
             rows = await load_range(self._table, account_key, first, first + _AFTER)
             await delete_rows(self._table, account_key, rows)
 
-    async def _marked(self, account_key: str, first: int, last: int, marks: Wanted) -> AsyncIterator[Stretch]:
+    async def _marked(self, account_key: str, first: int, last: int, marks: Wanted) -> AsyncIterator[MinuteRange]:
         """Yields each minute as a stretch of its own."""
-        before: Stretch | None = None
+        before: MinuteRange | None = None
         async for row in self._rows(account_key, first, last, ["RowKey", "marks"], _MARKS_AT_ONCE):
             minute, is_wanted = _minute(row), may_have(row.get("marks"), marks)
             if before and before.first == minute:
-                before = Stretch(minute, minute, before.rows + 1, before.is_wanted or is_wanted)
+                before = MinuteRange(minute, minute, before.rows + 1, before.is_wanted or is_wanted)
                 continue
             if before:
                 yield before
-            before = Stretch(minute, minute, 1, is_wanted)
+            before = MinuteRange(minute, minute, 1, is_wanted)
         if before:
             yield before
 
@@ -127,8 +127,8 @@ class EventStore:
                 yield with_etag(row)
 
 
-def place_key(account_key: str, incarnation: str) -> PlaceKey:
-    return PlaceKey(TABLE, account_key, f"o{incarnation}")
+def place_key(account_key: str, incarnation: str) -> CheckpointKey:
+    return CheckpointKey(TABLE, account_key, f"o{incarnation}")
 
 
 def head_row(account_key: str, before: Head, totals: Totals) -> Operation:

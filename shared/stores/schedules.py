@@ -13,11 +13,11 @@ from shared.domain.core.keys import key_of
 from shared.domain.polling.schedule_rounds import ScheduleRound
 from shared.domain.schedules.schedules import Schedule
 from shared.errors import CacheConflictError
-from shared.stores.accounts.look_rounds import LookRounds
+from shared.stores.accounts.resource_rounds import ResourceRoundStore
 from shared.stores.tables.schemas import schema_of
 from shared.stores.tables.tables import Row, Tables, delete_row, json_columns, json_of, load_row, load_rows
 from shared.stores.tables.unit_writes import write_units, written
-from shared.stores.tables.unreadable import Unreadable, read, told_apart
+from shared.stores.tables.unreadable import UndecodedRow, decoded_rows, read
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +26,13 @@ class KnownSchedules:
 
     last: ScheduleRound | None
     schedules: Mapping[str, Schedule]
-    unreadable: Mapping[str, Unreadable] = field(default_factory=dict)
+    unreadable: Mapping[str, UndecodedRow] = field(default_factory=dict)
 
 
 class ScheduleStore:
     def __init__(self, tables: Tables) -> None:
         self._schedules = tables["jobschedules"]
-        self._rounds = LookRounds(tables, "schedules", ScheduleRound, what="job schedules")
+        self._rounds = ResourceRoundStore(tables, "schedules", ScheduleRound, what="job schedules")
         self._known: dict[str, KnownSchedules] = {}
 
     async def load_known(self, account_key: str) -> KnownSchedules:
@@ -47,7 +47,7 @@ class ScheduleStore:
         return await self._load_all(account_key, await self.load_round(account_key))
 
     async def _load_all(self, account_key: str, last: ScheduleRound | None) -> KnownSchedules:
-        found, unreadable = told_apart(await load_rows(self._schedules, account_key), _schedule)
+        found, unreadable = decoded_rows(await load_rows(self._schedules, account_key), _schedule)
         return KnownSchedules(last, found, unreadable)
 
     async def load(self, account_key: str, schedule_id: str) -> tuple[ScheduleRound | None, Schedule | None]:

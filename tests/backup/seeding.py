@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from itertools import batched
 
-from shared.domain.blobs.blobs import Place
+from shared.domain.blobs.blobs import Checkpoint
 from shared.domain.blobs.sweeps import Totals
 from shared.domain.core.keys import key_of
 from shared.domain.core.stamps import to_milliseconds
@@ -13,7 +13,7 @@ from shared.domain.events.batch_events import BatchEvent
 from shared.domain.history.grains import MINUTES, QUARTERS, Grain
 from shared.domain.history.samples import Columns, Sample
 from shared.domain.tasks.tasks import TaskCounts
-from shared.stores.blobs.places import PlaceStore
+from shared.stores.blobs.checkpoints import CheckpointStore
 from shared.stores.events import EventStore, chunk_rows, head_row, place_key
 from shared.stores.jobs.history import HistoryStore
 from shared.stores.tables.tables import Tables
@@ -53,7 +53,7 @@ async def _seed_events(
     tables: Tables, account: str, jobs: Sequence[str], *, span: timedelta, number: int, now: datetime
 ) -> None:
     """Writes bursts of twenty events a minute over the whole span, like ingestion steps of one blob."""
-    store, places = EventStore(tables), PlaceStore(tables)
+    store, places = EventStore(tables), CheckpointStore(tables)
     key, offset = place_key(account, "seed-1"), 0
     minutes = -(-number // _A_MINUTE)
     for step in batched(range(minutes), _MINUTES_A_STEP, strict=False):
@@ -63,7 +63,7 @@ async def _seed_events(
         sums = Totals(head.totals.units + len(events), head.totals.stored + len(events), latest=max(begins))
         rows = chunk_rows(account, f"seed-1~{offset:013x}", events)
         offset += len(events) * 500
-        await places.advance(key, place, Place(offset=offset), [head_row(account, head, sums), *rows])
+        await places.advance(key, place, Checkpoint(offset=offset), [head_row(account, head, sums), *rows])
 
 
 def _event(job: str, number: int, begin: datetime) -> BatchEvent:

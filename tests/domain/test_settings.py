@@ -42,7 +42,7 @@ def test_required_settings_suffice_and_the_rest_has_defaults() -> None:
     assert settings.telemetry_container == "telemetry"
     assert settings.telemetry_path == "accounts/{account}/pools/{pool}/nodes/{node}/**/*"
     assert settings.resource_log_container == "insights-logs-servicelog"
-    assert not settings.takes_in
+    assert not settings.ingestion_enabled
     assert settings.clock_url is None
 
 
@@ -179,7 +179,7 @@ def test_a_table_address_that_is_not_https_is_a_problem(url: str) -> None:
 def test_logs_are_read_where_their_storage_is_named_in_one_of_two_ways() -> None:
     by_string = read_settings(ENOUGH | {"TELEMETRY_STORAGE": "UseDevelopmentStorage=true"})
     by_address = read_settings(ENOUGH | {"TELEMETRY_STORAGE__blobServiceUri": "https://logs.blob.example"})
-    assert (by_string.takes_in, by_string.problems) == (True, ())
+    assert (by_string.ingestion_enabled, by_string.problems) == (True, ())
     assert (by_address.telemetry_endpoint, by_address.problems) == ("https://logs.blob.example", ())
     (problem,) = problems_of(TELEMETRY_STORAGE__blobServiceUri="http://logs.blob.example")
     assert problem.startswith("TELEMETRY_STORAGE__blobServiceUri")

@@ -19,7 +19,7 @@ from shared.services.blobs.blob_sweep import BlobSweep
 from shared.services.events.event_intake import EventIntake
 from shared.stores.blobs.blob_entries import BlobEntryStore
 from shared.stores.blobs.blobs import BlobContainer
-from shared.stores.blobs.places import PlaceStore
+from shared.stores.blobs.checkpoints import CheckpointStore
 from shared.stores.blobs.rejects import RejectStore
 from shared.stores.events import EventStore
 from shared.stores.tables.tables import Tables
@@ -129,7 +129,12 @@ class Rig:
         events, entries, hinted = EventStore(tables), BlobEntryStore(tables), set[str]()
         kind = intake(EventIntake(self.accounts, events, hint=lambda _, jobs: hinted.update(jobs), clock=self.clock))
         reader = BlobReader(
-            container, kind, entries=entries, places=PlaceStore(tables), rejects=RejectStore(tables), clock=self.clock
+            container,
+            kind,
+            entries=entries,
+            places=CheckpointStore(tables),
+            rejects=RejectStore(tables),
+            clock=self.clock,
         )
         sweep = BlobSweep(reader, entries, self.clock, retention=self.retention)
         return Host(tables, container, sweep, events, hinted)

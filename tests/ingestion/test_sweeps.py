@@ -7,7 +7,7 @@ import pytest
 from azure.storage.blob.aio import ContainerClient
 
 from shared.domain.blobs.blobs import SeenBlob
-from shared.domain.blobs.sweeps import IngestionReport, LaneSweep, Totals
+from shared.domain.blobs.sweeps import IngestionReport, PartitionSweep, Totals
 from shared.errors import BlobError, StorageError
 from shared.stores.blobs import blobs
 from tests.ingestion.rig import ACCOUNT, Host, Rig, blob_name, record
@@ -39,7 +39,9 @@ async def test_of_blobs_that_are_gone_no_host_remembers_anything(rig: Rig) -> No
     await host.run()
     await rig.blob(blob_name(10)).delete_blob()
     await host.run()
-    assert {lane: list(known) for lane, known in host.sweep._known.items()} == {"demo": [blob_name(11)]}
+    assert {ingest_partition: list(known) for ingest_partition, known in host.sweep._known.items()} == {
+        "demo": [blob_name(11)]
+    }
     await rig.blob(blob_name(11)).delete_blob()
     await host.run()
     assert host.sweep._known == {}
@@ -128,10 +130,10 @@ async def test_a_sweep_that_is_not_saved_for_one_account_is_saved_for_others(rig
     host = await rig.host()
     save = host.sweep._entries.save_sweep
 
-    async def failing(lane: str, sweep: LaneSweep) -> None:
-        if lane == "demo":
+    async def failing(ingest_partition: str, sweep: PartitionSweep) -> None:
+        if ingest_partition == "demo":
             raise StorageError("It is full.")
-        await save(lane, sweep)
+        await save(ingest_partition, sweep)
 
     host.sweep._entries.save_sweep = failing  # type: ignore[method-assign]
     with pytest.raises(StorageError):

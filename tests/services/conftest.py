@@ -6,7 +6,7 @@ import pytest
 
 from shared.domain.jobs import reconciliation
 from shared.domain.reads import id_ranges
-from shared.services.reading import range_lists, reading
+from shared.services.reading import range_lists, read_state
 from shared.services.reading.folding import fold
 from tests.domain.support.profiles import load_profile
 from tests.services.worlds.pool_world import PoolWorld
@@ -24,10 +24,10 @@ def quiet(caplog: pytest.LogCaptureFixture) -> None:
 @pytest.fixture(autouse=True)
 def small_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sets leaves of four tasks, pages of two and passes of six, so that a few tasks fill several."""
-    monkeypatch.setattr(reading, "fold", partial(fold, leaf_rows=4))
+    monkeypatch.setattr(read_state, "fold", partial(fold, leaf_rows=4))
     monkeypatch.setattr(reconciliation, "_PAGE", 2)
     monkeypatch.setattr(range_lists, "_PASS", 6)
-    monkeypatch.setattr(id_ranges, "_LEAST_PART", 1)
+    monkeypatch.setattr(id_ranges, "_MIN_PART", 1)
 
 
 @pytest.fixture

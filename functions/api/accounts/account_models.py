@@ -73,7 +73,7 @@ class AccountAnswer(Answer):
 
 def account_answer(report: AccountReport) -> AccountAnswer:
     account, pools = report.account, report.pools
-    totals = pools if pools and pools.tells_nodes else None
+    totals = pools if pools and pools.knows_nodes else None
     return AccountAnswer(
         id=account.id,
         name=account.name,

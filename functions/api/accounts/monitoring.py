@@ -5,7 +5,7 @@ from typing import Annotated
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from functions.api.jobs.job_models import MonitoringAnswer, monitoring_answer
-from functions.http.handling import Call, Query, Routes
+from functions.http.handling import Query, RouteRequest, Routes
 from functions.http.parameters import BadRequestError
 from shared.domain.accounts.monitoring import HIGHEST_RATE, LOWEST_RATE, MonitoringChange
 
@@ -21,13 +21,13 @@ class MonitoringRequest(Struct, rename="camel", forbid_unknown_fields=True, froz
 
 def add_monitoring(routes: Routes) -> None:
     @routes.route("GET", "accounts/{account}/monitoring", returns=MonitoringAnswer)
-    async def get_monitoring(call: Call[Query, None]) -> MonitoringAnswer:
+    async def get_monitoring(call: RouteRequest[Query, None]) -> MonitoringAnswer:
         """Returns whether and how often an account is polled."""
         services = await call.services()
         return monitoring_answer(await services.registry.monitoring(call.path["account"]))
 
     @routes.route("PUT", "accounts/{account}/monitoring", body=MonitoringRequest, returns=MonitoringAnswer)
-    async def put_monitoring(call: Call[Query, MonitoringRequest]) -> MonitoringAnswer:
+    async def put_monitoring(call: RouteRequest[Query, MonitoringRequest]) -> MonitoringAnswer:
         """Switches polling of an account on or off, or sets its interval."""
         services = await call.services()
         return monitoring_answer(await services.registry.change(call.path["account"], _change(call.body)))

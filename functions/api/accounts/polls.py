@@ -10,13 +10,13 @@ from typing import Annotated, Any, ClassVar
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from functions.api.jobs.job_models import PollAnswer, poll_answer
-from functions.http.handling import Call, Query, Reply, Routes
+from functions.http.handling import Query, RouteRequest, RouteResponse, Routes
 from functions.http.parameters import BadRequestError
 from functions.queue_messages import PollMessage, text_of
 from shared.domain.accounts.operations import PollOperation
-from shared.stores.tables.patience import waiting_for_storage
+from shared.stores.tables.storage_timeout import waiting_for_storage
 
-_LONGEST_WAIT = 200
+_MAX_WAIT = 200
 _MAX_JOBS = 1000
 
 
@@ -51,7 +51,7 @@ def add_polls(routes: Routes) -> None:
         refusals=(409,),
         queue=routes.settings.poll_queue,
     )
-    async def request_poll(call: Call[PollQuery, PollRequest]) -> Reply:
+    async def request_poll(call: RouteRequest[PollQuery, PollRequest]) -> RouteResponse:
         """Polls some or all jobs of an account now."""
         services = await call.services()
         operation = await services.polling.request(call.path["account"], _wanted(call.body))
@@ -59,14 +59,14 @@ def add_polls(routes: Routes) -> None:
             try:
                 with waiting_for_storage(None):  # a poll may wait for storage as long as a timer's
                     run = services.polling.run(call.path["account"], operation.id)
-                    return Reply(poll_answer(await asyncio.wait_for(run, _LONGEST_WAIT)), status=200)
+                    return RouteResponse(poll_answer(await asyncio.wait_for(run, _MAX_WAIT)), status=200)
             except TimeoutError:  # results so far are stored; the queue completes the poll
                 pass
         call.send(text_of(PollMessage(call.path["account"], operation.id)))
         return _accepted(call, operation)
 
     @routes.route("GET", "accounts/{account}/polls/{poll}", returns=PollAnswer)
-    async def get_poll(call: Call[Query, None]) -> PollAnswer:
+    async def get_poll(call: RouteRequest[Query, None]) -> PollAnswer:
         """Returns the status of a poll on demand."""
         services = await call.services()
         return poll_answer(await services.polling.operation(call.path["account"], call.path["poll"]))
@@ -80,6 +80,6 @@ def _wanted(body: PollRequest) -> tuple[str, ...] | None:
     return jobs or None
 
 
-def _accepted(call: Call[PollQuery, PollRequest], operation: PollOperation) -> Reply:
+def _accepted(call: RouteRequest[PollQuery, PollRequest], operation: PollOperation) -> RouteResponse:
     where = call.link(f"accounts/{call.path['account']}/polls/{operation.id}")
-    return Reply(poll_answer(operation), status=202, headers={"Location": where, "Retry-After": "1"})
+    return RouteResponse(poll_answer(operation), status=202, headers={"Location": where, "Retry-After": "1"})

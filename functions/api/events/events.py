@@ -10,7 +10,7 @@ from functions.api.jobs.history import Time
 from functions.api.jobs.jobs import Format, Ids, Key, PageSize
 from functions.http.answers import Answer
 from functions.http.csv_table import csv_reply
-from functions.http.handling import Call, Page, Query, Reply, Routes
+from functions.http.handling import Page, Query, RouteRequest, RouteResponse, Routes
 from functions.http.parameters import BadRequestError
 from shared.domain.events.batch_events import KINDS, BatchEvent
 from shared.domain.events.event_lists import EventFilter, Position
@@ -96,10 +96,10 @@ class EventAnswer(EventLine):
 
 def add_events(routes: Routes) -> None:
     @routes.route("GET", "accounts/{account}/events", query=EventsQuery, returns=Page[EventAnswer])
-    async def list_events(call: Call[EventsQuery, None]) -> Page[EventAnswer] | Reply:
+    async def list_events(call: RouteRequest[EventsQuery, None]) -> Page[EventAnswer] | RouteResponse:
         """Lists the events that Batch logged about an account's pools and tasks, latest first."""
         services, query = await call.services(), call.query
-        found = await services.events.told_events(
+        found = await services.events.events_with_retries(
             call.path["account"], query.wanted, after=query.after, most=query.maxpagesize
         )
         for kind in query.unknown_kinds({event.kind for event in found.events}):

@@ -5,9 +5,9 @@ from datetime import datetime
 from functions.api.jobs.jobs import Format, Key, PageSize
 from functions.http.answers import Answer
 from functions.http.csv_table import csv_reply
-from functions.http.handling import Call, Page, Query, Reply, Routes
+from functions.http.handling import Page, Query, RouteRequest, RouteResponse, Routes
 from shared.domain.blobs.rejects import Reject
-from shared.domain.blobs.sweeps import IngestionReport, LaneSweep
+from shared.domain.blobs.sweeps import IngestionReport, PartitionSweep
 from shared.domain.telemetry.sessions.telemetry_totals import REASONS, TelemetryTotals
 
 
@@ -102,13 +102,13 @@ class RejectsQuery(Query):
 
 def add_ingestion(routes: Routes) -> None:
     @routes.route("GET", "accounts/{account}/ingestion", returns=IngestionAnswer)
-    async def get_ingestion(call: Call[Query, None]) -> IngestionAnswer:
+    async def get_ingestion(call: RouteRequest[Query, None]) -> IngestionAnswer:
         """Returns how far an account's logs and telemetry have been read, and the results."""
         services = await call.services()
         return _ingestion(await services.events.ingestion(call.path["account"]))
 
     @routes.route("GET", "accounts/{account}/rejects", query=RejectsQuery, returns=Page[RejectAnswer])
-    async def list_rejects(call: Call[RejectsQuery, None]) -> Page[RejectAnswer] | Reply:
+    async def list_rejects(call: RouteRequest[RejectsQuery, None]) -> Page[RejectAnswer] | RouteResponse:
         """Lists log and telemetry records that couldn't be read, newest blobs first, at most 100 per blob."""
         services, query = await call.services(), call.query
         found = await services.events.rejects(
@@ -141,11 +141,11 @@ def _ingestion(report: IngestionReport) -> IngestionAnswer:
     )
 
 
-def _telemetry(sweep: LaneSweep, totals: TelemetryTotals) -> TelemetryIntakeAnswer:
+def _telemetry(sweep: PartitionSweep, totals: TelemetryTotals) -> TelemetryIntakeAnswer:
     return TelemetryIntakeAnswer(
         swept_at=sweep.at,
         blobs=sweep.blobs,
-        asleep_blobs=sweep.asleep,
+        asleep_blobs=sweep.up_to_date,
         latest_write=sweep.latest,
         behind_blobs=sweep.behind_blobs,
         behind_bytes=sweep.behind_bytes,

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from functions.http.answers import Answer
-from functions.http.handling import Call, Query, Routes
+from functions.http.handling import Query, RouteRequest, Routes
 from functions.http.rendering import LOOKS
 from shared.domain.explain.findings import Finding, Value
 from shared.services.explain.explanations import ExplanationReport
@@ -50,7 +50,7 @@ def add_explanation(routes: Routes) -> None:
         repeats=True,
         looks=LOOKS,
     )
-    async def explain_job(call: Call[Query, None]) -> ExplanationAnswer:
+    async def explain_job(call: RouteRequest[Query, None]) -> ExplanationAnswer:
         """Explains why a job's tasks don't run, cause first."""
         services = await call.services()
         return _answer(await services.explanations.explain(call.path["account"], call.path["job"]))

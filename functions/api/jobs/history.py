@@ -9,7 +9,7 @@ from functions.api.jobs.job_models import TaskCountsAnswer, counts_answer
 from functions.api.jobs.jobs import Format
 from functions.http.answers import Answer
 from functions.http.csv_table import csv_reply
-from functions.http.handling import Call, Page, Query, Reply, Routes
+from functions.http.handling import Page, Query, RouteRequest, RouteResponse, Routes
 from shared.domain.core.stamps import format_duration
 from shared.domain.history.history import Point, Series
 from shared.services.queries.histories import JobHistory
@@ -76,7 +76,7 @@ def add_history(routes: Routes) -> None:
     @routes.route(
         "GET", "accounts/{account}/jobs/{job}/history", query=HistoryQuery, returns=HistoryAnswer, repeats=True
     )
-    async def get_job_history(call: Call[HistoryQuery, None]) -> HistoryAnswer | Reply:
+    async def get_job_history(call: RouteRequest[HistoryQuery, None]) -> HistoryAnswer | RouteResponse:
         """Returns a job's task counts over time: one point per step, with the last known counts at its end."""
         services, query = await call.services(), call.query
         found = await services.histories.of_job(

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from functions.http.answers import Answer
 from shared.domain.core.stamps import from_milliseconds
-from shared.domain.jobs.outlook import Outlook
+from shared.domain.jobs.forecasts import JobForecast
 from shared.domain.reports.reports import FailuresReport
 from shared.domain.tasks.failure_advice import advice_on
 from shared.domain.tasks.failures import FailureGroup, Failures
@@ -114,16 +114,16 @@ class FailuresAnswer(Answer):
     ungrouped: int
 
 
-def insight_answer(outlook: Outlook) -> InsightAnswer:
-    insight, estimate = outlook.insight, outlook.estimate
+def insight_answer(forecast: JobForecast) -> InsightAnswer:
+    insight, estimate = forecast.insight, forecast.estimate
     return InsightAnswer(
         throughput=ThroughputAnswer(
             per_minute=PerMinuteAnswer(
-                last_5_minutes=outlook.per_minute(5),
-                last_15_minutes=outlook.per_minute(15),
-                last_hour=outlook.per_minute(60),
+                last_5_minutes=forecast.per_minute(5),
+                last_15_minutes=forecast.per_minute(15),
+                last_hour=forecast.per_minute(60),
             ),
-            as_of=outlook.as_of.astimezone(UTC),
+            as_of=forecast.as_of.astimezone(UTC),
         ),
         estimate=EstimateAnswer(
             completion_time=estimate.completion.astimezone(UTC) if estimate.completion else None,

@@ -12,8 +12,8 @@ from functions.http.handling import Page
 from functions.http.rendering import AS_OF
 from shared.domain.accounts.operations import PollOperation
 from shared.domain.core.stamps import from_milliseconds
-from shared.domain.jobs.outlook import outlook_of
-from shared.domain.jobs.pictures import Picture
+from shared.domain.jobs.forecasts import forecast_of
+from shared.domain.jobs.snapshots import JobSnapshot
 from shared.domain.jobs.verdicts import Verdict
 from shared.domain.reports.reports import JobReport, MonitoringReport
 from shared.domain.tasks.tasks import Task, TaskCounts
@@ -179,7 +179,7 @@ def monitoring_answer(report: MonitoringReport) -> MonitoringAnswer:
 
 def job_answer(report: JobReport) -> JobAnswer:
     facts, picture, verdict = report.job.facts, report.job.picture, report.verdict
-    outlook = outlook_of(report.job, verdict, tasks_ahead=report.tasks_ahead)
+    forecast = forecast_of(report.job, verdict, tasks_ahead=report.tasks_ahead)
     return JobAnswer(
         id=facts.id,
         account=report.account.id,
@@ -199,12 +199,12 @@ def job_answer(report: JobReport) -> JobAnswer:
         progress=ProgressAnswer(tasks=report.progress.tasks, expected=report.progress.expected)
         if report.progress
         else None,
-        insight=insight_answer(outlook) if outlook else None,
+        insight=insight_answer(forecast) if forecast else None,
         task_read=_task_read_answer(picture),
     )
 
 
-def _task_read_answer(picture: Picture | None) -> TaskReadAnswer | None:
+def _task_read_answer(picture: JobSnapshot | None) -> TaskReadAnswer | None:
     read = picture.read if picture else None
     return TaskReadAnswer(seconds=read.seconds, requests=read.requests, pages=read.pages) if read else None
 

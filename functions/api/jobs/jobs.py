@@ -9,8 +9,8 @@ from functions.api.jobs.job_models import JobAnswer, job_answer
 from functions.api.jobs.job_order import JobsOrderBy, order_of
 from functions.http.answers import unreadable_answers
 from functions.http.csv_table import csv_reply
-from functions.http.handling import Call, Page, Query, Reply, Routes
-from functions.http.lists import Cut, is_among, page_by_key
+from functions.http.handling import Page, Query, RouteRequest, RouteResponse, Routes
+from functions.http.lists import ListSection, is_among, page_by_key
 from shared.domain.core.keys import key_of
 from shared.domain.reports.reports import JobReport
 
@@ -48,7 +48,7 @@ class JobsQuery(Query):
             and report.job.key.startswith(key_of(self.prefix))
         )
 
-    def page(self, found: list[JobReport]) -> Cut[JobReport]:
+    def page(self, found: list[JobReport]) -> ListSection[JobReport]:
         """Returns the requested page of matches, which are given in key order. Raises BadRequestError."""
         if self.orderby == "id":
             return page_by_key(found, _KEY, after=self.continuation, size=self.maxpagesize)
@@ -62,9 +62,14 @@ _TABLES = ("accounts", "jobs")  # each poll ends by writing one of them; the pro
 
 def add_jobs(routes: Routes) -> None:
     @routes.route(
-        "GET", "accounts/{account}/jobs", query=JobsQuery, returns=Page[JobAnswer], repeats=True, made_of=_TABLES
+        "GET",
+        "accounts/{account}/jobs",
+        query=JobsQuery,
+        returns=Page[JobAnswer],
+        repeats=True,
+        depends_on_tables=_TABLES,
     )
-    async def list_jobs(call: Call[JobsQuery, None]) -> Page[JobAnswer] | Reply:
+    async def list_jobs(call: RouteRequest[JobsQuery, None]) -> Page[JobAnswer] | RouteResponse:
         """Lists an account's jobs with their task counts and verdicts, by id or in another order."""
         services = await call.services()
         listed = await services.queries.listed_jobs(call.path["account"])
@@ -77,8 +82,8 @@ def add_jobs(routes: Routes) -> None:
         )
         return csv_reply(answer, JobAnswer) if call.query.format == "csv" else answer
 
-    @routes.route("GET", "accounts/{account}/jobs/{job}", returns=JobAnswer, repeats=True, made_of=_TABLES)
-    async def get_job(call: Call[Query, None]) -> JobAnswer:
+    @routes.route("GET", "accounts/{account}/jobs/{job}", returns=JobAnswer, repeats=True, depends_on_tables=_TABLES)
+    async def get_job(call: RouteRequest[Query, None]) -> JobAnswer:
         """Returns one job with its task counts and verdict."""
         services = await call.services()
         return job_answer(await services.queries.job_with_forecast(call.path["account"], call.path["job"]))

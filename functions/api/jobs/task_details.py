@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from msgspec.structs import asdict
 
 from functions.api.jobs.job_models import TaskAnswer, task_answer
-from functions.http.handling import Call, Query, Routes
+from functions.http.handling import Query, RouteRequest, Routes
 from shared.domain.reports.reports import LiveTask
 from shared.domain.tasks.task_details import TaskDetails
 
@@ -23,7 +23,7 @@ class TaskDetailsAnswer(TaskDetails, kw_only=True):
 
 def add_task_details(routes: Routes) -> None:
     @routes.route("GET", "accounts/{account}/jobs/{job}/tasks/{task}", returns=TaskDetailsAnswer, refusals=(409,))
-    async def get_task(call: Call[Query, None]) -> TaskDetailsAnswer:
+    async def get_task(call: RouteRequest[Query, None]) -> TaskDetailsAnswer:
         """Returns one task in full, read from Batch now, without its secrets."""
         services = await call.services()
         return _answer(await services.live_tasks.task(call.path["account"], call.path["job"], call.path["task"]))

@@ -17,7 +17,7 @@ from functions.api.jobs.job_models import (
 )
 from functions.api.jobs.jobs import Format, Ids, Key
 from functions.http.csv_table import CsvTable
-from functions.http.handling import Call, Query, Reply, Routes
+from functions.http.handling import Query, RouteRequest, RouteResponse, Routes
 from functions.http.parameters import BadRequestError
 from functions.http.positions import continuation_of, position_of
 from functions.http.rendering import LOOKS
@@ -26,8 +26,8 @@ from shared.domain.leaves.task_lists import TaskList
 from shared.domain.leaves.task_order import TaskOrder
 from shared.domain.tasks.tasks import RESULTS, STATES, Task
 
-_MOST_JSON, _MOST_CSV = 1000, 100_000
-_MOST_SORTED_CSV = 25_000  # these and as many again stay in memory until the last leaf is read: some 50 MB
+_MAX_JSON, _MAX_CSV = 1000, 100_000
+_MAX_SORTED_CSV = 25_000  # these and as many again stay in memory until the last leaf is read: some 50 MB
 _DESCENDING = " desc"
 
 ExitCodes = Annotated[tuple[int, ...], Meta(max_length=100)]
@@ -35,8 +35,8 @@ type TasksPageSize = Annotated[
     int,
     Meta(
         ge=1,
-        le=_MOST_CSV,
-        description=f"Tasks a page, 1 to {_MOST_JSON}; with format=csv to {_MOST_CSV}, or to {_MOST_SORTED_CSV} in"
+        le=_MAX_CSV,
+        description=f"Tasks a page, 1 to {_MAX_JSON}; with format=csv to {_MAX_CSV}, or to {_MAX_SORTED_CSV} in"
         " another order than by id.",
     ),
 ]
@@ -90,7 +90,7 @@ class TasksQuery(Query):
         if self.maxpagesize > self._most:
             raise BadRequestError(
                 f"The query parameter 'maxpagesize' can't be '{self.maxpagesize}'; it is a whole number from 1 to"
-                f" {_MOST_JSON}, with format=csv to {_MOST_CSV}, or to {_MOST_SORTED_CSV} in another order than by id.",
+                f" {_MAX_JSON}, with format=csv to {_MAX_CSV}, or to {_MAX_SORTED_CSV} in another order than by id.",
                 target="maxpagesize",
             )
         after = position_of(self.orderby, self.continuation, int)
@@ -99,8 +99,8 @@ class TasksQuery(Query):
     @property
     def _most(self) -> int:
         if self.format != "csv":
-            return _MOST_JSON
-        return _MOST_CSV if self.order.is_by_id else _MOST_SORTED_CSV
+            return _MAX_JSON
+        return _MAX_CSV if self.order.is_by_id else _MAX_SORTED_CSV
 
 
 def add_tasks(routes: Routes) -> None:
@@ -111,7 +111,7 @@ def add_tasks(routes: Routes) -> None:
         returns=JudgedPage[TaskAnswer],
         looks=LOOKS,
     )
-    async def list_tasks(call: Call[TasksQuery, None]) -> JudgedPage[TaskAnswer] | Reply:
+    async def list_tasks(call: RouteRequest[TasksQuery, None]) -> JudgedPage[TaskAnswer] | RouteResponse:
         """Lists the last known states of a job's tasks, from storage."""
         services, query = await call.services(), call.query
         listed = query.listed()
@@ -136,7 +136,7 @@ def add_tasks(routes: Routes) -> None:
 class _Pages:
     """One page of tasks; `next_link` is set once the page was read completely."""
 
-    def __init__(self, call: Call[TasksQuery, None]) -> None:
+    def __init__(self, call: RouteRequest[TasksQuery, None]) -> None:
         self._call = call
         self.next_link: str | None = None
 

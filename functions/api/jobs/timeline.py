@@ -7,7 +7,7 @@ from msgspec import UNSET, Meta, UnsetType, field
 
 from functions.api.jobs.job_models import TaskResult
 from functions.http.answers import Answer
-from functions.http.handling import Call, Query, Routes
+from functions.http.handling import Query, RouteRequest, Routes
 from functions.http.parameters import BadRequestError
 from shared.domain.core.stamps import EPOCH, from_milliseconds
 from shared.domain.reports.reports import TimelineReport
@@ -75,7 +75,7 @@ def add_timeline(routes: Routes) -> None:
     @routes.route(
         "GET", "accounts/{account}/jobs/{job}/timeline", query=TimelineQuery, returns=TimelineAnswer, repeats=True
     )
-    async def get_timeline(call: Call[TimelineQuery, None]) -> TimelineAnswer:
+    async def get_timeline(call: RouteRequest[TimelineQuery, None]) -> TimelineAnswer:
         """Returns the tasks that each node ran over time, from the latest run of every task."""
         services, query = await call.services(), call.query
         start = None if query.start is UNSET else query.start

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 
 from functions.api.metrics.series import Counter, Gauge
-from shared.domain.blobs.sweeps import IngestionReport, LaneSweep, Totals
+from shared.domain.blobs.sweeps import IngestionReport, PartitionSweep, Totals
 from shared.domain.telemetry.sessions.telemetry_totals import REASONS, TelemetryTotals
 
 type _Sample = tuple[tuple[str, ...], float]
@@ -23,7 +23,7 @@ def _of_totals(name: str, meaning: str, value: Callable[[Totals], float | None])
     return Gauge(name, meaning, ("account",), samples)
 
 
-def _of_sweep(name: str, meaning: str, value: Callable[[LaneSweep], float | None]) -> Gauge[IngestionReport]:
+def _of_sweep(name: str, meaning: str, value: Callable[[PartitionSweep], float | None]) -> Gauge[IngestionReport]:
     def samples(report: IngestionReport) -> Iterator[_Sample]:
         found = value(report.sweep) if report.sweep else None
         if found is not None:
@@ -42,7 +42,7 @@ def _of_nodes(name: str, meaning: str, value: Callable[[TelemetryTotals], float]
     return Counter(name, meaning, ("account",), samples)
 
 
-def _of_look(name: str, meaning: str, value: Callable[[LaneSweep], float | None]) -> Gauge[IngestionReport]:
+def _of_look(name: str, meaning: str, value: Callable[[PartitionSweep], float | None]) -> Gauge[IngestionReport]:
     def samples(report: IngestionReport) -> Iterator[_Sample]:
         found = value(report.telemetry) if report.telemetry else None
         if found is not None:
@@ -53,8 +53,8 @@ def _of_look(name: str, meaning: str, value: Callable[[LaneSweep], float | None]
 
 def _blobs(report: IngestionReport) -> Iterator[tuple[tuple[str, ...], float]]:
     if sweep := report.telemetry:
-        yield (report.account, "asleep"), sweep.asleep
-        yield (report.account, "awake"), sweep.blobs - sweep.asleep
+        yield (report.account, "asleep"), sweep.up_to_date
+        yield (report.account, "awake"), sweep.blobs - sweep.up_to_date
 
 
 def _left_out(report: IngestionReport) -> Iterator[tuple[tuple[str, ...], float]]:

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from functions.api.metrics.series import Durations, Gauge, Spread
+from functions.api.metrics.series import Durations, Gauge, MetricHistogram
+from shared.domain.jobs.forecasts import JobForecast, forecast_of
 from shared.domain.jobs.jobs import Job
-from shared.domain.jobs.outlook import Outlook, outlook_of
-from shared.domain.jobs.pictures import TaskRead
+from shared.domain.jobs.snapshots import TaskRead
 from shared.domain.reports.reports import JobReport
 from shared.domain.tasks.tasks import STATES, TaskCounts
 
@@ -33,12 +33,12 @@ class _Insight:
     slots: tuple[tuple[str, int], ...]
 
     @classmethod
-    def of(cls, outlook: Outlook) -> "_Insight":
-        told = outlook.insight
+    def of(cls, forecast: JobForecast) -> "_Insight":
+        told = forecast.insight
         return cls(
             Durations.of(told.waits),
             Durations.of(told.runs),
-            outlook.estimate.completion,
+            forecast.estimate.completion,
             told.retries,
             told.requeues,
             (("running", told.running_slots), ("preparing", told.preparing_slots), ("active", told.active_slots)),
@@ -62,13 +62,13 @@ class SeenJob:
         picture = report.job.picture
         if picture is None or not _is_shown(report.job, now):
             return None
-        outlook = outlook_of(report.job, report.verdict, tasks_ahead=report.tasks_ahead)
+        forecast = forecast_of(report.job, report.verdict, tasks_ahead=report.tasks_ahead)
         return cls(
             (report.account.id, report.job.facts.id),
             picture.counts,
             report.verdict.as_of or picture.as_of,
             report.verdict.level == "exact",
-            _Insight.of(outlook) if outlook else None,
+            _Insight.of(forecast) if forecast else None,
             picture.read,
         )
 
@@ -112,11 +112,13 @@ def _read_gauge(name: str, meaning: str, value: Callable[[TaskRead], float]) -> 
     return Gauge(name, meaning, _LABELS, lambda job: [(job.labels, value(job.read))] if job.read else [])
 
 
-def _spread(name: str, meaning: str, durations: Callable[[_Insight], Durations]) -> Spread[SeenJob]:
-    return Spread(name, meaning, _LABELS, lambda job: [(job.labels, durations(job.insight))] if job.insight else [])
+def _spread(name: str, meaning: str, durations: Callable[[_Insight], Durations]) -> MetricHistogram[SeenJob]:
+    return MetricHistogram(
+        name, meaning, _LABELS, lambda job: [(job.labels, durations(job.insight))] if job.insight else []
+    )
 
 
-JOB_SERIES: tuple[Gauge[SeenJob] | Spread[SeenJob], ...] = (
+JOB_SERIES: tuple[Gauge[SeenJob] | MetricHistogram[SeenJob], ...] = (
     Gauge("azbatch_job_tasks", "Tasks of a job by state.", (*_LABELS, "state"), _tasks),
     Gauge("azbatch_job_completed_tasks", "Completed tasks of a job by result.", (*_LABELS, "result"), _completed),
     Gauge(

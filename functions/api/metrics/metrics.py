@@ -20,7 +20,7 @@ from functions.api.metrics.schedule_series import (
     SeenScheduleRound,
     by_state,
 )
-from functions.http.handling import Call, Query, Routes
+from functions.http.handling import Query, RouteRequest, Routes
 from shared.domain.blobs.sweeps import IngestionReport
 from shared.domain.reports.reports import AccountReport, JobReport, PoolReport
 from shared.domain.reports.schedule_reports import ScheduleReport
@@ -66,7 +66,7 @@ class _Families(Collector):
 
 def add_metrics(routes: Routes) -> None:
     @routes.route("GET", "metrics", returns=str, media=CONTENT_TYPE_PLAIN_0_0_4, repeats=True, looks=_LOOKS)
-    async def get_metrics(call: Call[Query, None]) -> str:
+    async def get_metrics(call: RouteRequest[Query, None]) -> str:
         """Returns all series of the accounts that the caller may read, in the Prometheus text format."""
         services = await call.services()
         accounts = await services.queries.accounts(call.readable)

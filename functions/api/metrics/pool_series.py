@@ -9,7 +9,7 @@ from typing import NamedTuple
 from functions.api.metrics.series import Counter, Gauge
 from shared.domain.nodes.interruptions import Interruptions
 from shared.domain.polling.pool_rounds import PoolRound
-from shared.domain.pools.pools import NodesPicture, Pool
+from shared.domain.pools.pools import NodesSnapshot, Pool
 from shared.domain.reports.reports import PoolReport
 
 type _Sample = tuple[tuple[str, ...], float]
@@ -29,7 +29,7 @@ def _of_round(name: str, meaning: str, value: Callable[[PoolRound], float]) -> G
     return Gauge(name, meaning, ("account",), samples)
 
 
-def _gauge(name: str, meaning: str, value: Callable[[Pool, NodesPicture], float | None]) -> Gauge[PoolReport]:
+def _gauge(name: str, meaning: str, value: Callable[[Pool, NodesSnapshot], float | None]) -> Gauge[PoolReport]:
     """Returns a gauge with one sample per pool that has a value."""
 
     def samples(report: PoolReport) -> Iterator[_Sample]:

@@ -69,7 +69,7 @@ class Counter[T]:
 
 
 @dataclass(frozen=True, slots=True)
-class Spread[T]:
+class MetricHistogram[T]:
     """A histogram; `samples` as for a gauge, with durations as the value."""
 
     name: str

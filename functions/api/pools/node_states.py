@@ -8,13 +8,13 @@ from collections import Counter
 from datetime import datetime
 
 from functions.http.answers import Answer
-from functions.http.handling import Call, Query, Routes
+from functions.http.handling import Query, RouteRequest, Routes
 from shared.domain.core.stamps import from_milliseconds
 from shared.domain.nodes.node_causes import cause_of
 from shared.domain.reports.reports import NodeReport, PoolReport
 
-_MOST_NODES = 5_000
-_MOST_CAUSES = 20
+_MAX_NODES = 5_000
+_MAX_CAUSES = 20
 
 
 class NodeStateAnswer(Answer):
@@ -55,7 +55,7 @@ class NodeStatesAnswer(Answer):
 
 def add_node_states(routes: Routes) -> None:
     @routes.route("GET", "accounts/{account}/pools/{pool}/nodestates", returns=NodeStatesAnswer, repeats=True)
-    async def get_node_states(call: Call[Query, None]) -> NodeStatesAnswer:
+    async def get_node_states(call: RouteRequest[Query, None]) -> NodeStatesAnswer:
         """Returns all nodes of a pool with their states and the causes of these."""
         services = await call.services()
         return _answer(*await services.pools.pool_with_nodes(call.path["account"], call.path["pool"]))
@@ -64,15 +64,15 @@ def add_node_states(routes: Routes) -> None:
 def _answer(report: PoolReport, found: list[NodeReport]) -> NodeStatesAnswer:
     told = [cause_of(each.node) for each in found]
     causes = sorted(Counter(filter(None, told)).items(), key=lambda item: (-item[1], item[0]))
-    places = {cause: min(place, _MOST_CAUSES) for place, (cause, _) in enumerate(causes)}
-    drawn = zip(found[:_MOST_NODES], told, strict=False)
+    places = {cause: min(place, _MAX_CAUSES) for place, (cause, _) in enumerate(causes)}
+    drawn = zip(found[:_MAX_NODES], told, strict=False)
     return NodeStatesAnswer(
         pool=report.pool.facts.id,
         account=report.account.id,
         nodes=[_node_answer(each, places[cause] if cause else None) for each, cause in drawn],
-        other_nodes=max(len(found) - _MOST_NODES, 0),
-        causes=[NodeCauseAnswer(cause=cause, nodes=number) for cause, number in causes[:_MOST_CAUSES]],
-        other_causes=sum(number for _, number in causes[_MOST_CAUSES:]),
+        other_nodes=max(len(found) - _MAX_NODES, 0),
+        causes=[NodeCauseAnswer(cause=cause, nodes=number) for cause, number in causes[:_MAX_CAUSES]],
+        other_causes=sum(number for _, number in causes[_MAX_CAUSES:]),
     )
 
 

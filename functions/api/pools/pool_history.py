@@ -6,7 +6,7 @@ from functions.api.jobs.history import HistoryQuery, RangeAnswer
 from functions.api.pools.pool_models import CoresAnswer, SlotsAnswer
 from functions.http.answers import Answer
 from functions.http.csv_table import csv_reply
-from functions.http.handling import Call, Page, Reply, Routes
+from functions.http.handling import Page, RouteRequest, RouteResponse, Routes
 from shared.domain.nodes.nodes import by_state
 from shared.domain.pools.pool_history import PoolPoint
 from shared.domain.pools.pool_samples import PoolNumbers
@@ -54,7 +54,7 @@ def add_pool_history(routes: Routes) -> None:
     @routes.route(
         "GET", "accounts/{account}/pools/{pool}/history", query=HistoryQuery, returns=PoolHistoryAnswer, repeats=True
     )
-    async def get_pool_history(call: Call[HistoryQuery, None]) -> PoolHistoryAnswer | Reply:
+    async def get_pool_history(call: RouteRequest[HistoryQuery, None]) -> PoolHistoryAnswer | RouteResponse:
         """Returns a pool's numbers over time: one point per step, with the last known numbers at its end."""
         services, query = await call.services(), call.query
         found = await services.pool_histories.of_pool(

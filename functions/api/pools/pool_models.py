@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 from functions.api.jobs.job_models import VerdictAnswer, verdict_answer
 from functions.api.pools.record_models import InterruptionsAnswer, interruptions_answer
 from functions.http.answers import Answer
-from shared.domain.nodes.interruptions import Tally
+from shared.domain.nodes.interruptions import InterruptionCount
 from shared.domain.nodes.nodes import by_state
 from shared.domain.pools.pool_settings import AutoScale, Evaluation, Problem, StartTask
-from shared.domain.pools.pools import NodesPicture, Pool, Size
+from shared.domain.pools.pools import NodesSnapshot, Pool, Size
 from shared.domain.pools.resize_errors import ResizeError
 from shared.domain.redaction.redaction import MARK
 from shared.domain.reports.reports import PoolReport
@@ -160,12 +160,12 @@ def _cores(pool: Pool) -> CoresAnswer | None:
     return CoresAnswer(total=cores.total, busy=cores.busy) if cores else None
 
 
-def _slots(picture: NodesPicture) -> SlotsAnswer:
+def _slots(picture: NodesSnapshot) -> SlotsAnswer:
     summary = picture.summary
     return SlotsAnswer(total=summary.slots, used=summary.used, free=summary.free)
 
 
-def _interruptions(tally: Tally, now: datetime) -> InterruptionsAnswer:
+def _interruptions(tally: InterruptionCount, now: datetime) -> InterruptionsAnswer:
     return interruptions_answer(tally.interruptions, tally.since, now)
 
 

@@ -11,7 +11,7 @@ from functions.api.pools.node_models import NodeAnswer, NodeLine, node_answer
 from functions.api.pools.pool_models import EvaluationAnswer, PoolAnswer, PoolLine, evaluation_answer, pool_answer
 from functions.http.answers import unreadable_answers
 from functions.http.csv_table import csv_reply
-from functions.http.handling import Call, Page, Query, Reply, Routes
+from functions.http.handling import Page, Query, RouteRequest, RouteResponse, Routes
 from functions.http.lists import page_by_key
 from functions.http.rendering import LOOKS
 from shared.domain.core.keys import key_of
@@ -73,7 +73,7 @@ class NodesQuery(Query):
 
 def add_pools(routes: Routes) -> None:
     @routes.route("GET", "accounts/{account}/pools", query=PoolsQuery, returns=JudgedPage[PoolAnswer], repeats=True)
-    async def list_pools(call: Call[PoolsQuery, None]) -> JudgedPage[PoolAnswer] | Reply:
+    async def list_pools(call: RouteRequest[PoolsQuery, None]) -> JudgedPage[PoolAnswer] | RouteResponse:
         """Lists an account's pools by id, with node figures and the verdict on them."""
         services = await call.services()
         listed = await services.pools.listed_pools(call.path["account"])
@@ -90,13 +90,13 @@ def add_pools(routes: Routes) -> None:
         return csv_reply(page, PoolLine) if call.query.format == "csv" else page
 
     @routes.route("GET", "accounts/{account}/pools/{pool}", returns=PoolAnswer, repeats=True)
-    async def get_pool(call: Call[Query, None]) -> PoolAnswer:
+    async def get_pool(call: RouteRequest[Query, None]) -> PoolAnswer:
         """Returns one pool."""
         services = await call.services()
         return pool_answer(await services.pools.pool(call.path["account"], call.path["pool"]))
 
     @routes.route("GET", "accounts/{account}/pools/{pool}/autoscaleruns", returns=Page[EvaluationAnswer], repeats=True)
-    async def list_autoscale_runs(call: Call[Query, None]) -> Page[EvaluationAnswer]:
+    async def list_autoscale_runs(call: RouteRequest[Query, None]) -> Page[EvaluationAnswer]:
         """Lists the latest evaluations of a pool's autoscale formula that polls saw, latest first, at most 20."""
         services = await call.services()
         report = await services.pools.pool(call.path["account"], call.path["pool"])
@@ -106,7 +106,7 @@ def add_pools(routes: Routes) -> None:
     @routes.route(
         "GET", "accounts/{account}/pools/{pool}/nodes", query=NodesQuery, returns=JudgedPage[NodeAnswer], looks=LOOKS
     )
-    async def list_nodes(call: Call[NodesQuery, None]) -> JudgedPage[NodeAnswer] | Reply:
+    async def list_nodes(call: RouteRequest[NodesQuery, None]) -> JudgedPage[NodeAnswer] | RouteResponse:
         """Lists a pool's nodes by id, with their time in state and its cause."""
         services = await call.services()
         pool, reports = await services.pools.pool_with_nodes(call.path["account"], call.path["pool"])
@@ -122,7 +122,7 @@ def add_pools(routes: Routes) -> None:
         return csv_reply(page, NodeLine) if call.query.format == "csv" else page
 
     @routes.route("GET", "accounts/{account}/pools/{pool}/nodes/{node}", returns=NodeAnswer, looks=LOOKS)
-    async def get_node(call: Call[Query, None]) -> NodeAnswer:
+    async def get_node(call: RouteRequest[Query, None]) -> NodeAnswer:
         """Returns one node."""
         services = await call.services()
         return node_answer(await services.pools.node(call.path["account"], call.path["pool"], call.path["node"]))

@@ -7,7 +7,7 @@ from functions.api.jobs.jobs import Format, Key, PageSize
 from functions.api.schedules.schedule_models import ScheduleAnswer, ScheduleLine, schedule_answer, schedule_line
 from functions.http.answers import unreadable_answers
 from functions.http.csv_table import csv_reply
-from functions.http.handling import Call, Page, Query, Reply, Routes
+from functions.http.handling import Page, Query, RouteRequest, RouteResponse, Routes
 from functions.http.lists import page_by_key
 from shared.domain.core.keys import key_of
 from shared.domain.reports.schedule_reports import ScheduleReport
@@ -40,7 +40,7 @@ def add_schedules(routes: Routes) -> None:
     @routes.route(
         "GET", "accounts/{account}/jobschedules", query=SchedulesQuery, returns=Page[ScheduleLine], repeats=True
     )
-    async def list_job_schedules(call: Call[SchedulesQuery, None]) -> Page[ScheduleLine] | Reply:
+    async def list_job_schedules(call: RouteRequest[SchedulesQuery, None]) -> Page[ScheduleLine] | RouteResponse:
         """Lists an account's job schedules by id, with their runs, missed runs and tasks."""
         services = await call.services()
         listed = await services.schedules.listed_schedules(call.path["account"])
@@ -55,7 +55,7 @@ def add_schedules(routes: Routes) -> None:
         return csv_reply(page, ScheduleLine) if call.query.format == "csv" else page
 
     @routes.route("GET", "accounts/{account}/jobschedules/{schedule}", returns=ScheduleAnswer, repeats=True)
-    async def get_job_schedule(call: Call[Query, None]) -> ScheduleAnswer:
+    async def get_job_schedule(call: RouteRequest[Query, None]) -> ScheduleAnswer:
         """Returns one job schedule with its job specification and its latest jobs."""
         services = await call.services()
         return schedule_answer(await services.schedules.schedule(call.path["account"], call.path["schedule"]))

@@ -10,12 +10,12 @@ from msgspec import UNSET, Meta, UnsetType, field
 from functions.api.jobs.history import HistoryQuery
 from functions.http.answers import Answer
 from functions.http.csv_table import csv_reply
-from functions.http.handling import Call, Page, Reply, Routes
+from functions.http.handling import Page, RouteRequest, RouteResponse, Routes
 from shared.domain.core.stamps import format_duration
-from shared.domain.telemetry.query.asked import Asked
+from shared.domain.telemetry.query.series_query import SeriesQuery
 
 if TYPE_CHECKING:  # decoding is not needed at start
-    from shared.domain.telemetry.sessions.left_out import LeftOut
+    from shared.domain.telemetry.sessions.dropped_counts import DroppedCounts
     from shared.services.telemetry.telemetry_queries import NodeTelemetry
 
 SeriesName = Annotated[
@@ -43,8 +43,8 @@ class TelemetryQuery(HistoryQuery):
     attributes: Attributes | UnsetType = UNSET
 
     @property
-    def asked(self) -> Asked:
-        return Asked(
+    def asked(self) -> SeriesQuery:
+        return SeriesQuery(
             self.begin,
             self.end,
             self.length,
@@ -176,7 +176,7 @@ def add_node_telemetry(routes: Routes) -> None:
         query=TelemetryQuery,
         returns=TelemetryAnswer,
     )
-    async def get_node_telemetry(call: Call[TelemetryQuery, None]) -> TelemetryAnswer | Reply:
+    async def get_node_telemetry(call: RouteRequest[TelemetryQuery, None]) -> TelemetryAnswer | RouteResponse:
         """Returns a node's measurements by minute, hour or longer steps, with OpenTelemetry names and units."""
         services, query, path = await call.services(), call.query, call.path
         found = await services.telemetry.of_node(
@@ -223,13 +223,13 @@ def telemetry_answer(found: "NodeTelemetry") -> TelemetryAnswer:
     )
 
 
-def telemetry_table(found: "NodeTelemetry | None") -> Reply:
+def telemetry_table(found: "NodeTelemetry | None") -> RouteResponse:
     """Returns a table with one row per point; empty without telemetry."""
     rows = _lines(telemetry_answer(found), found.range.step) if found else []
     return csv_reply(Page(value=rows), TelemetryLine)
 
 
-def _left_out(found: "LeftOut") -> LeftOutAnswer:
+def _left_out(found: "DroppedCounts") -> LeftOutAnswer:
     return LeftOutAnswer(
         records=found.records,
         refused=found.refused,

@@ -7,11 +7,11 @@ from msgspec import Meta
 
 from functions.api.telemetry.node_telemetry import TelemetryAnswer, TelemetryQuery, telemetry_answer, telemetry_table
 from functions.http.answers import Answer
-from functions.http.handling import Call, Reply, Routes
+from functions.http.handling import RouteRequest, RouteResponse, Routes
 
 if TYPE_CHECKING:  # not needed at start
     from shared.domain.telemetry.query.task_runs import TaskRun
-    from shared.services.tasks.node_sharing import Sharing
+    from shared.services.tasks.node_sharing import NodeSharingCount
     from shared.services.telemetry.task_telemetry import TaskTelemetry
 
 
@@ -77,7 +77,7 @@ def add_task_telemetry(routes: Routes) -> None:
         query=TaskTelemetryQuery,
         returns=TaskTelemetryAnswer,
     )
-    async def get_task_telemetry(call: Call[TaskTelemetryQuery, None]) -> TaskTelemetryAnswer | Reply:
+    async def get_task_telemetry(call: RouteRequest[TaskTelemetryQuery, None]) -> TaskTelemetryAnswer | RouteResponse:
         """Returns measurements of its node while a task ran, and the number of other tasks on it at the time."""
         services, query, path = await call.services(), call.query, call.path
         found = await services.task_telemetry.of_task(
@@ -114,5 +114,5 @@ def _before(run: "TaskRun") -> RunBeforeAnswer:
     )
 
 
-def _sharing(found: "Sharing") -> SharingAnswer:
+def _sharing(found: "NodeSharingCount") -> SharingAnswer:
     return SharingAnswer(other_tasks=found.tasks, complete=found.is_complete)

@@ -11,7 +11,10 @@ AZURE_BATCH = """
 AZURE_FUNCTIONS = (
     "binding blueprint context endpoint function handler host request response route runtime timer trigger"
 )
-STORAGE = "blob block chunk entity etag index key lease message operation page partition queue row store table"
+STORAGE = """
+    blob block checksum chunk entity etag index key lease message operation page partition queue row store table
+    transaction
+"""
 TELEMETRY = """
     aggregate attribute bucket bundle counter duration exporter gauge histogram ingestion instrument label measurement
     meter metric monitoring percentile plugin point precision quantile range record rollup series summary target
@@ -24,11 +27,12 @@ HTTP = """
     status transport url
 """
 PROGRAMMING = """
-    address argument buffer builder cache change clock code configuration converter count date decoder dependency
-    detail encoder entry error estimate evaluation event exception explanation fact factory field form format group
-    history id interval item iterator kind level line list mask name number option order output parser part pattern
-    phase position problem program progress property protocol reader reason result retention search section selector
-    service setting slice source text time token transition tree tuple type value variable version writer
+    address argument buffer builder cache change clock code configuration converter count date decoder dependency detail
+    encoder entry error estimate evaluation event exception explanation fact factory field form format group history id
+    interval item iterator kind level line list listing mask name number option order output parser part pattern phase
+    position problem program progress property protocol reader reason replacement result retention search section
+    selector service setting slice source text time timeout token transition tree tuple type value variable vector
+    version writer
 """
 STANDARD_NOUNS = frozenset(
     f"{AZURE_BATCH} {AZURE_FUNCTIONS} {STORAGE} {TELEMETRY} {FINOPS_AND_SRE} {PARQUET} {HTTP} {PROGRAMMING}".split()

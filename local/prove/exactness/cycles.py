@@ -28,12 +28,12 @@ from local.prove.exactness.pollers import Poller, resting
 from local.prove.exactness.rig import UNANSWERED, Rig
 
 ROUNDS = 3  # within which every job must be exact again
-_LEAST_CHECKS = 3
+_MIN_CHECKS = 3
 _BETWEEN_CHECKS = (1.5, 3.5)  # seconds of running time between two pauses
 _POLLS = 2  # per pause
 _INTERVAL = 2.0  # seconds between rounds, as the local stack polls its account
 _AFTER_LATE_REPORTS = 0.5
-_LONGEST_BACKOFF = 40.0
+_MAX_BACKOFF = 40.0
 _PUT_OFF = "the next try is in"
 
 
@@ -111,7 +111,7 @@ class Cycles:
         )
         faults = self._threads.submit(post_faults, controls, plan, self._closing)
         checks = 0
-        while checks < _LEAST_CHECKS or not (killer.done() and faults.done()):
+        while checks < _MIN_CHECKS or not (killer.done() and faults.done()):
             time.sleep(self._chance.uniform(*_BETWEEN_CHECKS))
             self._check(plan)
             checks += 1
@@ -184,7 +184,7 @@ class Cycles:
 
     def _whole_round(self) -> None:
         """Completes a poll of all jobs; one delayed by an earlier back-off doesn't count."""
-        deadline = time.monotonic() + _LONGEST_BACKOFF
+        deadline = time.monotonic() + _MAX_BACKOFF
         while time.monotonic() < deadline:
             stack = self._chance.choice([seat.stack for seat in self._rig.seats if seat.stack])
             answer = _try_poll(stack)

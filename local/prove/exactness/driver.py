@@ -32,7 +32,7 @@ _POOLS = (
     PoolPlan(id="BROKEN", vm_size="standard_d2s_v5", dedicated=2, start_task="/bin/sh -c 'sleep 1; exit 1'"),
 )
 _RUN_IN = ("Steady_Pool-1", "Steady_Pool-1", "spot-pool", "spot-pool", "BROKEN", "no-such-pool")
-_LEAST_TASKS, _MOST_TASKS, _PER_CALL = 20, 3000, 100
+_MIN_TASKS, _MAX_TASKS, _PER_CALL = 20, 3000, 100
 _EXPECTED = (HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT)  # it deletes and terminates without checking the state
 _STAYING = 3  # jobs that never end; they change less often
 _AT_ONCE = 0.7
@@ -139,7 +139,7 @@ class Driver:
         self.done["jobs created"] += 1
 
     async def _fill(self, client: BatchClient, life: _Life) -> None:
-        size = round(_LEAST_TASKS * (_MOST_TASKS / _LEAST_TASKS) ** life.chance.random())
+        size = round(_MIN_TASKS * (_MAX_TASKS / _MIN_TASKS) ** life.chance.random())
         style = life.chance.randrange(1000)
         for start in range(0, size, _PER_CALL):
             names = [task_id(style, number, life.chance) for number in range(start, min(start + _PER_CALL, size))]

@@ -24,7 +24,7 @@ _BUSY = {"Steady_Pool-1": (8, 0), "spot-pool": (0, 14)}  # minimum of dedicated 
 _MORE = 6
 _RESTING = ("Churn-1", "churn_2", "9POOL")
 _SCHEDULES = ("Every-Minute", "SOMETIMES_2")
-_MOST_NODES = 3
+_MAX_NODES = 3
 _PATIENCE = 600
 _PAUSES = (0.5, 4.0)  # seconds between two changes of one resource
 
@@ -60,12 +60,12 @@ class PoolChanges:
         while True:
             shown = odd_case(name, chance)
             plan = PoolPlan(
-                id=shown, vm_size="standard_d2s_v5", dedicated=chance.randint(0, _MOST_NODES), spot=chance.randint(0, 2)
+                id=shown, vm_size="standard_d2s_v5", dedicated=chance.randint(0, _MAX_NODES), spot=chance.randint(0, 2)
             )
             await self._created("pools created", lambda plan=plan: self._client.create_pool(pool_options(plan)))
             for _ in range(chance.randint(2, 12)):
                 await asyncio.sleep(chance.uniform(*_PAUSES))
-                await self._meddle(name, chance, chance.randint(0, _MOST_NODES), chance.randint(0, 2))
+                await self._meddle(name, chance, chance.randint(0, _MAX_NODES), chance.randint(0, 2))
             await self._count("pools deleted", self._client.begin_delete_pool(name))
 
     async def _meddle(self, pool: str, chance: random.Random, dedicated: int, spot: int) -> None:

@@ -8,7 +8,7 @@ from local.prove.fleets.freshness import Freshness, percentile
 
 CHANGING = 0.05  # share of the jobs that change per minute, at least
 BOUND = 120.0  # seconds
-_LEAST, _MOST = 0.9, 1.02  # requests per job and round: rounds running at the begin and end of counting are cut
+_MIN, _MAX = 0.9, 1.02  # requests per job and round: rounds running at the begin and end of counting are cut
 _ONE_QUERY = 1.02  # of job rows, per round
 _NEVER = ("tasks read", "tasks written", "transactions", "jobhistory read", "jobhistory written", "jobs written")
 
@@ -30,7 +30,7 @@ class Quiet:
     def problems(self) -> Iterator[str]:
         if self.rounds < self.accounts:
             yield f"only {self.rounds} rounds of {self.accounts} accounts were counted while nothing changed"
-        if not _LEAST <= self.requests_a_poll <= _MOST:
+        if not _MIN <= self.requests_a_poll <= _MAX:
             yield f"an unchanged job cost {self.requests_a_poll:.3f} requests a round, not one"
         for name in _NEVER:
             if self.tables[name]:

@@ -12,7 +12,7 @@ from local.prove.load.raw_writes import post
 from local.workload.target import open_client
 
 _ACCOUNTS_AT_ONCE = 6
-_SHORTEST, _LONGEST = 60, 240  # seconds that a task runs, divided by the emulator's speed
+_SHORTEST, _MAX_LENGTH = 60, 240  # seconds that a task runs, divided by the emulator's speed
 _SLOTS = 2
 
 type Note = Callable[[str, str], None]
@@ -83,6 +83,6 @@ class Fleet:
 
     async def _add(self, client: BatchClient, job: str, names: Sequence[str]) -> None:
         for some in batched(names, 100, strict=False):
-            seconds = self._chance.randint(_SHORTEST, _LONGEST)
+            seconds = self._chance.randint(_SHORTEST, _MAX_LENGTH)
             tasks = [{"id": name, "commandLine": f"sleep {seconds}"} for name in some]
             await post(client, f"/jobs/{job}/addtaskcollection", {"value": tasks})

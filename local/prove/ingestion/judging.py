@@ -17,7 +17,7 @@ from local.prove.ingestion.truth import Key, Minute, Truth, shown_of, totals_of,
 _CLOSE = 1e-12  # relative: sums of fractions depend on their order
 _FIELDS = ("count", "min", "max", "sum", "last")
 _NOTHING = ("withoutTime", "outOfWindow", "ofTooManyNodes", "ofTooManyTasks", "beyondLimit", "late", "noNumbers")
-_MOST_TOLD = 3  # differences per kind that are reported
+_MAX_TOLD = 3  # differences per kind that are reported
 
 type Shown = dict[Key, dict[int, Mapping[str, Any]]]
 
@@ -129,7 +129,7 @@ def _differences(shown: Shown, true: Mapping[Key, Mapping[int, Minute]]) -> Iter
     for key in sorted(shown.keys() | true.keys()):
         ours, theirs = shown.get(key, {}), true.get(key, {})
         wrong = [minute for minute in ours.keys() | theirs.keys() if not _is_same(ours.get(minute), theirs.get(minute))]
-        for minute in sorted(wrong)[:_MOST_TOLD]:
+        for minute in sorted(wrong)[:_MAX_TOLD]:
             yield f"{key} at {minute}: {ours.get(minute)}, in truth {theirs.get(minute)} ({len(wrong)} such minutes)"
 
 

@@ -17,7 +17,7 @@ _RESOURCE = "/SUBSCRIPTIONS/S/RESOURCEGROUPS/RG/PROVIDERS/MICROSOFT.BATCH/BATCHA
 _KINDS = ("TaskStartEvent", "TaskCompleteEvent", "TaskFailEvent")
 _PAUSE = (0.2, 1.2)  # seconds between appends
 _LINES = (1, 60)  # per append
-_REPEATED, _BAD, _MOST_BAD = 0.04, 0.01, 60  # shares of lines; the maximum of malformed ones per blob
+_REPEATED, _BAD, _MAX_BAD = 0.04, 0.01, 60  # shares of lines; the maximum of malformed ones per blob
 _NEXT, _LATE = 0.05, 0.2  # shares of appends: the hour ends after it; it goes to an earlier hour
 _HOURS = 4  # in all, so that each repeat is within the six hours in which repeats are detected
 type Key = tuple[str, str, str]
@@ -58,7 +58,7 @@ class LogWriter:
     async def _append(self, hour: int) -> None:
         stream, content = self._streams[hour], b""
         for _ in range(self._chance.randint(*_LINES)):
-            if self._chance.random() < _BAD and self._bad[hour] < _MOST_BAD:
+            if self._chance.random() < _BAD and self._bad[hour] < _MAX_BAD:
                 self._bad[hour] += 1
                 self._book.bad_lines.append((self._name(hour), stream.size + len(content)))
                 content += b'{"time": "2026-08\n'

@@ -13,7 +13,7 @@ POOL = "pool"
 _INTERVALS = (1, 25)  # of five seconds, per batch
 _BATCHES = (1, 3)  # per append
 _BAD = 0.06  # share of units
-_MOST_BAD = 60  # per blob, as at most a hundred rejects are kept
+_MAX_BAD = 60  # per blob, as at most a hundred rejects are kept
 _TASKS = tuple({"job_id": "job", "task_id": task} for task in ("a", "b"))
 _ATTEMPTS = tuple({"job_id": "job", "task_id": "c", "task_attempt": attempt} for attempt in ("1", "2"))
 _ONCE = {"vm_monitor_collection": "once"}
@@ -125,7 +125,7 @@ class Pen:
 
     def _is_bad(self, life: Life) -> bool:
         share = _BAD / 10 if forms.records in self.plan.forms or forms.influx in self.plan.forms else _BAD
-        return self._chance.random() < share and sum(unit.is_bad for unit in life.units) < _MOST_BAD
+        return self._chance.random() < share and sum(unit.is_bad for unit in life.units) < _MAX_BAD
 
     def _noted(self, life: Life, at: int, packed: Packed, *, is_bad: bool = False) -> bytes:
         content, samples = packed

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 SECOND = 1_000_000_000  # nanoseconds
 _INTERVAL = 5 * SECOND
 _MEMORY = 8 << 30
-_LEAST_PAUSE, _MOST_JITTER = 1, 900  # milliseconds
+_MIN_PAUSE, _MAX_JITTER = 1, 900  # milliseconds
 _ODD = 0.05  # share of records with an additional tag, and of those with an additional field
 UNKNOWN = "fuel"
 """A measurement that isn't in the catalog."""
@@ -74,7 +74,7 @@ class Agent:
         added.
         """
         self._at += _INTERVAL
-        jitter = 0 if self._whole else self._chance.randint(_LEAST_PAUSE, _MOST_JITTER) * 1_000_000
+        jitter = 0 if self._whole else self._chance.randint(_MIN_PAUSE, _MAX_JITTER) * 1_000_000
         at, chance, number = self._at + jitter, self._chance, life or 0
         found = [
             self._one("cpu", {"cpu": f"cpu{number}", **tags}, {"usage_user": chance.randrange(800) / 8}, at),

@@ -14,7 +14,7 @@ from local.workload.target import open_client
 JOB = "Crowd"
 _PER_CALL = 100
 _AT_ONCE = 4
-_LONGEST = 20  # seconds that a task runs
+_MAX_LENGTH = 20  # seconds that a task runs
 _NODES, _SLOTS = 60, 4
 
 
@@ -54,7 +54,7 @@ class Crowd:
 
     async def _add(self, names: tuple[str, ...]) -> None:
         commands = [
-            f"sleep {self._chance.randint(1, _LONGEST)}; exit {self._chance.choice((0, 0, 0, 1))}" for _ in names
+            f"sleep {self._chance.randint(1, _MAX_LENGTH)}; exit {self._chance.choice((0, 0, 0, 1))}" for _ in names
         ]
         value = [{"id": name, "commandLine": command} for name, command in zip(names, commands, strict=True)]
         await post(self._client, f"/jobs/{JOB}/addtaskcollection", {"value": value})

@@ -18,7 +18,7 @@ ALLOWED = 0.15  # of growth of memory
 _ALLOWED_ROWS, _SLACK_ROWS = 0.25, 50
 _SETTLED = 70.0  # minutes until replaced generations are deleted, which are kept for an hour
 _SPAN = 25.0
-_LEAST_MINUTES = WARM_UP + 2 * QUARTER
+_MIN_MINUTES = WARM_UP + 2 * QUARTER
 _DONE = 0.8  # of the requested rates
 _FAILED = 0.005  # of requests
 
@@ -56,7 +56,7 @@ def judge_memory(host: str, series: Series) -> list[Finding]:
     """Judges memory; `series` are megabytes by minute."""
     end = series[-1][0] if series else 0.0
     name, bar = f"memory of {host}", f"within {ALLOWED:.0%} after {WARM_UP:g} min"
-    if end < _LEAST_MINUTES - 1:
+    if end < _MIN_MINUTES - 1:
         return [Finding(name, f"{series[-1][1]:.0f} MB" if series else "none", bar, ok=None)]
     first = median(value for minute, value in series if WARM_UP <= minute < WARM_UP + QUARTER)
     last = median(value for minute, value in series if minute >= end - QUARTER)
@@ -142,7 +142,7 @@ def _pool_hourly(series: _Rows) -> tuple[bool | None, str]:
 def _written(series: _Rows) -> tuple[bool | None, str]:
     """Rows per blob in the second half don't exceed those of the first half."""
     end = series[-1][0].minute
-    if end < _LEAST_MINUTES - 5:
+    if end < _MIN_MINUTES - 5:
         return None, ""
     middle = min(series, key=lambda one: abs(one[0].minute - (WARM_UP + end) / 2))
     begin = min(series, key=lambda one: abs(one[0].minute - WARM_UP))

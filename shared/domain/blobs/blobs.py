@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from hashlib import blake2b
 from itertools import chain
 
-from shared.domain.blobs.beginnings import Beginning
+from shared.domain.blobs.prefix_checksums import PrefixChecksum
 
 ANCHOR_BYTES = 64
 _DIGEST = 16
@@ -77,7 +77,7 @@ class Entry:
         milliseconds = int(self.created.timestamp() * 1000)
         return f"{name_key(self.name)}-{milliseconds:x}-{self.number}"
 
-    def sleeps(self, blob: SeenBlob) -> bool:
+    def is_up_to_date(self, blob: SeenBlob) -> bool:
         """Returns whether the blob is unchanged since it was read to its end."""
         return self.etag == blob.etag and self.is_of(blob)
 
@@ -87,7 +87,7 @@ class Entry:
 
     def is_final(self, blob: SeenBlob, now: datetime) -> bool:
         """Returns whether no further writes to the blob are expected."""
-        return blob.is_sealed or (self.sleeps(blob) and now - (self.read_at or self.modified) >= RESTED)
+        return blob.is_sealed or (self.is_up_to_date(blob) and now - (self.read_at or self.modified) >= RESTED)
 
     def read_to_end(self, blob: SeenBlob, read: int, now: datetime) -> "Entry":
         """Returns the entry of a blob that can't be read beyond `read` bytes now."""
@@ -102,7 +102,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Checkpoint:
     """The checkpoint of an incarnation, and counts of the units before it.
 
     `anchor` is the digest of the last bytes before `offset`. `skipping` means that these belong to an oversized unit,
@@ -117,7 +117,7 @@ class Place:
     units: int = 0
     refused: int = 0
     etag: str = ""
-    beginning: Beginning | None = None
+    beginning: PrefixChecksum | None = None
 
     @property
     def anchor_bytes(self) -> int:
@@ -131,10 +131,10 @@ class Place:
 
     def advanced(
         self, read: bytes, blob: SeenBlob, *, units: int = 0, refused: int = 0, skipping: bool = False
-    ) -> "Place":
+    ) -> "Checkpoint":
         """Returns the checkpoint after `read`, which begins with the anchor's bytes."""
-        beginning = self.beginning if self.offset else Beginning()
-        return Place(
+        beginning = self.beginning if self.offset else PrefixChecksum()
+        return Checkpoint(
             offset=self.offset - self.anchor_bytes + len(read),
             anchor=digest(read[-ANCHOR_BYTES:]),
             blocks=self.blocks if blob.blocks is None else blob.blocks,
@@ -145,7 +145,7 @@ class Place:
             beginning=beginning.extended(read[self.anchor_bytes :]) if beginning else None,
         )
 
-    def at_end(self, last: bytes, blob: SeenBlob) -> "Place":
+    def at_end(self, last: bytes, blob: SeenBlob) -> "Checkpoint":
         """Returns the checkpoint at a blob's end, with the `last` bytes as the anchor; bytes before it were skipped."""
         blocks = self.blocks if blob.blocks is None else blob.blocks
         return replace(self, offset=blob.size, anchor=digest(last), blocks=blocks, etag=blob.etag, beginning=None)

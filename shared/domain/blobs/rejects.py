@@ -3,12 +3,12 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 
-MOST_TOLD = 100
+MAX_TOLD = 100
 """Stored bad units per blob; all are counted."""
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class BadUnit:
     """A bad unit: its offset in the blob, the position of the error in it if known, a sentence, and its start."""
 
     offset: int
@@ -18,18 +18,18 @@ class Refusal:
 
 
 @dataclass(slots=True)
-class Refusals:
+class BadUnits:
     """Bad units of a piece: their number, and the first of them, as all may be bad."""
 
     count: int = 0
-    told: list[Refusal] = field(default_factory=list)
+    told: list[BadUnit] = field(default_factory=list)
 
     @property
     def has_room(self) -> bool:
         """Returns whether one more would be stored."""
-        return len(self.told) < MOST_TOLD
+        return len(self.told) < MAX_TOLD
 
-    def add(self, refusal: Refusal) -> None:
+    def add(self, refusal: BadUnit) -> None:
         self.count += 1
         if self.has_room:
             self.told.append(refusal)
@@ -41,5 +41,5 @@ class Reject:
 
     key: str
     blob: str
-    refusal: Refusal
+    refusal: BadUnit
     at: datetime

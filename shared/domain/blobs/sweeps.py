@@ -13,12 +13,12 @@ _HALF_A_RECORD = 1024 * 1024  # bytes: a truncated record at a blob's end stays 
 
 
 @dataclass(frozen=True, slots=True)
-class LaneSweep:
-    """The last sweep over the blobs of a lane; `behind_*` is the part left unread when it ended.
+class PartitionSweep:
+    """The last sweep over the blobs of an ingest partition; `behind_*` is the part left unread when it ended.
 
-    `asleep` counts the unchanged blobs, which needn't be opened; `latest` is the last write to any. `behind_since` is
-    the last write of the blob that has waited longest with unread bytes. `problems` are sentences about the first few
-    blobs that couldn't be read, or why the container couldn't be listed.
+    `up_to_date` counts the unchanged blobs, which needn't be opened; `latest` is the last write to any. `behind_since`
+    is the last write of the blob that has waited longest with unread bytes. `problems` are sentences about the first
+    few blobs that couldn't be read, or why the container couldn't be listed.
     """
 
     at: datetime
@@ -27,10 +27,10 @@ class LaneSweep:
     behind_bytes: int = 0
     behind_since: datetime | None = None
     problems: tuple[str, ...] = ()
-    asleep: int = 0
+    up_to_date: int = 0
     latest: datetime | None = None
 
-    def says_the_same(self, other: "LaneSweep") -> bool:
+    def is_equivalent(self, other: "PartitionSweep") -> bool:
         """Returns whether two sweeps differ only in time."""
         return replace(self, at=other.at) == other
 
@@ -57,9 +57,9 @@ class IngestionReport:
 
     account: str
     container: str | None
-    sweep: LaneSweep | None
+    sweep: PartitionSweep | None
     totals: Totals
-    telemetry: LaneSweep | None = None
+    telemetry: PartitionSweep | None = None
     telemetry_totals: TelemetryTotals = _NOTHING
 
     def problem(self, now: datetime) -> str | None:
@@ -79,7 +79,7 @@ class IngestionReport:
         return f"{lost} bytes stand behind damaged streams and can't be read (see the rejects), the last since {since}."
 
 
-def _problem(sweep: LaneSweep | None, things: str, now: datetime, halves: int) -> str | None:
+def _problem(sweep: PartitionSweep | None, things: str, now: datetime, halves: int) -> str | None:
     """Returns a sentence about a problem; `halves` are bytes of incomplete units that may stay unread for long."""
     if sweep is None or not (sweep.blobs or sweep.problems):
         return None

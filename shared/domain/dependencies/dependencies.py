@@ -14,8 +14,8 @@ from typing import Literal, NamedTuple
 from shared.domain.core.keys import key_of
 from shared.domain.dependencies.dependency_cycles import cycle_in, endless
 
-MOST_KEYS = 1000
-_MOST_SHOWN = 5
+MAX_KEYS = 1000
+_MAX_SHOWN = 5
 
 type Standing = Literal["satisfied", "waiting", "running", "failed", "missing", "unknown"]
 type _Fate = Standing | Literal["circular"]
@@ -32,7 +32,7 @@ class WaitingTask(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Blocker:
+class BlockingTask:
     """A task that `holds` this many of the examined waiting tasks."""
 
     id: str
@@ -60,7 +60,7 @@ class Dependencies:
     lost: int = 0
     astray: int = 0
     unsure: int = 0
-    blockers: tuple[Blocker, ...] = ()
+    blockers: tuple[BlockingTask, ...] = ()
     circular: int = 0
     cycle: tuple[str, ...] = ()
 
@@ -84,14 +84,14 @@ class Dependencies:
 
 
 def wanted_keys(tasks: Iterable[WaitingTask]) -> dict[str, str]:
-    """Returns the first MOST_KEYS tasks that others depend on, their ids by key.
+    """Returns the first MAX_KEYS tasks that others depend on, their ids by key.
 
     With so many there may be more, which `is_depended_on` recognizes.
     """
     found: dict[str, str] = {}
     for task in tasks:
         for name in _names(task):
-            if len(found) == MOST_KEYS:
+            if len(found) == MAX_KEYS:
                 return found
             found.setdefault(key_of(name), name)
     return found
@@ -112,7 +112,7 @@ def dependencies_of(tasks: Sequence[WaitingTask], standings: Mapping[str, Standi
     names = {key: name for found in closed.values() for key, (name, _) in found.items()}
     fates = _fates({key: {on: standing for on, (_, standing) in found.items()} for key, found in closed.items()})
     decided = Counter(fates.values())
-    shown = sorted(holds, key=lambda key: (_RANKS[standings[key]], -holds[key], key))[:_MOST_SHOWN]
+    shown = sorted(holds, key=lambda key: (_RANKS[standings[key]], -holds[key], key))[:_MAX_SHOWN]
     left = endless(_edges(closed))
     return Dependencies(
         looked=len(tasks),
@@ -121,7 +121,7 @@ def dependencies_of(tasks: Sequence[WaitingTask], standings: Mapping[str, Standi
         lost=decided["failed"],
         astray=decided["missing"],
         unsure=decided["unknown"],
-        blockers=tuple(Blocker(names[key], standings[key], holds[key]) for key in shown),
+        blockers=tuple(BlockingTask(names[key], standings[key], holds[key]) for key in shown),
         circular=decided["circular"],
         cycle=tuple(names[key] for key in cycle_in(left)),
     )

@@ -17,8 +17,8 @@ from shared.domain.events.event_marks import marks_of
 
 WINDOW = timedelta(hours=6)
 _WINDOW_MINUTES = WINDOW // timedelta(minutes=1)
-_MOST_EVENTS = 4_000  # of a chunk: their identities and marks, four of 4 bytes each, fit into a property of 64 KiB
-_MOST_BYTES = 300_000  # of a chunk's JSON: no row holds more than a megabyte, however badly that compresses
+_MAX_EVENTS = 4_000  # of a chunk: their identities and marks, four of 4 bytes each, fit into a property of 64 KiB
+_MAX_BYTES = 300_000  # of a chunk's JSON: no row holds more than a megabyte, however badly that compresses
 
 
 class Identities:
@@ -89,7 +89,7 @@ def chunks_of(events: Sequence[BatchEvent]) -> Iterator[Chunk]:
     for event in events:
         value = _packed(event)
         more = len(msgspec.json.encode(value))
-        if values and (size + more > _MOST_BYTES or len(values) == _MOST_EVENTS):
+        if values and (size + more > _MAX_BYTES or len(values) == _MAX_EVENTS):
             yield _chunk(some, values)
             some, values, size = [], [], 0
         some.append(event)

@@ -15,12 +15,12 @@ from shared.domain.events.event_lists import EventFilter
 
 _PARTS = ("job", "pool", "node", "kind")
 _BYTES = 4
-_MOST_ROWS = 50  # of a stretch to read; _MOST_PASSED of one to skip
-_MOST_PASSED = 1_000
+_MAX_ROWS = 50  # of a stretch to read; _MAX_PASSED of one to skip
+_MAX_PASSED = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class MinuteRange:
     """Minutes from `first` to `last`, both included, in `rows` rows; without `is_wanted`, none of them matches."""
 
     first: int
@@ -28,12 +28,12 @@ class Stretch:
     rows: int
     is_wanted: bool
 
-    def joined(self, earlier: "Stretch") -> "Stretch | None":
+    def joined(self, earlier: "MinuteRange") -> "MinuteRange | None":
         """Returns both as one, or None where they differ in kind or are too long together."""
         rows = self.rows + earlier.rows
-        if self.is_wanted != earlier.is_wanted or rows > (_MOST_ROWS if self.is_wanted else _MOST_PASSED):
+        if self.is_wanted != earlier.is_wanted or rows > (_MAX_ROWS if self.is_wanted else _MAX_PASSED):
             return None
-        return Stretch(earlier.first, self.last, rows, self.is_wanted)
+        return MinuteRange(earlier.first, self.last, rows, self.is_wanted)
 
 
 type Wanted = tuple[frozenset[bytes], ...]

@@ -20,14 +20,14 @@ from shared.domain.redaction.redaction import MARK, is_harmless_word, redacted
 
 _BY_LOWER = {kind.lower(): kind for kind in KINDS}
 _PLACE = re.compile(r"\(byte (\d+)\)")
-_LONGEST_NAME = 256
-_MOST_BYTES = 256 * 1024  # of a record; the service's have some hundreds
+_MAX_NAME_LENGTH = 256
+_MAX_BYTES = 256 * 1024  # of a record; the service's have some hundreds
 _DEEPEST = 32
-_MOST_WHOLE = 1 << 63  # neither rows nor the service's 64-bit fields hold larger numbers
-_LONGEST_WORD = 64
-_LONGEST_TEXT = 16 * 1024  # characters of a value that are stored; formulas and their results have some thousands
+_MAX_WHOLE = 1 << 63  # neither rows nor the service's 64-bit fields hold larger numbers
+_MAX_WORD_LENGTH = 64
+_MAX_TEXT_LENGTH = 16 * 1024  # characters of a value that are stored; formulas and their results have some thousands
 _ACCOUNT = re.compile(r"/batchaccounts/([^/]+)", re.IGNORECASE)
-_LONGEST_KNOWN = 1000  # characters of texts whose redaction is cached, as the service repeats itself
+_MAX_KNOWN_LENGTH = 1000  # characters of texts whose redaction is cached, as the service repeats itself
 
 
 class RecordError(ValueError):
@@ -49,14 +49,14 @@ def parse_event(record: bytes, account: str | None = None) -> BatchEvent:
 
     In the log of an `account` (in lower case), a record that names another account is invalid.
     """
-    if len(record) > _MOST_BYTES:
-        raise RecordError(f"It has {len(record)} bytes, more than {_MOST_BYTES}.", _MOST_BYTES)
+    if len(record) > _MAX_BYTES:
+        raise RecordError(f"It has {len(record)} bytes, more than {_MAX_BYTES}.", _MAX_BYTES)
     found = _decoded(record)
     name = _text(found, "operationName")
     if not name:
         raise RecordError("It has no operationName.")
-    if len(name) > _LONGEST_NAME:
-        raise RecordError(f"Its operationName has {len(name)} characters, more than {_LONGEST_NAME}.")
+    if len(name) > _MAX_NAME_LENGTH:
+        raise RecordError(f"Its operationName has {len(name)} characters, more than {_MAX_NAME_LENGTH}.")
     resource = _text(found, "resourceId") or ""
     if account and account_of(resource) not in (None, account):
         raise RecordError("Its resourceId names another account than the log that it stands in.")
@@ -80,7 +80,7 @@ def parse_event(record: bytes, account: str | None = None) -> BatchEvent:
 
 def is_whole_record(text: bytes) -> bool:
     """Returns whether a line without its end is a complete record: after an object only the line end can follow."""
-    if len(text) > _MOST_BYTES or not text.rstrip().endswith(b"}"):
+    if len(text) > _MAX_BYTES or not text.rstrip().endswith(b"}"):
         return False
     try:
         return isinstance(msgspec.json.decode(text), dict)
@@ -134,12 +134,12 @@ def _text(found: object, name: str) -> str | None:
 def _id(found: object, name: str) -> str | None:
     """Returns an id; a text too long for one is None."""
     text = _text(found, name)
-    return text if text and len(text) <= _LONGEST_NAME else None
+    return text if text and len(text) <= _MAX_NAME_LENGTH else None
 
 
 def _names_secret(key: str) -> bool:
     """Returns whether a name is typical of a secret, so that its value may look like any word."""
-    return len(key) <= _LONGEST_NAME and _says_secret(key)
+    return len(key) <= _MAX_NAME_LENGTH and _says_secret(key)
 
 
 @lru_cache(maxsize=2048)
@@ -155,17 +155,17 @@ def _is_named_secret(found: dict[str, Any]) -> bool:
 
 def _shown(text: str) -> str:
     """Returns a text without secrets; nearly all are single words, such as ids and times."""
-    if len(text) <= _LONGEST_WORD and is_harmless_word(text):
+    if len(text) <= _MAX_WORD_LENGTH and is_harmless_word(text):
         return text
     return _known(text)
 
 
 def _known(text: str) -> str:
     """Returns a redacted text, cached if short; of a very long one the beginning and a note of the cut."""
-    if len(text) <= _LONGEST_KNOWN:
+    if len(text) <= _MAX_KNOWN_LENGTH:
         return _redacted(text)
-    begin = redacted_begin(text, _LONGEST_TEXT)
-    return begin if len(text) <= _LONGEST_TEXT else f"{begin}… (cut: it had {len(text):,} characters)"
+    begin = redacted_begin(text, _MAX_TEXT_LENGTH)
+    return begin if len(text) <= _MAX_TEXT_LENGTH else f"{begin}… (cut: it had {len(text):,} characters)"
 
 
 @lru_cache(maxsize=2048)
@@ -185,7 +185,7 @@ def _clean(value: Any, depth: int) -> Any:
                 else _let_in(key, each, depth) for key, each in value.items()}  # fmt: skip
     if isinstance(value, list):
         return [_clean(each, depth + 1) for each in value]
-    if isinstance(value, int) and not -_MOST_WHOLE <= value < _MOST_WHOLE:
+    if isinstance(value, int) and not -_MAX_WHOLE <= value < _MAX_WHOLE:
         raise RecordError("It has a whole number of more than 64 bits.")
     return value
 

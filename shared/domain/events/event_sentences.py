@@ -8,7 +8,7 @@ from shared.domain.events.batch_events import BatchEvent, field_of, parse_stamp
 
 _TARGETS = (("Dedicated", "dedicated"), ("LowPriority", "Spot"))
 _NODES = "Nodes"  # suffix of names, except for those of 2017
-_MOST_DETAILS = 5
+_MAX_DETAILS = 5
 
 
 def sentence_of(event: BatchEvent, *, is_internal_retry: bool = False) -> str:
@@ -153,7 +153,7 @@ def _reason(error: object) -> str:
 
 def _details(error: object) -> Iterator[str]:
     """Yields pairs of name and value, which autoscale errors call `values` and scheduling errors `details`."""
-    for pair in [pair for name in ("values", "details") for pair in _list(error, name)][:_MOST_DETAILS]:
+    for pair in [pair for name in ("values", "details") for pair in _list(error, name)][:_MAX_DETAILS]:
         name, value = _text(pair, "name"), _text(pair, "value")
         if value:
             yield _stopped(value) if not name or name.lower() == "message" else f"{name}: {_stopped(value)}"

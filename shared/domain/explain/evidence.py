@@ -13,7 +13,7 @@ from shared.domain.explain.pool_growth import target_of
 from shared.domain.explain.rivals import Rival, slots_of
 from shared.domain.jobs.job_rules import JobRules
 from shared.domain.jobs.jobs import COMPLETED, JobFacts
-from shared.domain.jobs.observations import Preparation, Retried, Waiting
+from shared.domain.jobs.observations import Preparation, RetriedTask, SlotRange
 from shared.domain.nodes.nodes import START_TASK_FAILED, Node
 from shared.domain.pools.pool_settings import Problem
 from shared.domain.pools.pools import Pool
@@ -40,7 +40,7 @@ class Evidence:
     deleted: bool = False
     counts: TaskCounts | None = None
     waiting_slots: int | None = None
-    waiting: Waiting | None = None
+    waiting: SlotRange | None = None
     pool: Pool | None = None
     pool_gone: bool | None = None
     nodes: tuple[Node, ...] = ()
@@ -48,7 +48,7 @@ class Evidence:
     per_minute: float | None = None
     dependencies: Dependencies | None = None
     preparation: Preparation | None = None
-    retried: Retried | None = None
+    retried: RetriedTask | None = None
     makes_pool: bool = False
     scheduling_error: Problem | None = None
 

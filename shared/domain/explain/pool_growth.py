@@ -14,7 +14,7 @@ _TARGET = re.compile(r"\s*\$Target\w+\s*=(?!=)")
 _VARIABLE = re.compile(r"\$[A-Za-z]\w*")
 _MADE = re.compile(r"(?:^|;)\s*(\$[A-Za-z]\w*)\s*=(?!=)")
 _GIVEN = re.compile(r"\$Target|\$NodeDeallocationOption")
-_LONGEST = 300
+_MAX_LENGTH = 300
 
 
 def target_of(facts: PoolFacts) -> int | None:
@@ -73,7 +73,7 @@ def target_lines(formula: str) -> list[tuple[int, str]]:
         begins = line + statement[: len(statement) - len(statement.lstrip())].count("\n")
         if _TARGET.match(statement):
             text = " ".join(statement.split())
-            found.append((begins, f"{text[:_LONGEST]}{'…' if len(text) > _LONGEST else ''};"))
+            found.append((begins, f"{text[:_MAX_LENGTH]}{'…' if len(text) > _MAX_LENGTH else ''};"))
         line += statement.count("\n")
     return found
 

@@ -8,7 +8,7 @@ from shared.domain.dependencies.dependencies import Dependencies
 from shared.domain.jobs.job_rules import JobRules
 from shared.domain.tasks.tasks import TaskCounts
 
-_MOST_NAMED = 5
+_MAX_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,16 +72,16 @@ def slots_of(rivals: Sequence[Rival]) -> int:
 def named(rivals: Sequence[Rival]) -> str:
     """Returns text like `'a' (396 tasks) and 2 more jobs`: jobs with the most contending tasks first."""
     ordered = sorted(rivals, key=lambda rival: (-rival.contending, rival.id))
-    told = ", ".join(f"'{rival.id}' ({amount(rival.contending, 'task')})" for rival in ordered[:_MOST_NAMED])
+    told = ", ".join(f"'{rival.id}' ({amount(rival.contending, 'task')})" for rival in ordered[:_MAX_NAMED])
     return told + _more(len(ordered))
 
 
 def holders(rivals: Sequence[Rival]) -> tuple[str, ...]:
     """Returns the jobs whose tasks occupy slots, those with the most first: `'a' (4 tasks on 8 slots)`."""
     on = sorted((rival for rival in rivals if rival.running), key=lambda rival: (-rival.running_slots, rival.id))
-    told = [f"'{r.id}' ({amount(r.running, 'task')} on {amount(r.running_slots, 'slot')})" for r in on[:_MOST_NAMED]]
-    return (*told, *([_more(len(on)).removeprefix(" and ")] if len(on) > _MOST_NAMED else ()))
+    told = [f"'{r.id}' ({amount(r.running, 'task')} on {amount(r.running_slots, 'slot')})" for r in on[:_MAX_NAMED]]
+    return (*told, *([_more(len(on)).removeprefix(" and ")] if len(on) > _MAX_NAMED else ()))
 
 
 def _more(jobs: int) -> str:
-    return f" and {amount(jobs - _MOST_NAMED, 'more job')}" if jobs > _MOST_NAMED else ""
+    return f" and {amount(jobs - _MAX_NAMED, 'more job')}" if jobs > _MAX_NAMED else ""

@@ -1,12 +1,12 @@
 """Causes in dependencies: waiting tasks depend on others that haven't completed as required, or never will."""
 
 from shared.domain.core.amounts import amount
-from shared.domain.dependencies.dependencies import Blocker, Dependencies
+from shared.domain.dependencies.dependencies import BlockingTask, Dependencies
 from shared.domain.explain.evidence import Evidence
 from shared.domain.explain.findings import Finding, Severity
 
 _STANDINGS = {"failed": "failed", "missing": "isn't in the job", "waiting": "waits itself", "running": "is running"}
-_MOST_OF_CYCLE = 8
+_MAX_OF_CYCLE = 8
 _FAILED, _CYCLE, _OPEN = "dependenciesFailed", "dependencyCycle", "dependenciesUnsatisfied"
 
 
@@ -88,8 +88,8 @@ def _cycle(found: Dependencies) -> str:
     if not found.cycle:
         return ""
     shown = list(found.cycle)
-    if len(shown) > _MOST_OF_CYCLE:
-        shown = [*shown[: _MOST_OF_CYCLE - 1], f"{len(shown) - _MOST_OF_CYCLE:,} more", shown[-1]]
+    if len(shown) > _MAX_OF_CYCLE:
+        shown = [*shown[: _MAX_OF_CYCLE - 1], f"{len(shown) - _MAX_OF_CYCLE:,} more", shown[-1]]
     path = " waits for ".join(f"'{name}'" for name in shown)
     return f" {path}: a cycle, which never ends by itself."
 
@@ -98,7 +98,7 @@ def _blockers(found: Dependencies) -> str:
     return ", ".join(f"'{b.id}' {_STANDINGS[b.standing]} and holds {_held(b)}" for b in found.blockers)
 
 
-def _held(blocker: Blocker) -> str:
+def _held(blocker: BlockingTask) -> str:
     return amount(blocker.holds, "task")
 
 

@@ -27,7 +27,7 @@ from shared.domain.explain.node_groups import (
     UPGRADED,
     Group,
 )
-from shared.domain.explain.node_trouble import trouble_of
+from shared.domain.explain.node_problems import trouble_of
 from shared.domain.explain.pool_growth import formula_sentences, larger, replaced
 from shared.domain.nodes.node_causes import cause_of
 from shared.domain.nodes.nodes import Node

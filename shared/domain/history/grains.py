@@ -13,7 +13,7 @@ from shared.domain.core.stamps import EPOCH, from_milliseconds, to_milliseconds
 _MINUTE = 60_000  # milliseconds
 
 
-class Held(Protocol):
+class HistorySample(Protocol):
     """A sample of any kind: `at` and `through` are milliseconds since 1970."""
 
     @property
@@ -49,7 +49,7 @@ class Grain:
     def column(self, slot: int) -> str:
         return f"{self.slot_letter}{slot % self.slots:02}"
 
-    def slots_of(self, sample: Held, ended: int | None, oldest: int) -> Iterator[int]:
+    def slots_of(self, sample: HistorySample, ended: int | None, oldest: int) -> Iterator[int]:
         """Yields the slots of a sample, except in rows that ended by `oldest`.
 
         `ended` is the `at` of the next sample, which may take the last of these slots; None without one.

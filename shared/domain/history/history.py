@@ -12,12 +12,12 @@ from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from shared.domain.core.stamps import format_stamp, from_milliseconds, to_milliseconds
-from shared.domain.history.grains import MINUTES, QUARTERS, Grain, Held, HistoryRetention
+from shared.domain.history.grains import MINUTES, QUARTERS, Grain, HistoryRetention, HistorySample
 from shared.domain.history.samples import Sample
 from shared.domain.tasks.tasks import TaskCounts
 from shared.errors import HistoryRangeError
 
-MOST_POINTS = 5_000
+MAX_POINTS = 5_000
 _POINTS = 500  # at most, where the request has no step
 FIRST, _LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 _DAY = timedelta(days=1)
@@ -90,8 +90,8 @@ def series_of(
 
     Raises HistoryRangeError with a sentence.
     """
-    until = _told(until) if until else now
-    since = _told(since) if since else until - min(_DAY, until - FIRST)
+    until = _clamped(until) if until else now
+    since = _clamped(since) if since else until - min(_DAY, until - FIRST)
     if since > until:
         raise HistoryRangeError(
             f"The range begins at {format_stamp(since)}, after it ends at {format_stamp(until)}.", target="from"
@@ -108,15 +108,15 @@ def series_of(
             target="step",
         )
     series = Series(since, until, step, now)
-    if len(series.ends()) > MOST_POINTS:
+    if len(series.ends()) > MAX_POINTS:
         raise HistoryRangeError(
-            f"That would be {len(series.ends()):,} points, and {MOST_POINTS:,} are the most: take a longer step.",
+            f"That would be {len(series.ends()):,} points, and {MAX_POINTS:,} are the most: take a longer step.",
             target="step",
         )
     return series
 
 
-def _told(moment: datetime) -> datetime:
+def _clamped(moment: datetime) -> datetime:
     """Returns the time in UTC, clamped to the calendar, whose ends some time zones would exceed."""
     return from_milliseconds(min(max(to_milliseconds(moment), to_milliseconds(FIRST)), to_milliseconds(_LAST)))
 
@@ -142,7 +142,7 @@ def points_of(
         yield _point(end, sample, lag)
 
 
-def samples_at[S: Held](
+def samples_at[S: HistorySample](
     series: Series, stored: Stored, recent: Sequence[S], tolerance: timedelta, read: Reading[S]
 ) -> Iterator[tuple[int, S | None]]:
     """Yields the end of each step with the last sample by then, None where it didn't hold that long.

@@ -9,7 +9,7 @@ writes give the same result.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from shared.domain.history.grains import MINUTES, QUARTERS, Held, HistoryRetention
+from shared.domain.history.grains import MINUTES, QUARTERS, HistoryRetention, HistorySample
 from shared.domain.tasks.tasks import COUNT_FIELDS, TaskCounts
 
 _NEVER, _DOUBTED = "-", "?"
@@ -52,7 +52,7 @@ def sample_of(text: str) -> Sample:
 type Columns = dict[str, str]
 
 
-def rows_of[S: Held](samples: Sequence[S], last: S | None, retention: HistoryRetention) -> dict[str, Columns]:
+def rows_of[S: HistorySample](samples: Sequence[S], last: S | None, retention: HistoryRetention) -> dict[str, Columns]:
     """Returns the columns to merge into a history, by row key.
 
     `samples` are consecutive and followed by `last`, which isn't written but ends them; None without one.

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from shared.domain.core.keys import key_of
 from shared.domain.history.samples import Sample
 from shared.domain.jobs.job_rules import JobRules
-from shared.domain.jobs.pictures import Confirmation, Picture
+from shared.domain.jobs.snapshots import Confirmation, JobSnapshot
 from shared.domain.tasks.tasks import VALIDATED_TASKS
 
 COMPLETED = "completed"
@@ -61,17 +61,17 @@ class Job:
     """The stored state of one job.
 
     `building` is the generation that a full read has been filling since `building_since`. `retired` generations are
-    awaiting deletion. `sealed` means completed and read for good. `dirty` means that leaves of the served generation
+    awaiting deletion. `finalized` means completed and read for good. `dirty` means that leaves of the served generation
     may have changed since the picture was taken. `ended` are the samples before the picture's that aren't in the job's
     history: one in a stored row, any number before it is written.
     """
 
     facts: JobFacts
-    picture: Picture | None = None
+    picture: JobSnapshot | None = None
     building: str | None = None
     building_since: datetime | None = None
     retired: tuple[Retired, ...] = ()
-    sealed: bool = False
+    finalized: bool = False
     dirty: bool = False
     deleted_at: datetime | None = None
     ended: tuple[Sample, ...] = ()
@@ -88,7 +88,7 @@ class Job:
     @property
     def is_live(self) -> bool:
         """True where its tasks may still change."""
-        return not self.deleted and not self.sealed
+        return not self.deleted and not self.finalized
 
     def seen(self, facts: JobFacts) -> "Job":
         """Returns the job after a list or a GET showed it.
@@ -98,7 +98,7 @@ class Job:
         """
         if facts.creation_time == self.facts.creation_time:
             moved = replace(facts, rules=None) != replace(self.facts, rules=None)
-            return replace(self, facts=facts, sealed=self.sealed and not moved, deleted_at=None)
+            return replace(self, facts=facts, finalized=self.finalized and not moved, deleted_at=None)
         return Job(facts, retired=self._retired_all(facts.creation_time), ended=self.samples, etag=self.etag)
 
     @property
@@ -110,10 +110,10 @@ class Job:
         """Returns the job with a later poll's confirmation, which unseals a job sealed as of an earlier time."""
         if self.picture is None or confirmation is None:
             return self
-        sealed = self.sealed and confirmation.as_of <= self.picture.as_of
-        return replace(self, picture=self.picture.confirmed(confirmation), sealed=sealed)
+        finalized = self.finalized and confirmation.as_of <= self.picture.as_of
+        return replace(self, picture=self.picture.confirmed(confirmation), finalized=finalized)
 
-    def pictured(self, picture: Picture) -> "Job":
+    def pictured(self, picture: JobSnapshot) -> "Job":
         """Returns the job after a read. The previous sample ends, unless the new picture only confirms it."""
         old = self.picture
         is_same = old is None or (old.moved_at, old.counts) == (picture.moved_at, picture.counts)
@@ -124,7 +124,7 @@ class Job:
         retired = (*self.retired, Retired(self.building, at)) if self.building else self.retired
         return replace(self, building=generation, building_since=at, retired=retired)
 
-    def switched(self, picture: Picture) -> "Job":
+    def switched(self, picture: JobSnapshot) -> "Job":
         """Returns the job after its new generation is complete and served; the previous one retires."""
         old = self.picture
         retired = (*self.retired, Retired(old.generation, picture.looked_at)) if old else self.retired
@@ -139,7 +139,7 @@ class Job:
 
     def unsealed(self) -> "Job":
         """Returns the job after Get Task Counts of a sealed job differed, so that it is polled again."""
-        return replace(self, sealed=False)
+        return replace(self, finalized=False)
 
     def gone(self, at: datetime) -> "Job":
         """Returns the job marked as deleted, after a GET answered 404 JobNotFound. Its known data stays."""
@@ -153,7 +153,7 @@ class Job:
         """Returns whether all changes of a completed job, even late ones, are visible to a read begun at `as_of`."""
         return self.facts.state == COMPLETED and as_of >= self.facts.state_transition_time + overlap
 
-    def may_be_sealed(self, overlap: timedelta) -> bool:
+    def may_be_finalized(self, overlap: timedelta) -> bool:
         """Returns whether a completed job was read for good and Get Task Counts agreed since.
 
         Above VALIDATED_TASKS tasks no agreement is needed.

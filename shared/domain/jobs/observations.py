@@ -5,7 +5,7 @@ from datetime import datetime
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class SlotRange:
     """The least and most slots that a waiting task requires, among the first `looked` of them."""
 
     looked: int
@@ -14,7 +14,7 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True)
-class Retried:
+class RetriedTask:
     """A failed task that is retried without limit (maxTaskRetryCount -1), and its retries so far.
 
     `others` counts further unfinished tasks of the job with several retries, which may be limited.

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from shared.domain.jobs.jobs import Job
-from shared.domain.jobs.pictures import AGREEMENT_LASTS, Picture
+from shared.domain.jobs.snapshots import AGREEMENT_LASTS, JobSnapshot
 from shared.domain.tasks.tasks import VALIDATED_TASKS, TaskCounts
 
 type Reading = Literal["repair", "fullRead"]
@@ -27,7 +27,7 @@ def wanted_reading(job: Job, *, age: timedelta) -> Reading | None:
     A repair is chosen where it lists at most half as many pages as a full read.
     """
     picture = job.picture
-    if picture is None or job.deleted or job.sealed:
+    if picture is None or job.deleted or job.finalized:
         return None
     affordable = _helped(picture) or picture.as_of - picture.full_read_at >= _GAP * pages_of(picture.counts.total)
     if picture.agreement.disagreements >= LASTING or _is_unconfirmed(picture):
@@ -40,7 +40,7 @@ def wanted_reading(job: Job, *, age: timedelta) -> Reading | None:
     return "fullRead" if due and affordable else None
 
 
-def may_be_replaced(picture: Picture, now: datetime) -> bool:
+def may_be_replaced(picture: JobSnapshot, now: datetime) -> bool:
     """Returns whether a generation with unreadable leaves is old enough to be replaced.
 
     A young one may belong to a newer version, and both versions would then read all tasks in turns.
@@ -63,12 +63,12 @@ def pages_of(tasks: int) -> int:
     return max(1, -(-tasks // _PAGE))
 
 
-def _helped(picture: Picture) -> bool:
+def _helped(picture: JobSnapshot) -> bool:
     """Returns whether counts agreed since the last full read, so that a difference now is a new one."""
     return picture.agreement.at is not None and picture.agreement.at >= picture.full_read_at
 
 
-def _is_unconfirmed(picture: Picture) -> bool:
+def _is_unconfirmed(picture: JobSnapshot) -> bool:
     """Returns whether tasks move too fast for Get Task Counts to agree, and weren't listed for a while.
 
     If the last list of tasks brought no agreement either, the wait grows with the number of tasks.

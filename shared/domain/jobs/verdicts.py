@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from shared.domain.jobs.jobs import Job
-from shared.domain.jobs.pictures import AGREEMENT_LASTS, Agreement, Picture, Source
+from shared.domain.jobs.snapshots import AGREEMENT_LASTS, Agreement, JobSnapshot, Source
 from shared.domain.reads.read_plans import Progress
 from shared.domain.tasks.tasks import VALIDATED_TASKS, TaskCounts
 
@@ -58,7 +58,7 @@ def verdict_of(
     if picture is None:
         reason = f"Its tasks couldn't be read yet: {failure}" if failure else _first_read(progress)
         return Verdict(None, "none", "stale" if failure else "catchingUp", reason)
-    if off_reason and not (job.deleted or job.sealed):
+    if off_reason and not (job.deleted or job.finalized):
         return Verdict(picture.confirmed_as_of, picture.source, "stale", off_reason, picture.looked_at)
     level, reason = _judge(job, picture, failure=failure, now=now, interval=interval)
     if is_behind and not failure:
@@ -66,12 +66,14 @@ def verdict_of(
     return Verdict(picture.confirmed_as_of, picture.source, level, reason, picture.looked_at)
 
 
-def _judge(job: Job, picture: Picture, *, failure: str | None, now: datetime, interval: timedelta) -> tuple[Level, str]:
+def _judge(
+    job: Job, picture: JobSnapshot, *, failure: str | None, now: datetime, interval: timedelta
+) -> tuple[Level, str]:
     if job.deleted:
         return "unverified", "The job was deleted; these are its last known counts."
     if failure:
         return "stale", f"The last poll failed: {failure}"
-    if not job.sealed and now - picture.looked_at > 3 * interval + _GRACE:
+    if not job.finalized and now - picture.looked_at > 3 * interval + _GRACE:
         return "stale", f"Not polled for {in_words(now - picture.looked_at)}."
     if picture.counts.total > VALIDATED_TASKS:
         age = in_words(max(now - picture.full_read_at, timedelta()))
@@ -82,7 +84,7 @@ def _judge(job: Job, picture: Picture, *, failure: str | None, now: datetime, in
     return _judge_agreement(picture)
 
 
-def _judge_agreement(picture: Picture) -> tuple[Level, str]:
+def _judge_agreement(picture: JobSnapshot) -> tuple[Level, str]:
     """Returns level and reason by the last comparison. One unexplained difference makes `unverified`: a repair follows.
 
     Each sentence names the time as of which it is true; later events show with a later poll.

@@ -15,14 +15,14 @@ from functools import lru_cache
 from itertools import chain, compress
 from typing import Any
 
-from shared.domain.leaves.lane_counts import histogram_of, minutes_of
 from shared.domain.leaves.leaves import Leaf
-from shared.domain.packing.columns import DAMAGE, Numbers, deflated, inflated
-from shared.domain.packing.lanes import Lanes, flags_of
-from shared.domain.packing.word_column import Words
+from shared.domain.leaves.vector_counts import histogram_of, minutes_of
+from shared.domain.packing.bigint_simd import BigIntVector, flags_of
+from shared.domain.packing.columns import DAMAGE, IntegerColumn, deflated, inflated
+from shared.domain.packing.dictionary_column import DictionaryColumn
 from shared.domain.tasks.failures import EXAMPLES, FailureGroup, Failures
 from shared.domain.tasks.histograms import Histogram
-from shared.domain.tasks.insight import MINUTE, Insight, newest
+from shared.domain.tasks.job_statistics import MINUTE, JobStatistics, newest
 from shared.domain.tasks.tasks import ACTIVE, COMPLETED, FAILURE, PREPARING, RESULTS, RUNNING, STATES, Task, TaskCounts
 
 FORM = 2  # format 1 had waits of retried tasks and no slots of preparing ones
@@ -36,12 +36,12 @@ type _Columns = dict[str, Any]
 class Summary:
     """The statistics and failures of one leaf, or of many."""
 
-    insight: Insight = field(default_factory=Insight)
+    insight: JobStatistics = field(default_factory=JobStatistics)
     failures: Failures = field(default_factory=Failures)
 
     @classmethod
     def summed(cls, many: "Sequence[Summary]") -> "Summary":
-        return cls(Insight.summed([one.insight for one in many]), Failures.summed([one.failures for one in many]))
+        return cls(JobStatistics.summed([one.insight for one in many]), Failures.summed([one.failures for one in many]))
 
     def pack(self, most: int = MAX_BYTES) -> bytes:
         """Returns the stored form, with fewer failure groups where it would exceed `most` bytes."""
@@ -59,7 +59,7 @@ class Summary:
         """Returns the summary, None where its format is unknown to this version or it is damaged."""
         with suppress(*DAMAGE):
             form, *told = json.loads(inflated(stored))
-            return cls(Insight.of_plain(told[0]), Failures.of_plain(told[1])) if form == FORM else None
+            return cls(JobStatistics.of_plain(told[0]), Failures.of_plain(told[1])) if form == FORM else None
         return None
 
 
@@ -76,11 +76,11 @@ def summary_after(stored: bytes | None, counts: TaskCounts, leaf: Leaf) -> Summa
     if before is None or leaf.moved is None:
         return summary_of(leaf)
     were, became = leaf.moved
-    rest = before.insight.without(_told_by(were))
+    rest = before.insight.without(_statistics_of(were))
     if rest is None or counts.completed - _completed(were) + _completed(became) != leaf.counts().completed:
         return summary_of(leaf)
-    told = Insight.summed([rest, _told_by(became)])
-    insight = Insight(told.waits, told.runs, told.completions, *_repeats_and_slots(leaf.columns))
+    told = JobStatistics.summed([rest, _statistics_of(became)])
+    insight = JobStatistics(told.waits, told.runs, told.completions, *_repeats_and_slots(leaf.columns))
     if any(task.result == FAILURE for task in chain(were, became)):
         return Summary(insight, _failures(leaf.columns, _ends(leaf.columns)))
     return Summary(insight, before.failures)
@@ -91,18 +91,18 @@ def summary_of(leaf: Leaf) -> Summary:
     if not len(leaf):
         return Summary()
     columns = leaf.columns
-    transitions = Lanes.of(columns["transitions"].values)
+    transitions = BigIntVector.of(columns["transitions"].values)
     ends, end_flags = _moments(transitions, columns["ends"])
     insight = _insight(columns, transitions, ends, end_flags)
     return Summary(insight, _failures(columns, ends))
 
 
-def _told_by(tasks: Sequence[Task]) -> Insight:
+def _statistics_of(tasks: Sequence[Task]) -> JobStatistics:
     """Returns the durations and completions of few tasks."""
     completed = [task for task in tasks if task.state == COMPLETED]
     timed = [task for task in completed if task.creation and task.start and task.end]
     moments = Counter((task.end or task.transition) // MINUTE for task in completed if task.end or task.transition)
-    return Insight(
+    return JobStatistics(
         Histogram.of(task.start - task.creation for task in timed if not task.ran_before),
         Histogram.of(task.end - task.start for task in timed),
         newest(moments.items()),
@@ -113,12 +113,12 @@ def _completed(tasks: Sequence[Task]) -> int:
     return sum(task.state == COMPLETED for task in tasks)
 
 
-def _insight(columns: _Columns, transitions: Lanes, ends: Lanes, end_flags: int) -> Insight:
+def _insight(columns: _Columns, transitions: BigIntVector, ends: BigIntVector, end_flags: int) -> JobStatistics:
     starts, start_flags = _moments(transitions, columns["starts"])
-    creations = Lanes.of(columns["creations"].values)
+    creations = BigIntVector.of(columns["creations"].values)
     completed = flags_of(_chosen(columns["states"], COMPLETED))
     timed = completed & start_flags & end_flags & creations.signs()[1]
-    return Insight(
+    return JobStatistics(
         histogram_of(starts - creations, _of_first_runs(columns, timed)),
         histogram_of(ends - starts, timed),
         minutes_of(ends, completed & ends.signs()[1], about=columns["transitions"][0]),
@@ -141,21 +141,21 @@ def _of_first_runs(columns: _Columns, flags: int) -> int:
     return flags
 
 
-def _moments(transitions: Lanes, column: Numbers) -> tuple[Lanes, int]:
+def _moments(transitions: BigIntVector, column: IntegerColumn) -> tuple[BigIntVector, int]:
     """Returns starts or ends, with the transition in place of unknown ones, and flags of the known ones.
 
     An offset is the milliseconds before the transition plus one, or negative for a moment after it.
     """
-    offsets = Lanes.of(column.values)
+    offsets = BigIntVector.of(column.values)
     before, known = offsets.signs()
     return (transitions - offsets).plus(before), known
 
 
-def _ends(columns: _Columns) -> Lanes:
-    return _moments(Lanes.of(columns["transitions"].values), columns["ends"])[0]
+def _ends(columns: _Columns) -> BigIntVector:
+    return _moments(BigIntVector.of(columns["transitions"].values), columns["ends"])[0]
 
 
-def _failures(columns: _Columns, ends: Lanes) -> Failures:
+def _failures(columns: _Columns, ends: BigIntVector) -> Failures:
     failed = _chosen(columns["results"], FAILURE)
     if not any(failed):
         return Failures()
@@ -192,7 +192,7 @@ def _group(
     )
 
 
-def _repeats(column: Words) -> tuple[int, int]:
+def _repeats(column: DictionaryColumn) -> tuple[int, int]:
     """Returns the number of retries, or requeues, and of tasks with any."""
     words, of_row = column.coded()
     if not any(words):
@@ -209,6 +209,6 @@ def _slots(columns: _Columns, state: int) -> int:
     return sum(slots[word] * tasks for word, tasks in Counter(compress(of_row, chosen)).items())
 
 
-def _chosen(column: Numbers, number: int) -> bytes:
+def _chosen(column: IntegerColumn, number: int) -> bytes:
     """Returns a byte for each row, 1 where the column has that number."""
     return column.values.tobytes().translate(_IS[number])

@@ -27,7 +27,7 @@ from shared.domain.leaves.task_columns import (
     task_of,
     unpacked,
 )
-from shared.domain.packing.columns import DAMAGE, Numbers
+from shared.domain.packing.columns import DAMAGE, IntegerColumn
 from shared.domain.packing.id_column import Ids
 from shared.domain.tasks.tasks import RESULTS, STATES, Task, TaskCounts, counts_of
 
@@ -180,7 +180,7 @@ class Leaf:
 
     def _states_and_results(self) -> tuple[bytes, bytes]:
         states, results = self._columns[AT_STATES], self._columns[AT_RESULTS]
-        if not (isinstance(states, Numbers) and isinstance(results, Numbers)):
+        if not (isinstance(states, IntegerColumn) and isinstance(results, IntegerColumn)):
             raise TypeError("states and results are numbers")
         return states.values.tobytes(), results.values.tobytes()
 

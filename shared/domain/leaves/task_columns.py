@@ -6,9 +6,9 @@ This module alone defines which column stores which field, and how; `leaves` bui
 from collections.abc import Sequence
 from typing import Any
 
-from shared.domain.packing.columns import Column, Numbers
+from shared.domain.packing.columns import Column, IntegerColumn
+from shared.domain.packing.dictionary_column import DictionaryColumn
 from shared.domain.packing.id_column import Ids
-from shared.domain.packing.word_column import Words
 from shared.domain.tasks.tasks import Task
 
 _NUMBERS, _PAIRS = (int, type(None)), (tuple,)
@@ -56,9 +56,13 @@ def made(kind: Any, values: Sequence[Any]) -> Column:
     """Returns a column of a kind in COLUMNS."""
     if kind is None:
         return Ids(values)
-    return Numbers(kind, values) if isinstance(kind, str) else Words(kind, values)
+    return IntegerColumn(kind, values) if isinstance(kind, str) else DictionaryColumn(kind, values)
 
 
 def unpacked(kind: Any, packed: bytes, count: int) -> Column:
     """Returns a stored column of any kind except ids. Raises the errors of its class's `unpack`."""
-    return Numbers.unpack(kind, packed, count) if isinstance(kind, str) else Words.unpack(kind, packed, count)
+    return (
+        IntegerColumn.unpack(kind, packed, count)
+        if isinstance(kind, str)
+        else DictionaryColumn.unpack(kind, packed, count)
+    )

@@ -45,7 +45,7 @@ class Interruptions(NamedTuple):
 NONE = Interruptions()
 
 
-class Tally(NamedTuple):
+class InterruptionCount(NamedTuple):
     """A pool's interruptions `since` a time in milliseconds since 1970, including those of removed nodes."""
 
     since: int

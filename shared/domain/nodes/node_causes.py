@@ -31,9 +31,9 @@ _UNREACHABLE = "The service can't use the node and gives no error, which means t
 def cause_of(node: Node) -> str | None:
     """Returns the cause of a node's state, only as the service reports it; None for a healthy node."""
     if full := next((error for error in node.errors if error.code.lower() == DISK_FULL), None):
-        return f"The node's disk is full ({_told(full)})."
+        return f"The node's disk is full ({_error_text(full)})."
     if node.state == "unusable":
-        return _UNREACHABLE if _is_unreachable(node) else f"The node is unusable: {_all_told(node.errors)}."
+        return _UNREACHABLE if _is_unreachable(node) else f"The node is unusable: {_error_texts(node.errors)}."
     if node.state == "starttaskfailed":
         return _start_failed(node.start)
     if node.state == "waitingforstarttask":
@@ -63,7 +63,7 @@ def _is_unreachable(node: Node) -> bool:
 def _of_able_node(node: Node) -> str | None:
     """Returns the cause for a node whose state allows it to run tasks."""
     if node.errors:
-        return f"The node tells errors: {_all_told(node.errors)}."
+        return f"The node tells errors: {_error_texts(node.errors)}."
     if node.scheduling != "enabled" or node.state == "offline":
         return "Scheduling is switched off on the node: it gets no tasks."
     if node.start and node.start.result == FAILURE:
@@ -79,7 +79,7 @@ def _start_failed(run: StartRun | None) -> str:
 
 def _failed(run: StartRun, after: str = "") -> str:
     code = f" with exit code {run.exit_code}" if run.exit_code is not None else ""
-    told = _told(NodeError(run.code, run.message))
+    told = _error_text(NodeError(run.code, run.message))
     return f"The start task failed{code}{after}{f': {told}' if told else ''}."
 
 
@@ -96,10 +96,10 @@ def _waiting(run: StartRun | None) -> str:
     return f"The start task has been running since {from_milliseconds(run.start):%Y-%m-%d %H:%M:%S} UTC."
 
 
-def _all_told(errors: tuple[NodeError, ...]) -> str:
-    return "; ".join(map(_told, errors))
+def _error_texts(errors: tuple[NodeError, ...]) -> str:
+    return "; ".join(map(_error_text, errors))
 
 
-def _told(error: NodeError) -> str:
+def _error_text(error: NodeError) -> str:
     """Returns code and message without the final full stop, which the surrounding sentence adds."""
     return ": ".join(part for part in (error.code, error.message.strip().rstrip(".")) if part)

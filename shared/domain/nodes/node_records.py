@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 from shared.domain.nodes.interruptions import NONE, Interruptions
 
-MOST_PAST = 20
+MAX_PAST = 20
 FLAP_WINDOW = timedelta(hours=1)
 FLAPS = 3
-MOST_FALLS = 20
+MAX_FALLS = 20
 NOT_SEEN = ""
 PREEMPTED = "preempted"
 _WINDOW = FLAP_WINDOW // timedelta(milliseconds=1)
@@ -29,14 +29,14 @@ _STARTING = "starting"
 _RISING = frozenset((_STARTING, "waitingforstarttask"))  # a list may show these before the boot that led to them
 
 
-class Past(NamedTuple):
+class EarlierState(NamedTuple):
     """An earlier state of a node, NOT_SEEN if unknown, with its start in milliseconds since 1970 (0 if unknown)."""
 
     state: str
     since: int
 
 
-class Stamps(NamedTuple):
+class NodeVersion(NamedTuple):
     """The properties of a node that reveal a change: state, its start, and the last boot; 0 where unknown."""
 
     state: str
@@ -52,17 +52,17 @@ class NodeRecord(NamedTuple):
     """
 
     since: int = 0
-    past: tuple[Past, ...] = ()
+    past: tuple[EarlierState, ...] = ()
     falls: tuple[int, ...] = ()
     interruptions: Interruptions = NONE
 
     @property
     def is_whole(self) -> bool:
         """False where states were missed or dropped, and for a node without a record."""
-        return bool(self.since) and len(self.past) < MOST_PAST and all(past.state != NOT_SEEN for past in self.past)
+        return bool(self.since) and len(self.past) < MAX_PAST and all(past.state != NOT_SEEN for past in self.past)
 
     def flaps(self, now: int) -> int:
-        """Returns the number of falls within the hour before `now`, up to MOST_FALLS."""
+        """Returns the number of falls within the hour before `now`, up to MAX_FALLS."""
         return sum(_over(at) > now for at in self.falls)
 
     @property
@@ -73,13 +73,13 @@ class NodeRecord(NamedTuple):
     def fell(self, at: int) -> "NodeRecord":
         latest = sorted((at, *self.falls), reverse=True)
         kept = [fall for fall in latest if _over(fall) > latest[0]]
-        return self._replace(falls=tuple(kept[:MOST_FALLS]))
+        return self._replace(falls=tuple(kept[:MAX_FALLS]))
 
 
 NO_RECORD = NodeRecord()
 
 
-def first_record(now: Stamps, *, since: int, known_as_of: int | None) -> NodeRecord:
+def first_record(now: NodeVersion, *, since: int, known_as_of: int | None) -> NodeRecord:
     """Returns the record of a node that a list as of `since` shows for the first time.
 
     Events before the pool's nodes were last known, `known_as_of` (None: never), don't count.
@@ -89,7 +89,9 @@ def first_record(now: Stamps, *, since: int, known_as_of: int | None) -> NodeRec
     return _entered(record, now, at=since) if is_news else record
 
 
-def followed(record: NodeRecord, before: Stamps, now: Stamps, *, known_as_of: int, at: int, spot: bool) -> NodeRecord:
+def followed(
+    record: NodeRecord, before: NodeVersion, now: NodeVersion, *, known_as_of: int, at: int, spot: bool
+) -> NodeRecord:
     """Returns the record after a list as of `at` showed other stamps than `before`, which held at `known_as_of`.
 
     Events are dated `at` at the latest, because the clock of a node may be ahead.
@@ -99,16 +101,16 @@ def followed(record: NodeRecord, before: Stamps, now: Stamps, *, known_as_of: in
         record = record._replace(interruptions=record.interruptions.restarted()) if spot else record
     if (before.state, before.transition) == (now.state, now.transition):
         return record
-    past = [Past(before.state, before.transition), *record.past]
+    past = [EarlierState(before.state, before.transition), *record.past]
     if was_missed(before, now):
-        past.insert(0, Past(NOT_SEEN, min(max(known_as_of, before.transition), now.transition)))
-    record = record._replace(past=tuple(past[:MOST_PAST]))
+        past.insert(0, EarlierState(NOT_SEEN, min(max(known_as_of, before.transition), now.transition)))
+    record = record._replace(past=tuple(past[:MAX_PAST]))
     if now.state in _BAD and before.state in _BAD and before.state != now.state:
         return record  # from bad to bad, as from unusable to rebooting, is the same fall
     return _entered(record, now, at=at)
 
 
-def was_missed(before: Stamps, now: Stamps) -> bool:
+def was_missed(before: NodeVersion, now: NodeVersion) -> bool:
     """Returns whether the stamps show that a node was in another state between two observed ones."""
     if before.state == now.state:
         return before.transition != now.transition
@@ -116,16 +118,16 @@ def was_missed(before: Stamps, now: Stamps) -> bool:
     return _rebooted(before, now) and not (is_next and _was_to_boot(before, now))
 
 
-def _rebooted(before: Stamps, now: Stamps) -> bool:
+def _rebooted(before: NodeVersion, now: NodeVersion) -> bool:
     return bool(before.booted) and now.booted > before.booted
 
 
-def _booted_within(now: Stamps) -> bool:
+def _booted_within(now: NodeVersion) -> bool:
     """Returns whether the last boot was within the present state, which leads to one: lists may show it late."""
     return now.state in _DOWN and 0 < now.transition < now.booted
 
 
-def _was_to_boot(before: Stamps, now: Stamps) -> bool:
+def _was_to_boot(before: NodeVersion, now: NodeVersion) -> bool:
     """Returns whether the previous state leads to a boot, or the present one did; a starting node boots once."""
     if _booted_within(now):
         return True
@@ -134,7 +136,7 @@ def _was_to_boot(before: Stamps, now: Stamps) -> bool:
     return before.state in _DOWN
 
 
-def _entered(record: NodeRecord, now: Stamps, *, at: int) -> NodeRecord:
+def _entered(record: NodeRecord, now: NodeVersion, *, at: int) -> NodeRecord:
     moment = min(now.transition, at)
     if now.state == PREEMPTED:
         return record._replace(interruptions=record.interruptions.interrupted(moment))

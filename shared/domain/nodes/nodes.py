@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from shared.domain.core.keys import key_of, keys_of
-from shared.domain.nodes.interruptions import NONE, Tally
-from shared.domain.nodes.node_records import FLAPS, NO_RECORD, NodeRecord, Stamps, first_record, followed
+from shared.domain.nodes.interruptions import NONE, InterruptionCount
+from shared.domain.nodes.node_records import FLAPS, NO_RECORD, NodeRecord, NodeVersion, first_record, followed
 
 RUNNING, UNKNOWN = "running", "unknown"
 SUCCESS, FAILURE = "success", "failure"
@@ -100,8 +100,8 @@ class Node(NamedTuple):
         return self.state == _WAITING_FOR_START and self.start is not None and self.start.has_failed
 
     @property
-    def stamps(self) -> Stamps:
-        return Stamps(self.state, self.transition, self.booted)
+    def stamps(self) -> NodeVersion:
+        return NodeVersion(self.state, self.transition, self.booted)
 
     def after(self, before: "Node", *, known_as_of: int, at: int) -> "Node":
         """Returns this listed node with the history of `before`, or `before` itself where nothing is new.
@@ -204,7 +204,7 @@ def merged(
     return found
 
 
-def tallied(tally: Tally, before: Mapping[str, Node], after: Mapping[str, Node]) -> Tally:
+def tallied(tally: InterruptionCount, before: Mapping[str, Node], after: Mapping[str, Node]) -> InterruptionCount:
     """Returns a pool's interruptions after its nodes changed, with only the new ones of each node added."""
     found = tally.interruptions
     for key, node in after.items():

@@ -41,7 +41,7 @@ class Column(Protocol):
     def __getitem__(self, at: int) -> Any: ...
 
 
-class Numbers:
+class IntegerColumn:
     """Integers of one width: `B` (unsigned bytes), `i` or `q` (signed, 32 or 64 bits)."""
 
     __slots__ = ("_packed", "values")
@@ -76,8 +76,8 @@ class Numbers:
             self.values = array(values.typecode, order(values))
             self._packed = None
 
-    def part(self, start: int, stop: int) -> "Numbers":
-        return Numbers(self.values.typecode, self.values[start:stop])
+    def part(self, start: int, stop: int) -> "IntegerColumn":
+        return IntegerColumn(self.values.typecode, self.values[start:stop])
 
     @property
     def is_packed(self) -> bool:
@@ -101,7 +101,7 @@ class Numbers:
         return self._packed
 
     @classmethod
-    def unpack(cls, code: str, packed: bytes, count: int) -> "Numbers":
+    def unpack(cls, code: str, packed: bytes, count: int) -> "IntegerColumn":
         """Returns the column of a stored form.
 
         Raises ValueError, LookupError or zlib.error where `packed` isn't `count` numbers of that width.

@@ -5,14 +5,14 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from shared.domain.core.stored_times import is_over, is_until
-from shared.domain.jobs.pictures import Confirmation
+from shared.domain.jobs.snapshots import Confirmation
 
 MESSAGE_COMES = timedelta(minutes=2)  # until work on it begins; later it counts as lost and is sent again
 MESSAGE_LASTS = timedelta(minutes=10)  # the same for one sent again, as the queue may be long, and for the work itself
 ROUND_WAITS = timedelta(minutes=2)  # for a message about a whole account, which ticks poll otherwise
-LONGEST_WAIT = timedelta(minutes=15)  # for a back-off that the service requests
-_MOST_DOUBLINGS = 3
-_LONGEST_PUT_OFF = timedelta(minutes=5)
+MAX_WAIT = timedelta(minutes=15)  # for a back-off that the service requests
+_MAX_DOUBLINGS = 3
+_MAX_PUT_OFF = timedelta(minutes=5)
 WHOLE = ""  # in place of a job's key: a round of the whole account
 
 
@@ -38,7 +38,7 @@ def mark_until(before: Mark | None, now: datetime) -> datetime:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RoundResult:
     """The results of a round; `date` and `live` are None where its job list, or storing it, failed."""
 
     date: datetime | None
@@ -101,7 +101,7 @@ class Round:
     def wait(self, now: datetime) -> timedelta | None:
         """Returns the remaining back-off that the service requested, None without one."""
         until = self.backoff_until
-        return until - now if until and is_until(until, LONGEST_WAIT, now) else None
+        return until - now if until and is_until(until, MAX_WAIT, now) else None
 
     def is_due(self, now: datetime, interval: timedelta) -> bool:
         """Returns whether the account's interval has passed and no back-off remains."""
@@ -119,8 +119,8 @@ class Round:
 
     def _pause(self, interval: timedelta) -> timedelta:
         """Returns the time from the start of the last round to that of the next."""
-        repeats = min(max(self.failed_rounds - 1, 0), _MOST_DOUBLINGS)
-        interval = min(interval * 2**repeats, max(interval, _LONGEST_PUT_OFF))
+        repeats = min(max(self.failed_rounds - 1, 0), _MAX_DOUBLINGS)
+        interval = min(interval * 2**repeats, max(interval, _MAX_PUT_OFF))
         return interval * 0.9
 
     def full_list_is_due(self, now: datetime, interval: timedelta) -> bool:
@@ -168,7 +168,7 @@ class Round:
             backoff_until=_later(self.backoff_until, backoff_until),
         )
 
-    def after(self, last: "Round | None", found: Found) -> "Round":
+    def after(self, last: "Round | None", found: RoundResult) -> "Round":
         """Returns this round with its results, and the last round's for jobs that it didn't reach."""
         succeeded = found.polled - found.failures.keys()
         failures = {**(last.failures if last else {}), **found.failures}

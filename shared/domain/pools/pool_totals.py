@@ -36,7 +36,7 @@ class PoolTotals:
         return sum(self.states.values())
 
     @property
-    def tells_nodes(self) -> bool:
+    def knows_nodes(self) -> bool:
         """False where no pool's nodes have been read, so that a zero would be meaningless."""
         return self.unread == 0 or self.unread < self.pools
 

@@ -10,16 +10,16 @@ from hashlib import blake2b
 
 from shared.domain.core.keys import key_of
 from shared.domain.core.stamps import to_milliseconds
-from shared.domain.jobs.pictures import Source
+from shared.domain.jobs.snapshots import Source
 from shared.domain.jobs.verdicts import OVERTAKEN
-from shared.domain.nodes.interruptions import Tally
+from shared.domain.nodes.interruptions import InterruptionCount
 from shared.domain.nodes.nodes import NodeSummary
 from shared.domain.pools.pool_samples import PoolNumbers, PoolSample
 from shared.domain.pools.pool_settings import AutoScale, Evaluation, Problem, StartTask
 from shared.domain.pools.resize_errors import Attempt, ResizeError, errors_after
 from shared.domain.pools.vm_sizes import vcpus_of
 
-MOST_EVALUATIONS = 20  # of an autoscale formula, including the latest
+MAX_EVALUATIONS = 20  # of an autoscale formula, including the latest
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class PoolFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class NodesPicture:
+class NodesSnapshot:
     """A pool's nodes in numbers as of T0: the date of a list of pools received before the nodes were listed.
 
     `full_read_at` is the T0 of the last list of all nodes with all of their properties. `digest` identifies the stored
@@ -99,7 +99,7 @@ class NodesPicture:
     summary: NodeSummary
     digest: str
     doubt: str | None = None
-    tally: Tally | None = None
+    tally: InterruptionCount | None = None
     flapping: tuple[tuple[int, int], ...] = ()
 
     def flapping_nodes(self, now: datetime) -> int:
@@ -136,7 +136,7 @@ class Pool:
     facts: PoolFacts
     seen_at: datetime
     errors: tuple[ResizeError, ...] = ()
-    picture: NodesPicture | None = None
+    picture: NodesSnapshot | None = None
     sample: PoolSample | None = None
     ended: tuple[PoolSample, ...] = ()
     evaluations: tuple[Evaluation, ...] = ()
@@ -205,10 +205,10 @@ class Pool:
         errors = errors_after(self.errors, facts.attempt, self.facts.attempt, at=at, last_looked=self.as_of)
         told = facts.auto_scale.evaluation if facts.auto_scale else None
         earlier = tuple(one for one in self.all_evaluations if told is None or one.at != told.at)
-        kept = earlier[: MOST_EVALUATIONS - (told is not None)]
+        kept = earlier[: MAX_EVALUATIONS - (told is not None)]
         return replace(self, facts=facts, seen_at=at, errors=errors, evaluations=kept)
 
-    def listed(self, picture: NodesPicture) -> "Pool":
+    def listed(self, picture: NodesSnapshot) -> "Pool":
         """Returns the pool after its nodes were read. The previous sample ends, unless the new one only confirms it."""
         found = replace(self, picture=picture)
         sample = PoolSample(
@@ -222,7 +222,7 @@ class Pool:
             return replace(found, sample=self.sample.held(picture.as_of))
         return replace(found, sample=sample, ended=self.samples)
 
-    def numbers(self, picture: NodesPicture) -> PoolNumbers:
+    def numbers(self, picture: NodesSnapshot) -> PoolNumbers:
         """Returns the numbers of these facts and nodes for the pool's history."""
         summary, facts, cores = picture.summary, self.facts, self.cores
         return PoolNumbers(

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-MOST_STALE_ERRORS = 10
+MAX_STALE_ERRORS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def errors_after(
         attempt.began,
     )
     stale.sort(key=lambda error: error.last_seen or at, reverse=True)
-    return (*current, *stale[:MOST_STALE_ERRORS])
+    return (*current, *stale[:MAX_STALE_ERRORS])
 
 
 def _merged(stale: Iterable[ResizeError], began: datetime | None) -> list[ResizeError]:

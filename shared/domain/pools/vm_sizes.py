@@ -20,8 +20,8 @@ _BY_NAME = frozenset(
     ("b", "dc", "e", "ec", "f", "fx", "h", "hb", "hc", "hx", "l", "m", "nc", "ncc", "nd", "ng", "np", "nv", "pb")
 )
 _FIRST_BY_NAME: Mapping[str, int] = {"d": 3, "a": 2}
-_MOST = 512  # vCPUs, of families other than these:
-_MOST_OF: Mapping[str, int] = {"m": 2048}
+_MAX = 512  # vCPUs, of families other than these:
+_MAX_OF: Mapping[str, int] = {"m": 2048}
 _OLD_A = {0: 1, 1: 1, 2: 2, 3: 4, 4: 8, 5: 2, 6: 4, 7: 8, 8: 8, 9: 16, 10: 8, 11: 16}
 _OLD_D = {1: 1, 2: 2, 3: 4, 4: 8, 11: 2, 12: 4, 13: 8, 14: 16}
 _OLD_D_V2 = {**_OLD_D, 5: 16, 15: 20}
@@ -63,4 +63,4 @@ def vcpus_of(size: str) -> int | None:
 def _likely(family: str, number: int) -> int | None:
     """Returns the vCPUs by the naming rule, None where no size of the family has so many."""
     is_odd = number % 2 == 1 and number > 1
-    return None if is_odd or number > _MOST_OF.get(family, _MOST) else number
+    return None if is_odd or number > _MAX_OF.get(family, _MAX) else number

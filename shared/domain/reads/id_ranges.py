@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, zip_longest
 
-_MOST_PARTS = 64
-_LEAST_PART = 4000  # tasks; dividing further costs more requests than the saved time is worth
+_MAX_PARTS = 64
+_MIN_PART = 4000  # tasks; dividing further costs more requests than the saved time is worth
 _DEEPEST = 4
 _DIGITS = re.compile(r"\d+")
 _HEX = re.compile(r"[0-9a-f]{8,}")
@@ -46,7 +46,7 @@ class IdRange:
 def split_points(ids: Sequence[str], expected: int) -> list[str]:
     """Returns where to divide a list that begins with `ids`: lower-case ids after them all; none for unsorted ones."""
     names = [name.lower() for name in ids]
-    parts = min(_MOST_PARTS, expected // _LEAST_PART)
+    parts = min(_MAX_PARTS, expected // _MIN_PART)
     if parts <= 1 or len(names) <= 1 or any(second <= first for first, second in pairwise(names)):
         return []
     shared = names[0][: next(at for at, pair in enumerate(zip_longest(names[0], names[-1])) if pair[0] != pair[1])]

@@ -24,7 +24,7 @@ from shared.domain.redaction.secrets.lines import filed, lined, said, secured
 from shared.domain.redaction.secrets.name_places import name_starts
 from shared.domain.redaction.secrets.nested import nested
 from shared.domain.redaction.secrets.pairs import paired
-from shared.domain.redaction.secrets.rules import RuleBook, Span, lower
+from shared.domain.redaction.secrets.rules import RuleIndex, Span, lower
 from shared.domain.redaction.secrets.shells import handed, here_documents, referenced, signed_in, written
 from shared.domain.redaction.secrets.tokens import may_hold_token, tokens
 from shared.domain.redaction.secrets.values import MARK
@@ -64,7 +64,7 @@ _BY_PLACE: tuple[_Way, ...] = (
 )
 _LISTED = re.compile(r"\[[ \t]*[\"'](?=-)|[\"'],?[ \t]*[\"']")  # between the arguments of a list: `["mysql", "-pabc"]`
 _OPTION_LISTED = re.compile(r"[\"'],?[ \t]*[\"']-")
-_RULES = RuleBook((*CONTEXTS, *COMMANDS))
+_RULES = RuleIndex((*CONTEXTS, *COMMANDS))
 
 
 def is_harmless_word(text: str) -> bool:

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from shared.domain.core.stamps import to_milliseconds
+from shared.domain.jobs.forecasts import WINDOWS
 from shared.domain.jobs.jobs import COMPLETED, Job
-from shared.domain.jobs.outlook import WINDOWS
 from shared.domain.reports.reports import JobReport
-from shared.domain.tasks.insight import MINUTE, Insight
+from shared.domain.tasks.job_statistics import MINUTE, JobStatistics
 
 _ENOUGH = 20
-_LONGEST = max(WINDOWS)
+_MAX_LENGTH = max(WINDOWS)
 _OLDEST_LOOK = 15  # minutes: an older rate says little about now
 
 
@@ -30,7 +30,7 @@ def ended_per_minute(reports: Sequence[JobReport], now: datetime) -> float | Non
     end = _minute(min([now, *looks]))
     if _minute(now) - end > _OLDEST_LOOK:
         return None
-    counted = [report for report in reports if _may_have_ended_since(report.job, end - _LONGEST)]
+    counted = [report for report in reports if _may_have_ended_since(report.job, end - _MAX_LENGTH)]
     insights = [_insight(report, end) for report in counted]
     if None in insights:
         return None
@@ -38,7 +38,7 @@ def ended_per_minute(reports: Sequence[JobReport], now: datetime) -> float | Non
     return _rate([insight for insight in insights if insight], end, max(1, end - first))
 
 
-def _rate(insights: Sequence[Insight], end: int, lived: int) -> float | None:
+def _rate(insights: Sequence[JobStatistics], end: int, lived: int) -> float | None:
     rate = None
     for window in WINDOWS:
         numbers = [insight.completed_in(end - window, end) for insight in insights]
@@ -52,7 +52,7 @@ def _rate(insights: Sequence[Insight], end: int, lived: int) -> float | None:
 
 def _may_change(job: Job, now: datetime) -> bool:
     """Returns whether tasks of the longest window before `now` may have ended since the job was polled."""
-    return job.is_live and _may_have_ended_since(job, _minute(now) - _LONGEST)
+    return job.is_live and _may_have_ended_since(job, _minute(now) - _MAX_LENGTH)
 
 
 def _may_have_ended_since(job: Job, minute: int) -> bool:
@@ -60,14 +60,14 @@ def _may_have_ended_since(job: Job, minute: int) -> bool:
     return over is None or _minute(over) >= minute
 
 
-def _insight(report: JobReport, end: int) -> Insight | None:
+def _insight(report: JobReport, end: int) -> JobStatistics | None:
     """Returns when tasks of a job ended; None where that isn't known up to the minute `end`."""
     job, as_of = report.job, report.verdict.as_of
     stored = job.picture.insight if job.picture else None
     if job.is_live and (as_of is None or _minute(as_of) < end):
         return None
     found = stored.unpack() if stored else None
-    return Insight() if found is None and job.deleted else found
+    return JobStatistics() if found is None and job.deleted else found
 
 
 def _minute(moment: datetime) -> int:

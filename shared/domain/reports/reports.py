@@ -31,7 +31,7 @@ class UnreadableRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Listed[T]:
+class ReportList[T]:
     """Entries of a list in key order, and rows that belong in it but can't be decoded."""
 
     reports: list[T]
@@ -126,7 +126,7 @@ class PoolReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ListedPools(Listed[PoolReport]):
+class ListedPools(ReportList[PoolReport]):
     """The pools of an account; `verdict` is on the list's completeness: no pool missing, none too many."""
 
     verdict: Verdict

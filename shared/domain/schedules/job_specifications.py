@@ -11,13 +11,13 @@ from shared.domain.tasks.task_details import (
     EnvironmentSetting,
     OutputFile,
     ResourceFile,
-    Shown,
+    ShownProperties,
     TokenSettings,
     UserIdentity,
 )
 
 
-class SideTask(Shown):
+class SideTask(ShownProperties):
     """A job's preparation or release task."""
 
     id: str | None = None
@@ -33,7 +33,7 @@ class SideTask(Shown):
     retention_time: str | None = None
 
 
-class JobManagerTask(Shown):
+class JobManagerTask(ShownProperties):
     """The first task of a job, which adds the others."""
 
     id: str | None = None
@@ -53,7 +53,7 @@ class JobManagerTask(Shown):
     allow_low_priority_node: bool | None = None
 
 
-class AutoPoolNodes(Shown):
+class AutoPoolNodes(ShownProperties):
     """The specification of nodes of a pool that is created for jobs."""
 
     display_name: str | None = None
@@ -67,7 +67,7 @@ class AutoPoolNodes(Shown):
     resize_timeout: str | None = None
 
 
-class AutoPool(Shown):
+class AutoPool(ShownProperties):
     """A pool that is created for each job, or for the schedule."""
 
     auto_pool_id_prefix: str | None = None
@@ -76,12 +76,12 @@ class AutoPool(Shown):
     pool: AutoPoolNodes | None = None
 
 
-class PoolInfo(Shown):
+class PoolInfo(ShownProperties):
     pool_id: str | None = None
     auto_pool_specification: AutoPool | None = None
 
 
-class JobSpecification(Shown):
+class JobSpecification(ShownProperties):
     """The template of a schedule's jobs; metadata shows only names, like variables."""
 
     display_name: str | None = None

@@ -54,7 +54,7 @@ def missed_runs(schedule: Schedule, made: Mapping[int, datetime], as_of: datetim
     """
     if schedule.facts.recurrence.interval is None:
         return _of_one(schedule, as_of)
-    told = _told(schedule, as_of)
+    told = _count_as_of(schedule, as_of)
     if told is None or schedule.baseline is None:
         return MissedRuns(None, None, None, _NOT_SEEN)
     since, start = schedule.baseline.since, schedule.facts.start
@@ -67,7 +67,7 @@ def missed_runs(schedule: Schedule, made: Mapping[int, datetime], as_of: datetim
     return MissedRuns(count, since, told.as_of, _SINCE_START if since == start else _SINCE_SEEN)
 
 
-def _told(schedule: Schedule, as_of: datetime) -> LastCount | None:
+def _count_as_of(schedule: Schedule, as_of: datetime) -> LastCount | None:
     """Returns the service's present count of runs, or the last one where it gives none."""
     facts = schedule.facts
     if facts.is_counting and facts.next_run_time and not schedule.deleted:

@@ -147,7 +147,7 @@ class Schedule:
         return blake2b(repr(content).encode(), digest_size=8).hexdigest()
 
     @property
-    def telling_job(self) -> str | None:
+    def first_counted_job(self) -> str | None:
         """The id of the first counted job, while the run that it was created for is unknown; otherwise None."""
         baseline, made = self.baseline, self.facts.jobs_made
         if baseline is None or baseline.made is None or baseline.next_was_due is not None:

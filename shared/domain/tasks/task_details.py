@@ -7,18 +7,18 @@ allowed ones. Fields are named as in the REST API (2025-06-01); times and durati
 from msgspec import Struct, field
 
 
-class Shown(Struct, rename="camel", kw_only=True, omit_defaults=True):
+class ShownProperties(Struct, rename="camel", kw_only=True, omit_defaults=True):
     """The base class; a property that the service didn't send is omitted."""
 
 
-class NameValue(Shown):
+class NameValue(ShownProperties):
     """A detail of a failure."""
 
     name: str | None = None
     value: str | None = None
 
 
-class EnvironmentSetting(Shown):
+class EnvironmentSetting(ShownProperties):
     """A variable by its name; its value is never shown."""
 
     name: str | None = None
@@ -29,13 +29,13 @@ class UploadHeader(EnvironmentSetting):
     """A header by its name; its value is never shown."""
 
 
-class Identity(Shown):
+class Identity(ShownProperties):
     """A managed identity by its resource id."""
 
     resource_id: str | None = None
 
 
-class ResourceFile(Shown):
+class ResourceFile(ShownProperties):
     """A resource file; addresses are shown without their queries, which grant access."""
 
     auto_storage_container_name: str | None = None
@@ -47,28 +47,28 @@ class ResourceFile(Shown):
     identity_reference: Identity | None = None
 
 
-class OutputContainer(Shown):
+class OutputContainer(ShownProperties):
     path: str | None = None
     container_url: str | None = None
     identity_reference: Identity | None = None
     upload_headers: list[UploadHeader] | None = None
 
 
-class OutputDestination(Shown):
+class OutputDestination(ShownProperties):
     container: OutputContainer | None = None
 
 
-class UploadOptions(Shown):
+class UploadOptions(ShownProperties):
     upload_condition: str | None = None
 
 
-class OutputFile(Shown):
+class OutputFile(ShownProperties):
     file_pattern: str | None = None
     destination: OutputDestination | None = None
     upload_options: UploadOptions | None = None
 
 
-class Registry(Shown):
+class Registry(ShownProperties):
     """A registry; its password is never shown."""
 
     username: str | None = None
@@ -77,12 +77,12 @@ class Registry(Shown):
     identity_reference: Identity | None = None
 
 
-class BindMount(Shown):
+class BindMount(ShownProperties):
     source: str | None = None
     is_read_only: bool | None = None
 
 
-class ContainerSettings(Shown):
+class ContainerSettings(ShownProperties):
     container_run_options: str | None = None
     image_name: str | None = None
     registry: Registry | None = None
@@ -90,23 +90,23 @@ class ContainerSettings(Shown):
     container_host_batch_bind_mounts: list[BindMount] | None = None
 
 
-class ExitOptions(Shown):
+class ExitOptions(ShownProperties):
     job_action: str | None = None
     dependency_action: str | None = None
 
 
-class ExitCode(Shown):
+class ExitCode(ShownProperties):
     code: int | None = None
     exit_options: ExitOptions | None = None
 
 
-class ExitCodeRange(Shown):
+class ExitCodeRange(ShownProperties):
     start: int | None = None
     end: int | None = None
     exit_options: ExitOptions | None = None
 
 
-class ExitConditions(Shown):
+class ExitConditions(ShownProperties):
     exit_codes: list[ExitCode] | None = None
     exit_code_ranges: list[ExitCodeRange] | None = None
     pre_processing_error: ExitOptions | None = None
@@ -114,22 +114,22 @@ class ExitConditions(Shown):
     default: ExitOptions | None = None
 
 
-class IdRange(Shown):
+class IdRange(ShownProperties):
     start: int | None = None
     end: int | None = None
 
 
-class Dependencies(Shown):
+class Dependencies(ShownProperties):
     task_ids: list[str] | None = None
     task_id_ranges: list[IdRange] | None = None
 
 
-class AutoUser(Shown):
+class AutoUser(ShownProperties):
     scope: str | None = None
     elevation_level: str | None = None
 
 
-class UserIdentity(Shown):
+class UserIdentity(ShownProperties):
     """The user that a task runs as; a password is never shown."""
 
     username: str | None = None
@@ -137,13 +137,13 @@ class UserIdentity(Shown):
     auto_user: AutoUser | None = None
 
 
-class Constraints(Shown):
+class Constraints(ShownProperties):
     max_wall_clock_time: str | None = None
     retention_time: str | None = None
     max_task_retry_count: int | None = None
 
 
-class Failure(Shown):
+class Failure(ShownProperties):
     """The cause of a task's failure, as the service states it."""
 
     category: str | None = None
@@ -152,13 +152,13 @@ class Failure(Shown):
     details: list[NameValue] | None = None
 
 
-class ContainerExecution(Shown):
+class ContainerExecution(ShownProperties):
     container_id: str | None = None
     state: str | None = None
     error: str | None = None
 
 
-class Execution(Shown):
+class Execution(ShownProperties):
     """The latest run."""
 
     start_time: str | None = None
@@ -173,7 +173,7 @@ class Execution(Shown):
     result: str | None = None
 
 
-class NodeInfo(Shown):
+class NodeInfo(ShownProperties):
     affinity_id: str | None = None
     node_url: str | None = None
     pool_id: str | None = None
@@ -182,26 +182,26 @@ class NodeInfo(Shown):
     task_root_directory_url: str | None = None
 
 
-class Affinity(Shown):
+class Affinity(ShownProperties):
     affinity_id: str | None = None
 
 
-class MultiInstance(Shown):
+class MultiInstance(ShownProperties):
     number_of_instances: int | None = None
     coordination_command_line: str | None = None
     common_resource_files: list[ResourceFile] | None = None
 
 
-class ApplicationPackage(Shown):
+class ApplicationPackage(ShownProperties):
     application_id: str | None = None
     version: str | None = None
 
 
-class TokenSettings(Shown):
+class TokenSettings(ShownProperties):
     access: list[str] | None = None
 
 
-class Statistics(Shown):
+class Statistics(ShownProperties):
     """The service's measurements of a task."""
 
     url: str | None = None
@@ -217,7 +217,7 @@ class Statistics(Shown):
     wait_time: str | None = None
 
 
-class TaskDetails(Shown):
+class TaskDetails(ShownProperties):
     """A task in full."""
 
     id: str

@@ -22,7 +22,7 @@ from shared.domain.tasks.task_details import (
     OutputContainer,
     Registry,
     ResourceFile,
-    Shown,
+    ShownProperties,
     Statistics,
     TaskDetails,
     UploadHeader,
@@ -33,7 +33,7 @@ _USER = re.compile(r"//[^/?#@]*@")
 _VARIABLE_FOLLOWS = re.compile(r"-[A-Za-z]*[el]|--(?:env|build-arg|label|annotation)")  # of docker run and the like
 _VARIABLE_WITHIN = re.compile(r"(-[A-Za-z]*?[el]=?|--(?:env|build-arg|label|annotation)=)(.+)", re.DOTALL)
 _UNQUOTED = re.compile(r"[\w@%+=:,./\[\]\-]+", re.ASCII)
-_MOST_OMITTED = 100
+_MAX_OMITTED = 100
 _ANNOTATION = "odata."  # the protocol's own properties, in every response
 
 
@@ -87,7 +87,7 @@ def _name_of(variable: str) -> str:
     return name + (mark and mark + MARK)
 
 
-_RULES: Mapping[type[Shown], Mapping[str, Callable[[str], str]]] = {
+_RULES: Mapping[type[ShownProperties], Mapping[str, Callable[[str], str]]] = {
     EnvironmentSetting: {"value": hidden},
     UploadHeader: {"value": hidden},
     Registry: {"password": hidden, "registry_server": address},
@@ -109,21 +109,21 @@ def details_of(body: bytes) -> tuple[TaskDetails, tuple[str, ...]]:
     return let_through(msgspec.json.decode(body), TaskDetails)
 
 
-def let_through[T: Shown](sent: Any, kind: type[T]) -> tuple[T, tuple[str, ...]]:
+def let_through[T: ShownProperties](sent: Any, kind: type[T]) -> tuple[T, tuple[str, ...]]:
     """Returns the properties of parsed JSON that `kind` lists, without secrets, and the names of the omitted ones.
 
     Raises msgspec.ValidationError for invalid input.
     """
     shown: T = _shown(msgspec.convert(sent, kind, strict=False))
     omitted = dict.fromkeys(redacted(name) for name in _unknown(sent, kind, ""))
-    return shown, tuple(omitted)[:_MOST_OMITTED]
+    return shown, tuple(omitted)[:_MAX_OMITTED]
 
 
 def _shown(value: Any) -> Any:
     """Returns a value without secrets."""
     if isinstance(value, NameValue) and value.name and MARK in redacted(f"{value.name}=x"):
         return NameValue(name=redacted(value.name), value=value.value and MARK)
-    if isinstance(value, Shown):
+    if isinstance(value, ShownProperties):
         rules = _RULES.get(type(value), {})
         parts = {item.name: (rules.get(item.name), getattr(value, item.name)) for item in fields(value)}
         return type(value)(
@@ -151,9 +151,9 @@ def _unknown(sent: Any, kind: Any, path: str) -> Iterator[str]:
                 yield path + name
 
 
-def _kind_of(kind: Any) -> type[Shown] | None:
+def _kind_of(kind: Any) -> type[ShownProperties] | None:
     """Returns the class of Shown that a field holds, also within a list or union; None for other fields."""
-    if isinstance(kind, type) and issubclass(kind, Shown):
+    if isinstance(kind, type) and issubclass(kind, ShownProperties):
         return kind
     found = (_kind_of(part) for part in get_args(kind) if part is not type(None))
     return next((part for part in found if part), None)

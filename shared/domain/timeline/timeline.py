@@ -3,8 +3,8 @@
 A run includes its start, but not its end. The end of a running task is unknown, so the run counts up to when the cache
 was read. A task that left its node without an end (as preempted ones do) ran until its state changed. Times are
 milliseconds since 1970, busy times milliseconds multiplied by slots: integers, so that sums are exact. Where there are
-too many runs to show each, `RunCensus` finds the busiest nodes, and `timeline_buckets` aggregates theirs in a second
-pass.
+too many runs to show each, `RunStatistics` finds the busiest nodes, and `timeline_buckets` aggregates theirs in a
+second pass.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -98,7 +98,7 @@ def runs_of(leaf: Leaf, places: range) -> Iterator[Run]:
             yield made(Run, (start, name, ended, result, slots, node))
 
 
-class RunCensus:
+class RunStatistics:
     """Busy times by node in a window, the start of the first run, and every run as long as they are few."""
 
     def __init__(self, window: Window, *, max_runs: int = MAX_RUNS) -> None:

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from shared.domain.blobs.blobs import Entry
-from shared.domain.blobs.rejects import Refusals
-from shared.stores.blobs.places import PlaceKey
+from shared.domain.blobs.rejects import BadUnits
+from shared.stores.blobs.checkpoints import CheckpointKey
 from shared.stores.tables.unit_writes import Etags, Operation
 
 
@@ -18,8 +18,8 @@ class Piece:
     piece that `is_full` has the maximum size.
     """
 
-    lane: str
-    key: PlaceKey
+    ingest_partition: str
+    key: CheckpointKey
     entry: Entry
     offset: int
     body: bytes
@@ -33,10 +33,10 @@ def _nothing(_: Etags) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Contribution:
+class PieceResult:
     """The result of the first `consumed` bytes of a piece; the rest is passed again with the bytes that follow it.
 
-    `consumed` 0: the piece is the beginning of a unit, and more bytes are needed. At most `MOST_BESIDE` `operations`,
+    `consumed` 0: the piece is the beginning of a unit, and more bytes are needed. At most `MAX_BESIDE` `operations`,
     in the checkpoint's partition, go into the transaction that advances it. `refused` of the `units` are bad; with
     `skipping`, the rest of a bad unit follows. `stored` is called with the new ETags once the transaction has
     succeeded.
@@ -45,7 +45,7 @@ class Contribution:
     consumed: int
     units: int = 0
     operations: Sequence[Operation] = ()
-    refused: Refusals = field(default_factory=Refusals)
+    refused: BadUnits = field(default_factory=BadUnits)
     skipping: bool = False
     stored: Callable[[Etags], None] = field(default=_nothing)
 
@@ -58,27 +58,27 @@ class Intake(Protocol):
         """Maximum size of a piece in bytes, at least that of the largest unit."""
 
     @property
-    def lanes(self) -> Collection[str]:
+    def ingest_partitions(self) -> Collection[str]:
         """All possible results of `lane_of`."""
 
     def lane_of(self, blob_name: str) -> str | None:
-        """Returns the blob's lane, whose blobs are read in turns, or None for a blob of another kind."""
+        """Returns the blob's ingest partition, whose blobs are read in turns, or None for a blob of another kind."""
 
     def why_unread(self, blob_name: str) -> str | None:
-        """Returns why a blob without a lane isn't read, as the end of a sentence; None if it belongs to others."""
+        """Returns why a blob without an ingest partition isn't read, as a sentence's end; None if it is others'."""
 
-    def place_key(self, lane: str, incarnation: str) -> PlaceKey:
+    def place_key(self, ingest_partition: str, incarnation: str) -> CheckpointKey:
         """Returns the key of an incarnation's checkpoint, in the partition of its rows."""
 
     @property
     def resumes(self) -> bool:
         """Whether the unit after a skipped one can be found; otherwise the rest of its blob is lost."""
 
-    def pass_over(self, lane: str, size: int) -> None:
+    def pass_over(self, ingest_partition: str, size: int) -> None:
         """Counts `size` bytes that are lost unread."""
 
-    async def take(self, piece: Piece) -> Contribution:
+    async def take(self, piece: Piece) -> PieceResult:
         """Returns the contribution of a piece; a full piece must have one. Raises StorageError."""
 
-    async def tell(self, lane: str) -> None:
-        """Writes pending counts of a lane after its blobs were read for a while. Raises StorageError."""
+    async def write_counts(self, ingest_partition: str) -> None:
+        """Writes pending counts of an ingest partition after its blobs were read for a while. Raises StorageError."""

@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from shared.clock import Clock
-from shared.domain.blobs.beginnings import Beginning
-from shared.domain.blobs.blobs import ANCHOR_BYTES, Entry, Place, SeenBlob, digest
-from shared.domain.blobs.rejects import MOST_TOLD, Refusals
+from shared.domain.blobs.blobs import ANCHOR_BYTES, Checkpoint, Entry, SeenBlob, digest
+from shared.domain.blobs.prefix_checksums import PrefixChecksum
+from shared.domain.blobs.rejects import MAX_TOLD, BadUnits
 from shared.errors import BlobChangedError, BlobError
-from shared.services.blobs.blob_intake import Contribution, Intake, Piece
+from shared.services.blobs.blob_intake import Intake, Piece, PieceResult
 from shared.stores.blobs.blob_entries import BlobEntryStore
-from shared.stores.blobs.places import PlaceKey, PlaceStore, StoredPlace
+from shared.stores.blobs.checkpoints import CheckpointKey, CheckpointStore, StoredCheckpoint
 from shared.stores.blobs.rejects import RejectStore
 
 if TYPE_CHECKING:  # its library is slow to load, and unused without a configured storage
@@ -41,7 +41,7 @@ class Progress:
 
     @property
     def is_done(self) -> bool:
-        return self.entry.sleeps(self.blob)
+        return self.entry.is_up_to_date(self.blob)
 
 
 @dataclass(slots=True)
@@ -51,8 +51,8 @@ class _Opened:
     They belong to the blob as it was seen; later writes don't show. A blob that `is_final` has no incomplete units.
     """
 
-    lane: str
-    key: PlaceKey
+    ingest_partition: str
+    key: CheckpointKey
     entry: Entry
     blob: SeenBlob
     is_final: bool
@@ -64,7 +64,7 @@ class _Opened:
         """Returns whether the blob has been fetched to its end."""
         return self.start + len(self.read) >= self.blob.size
 
-    def held(self, place: Place, least: int) -> bytes:
+    def held(self, place: Checkpoint, least: int) -> bytes:
         """Returns the anchor of a checkpoint and the bytes after it.
 
         Returns nothing if fewer than `least` bytes are left after the anchor and more could be fetched.
@@ -73,9 +73,18 @@ class _Opened:
         is_enough = self.is_whole or len(self.read) - begin - place.anchor_bytes >= least
         return self.read[begin:] if is_enough else b""
 
-    def piece(self, place: Place, body: bytes, window: int) -> Piece:
+    def piece(self, place: Checkpoint, body: bytes, window: int) -> Piece:
         is_last = self.is_final and place.offset + len(body) >= self.blob.size
-        return Piece(self.lane, self.key, self.entry, place.offset, body, place.skipping, is_last, len(body) >= window)
+        return Piece(
+            self.ingest_partition,
+            self.key,
+            self.entry,
+            place.offset,
+            body,
+            place.skipping,
+            is_last,
+            len(body) >= window,
+        )
 
 
 class BlobReader:
@@ -87,7 +96,7 @@ class BlobReader:
         intake: Intake,
         *,
         entries: BlobEntryStore,
-        places: PlaceStore,
+        places: CheckpointStore,
         rejects: RejectStore,
         clock: Clock,
     ) -> None:
@@ -99,18 +108,18 @@ class BlobReader:
         self._clock = clock
 
     async def read(
-        self, lane: str, blob: SeenBlob, known: Entry | None, goes_on: Callable[[], bool]
+        self, ingest_partition: str, blob: SeenBlob, known: Entry | None, goes_on: Callable[[], bool]
     ) -> Progress | None:
         """Reads a blob to its end, or until `goes_on` returns False, but at least a piece; None if it is gone.
 
         Raises BlobError, StorageError, and CacheConflictError if another host is reading the blob.
         """
         for _ in range(_TRIES):
-            known = await self._entered(lane, blob, known)
+            known = await self._entered(ingest_partition, blob, known)
             try:
-                return await self._read(lane, blob, known, goes_on)
+                return await self._read(ingest_partition, blob, known, goes_on)
             except _MadeAnewError:
-                known = await self._entries.save(lane, known.anew(blob))
+                known = await self._entries.save(ingest_partition, known.anew(blob))
             except BlobChangedError:
                 seen = await self.container.look(blob.name)
                 if seen is None:
@@ -118,17 +127,17 @@ class BlobReader:
                 blob = seen
         raise BlobError(f"{blob.name} was written {_TRIES} times while it was to be read; the next sweep goes on.")
 
-    async def _entered(self, lane: str, blob: SeenBlob, known: Entry | None) -> Entry:
+    async def _entered(self, ingest_partition: str, blob: SeenBlob, known: Entry | None) -> Entry:
         """Returns the stored entry, which names the incarnation before any of it is read."""
-        known = known or await self._entries.load(lane, blob.name)
-        return known or await self._entries.save(lane, Entry.new(blob))
+        known = known or await self._entries.load(ingest_partition, blob.name)
+        return known or await self._entries.save(ingest_partition, Entry.new(blob))
 
-    async def _read(self, lane: str, blob: SeenBlob, entry: Entry, goes_on: Callable[[], bool]) -> Progress:
-        key = self.intake.place_key(lane, entry.incarnation)
+    async def _read(self, ingest_partition: str, blob: SeenBlob, entry: Entry, goes_on: Callable[[], bool]) -> Progress:
+        key = self.intake.place_key(ingest_partition, entry.incarnation)
         stored = await self._places.load(key)
-        entry = await self._recognized(lane, blob, entry, stored.place)
+        entry = await self._recognized(ingest_partition, blob, entry, stored.place)
         now = await self._clock.now()
-        opened = _Opened(lane, key, entry, blob, entry.is_final(blob, now))
+        opened = _Opened(ingest_partition, key, entry, blob, entry.is_final(blob, now))
         while stored.place.offset < blob.size:
             after = await self._take(opened, stored)
             if after is None:
@@ -137,10 +146,10 @@ class BlobReader:
             if stored.place.offset < blob.size and not goes_on():
                 return Progress(replace(entry, read=stored.place.offset), blob, blob.size - stored.place.offset)
         if entry.etag != blob.etag or entry.read != stored.place.offset:
-            entry = await self._entries.save(lane, entry.read_to_end(blob, stored.place.offset, now))
+            entry = await self._entries.save(ingest_partition, entry.read_to_end(blob, stored.place.offset, now))
         return Progress(entry, blob, max(blob.size - stored.place.offset, 0))
 
-    async def _recognized(self, lane: str, blob: SeenBlob, entry: Entry, place: Place) -> Entry:
+    async def _recognized(self, ingest_partition: str, blob: SeenBlob, entry: Entry, place: Checkpoint) -> Entry:
         """Returns the entry of a blob that can be read from the checkpoint.
 
         Raises _MadeAnewError for another blob. Raises BlobChangedError where the blob as it was seen doesn't decide it,
@@ -158,9 +167,9 @@ class BlobReader:
                 raise BlobChangedError(blob.name)
         if not await self._begins_alike(blob, place):
             raise _MadeAnewError
-        return entry if entry.is_of(blob) else await self._entries.save(lane, entry.going_on(blob))
+        return entry if entry.is_of(blob) else await self._entries.save(ingest_partition, entry.going_on(blob))
 
-    async def _begins_alike(self, blob: SeenBlob, place: Place) -> bool:
+    async def _begins_alike(self, blob: SeenBlob, place: Checkpoint) -> bool:
         """Returns whether a blob is empty, or begins with the bytes read or with a part large enough to compare."""
         if not place.offset or not blob.size:
             return True
@@ -172,14 +181,14 @@ class BlobReader:
             return True
         return known is not None
 
-    async def _has(self, blob: SeenBlob, beginning: Beginning) -> bool:
-        found = Beginning()
+    async def _has(self, blob: SeenBlob, beginning: PrefixChecksum) -> bool:
+        found = PrefixChecksum()
         while found.size < beginning.size:
             until = min(found.size + self.intake.window, beginning.size)
             found = found.extended(await self.container.fetch(blob, found.size, until))
         return found.checksum == beginning.checksum
 
-    async def _take(self, opened: _Opened, stored: StoredPlace) -> StoredPlace | None:
+    async def _take(self, opened: _Opened, stored: StoredCheckpoint) -> StoredCheckpoint | None:
         """Ingests a piece; returns None if the rest is the beginning of a unit."""
         place, window = stored.place, self.intake.window
         if place.skipping and not self.intake.resumes:
@@ -198,16 +207,16 @@ class BlobReader:
                 break
         return None
 
-    async def _passed_over(self, opened: _Opened, stored: StoredPlace) -> StoredPlace:
+    async def _passed_over(self, opened: _Opened, stored: StoredCheckpoint) -> StoredCheckpoint:
         """Moves the checkpoint to the end of a blob whose rest is lost; only anchors are fetched."""
         blob, place = opened.blob, stored.place
         await self._compare(blob, place)
         last = await self.container.fetch(blob, max(blob.size - ANCHOR_BYTES, 0), blob.size)
         moved, _ = await self._places.advance(opened.key, stored, place.at_end(last, blob), ())
-        self.intake.pass_over(opened.lane, blob.size - place.offset)
+        self.intake.pass_over(opened.ingest_partition, blob.size - place.offset)
         return moved
 
-    async def _compare(self, blob: SeenBlob, place: Place) -> None:
+    async def _compare(self, blob: SeenBlob, place: Checkpoint) -> None:
         """Raises _MadeAnewError if the bytes before a checkpoint aren't those read there; fetches only these bytes.
 
         For a blob of unchanged size, such as a sealed one, only this comparison shows that it wasn't re-created.
@@ -217,8 +226,8 @@ class BlobReader:
             raise _MadeAnewError
 
     async def _stored(
-        self, piece: Piece, blob: SeenBlob, stored: StoredPlace, read: bytes, done: Contribution
-    ) -> StoredPlace:
+        self, piece: Piece, blob: SeenBlob, stored: StoredCheckpoint, read: bytes, done: PieceResult
+    ) -> StoredCheckpoint:
         """Advances the checkpoint and writes the rows of a piece; `read` is the anchor and the piece."""
         place = stored.place
         await self._refuse(piece, place, done.refused)
@@ -233,7 +242,7 @@ class BlobReader:
         done.stored(etags)
         return moved
 
-    async def _fetched(self, opened: _Opened, place: Place) -> bytes:
+    async def _fetched(self, opened: _Opened, place: Checkpoint) -> bytes:
         """Fetches the anchor and the bytes after it, and keeps them as the window."""
         blob, start = opened.blob, place.offset - place.anchor_bytes
         read = await self.container.fetch(blob, start, min(place.offset + self.intake.window, blob.size))
@@ -242,11 +251,11 @@ class BlobReader:
         opened.start, opened.read = start, read
         return read
 
-    async def _refuse(self, piece: Piece, place: Place, refused: Refusals) -> None:
+    async def _refuse(self, piece: Piece, place: Checkpoint, refused: BadUnits) -> None:
         """Stores rejected units before their piece counts; after a crash in between, they are written again."""
-        told = refused.told[: max(MOST_TOLD - place.refused, 0)]
+        told = refused.told[: max(MAX_TOLD - place.refused, 0)]
         if told:
-            await self._rejects.save(piece.lane, piece.entry, told, await self._clock.now())
+            await self._rejects.save(piece.ingest_partition, piece.entry, told, await self._clock.now())
 
 
 class _MadeAnewError(Exception):

@@ -1,8 +1,9 @@
 """Finds and reads the growth of all blobs of a container.
 
-Event Grid announces a blob once, when it is created and mostly empty; sweeps find all later growth. Lanes are read side
-by side. The blobs of a lane take turns, alternately the one that waited longest and the latest, so that neither large,
-bad nor growing blobs keep others waiting. An unchanged blob costs only its line in the list.
+Event Grid announces a blob once, when it is created and mostly empty; sweeps find all later growth. Ingest partitions
+are read side by side. The blobs of an ingest partition take turns, alternately the one that waited longest and the
+latest, so that neither large, bad nor growing blobs keep others waiting. An unchanged blob costs only its line in the
+list.
 """
 
 import asyncio
@@ -14,23 +15,23 @@ from itertools import count
 
 from shared.clock import Clock
 from shared.domain.blobs.blobs import Entry, SeenBlob, in_turn
-from shared.domain.blobs.sweeps import LaneSweep
+from shared.domain.blobs.sweeps import PartitionSweep
 from shared.errors import BatchscopeError, BlobError, CacheConflictError
 from shared.log import logger
 from shared.services.blobs.blob_reader import BlobReader, Progress
-from shared.services.blobs.container_look import ContainerLook, Lane
+from shared.services.blobs.container_listing import ContainerListing, IngestPartition
 from shared.stores.blobs.blob_entries import BlobEntryStore
 
 _LOG = logger(__name__)
 _LANES_AT_ONCE = 4
 _PIECES_A_TURN = 8
-_TOLD_EVERY = timedelta(seconds=30)  # how often an unchanged result is written
+_WRITE_INTERVAL = timedelta(seconds=30)  # how often an unchanged result is written
 
 
 class BlobSweep:
     """Sweeps over the blobs of one container, without those last written before the `retention`.
 
-    Blobs of unknown owners aren't read; they are reported under the lane `unread`.
+    Blobs of unknown owners aren't read; they are reported under the ingest partition `unread`.
     """
 
     def __init__(
@@ -42,8 +43,8 @@ class BlobSweep:
         self._retention = retention
         self._unread = unread
         self._known: dict[str, dict[str, Entry]] = {}
-        self._told: dict[str, LaneSweep] = {}
-        self._look = ContainerLook()
+        self._written: dict[str, PartitionSweep] = {}
+        self._look = ContainerListing()
         self._time = asyncio.get_running_loop().time
         self._turn = asyncio.Lock()
         self._sweeps = count()
@@ -58,40 +59,44 @@ class BlobSweep:
             try:
                 look = await self._listed(lambda: self._time() < began + seconds / 2)
             except BatchscopeError as error:
-                self._look = ContainerLook()  # half a page may be counted
+                self._look = ContainerListing()  # half a page may be counted
                 if isinstance(error, BlobError):
-                    await self._tell_unlisted(str(error))
+                    await self._write_listing_failure(str(error))
                 raise
 
             def goes_on() -> bool:
                 return self._time() < began + seconds
 
-            lanes = deque(look.lanes.items())
-            lanes.rotate(next(self._sweeps))  # each lane is the first once, even if few have a turn in a sweep
-            await asyncio.gather(*(self._read(name, lane, goes_on) for name, lane in lanes))
-            await self._tell_all(look)
+            ingest_partitions = deque(look.ingest_partitions.items())
+            ingest_partitions.rotate(
+                next(self._sweeps)
+            )  # each ingest partition is the first once, even if few have a turn in a sweep
+            await asyncio.gather(
+                *(self._read(name, ingest_partition, goes_on) for name, ingest_partition in ingest_partitions)
+            )
+            await self._write_results(look)
 
     async def announced(self, name: str, budget: timedelta) -> None:
         """Reads a blob that an event announces. Raises BlobError, StorageError."""
-        lane, until = self._reader.intake.lane_of(name), self._time() + budget.total_seconds()
-        if lane is None:
+        ingest_partition, until = self._reader.intake.lane_of(name), self._time() + budget.total_seconds()
+        if ingest_partition is None:
             return
         blob = await self._reader.container.look(name)
         if blob is None:
             return
         try:
-            done = await self._reader.read(lane, blob, None, lambda: self._time() < until)
+            done = await self._reader.read(ingest_partition, blob, None, lambda: self._time() < until)
         except CacheConflictError:
             _LOG.info("The blob %s is being read by another host.", name)
             return
-        await self._reader.intake.tell(lane)
+        await self._reader.intake.write_counts(ingest_partition)
         if done:
-            self._known.get(lane, {})[name] = done.entry
+            self._known.get(ingest_partition, {})[name] = done.entry
 
-    async def _listed(self, goes_on: Callable[[], bool]) -> ContainerLook:
+    async def _listed(self, goes_on: Callable[[], bool]) -> ContainerListing:
         """Continues the listing in progress, or starts the next, for as many blobs as the time allows."""
         if self._look.is_whole:
-            self._look = ContainerLook()
+            self._look = ContainerListing()
         look, now = self._look, await self._clock.now()
         async for page, marker in self._reader.container.pages(look.marker):
             for blob in page:
@@ -105,26 +110,28 @@ class BlobSweep:
         look.is_whole = look.marker is None
         return look
 
-    async def _add(self, look: ContainerLook, blob: SeenBlob, now: datetime) -> None:
+    async def _add(self, look: ContainerListing, blob: SeenBlob, now: datetime) -> None:
         name = self._reader.intake.lane_of(blob.name)
         if name is None:
             look.of_nobody.add(blob.name, self._reader.intake.why_unread(blob.name))
             return
         if name not in self._known:
             self._known[name] = await self._entries.load_all(name)
-        look.lanes[name].add(blob, self._known[name].get(blob.name), now)
+        look.ingest_partitions[name].add(blob, self._known[name].get(blob.name), now)
 
-    async def _read(self, name: str, lane: Lane, goes_on: Callable[[], bool]) -> None:
-        """Reads the blobs of a lane in turns until all are read or time is over."""
-        waiting = in_turn([blob for blob, _ in lane.left.values()], self._known[name])
+    async def _read(self, name: str, ingest_partition: IngestPartition, goes_on: Callable[[], bool]) -> None:
+        """Reads the blobs of an ingest partition in turns until all are read or time is over."""
+        waiting = in_turn([blob for blob, _ in ingest_partition.left.values()], self._known[name])
         while waiting and goes_on():
             turns = []
             for blob in waiting:
-                async with self._gate:  # for one turn, so that no lane waits for the end of another
-                    turns.append(await self._turn_of(name, lane, blob, goes_on))
+                async with self._gate:  # for one turn, so that no ingest partition waits for the end of another
+                    turns.append(await self._turn_of(name, ingest_partition, blob, goes_on))
             waiting = [done.blob for done in turns if done and not done.is_done]
 
-    async def _turn_of(self, name: str, lane: Lane, blob: SeenBlob, goes_on: Callable[[], bool]) -> Progress | None:
+    async def _turn_of(
+        self, name: str, ingest_partition: IngestPartition, blob: SeenBlob, goes_on: Callable[[], bool]
+    ) -> Progress | None:
         """Reads some pieces of a blob, if there is time. Its errors are recorded and don't affect other blobs."""
         pieces = count(1)
 
@@ -139,80 +146,84 @@ class BlobSweep:
         except CacheConflictError:  # another host is reading it
             known.pop(blob.name, None)
         except BatchscopeError as error:
-            lane.problems[blob.name] = str(error)
+            ingest_partition.problems[blob.name] = str(error)
             _LOG.warning("The blob %s couldn't be read: %s", blob.name, error)
         except Exception as error:  # a defect in one blob mustn't stop the reading of others
-            lane.problems[blob.name] = f"{type(error).__name__}: {error}"
+            ingest_partition.problems[blob.name] = f"{type(error).__name__}: {error}"
             _LOG.exception("The reading of %s broke", blob.name)
         else:
-            return _noted(blob.name, done, lane, known)
+            return _noted(blob.name, done, ingest_partition, known)
         return None
 
-    async def _tell_all(self, look: ContainerLook) -> None:
-        """Writes the result of every lane, even if those of others fail."""
+    async def _write_results(self, look: ContainerListing) -> None:
+        """Writes the result of every ingest partition, even if those of others fail."""
         now = await self._clock.now()
-        tells = (self._tell_of(name, look, now) for name in self._reader.intake.lanes)
+        tells = (self._write_result_of(name, look, now) for name in self._reader.intake.ingest_partitions)
         for error in await asyncio.gather(*tells, return_exceptions=True):
             if error:
                 raise error
         if self._unread and look.is_whole:
-            await self._tell_unread(look.of_nobody.swept(now))
+            await self._write_unassigned(look.of_nobody.swept(now))
 
-    async def _tell_of(self, name: str, look: ContainerLook, now: datetime) -> None:
-        """Writes the result of a lane; until a listing is complete, the previous result counts."""
-        lane, told = look.lanes.get(name), self._told.get(name)
-        if lane:
-            await self._reader.intake.tell(name)
+    async def _write_result_of(self, name: str, look: ContainerListing, now: datetime) -> None:
+        """Writes the result of an ingest partition; until a listing is complete, the previous result counts."""
+        ingest_partition, told = look.ingest_partitions.get(name), self._written.get(name)
+        if ingest_partition:
+            await self._reader.intake.write_counts(name)
         if not look.is_whole:
             if told:
-                await self._tell(name, replace(told, at=now))
-        elif lane:
-            await self._tell(name, lane.swept(now))
-            self._known[name] = {blob: entry for blob, entry in self._known[name].items() if blob in lane.names}
+                await self._write_result(name, replace(told, at=now))
+        elif ingest_partition:
+            await self._write_result(name, ingest_partition.swept(now))
+            self._known[name] = {
+                blob: entry for blob, entry in self._known[name].items() if blob in ingest_partition.names
+            }
         else:
-            await self._tell_gone(name, now)
+            await self._write_empty(name, now)
 
-    async def _tell_gone(self, name: str, now: datetime) -> None:
-        """Writes that a lane has no blobs any more; also on a host that isn't notified of them."""
+    async def _write_empty(self, name: str, now: datetime) -> None:
+        """Writes that an ingest partition has no blobs any more; also on a host that isn't notified of them."""
         self._known.pop(name, None)
         told = await self._entries.load_sweep(name)
         if told:
-            self._told[name] = told
-            await self._tell(name, Lane().swept(now))
+            self._written[name] = told
+            await self._write_result(name, IngestPartition().swept(now))
 
-    async def _tell_unlisted(self, why: str) -> None:
-        """Writes for every lane that the container couldn't be listed."""
+    async def _write_listing_failure(self, why: str) -> None:
+        """Writes for every ingest partition that the container couldn't be listed."""
         now = await self._clock.now()
-        for name in self._reader.intake.lanes:
-            told = await self._entries.load_sweep(name) or LaneSweep(now, 0)
-            await self._tell(name, replace(told, at=now, problems=(why,)))
+        for name in self._reader.intake.ingest_partitions:
+            told = await self._entries.load_sweep(name) or PartitionSweep(now, 0)
+            await self._write_result(name, replace(told, at=now, problems=(why,)))
 
-    async def _tell_unread(self, found: LaneSweep) -> None:
+    async def _write_unassigned(self, found: PartitionSweep) -> None:
         """Writes which blobs aren't read, and logs it once."""
-        told = self._told.get(self._unread)
-        if told and told.says_the_same(found):
+        told = self._written.get(self._unread)
+        if told and told.is_equivalent(found):
             return
         if found.blobs and not (told and told.blobs):
             _LOG.warning("Blobs that aren't read: %d. %s", found.blobs, found.problems[0])
         await self._entries.save_sweep(self._unread, found)
-        self._told[self._unread] = found
+        self._written[self._unread] = found
 
-    async def _tell(self, name: str, sweep: LaneSweep) -> None:
-        """Writes a lane's result if it is new or the last one is old."""
-        told = self._told.get(name)
-        if told and told.says_the_same(sweep) and sweep.at - told.at < _TOLD_EVERY:
+    async def _write_result(self, name: str, sweep: PartitionSweep) -> None:
+        """Writes an ingest partition's result if it is new or the last one is old."""
+        told = self._written.get(name)
+        if told and told.is_equivalent(sweep) and sweep.at - told.at < _WRITE_INTERVAL:
             return
         await self._entries.save_sweep(name, sweep)
-        self._told[name] = sweep
+        self._written[name] = sweep
 
 
-def _noted(name: str, done: Progress | None, lane: Lane, known: dict[str, Entry]) -> Progress | None:
+def _noted(
+    name: str, done: Progress | None, ingest_partition: IngestPartition, known: dict[str, Entry]
+) -> Progress | None:
     """Records how far a blob was read; forgets a deleted one."""
-    lane.problems.pop(name, None)
-    lane.left.pop(name, None)
+    ingest_partition.problems.pop(name, None)
+    ingest_partition.left.pop(name, None)
     known.pop(name, None)
     if done:
         known[name] = done.entry
         if done.left:
-            lane.left[name] = done.blob, done.left
+            ingest_partition.left[name] = done.blob, done.left
     return done

@@ -12,20 +12,20 @@ from dataclasses import dataclass, field, replace
 from shared.clock import Clock
 from shared.domain.accounts.accounts import Account
 from shared.domain.blobs.blobs import cut_lines, resume_lines
-from shared.domain.blobs.rejects import Refusal, Refusals
+from shared.domain.blobs.rejects import BadUnit, BadUnits
 from shared.domain.blobs.sweeps import Totals
 from shared.domain.events.batch_events import BatchEvent, minute_of
 from shared.domain.events.event_chunks import Identities, windows_of
 from shared.domain.events.event_records import RecordError, account_of, is_whole_record, parse_event
 from shared.domain.redaction.redacted_begins import redacted_begin
-from shared.services.blobs.blob_intake import Contribution, Piece
-from shared.stores.blobs.places import PlaceKey
+from shared.services.blobs.blob_intake import Piece, PieceResult
+from shared.stores.blobs.checkpoints import CheckpointKey
 from shared.stores.events import EventStore, Head, chunk_rows, head_row, place_key
 from shared.stores.tables.unit_writes import Etags
 
-LARGEST_LINE = 1024 * 1024  # bytes; also the maximum of a log held in memory
+MAX_LINE = 1024 * 1024  # bytes; also the maximum of a log held in memory
 _SAMPLE, _READ = 200, 4096  # characters of a bad line that are kept, and that are searched for secrets
-_MOST_MINUTES = 80  # in a step, so that all its rows fit into a transaction: few minutes take more than one row
+_MAX_MINUTES = 80  # in a step, so that all its rows fit into a transaction: few minutes take more than one row
 _ENOUGH_REFUSED = 50_000  # in a step: half a second of work
 _HEAD = "!"
 _AHEAD = 60  # minutes; without them each new minute would read all identities again
@@ -50,7 +50,7 @@ class _Read:
     consumed: int
     units: int = 0
     events: Sequence[BatchEvent] = ()
-    refused: Refusals = field(default_factory=Refusals)
+    refused: BadUnits = field(default_factory=BadUnits)
     skipping: bool = False
 
 
@@ -76,10 +76,10 @@ class EventIntake:
 
     @property
     def window(self) -> int:
-        return LARGEST_LINE
+        return MAX_LINE
 
     @property
-    def lanes(self) -> Collection[str]:
+    def ingest_partitions(self) -> Collection[str]:
         return self._keys.values()
 
     def lane_of(self, blob_name: str) -> str | None:
@@ -90,65 +90,65 @@ class EventIntake:
         """Returns None: logs name their account, so unread ones belong to others."""
         return None
 
-    def place_key(self, lane: str, incarnation: str) -> PlaceKey:
-        return place_key(lane, incarnation)
+    def place_key(self, ingest_partition: str, incarnation: str) -> CheckpointKey:
+        return place_key(ingest_partition, incarnation)
 
     @property
     def resumes(self) -> bool:
         """Returns True: the next line is the next unit."""
         return True
 
-    def pass_over(self, lane: str, size: int) -> None:
+    def pass_over(self, ingest_partition: str, size: int) -> None:
         """Does nothing, as no bytes of a log are lost."""
 
-    async def take(self, piece: Piece) -> Contribution:
+    async def take(self, piece: Piece) -> PieceResult:
         """Returns the contribution of as many lines as fit into a transaction, of at most 80 minutes.
 
         Raises StorageError.
         """
         read = await asyncio.to_thread(_read, piece)  # a megabyte takes a while
         if not read.consumed:
-            return Contribution(0)
+            return PieceResult(0)
         now = await self._clock.now()
         read = replace(read, events=[event.read_at(now) for event in read.events])
-        head = await self._events.load_head(piece.lane)
-        known = await self._identities(piece.lane, head, read.events)
+        head = await self._events.load_head(piece.ingest_partition)
+        known = await self._identities(piece.ingest_partition, head, read.events)
         fresh = known.identities.news(read.events) if known else []
-        rows = chunk_rows(piece.lane, f"{piece.entry.incarnation}~{piece.offset:013x}", fresh)
+        rows = chunk_rows(piece.ingest_partition, f"{piece.entry.incarnation}~{piece.offset:013x}", fresh)
 
         def stored(etags: Etags) -> None:
             if known:
-                self._remember(piece.lane, replace(known, head_etag=etags[_HEAD]), fresh)
-            self._hint(piece.lane, {event.job for event in fresh if event.job})
+                self._remember(piece.ingest_partition, replace(known, head_etag=etags[_HEAD]), fresh)
+            self._hint(piece.ingest_partition, {event.job for event in fresh if event.job})
 
-        return Contribution(
+        return PieceResult(
             read.consumed,
             read.units,
-            [head_row(piece.lane, head, _added(head.totals, read, fresh)), *rows],
+            [head_row(piece.ingest_partition, head, _added(head.totals, read, fresh)), *rows],
             read.refused,
             skipping=read.skipping,
             stored=stored,
         )
 
-    async def tell(self, lane: str) -> None:
+    async def write_counts(self, ingest_partition: str) -> None:
         """Does nothing, as each step writes its counts."""
 
-    async def _identities(self, lane: str, head: Head, events: Sequence[BatchEvent]) -> _Known | None:
+    async def _identities(self, ingest_partition: str, head: Head, events: Sequence[BatchEvent]) -> _Known | None:
         """Returns the identities of all minutes with possible duplicates, from memory if nothing was written since."""
         if not events:
             return None
-        windows, known = windows_of(events), self._known.get(lane)
+        windows, known = windows_of(events), self._known.get(ingest_partition)
         if known and known.head_etag == head.etag and all(known.has(*window) for window in windows):
             return known
         first, last = windows.pop()
         windows.append((first, last + _AHEAD))  # nothing is stored there now, and this process knows its own writes
-        stored = [pair for window in windows for pair in await self._events.load_identities(lane, *window)]
+        stored = [pair for window in windows for pair in await self._events.load_identities(ingest_partition, *window)]
         return _Known("", windows, Identities(stored))
 
-    def _remember(self, lane: str, known: _Known, fresh: Sequence[BatchEvent]) -> None:
+    def _remember(self, ingest_partition: str, known: _Known, fresh: Sequence[BatchEvent]) -> None:
         for event in fresh:
             known.identities.add(minute_of(event.at), event.identity)
-        self._known[lane] = known
+        self._known[ingest_partition] = known
 
 
 def _unshared(accounts: Collection[Account]) -> Mapping[str, str]:
@@ -164,15 +164,15 @@ def _read(piece: Piece) -> _Read:
         return _Read(rest or len(piece.body), skipping=rest is None)
     read = _parsed(piece)
     if not read.consumed and piece.is_full:
-        reason = f"It has more than {LARGEST_LINE} bytes."
-        refusal = Refusal(piece.offset, LARGEST_LINE, reason, _sample(piece.body))
-        return _Read(len(piece.body), units=1, refused=Refusals(1, [refusal]), skipping=True)
+        reason = f"It has more than {MAX_LINE} bytes."
+        refusal = BadUnit(piece.offset, MAX_LINE, reason, _sample(piece.body))
+        return _Read(len(piece.body), units=1, refused=BadUnits(1, [refusal]), skipping=True)
     return read
 
 
 def _parsed(piece: Piece) -> _Read:
     """Parses as many lines as have events of at most 80 minutes, or until 50,000 were rejected."""
-    events, refused, minutes, consumed = list[BatchEvent](), Refusals(), set[int](), 0
+    events, refused, minutes, consumed = list[BatchEvent](), BadUnits(), set[int](), 0
     account = account_of(piece.entry.name)
     mark = len(BOM_UTF8) if not piece.offset and piece.body.startswith(BOM_UTF8) else 0
     end = piece.body[max(piece.body.rfind(b"\n") + 1, mark) :]
@@ -182,11 +182,11 @@ def _parsed(piece: Piece) -> _Read:
             event = parse_event(content, account) if content else None
         except RecordError as error:
             sample = _sample(content) if refused.has_room else b""
-            refused.add(Refusal(piece.offset + unit.start, error.position, str(error), sample))
+            refused.add(BadUnit(piece.offset + unit.start, error.position, str(error), sample))
             event = None
         if event:
             minutes.add(minute_of(event.at))
-            if len(minutes) > _MOST_MINUTES:
+            if len(minutes) > _MAX_MINUTES:
                 break
             events.append(event)
         consumed = unit.end

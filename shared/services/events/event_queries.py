@@ -8,18 +8,18 @@ from itertools import chain
 from shared.clock import Clock
 from shared.domain.accounts.accounts import Account
 from shared.domain.blobs.rejects import Reject
-from shared.domain.blobs.sweeps import IngestionReport, LaneSweep
+from shared.domain.blobs.sweeps import IngestionReport, PartitionSweep
 from shared.domain.events.batch_events import BatchEvent, minute_of
 from shared.domain.events.event_lists import EventFilter, Position, last_minute_of, position_of
 from shared.domain.events.event_marks import marks_wanted
 from shared.domain.events.internal_retries import START, internal_retries, task_of
 from shared.services.accounts.registry import found
-from shared.services.blobs.taken_in import UNREAD_TELEMETRY, TakenIn, telemetry_lane
+from shared.services.blobs.ingestion_stores import UNREAD_TELEMETRY, IngestionStores, telemetry_ingest_partition
 
-_MOST_LOOKED_AT = 20_000  # events and skipped rows for one page, so that the search for rare ones spans several pages
-_MOST_BEFORE = 5_000  # events read before a page to find the previous start of one of its tasks
+_MAX_LOOKED_AT = 20_000  # events and skipped rows for one page, so that the search for rare ones spans several pages
+_MAX_BEFORE = 5_000  # events read before a page to find the previous start of one of its tasks
 _DAY_MINUTES = 24 * 60
-_MOST_REMEMBERED = 5_000  # starts for which it is known whether they are internal retries
+_MAX_REMEMBERED = 5_000  # starts for which it is known whether they are internal retries
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class EventQueries:
     def __init__(
         self,
         accounts: Mapping[str, Account],
-        stores: TakenIn,
+        stores: IngestionStores,
         *,
         clock: Clock,
         container: str | None,
@@ -57,7 +57,7 @@ class EventQueries:
         self._retention = retention
         self._starts: dict[str, bool] = {}
 
-    async def told_events(
+    async def events_with_retries(
         self, account_id: str, wanted: EventFilter, *, after: Position | None, most: int
     ) -> EventPage:
         """Returns a page as `events` does, with the starts that are internal retries, as far as earlier events show."""
@@ -81,7 +81,7 @@ class EventQueries:
             looked_at += len(some) + passed
             if len(shown) > most:
                 return EventPage(shown[:most], position_of(shown[most - 1]))
-            if looked_at > _MOST_LOOKED_AT and minute > first:
+            if looked_at > _MAX_LOOKED_AT and minute > first:
                 return EventPage(shown, Position.before_minute(minute))
         return EventPage(shown, None)
 
@@ -123,7 +123,7 @@ class EventQueries:
         new = [event for event in starts if event.id not in self._starts]
         if new:
             retried = internal_retries(await self._with_those_before(account_key, new))
-            if len(self._starts) > _MOST_REMEMBERED:
+            if len(self._starts) > _MAX_REMEMBERED:
                 self._starts = {event.id: self._starts[event.id] for event in starts if event.id in self._starts}
             self._starts.update((event.id, event.id in retried) for event in new)
         return {event.id for event in starts if self._starts[event.id]}
@@ -138,7 +138,7 @@ class EventQueries:
         async for _, minute, passed in self._minutes(account_key, max(first - _DAY_MINUTES, 0), last, wanted):
             some += [event for event in minute if task_of(event) in tasks]
             looked_at += len(minute) + passed
-            if looked_at > _MOST_BEFORE + len(starts):
+            if looked_at > _MAX_BEFORE + len(starts):
                 break
         return some
 
@@ -146,7 +146,10 @@ class EventQueries:
         """Returns how ingestion of an account's logs and telemetry goes. Raises NotFoundError, StorageError."""
         account = found(self._accounts, account_id)
         head = await self._events.load_head(account.key)
-        logs, telemetry = [await self._entries.load_sweep(lane) for lane in (account.key, telemetry_lane(account.key))]
+        logs, telemetry = [
+            await self._entries.load_sweep(ingest_partition)
+            for ingest_partition in (account.key, telemetry_ingest_partition(account.key))
+        ]
         totals = await self._totals.load(account.key)
         return IngestionReport(account.id, self._container, logs, head.totals, telemetry, totals)
 
@@ -157,7 +160,7 @@ class EventQueries:
         """
         return [await self.ingestion(name) for name in sorted(accounts)] if self._container else []
 
-    async def unread_telemetry(self) -> LaneSweep | None:
+    async def unread_telemetry(self) -> PartitionSweep | None:
         """Returns the last result for unread telemetry of unknown accounts. Raises StorageError."""
         return await self._entries.load_sweep(UNREAD_TELEMETRY) if self._container else None
 
@@ -167,5 +170,8 @@ class EventQueries:
         Raises NotFoundError, StorageError.
         """
         key = found(self._accounts, account_id).key
-        both = [await self._rejects.load(lane, after, most) for lane in (key, telemetry_lane(key))]
+        both = [
+            await self._rejects.load(ingest_partition, after, most)
+            for ingest_partition in (key, telemetry_ingest_partition(key))
+        ]
         return sorted(chain.from_iterable(both), key=lambda reject: reject.key)[:most]

@@ -11,18 +11,18 @@ from shared.domain.core.amounts import amount
 from shared.domain.core.keys import key_of
 from shared.domain.explain.evidence import Evidence
 from shared.domain.explain.explanation import Explanation, explain
+from shared.domain.jobs.forecasts import forecast_of
 from shared.domain.jobs.job_rules import JobRules
 from shared.domain.jobs.jobs import COMPLETED
-from shared.domain.jobs.observations import Retried, Waiting
-from shared.domain.jobs.outlook import outlook_of
+from shared.domain.jobs.observations import RetriedTask, SlotRange
 from shared.domain.nodes.nodes import Node
 from shared.domain.reports.pool_rate import ended_per_minute
 from shared.domain.reports.reports import JobReport, PoolReport
 from shared.errors import NotFoundError
 from shared.services.accounts.registry import found
-from shared.services.explain.live_evidence import Live, LiveEvidence
-from shared.services.explain.rival_reading import RivalReading
-from shared.services.explain.unread import Unread
+from shared.services.explain.live_evidence import LiveAnswers, LiveEvidence
+from shared.services.explain.rival_reader import RivalReader
+from shared.services.explain.unreadable_problems import UnreadableProblems
 from shared.services.queries.pool_queries import PoolQueries
 from shared.services.queries.queries import Queries
 from shared.services.tasks.task_queries import TaskQueries
@@ -58,7 +58,7 @@ class Explanations:
         self._sources = sources
         self._queries = queries
         self._tasks = UnfinishedTasks(tasks)
-        self._rivals = RivalReading(self._tasks, live)
+        self._rivals = RivalReader(self._tasks, live)
         self._pools = pools
         self._live = live
         self._clock = clock
@@ -66,7 +66,7 @@ class Explanations:
     async def explain(self, account_id: str, job_id: str) -> ExplanationReport:
         """Returns the explanation of a job. Raises NotFoundError."""
         source = found(self._sources, account_id)
-        report, unread = await self._queries.job(account_id, job_id), Unread()
+        report, unread = await self._queries.job(account_id, job_id), UnreadableProblems()
 
         async def knows_pool(pool_id: str | None) -> bool:
             return await self._pool(account_id, pool_id, unread) is not None
@@ -90,12 +90,12 @@ class Explanations:
         unknown += (*_without_pool(report, pool, live), *await self._why_unread(account_id, evidence))
         return ExplanationReport(report, _as_of(report, pool, used), explain(evidence), unknown)
 
-    async def _retried(self, report: JobReport, unread: Unread) -> tuple[Retried, ...]:
+    async def _retried(self, report: JobReport, unread: UnreadableProblems) -> tuple[RetriedTask, ...]:
         with unread.noted("Which of its tasks were tried again"):
             return await self._tasks.most_retried(report)
         return ()
 
-    async def _pool(self, account_id: str, pool_id: str | None, unread: Unread) -> PoolReport | None:
+    async def _pool(self, account_id: str, pool_id: str | None, unread: UnreadableProblems) -> PoolReport | None:
         with suppress(NotFoundError), unread.noted("What its pool is like"):
             return await self._pools.pool(account_id, pool_id) if pool_id else None
         return None
@@ -112,7 +112,7 @@ class Explanations:
         picture = report.job.picture
         return await self._queries.jobs(account_id) if picture and picture.counts.active else []
 
-    async def _waiting(self, report: JobReport, evidence: Evidence, unread: Unread) -> Waiting | None:
+    async def _waiting(self, report: JobReport, evidence: Evidence, unread: UnreadableProblems) -> SlotRange | None:
         """Returns the slots of the first waiting tasks; of more if these may not fit the free slots or any node."""
         found = None
         if not evidence.waits or evidence.deleted:
@@ -123,7 +123,7 @@ class Explanations:
                 found = await self._tasks.waiting(report, MAX_LOOKED_AT)
         return found
 
-    async def _nodes(self, account_id: str, evidence: Evidence, unread: Unread) -> tuple[Node, ...]:
+    async def _nodes(self, account_id: str, evidence: Evidence, unread: UnreadableProblems) -> tuple[Node, ...]:
         """Returns the pool's nodes if its totals don't suffice: some take no tasks, or their free slots matter.
 
         For full nodes, totals don't show which accept no more tasks, as draining nodes are also `running`.
@@ -142,21 +142,21 @@ class Explanations:
         return ()
 
 
-def _may_not_fit(waiting: Waiting, evidence: Evidence) -> bool:
+def _may_not_fit(waiting: SlotRange, evidence: Evidence) -> bool:
     most = evidence.pool.facts.slots_per_node if evidence.pool else waiting.least_slots
     return waiting.least_slots > (1 if evidence.free else most)
 
 
-def _evidence(report: JobReport, pool: PoolReport | None, live: Live, *, now: datetime) -> Evidence:
+def _evidence(report: JobReport, pool: PoolReport | None, live: LiveAnswers, *, now: datetime) -> Evidence:
     facts = live.facts or report.job.facts
-    outlook = outlook_of(report.job, report.verdict)
+    forecast = forecast_of(report.job, report.verdict)
     return Evidence(
         now=now,
         job=facts,
         rules=facts.rules or JobRules(),
         deleted=report.job.deleted or live.gone,
         counts=report.job.picture.counts if report.job.picture else None,
-        waiting_slots=outlook.insight.active_slots if outlook else None,
+        waiting_slots=forecast.insight.active_slots if forecast else None,
         pool=pool.pool if pool else None,
         pool_gone=live.pool_gone,
         dependencies=live.dependencies,
@@ -179,7 +179,7 @@ def _lately(report: JobReport, now: datetime) -> bool:
 
 def _counts(report: JobReport, now: datetime) -> bool:
     """Returns whether an explanation depends on another job's changing state, even if that isn't read so far."""
-    return _lately(report, now) and not report.job.sealed
+    return _lately(report, now) and not report.job.finalized
 
 
 def _as_of(report: JobReport, pool: PoolReport | None, others: Sequence[JobReport]) -> datetime | None:
@@ -200,7 +200,7 @@ def _unsure(report: JobReport, pool: PoolReport | None, others: Sequence[JobRepo
         yield f"What is known of the job '{first}'{more} on the same pool isn't up to date. {reason}"
 
 
-def _without_pool(report: JobReport, pool: PoolReport | None, live: Live) -> Iterator[str]:
+def _without_pool(report: JobReport, pool: PoolReport | None, live: LiveAnswers) -> Iterator[str]:
     name = (live.facts or report.job.facts).pool_id
     if pool is None and live.pool_gone is None and name and not report.job.deleted:
         yield f"Nothing is known of the pool '{name}' yet."

@@ -14,10 +14,10 @@ from typing import Protocol
 
 from shared.clock import Clock
 from shared.domain.core.amounts import amount
-from shared.domain.dependencies.dependencies import MOST_KEYS, Dependencies
+from shared.domain.dependencies.dependencies import MAX_KEYS, Dependencies
 from shared.domain.explain.evidence import ENDING
 from shared.domain.jobs.jobs import COMPLETED, JobFacts
-from shared.domain.jobs.observations import Preparation, Retried
+from shared.domain.jobs.observations import Preparation, RetriedTask
 from shared.domain.pools.pool_settings import Problem
 from shared.domain.reports.reports import JobReport
 from shared.errors import (
@@ -27,9 +27,9 @@ from shared.errors import (
     BatchThrottledError,
     MonitoringOffError,
 )
-from shared.services.explain.dependency_reading import MAX_ASKED, DependencyReading
-from shared.services.explain.rival_asking import AskingOfRivals, RivalLooks
-from shared.services.jobs.leave import require_leave
+from shared.services.explain.dependency_reader import MAX_ASKED, DependencyReader
+from shared.services.explain.rival_conditions import AskingOfRivals, RivalConditions
+from shared.services.jobs.polling_permission import require_polling_allowed
 from shared.services.tasks.task_queries import TaskQueries
 from shared.stores.accounts.monitoring import MonitoringStore
 from shared.stores.accounts.rounds import RoundStore
@@ -44,7 +44,7 @@ type KnowsPool = Callable[[str | None], Awaitable[bool]]
 
 
 @dataclass(frozen=True, slots=True)
-class Live:
+class LiveAnswers:
     """The answers of Batch, None for those not requested, and sentences on missing ones."""
 
     facts: JobFacts | None = None
@@ -52,7 +52,7 @@ class Live:
     pool_gone: bool | None = None
     dependencies: Dependencies | None = None
     preparation: Preparation | None = None
-    retried: Retried | None = None
+    retried: RetriedTask | None = None
     makes_pool: bool = False
     scheduling_error: Problem | None = None
     unknown: tuple[str, ...] = ()
@@ -77,43 +77,43 @@ class LiveEvidence:
         self._seconds = seconds
 
     async def gather(
-        self, source: BatchAccount, report: JobReport, *, knows_pool: KnowsPool, retried: Sequence[Retried] = ()
-    ) -> Live:
+        self, source: BatchAccount, report: JobReport, *, knows_pool: KnowsPool, retried: Sequence[RetriedTask] = ()
+    ) -> LiveAnswers:
         """Returns evidence about a job beyond storage; nothing if none of its tasks waits or is retried.
 
         `knows_pool` returns whether the pool with an id is stored. `retried` are tasks with retries; Batch is asked for
         their retry limits, up to the first task without one. Raises StorageError, CacheConflictError.
         """
         if report.job.deleted or not (_may_wait(report) or retried):
-            return Live()
+            return LiveAnswers()
         asking = _Asking(source, self._tasks, report, knows_pool, retried)
         await self._ask(source, asking)
         return asking.live
 
-    async def of_rivals(self, source: BatchAccount, rivals: Sequence[JobReport]) -> RivalLooks:
+    async def of_rivals(self, source: BatchAccount, rivals: Sequence[JobReport]) -> RivalConditions:
         """Returns the causes that hold the waiting tasks of other jobs. Raises StorageError, CacheConflictError."""
         asking = AskingOfRivals(source, self._tasks, rivals)
         if rivals:
             await self._ask(source, asking)
-        return RivalLooks(asking.found, frozenset(asking.failed), asking.unknown)
+        return RivalConditions(asking.found, frozenset(asking.failed), asking.unknown)
 
     async def _ask(self, source: BatchAccount, asking: "_Asks") -> None:
         try:
-            await require_leave(source, self._monitoring, self._clock)
+            await require_polling_allowed(source, self._monitoring, self._clock)
         except (BatchError, MonitoringOffError) as error:
-            asking.tell(f"Batch wasn't asked, so {asking.left}: {error}")
+            asking.add_problem(f"Batch wasn't asked, so {asking.left}: {error}")
             return
         try:
             async with asyncio.timeout(self._seconds):
                 await asking.ask()
         except TimeoutError:
-            asking.tell(f"Batch didn't answer everything that was asked within {self._seconds:.0f} seconds")
+            asking.add_problem(f"Batch didn't answer everything that was asked within {self._seconds:.0f} seconds")
         except BatchThrottledError as error:
-            asking.tell(f"Nothing more was asked of Batch, so {asking.left}: {error}")
+            asking.add_problem(f"Nothing more was asked of Batch, so {asking.left}: {error}")
             until = await self._clock.now() + error.retry_after
             await self._rounds.change(source.account.key, lambda last: last.waiting(until))
         except BatchError as error:
-            asking.tell(f"Batch wasn't asked, so {asking.left}: {error}")
+            asking.add_problem(f"Batch wasn't asked, so {asking.left}: {error}")
 
 
 class _Asks(Protocol):
@@ -124,7 +124,7 @@ class _Asks(Protocol):
 
     async def ask(self) -> None: ...
 
-    def tell(self, sentence: str) -> None: ...
+    def add_problem(self, sentence: str) -> None: ...
 
 
 def _may_wait(report: JobReport) -> bool:
@@ -144,16 +144,16 @@ class _Asking:
         tasks: TaskQueries,
         report: JobReport,
         knows_pool: KnowsPool,
-        retried: Sequence[Retried],
+        retried: Sequence[RetriedTask],
     ) -> None:
         self._source = source
         self._knows_pool = knows_pool
         self._evidence = BatchEvidence(source)
-        self._dependencies = DependencyReading(self._evidence, tasks)
+        self._dependencies = DependencyReader(self._evidence, tasks)
         self._report = report
         self._retried = retried
         self._job = report.job.facts
-        self.live = Live()
+        self.live = LiveAnswers()
 
     @property
     def left(self) -> str:
@@ -169,7 +169,7 @@ class _Asking:
             return
         facts = job.facts
         if facts.creation_time != self._job.creation_time:
-            self.tell("The job was created anew under its id, and what is stored is of the one before")
+            self.add_problem("The job was created anew under its id, and what is stored is of the one before")
             return
         self.live = replace(self.live, facts=facts, makes_pool=job.makes_pool, scheduling_error=job.scheduling_error)
         if facts.state not in ENDING:
@@ -194,7 +194,7 @@ class _Asking:
         try:
             if pool_id:
                 await BatchPools(self._source).fetch_pool(pool_id)
-                self.tell(f"The pool '{pool_id}' is there, but its nodes weren't read yet")
+                self.add_problem(f"The pool '{pool_id}' is there, but its nodes weren't read yet")
         except BatchMissingError:
             self.live = replace(self.live, pool_gone=True)
         else:
@@ -204,18 +204,18 @@ class _Asking:
         dependencies, unread, surmised, is_cut = await self._dependencies.read(self._report)
         self.live = replace(self.live, dependencies=dependencies)
         if is_cut:
-            self.tell(
-                f"Waiting tasks depend on {MOST_KEYS:,} tasks or more: whether all of these are there and let others "
+            self.add_problem(
+                f"Waiting tasks depend on {MAX_KEYS:,} tasks or more: whether all of these are there and let others "
                 "go on isn't known"
             )
         if surmised:
-            self.tell(
+            self.add_problem(
                 f"{amount(surmised, 'more task')} that others depend on failed, and {MAX_ASKED} were asked whether "
                 "exit conditions let others go on all the same: the rest is taken not to, as is the default"
             )
         if unread:
             as_of = self._report.verdict.as_of
-            self.tell(
+            self.add_problem(
                 f"Whether {amount(unread, 'task')} that others depend on are there isn't known: tasks are stored as of "
                 f"{as_of:%Y-%m-%d %H:%M:%S} UTC, and of newer ones {MAX_ASKED} were asked for"
             )
@@ -230,7 +230,7 @@ class _Asking:
         found, whole = await self._evidence.fetch_preparation(self._job.id)
         self.live = replace(self.live, preparation=found)
         if not whole:
-            self.tell(f"How its preparation went is known of {amount(found.nodes, 'node')} only")
+            self.add_problem(f"How its preparation went is known of {amount(found.nodes, 'node')} only")
 
     async def _guarded(self, what: str, ask: Callable[[], Awaitable[None]]) -> None:
         try:
@@ -238,8 +238,8 @@ class _Asking:
         except BatchThrottledError:
             raise
         except BatchscopeError as error:
-            self.tell(f"{what} isn't known: {error}")
+            self.add_problem(f"{what} isn't known: {error}")
 
-    def tell(self, sentence: str) -> None:
+    def add_problem(self, sentence: str) -> None:
         """Adds a sentence on a missing answer."""
         self.live = replace(self.live, unknown=(*self.live.unknown, f"{sentence.rstrip('.')}."))

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from operator import itemgetter
 
 from shared.domain.jobs.jobs import COMPLETED, Job, JobFacts
-from shared.domain.jobs.pictures import Agreement
+from shared.domain.jobs.snapshots import Agreement
 from shared.domain.polling.rounds import Round
 from shared.domain.tasks.tasks import VALIDATED_TASKS
 from shared.errors import (
@@ -118,9 +118,9 @@ async def recheck_sealed(source: BatchAccount, found: Discovery) -> Discovery:
 
     A job that differs is polled again. Raises BatchThrottledError.
     """
-    sealed = [job for job in found.jobs.values() if job.sealed and not job.deleted]
+    finalized = [job for job in found.jobs.values() if job.finalized and not job.deleted]
     checked: dict[str, Job] = {}
-    for job in sorted(sealed, key=_agreed_order)[:_RECHECKS]:
+    for job in sorted(finalized, key=_agreed_order)[:_RECHECKS]:
         with suppress(BatchAnswerError, BatchMissingError, BatchRefusedError, BatchUnreachableError):
             checked[job.key] = await _rechecked(source, job)
     return replace(found, jobs={**found.jobs, **checked}, changed=found.changed | checked.keys())

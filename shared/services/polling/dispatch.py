@@ -14,7 +14,7 @@ from shared.services.polling.rounds import AccountRounds
 _AT_ONCE = 8
 _TURN = 2.0  # seconds
 _SHORTEST_WAIT = 0.01  # seconds
-_LEAST = timedelta(seconds=15)  # for a round that begins late: the jobs polled longest ago are reached nevertheless
+_MIN = timedelta(seconds=15)  # for a round that begins late: the jobs polled longest ago are reached nevertheless
 
 
 class Dispatch:
@@ -74,7 +74,7 @@ class Dispatch:
         return bool(self._under_way)
 
     def _budget_left(self) -> timedelta:
-        return max(timedelta(seconds=self._over_at - self._time()), min(_LEAST, self._budget))
+        return max(timedelta(seconds=self._over_at - self._time()), min(_MIN, self._budget))
 
     def _turns(self) -> list[float]:
         """Returns the ends of the running turns, in loop time."""

@@ -19,7 +19,7 @@ from shared.stores.accounts.operations import OperationStore
 _QUEUED_BUDGET = timedelta(minutes=4)  # of the ten that a function call may take
 
 
-class Polling:
+class PollingService:
     """Polling of all accounts; `accounts` are rounds by account id, `queued` the jobs that they leave to the queue."""
 
     def __init__(

@@ -49,7 +49,7 @@ class QueuedJobs:
         if last is None:
             return False
         if monitoring.off_reason or last.wait(now):  # a later round handles it
-            await self._tell(key)
+            await self._save_outcome(key)
             return False
         claim = await self._claimed(last, job_id, message, now)
         if claim is None:
@@ -70,7 +70,7 @@ class QueuedJobs:
                 backoff = await self._clock.now() + error.retry_after
             _LOG.warning("Reading %s in %s failed: %s", job_id, account.id, error)
         until = await self._clock.now() + MESSAGE_LASTS if more else None
-        await self._tell(key, failure=failure, queued_until=until, backoff_until=backoff)
+        await self._save_outcome(key, failure=failure, queued_until=until, backoff_until=backoff)
         return more
 
     async def _claimed(self, last: Round, job_id: str, message: datetime | None, now: datetime) -> Mark | None:
@@ -97,9 +97,11 @@ class QueuedJobs:
 
         Raises StorageError, CacheConflictError.
         """
-        await self._tell(key_of(job_id), failure="Reading it failed several times in a row; the app's log tells why.")
+        await self._save_outcome(
+            key_of(job_id), failure="Reading it failed several times in a row; the app's log tells why."
+        )
 
-    async def _tell(
+    async def _save_outcome(
         self,
         key: str,
         *,

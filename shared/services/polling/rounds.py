@@ -20,7 +20,7 @@ from shared.services.pools.pool_rounds import PoolRounds
 from shared.services.reading.long_deltas import is_behind
 from shared.services.reading.task_poll import TaskPoll
 from shared.services.round.job_polls import JobPolls
-from shared.services.round.round_under_way import BesideEnd, RoundUnderWay
+from shared.services.round.round_state import ResourceRoundResult, RoundState
 from shared.services.schedules.schedule_rounds import ScheduleRounds
 from shared.stores.accounts.monitoring import MonitoringStore
 from shared.stores.accounts.rounds import RoundStore
@@ -31,7 +31,7 @@ from shared.stores.tables.unreadable import warn_of
 _LOG = logger(__name__)
 _SHORTEST_INTERVAL = 0.1  # seconds of real time between two rounds of an account
 
-type _Beside = Coroutine[Any, Any, BesideEnd]
+type _Beside = Coroutine[Any, Any, ResourceRoundResult]
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,31 +156,31 @@ class AccountRounds:
 
     async def _run(
         self, last: Round | None, *, wanted: Collection[str] | None, budget: timedelta, thorough: bool = False
-    ) -> RoundUnderWay:
+    ) -> RoundState:
         started, calls = await self._clock.now(), self._calls
         self.began = asyncio.get_running_loop().time()
         deadline = self.began + budget.total_seconds()
         keys = None if wanted is None else frozenset(map(key_of, wanted))
-        this = RoundUnderWay(last, keys, deadline, thorough=thorough)
+        this = RoundState(last, keys, deadline, thorough=thorough)
         beside_deadline = self.began + budget.total_seconds() / 2  # so that hanging requests don't delay the next round
         over_jobs = self._run_jobs(this, started, calls)
         beside = self._beside(this, beside_deadline) if keys is None else []
         ends = await asyncio.gather(over_jobs, *beside, return_exceptions=True)  # none ends with another's failure
         if ends[0] is None:
             self._messages += this.messages(self.source.account.id)
-        await self._note_beside(this, [end for end in ends if isinstance(end, BesideEnd)])
+        await self._note_beside(this, [end for end in ends if isinstance(end, ResourceRoundResult)])
         if failed := [end for end in ends if isinstance(end, BaseException)]:
             raise failed[0]
         return this
 
-    async def _note_beside(self, this: RoundUnderWay, ends: list[BesideEnd]) -> None:
+    async def _note_beside(self, this: RoundState, ends: list[ResourceRoundResult]) -> None:
         """Records the back-off that the service requested from polls of pools or schedules."""
         this.beside += [end.problem for end in ends if end.problem]
         if throttled := [end.throttled.retry_after for end in ends if end.throttled]:
             until = await self._clock.now() + max(throttled)
             await self._rounds.change(self.source.account.key, lambda last: last.waiting(until))
 
-    def _beside(self, this: RoundUnderWay, deadline: float) -> list[_Beside]:
+    def _beside(self, this: RoundState, deadline: float) -> list[_Beside]:
         """Returns the polls that run beside the round over jobs: of pools and schedules."""
 
         def goes_on() -> bool:
@@ -191,7 +191,7 @@ class AccountRounds:
             return over_pools
         return [*over_pools, self._schedules.run(this.jobs_of_schedules, goes_on, thorough=this.thorough)]
 
-    async def _run_jobs(self, this: RoundUnderWay, started: datetime, calls: int) -> None:
+    async def _run_jobs(self, this: RoundState, started: datetime, calls: int) -> None:
         try:
             try:
                 await self._discover(this, started)
@@ -211,12 +211,12 @@ class AccountRounds:
             _LOG.exception("A round of %s broke", self.source.account.id)
         await self._note(this, started, calls)
 
-    async def _note(self, this: RoundUnderWay, started: datetime, calls: int) -> None:
+    async def _note(self, this: RoundState, started: datetime, calls: int) -> None:
         """Writes the round's row in its current state; `calls` are the requests before the round."""
         done = this.as_round(started, await self._clock.now(), self._calls - calls)
         this.noted = await self._rounds.save(self.source.account.key, done.merged(this.noted) if this.noted else done)
 
-    async def _discover(self, this: RoundUnderWay, now: datetime) -> None:
+    async def _discover(self, this: RoundState, now: datetime) -> None:
         known = await self._records.load_all(self.source.account.key, this.last)
         news = known.unreadable.keys() - self._unreadable  # a full list shows their jobs
         warn_of(self.source.account.key, (known.unreadable[key] for key in news))

@@ -24,10 +24,10 @@ from shared.errors import (
     CacheConflictError,
 )
 from shared.log import logger
-from shared.services.pools.node_reading import NodeReading, may_be_anothers
+from shared.services.pools.node_reader import NodeReader, may_be_anothers
 from shared.services.pools.pool_records import PoolRecords
-from shared.services.pools.pools_under_way import PoolsUnderWay
-from shared.services.round.round_under_way import BesideEnd
+from shared.services.pools.pools_round_state import PoolsRoundState
+from shared.services.round.round_state import ResourceRoundResult
 from shared.stores.batch.batch_pools import BatchPools
 from shared.stores.pools.nodes import NodeStore, planned
 from shared.stores.pools.pools import KnownPools, PoolStore
@@ -65,11 +65,11 @@ class PoolRounds:
         self._nodes = nodes
         self._clock = clock
         self._overlap = overlap
-        self._reading = NodeReading(source, overlap=overlap, full_list_interval=full_list_interval)
+        self._reading = NodeReader(source, overlap=overlap, full_list_interval=full_list_interval)
         self._full_list_interval = full_list_interval
         self._read_at: datetime | None = None
 
-    async def run(self, goes_on: Callable[[], bool], deadline: float | None = None) -> BesideEnd:
+    async def run(self, goes_on: Callable[[], bool], deadline: float | None = None) -> ResourceRoundResult:
         """Runs a round while `goes_on` returns True; records and returns Batch's errors.
 
         `deadline`, in loop time, is when `goes_on` returns False at the latest; None if unknown. Raises StorageError
@@ -78,7 +78,7 @@ class PoolRounds:
         calls, started = self.source.calls, await self._clock.now()
         known = await self._load(started)
         warn_of(self._key, known.unreadable.values())
-        this = PoolsUnderWay(started, known, goes_on, deadline)
+        this = PoolsRoundState(started, known, goes_on, deadline)
         try:
             await self._discover(this)
             await self._poll_all(this)
@@ -94,7 +94,7 @@ class PoolRounds:
             _LOG.info("Others polled pools of %s first: %s", self.source.account.id, ", ".join(sorted(this.overtaken)))
         if this.overtaken or this.reason or known.unreadable:
             self._pools.forget(self._key)
-        return BesideEnd(this.throttled, f"Pools: {done.problem}" if done.problem else None)
+        return ResourceRoundResult(this.throttled, f"Pools: {done.problem}" if done.problem else None)
 
     async def _load(self, now: datetime) -> KnownPools:
         """Returns known pools, from storage once per full list interval, which finds rows of processes that died."""
@@ -104,7 +104,7 @@ class PoolRounds:
             self._read_at = now
         return await self._pools.load_known(self._key)
 
-    async def _discover(self, this: PoolsUnderWay) -> None:
+    async def _discover(self, this: PoolsRoundState) -> None:
         """Lists pools, looks up missing ones, and requests node counts if there may be nodes."""
         listed = await self.source.fetch_pools()
         known = this.known.pools
@@ -123,7 +123,7 @@ class PoolRounds:
         if this.throttled is None and any(not pool.facts.is_empty or _had_nodes(pool) for pool in this.there()):
             await self._count(this)
 
-    async def _count(self, this: PoolsUnderWay) -> None:
+    async def _count(self, this: PoolsRoundState) -> None:
         """Requests the service's node counts as far as they arrive in time; other pools' nodes are listed without them.
 
         No page is requested after five seconds, nor awaited beyond a third of the remaining time. A failure to get any
@@ -151,7 +151,7 @@ class PoolRounds:
             this.fail(error)
             _LOG.warning("Nodes of the pools of %s can't be counted: %s", self.source.account.id, error)
 
-    def _first_seen(self, this: PoolsUnderWay, facts: PoolFacts) -> Pool:
+    def _first_seen(self, this: PoolsRoundState, facts: PoolFacts) -> Pool:
         """Returns a new pool; over an unreadable row it is written under that row's ETag.
 
         A damaged row would otherwise stay for ever. The pool's nodes are read in full; only the samples in the row and
@@ -163,7 +163,7 @@ class PoolRounds:
         this.failures[facts.key] = row.why
         return replace(first_seen(facts, this.t0()), etag=row.etag)
 
-    async def _look_up_unreadable(self, this: PoolsUnderWay, key: str) -> None:
+    async def _look_up_unreadable(self, this: PoolsRoundState, key: str) -> None:
         """Deletes an unreadable row of an unlisted pool only if a GET answers 404."""
         row = this.known.unreadable[key]
         stored = await self._nodes.load(self._key, key)
@@ -178,7 +178,7 @@ class PoolRounds:
             await self._nodes.delete(stored)
             await self._pools.delete(self._key, key, row.etag)
 
-    async def _look_up(self, this: PoolsUnderWay, pool: Pool) -> None:
+    async def _look_up(self, this: PoolsRoundState, pool: Pool) -> None:
         """Looks up an unlisted pool, and deletes all its rows only if a GET answers 404.
 
         Rows are deleted under earlier ETags, as the pool may be re-created meanwhile. A pool created after the list is
@@ -196,7 +196,7 @@ class PoolRounds:
             self._reading.forget(pool.facts.id)
             this.forget(pool.key)
 
-    async def _poll_all(self, this: PoolsUnderWay) -> None:
+    async def _poll_all(self, this: PoolsRoundState) -> None:
         """Polls every existing pool, stalest first, a few at a time, and writes the results of 50 pools together."""
         gate = asyncio.Semaphore(_AT_ONCE)
 
@@ -209,7 +209,7 @@ class PoolRounds:
             await asyncio.gather(*map(poll, pools))
             await self._save(this, [pool.key for pool in pools])
 
-    async def _poll(self, this: PoolsUnderWay, pool: Pool) -> None:
+    async def _poll(self, this: PoolsRoundState, pool: Pool) -> None:
         """Reads ETags, then nodes, then checks the pool; nodes of a re-created pool are left to the next round."""
         stored = await self._nodes.load(self._key, pool.key, pool.picture.digest if pool.picture else None)
         try:
@@ -227,7 +227,7 @@ class PoolRounds:
         facts = await self.source.fetch_pool(pool.facts.id)
         return facts.creation_time != pool.facts.creation_time
 
-    async def _save(self, this: PoolsUnderWay, keys: Sequence[str]) -> None:
+    async def _save(self, this: PoolsRoundState, keys: Sequence[str]) -> None:
         """Writes changes, nodes before the pools that summarize them.
 
         Pools whose nodes couldn't be read get their listed facts.
@@ -246,12 +246,12 @@ class PoolRounds:
             else:
                 this.stored[pool.key] = end
 
-    async def _looked_at_since(self, this: PoolsUnderWay, keys: Sequence[str]) -> set[str]:
+    async def _looked_at_since(self, this: PoolsRoundState, keys: Sequence[str]) -> set[str]:
         """Returns pools that a faster round stored with a later date; that round or the next one polls them."""
         last = await self._pools.load_round(self._key) if keys else None
         return {key for key in keys if this.is_older(last, key)}
 
-    async def _guarded(self, this: PoolsUnderWay, key: str, work: Coroutine[Any, Any, None]) -> None:
+    async def _guarded(self, this: PoolsRoundState, key: str, work: Coroutine[Any, Any, None]) -> None:
         """Runs work on one pool and records its failure, without effect on others."""
         try:
             await work

@@ -17,7 +17,7 @@ from shared.services.accounts.registry import found
 from shared.stores.accounts.monitoring import MonitoringStore
 from shared.stores.pools.nodes import NodeStore, StoredNodes
 from shared.stores.pools.pools import PoolStore
-from shared.stores.tables.unreadable import told_of
+from shared.stores.tables.unreadable import unreadable_reports
 
 _TRIES = 2
 _UNTOLD = "Its nodes are those of a poll that hasn't told the pool's own figures."
@@ -70,7 +70,7 @@ class PoolQueries:
         pools = [known.pools[key] for key in sorted(known.pools)]
         reports = [self._report(account, pool, known.last, monitoring, now) for pool in pools]
         failures = known.last.failures if known.last else {}
-        unreadable = told_of(known.unreadable, failures, stored=known.pools)
+        unreadable = unreadable_reports(known.unreadable, failures, stored=known.pools)
         interval, off_reason = monitoring.interval(self._interval), monitoring.off_reason
         verdict = pools_verdict(known.last, now=now, interval=interval, off_reason=off_reason)
         return ListedPools(reports, unreadable, verdict=verdict)

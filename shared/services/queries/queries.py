@@ -9,14 +9,14 @@ from datetime import datetime, timedelta
 from shared.clock import Clock
 from shared.domain.accounts.accounts import Account
 from shared.domain.accounts.monitoring import Monitoring
+from shared.domain.jobs.forecasts import forecast_of
 from shared.domain.jobs.jobs import Job
-from shared.domain.jobs.outlook import outlook_of
 from shared.domain.jobs.verdicts import verdict_of
 from shared.domain.jobs.waiting_ahead import tasks_ahead, waiting_tasks
 from shared.domain.polling.rounds import Round
 from shared.domain.pools.pool_totals import PoolTotals, totals_of
 from shared.domain.reads.read_plans import Progress
-from shared.domain.reports.reports import AccountReport, FailuresReport, JobReport, Listed, MonitoringReport
+from shared.domain.reports.reports import AccountReport, FailuresReport, JobReport, MonitoringReport, ReportList
 from shared.domain.tasks.tasks import TaskCounts
 from shared.errors import CacheConflictError, NotFoundError, UnreadableError
 from shared.services.accounts.registry import found
@@ -27,7 +27,7 @@ from shared.stores.jobs.read_plans import ReadPlanStore
 from shared.stores.jobs.task_cache import TaskCache
 from shared.stores.pools.pools import KnownPools, PoolStore
 from shared.stores.schedules import ScheduleStore
-from shared.stores.tables.unreadable import told_of
+from shared.stores.tables.unreadable import unreadable_reports
 
 _LISTING_TRIES = 5
 
@@ -94,7 +94,7 @@ class Queries:
         """
         return (await self.listed_jobs(account_id, schedule=schedule)).reports
 
-    async def listed_jobs(self, account_id: str, *, schedule: str | None = None) -> Listed[JobReport]:
+    async def listed_jobs(self, account_id: str, *, schedule: str | None = None) -> ReportList[JobReport]:
         """Returns `jobs` with unreadable rows; without `tasks_ahead` for one schedule's jobs. Raises NotFoundError."""
         account = self._account(account_id)
         monitoring, last = await self._monitoring.load_with_round(account.key)
@@ -109,7 +109,7 @@ class Queries:
         if schedule is None:
             waiting = waiting_tasks(jobs.values())
             reports = [replace(report, tasks_ahead=tasks_ahead(report.job, waiting)) for report in reports]
-        return Listed(reports, told_of(known.unreadable))
+        return ReportList(reports, unreadable_reports(known.unreadable))
 
     async def job(self, account_id: str, job_id: str) -> JobReport:
         """Returns one job, by point reads and without `tasks_ahead`. Raises NotFoundError."""
@@ -129,8 +129,8 @@ class Queries:
         picture = report.job.picture
         if picture is None or not picture.counts.active:
             return report
-        outlook = outlook_of(report.job, report.verdict)
-        if outlook is None or outlook.estimate.completion is None:
+        forecast = forecast_of(report.job, report.verdict)
+        if forecast is None or forecast.estimate.completion is None:
             return report
         more_urgent = await self._jobs.load_more_urgent(report.account.key, report.job.facts.priority or 0)
         return replace(report, tasks_ahead=tasks_ahead(report.job, waiting_tasks(more_urgent)))
@@ -181,7 +181,7 @@ class Queries:
         if last is not None:
             job = job.confirmed(last.confirmations.get(job.key))
         looked_at = job.picture.looked_at if job.picture else None
-        failure = last.failure_of(job.key, looked_at) if last and not job.sealed else None
+        failure = last.failure_of(job.key, looked_at) if last and not job.finalized else None
         queued = last is not None and job.is_live and last.is_queued(job.key, now)
         progress = await self._progress(account, job)
         interval = monitoring.interval(self._interval)

@@ -7,14 +7,14 @@ from datetime import timedelta
 from shared.clock import Clock
 from shared.domain.accounts.accounts import Account
 from shared.domain.polling.schedule_rounds import ScheduleRound, schedule_verdict
-from shared.domain.reports.reports import JobReport, Listed
+from shared.domain.reports.reports import JobReport, ReportList
 from shared.domain.reports.schedule_reports import ScheduleReport, by_schedule, report_of
 from shared.errors import NotFoundError
 from shared.services.accounts.registry import found
 from shared.services.queries.queries import Queries
 from shared.stores.accounts.monitoring import MonitoringStore
 from shared.stores.schedules import KnownSchedules, ScheduleStore
-from shared.stores.tables.unreadable import told_of
+from shared.stores.tables.unreadable import unreadable_reports
 
 
 class ScheduleQueries:
@@ -53,15 +53,15 @@ class ScheduleQueries:
         """Returns every job schedule of an account in key order, also deleted ones. Raises NotFoundError."""
         return (await self.listed_schedules(account_id)).reports
 
-    async def listed_schedules(self, account_id: str) -> Listed[ScheduleReport]:
+    async def listed_schedules(self, account_id: str) -> ReportList[ScheduleReport]:
         """Returns `schedules` with unreadable rows. Raises NotFoundError."""
         account = found(self._accounts, account_id)
         known = await self._schedules.load_all(account.key)
         failures = known.last.failures if known.last else {}
-        unreadable = told_of(known.unreadable, failures, stored=known.schedules)
+        unreadable = unreadable_reports(known.unreadable, failures, stored=known.schedules)
         if not known.schedules:
-            return Listed([], unreadable)
-        return Listed(await self._reports(account, known, await self._queries.jobs(account_id)), unreadable)
+            return ReportList([], unreadable)
+        return ReportList(await self._reports(account, known, await self._queries.jobs(account_id)), unreadable)
 
     async def with_jobs(self, account_id: str) -> tuple[list[JobReport], list[ScheduleReport]]:
         """Returns every job and every job schedule of an account. Raises NotFoundError.

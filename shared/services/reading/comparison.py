@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from shared.domain.jobs.jobs import Job
-from shared.domain.jobs.pictures import Agreement
+from shared.domain.jobs.snapshots import Agreement
 from shared.domain.tasks.tasks import VALIDATED_TASKS, TaskCounts, lies_between
 from shared.services.reading.incarnation import refuse_another
-from shared.services.reading.reading import SHORT_LIST, Reading, finish, is_long_list, read_pages
+from shared.services.reading.read_state import SHORT_LIST, ReadState, finish, is_long_list, read_pages
 from shared.stores.batch.batch import BatchAccount
 from shared.stores.jobs.task_cache import Directory, TaskCache
 
@@ -21,7 +21,7 @@ _LOOK_BACK = timedelta(seconds=2)  # dates are whole seconds, and node clocks di
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ComparisonResult:
     """The directory after the read, whether the read moved anything, and the result of the comparison."""
 
     directory: Directory
@@ -33,12 +33,12 @@ async def fold_and_compare(
     cache: TaskCache,
     source: BatchAccount,
     job: Job,
-    reading: Reading,
+    reading: ReadState,
     agreement: Agreement,
     *,
     as_of: datetime,
     moved: bool = False,
-) -> Compared:
+) -> ComparisonResult:
     """Folds in the rest of a read and compares; `agreement` is the result of the last comparison.
 
     It stays if only a list of many pages could explain a difference. `moved` means that the read changed leaves before
@@ -46,7 +46,7 @@ async def fold_and_compare(
     """
     if _expected(reading) > VALIDATED_TASKS:
         await finish(cache, reading)
-        return Compared(reading.directory, moved or reading.moved, Agreement())
+        return ComparisonResult(reading.directory, moved or reading.moved, Agreement())
     explained = False
     before: tuple[TaskCounts, TaskCounts] | None = None
     for look in range(_LOOKS):
@@ -54,7 +54,7 @@ async def fold_and_compare(
         await finish(cache, reading)
         counts, moved = reading.directory.counts, moved or reading.moved
         if counts.as_service_counts() == service.as_service_counts() and await _split_holds(source, job, reading):
-            return Compared(reading.directory, moved, Agreement(at=date or as_of, as_of=as_of))
+            return ComparisonResult(reading.directory, moved, Agreement(at=date or as_of, as_of=as_of))
         explained = before is not None and before[0] != counts and lies_between(before[1], before[0], counts)
         if look == _LOOKS - 1 or (before and before[0] == counts):
             break
@@ -72,15 +72,15 @@ async def fold_and_compare(
             moved = explained = moved or reading.moved
             break
     await refuse_another(source, job)
-    return Compared(reading.directory, moved, agreement if explained else agreement.differed(service))
+    return ComparisonResult(reading.directory, moved, agreement if explained else agreement.differed(service))
 
 
-def _expected(reading: Reading) -> int:
+def _expected(reading: ReadState) -> int:
     """Returns about how many tasks exist, before the rest is folded in."""
     return max(reading.directory.counts.total, len(reading.rest))
 
 
-async def _split_holds(source: BatchAccount, job: Job, reading: Reading) -> bool:
+async def _split_holds(source: BatchAccount, job: Job, reading: ReadState) -> bool:
     """Returns whether the number of preparing tasks is right, which Get Task Counts includes in running.
 
     The reading proves it if it showed all of them; otherwise they are listed. If that list has many pages, the sum of

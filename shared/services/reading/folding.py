@@ -15,7 +15,7 @@ from shared.domain.core.keys import keys_of
 from shared.domain.leaves.leaves import MAX_ROWS, Leaf
 from shared.domain.tasks.tasks import Task, TaskCounts
 from shared.services.reading.dirty_mark import DirtyMark
-from shared.stores.jobs.leaf_rows import LeafEntry, Rewrite
+from shared.stores.jobs.leaf_rows import LeafEntry, LeafReplacement
 from shared.stores.jobs.task_cache import Directory, TaskCache, load_leaves, load_run
 
 _WINDOW = 32  # leaves in memory at the same time
@@ -78,7 +78,7 @@ async def _fold_pass(
             rewrites = []
             for touched, leaf in zip(window, leaves, strict=True):
                 if leaf.fold_sorted(touched.keys, touched.tasks):
-                    rewrites.append(Rewrite(touched.entry, leaf.split(leaf_rows)))
+                    rewrites.append(LeafReplacement(touched.entry, leaf.split(leaf_rows)))
                 await asyncio.sleep(0)  # otherwise received pages would wait, and no more be requested
             if rewrites and mark:
                 await mark.make()

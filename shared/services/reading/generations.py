@@ -10,13 +10,13 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from shared.domain.jobs.jobs import Job
-from shared.domain.jobs.pictures import Agreement, Picture, Source
+from shared.domain.jobs.snapshots import Agreement, JobSnapshot, Source
 from shared.domain.reads.read_plans import ReadPlan
 from shared.errors import BatchAnswerError, CacheConflictError, LongReadError, RecreatedError
 from shared.services.jobs.job_records import JobRecords
-from shared.services.reading.comparison import Compared, fold_and_compare
+from shared.services.reading.comparison import ComparisonResult, fold_and_compare
 from shared.services.reading.incarnation import Incarnation, refuse_another
-from shared.services.reading.reading import Reading, finish, read_pages
+from shared.services.reading.read_state import ReadState, finish, read_pages
 from shared.stores.batch.batch import BatchAccount, TaskPage
 from shared.stores.batch.read_meter import current_meter
 from shared.stores.jobs.jobs import generation_partition
@@ -67,7 +67,7 @@ class Generations:
             await self._records.save(source.account.key, known.seen(error.facts))
             raise
 
-    async def complete(self, source: BatchAccount, job: Job, reading: Reading, plan: ReadPlan) -> Job:
+    async def complete(self, source: BatchAccount, job: Job, reading: ReadState, plan: ReadPlan) -> Job:
         """Switches the job to the generation of a long read. Raises CacheConflictError, BatchError, StorageError."""
         kind: Source = "fullRead" if job.picture else "firstRead"
         picture = await self._pictured(source, job, reading, kind=kind, as_of=plan.as_of, t0=plan.begun_at)
@@ -79,8 +79,8 @@ class Generations:
         return await self._records.save(source.account.key, begun)
 
     async def _caught_up(
-        self, source: BatchAccount, job: Job, reading: Reading, *, since: datetime, as_of: datetime
-    ) -> tuple[Reading, datetime]:
+        self, source: BatchAccount, job: Job, reading: ReadState, *, since: datetime, as_of: datetime
+    ) -> tuple[ReadState, datetime]:
         """Adds a delta to a listing; its T0 is the date of the listing's last page."""
         await finish(self._cache, reading)
         changes = source.fetch_task_pages(job.facts.id, changed_since=since)
@@ -88,8 +88,8 @@ class Generations:
         return later, max(as_of, reading.date or as_of)
 
     async def _pictured(
-        self, source: BatchAccount, job: Job, reading: Reading, *, kind: Source, as_of: datetime, t0: datetime
-    ) -> Picture:
+        self, source: BatchAccount, job: Job, reading: ReadState, *, kind: Source, as_of: datetime, t0: datetime
+    ) -> JobSnapshot:
         before = job.picture.agreement if job.picture else Agreement()
         compared = await fold_and_compare(self._cache, source, job, reading, before, as_of=as_of)
         if before.disagreements and compared.agreement == before:  # not comparable: of another generation
@@ -97,10 +97,10 @@ class Generations:
         return await self._headed(compared, generation=job.building or "", kind=kind, as_of=as_of, t0=t0)
 
     async def _headed(
-        self, compared: Compared, *, generation: str, kind: Source, as_of: datetime, t0: datetime
-    ) -> Picture:
+        self, compared: ComparisonResult, *, generation: str, kind: Source, as_of: datetime, t0: datetime
+    ) -> JobSnapshot:
         directory = await self._cache.save_head(compared.directory, as_of)
-        return Picture(
+        return JobSnapshot(
             generation,
             as_of,
             kind,
@@ -113,7 +113,7 @@ class Generations:
             read=current_meter().read,
         )
 
-    async def _switched(self, source: BatchAccount, job: Job, picture: Picture) -> Job:
+    async def _switched(self, source: BatchAccount, job: Job, picture: JobSnapshot) -> Job:
         """Switches the job to its new generation, after any writes and confirmations of the old one.
 
         These may be of a later date than the new snapshot, which then catches up before it is served.
@@ -130,7 +130,7 @@ class Generations:
         job, picture = await self._level_with_rounds(source, job, picture)
         return await self._pointed(source, job, picture)
 
-    async def _level_with_rounds(self, source: BatchAccount, job: Job, picture: Picture) -> tuple[Job, Picture]:
+    async def _level_with_rounds(self, source: BatchAccount, job: Job, picture: JobSnapshot) -> tuple[Job, JobSnapshot]:
         """Returns the job with the latest confirmations of rounds, and a snapshot that isn't older than these."""
         for _ in range(_ATTEMPTS):
             job = await self._records.confirmed(source.account.key, job)
@@ -139,7 +139,9 @@ class Generations:
             picture = await self._brought_up(source, job, picture, as_of=job.picture.looked_at)
         return job, picture
 
-    async def _brought_up(self, source: BatchAccount, job: Job, picture: Picture, *, as_of: datetime) -> Picture:
+    async def _brought_up(
+        self, source: BatchAccount, job: Job, picture: JobSnapshot, *, as_of: datetime
+    ) -> JobSnapshot:
         """Returns the snapshot as of a later T0: the date of a response that another poll received before now."""
         partition = generation_partition(source.account.key, job.key, picture.generation)
         directory = await self._cache.load_directory(partition)
@@ -151,9 +153,9 @@ class Generations:
             compared, generation=picture.generation, kind=picture.source, as_of=as_of, t0=picture.full_read_at
         )
 
-    async def _pointed(self, source: BatchAccount, job: Job, picture: Picture) -> Job:
+    async def _pointed(self, source: BatchAccount, job: Job, picture: JobSnapshot) -> Job:
         switched = job.switched(picture)
-        switched = replace(switched, sealed=switched.may_be_sealed(self._overlap))
+        switched = replace(switched, finalized=switched.may_be_finalized(self._overlap))
         return await self._records.save(source.account.key, switched)
 
 

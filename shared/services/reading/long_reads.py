@@ -17,8 +17,8 @@ from shared.errors import (
     CacheConflictError,
     LongReadError,
     NotFoundError,
-    NoTurnError,
     OvertakenError,
+    RateLimitedError,
     RepeatedLinkError,
     UnreadableError,
     UnreadableTasksError,
@@ -27,7 +27,7 @@ from shared.services.jobs.job_records import JobRecords
 from shared.services.reading.generations import dated
 from shared.services.reading.incarnation import Incarnation
 from shared.services.reading.range_lists import RangeLists
-from shared.services.reading.task_poll import Polled, TaskPoll
+from shared.services.reading.task_poll import PollResult, TaskPoll
 from shared.stores.batch.batch import BatchAccount, TaskPage
 from shared.stores.batch.read_meter import metered
 from shared.stores.jobs.jobs import generation_partition
@@ -82,20 +82,22 @@ class LongReads:
             return polled is not None
         raise OvertakenError(job_id)
 
-    async def _carry_on(self, source: BatchAccount, job: Job, t0: datetime | None, deadline: float) -> Polled | None:
+    async def _carry_on(
+        self, source: BatchAccount, job: Job, t0: datetime | None, deadline: float
+    ) -> PollResult | None:
         """Raises LongReadError if the job turns out to need a plan, which is stored then."""
         building = await self._task_poll.plan_of_building(source, job, t0)
         if building or job.picture is None:
             return await self._generation(source, job, building, t0, deadline)
         changes = await self._plans.load_or_drop(_partition(source, job, job.picture.generation))
         if changes is None and (t0 is None or t0 <= job.picture.as_of):  # left by a round for a longer read
-            polled: Polled | None = Polled(job)
+            polled: PollResult | None = PollResult(job)
         elif changes is None:
             poll = self._task_poll.poll(source, job, t0, thorough=True, deadline=deadline)
             polled = await self._or_anew(source, job, t0, deadline, poll)
         elif changes.as_of <= job.picture.as_of or changes.has_stalled(t0):  # a poll ended, or starts again
             await self._plans.delete(_partition(source, job, changes.generation), changes)
-            return Polled(job)
+            return PollResult(job)
         else:
             polled = await self._or_anew(source, job, t0, deadline, self._delta(source, job, changes, deadline))
         if polled and self._task_poll.wants_reconciling(polled):
@@ -106,8 +108,8 @@ class LongReads:
         return polled
 
     async def _or_anew(
-        self, source: BatchAccount, job: Job, t0: datetime | None, deadline: float, read: Awaitable[Polled | None]
-    ) -> Polled | None:
+        self, source: BatchAccount, job: Job, t0: datetime | None, deadline: float, read: Awaitable[PollResult | None]
+    ) -> PollResult | None:
         """Returns the result of a read of the served generation; a full read's if some leaves are unreadable."""
         try:
             return await self._task_poll.replacing(source, job, t0, read)
@@ -116,7 +118,7 @@ class LongReads:
 
     async def _generation(
         self, source: BatchAccount, job: Job, plan: ReadPlan | None, t0: datetime | None, deadline: float
-    ) -> Polled | None:
+    ) -> PollResult | None:
         """Reads all tasks into a new generation, then later changes, repeatedly if many; then switches to it."""
         generations = self._task_poll.generations
         if plan is None:
@@ -139,9 +141,9 @@ class LongReads:
         lists.reading.incarnation = Incarnation(source, job, plan.as_of - self._task_poll.overlap)
         job = await generations.complete(source, job, lists.reading, plan)
         await self._over(source, job, lists.plan)
-        return Polled(job)
+        return PollResult(job)
 
-    async def _delta(self, source: BatchAccount, job: Job, plan: ReadPlan, deadline: float) -> Polled | None:
+    async def _delta(self, source: BatchAccount, job: Job, plan: ReadPlan, deadline: float) -> PollResult | None:
         directory = await self._cache.load_directory(_partition(source, job, plan.generation))
         lists = self._lists(source, job, plan, directory, deadline)
         lists.reading.mark = self._task_poll.mark(source, job)
@@ -161,7 +163,7 @@ class LongReads:
 
         async def fetch(ids: IdRange) -> TaskPage:
             if not await source.turns.wait(deadline):
-                raise NoTurnError
+                raise RateLimitedError
             page = await source.fetch_task_page(job.facts.id, ids, changed_since=plan.since)
             if page.next_link and followed[ids.low, ids.high].is_repeat(page.next_link):
                 raise RepeatedLinkError(source.account.endpoint, f"list the tasks of '{job.facts.id}'")

@@ -13,8 +13,8 @@ from math import inf
 
 from shared.domain.reads.id_ranges import IdRange
 from shared.domain.reads.read_plans import ReadPlan
-from shared.errors import BatchError, NoTurnError, RepeatedLinkError
-from shared.services.reading.reading import Reading, finish
+from shared.errors import BatchError, RateLimitedError, RepeatedLinkError
+from shared.services.reading.read_state import ReadState, finish
 from shared.stores.batch.batch import TaskPage
 from shared.stores.jobs.read_plans import ReadPlanStore
 from shared.stores.jobs.task_cache import Directory, TaskCache
@@ -24,7 +24,7 @@ type Fetch = Callable[[IdRange], Coroutine[None, None, TaskPage]]
 _AT_ONCE = 16
 _PASS = 80_000  # tasks received before they are folded in
 _WIDE_PASS = 200_000  # the same for ids in no order: each pass touches every leaf
-_LONGEST_PASS = 30.0  # seconds until received pages are stored, even if they arrive slowly
+_MAX_PASS = 30.0  # seconds until received pages are stored, even if they arrive slowly
 
 
 class RangeLists:
@@ -39,7 +39,7 @@ class RangeLists:
     ) -> None:
         self._cache, self._plans, self._fetch = cache, plans, fetch
         self.plan = plan
-        self.reading = Reading(directory)
+        self.reading = ReadState(directory)
         self._numbers = count()
         self._left: dict[int, IdRange] = {next(self._numbers): ids for ids in plan.ranges}
         self._idle = deque(self._left)
@@ -63,7 +63,7 @@ class RangeLists:
                 received, _ = await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
                 for task in sorted(received, key=lambda task: task.exception() is not None):  # failures last
                     number = under_way.pop(task)
-                    if isinstance(task.exception(), NoTurnError):
+                    if isinstance(task.exception(), RateLimitedError):
                         deadline = -inf
                         continue
                     if isinstance(task.exception(), RepeatedLinkError):  # the next try lists the range from its start
@@ -98,7 +98,7 @@ class RangeLists:
         if received >= _PASS or any(task.done() for task in self._storing):
             await self._stored_meanwhile()
         now = asyncio.get_running_loop().time()
-        is_late = self._has_news and not self._storing and now - self._pass_began >= _LONGEST_PASS
+        is_late = self._has_news and not self._storing and now - self._pass_began >= _MAX_PASS
         if received >= (self._pass or _PASS) or is_late:
             self._pass_began = now
             self._storing = [asyncio.create_task(self.store())]

@@ -11,14 +11,14 @@ from datetime import datetime, timedelta
 
 from shared.domain.core.keys import key_of, keys_of
 from shared.domain.jobs.jobs import Job
-from shared.domain.jobs.pictures import Agreement
 from shared.domain.jobs.reconciliation import LASTING, live_of
+from shared.domain.jobs.snapshots import Agreement
 from shared.domain.tasks.tasks import COMPLETED, Task
 from shared.errors import LongReadError
 from shared.services.reading.comparison import fold_and_compare
 from shared.services.reading.dirty_mark import DirtyMark
 from shared.services.reading.incarnation import Incarnation
-from shared.services.reading.reading import SHORT_LIST, Reading, finish, read_pages
+from shared.services.reading.read_state import SHORT_LIST, ReadState, finish, read_pages
 from shared.stores.batch.batch import BatchAccount, TaskPage
 from shared.stores.batch.read_meter import current_meter
 from shared.stores.jobs.jobs import generation_partition
@@ -45,7 +45,7 @@ async def repair(
     live, seen = await _live_tasks(cache, directory), set[str]()
     incarnation = Incarnation(source, job, picture.watermark(overlap))
 
-    async def received(pages: AsyncIterator[TaskPage], directory: Directory) -> Reading:
+    async def received(pages: AsyncIterator[TaskPage], directory: Directory) -> ReadState:
         noted = _noted(pages, seen)
         reading = await read_pages(cache, noted, directory, most_pages=SHORT_LIST, incarnation=incarnation, mark=mark)
         if reading.next_link:

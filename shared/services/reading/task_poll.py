@@ -12,8 +12,8 @@ from math import inf
 from typing import NoReturn
 
 from shared.domain.jobs.jobs import COMPLETED, Job
-from shared.domain.jobs.pictures import Agreement, Confirmation, Picture
 from shared.domain.jobs.reconciliation import live_of, may_be_begun_anew, may_be_replaced, wanted_reading
+from shared.domain.jobs.snapshots import Agreement, Confirmation, JobSnapshot
 from shared.domain.reads.id_ranges import IdRange
 from shared.domain.reads.read_plans import ReadPlan
 from shared.errors import (
@@ -30,7 +30,7 @@ from shared.services.reading.comparison import fold_and_compare
 from shared.services.reading.dirty_mark import DirtyMark
 from shared.services.reading.generations import Generations
 from shared.services.reading.incarnation import Incarnation
-from shared.services.reading.reading import SHORT_LIST, SHORT_READ, Reading, is_long_list, read_pages
+from shared.services.reading.read_state import SHORT_LIST, SHORT_READ, ReadState, is_long_list, read_pages
 from shared.services.reading.repair import repair
 from shared.stores.batch.batch import BatchAccount
 from shared.stores.batch.read_meter import current_meter, metered
@@ -43,7 +43,7 @@ _ATTEMPTS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Polled:
+class PollResult:
     """The job after a poll. With a `confirmation` nothing is written: the stored job holds as of T0."""
 
     job: Job
@@ -76,7 +76,7 @@ class TaskPoll:
 
     async def poll(
         self, source: BatchAccount, job: Job, t0: datetime | None, *, thorough: bool = False, deadline: float = inf
-    ) -> Polled:
+    ) -> PollResult:
         """Brings a job's snapshot up to T0, the date of a response received before now; None doesn't advance it.
 
         For a job with settled counts, changes and counts are requested in turns, one request a poll, unless `thorough`.
@@ -98,15 +98,15 @@ class TaskPoll:
             except BatchMissingError:
                 found = await self._seen_again(source, job, t0)
             if found.deleted:
-                return Polled(found)
+                return PollResult(found)
             job = found
         raise OvertakenError(job.facts.id)
 
-    def wants_reconciling(self, polled: Polled) -> bool:
+    def wants_reconciling(self, polled: PollResult) -> bool:
         """Returns whether a polled job needs a repair or full read, which find changes that deltas miss."""
         return wanted_reading(polled.job, age=self._full_read_age) is not None
 
-    async def reconcile(self, source: BatchAccount, polled: Polled, t0: datetime | None) -> Polled:
+    async def reconcile(self, source: BatchAccount, polled: PollResult, t0: datetime | None) -> PollResult:
         """Runs the repair or full read that a job needs. Raises BatchError, StorageError, LongReadError.
 
         If another process is faster, the job stays unchanged: the next comparison shows any remaining difference.
@@ -114,7 +114,7 @@ class TaskPoll:
         with metered():
             return await self._reconciled(source, polled, t0)
 
-    async def _reconciled(self, source: BatchAccount, polled: Polled, t0: datetime | None) -> Polled:
+    async def _reconciled(self, source: BatchAccount, polled: PollResult, t0: datetime | None) -> PollResult:
         job = polled.job
         try:
             if wanted_reading(job, age=self._full_read_age) == "repair":
@@ -125,11 +125,11 @@ class TaskPoll:
                 job = polled.job
                 if job.picture and job.picture.counts.total > self.short_read:
                     raise LongReadError(job.facts.id)
-                polled = Polled(await self.generations.read_anew(source, job, t0))
+                polled = PollResult(await self.generations.read_anew(source, job, t0))
         except CacheConflictError:
             self.forget(source, job)
         except BatchMissingError:
-            return Polled(await self._seen_again(source, job, t0))
+            return PollResult(await self._seen_again(source, job, t0))
         return polled
 
     def forget(self, source: BatchAccount, job: Job) -> None:
@@ -139,12 +139,12 @@ class TaskPoll:
 
     async def _poll_once(
         self, source: BatchAccount, job: Job, t0: datetime | None, *, thorough: bool, deadline: float
-    ) -> Polled:
+    ) -> PollResult:
         picture = job.picture
         if picture is None:
             if await self.plan_of_building(source, job, t0):
                 raise LongReadError(job.facts.id)
-            return Polled(await self.generations.read_anew(source, job, t0))
+            return PollResult(await self.generations.read_anew(source, job, t0))
         as_of = _later(t0, picture)
         if job.dirty:
             self.forget(source, job)
@@ -173,7 +173,9 @@ class TaskPoll:
                 raise
             return None
 
-    async def replacing[T](self, source: BatchAccount, job: Job, t0: datetime | None, read: Awaitable[T]) -> T | Polled:
+    async def replacing[T](
+        self, source: BatchAccount, job: Job, t0: datetime | None, read: Awaitable[T]
+    ) -> T | PollResult:
         """Returns the result of a read, or reads all tasks into a new generation if leaves are unreadable.
 
         Unreadable leaves aren't overwritten. Raises UnreadableTasksError if that takes long, and the original error if
@@ -188,22 +190,22 @@ class TaskPoll:
             raise unreadable
         _LOG.warning("In %s: %s The tasks of %s are read anew.", source.account.id, unreadable, job.facts.id)
         try:
-            return Polled(await self.generations.read_anew(source, job, t0))
+            return PollResult(await self.generations.read_anew(source, job, t0))
         except LongReadError:
             raise UnreadableTasksError(job.facts.id) from unreadable
 
-    async def _counted(self, source: BatchAccount, job: Job, picture: Picture) -> Polled | None:
+    async def _counted(self, source: BatchAccount, job: Job, picture: JobSnapshot) -> PollResult | None:
         """Confirms a settled job whose last delta was empty, if its counts agree; None otherwise."""
         service, date = await source.fetch_task_counts(job.facts.id)
         if service.as_service_counts() != picture.counts.as_service_counts():
             return None
         agreement = Agreement(date or picture.as_of, as_of=picture.as_of)
         confirmed = replace(job, picture=replace(picture, agreement=agreement))
-        return Polled(confirmed, Confirmation(picture.version, picture.as_of, agreement, picture.read))
+        return PollResult(confirmed, Confirmation(picture.version, picture.as_of, agreement, picture.read))
 
     async def _unchanged(
-        self, source: BatchAccount, job: Job, picture: Picture, as_of: datetime, *, deadline: float
-    ) -> Polled | None:
+        self, source: BatchAccount, job: Job, picture: JobSnapshot, as_of: datetime, *, deadline: float
+    ) -> PollResult | None:
         """Confirms a settled job if its delta is empty.
 
         Otherwise returns None, as tasks were listed before the ETags.
@@ -219,11 +221,11 @@ class TaskPoll:
                     source, job, ReadPlan(picture.generation, as_of, as_of, since, left, newest=page.date)
                 )
         later = replace(picture, as_of=as_of, source="delta", read=current_meter().read)
-        return Polled(replace(job, picture=later), later.confirmation)
+        return PollResult(replace(job, picture=later), later.confirmation)
 
     async def _delta(
-        self, source: BatchAccount, job: Job, picture: Picture, as_of: datetime, *, deadline: float = inf
-    ) -> Polled:
+        self, source: BatchAccount, job: Job, picture: JobSnapshot, as_of: datetime, *, deadline: float = inf
+    ) -> PollResult:
         partition = generation_partition(source.account.key, job.key, picture.generation)
         directory = await self._cache.load_directory(partition)  # before listing: see ETags in folding
         since = picture.watermark(self.overlap)
@@ -255,8 +257,8 @@ class TaskPoll:
         raise LongReadError(job.facts.id)
 
     async def followed(
-        self, source: BatchAccount, job: Job, reading: Reading, *, as_of: datetime, moved: bool
-    ) -> Polled:
+        self, source: BatchAccount, job: Job, reading: ReadState, *, as_of: datetime, moved: bool
+    ) -> PollResult:
         """Returns the job after a delta; `moved` means that it changed leaves before `reading` began.
 
         Raises BatchError, StorageError, CacheConflictError.
@@ -269,7 +271,7 @@ class TaskPoll:
         )
         directory = compared.directory
         job = reading.mark.job if reading.mark else job
-        if compared.moved or not _tells_of(picture, directory):
+        if compared.moved or not _matches_directory(picture, directory):
             directory = await self._cache.save_head(directory, as_of)
             picture = replace(picture, moved_at=as_of, insight=directory.insight)
         picture = replace(
@@ -282,12 +284,12 @@ class TaskPoll:
         )
         return await self._settled(source, job, picture)
 
-    async def _repaired(self, source: BatchAccount, job: Job, t0: datetime | None) -> Polled:
+    async def _repaired(self, source: BatchAccount, job: Job, t0: datetime | None) -> PollResult:
         """Runs a repair; if it can't correct the counts, a difference remains and a full read follows."""
         repaired = await repair(self._cache, source, self.mark(source, job), overlap=self.overlap, t0=t0)
-        return Polled(await self._records.save(source.account.key, self._sealed(repaired)))
+        return PollResult(await self._records.save(source.account.key, self._sealed(repaired)))
 
-    async def _settled(self, source: BatchAccount, job: Job, picture: Picture) -> Polled:
+    async def _settled(self, source: BatchAccount, job: Job, picture: JobSnapshot) -> PollResult:
         """Confirms a snapshot that only holds longer; writes any other, and seals the job if it is final.
 
         A difference of a completed job is also written: confirmations of sealed jobs don't last, and another poll may
@@ -295,12 +297,12 @@ class TaskPoll:
         """
         settled = self._sealed(job.pictured(picture))
         is_difference = job.facts.state == COMPLETED and picture.agreement.disagreements > 0
-        if settled.sealed or job.dirty or is_difference or picture.is_news(job.picture):
-            return Polled(await self._records.save(source.account.key, settled))
-        return Polled(settled, picture.confirmation)
+        if settled.finalized or job.dirty or is_difference or picture.is_news(job.picture):
+            return PollResult(await self._records.save(source.account.key, settled))
+        return PollResult(settled, picture.confirmation)
 
     def _sealed(self, job: Job) -> Job:
-        return replace(job, sealed=job.may_be_sealed(self.overlap))
+        return replace(job, finalized=job.may_be_finalized(self.overlap))
 
     async def _seen_again(self, source: BatchAccount, job: Job, t0: datetime | None) -> Job:
         """Returns the current state of a job after a conflict with another poll or a missing response.
@@ -316,7 +318,7 @@ class TaskPoll:
             return await self._records.save(source.account.key, gone)
 
 
-def _tells_of(picture: Picture, directory: Directory) -> bool:
+def _matches_directory(picture: JobSnapshot, directory: Directory) -> bool:
     """Returns False if another poll wrote leaves and hasn't updated the job's row: it died or was overtaken."""
     if picture.counts != directory.counts:
         return False
@@ -325,6 +327,6 @@ def _tells_of(picture: Picture, directory: Directory) -> bool:
     return directory.origin is None or directory.summary is None
 
 
-def _later(t0: datetime | None, picture: Picture) -> datetime:
+def _later(t0: datetime | None, picture: JobSnapshot) -> datetime:
     """Returns T0, or the snapshot's date if that is later or T0 is unknown."""
     return max(t0, picture.as_of) if t0 else picture.as_of

@@ -24,8 +24,8 @@ from shared.errors import (
 from shared.log import logger
 from shared.services.jobs.discovery import Discovery
 from shared.services.jobs.job_records import JobRecords
-from shared.services.reading.task_poll import Polled, TaskPoll
-from shared.services.round.round_under_way import RoundUnderWay
+from shared.services.reading.task_poll import PollResult, TaskPoll
+from shared.services.round.round_state import RoundState
 from shared.stores.batch.batch import BatchAccount
 
 _LOG = logger(__name__)
@@ -33,7 +33,7 @@ _JOBS_AT_ONCE = 8
 _FIRST_READS_AT_ONCE = 6  # of those: even with many new jobs, known ones are polled meanwhile
 _RECONCILED_AT_ONCE = 2
 _TO_END = 60.0  # seconds after the deadline for running polls: a response may take half of them
-_MOST_HINTED = 10_000  # jobs, as those of an account that is switched off aren't polled
+_MAX_HINTED = 10_000  # jobs, as those of an account that is switched off aren't polled
 
 
 class JobPolls:
@@ -53,9 +53,9 @@ class JobPolls:
         Hints change only this order: other jobs are polled as often as before. Hints beyond 10,000 jobs are dropped.
         """
         fresh = (job for job in jobs if job not in self._hinted)
-        self._hinted.update(tuple(islice(fresh, _MOST_HINTED - len(self._hinted))))
+        self._hinted.update(tuple(islice(fresh, _MAX_HINTED - len(self._hinted))))
 
-    async def poll_all(self, this: RoundUnderWay) -> None:
+    async def poll_all(self, this: RoundState) -> None:
         """Polls live jobs, stalest first, until the deadline; also sealed ones if requested by name.
 
         First reads take longer, so beyond six at a time they wait for a turn.
@@ -94,14 +94,14 @@ class JobPolls:
         looked_at = job.picture.looked_at.timestamp() if job.picture else 0.0
         return job.key not in self._hinted, max(looked_at, self._tried.get(job.key, 0.0)), job.key
 
-    async def reconcile_all(self, this: RoundUnderWay) -> None:
+    async def reconcile_all(self, this: RoundState) -> None:
         """After all polls, runs longer reads for jobs that need more than a delta.
 
         Jobs with a waiting message are left to its receiver, unless somebody requested this round.
         """
         gate, now = asyncio.Semaphore(_RECONCILED_AT_ONCE), await self._clock.now()
 
-        async def reconcile(polled: Polled) -> None:
+        async def reconcile(polled: PollResult) -> None:
             async with gate:
                 this.confirm(polled)
                 if this.goes_on() and (this.thorough or not this.is_in_queue(polled.job, now)):
@@ -109,7 +109,7 @@ class JobPolls:
 
         await asyncio.gather(*map(reconcile, this.wanting))
 
-    async def save_listed(self, this: RoundUnderWay) -> None:
+    async def save_listed(self, this: RoundState) -> None:
         """Writes listed changes of jobs that no poll has written."""
         discovery = this.discovery
         if discovery is None:
@@ -120,7 +120,7 @@ class JobPolls:
             except UnreadableError as error:  # another process wrote it meanwhile: a full list shows it again
                 this.failures[key] = str(error)
 
-    async def _poll_job(self, this: RoundUnderWay, job: Job, discovery: Discovery) -> None:
+    async def _poll_job(self, this: RoundState, job: Job, discovery: Discovery) -> None:
         async def poll() -> None:
             thorough = this.thorough or job.key in self._hinted
             self._hinted.discard(job.key)
@@ -137,11 +137,11 @@ class JobPolls:
         if await self._guarded(this, job, poll()):
             this.polled.add(job.key)
 
-    async def _reconcile_job(self, this: RoundUnderWay, polled: Polled) -> None:
+    async def _reconcile_job(self, this: RoundState, polled: PollResult) -> None:
         date = this.discovery.date if this.discovery else None
         this.confirm(await self._task_poll.reconcile(self._source, polled, date))
 
-    async def _guarded(self, this: RoundUnderWay, job: Job, work: Coroutine[Any, Any, None]) -> bool:
+    async def _guarded(self, this: RoundState, job: Job, work: Coroutine[Any, Any, None]) -> bool:
         """Runs work on one job and records its failure, without effect on others; False if it is still to do."""
         try:
             await self._in_time(this, job, work)
@@ -163,7 +163,7 @@ class JobPolls:
             _LOG.exception("The poll of %s in %s broke", job.facts.id, self._source.account.id)
         return True
 
-    async def _in_time(self, this: RoundUnderWay, job: Job, work: Coroutine[Any, Any, None]) -> None:
+    async def _in_time(self, this: RoundState, job: Job, work: Coroutine[Any, Any, None]) -> None:
         """Interrupts work long after the deadline, as a crash might at any moment. Raises LongReadError then."""
         try:
             async with asyncio.timeout_at(this.deadline + _TO_END) as limit:

@@ -19,11 +19,11 @@ from shared.domain.polling.schedule_rounds import ScheduleRound, look_is_due
 from shared.domain.schedules.schedules import Schedule, ScheduleFacts
 from shared.errors import BatchMissingError, BatchscopeError, CacheConflictError
 from shared.log import logger
-from shared.services.round.round_under_way import BesideEnd
-from shared.services.schedules.schedules_under_way import Heard, SchedulesUnderWay
+from shared.services.round.round_state import ResourceRoundResult
+from shared.services.schedules.schedules_round_state import Heard, SchedulesRoundState
 from shared.stores.batch.batch_schedules import BatchSchedules
 from shared.stores.schedules import KnownSchedules, ScheduleStore
-from shared.stores.tables.unreadable import Unreadable, warn_of
+from shared.stores.tables.unreadable import UndecodedRow, warn_of
 
 _LOG = logger(__name__)
 _LOOK_UPS = 50  # per round, after a purge of many schedules
@@ -51,7 +51,7 @@ class ScheduleRounds:
         self._asked_for: set[tuple[str, datetime]] = set()
         self._read_at: datetime | None = None
 
-    async def run(self, heard: Heard, goes_on: Callable[[], bool], *, thorough: bool = False) -> BesideEnd:
+    async def run(self, heard: Heard, goes_on: Callable[[], bool], *, thorough: bool = False) -> ResourceRoundResult:
         """Polls schedules, if due; records and returns Batch's errors.
 
         `heard` returns the jobs of schedules by key, once jobs were listed. It is called only if nothing else, such as
@@ -60,15 +60,15 @@ class ScheduleRounds:
         started = await self._clock.now()
         rests = not thorough and self._until is not None and is_until(self._until, self._idle, started)
         if rests and not await self._hears_of_others(heard):
-            return BesideEnd()
+            return ResourceRoundResult()
         known = await self._load(started, anew=thorough)
         due = thorough or look_is_due(known.last, known.schedules.values(), started, idle=self._idle)
         if not due and not rests and known.last:
             self._rest(known.last, known.schedules.values())
             if not await self._hears_of_others(heard):
-                return BesideEnd()
+                return ResourceRoundResult()
         warn_of(self._key, known.unreadable.values())
-        return await self._look(SchedulesUnderWay(known, goes_on, heard), started)
+        return await self._look(SchedulesRoundState(known, goes_on, heard), started)
 
     async def _load(self, now: datetime, *, anew: bool) -> KnownSchedules:
         """Returns known schedules, from storage at least once per `idle`, which finds rows of processes that died."""
@@ -94,7 +94,7 @@ class ScheduleRounds:
         news, self._asked_for = others - self._asked_for, others
         return bool(news)
 
-    async def _look(self, this: SchedulesUnderWay, started: datetime) -> BesideEnd:
+    async def _look(self, this: SchedulesRoundState, started: datetime) -> ResourceRoundResult:
         calls, self._until = self.source.calls, None
         try:
             await self._list(this)
@@ -109,9 +109,9 @@ class ScheduleRounds:
         done = await self._save(this, started, self.source.calls - calls)
         if not look_is_due(done, this.schedules.values(), started, idle=self._idle):
             self._rest(done, this.schedules.values())
-        return BesideEnd(this.throttled, f"Job schedules: {done.problem}" if done.problem else None)
+        return ResourceRoundResult(this.throttled, f"Job schedules: {done.problem}" if done.problem else None)
 
-    async def _list(self, this: SchedulesUnderWay) -> None:
+    async def _list(self, this: SchedulesRoundState) -> None:
         """Lists schedules, and looks up missing ones."""
         listed = await self.source.fetch_schedules()
         this.date = listed.date
@@ -136,7 +136,7 @@ class ScheduleRounds:
     def _is_past(self, facts: ScheduleFacts, now: datetime) -> bool:
         return facts.state == COMPLETED and facts.state_transition_time < now - self._horizon
 
-    async def _look_up(self, this: SchedulesUnderWay, schedule: Schedule, date: datetime) -> None:
+    async def _look_up(self, this: SchedulesRoundState, schedule: Schedule, date: datetime) -> None:
         """Looks up an unlisted schedule, which is deleted only if a GET answers 404.
 
         A schedule re-created after the list is left to the next poll: nothing is known of it as of `date`.
@@ -152,7 +152,7 @@ class ScheduleRounds:
         except BatchscopeError as error:
             this.fail([schedule.key], error)
 
-    async def _look_up_unreadable(self, this: SchedulesUnderWay, row: Unreadable, date: datetime) -> None:
+    async def _look_up_unreadable(self, this: SchedulesRoundState, row: UndecodedRow, date: datetime) -> None:
         """Deletes an unreadable row of an unlisted schedule only if a GET answers 404."""
         try:
             facts = await self.source.fetch_schedule(row.id)
@@ -165,7 +165,7 @@ class ScheduleRounds:
         except BatchscopeError as error:
             this.fail([row.key], error)
 
-    async def _specify(self, this: SchedulesUnderWay) -> None:
+    async def _specify(self, this: SchedulesRoundState) -> None:
         """Reads the job specifications of new and modified schedules, all by one list."""
         wanted = [schedule for schedule in this.schedules.values() if schedule.wants_specification]
         if not wanted or not this.may_go_on():
@@ -183,19 +183,19 @@ class ScheduleRounds:
             elif found is not None:  # otherwise modified since it was listed: the next list shows both
                 this.schedules[schedule.key] = schedule.specified(*found)
 
-    async def _settle(self, this: SchedulesUnderWay) -> None:
+    async def _settle(self, this: SchedulesRoundState) -> None:
         """Records the run of the first counted job, while that job is known.
 
         A job created after the list may be that of a schedule re-created since.
         """
-        wanted = [schedule for schedule in this.schedules.values() if schedule.telling_job]
+        wanted = [schedule for schedule in this.schedules.values() if schedule.first_counted_job]
         jobs = await this.heard() if wanted else {}
         for schedule in wanted:
-            job = jobs.get(key_of(schedule.telling_job or ""))
+            job = jobs.get(key_of(schedule.first_counted_job or ""))
             if job and job.facts.creation_time <= this.as_of(schedule):
                 this.schedules[schedule.key] = schedule.counted_from(job.facts.creation_time)
 
-    async def _save(self, this: SchedulesUnderWay, started: datetime, calls: int) -> ScheduleRound:
+    async def _save(self, this: SchedulesRoundState, started: datetime, calls: int) -> ScheduleRound:
         """Writes changed schedules, then the results of the poll, which it returns."""
         stored, overtaken = await self._save_schedules(this)
         last = this.known.last
@@ -223,9 +223,9 @@ class ScheduleRounds:
         await self._store.save_round(self._key, done, stored)
         return done
 
-    async def _save_schedules(self, this: SchedulesUnderWay) -> tuple[dict[str, Schedule] | None, set[str]]:
+    async def _save_schedules(self, this: SchedulesRoundState) -> tuple[dict[str, Schedule] | None, set[str]]:
         """Writes changed schedules; returns all as stored, None if uncertain, and the keys that others wrote first."""
-        older = await self._told_since(this)
+        older = await self._stored_later(this)
         changed = [this.written(schedule) for schedule in this.changed() if schedule.key not in older]
         ends = await self._store.save_all(self._key, changed) if changed else []
         stored = {end.key: end for end in ends if isinstance(end, Schedule)}
@@ -234,7 +234,7 @@ class ScheduleRounds:
         is_sure = not overtaken and not this.known.unreadable
         return {**this.known.schedules, **stored} if is_sure else None, overtaken
 
-    async def _told_since(self, this: SchedulesUnderWay) -> set[str]:
+    async def _stored_later(self, this: SchedulesRoundState) -> set[str]:
         """Returns changed schedules that a faster poll stored with a later date.
 
         They are left to that poll, or to the next one.

@@ -12,7 +12,7 @@ from shared.domain.core.keys import key_of
 from shared.domain.reports.reports import LiveTask
 from shared.errors import BatchMissingError, NotFoundError
 from shared.services.accounts.registry import found
-from shared.services.jobs.leave import require_leave
+from shared.services.jobs.polling_permission import require_polling_allowed
 from shared.services.queries.queries import Queries
 from shared.services.tasks.task_queries import TaskQueries
 from shared.stores.accounts.monitoring import MonitoringStore
@@ -46,7 +46,7 @@ class LiveTasks:
         missing = NotFoundError("task", task_id, f" in the job '{job}'{', which was deleted' * report.job.deleted}")
         if report.job.deleted or not _TASK_ID.fullmatch(task_id):
             raise missing
-        await require_leave(source, self._monitoring, self._clock)
+        await require_polling_allowed(source, self._monitoring, self._clock)
         try:
             details, omitted = await source.fetch_task_details(job, task_id)
         except BatchMissingError as error:

@@ -13,54 +13,54 @@ from shared.domain.core.keys import KeyRange, key_of, keys_before
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.jobs.jobs import Job
 from shared.domain.tasks.tasks import Task, TaskCounts
-from shared.domain.telemetry.query.task_runs import Stay
+from shared.domain.telemetry.query.task_runs import NodeInterval
 from shared.domain.timeline.timeline import Run, runs_of
 from shared.errors import CacheConflictError, NotFoundError
-from shared.services.tasks.leaf_walk import LeafWalk
+from shared.services.tasks.leaf_reader import LeafReader
 from shared.stores.jobs.jobs import JobStore
 
 _ALL = KeyRange()
-_MOST_TASKS = 200_000  # of the task's own job, and of all others
+_MAX_TASKS = 200_000  # of the task's own job, and of all others
 
 
 @dataclass(frozen=True, slots=True)
-class Sharing:
+class NodeSharingCount:
     """The number of other tasks whose latest run overlapped on the node; a lower bound unless `is_complete`."""
 
     tasks: int
     is_complete: bool
 
 
-class NodeSharing:
-    def __init__(self, jobs: JobStore, walk: LeafWalk) -> None:
+class NodeSharingService:
+    def __init__(self, jobs: JobStore, walk: LeafReader) -> None:
         self._jobs = jobs
         self._walk = walk
 
-    async def of(self, account: Account, job: Job, task: Task, stay: Stay) -> Sharing:
+    async def of(self, account: Account, job: Job, task: Task, stay: NodeInterval) -> NodeSharingCount:
         """Returns how many tasks shared the node with a task's stay. Raises CacheConflictError, StorageError."""
         own, is_complete = await self._own_runs(account, job, task, stay)
         tasks = sum(run.task != task.id for run in own)
         known = await self._jobs.load_known(account.key)
-        room, is_complete = _MOST_TASKS, is_complete and not known.unreadable
+        room, is_complete = _MAX_TASKS, is_complete and not known.unreadable
         for other in _latest_first(known.jobs):
             if other.key == job.key or not _may_share(other, stay):
                 continue
             room -= other.picture.counts.total if other.picture else 0
-            runs = await self._runs_if_told(account, other, stay) if other.picture and room >= 0 else None
+            runs = await self._runs_or_none(account, other, stay) if other.picture and room >= 0 else None
             clear = [run for run in runs or () if run.end or not other.deleted]
             tasks += len(clear)  # the end of runs that a deleted job left open is unknown
             is_complete = is_complete and runs is not None and len(clear) == len(runs)
-        return Sharing(tasks, is_complete)
+        return NodeSharingCount(tasks, is_complete)
 
-    async def _own_runs(self, account: Account, job: Job, task: Task, stay: Stay) -> tuple[list[Run], bool]:
+    async def _own_runs(self, account: Account, job: Job, task: Task, stay: NodeInterval) -> tuple[list[Run], bool]:
         """Returns the runs of the task's own job, and whether these are all."""
-        if job.picture is None or job.picture.counts.total <= _MOST_TASKS:
+        if job.picture is None or job.picture.counts.total <= _MAX_TASKS:
             return await self._runs(account, job, stay), True
-        key, half = key_of(task.id), _MOST_TASKS // 2
+        key, half = key_of(task.id), _MAX_TASKS // 2
         before = await self._runs(account, job, stay, keys_before(key), most=half, backwards=True)
         return before + await self._runs(account, job, stay, KeyRange(key), most=half), False
 
-    async def _runs_if_told(self, account: Account, job: Job, stay: Stay) -> list[Run] | None:
+    async def _runs_or_none(self, account: Account, job: Job, stay: NodeInterval) -> list[Run] | None:
         """Returns a job's runs, None if the job changes too fast or is deleted."""
         try:
             return await self._runs(account, job, stay)
@@ -71,7 +71,7 @@ class NodeSharing:
         self,
         account: Account,
         job: Job,
-        stay: Stay,
+        stay: NodeInterval,
         keys: KeyRange = _ALL,
         *,
         most: int | None = None,
@@ -93,7 +93,7 @@ def _latest_first(jobs: Mapping[str, Job]) -> list[Job]:
     return sorted(jobs.values(), key=lambda job: job.facts.creation_time, reverse=True)
 
 
-def _may_share(job: Job, stay: Stay) -> bool:
+def _may_share(job: Job, stay: NodeInterval) -> bool:
     """Returns whether tasks of a job may have run in the pool then."""
     facts, over = job.facts, job.facts.end_time or job.deleted_at
     return (

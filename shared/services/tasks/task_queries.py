@@ -8,13 +8,13 @@ from shared.domain.core.keys import KeyRange, keys_after, keys_before
 from shared.domain.leaves.task_lists import ALL, TaskList
 from shared.domain.leaves.task_order import BestTasks
 from shared.domain.tasks.tasks import Task
-from shared.services.tasks.leaf_walk import LeafWalk
+from shared.services.tasks.leaf_reader import LeafReader
 
 
 class TaskQueries:
     """Lists tasks without requests to Batch."""
 
-    def __init__(self, walk: LeafWalk) -> None:
+    def __init__(self, walk: LeafReader) -> None:
         self._walk = walk
 
     async def tasks(self, account_id: str, job_id: str, listed: TaskList) -> AsyncGenerator[list[Task]]:

@@ -7,14 +7,14 @@ from shared.domain.core.keys import KeyRange
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.reports.reports import TimelineReport
 from shared.domain.tasks.tasks import TaskCounts
-from shared.domain.timeline.timeline import RunCensus, Timeline, Window, runs_of
+from shared.domain.timeline.timeline import RunStatistics, Timeline, Window, runs_of
 from shared.domain.timeline.timeline_buckets import NodeBuckets
 from shared.services.queries.queries import Queries
-from shared.services.tasks.leaf_walk import LeafWalk
+from shared.services.tasks.leaf_reader import LeafReader
 
 
 class Timelines:
-    def __init__(self, queries: Queries, walk: LeafWalk) -> None:
+    def __init__(self, queries: Queries, walk: LeafReader) -> None:
         self._queries = queries
         self._walk = walk
 
@@ -31,7 +31,7 @@ class Timelines:
         window = Window(
             None if start is None else to_milliseconds(start), None if end is None else to_milliseconds(end), known
         )
-        census = RunCensus(window)
+        census = RunStatistics(window)
         await self._show(account_id, job_id, census)
         nodes = census.nodes()
         if census.is_full:
@@ -41,7 +41,7 @@ class Timelines:
         timeline = Timeline(census.start, census.end, nodes, census.other_nodes(), census.is_full)
         return TimelineReport(as_of, timeline)
 
-    async def _show(self, account_id: str, job_id: str, to: RunCensus | NodeBuckets) -> None:
+    async def _show(self, account_id: str, job_id: str, to: RunStatistics | NodeBuckets) -> None:
         async with aclosing(self._walk.slices(account_id, job_id, keys=KeyRange(), wanted=_any)) as slices:
             async for part in slices:
                 to.take(runs_of(part.leaf, part.places))

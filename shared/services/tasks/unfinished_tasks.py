@@ -2,7 +2,7 @@
 
 from contextlib import aclosing
 
-from shared.domain.jobs.observations import Retried, Waiting
+from shared.domain.jobs.observations import RetriedTask, SlotRange
 from shared.domain.leaves.task_filters import TaskFilter
 from shared.domain.leaves.task_lists import TaskList
 from shared.domain.reports.reports import JobReport
@@ -18,12 +18,12 @@ class UnfinishedTasks:
     def __init__(self, tasks: TaskQueries) -> None:
         self._tasks = tasks
 
-    async def waiting(self, report: JobReport, most: int = LOOKED_AT) -> Waiting | None:
+    async def waiting(self, report: JobReport, most: int = LOOKED_AT) -> SlotRange | None:
         """Returns the slots of the first waiting tasks, or None. Raises CacheConflictError, UnreadableError."""
         slots = [task.slots for task in await self._in_state(report, ACTIVE, most)]
-        return Waiting(len(slots), min(slots), max(slots)) if slots else None
+        return SlotRange(len(slots), min(slots), max(slots)) if slots else None
 
-    async def most_retried(self, report: JobReport) -> tuple[Retried, ...]:
+    async def most_retried(self, report: JobReport) -> tuple[RetriedTask, ...]:
         """Returns the most retried among the first tasks of each state, with at least two retries, the most first.
 
         Reads no tasks if the job has no retries. Raises CacheConflictError, UnreadableError.
@@ -40,7 +40,7 @@ class UnfinishedTasks:
         tasks = [task for state in (RUNNING, PREPARING, ACTIVE) for task in await self._in_state(report, state)]
         tried = [task for task in tasks if task.retries >= _AGAIN]
         most = sorted(tried, key=lambda task: -task.retries)[:_MAX_RETRIED]
-        return tuple(Retried(task.id, task.retries, len(tried) - 1) for task in most)
+        return tuple(RetriedTask(task.id, task.retries, len(tried) - 1) for task in most)
 
     async def _in_state(self, report: JobReport, state: int, most: int = LOOKED_AT) -> list[Task]:
         listed = TaskList(most, TaskFilter(states=frozenset({state})))

@@ -12,12 +12,12 @@ from itertools import groupby
 
 from shared.domain.core.keys import partition_of
 from shared.domain.core.stamps import to_milliseconds
-from shared.domain.telemetry.rollups.chunks import HOURS, MOST_CELLS, add_column, cells_of, chunks_of
+from shared.domain.telemetry.rollups.chunks import HOURS, MAX_CELLS, add_column, cells_of, chunks_of
 from shared.domain.telemetry.rollups.rollups import Rollups, hours, merged
 from shared.stores.tables.unit_writes import Operation
-from shared.stores.telemetry.node_index import Held, NodeIndex
+from shared.stores.telemetry.node_index import IndexEntry, NodeIndex
 from shared.stores.telemetry.telemetry_hours import HourStore, hour_rows, number_of
-from shared.stores.telemetry.telemetry_rows import Kept
+from shared.stores.telemetry.telemetry_rows import LoadedRow
 
 _DAY = 86_400_000  # milliseconds
 _GRACE = timedelta(hours=1)  # longer than any function call: samples ingested at the end of the day are written by then
@@ -29,7 +29,7 @@ _ENOUGH_ROWS = 90  # deleted and written
 class _Batch:
     """Rows of minutes for one transaction, and the resulting hours by session."""
 
-    rows: list[Kept] = field(default_factory=list)
+    rows: list[LoadedRow] = field(default_factory=list)
     hours: dict[int, Rollups] = field(default_factory=dict)
     cells: int = 0
 
@@ -37,7 +37,7 @@ class _Batch:
     def is_enough(self) -> bool:
         return self.cells >= _ENOUGH_CELLS or len(self.rows) + len(self.hours) >= _ENOUGH_ROWS
 
-    def add(self, row: Kept) -> None:
+    def add(self, row: LoadedRow) -> None:
         minutes: Rollups = {}
         for name, packed in row.chunk.columns.items():
             self.cells += add_column(minutes, name, row.chunk.block, packed)
@@ -66,7 +66,7 @@ class HourRollups:
         return done
 
     async def _roll_up(
-        self, account_key: str, incarnation: str, day: int, held: Collection[Held], goes_on: Callable[[], bool]
+        self, account_key: str, incarnation: str, day: int, held: Collection[IndexEntry], goes_on: Callable[[], bool]
     ) -> bool:
         """Returns whether no minutes of the day are left.
 
@@ -91,7 +91,7 @@ class HourRollups:
     async def _write(self, partition: str, day: int, batch: _Batch) -> None:
         """Writes hours, merged into the last row of their session while there is room for its content."""
         operations: list[Operation] = []
-        room = MOST_CELLS
+        room = MAX_CELLS
         for session, some in batch.hours.items():
             last = await self._store.last_of(partition, day, session)
             before: Rollups = {}
@@ -108,5 +108,5 @@ class HourRollups:
         await self._store.replace(partition, batch.rows, operations)
 
 
-def _of_day(held: Held) -> tuple[int, str]:
+def _of_day(held: IndexEntry) -> tuple[int, str]:
     return held.day, held.incarnation

@@ -5,12 +5,12 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from shared.domain.core.keys import key_of, partition_of
-from shared.domain.telemetry.query.task_runs import Tie, tie_of
+from shared.domain.telemetry.query.task_runs import TaskAffinity, tie_of
 from shared.domain.telemetry.records.labels import Identity
 from shared.domain.telemetry.rollups.chunks import HOURS_A_DAY
 from shared.domain.telemetry.sessions.node_facts import NodeFacts
-from shared.stores.telemetry.node_index import Held, NodeIndex, task_name
-from shared.stores.telemetry.telemetry import TelemetryStore, Told
+from shared.stores.telemetry.node_index import IndexEntry, NodeIndex, task_name
+from shared.stores.telemetry.telemetry import SessionRow, TelemetryStore
 
 _AT_ONCE = 16  # requests
 
@@ -19,7 +19,7 @@ _AT_ONCE = 16  # requests
 class NodeSession:
     """A session with data of a day, its identity, and the facts about its node."""
 
-    held: Held
+    held: IndexEntry
     whose: Identity
     facts: NodeFacts
 
@@ -40,23 +40,23 @@ class NodeSessions:
     ) -> dict[str, Collection[NodeSession]]:
         """Returns sessions that name a task of a pool and only a host name, or no node; otherwise as `find`."""
 
-        def is_wanted(told: Told) -> bool:
+        def is_wanted(told: SessionRow) -> bool:
             is_nodes = bool(told.whose.node) and not told.by_host
-            return not is_nodes and _may_be_in(told.whose, pool) and tie_of(told.whose, job, task) is Tie.TASK
+            return not is_nodes and _may_be_in(told.whose, pool) and tie_of(told.whose, job, task) is TaskAffinity.TASK
 
         return await self._found(account_key, task_name(job, task), hours, is_wanted)
 
     async def _found(
-        self, account_key: str, name: str, hours: tuple[int, int], is_wanted: Callable[[Told], bool]
+        self, account_key: str, name: str, hours: tuple[int, int], is_wanted: Callable[[SessionRow], bool]
     ) -> dict[str, Collection[NodeSession]]:
         """Returns the sessions that the index has under a name, if their own rows match."""
         first, last = hours
         held = await self._index.load(account_key, name, first // HOURS_A_DAY, last // HOURS_A_DAY)
-        by_incarnation: dict[str, list[Held]] = {}
+        by_incarnation: dict[str, list[IndexEntry]] = {}
         for one in held:
             by_incarnation.setdefault(one.incarnation, []).append(one)
         partitions = {partition_of(account_key, name): some for name, some in sorted(by_incarnation.items())}
-        told = await some_at_once(self._telemetry.load_told, partitions)
+        told = await some_at_once(self._telemetry.load_session_rows, partitions)
         found = {partition: _sessions(some, told[partition], is_wanted) for partition, some in partitions.items()}
         return {partition: sessions for partition, sessions in found.items() if sessions}
 
@@ -73,7 +73,7 @@ async def some_at_once[T](load: Callable[[str], Awaitable[T]], partitions: Colle
 
 
 def _sessions(
-    held: Collection[Held], told: Mapping[int, Told], is_wanted: Callable[[Told], bool]
+    held: Collection[IndexEntry], told: Mapping[int, SessionRow], is_wanted: Callable[[SessionRow], bool]
 ) -> Collection[NodeSession]:
     known = [(one, told[one.session]) for one in held if one.session in told]
     return [NodeSession(one, some.whose, some.facts) for one, some in known if is_wanted(some)]

@@ -16,14 +16,14 @@ from shared.domain.events.batch_events import BatchEvent
 from shared.domain.events.event_lists import EventFilter
 from shared.domain.reports.reports import JobReport
 from shared.domain.tasks.tasks import Task
-from shared.domain.telemetry.query.asked import Asked
 from shared.domain.telemetry.query.earlier_runs import STARTED_WITHIN, earlier_runs
 from shared.domain.telemetry.query.ranges import Range
-from shared.domain.telemetry.query.task_runs import Stay, TaskRun, Tie, attempts_of, run_of, tie_of
+from shared.domain.telemetry.query.series_query import SeriesQuery
+from shared.domain.telemetry.query.task_runs import NodeInterval, TaskAffinity, TaskRun, attempts_of, run_of, tie_of
 from shared.errors import HistoryRangeError, NotFoundError
 from shared.services.events.event_queries import EventQueries
 from shared.services.queries.queries import Queries
-from shared.services.tasks.node_sharing import NodeSharing, Sharing
+from shared.services.tasks.node_sharing import NodeSharingCount, NodeSharingService
 from shared.services.tasks.task_queries import TaskQueries
 from shared.services.telemetry.node_sessions import NodeSession
 from shared.services.telemetry.telemetry_queries import NodeTelemetry, TelemetryQueries
@@ -35,7 +35,7 @@ _PAST = "The task ran before the time of which telemetry is kept."
 _OF_OTHERS = "The telemetry of the node in that time names other tasks only."
 _NOTHING = "Nothing of that kind that came from the node in that time can be shown."
 _EVENTS_AT_ONCE = 1000
-_PAGES, _MOST_PAGES = 1, 2  # of events: without earlier runs by Batch's count, and with
+_PAGES, _MAX_PAGES = 1, 2  # of events: without earlier runs by Batch's count, and with
 
 type _Sessions = dict[str, Collection[NodeSession]]
 
@@ -50,9 +50,9 @@ class TaskTelemetry:
 
     as_of: datetime | None
     run: TaskRun | None
-    tie: Tie | None = None
+    tie: TaskAffinity | None = None
     attempts: Sequence[str] = ()
-    sharing: Sharing | None = None
+    sharing: NodeSharingCount | None = None
     telemetry: NodeTelemetry | None = None
     reason: str | None = None
     before: Sequence[TaskRun] = ()
@@ -64,7 +64,7 @@ class TaskTelemetryQueries:
         queries: Queries,
         tasks: TaskQueries,
         events: EventQueries,
-        sharing: NodeSharing,
+        sharing: NodeSharingService,
         telemetry: TelemetryQueries,
         *,
         clock: Clock,
@@ -77,7 +77,7 @@ class TaskTelemetryQueries:
         self._clock = clock
 
     async def of_task(
-        self, account_id: str, job_id: str, task_id: str, asked: Asked, *, back: int = 0
+        self, account_id: str, job_id: str, task_id: str, asked: SeriesQuery, *, back: int = 0
     ) -> TaskTelemetry:
         """Returns the telemetry of the latest run, or of the run `back` runs before it.
 
@@ -88,14 +88,14 @@ class TaskTelemetryQueries:
         if task is None:
             raise NotFoundError("task", task_id, f" in the job '{report.job.facts.id}', as far as it was read")
         await self._telemetry.require_sense(asked)
-        told = await self._told(report, task, back)
+        told = await self._selected_run(report, task, back)
         if told.run is None:
             return replace(told, reason=_NOT_BEGUN)
         if not told.run.node:
             return replace(told, reason=_NO_NODE)
         return await self._of_run(told, report, task, told.run, asked)
 
-    async def _told(self, report: JobReport, task: Task, back: int) -> TaskTelemetry:
+    async def _selected_run(self, report: JobReport, task: Task, back: int) -> TaskTelemetry:
         """Returns the runs of a task, and the requested one. Raises HistoryRangeError if that is unknown."""
         latest = run_of(task)
         before = await self._before(report, task, latest) if latest else ()
@@ -114,7 +114,7 @@ class TaskTelemetryQueries:
             jobs=frozenset({report.job.facts.id}), tasks=frozenset({task.id}), since=since, until=until
         )
         found, after = list[BatchEvent](), None
-        for _ in range(_MOST_PAGES if latest.earlier else _PAGES):
+        for _ in range(_MAX_PAGES if latest.earlier else _PAGES):
             page = await self._events.events(report.account.id, wanted, after=after, most=_EVENTS_AT_ONCE)
             found += page.events
             after = page.more
@@ -123,11 +123,11 @@ class TaskTelemetryQueries:
         return await asyncio.to_thread(earlier_runs, found, latest)
 
     async def _of_run(
-        self, told: TaskTelemetry, report: JobReport, task: Task, run: TaskRun, asked: Asked
+        self, told: TaskTelemetry, report: JobReport, task: Task, run: TaskRun, asked: SeriesQuery
     ) -> TaskTelemetry:
         now = await self._clock.now()
         left = to_milliseconds(run.end or max(now, run.start))
-        stay = Stay((run.pool, run.node), to_milliseconds(run.start), left)
+        stay = NodeInterval((run.pool, run.node), to_milliseconds(run.start), left)
         told = replace(told, sharing=await self._sharing.of(report.account, report.job, task, stay))
         since, end = run.clipped(asked.since, asked.until, now)
         if since >= end:
@@ -149,10 +149,10 @@ class TaskTelemetryQueries:
         return {partition: [*found.get(partition, ()), *own.get(partition, ())] for partition in found | own}
 
     async def _shown(
-        self, told: TaskTelemetry, tied: Mapping[Tie | None, _Sessions], wanted: Range, asked: Asked
+        self, told: TaskTelemetry, tied: Mapping[TaskAffinity | None, _Sessions], wanted: Range, asked: SeriesQuery
     ) -> TaskTelemetry:
         """Returns the task's own telemetry, or else the node's."""
-        for tie in Tie:
+        for tie in TaskAffinity:
             some = tied.get(tie, {})
             telemetry = await self._telemetry.of_sessions(some, wanted, asked)
             if telemetry.rollups:
@@ -161,9 +161,9 @@ class TaskTelemetryQueries:
         return replace(told, telemetry=telemetry, reason=_OF_OTHERS if tied.keys() == {None} else _NOTHING)
 
 
-def _tied(found: _Sessions, job: str, task: str) -> dict[Tie | None, _Sessions]:
+def _tied(found: _Sessions, job: str, task: str) -> dict[TaskAffinity | None, _Sessions]:
     """Returns sessions by their tie to a task, and by partition."""
-    tied: dict[Tie | None, dict[str, list[NodeSession]]] = {}
+    tied: dict[TaskAffinity | None, dict[str, list[NodeSession]]] = {}
     for partition, sessions in found.items():
         for session in sessions:
             tied.setdefault(tie_of(session.whose, job, task), {}).setdefault(partition, []).append(session)

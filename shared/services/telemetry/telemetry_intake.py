@@ -17,14 +17,14 @@ from shared.domain.telemetry.decode.formats import format_of
 from shared.domain.telemetry.records.bounds import WINDOW
 from shared.domain.telemetry.records.labels import Identity, PathPattern
 from shared.domain.telemetry.rollups.chunks import HOURS_A_DAY
-from shared.domain.telemetry.sessions.arrivals import Arrival
+from shared.domain.telemetry.sessions.arrived_blobs import ArrivedBlob
 from shared.domain.telemetry.sessions.intake import Window
-from shared.domain.telemetry.sessions.likes import Likes
+from shared.domain.telemetry.sessions.shape_cache import ShapeCache
 from shared.domain.telemetry.sessions.telemetry_totals import REASONS, TelemetryTotals
-from shared.services.blobs.blob_intake import Contribution, Piece
-from shared.services.blobs.taken_in import telemetry_lane
+from shared.services.blobs.blob_intake import Piece, PieceResult
+from shared.services.blobs.ingestion_stores import telemetry_ingest_partition
 from shared.services.telemetry.telemetry_steps import Context, Steps, read_steps
-from shared.stores.blobs.places import PlaceKey
+from shared.stores.blobs.checkpoints import CheckpointKey
 from shared.stores.tables.unit_writes import Etags
 from shared.stores.telemetry.node_index import NodeIndex, task_name
 from shared.stores.telemetry.telemetry import (
@@ -42,8 +42,8 @@ _AHEAD = timedelta(hours=1)  # how far a node's clock may be ahead
 _ACCOUNT, _SEVERAL = "account", 2
 _OF_NONE = -1  # the session number of data without a session
 _EPOCH = date(1970, 1, 1).toordinal()
-_MOST_STATES, _LARGE = 500, 1 << 15  # cached states of blobs, and the maximum bytes of one
-_MOST_TOLD = 100_000  # cached rows of the index
+_MAX_STATES, _LARGE = 500, 1 << 15  # cached states of blobs, and the maximum bytes of one
+_MAX_TOLD = 100_000  # cached rows of the index
 _READER = ThreadPoolExecutor(1, "telemetry")
 """Reads one piece after another; parallel reads would take more CPU and three times the memory, and no less time."""
 type _Indexed = tuple[str, int, int]
@@ -76,8 +76,8 @@ class TelemetryIntake:
         self._retention = retention
         self._told: set[_Indexed] = set()
         self._counted: dict[str, TelemetryTotals] = {}
-        self._telling: dict[str, tuple[str, TelemetryTotals]] = {}
-        self._likes = Likes()
+        self._adding: dict[str, tuple[str, TelemetryTotals]] = {}
+        self._likes = ShapeCache()
         self._states: dict[str, BlobState] = {}
 
     @property
@@ -85,13 +85,13 @@ class TelemetryIntake:
         return WINDOW
 
     @property
-    def lanes(self) -> Collection[str]:
-        return [telemetry_lane(account.key) for account in self._accounts]
+    def ingest_partitions(self) -> Collection[str]:
+        return [telemetry_ingest_partition(account.key) for account in self._accounts]
 
     def lane_of(self, blob_name: str) -> str | None:
-        """Returns the lane of the watched account in the name; of the only one, if the name has none."""
+        """Returns the ingest partition of the watched account in the name; of the only one, if the name has none."""
         found = self._accounts_of(blob_name)
-        return telemetry_lane(found[0].key) if len(found) == 1 else None
+        return telemetry_ingest_partition(found[0].key) if len(found) == 1 else None
 
     def why_unread(self, blob_name: str) -> str | None:
         """Returns a reason if the name fits several watched accounts; None if it names other accounts."""
@@ -100,18 +100,18 @@ class TelemetryIntake:
             return None
         return f"TELEMETRY_PATH finds no {{account}} in it, and it may be of {len(found)} that are watched"
 
-    def place_key(self, lane: str, incarnation: str) -> PlaceKey:
-        return place_key(partition_in(lane, incarnation))
+    def place_key(self, ingest_partition: str, incarnation: str) -> CheckpointKey:
+        return place_key(partition_in(ingest_partition, incarnation))
 
     @property
     def resumes(self) -> bool:
         """Returns False: units after a damaged stream can't be recognized."""
         return False
 
-    def pass_over(self, lane: str, size: int) -> None:
-        self._count(lane, TelemetryTotals(lost=size))
+    def pass_over(self, ingest_partition: str, size: int) -> None:
+        self._count(ingest_partition, TelemetryTotals(lost=size))
 
-    async def take(self, piece: Piece) -> Contribution:
+    async def take(self, piece: Piece) -> PieceResult:
         """Returns the contribution of as many units as fit into a transaction. Raises StorageError."""
         partition = piece.key.partition
         state = await self._state(piece)
@@ -120,7 +120,7 @@ class TelemetryIntake:
         if not read.chunks:
             await self._note_arrival(piece, read)
         if not read.consumed:
-            return Contribution(0)
+            return PieceResult(0)
         told = await self._indexed(piece, read)
         left_out = state.left_out.plus(read.left_out)
         rows = [
@@ -130,28 +130,28 @@ class TelemetryIntake:
         ]
 
         def stored(etags: Etags) -> None:
-            if len(self._told) > _MOST_TOLD:
+            if len(self._told) > _MAX_TOLD:
                 self._told.clear()
             self._told |= told
-            self._count(piece.lane, _totals_of(read))
+            self._count(piece.ingest_partition, _totals_of(read))
             self._remember(partition, BlobState(read.packed, left_out, etags[STATE]))
 
-        return Contribution(read.consumed, read.units, rows, read.refused, skipping=read.skipping, stored=stored)
+        return PieceResult(read.consumed, read.units, rows, read.refused, skipping=read.skipping, stored=stored)
 
-    async def tell(self, lane: str) -> None:
+    async def write_counts(self, ingest_partition: str) -> None:
         """Adds to the account's totals; an addition of unknown outcome is repeated first, under its own mark."""
-        while counted := self._telling.get(lane) or self._next_counted(lane):
-            mark, more = self._telling[lane] = counted
-            await self._totals.add(account_in(lane), more, await self._clock.now(), mark)
-            if self._telling.get(lane) is counted:  # a concurrent call may have begun the next addition
-                del self._telling[lane]
+        while counted := self._adding.get(ingest_partition) or self._next_counted(ingest_partition):
+            mark, more = self._adding[ingest_partition] = counted
+            await self._totals.add(account_in(ingest_partition), more, await self._clock.now(), mark)
+            if self._adding.get(ingest_partition) is counted:  # a concurrent call may have begun the next addition
+                del self._adding[ingest_partition]
 
-    def _next_counted(self, lane: str) -> tuple[str, TelemetryTotals] | None:
-        more = self._counted.pop(lane, None)
+    def _next_counted(self, ingest_partition: str) -> tuple[str, TelemetryTotals] | None:
+        more = self._counted.pop(ingest_partition, None)
         return (secrets.token_hex(4), more) if more else None
 
-    def _count(self, lane: str, more: TelemetryTotals) -> None:
-        self._counted[lane] = self._counted.get(lane, TelemetryTotals()).plus(more)
+    def _count(self, ingest_partition: str, more: TelemetryTotals) -> None:
+        self._counted[ingest_partition] = self._counted.get(ingest_partition, TelemetryTotals()).plus(more)
 
     def _accounts_of(self, blob_name: str) -> Sequence[Account]:
         """Returns watched accounts that the blob may belong to."""
@@ -168,7 +168,7 @@ class TelemetryIntake:
     def _remember(self, partition: str, state: BlobState) -> None:
         """Caches the state for the next piece; its transaction fails if another host has written since."""
         if len(state.packed) <= _LARGE:
-            if len(self._states) >= _MOST_STATES:
+            if len(self._states) >= _MAX_STATES:
                 self._states.clear()
             self._states[partition] = state
 
@@ -191,7 +191,7 @@ class TelemetryIntake:
         }
         new = sorted({one for one in wanted if one not in self._told or one[1] in read.renamed} | moved)
         whose = await self._whose(partition, read, {number for _, number, _ in new})
-        account_key, incarnation = account_in(piece.lane), piece.entry.incarnation
+        account_key, incarnation = account_in(piece.ingest_partition), piece.entry.incarnation
         for _, number, day in new:
             for name in _names_of(whose[number]):
                 await self._index.save(account_key, name, incarnation, number, [day])
@@ -208,8 +208,8 @@ class TelemetryIntake:
         whose = set(sessions.values()) or {self._pattern.identity(piece.entry.name)}
         seems = "" if piece.offset else await asyncio.to_thread(format_of, piece.body)
         for one in whose:
-            arrival = Arrival(piece.entry.incarnation, piece.entry.name, seems, one.pool)
-            await self._index.save_arrival(account_in(piece.lane), one.node, day, arrival)
+            arrival = ArrivedBlob(piece.entry.incarnation, piece.entry.name, seems, one.pool)
+            await self._index.save_arrival(account_in(piece.ingest_partition), one.node, day, arrival)
         self._told.add((piece.key.partition, _OF_NONE, day))
 
     async def _whose(self, partition: str, read: Steps, numbers: set[int]) -> dict[int, Identity]:
@@ -232,9 +232,9 @@ def _totals_of(read: Steps) -> TelemetryTotals:
     return TelemetryTotals(None, taken, counts.records, read.samples, counts.refused, left_out, read.lost)
 
 
-def account_in(lane: str) -> str:
-    return lane.removesuffix(telemetry_lane(""))
+def account_in(ingest_partition: str) -> str:
+    return ingest_partition.removesuffix(telemetry_ingest_partition(""))
 
 
-def partition_in(lane: str, incarnation: str) -> str:
-    return partition_of(account_in(lane), incarnation)
+def partition_in(ingest_partition: str, incarnation: str) -> str:
+    return partition_of(account_in(ingest_partition), incarnation)

@@ -7,25 +7,25 @@ from datetime import datetime, timedelta
 from shared.clock import Clock
 from shared.domain.accounts.accounts import Account
 from shared.domain.core.keys import partition_of
-from shared.domain.telemetry.query.asked import Asked
-from shared.domain.telemetry.query.choices import Choice, choice_of
 from shared.domain.telemetry.query.ranges import Line, Range, line_of, range_of
+from shared.domain.telemetry.query.series_query import SeriesQuery
+from shared.domain.telemetry.query.series_selectors import SeriesSelector, selector_of
 from shared.domain.telemetry.rollups.chunks import HOURS_A_DAY
 from shared.domain.telemetry.rollups.rollups import Rollups
-from shared.domain.telemetry.sessions.left_out import LeftOut
+from shared.domain.telemetry.sessions.dropped_counts import DroppedCounts
 from shared.domain.telemetry.sessions.node_facts import NodeFacts, latest_of
-from shared.domain.telemetry.sessions.undrawn import Undrawn, why_undrawn
+from shared.domain.telemetry.sessions.uncharted_blobs import UnchartedBlob, why_undrawn
 from shared.errors import HistoryRangeError, NotFoundError
 from shared.services.accounts.registry import found
-from shared.services.blobs.taken_in import TakenIn
+from shared.services.blobs.ingestion_stores import IngestionStores
 from shared.services.telemetry.node_sessions import NodeSession, NodeSessions, some_at_once
-from shared.services.telemetry.telemetry_reading import Part, TelemetryReading
+from shared.services.telemetry.telemetry_reader import Part, TelemetryReader
 from shared.stores.pools.pools import PoolStore
 
-_ALL = Asked()
+_ALL = SeriesQuery()
 _NO_FACTS = NodeFacts()
-_MOST_UNDRAWN = 10  # blobs
-_MOST_POINTS = 100_000  # per answer: about 10 MB
+_MAX_UNDRAWN = 10  # blobs
+_MAX_POINTS = 100_000  # per answer: about 10 MB
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +38,10 @@ class NodeTelemetry:
 
     range: Range
     rollups: Rollups
-    left_out: LeftOut
+    left_out: DroppedCounts
     hourly: Sequence[tuple[datetime, datetime]] = ()
     facts: NodeFacts = _NO_FACTS
-    undrawn: Sequence[Undrawn] = ()
+    undrawn: Sequence[UnchartedBlob] = ()
 
     @property
     def lines(self) -> list[Line]:
@@ -56,7 +56,7 @@ class TelemetryQueries:
     def __init__(
         self,
         accounts: Mapping[str, Account],
-        stores: TakenIn,
+        stores: IngestionStores,
         pools: PoolStore,
         *,
         clock: Clock,
@@ -71,7 +71,7 @@ class TelemetryQueries:
         self._minutes, self._retention = minutes, max(minutes, hours)
         self.sessions = NodeSessions(stores.telemetry, stores.node_index)
 
-    async def of_node(self, account_id: str, pool_id: str, node_id: str, asked: Asked = _ALL) -> NodeTelemetry:
+    async def of_node(self, account_id: str, pool_id: str, node_id: str, asked: SeriesQuery = _ALL) -> NodeTelemetry:
         """Returns measurements of a node, also of a deleted one; nothing if it sent none.
 
         Raises NotFoundError if the pool is unknown too, HistoryRangeError, CacheConflictError, StorageError.
@@ -86,34 +86,34 @@ class TelemetryQueries:
             raise NotFoundError("pool", pool_id, f" in the account '{account.id}'")
         return replace(answer, undrawn=undrawn)
 
-    async def _undrawn(self, account_key: str, pool: str, node: str, wanted: Range) -> Sequence[Undrawn]:
+    async def _undrawn(self, account_key: str, pool: str, node: str, wanted: Range) -> Sequence[UnchartedBlob]:
         """Returns blobs of a node without any series; otherwise those that name no node and may be the node's."""
         first, last = (hour // HOURS_A_DAY for hour in wanted.hours)
         for name in (node, ""):
-            found = await self._index.load_arrivals(account_key, pool, name, first=first, last=last, most=_MOST_UNDRAWN)
+            found = await self._index.load_arrivals(account_key, pool, name, first=first, last=last, most=_MAX_UNDRAWN)
             if found:
                 break
         keys = {partition_of(account_key, arrival.incarnation): arrival for arrival in found}
         counts = await some_at_once(self._telemetry.load_left_out, keys)
-        return [Undrawn(arrival, why_undrawn(arrival.format, counts[key])) for key, arrival in keys.items()]
+        return [UnchartedBlob(arrival, why_undrawn(arrival.format, counts[key])) for key, arrival in keys.items()]
 
-    async def require_sense(self, asked: Asked) -> None:
+    async def require_sense(self, asked: SeriesQuery) -> None:
         """Raises HistoryRangeError for an invalid query, independent of the stored data and the retention."""
-        choice_of(asked.name, asked.attributes)
-        await self.range_of(Asked(asked.since, asked.until))
-        await self.range_of(Asked(step=asked.step))
+        selector_of(asked.name, asked.attributes)
+        await self.range_of(SeriesQuery(asked.since, asked.until))
+        await self.range_of(SeriesQuery(step=asked.step))
 
-    async def range_of(self, asked: Asked) -> Range:
+    async def range_of(self, asked: SeriesQuery) -> Range:
         """Returns the range within the retention. Raises HistoryRangeError."""
         now = await self._clock.now()
         return range_of(asked.since, asked.until, asked.step, now=now, retention=self._retention)
 
     async def of_sessions(
-        self, partitions: Mapping[str, Collection[NodeSession]], wanted: Range, asked: Asked
+        self, partitions: Mapping[str, Collection[NodeSession]], wanted: Range, asked: SeriesQuery
     ) -> NodeTelemetry:
         """Returns the data of some sessions in a range. Raises the errors of `of_node`."""
-        choice, oldest = choice_of(asked.name, asked.attributes), await self._clock.now() - self._minutes
-        reading, counts = TelemetryReading(self._telemetry, self._hours), LeftOut()
+        choice, oldest = selector_of(asked.name, asked.attributes), await self._clock.now() - self._minutes
+        reading, counts = TelemetryReader(self._telemetry, self._hours), DroppedCounts()
         states = await some_at_once(self._telemetry.load_left_out, partitions)
         for state in states.values():
             counts = counts.plus(state)
@@ -125,16 +125,18 @@ class TelemetryQueries:
             wanted = wanted.in_hours()
         steps = choice.of(wanted.steps_of(measured))
         points = sum(map(len, steps.values()))
-        if points > _MOST_POINTS:
+        if points > _MAX_POINTS:
             raise HistoryRangeError(
-                f"That would be more than {_MOST_POINTS:,} steps of series: name a series, or ask for a shorter range.",
+                f"That would be more than {_MAX_POINTS:,} steps of series: name a series, or ask for a shorter range.",
                 target="name",
             )
         facts = latest_of(session.facts for sessions in partitions.values() for session in sessions)
         return NodeTelemetry(wanted, steps, counts, wanted.hourly_parts(measured), facts)
 
 
-def _part(partition: str, sessions: Collection[NodeSession], wanted: Range, choice: Choice, oldest: datetime) -> Part:
+def _part(
+    partition: str, sessions: Collection[NodeSession], wanted: Range, choice: SeriesSelector, oldest: datetime
+) -> Part:
     """Returns the part of a partition to read; minutes before `oldest` may become hours at any moment."""
     may_have_hours = wanted.since < oldest or any(session.held.has_hours for session in sessions)
     first, last = wanted.hours

@@ -8,29 +8,29 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from shared.domain.blobs.blobs import resume_lines
-from shared.domain.blobs.rejects import Refusal, Refusals
+from shared.domain.blobs.rejects import BadUnit, BadUnits
 from shared.domain.telemetry.decode.compression import Form
 from shared.domain.telemetry.decode.decoding import Decoder, Step
 from shared.domain.telemetry.decode.frames import form_at
-from shared.domain.telemetry.records.bounds import MOST_TEXT, MOST_TOLD, STEP
+from shared.domain.telemetry.records.bounds import MAX_TEXT, MAX_TOLD, STEP
 from shared.domain.telemetry.records.labels import Identity
 from shared.domain.telemetry.rollups.chunks import Chunk, chunks_of
 from shared.domain.telemetry.sessions.blob_state import State
+from shared.domain.telemetry.sessions.dropped_counts import DroppedCounts, left_out
+from shared.domain.telemetry.sessions.ingest_result import IngestResult
 from shared.domain.telemetry.sessions.intake import Intake, Window
-from shared.domain.telemetry.sessions.left_out import LeftOut, left_out
-from shared.domain.telemetry.sessions.likes import Likes
 from shared.domain.telemetry.sessions.session import Session
-from shared.domain.telemetry.sessions.taken import Taken
+from shared.domain.telemetry.sessions.shape_cache import ShapeCache
 from shared.services.blobs.blob_intake import Piece
-from shared.services.telemetry.telemetry_refusals import StepRefusals
-from shared.stores.telemetry.telemetry_rows import MOST_ROW
+from shared.services.telemetry.step_rejects import StepRejects
+from shared.stores.telemetry.telemetry_rows import MAX_ROW
 
-_ENOUGH_CELLS, _MOST_CELLS = 28_000, 32_000  # minutes of series: 55 bytes each at worst, a third more on the wire
-_ENOUGH_ROWS, _MOST_ROWS = 40, 90
+_ENOUGH_CELLS, _MAX_CELLS = 28_000, 32_000  # minutes of series: 55 bytes each at worst, a third more on the wire
+_ENOUGH_ROWS, _MAX_ROWS = 40, 90
 _AT_ONCE = 60_000  # values rolled up together: few values make many rollups to merge, many take memory
 _VALUES = 4  # of a minute of a series, or more; if most have fewer, half a piece is read again
 _ENOUGH_MISTAKES = 10_000  # some tenths of a second of work, from few bytes if compressed
-_MOST_BYTES = 2_200_000  # a transaction holds four MiB, and base64 adds a third
+_MAX_BYTES = 2_200_000  # a transaction holds four MiB, and base64 adds a third
 _TOO_MUCH = "It tells of more hours, series or nodes at once than there is room for."
 
 
@@ -44,7 +44,7 @@ class Context:
     identity: Identity
     window: Window
     packed: bytes
-    likes: Likes = field(default_factory=Likes)
+    likes: ShapeCache = field(default_factory=ShapeCache)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +59,9 @@ class Steps:
     packed: bytes = b""
     units: int = 0
     samples: int = 0
-    refused: Refusals = field(default_factory=Refusals)
+    refused: BadUnits = field(default_factory=BadUnits)
     sessions: Mapping[int, Session] = field(default_factory=dict)
-    left_out: LeftOut = field(default_factory=LeftOut)
+    left_out: DroppedCounts = field(default_factory=DroppedCounts)
     lost: int = 0
     chunks: Sequence[Chunk] = ()
     ends: Sequence[int] = ()
@@ -76,8 +76,8 @@ class Steps:
         """Returns whether it fits into one transaction; the number of minutes shows in `chunks`."""
         sizes = [len(self.packed), *(sum(map(len, chunk.columns.values())) for chunk in self.chunks)]
         facts = sum(len(str(session)) for session in self.sessions.values())
-        is_small = max(sizes) <= MOST_ROW and sum(sizes) + facts <= _MOST_BYTES
-        return is_small and len(self.sessions) + len(self.chunks) <= _MOST_ROWS
+        is_small = max(sizes) <= MAX_ROW and sum(sizes) + facts <= _MAX_BYTES
+        return is_small and len(self.sessions) + len(self.chunks) <= _MAX_ROWS
 
 
 def read_steps(piece: Piece, context: Context) -> Steps:
@@ -87,7 +87,7 @@ def read_steps(piece: Piece, context: Context) -> Steps:
     """
     size, until = STEP, None
     found, cells = _read(piece, context, size, until)
-    while cells > _MOST_CELLS or not found.fits:
+    while cells > _MAX_CELLS or not found.fits:
         if len(found.ends) > 1:
             until = found.ends[len(found.ends) // 2 - 1]
         elif 1 < found.ends[0] <= size and form_at(piece.body, 0) is Form.TEXT:
@@ -108,17 +108,17 @@ def _read(piece: Piece, context: Context, size: int, until: int | None) -> tuple
         return _end_of_line(piece, state), 0
     names = _names_of(state.sessions.current.values())
     intake = Intake(context.identity, context.window, state, likes=context.likes)
-    taken, ends, refused, step, text = Taken(piece.offset), list[int](), StepRefusals(), None, 0
+    taken, ends, refused, step, text = IngestResult(piece.offset), list[int](), StepRejects(), None, 0
     for step in Decoder(together=True, size=size).steps(piece.body, piece.offset, is_last=piece.is_last):
         intake.gather(step, taken)
         refused.add(step)
-        if intake.gathered_values >= min(_AT_ONCE, _VALUES * (_MOST_CELLS - taken.cells)):
+        if intake.gathered_values >= min(_AT_ONCE, _VALUES * (_MAX_CELLS - taken.cells)):
             intake.sum_up(taken)
-        if step.part_of is not None and taken.cells <= _MOST_CELLS:
+        if step.part_of is not None and taken.cells <= _MAX_CELLS:
             continue
         ends.append((step.part_of or step.end) - piece.offset)  # a unit without room isn't read to its end
         text += step.text
-        work = max(text / MOST_TEXT, intake.told / MOST_TOLD, refused.found.count / _ENOUGH_MISTAKES)
+        work = max(text / MAX_TEXT, intake.told / MAX_TOLD, refused.found.count / _ENOUGH_MISTAKES)
         is_enough = work >= 1 or _is_enough(taken)
         if step.is_refused or is_enough or ends[-1] == until:
             break
@@ -154,7 +154,7 @@ def _renamed(before: Mapping[int, tuple[str, str, str]], sessions: Iterable[Sess
     return [number for number, names in _names_of(sessions).items() if before.get(number, names) != names]
 
 
-def _summed_up(intake: Intake, taken: Taken, refused: Refusals) -> Steps:
+def _summed_up(intake: Intake, taken: IngestResult, refused: BadUnits) -> Steps:
     """Returns the result of gathered units."""
     intake.sum_up(taken)
     return Steps(
@@ -168,13 +168,13 @@ def _summed_up(intake: Intake, taken: Taken, refused: Refusals) -> Steps:
     )
 
 
-def _is_enough(taken: Taken) -> bool:
+def _is_enough(taken: IngestResult) -> bool:
     return taken.cells >= _ENOUGH_CELLS or len(taken.sessions) + len(taken.hours) >= _ENOUGH_ROWS
 
 
 def _refused(piece: Piece, context: Context, found: Steps) -> Steps:
     """Returns the first unit as rejected for lack of room; reading continues after it with the previous state."""
-    refused = Refusals(1, [Refusal(piece.offset, 0, _TOO_MUCH, b"")])
-    counts = replace(LeftOut(), refused=1)
+    refused = BadUnits(1, [BadUnit(piece.offset, 0, _TOO_MUCH, b"")])
+    counts = replace(DroppedCounts(), refused=1)
     packed = context.packed or State().pack()
     return Steps(found.consumed, packed, 1, refused=refused, left_out=counts, lost=found.lost)

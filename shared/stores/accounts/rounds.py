@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from shared.domain.jobs.pictures import Agreement, Confirmation, TaskRead
+from shared.domain.jobs.snapshots import Agreement, Confirmation, TaskRead
 from shared.domain.polling.rounds import Mark, Round
 from shared.domain.tasks.tasks import TaskCounts
 from shared.errors import CacheConflictError, UnreadableError

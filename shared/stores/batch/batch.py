@@ -29,9 +29,9 @@ from shared.errors import BatchAnswerError, BatchMissingError, RepeatedLinkError
 from shared.stores.batch.batch_addresses import API_VERSION, PAGE, StateFilter, literal, task_query, task_url, tasks_url
 from shared.stores.batch.batch_errors import translated
 from shared.stores.batch.batch_rows import JOB_FIELDS, NONSENSE, job_of, page_of, task_of
-from shared.stores.batch.call_cap import CallCapPolicy, LongReadTurns
 from shared.stores.batch.own_host import OwnHostPolicy
 from shared.stores.batch.plain_colons import PlainColonsPolicy
+from shared.stores.batch.rate_limits import LongReadRateLimit, RateLimitPolicy
 from shared.stores.batch.read_meter import current_meter
 from shared.stores.tables.time_limit import LIMIT, TimeLimitPolicy, answered_within
 
@@ -68,7 +68,7 @@ class BatchAccount:
     """
 
     def __init__(
-        self, account: Account, client: BatchClient, turns: LongReadTurns, *, limit: timedelta = LIMIT
+        self, account: Account, client: BatchClient, turns: LongReadRateLimit, *, limit: timedelta = LIMIT
     ) -> None:
         self.account = account
         self.turns = turns
@@ -103,13 +103,13 @@ class BatchAccount:
                 PlainColonsPolicy(),
                 TimeLimitPolicy(limit),
                 OwnHostPolicy(account.endpoint),
-                CallCapPolicy(account.endpoint, calls),
+                RateLimitPolicy(account.endpoint, calls),
             ],
             permit_redirects=False,
             connection_timeout=_CONNECT_SECONDS,
             read_timeout=limit.total_seconds(),
         )
-        return cls(account, client, LongReadTurns(calls), limit=limit)
+        return cls(account, client, LongReadRateLimit(calls), limit=limit)
 
     async def close(self) -> None:
         await self._client.close()

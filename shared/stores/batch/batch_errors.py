@@ -18,7 +18,7 @@ from azure.core.exceptions import (
 )
 
 from shared.domain.accounts.accounts import Account
-from shared.domain.polling.rounds import LONGEST_WAIT
+from shared.domain.polling.rounds import MAX_WAIT
 from shared.domain.redaction.redaction import redacted
 from shared.errors import (
     BatchAnswerError,
@@ -118,7 +118,7 @@ def _header(error: HttpResponseError, name: str) -> str | None:
 def _wait(retry_after: str | None) -> timedelta:
     """Returns Retry-After in seconds; anything else, such as a date, counts as the default."""
     if retry_after and re.fullmatch(r"\d{1,6}", retry_after):
-        return min(timedelta(seconds=int(retry_after)), LONGEST_WAIT)
+        return min(timedelta(seconds=int(retry_after)), MAX_WAIT)
     return _DEFAULT_WAIT
 
 

@@ -22,12 +22,12 @@ from shared.domain.redaction.redaction import redacted
 from shared.errors import BatchAnswerError, BatchMissingError, RepeatedLinkError
 from shared.stores.batch.batch import NO_JOB, NO_TASK, BatchAccount
 from shared.stores.batch.batch_addresses import API_VERSION, PAGE
-from shared.stores.batch.batch_pool_rows import Rows, Trouble
+from shared.stores.batch.batch_pool_rows import ErrorRow, Rows
 from shared.stores.batch.batch_rows import JOB_FIELDS, NONSENSE, job_of
 
-MOST_WAITING = PAGE
-_MOST_PAGES = 3  # filtered pages may be short, or empty
-_MOST_STATUSES = _MOST_PAGES * PAGE
+MAX_WAITING = PAGE
+_MAX_PAGES = 3  # filtered pages may be short, or empty
+_MAX_STATUSES = _MAX_PAGES * PAGE
 _PREPARATION = "jobPreparationTask"
 _STANDINGS: dict[str, Standing] = {"active": "waiting", "preparing": "running", "running": "running"}
 
@@ -74,7 +74,7 @@ class _Run(Struct, rename="camel"):
     result: str | None = None
     end_time: str | None = None
     exit_code: int | None = None
-    failure_info: Trouble | None = None
+    failure_info: ErrorRow | None = None
 
 
 class _Constraints(Struct, rename="camel"):
@@ -145,13 +145,13 @@ class BatchEvidence:
         return found.constraints is not None and found.constraints.max_task_retry_count == -1
 
     async def fetch_waiting(self, job_id: str) -> tuple[list[WaitingTask], bool]:
-        """Returns the first MOST_WAITING waiting tasks with their dependencies, and whether these are all.
+        """Returns the first MAX_WAITING waiting tasks with their dependencies, and whether these are all.
 
         Raises BatchError.
         """
-        query = {"$filter": "state eq 'active'", "$select": "id,dependsOn", "maxresults": str(MOST_WAITING)}
+        query = {"$filter": "state eq 'active'", "$select": "id,dependsOn", "maxresults": str(MAX_WAITING)}
         url = _url(f"/jobs/{quote(job_id, safe='')}/tasks", query)
-        found, whole = await self._list(_WAITING, url, f"list the waiting tasks of '{job_id}'", most=MOST_WAITING)
+        found, whole = await self._list(_WAITING, url, f"list the waiting tasks of '{job_id}'", most=MAX_WAITING)
         return list(map(_waiting, found)), whole
 
     async def fetch_standing(self, job_id: str, task_id: str) -> Standing:
@@ -175,15 +175,15 @@ class BatchEvidence:
         path = f"/jobs/{quote(job_id, safe='')}/jobpreparationandreleasetaskstatus"
         query = {"$select": "nodeId,jobPreparationTaskExecutionInfo", "maxresults": str(PAGE)}
         intent = f"list the preparation tasks of '{job_id}'"
-        found, whole = await self._list(_SIDES, _url(path, query), intent, most=_MOST_STATUSES)
+        found, whole = await self._list(_SIDES, _url(path, query), intent, most=_MAX_STATUSES)
         return _preparation(found), whole
 
     async def _list[T](self, decoder: Decoder[Rows[T]], url: str, intent: str, *, most: int) -> tuple[list[T], bool]:
-        """Returns the first rows of a list, at most `most` and from _MOST_PAGES pages, and whether these are all."""
+        """Returns the first rows of a list, at most `most` and from _MAX_PAGES pages, and whether these are all."""
         link: str | None = url
         links = NextLinks()
         found: list[T] = []
-        for _ in range(_MOST_PAGES):
+        for _ in range(_MAX_PAGES):
             if link is None or len(found) >= most:
                 break
             page = await self._read(decoder, link, intent)
@@ -218,7 +218,7 @@ def _standing(task: _Task) -> Standing:
         return _STANDINGS.get(state, "unknown")
     if (run.result or "").lower() != "failure":
         return "satisfied"
-    conditions, failure = _conditions(task.exit_conditions or _Conditions()), run.failure_info or Trouble()
+    conditions, failure = _conditions(task.exit_conditions or _Conditions()), run.failure_info or ErrorRow()
     return "satisfied" if conditions.failure_satisfies(run.exit_code, failure.code or "") else "failed"
 
 
@@ -251,7 +251,7 @@ def _preparation(rows: list[_Side]) -> Preparation:
 
 
 def _word(run: _Run) -> str:
-    failure = run.failure_info or Trouble()
+    failure = run.failure_info or ErrorRow()
     told = ": ".join(part for part in (failure.code, redacted(failure.message or "").rstrip(".")) if part)
     code = f" with exit code {run.exit_code}" if run.exit_code is not None else ""
     return f"The preparation task failed{code}{f': {told}' if told else ''}."

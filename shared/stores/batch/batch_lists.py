@@ -11,7 +11,7 @@ from shared.stores.batch.batch import BatchAccount
 from shared.stores.batch.batch_addresses import API_VERSION, PAGE
 from shared.stores.batch.batch_rows import NONSENSE
 
-_MOST_PAGES = 1000
+_MAX_PAGES = 1000
 
 
 class BatchLists:
@@ -41,7 +41,7 @@ class BatchLists:
     ) -> AsyncGenerator[tuple[T, datetime | None]]:
         """Yields each page as it arrives; the next one is requested on demand. Raises BatchError."""
         link, links = url, NextLinks()
-        for _ in range(_MOST_PAGES):
+        for _ in range(_MAX_PAGES):
             body, date = await self._read(link, intent, missing)
             page, further = self._parsed(parse, body, intent)
             yield page, date
@@ -50,7 +50,7 @@ class BatchLists:
             if links.is_repeat(further):
                 raise RepeatedLinkError(self.account.endpoint, intent)
             link = further
-        raise BatchAnswerError(f"{self.account.endpoint} sent more than {_MOST_PAGES} pages to {intent}.")
+        raise BatchAnswerError(f"{self.account.endpoint} sent more than {_MAX_PAGES} pages to {intent}.")
 
     async def one[T](self, url: str, intent: str, parse: Callable[[bytes], T], *, missing: Collection[str]) -> T:
         """Returns one resource. Raises BatchMissingError for a 404 with one of the codes `missing`, BatchError."""
@@ -70,14 +70,14 @@ class BatchLists:
             ) from error
 
 
-class Created(Protocol):
+class RecreatableResource(Protocol):
     """Something that can be deleted and re-created under its id."""
 
     @property
     def creation_time(self) -> datetime: ...
 
 
-def existing_at[T: Created](date: datetime, listed: Iterable[T]) -> Iterator[T]:
+def existing_at[T: RecreatableResource](date: datetime, listed: Iterable[T]) -> Iterator[T]:
     """Yields what wasn't created after the second of `date`, as dates of responses are whole seconds."""
     return (one for one in listed if one.creation_time.replace(microsecond=0) <= date)
 

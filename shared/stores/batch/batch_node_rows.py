@@ -12,7 +12,7 @@ from msgspec.json import Decoder
 from shared.domain.core.stamps import parse_milliseconds
 from shared.domain.nodes.nodes import Node, NodeCounts, NodeError, RecentTask, StartRun, ordered
 from shared.domain.redaction.redaction import redacted
-from shared.stores.batch.batch_pool_rows import Rows, Trouble
+from shared.stores.batch.batch_pool_rows import ErrorRow, Rows
 
 NODE_FIELDS = (
     "id", "state", "stateTransitionTime", "isDedicated", "schedulingState", "lastBootTime", "allocationTime",
@@ -30,7 +30,7 @@ class _StartRun(Struct, rename="camel", gc=False):
     start_time: str | None = None
     end_time: str | None = None
     retry_count: int | None = None
-    failure_info: Trouble | None = None
+    failure_info: ErrorRow | None = None
 
 
 class _Recent(Struct, rename="camel", gc=False):
@@ -53,7 +53,7 @@ class _Node(Struct, rename="camel", gc=False):
     total_tasks_succeeded: int | None = None
     vm_size: str | None = None
     start_task_info: _StartRun | None = None
-    errors: list[Trouble] | None = None
+    errors: list[ErrorRow] | None = None
     recent_tasks: list[_Recent] | None = None
 
 
@@ -113,7 +113,7 @@ def _recent(task: _Recent) -> RecentTask:
 
 
 def _start_run(run: _StartRun) -> StartRun:
-    failure = run.failure_info or Trouble()
+    failure = run.failure_info or ErrorRow()
     return StartRun(
         state=run.state,
         result=(run.result or "").lower(),

@@ -26,7 +26,7 @@ POOL_FIELDS = (
 )  # fmt: skip
 
 
-class Trouble(Struct, rename="camel"):
+class ErrorRow(Struct, rename="camel"):
     """An error as the service sends it, of a resize, a node or a start task."""
 
     code: str | None = None
@@ -49,7 +49,7 @@ class _StartTask(Struct, rename="camel"):
 class _Evaluation(Struct):
     timestamp: str | None = None
     results: str | None = None
-    error: Trouble | None = None
+    error: ErrorRow | None = None
 
 
 class _Pool(Struct, rename="camel"):
@@ -66,7 +66,7 @@ class _Pool(Struct, rename="camel"):
     target_dedicated_nodes: int | None = None
     target_low_priority_nodes: int | None = None
     task_slots_per_node: int | None = None
-    resize_errors: list[Trouble] | None = None
+    resize_errors: list[ErrorRow] | None = None
     enable_auto_scale: bool | None = None
     auto_scale_formula: str | None = None
     auto_scale_evaluation_interval: str | None = None
@@ -160,7 +160,7 @@ def _start_task(task: _StartTask) -> StartTask:
     )
 
 
-def _problem(found: Trouble) -> Problem:
+def _problem(found: ErrorRow) -> Problem:
     return Problem(found.code or "", redacted(found.message or ""))
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from shared.domain.jobs.pictures import TaskRead
+from shared.domain.jobs.snapshots import TaskRead
 
 
 class ReadMeter:

@@ -9,7 +9,7 @@ from datetime import datetime
 from azure.data.tables import UpdateMode
 
 from shared.domain.blobs.blobs import Entry
-from shared.domain.blobs.rejects import Refusal, Reject
+from shared.domain.blobs.rejects import BadUnit, Reject
 from shared.stores.tables.pages import items_of
 from shared.stores.tables.tables import Row, Tables, delete_rows, translated, whole, with_etag
 
@@ -23,11 +23,11 @@ class RejectStore:
     def __init__(self, tables: Tables) -> None:
         self._table = tables["rejects"]
 
-    async def save(self, lane: str, entry: Entry, refusals: Sequence[Refusal], now: datetime) -> None:
+    async def save(self, ingest_partition: str, entry: Entry, refusals: Sequence[BadUnit], now: datetime) -> None:
         """Writes rejected units. Raises StorageError."""
         for refusal in refusals:
             row: Row = {
-                "PartitionKey": lane,
+                "PartitionKey": ingest_partition,
                 "RowKey": f"{_key(entry.created)}~{entry.incarnation}~{refusal.offset:013x}",
                 "blob": entry.name,
                 "offset": whole(refusal.offset),
@@ -39,13 +39,13 @@ class RejectStore:
             with translated("note a reject"):
                 await self._table.upsert_entity(row, mode=UpdateMode.REPLACE)
 
-    async def load(self, lane: str, after: str, most: int) -> list[Reject]:
+    async def load(self, ingest_partition: str, after: str, most: int) -> list[Reject]:
         """Returns up to `most` rejects after a key, in key order."""
         found: list[Reject] = []
         with translated("read rejects"):
             rows = self._table.query_entities(
                 _RANGE,
-                parameters={"partition": lane, "first": after + _BEHIND, "last": _AFTER_ALL},
+                parameters={"partition": ingest_partition, "first": after + _BEHIND, "last": _AFTER_ALL},
                 results_per_page=most,
             )
             async for row in items_of(rows):
@@ -54,7 +54,7 @@ class RejectStore:
                     break
         return found
 
-    async def delete_before(self, lane: str, moment: datetime) -> int:
+    async def delete_before(self, ingest_partition: str, moment: datetime) -> int:
         """Deletes rejects recorded before `moment`; returns their number. Raises StorageError.
 
         Their blobs were created before that.
@@ -62,11 +62,11 @@ class RejectStore:
         with translated("read rejects"):
             rows = self._table.query_entities(
                 _RANGE,
-                parameters={"partition": lane, "first": _key(moment) + _AFTER_ALL, "last": _AFTER_ALL},
+                parameters={"partition": ingest_partition, "first": _key(moment) + _AFTER_ALL, "last": _AFTER_ALL},
                 select=["RowKey", "at"],
             )
             keys = [row["RowKey"] async for row in items_of(rows) if row["at"] < moment]
-        await delete_rows(self._table, lane, keys)
+        await delete_rows(self._table, ingest_partition, keys)
         return len(keys)
 
 
@@ -75,5 +75,5 @@ def _key(created: datetime) -> str:
 
 
 def _reject(row: Row) -> Reject:
-    refusal = Refusal(row["offset"], row["position"], row["reason"], row["sample"])
+    refusal = BadUnit(row["offset"], row["position"], row["reason"], row["sample"])
     return Reject(row["RowKey"], row["blob"], refusal, row["at"])

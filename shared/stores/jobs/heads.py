@@ -20,7 +20,7 @@ from shared.stores.tables.tables import Row, json_columns, json_of
 
 HEAD = "!"
 ORIGIN_BYTES = 8
-_MOST_BYTES = 400_000  # of an entity's 1 MiB, which counts base64 in Azurite
+_MAX_BYTES = 400_000  # of an entity's 1 MiB, which counts base64 in Azurite
 _FORM = 1
 
 
@@ -43,7 +43,7 @@ def head_row(partition: str, head: Head, *, leaves: int) -> Row:
     }
     if head.failures is None:
         return row
-    told = head.failures.capped().fitting(lambda failures: len(orjson.dumps(failures.plain())) <= _MOST_BYTES)
+    told = head.failures.capped().fitting(lambda failures: len(orjson.dumps(failures.plain())) <= _MAX_BYTES)
     return row | json_columns("failures", [_FORM, *told.plain()])
 
 

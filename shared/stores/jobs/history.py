@@ -17,7 +17,7 @@ from shared.domain.history.grains import Grain
 from shared.domain.history.samples import Columns
 from shared.log import logger
 from shared.stores.tables.pages import items_of
-from shared.stores.tables.tables import LONGEST_KEY, MOST_OPERATIONS, Row, Tables, delete_rows, load_range, translated
+from shared.stores.tables.tables import MAX_KEY_LENGTH, MAX_OPERATIONS, Row, Tables, delete_rows, load_range, translated
 from shared.stores.tables.unreadable import NONSENSE
 
 _LOG = logger(__name__)
@@ -42,7 +42,7 @@ class HistoryStore:
         `job_key` may come from any client string.
         """
         partition = partition_of(account_key, job_key)
-        if len(partition) > LONGEST_KEY:
+        if len(partition) > MAX_KEY_LENGTH:
             return []
         return slots_of(await load_range(self._table, partition, first, last), grain)
 
@@ -80,14 +80,14 @@ async def merge_rows(table: TableClient, rows: Iterable[Row]) -> None:
     Raises StorageError.
     """
     operations = [("upsert", row, {"mode": UpdateMode.MERGE}) for row in rows]
-    for some in batched(operations, MOST_OPERATIONS, strict=False):
+    for some in batched(operations, MAX_OPERATIONS, strict=False):
         with translated(f"write {table.table_name}"):
             await table.submit_transaction(some)
 
 
 async def has_rows(table: TableClient, partition: str, first: str, last: str) -> bool:
     """Returns whether a partition has a row from one key to another. Raises StorageError."""
-    if max(len(partition), len(last)) > LONGEST_KEY:
+    if max(len(partition), len(last)) > MAX_KEY_LENGTH:
         return False
     with translated(f"read {table.table_name}"):
         rows = table.query_entities(

@@ -16,8 +16,8 @@ from shared.domain.core.keys import SEPARATOR, key_of, partition_of
 from shared.domain.history.samples import sample_of
 from shared.domain.jobs.job_rules import JobRules
 from shared.domain.jobs.jobs import Job, JobFacts, Retired
-from shared.domain.jobs.pictures import Picture, TaskRead
-from shared.domain.tasks.insight import StoredInsight
+from shared.domain.jobs.snapshots import JobSnapshot, TaskRead
+from shared.domain.tasks.job_statistics import StoredJobStatistics
 from shared.domain.tasks.tasks import COUNT_FIELDS, TaskCounts
 from shared.errors import UnreadableError
 from shared.stores.jobs.heads import ORIGIN_BYTES
@@ -37,7 +37,7 @@ from shared.stores.tables.tables import (
     with_etag,
     written_at,
 )
-from shared.stores.tables.unreadable import Unreadable, read, told_apart
+from shared.stores.tables.unreadable import UndecodedRow, decoded_rows, read
 
 _FACTS = {
     "id": "id",
@@ -64,7 +64,7 @@ class KnownJobs:
     """Every known job of an account by key, also deleted ones, and the unreadable rows."""
 
     jobs: Mapping[str, Job]
-    unreadable: Mapping[str, Unreadable]
+    unreadable: Mapping[str, UndecodedRow]
 
 
 class JobStore:
@@ -72,7 +72,7 @@ class JobStore:
         self._table = tables["jobs"]
 
     async def load_known(self, account_key: str) -> KnownJobs:
-        return KnownJobs(*told_apart(await load_rows(self._table, account_key), _job))
+        return KnownJobs(*decoded_rows(await load_rows(self._table, account_key), _job))
 
     async def load_all(self, account_key: str) -> Mapping[str, Job]:
         """Returns the jobs with readable rows."""
@@ -82,7 +82,7 @@ class JobStore:
         """Returns the jobs of a job schedule by key, also deleted ones; their rows are neighbours."""
         first = key_of(f"{schedule_id}:")
         rows = await load_range(self._table, account_key, first, first + SEPARATOR)
-        return KnownJobs(*told_apart(rows.values(), _job))
+        return KnownJobs(*decoded_rows(rows.values(), _job))
 
     async def load_more_urgent(self, account_key: str, priority: int) -> list[Job]:
         """Returns the readable active jobs of a higher priority."""
@@ -90,7 +90,7 @@ class JobStore:
         with translated(f"read {self._table.table_name}"):
             found = self._table.query_entities(asked, parameters={"account": account_key, "priority": priority})
             rows = [with_etag(entity) async for entity in items_of(found)]
-        return list(told_apart(rows, _job)[0].values())
+        return list(decoded_rows(rows, _job)[0].values())
 
     async def load(self, account_key: str, job_id: str) -> Job | None:
         """Returns a job, or None; `job_id` may be any client string. Raises UnreadableError."""
@@ -106,11 +106,11 @@ class JobStore:
         """Deletes a job's row if it is unchanged since it was loaded. Raises CacheConflictError."""
         await delete_row(self._table, account_key, job.key, job.etag or "")
 
-    async def written_at(self, account_key: str, row: Unreadable) -> datetime | None:
+    async def written_at(self, account_key: str, row: UndecodedRow) -> datetime | None:
         """Returns when an unreadable row was written; None if it has changed since it was loaded."""
         return await written_at(self._table, account_key, row.row["RowKey"], row.etag)
 
-    async def delete_unreadable(self, account_key: str, row: Unreadable) -> None:
+    async def delete_unreadable(self, account_key: str, row: UndecodedRow) -> None:
         """Deletes an unreadable row if it is unchanged since it was loaded. Raises CacheConflictError."""
         await delete_row(self._table, account_key, row.row["RowKey"], row.etag)
 
@@ -129,7 +129,7 @@ def _row(account_key: str, job: Job) -> Row:
         "building": job.building,
         "buildingSince": job.building_since,
         **json_columns("retired", [[old.generation, old.since.timestamp()] for old in job.retired]),
-        "sealed": job.sealed,
+        "sealed": job.finalized,
         "dirty": job.dirty or None,
         "deletedAt": job.deleted_at,
         "ended": "\n".join(sample.text() for sample in job.ended) or None,
@@ -148,7 +148,7 @@ def _rules_row(rules: JobRules) -> Row:
     }
 
 
-def _picture_row(picture: Picture) -> Row:
+def _picture_row(picture: JobSnapshot) -> Row:
     agreement = picture.agreement
     return {
         "generation": picture.generation,
@@ -171,7 +171,7 @@ def _read_row(read: TaskRead) -> Row:
     return {"readSeconds": read.seconds, "readRequests": read.requests, "readPages": read.pages}
 
 
-def anew(row: Unreadable, facts: JobFacts, at: datetime) -> Job:
+def anew(row: UndecodedRow, facts: JobFacts, at: datetime) -> Job:
     """Returns a listed job with an unreadable row: unread, and to be written over that row under its ETag.
 
     A damaged row would otherwise stay for ever. Batch has all its other data, except for the last sample of the
@@ -197,7 +197,7 @@ def _plain(row: Row) -> dict[str, Any]:
         "building": row.get("building"),
         "building_since": row.get("buildingSince"),
         "retired": _retired(row),
-        "sealed": row.get("sealed", False),
+        "finalized": row.get("sealed", False),
         "dirty": row.get("dirty", False),
         "deleted_at": row.get("deletedAt"),
         "ended": tuple(map(sample_of, row.get("ended", "").splitlines())),
@@ -249,9 +249,9 @@ def _task_read(row: Row) -> dict[str, Any] | None:
     return {"seconds": row["readSeconds"], "requests": row["readRequests"], "pages": row["readPages"]}
 
 
-def _insight(stored: bytes | None) -> StoredInsight | None:
+def _insight(stored: bytes | None) -> StoredJobStatistics | None:
     """Returns an insight, stored behind the digest of its leaves; None for rows of older versions."""
-    return StoredInsight(stored[:ORIGIN_BYTES], stored[ORIGIN_BYTES:]) if stored else None
+    return StoredJobStatistics(stored[:ORIGIN_BYTES], stored[ORIGIN_BYTES:]) if stored else None
 
 
 def _counts_row(counts: TaskCounts, prefix: str) -> Row:

@@ -36,7 +36,7 @@ class LeafEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class Rewrite:
+class LeafReplacement:
     """A leaf and its replacement: the leaf alone, or with the siblings split off, all in one transaction."""
 
     entry: LeafEntry
@@ -46,7 +46,9 @@ class Rewrite:
         return [self.entry.row, *(f"s{leaf.keys[0]}" for leaf in self.leaves[1:])]
 
 
-def transactions(partition: str, rewrites: Iterable[Rewrite]) -> Iterable[tuple[list[Operation], list[LeafEntry]]]:
+def transactions(
+    partition: str, rewrites: Iterable[LeafReplacement]
+) -> Iterable[tuple[list[Operation], list[LeafEntry]]]:
     """Yields transactions, with the directory entries of their leaves."""
     operations: list[Operation] = []
     written: list[LeafEntry] = []

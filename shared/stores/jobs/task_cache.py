@@ -17,11 +17,11 @@ from azure.data.tables.aio import TableClient
 
 from shared.domain.leaves.leaf_summaries import Summary
 from shared.domain.leaves.leaves import Leaf, UnreadableLeafError
-from shared.domain.tasks.insight import StoredInsight
+from shared.domain.tasks.job_statistics import StoredJobStatistics
 from shared.domain.tasks.tasks import COUNT_FIELDS, TaskCounts
 from shared.errors import CacheConflictError, StorageError, UnreadableError
 from shared.stores.jobs.heads import HEAD, Head, head_of, head_row, origin_of, sum_of
-from shared.stores.jobs.leaf_rows import LeafEntry, Rewrite, joined, transactions
+from shared.stores.jobs.leaf_rows import LeafEntry, LeafReplacement, joined, transactions
 from shared.stores.tables.tables import (
     Row,
     Tables,
@@ -50,7 +50,7 @@ class Directory:
     partition: str
     leaves: tuple[LeafEntry, ...] = ()
     head_etag: str | None = None
-    insight: StoredInsight | None = field(default=None, compare=False)
+    insight: StoredJobStatistics | None = field(default=None, compare=False)
 
     @property
     def counts(self) -> TaskCounts:
@@ -127,7 +127,7 @@ class TaskCache:
         found = await load_range(self._table, partition, entries[0].row, entries[-1].row)
         return [_leaf_of(found.get(entry.row), partition, entry) for entry in entries]
 
-    async def save_leaves(self, directory: Directory, rewrites: Iterable[Rewrite]) -> Directory:
+    async def save_leaves(self, directory: Directory, rewrites: Iterable[LeafReplacement]) -> Directory:
         """Writes leaves in as few transactions as possible, each with its siblings; returns the new directory.
 
         Raises CacheConflictError; earlier transactions remain, and the next poll converges on them.
@@ -151,7 +151,7 @@ class TaskCache:
         summary, origin = directory.summary, directory.origin
         head = Head(as_of, directory.counts, summary.failures if summary else None)
         row = head_row(directory.partition, head, leaves=len(directory.leaves))
-        insight = StoredInsight.of(summary.insight, origin) if summary and origin else None
+        insight = StoredJobStatistics.of(summary.insight, origin) if summary and origin else None
         etag = await save_row(self._table, row, directory.head_etag)
         return self._remember(replace(directory, head_etag=etag, insight=insight))
 

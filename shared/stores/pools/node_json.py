@@ -4,7 +4,7 @@ from itertools import batched
 from typing import Any
 
 from shared.domain.nodes.interruptions import Interruptions
-from shared.domain.nodes.node_records import NO_RECORD, NodeRecord, Past
+from shared.domain.nodes.node_records import NO_RECORD, EarlierState, NodeRecord
 from shared.domain.nodes.nodes import Node, NodeError, RecentTask, StartRun
 
 _WITHOUT_RECORD = len(Node._fields) - 1  # values
@@ -38,5 +38,5 @@ def node_of(values: list[Any]) -> Node:
 def _record(values: list[Any]) -> NodeRecord:
     since, falls, total, unexplained, latest, spans, told = values
     recent = tuple(batched(spans, 2, strict=True))
-    past = tuple(Past(*pair) for pair in batched(told, 2, strict=True))
+    past = tuple(EarlierState(*pair) for pair in batched(told, 2, strict=True))
     return NodeRecord(since, past, tuple(falls), Interruptions(total, unexplained, latest, recent))

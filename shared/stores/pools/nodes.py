@@ -17,7 +17,7 @@ import msgspec
 import orjson
 
 from shared.domain.core.keys import SEPARATOR, partition_of
-from shared.domain.nodes.interruptions import Tally
+from shared.domain.nodes.interruptions import InterruptionCount
 from shared.domain.nodes.nodes import Node
 from shared.errors import CacheConflictError
 from shared.stores.pools.node_json import json_of_node, node_of
@@ -47,7 +47,7 @@ class StoredNodes:
     rows: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     head_etag: str | None = None
     is_torn: bool = False
-    tally: Tally | None = None
+    tally: InterruptionCount | None = None
     texts: Mapping[str, bytes] = field(default_factory=dict, compare=False)
 
     @property
@@ -62,12 +62,12 @@ class StoredNodes:
 
 
 @dataclass(frozen=True, slots=True)
-class NodesWrite:
+class NodesTransaction:
     """A write of a pool's nodes: `unit` has the operations, none without a change."""
 
     before: StoredNodes
     nodes: Mapping[str, Node]
-    tally: Tally | None
+    tally: InterruptionCount | None
     digest: str
     digests: Mapping[str, str] = field(default_factory=dict)
     unit: Unit = ()
@@ -88,10 +88,10 @@ class NodesWrite:
         )
 
 
-def planned(before: StoredNodes, nodes: Mapping[str, Node], tally: Tally | None) -> NodesWrite:
+def planned(before: StoredNodes, nodes: Mapping[str, Node], tally: InterruptionCount | None) -> NodesTransaction:
     """Returns the write of `nodes` over the stored ones: the changed rows, and the head with the pool's tally."""
     if nodes == before.nodes and tally == before.tally and not before.is_torn:
-        return NodesWrite(before, nodes, tally, before.digest)
+        return NodesTransaction(before, nodes, tally, before.digest)
     texts = _texts(before, nodes)
     packed = _packed(before.pool_key, texts)
     digests = {name: _digest(body) for name, body in packed.items()}
@@ -105,7 +105,7 @@ def planned(before: StoredNodes, nodes: Mapping[str, Node], tally: Tally | None)
         head |= {"own": digest, **json_columns("nodes", orjson.Fragment(body))}
         packed, digests = {}, {}
     unit = (*_changes(before, packed, digests), written(head, before.head_etag))
-    return NodesWrite(before, nodes, tally, whole, digests, unit, texts)
+    return NodesTransaction(before, nodes, tally, whole, digests, unit, texts)
 
 
 class NodeStore:
@@ -131,7 +131,7 @@ class NodeStore:
                 return found
         raise CacheConflictError("The nodes of this pool are being written anew; try again.")
 
-    async def save_all(self, writes: Sequence[NodesWrite]) -> list[CacheConflictError | None]:
+    async def save_all(self, writes: Sequence[NodesTransaction]) -> list[CacheConflictError | None]:
         """Writes the nodes of pools of one account; returns conflicts with other writers. Raises StorageError."""
         units = [write.unit for write in writes if write.unit]
         ends = iter(await write_units(self._table, units))
@@ -257,8 +257,8 @@ def _stored(account_key: str, pool_key: str, rows: Mapping[str, Row]) -> StoredN
     return StoredNodes(account_key, pool_key, nodes, head["digest"], etags, head["etag"], tally=tally)
 
 
-def _tally(head: Row | None) -> Tally | None:
-    return msgspec.json.decode(head["tally"], type=Tally) if head and "tally" in head else None
+def _tally(head: Row | None) -> InterruptionCount | None:
+    return msgspec.json.decode(head["tally"], type=InterruptionCount) if head and "tally" in head else None
 
 
 def _whole(digests: Iterable[str], tally: str | None) -> str:

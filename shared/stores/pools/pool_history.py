@@ -11,7 +11,7 @@ from shared.domain.history.grains import Grain
 from shared.domain.history.samples import Columns
 from shared.stores.jobs.history import FIRST_ROW, LAST_ROW, has_rows, merge_rows, slots_of
 from shared.stores.tables.pages import items_of
-from shared.stores.tables.tables import LONGEST_KEY, Tables, delete_rows, load_range, translated
+from shared.stores.tables.tables import MAX_KEY_LENGTH, Tables, delete_rows, load_range, translated
 
 
 class PoolHistoryStore:
@@ -35,7 +35,7 @@ class PoolHistoryStore:
         `pool_key` may come from any client string.
         """
         first, last = partition_of(pool_key, first), partition_of(pool_key, last)
-        if len(last) > LONGEST_KEY:
+        if len(last) > MAX_KEY_LENGTH:
             return []
         return slots_of(await load_range(self._table, account_key, first, last), grain)
 

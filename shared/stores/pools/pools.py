@@ -13,11 +13,11 @@ from shared.domain.core.keys import key_of
 from shared.domain.polling.pool_rounds import PoolRound
 from shared.domain.pools.pools import Pool
 from shared.errors import CacheConflictError
-from shared.stores.accounts.look_rounds import LookRounds
+from shared.stores.accounts.resource_rounds import ResourceRoundStore
 from shared.stores.tables.schemas import schema_of
 from shared.stores.tables.tables import Row, Tables, delete_row, json_columns, json_of, load_row, load_rows
 from shared.stores.tables.unit_writes import write_units, written
-from shared.stores.tables.unreadable import Unreadable, read, told_apart
+from shared.stores.tables.unreadable import UndecodedRow, decoded_rows, read
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +26,13 @@ class KnownPools:
 
     last: PoolRound | None
     pools: Mapping[str, Pool]
-    unreadable: Mapping[str, Unreadable] = field(default_factory=dict)
+    unreadable: Mapping[str, UndecodedRow] = field(default_factory=dict)
 
 
 class PoolStore:
     def __init__(self, tables: Tables) -> None:
         self._pools = tables["pools"]
-        self._rounds = LookRounds(tables, "pools", PoolRound, what="pools")
+        self._rounds = ResourceRoundStore(tables, "pools", PoolRound, what="pools")
         self._known: dict[str, KnownPools] = {}
 
     async def load_known(self, account_key: str) -> KnownPools:
@@ -47,7 +47,7 @@ class PoolStore:
         return await self._load_all(account_key, await self.load_round(account_key))
 
     async def _load_all(self, account_key: str, last: PoolRound | None) -> KnownPools:
-        pools, unreadable = told_apart(await load_rows(self._pools, account_key), _pool)
+        pools, unreadable = decoded_rows(await load_rows(self._pools, account_key), _pool)
         return KnownPools(last, {key: _confirmed(pool, last) for key, pool in pools.items()}, unreadable)
 
     async def keys(self, account_key: str) -> set[str]:

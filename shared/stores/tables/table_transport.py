@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from azure.core.pipeline.transport import AioHttpTransport
 
 from shared.domain.core.stamps import http_date
-from shared.stores.tables.patience import current_patience
+from shared.stores.tables.storage_timeout import current_patience
 
 type Asking = Callable[[], Callable[[datetime], None]]
 _TABLE = re.compile(r"/([A-Za-z][A-Za-z0-9]{2,62})(?:\(|\Z)")

@@ -32,12 +32,12 @@ NAMES = (
     "accounts", "jobs", "jobhistory", "poolhistory", "tasks", "operations", "pools", "nodes", "jobschedules",
     "blobs", "events", "rejects", "telemetry", "nodeindex",
 )  # fmt: skip
-_MOST_WHOLE = 1 << 31
-MOST_BINARY = 64 * 1024  # bytes of a binary property
+_MAX_WHOLE = 1 << 31
+MAX_BINARY = 64 * 1024  # bytes of a binary property
 _CONFLICTS, _BUSY = (409, 412), (429, 500, 502, 503, 504)
 _CONNECT_SECONDS = 10
-MOST_OPERATIONS = 100  # of a transaction
-LONGEST_KEY = 512  # of 1 KiB in UTF-16
+MAX_OPERATIONS = 100  # of a transaction
+MAX_KEY_LENGTH = 512  # of 1 KiB in UTF-16
 _DEVELOPMENT = (  # Azurite's published account on its default port, which this library doesn't know by its short name
     "DefaultEndpointsProtocol=http;AccountName=devstoreaccount1;AccountKey="
     "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==;"
@@ -120,7 +120,7 @@ def translated(intent: str) -> Iterator[None]:
 
 async def load_row(table: TableClient, partition: str, row: str) -> Row | None:
     """Returns one row with its `etag`, or None, also for a key beyond the maximum length."""
-    if len(row) > LONGEST_KEY:
+    if len(row) > MAX_KEY_LENGTH:
         return None
     try:
         with translated(f"read {table.table_name}"):
@@ -198,7 +198,7 @@ async def delete_partition(table: TableClient, partition: str) -> int:
 
 async def delete_rows(table: TableClient, partition: str, rows: Iterable[str]) -> None:
     """Deletes rows of a partition without ETags. Raises StorageError if another process deletes them too."""
-    for some in batched(rows, MOST_OPERATIONS, strict=False):
+    for some in batched(rows, MAX_OPERATIONS, strict=False):
         with translated(f"delete rows of {table.table_name}"):
             await table.submit_transaction([("delete", {"PartitionKey": partition, "RowKey": row}) for row in some])
 
@@ -225,20 +225,20 @@ def with_etag(entity: Any) -> Row:
 
 def whole(number: int) -> int | EntityProperty:
     """Returns a property for a number, with a type if it needs 64 bits, as untyped ones have 32."""
-    return number if number < _MOST_WHOLE else EntityProperty(number, EdmType.INT64)
+    return number if number < _MAX_WHOLE else EntityProperty(number, EdmType.INT64)
 
 
 def bytes_columns(name: str, value: bytes) -> Row:
     """Returns bytes of any length as properties `name0`, `name1`…."""
-    return {f"{name}{at // MOST_BINARY}": value[at : at + MOST_BINARY] for at in range(0, len(value), MOST_BINARY)}
+    return {f"{name}{at // MAX_BINARY}": value[at : at + MAX_BINARY] for at in range(0, len(value), MAX_BINARY)}
 
 
 def bytes_of(row: Row, name: str) -> bytes:
     """Returns the bytes written by `bytes_columns`, empty if the row has none."""
     found = b""
-    while chunk := row.get(f"{name}{len(found) // MOST_BINARY}"):
+    while chunk := row.get(f"{name}{len(found) // MAX_BINARY}"):
         found += chunk
-        if len(chunk) < MOST_BINARY:
+        if len(chunk) < MAX_BINARY:
             break
     return found
 

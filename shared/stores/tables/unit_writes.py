@@ -14,8 +14,8 @@ from azure.data.tables.aio import TableClient
 from shared.errors import CacheConflictError, StorageError
 from shared.stores.tables.tables import Row, translated
 
-MOST_OPERATIONS = 100
-MOST_BYTES = 3_000_000  # of 4 MiB, as the wire form is base64 in JSON in a multipart body
+MAX_OPERATIONS = 100
+MAX_BYTES = 3_000_000  # of 4 MiB, as the wire form is base64 in JSON in a multipart body
 _OVERHEAD = 1500  # bytes of an operation beside its binary properties
 _GONE = 404
 
@@ -55,7 +55,7 @@ async def write_at_once(table: TableClient, unit: Unit) -> Etags:
 
     Raises ValueError for an oversized unit, which is a defect of the caller.
     """
-    if len(unit) > MOST_OPERATIONS:
+    if len(unit) > MAX_OPERATIONS:
         raise ValueError(f"{len(unit)} operations are more than a transaction holds")
     return await _submit(table, unit)
 
@@ -93,7 +93,7 @@ def _groups(units: Sequence[Unit]) -> Iterator[list[Unit]]:
     operations = size = 0
     for unit in units:
         more = sum(map(_size, unit))
-        if group and (operations + len(unit) > MOST_OPERATIONS or size + more > MOST_BYTES):
+        if group and (operations + len(unit) > MAX_OPERATIONS or size + more > MAX_BYTES):
             yield group
             group, operations, size = [], 0, 0
         group.append(unit)
@@ -107,7 +107,7 @@ def _steps(operations: Sequence[Operation]) -> Iterator[list[Operation]]:
     step: list[Operation] = []
     size = 0
     for operation in operations:
-        if step and (len(step) == MOST_OPERATIONS or size + _size(operation) > MOST_BYTES):
+        if step and (len(step) == MAX_OPERATIONS or size + _size(operation) > MAX_BYTES):
             yield step
             step, size = [], 0
         step.append(operation)

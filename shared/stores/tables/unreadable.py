@@ -21,7 +21,7 @@ NONSENSE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError,
 
 
 @dataclass(frozen=True, slots=True)
-class Unreadable:
+class UndecodedRow:
     """An invalid row, and the reason."""
 
     row: Row
@@ -41,8 +41,8 @@ class Unreadable:
         return str(self.row["etag"])
 
 
-def told_of(
-    unreadable: Mapping[str, Unreadable],
+def unreadable_reports(
+    unreadable: Mapping[str, UndecodedRow],
     failures: Mapping[str, str] = MappingProxyType({}),
     *,
     stored: Collection[str] = (),
@@ -59,7 +59,7 @@ def told_of(
     return tuple(row for _, row in sorted({**never_read, **told}.items()))
 
 
-def warn_of(account_key: str, unreadable: Iterable[Unreadable]) -> None:
+def warn_of(account_key: str, unreadable: Iterable[UndecodedRow]) -> None:
     """Logs unreadable rows; called by polls, which meet a row a few times, where requests may meet it often."""
     for row in unreadable:
         _LOG.warning("In %s: %s", account_key, row.why)
@@ -75,14 +75,14 @@ def read[T](row: Row, what: str, parse: Callable[[Row], T], *, kind: str) -> T:
         raise UnreadableError(f"The {what} '{_id(row)}' can't be read: {why}") from error
 
 
-def told_apart[T](rows: Iterable[Row], parse: Callable[[Row], T]) -> tuple[dict[str, T], dict[str, Unreadable]]:
+def decoded_rows[T](rows: Iterable[Row], parse: Callable[[Row], T]) -> tuple[dict[str, T], dict[str, UndecodedRow]]:
     """Returns parsed rows by row key, and those that `parse` can't read."""
-    found, unreadable = dict[str, T](), dict[str, Unreadable]()
+    found, unreadable = dict[str, T](), dict[str, UndecodedRow]()
     for row in rows:
         try:
             found[row["RowKey"]] = parse(row)
         except StorageError as error:
-            unreadable[row["RowKey"]] = Unreadable(row, str(error))
+            unreadable[row["RowKey"]] = UndecodedRow(row, str(error))
     return found, unreadable
 
 

@@ -20,9 +20,9 @@ from azure.data.tables import UpdateMode
 
 from shared.domain.blobs.blobs import name_key
 from shared.domain.core.keys import SEPARATOR, key_of
-from shared.domain.telemetry.sessions.arrivals import Arrival
+from shared.domain.telemetry.sessions.arrived_blobs import ArrivedBlob
 from shared.stores.tables.pages import items_of
-from shared.stores.tables.tables import MOST_OPERATIONS, Row, Tables, delete_rows, load_range, translated
+from shared.stores.tables.tables import MAX_OPERATIONS, Row, Tables, delete_rows, load_range, translated
 
 _AFTER = "~~"
 _HOURS, _ROLLED = "hours", "rolled"
@@ -31,7 +31,7 @@ _OF_NONE = 0xFFFFFF  # a session number that no blob has: 1,000 is the maximum
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class IndexEntry:
     """A day since 1970 with data of a session of an incarnation; `row` is the key.
 
     `has_hours`: it may have hours; `is_rolled`: it has nothing else.
@@ -57,7 +57,7 @@ class NodeIndex:
             with translated("note where a node's telemetry is"):
                 await self._table.upsert_entity(row, mode=UpdateMode.MERGE)
 
-    async def save_arrival(self, account_key: str, node: str, day: int, arrival: Arrival) -> None:
+    async def save_arrival(self, account_key: str, node: str, day: int, arrival: ArrivedBlob) -> None:
         """Records that a blob arrived; without a format, a recorded one stays. Raises StorageError."""
         key = SEPARATOR.join((_node(node), f"{day:05x}", arrival.incarnation, f"{_OF_NONE:06x}"))
         row: Row = {"PartitionKey": account_key, "RowKey": key, _ROLLED: True, _BLOB: arrival.blob, _POOL: arrival.pool}
@@ -68,13 +68,13 @@ class NodeIndex:
 
     async def load_arrivals(
         self, account_key: str, pool: str, node: str, *, first: int, last: int, most: int
-    ) -> list[Arrival]:
+    ) -> list[ArrivedBlob]:
         """Returns the first blobs that arrived from one day to another, both included, of a pool's node, each once.
 
         At least part of each is in no series. Reading stops at `most`, as there may be any number.
         """
         begin, end = (f"{_node(node)}{SEPARATOR}{day:05x}" for day in (first, last))
-        found: dict[str, Arrival] = {}
+        found: dict[str, ArrivedBlob] = {}
         with translated("read which blobs came"):
             listed = self._table.query_entities(
                 "PartitionKey eq @partition and RowKey ge @first and RowKey le @last",
@@ -90,34 +90,34 @@ class NodeIndex:
                         break
         return list(found.values())
 
-    async def load(self, account_key: str, node: str, first: int, last: int) -> list[Held]:
+    async def load(self, account_key: str, node: str, first: int, last: int) -> list[IndexEntry]:
         """Returns the index of a node, or of a `task_name`, from one day to another, both included."""
         begin, end = (f"{_node(node)}{SEPARATOR}{day:05x}" for day in (first, last))
         rows = await load_range(self._table, account_key, begin, end + _AFTER)
         return [_held(row) for row in rows.values()]
 
-    async def load_before(self, account_key: str, day: int) -> list[Held]:
+    async def load_before(self, account_key: str, day: int) -> list[IndexEntry]:
         """Returns the index of all nodes for days before one."""
         return [held async for held in self._all(account_key) if held.day < day]
 
-    async def load_unrolled_before(self, account_key: str, day: int) -> list[Held]:
+    async def load_unrolled_before(self, account_key: str, day: int) -> list[IndexEntry]:
         """Returns the index of all nodes for days before one that may have minutes."""
         return [held async for held in self._all(account_key) if held.day < day and not held.is_rolled]
 
-    async def note(self, account_key: str, some: Iterable[Held], *, rolled: bool) -> None:
+    async def note(self, account_key: str, some: Iterable[IndexEntry], *, rolled: bool) -> None:
         """Records that hours may exist, and if `rolled` that no minutes are left. Raises StorageError."""
-        for batch in batched(some, MOST_OPERATIONS, strict=False):
+        for batch in batched(some, MAX_OPERATIONS, strict=False):
             rows: list[Row] = [
                 {"PartitionKey": account_key, "RowKey": held.row, _HOURS: True, _ROLLED: rolled} for held in batch
             ]
             with translated("note where a node's hours are"):
                 await self._table.submit_transaction([("upsert", row, {"mode": UpdateMode.MERGE}) for row in rows])
 
-    async def delete(self, account_key: str, some: Collection[Held]) -> None:
+    async def delete(self, account_key: str, some: Collection[IndexEntry]) -> None:
         """Deletes index rows. Raises StorageError if another process deletes them too."""
         await delete_rows(self._table, account_key, [held.row for held in some])
 
-    async def _all(self, account_key: str) -> AsyncIterator[Held]:
+    async def _all(self, account_key: str) -> AsyncIterator[IndexEntry]:
         """Yields entries one at a time, as an account has a row for each node, blob and day."""
         with translated("read where telemetry is"):
             found = self._table.query_entities(
@@ -139,11 +139,11 @@ def _node(node: str) -> str:
     return name_key(node.lower())
 
 
-def _arrival(row: Mapping[str, Any], *, names_node: bool) -> Arrival:
-    return Arrival(_held(row).incarnation, row[_BLOB], row.get(_FORMAT, ""), row[_POOL], names_node)
+def _arrival(row: Mapping[str, Any], *, names_node: bool) -> ArrivedBlob:
+    return ArrivedBlob(_held(row).incarnation, row[_BLOB], row.get(_FORMAT, ""), row[_POOL], names_node)
 
 
-def _held(row: Mapping[str, Any]) -> Held:
+def _held(row: Mapping[str, Any]) -> IndexEntry:
     _, day, incarnation, session = row["RowKey"].split(SEPARATOR)
     is_rolled, has_hours = bool(row.get(_ROLLED)), bool(row.get(_HOURS))
-    return Held(row["RowKey"], int(day, 16), incarnation, int(session, 16), has_hours, is_rolled)
+    return IndexEntry(row["RowKey"], int(day, 16), incarnation, int(session, 16), has_hours, is_rolled)

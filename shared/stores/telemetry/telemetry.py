@@ -1,6 +1,6 @@
 """The table `telemetry`: one partition per incarnation of a blob, so that one transaction counts each step once.
 
-`o` is the blob's checkpoint (shared/stores/blobs/places.py), `s` the state between steps and the counts of dropped
+`o` is the blob's checkpoint (shared/stores/blobs/checkpoints.py), `s` the state between steps and the counts of dropped
 data. `n<session>` is a session's identity and its node's facts. `m<hour>~<session>~<offset>~<number>` is the addition
 of a step to the minutes of an hour. Hours, which replace minutes, have their own store
 (shared/stores/telemetry/telemetry_hours.py).
@@ -16,10 +16,10 @@ from shared.domain.blobs.blobs import name_key
 from shared.domain.core.keys import partition_of
 from shared.domain.telemetry.records.labels import Identity
 from shared.domain.telemetry.rollups.chunks import HOURS_A_DAY, Chunk
-from shared.domain.telemetry.sessions.left_out import LeftOut
+from shared.domain.telemetry.sessions.dropped_counts import DroppedCounts
 from shared.domain.telemetry.sessions.node_facts import NodeFacts
 from shared.domain.telemetry.sessions.session import Session
-from shared.stores.blobs.places import PlaceKey
+from shared.stores.blobs.checkpoints import CheckpointKey
 from shared.stores.tables.pages import items_of
 from shared.stores.tables.tables import (
     Row,
@@ -48,7 +48,7 @@ from shared.stores.telemetry.telemetry_rows import (
 )
 
 TABLE = "telemetry"
-_NOTHING = LeftOut()
+_NOTHING = DroppedCounts()
 _PLACE = "o"
 STATE = "s"
 """The row of a blob's state."""
@@ -56,7 +56,7 @@ _AFTER = "~~"
 _BY_HOST = "byHost"
 
 
-class Told(NamedTuple):
+class SessionRow(NamedTuple):
     """A session's identity and its node's facts; `by_host` if it has a host's name or none in place of a node's.
 
     In rows of older versions, all names count as those of nodes.
@@ -72,7 +72,7 @@ class BlobState:
     """The state of a blob as loaded; `packed` is an intake's state, empty before the first step."""
 
     packed: bytes = b""
-    left_out: LeftOut = _NOTHING
+    left_out: DroppedCounts = _NOTHING
     etag: str | None = None
 
 
@@ -84,20 +84,21 @@ class TelemetryStore:
         row = await load_row(self._table, partition, STATE)
         if row is None:
             return BlobState()
-        return BlobState(bytes_of(row, "state"), LeftOut(**json_of(row, "leftOut")), row["etag"])
+        return BlobState(bytes_of(row, "state"), DroppedCounts(**json_of(row, "leftOut")), row["etag"])
 
-    async def load_left_out(self, partition: str) -> LeftOut:
+    async def load_left_out(self, partition: str) -> DroppedCounts:
         return (await self.load_state(partition)).left_out
 
     async def load_sessions(self, partition: str) -> dict[int, Identity]:
         """Returns the identities of a blob's sessions, by number."""
-        return {number: told.whose for number, told in (await self.load_told(partition)).items()}
+        return {number: told.whose for number, told in (await self.load_session_rows(partition)).items()}
 
-    async def load_told(self, partition: str) -> dict[int, Told]:
+    async def load_session_rows(self, partition: str) -> dict[int, SessionRow]:
         """Returns identities and facts of a blob's sessions, by number."""
         rows = await load_range(self._table, partition, "n", "n" + _AFTER)
         return {
-            int(key[1:], 16): Told(_identity(row), _facts(row), bool(row.get(_BY_HOST))) for key, row in rows.items()
+            int(key[1:], 16): SessionRow(_identity(row), _facts(row), bool(row.get(_BY_HOST)))
+            for key, row in rows.items()
         }
 
     async def chunks(self, partition: str, first: int, last: int, names: Collection[str]) -> AsyncIterator[Chunk]:
@@ -144,11 +145,11 @@ class TelemetryStore:
         await delete_rows(self._table, partition, sorted(rows, key=lambda row: row == _PLACE))
 
 
-def place_key(partition: str) -> PlaceKey:
-    return PlaceKey(TABLE, partition, _PLACE)
+def place_key(partition: str) -> CheckpointKey:
+    return CheckpointKey(TABLE, partition, _PLACE)
 
 
-def state_row(partition: str, before: BlobState, packed: bytes, left_out: LeftOut) -> Operation:
+def state_row(partition: str, before: BlobState, packed: bytes, left_out: DroppedCounts) -> Operation:
     row: Row = {
         "PartitionKey": partition,
         "RowKey": STATE,

@@ -12,7 +12,7 @@ from shared.stores.tables.unit_writes import Operation, deleted, write_at_once, 
 from shared.stores.telemetry.telemetry_rows import (
     HOURS,
     MINUTES,
-    Kept,
+    LoadedRow,
     block_key,
     chunk_of,
     chunk_row,
@@ -41,21 +41,21 @@ class HourStore:
         rows = rows_between(self._table, partition, begin, end, ["RowKey"])
         return {row["RowKey"]: row["etag"] async for row in rows}
 
-    async def minutes_of(self, partition: str, day: int) -> AsyncIterator[Kept]:
+    async def minutes_of(self, partition: str, day: int) -> AsyncIterator[LoadedRow]:
         """Yields the minute rows of a day, with all columns."""
         first = day * HOURS_A_DAY
         begin, end = block_key(MINUTES, first), block_key(MINUTES, first + HOURS_A_DAY)
         async for row in rows_between(self._table, partition, begin, end):
             yield kept(row)
 
-    async def last_of(self, partition: str, day: int, session: int) -> Kept | None:
+    async def last_of(self, partition: str, day: int, session: int) -> LoadedRow | None:
         """Returns the last row of a session's hours of a day."""
         begin, last = session_key(HOURS, day, session), None
         async for row in rows_between(self._table, partition, begin, begin + _AFTER):
             last = kept(row)
         return last
 
-    async def replace(self, partition: str, minutes: Sequence[Kept], hours: Sequence[Operation]) -> None:
+    async def replace(self, partition: str, minutes: Sequence[LoadedRow], hours: Sequence[Operation]) -> None:
         """Writes hours and deletes their minutes in one transaction.
 
         Raises CacheConflictError if another host does the same; StorageError.
@@ -73,7 +73,7 @@ class HourStore:
         return len(keys)
 
 
-def hour_rows(partition: str, chunks: Sequence[Chunk], instead: Kept | None, number: int) -> list[Operation]:
+def hour_rows(partition: str, chunks: Sequence[Chunk], instead: LoadedRow | None, number: int) -> list[Operation]:
     """Returns rows for chunks of one session and day, numbered from `number`; the first replaces the row `instead`."""
     return [
         written(
@@ -84,6 +84,6 @@ def hour_rows(partition: str, chunks: Sequence[Chunk], instead: Kept | None, num
     ]
 
 
-def number_of(row: Kept) -> int:
+def number_of(row: LoadedRow) -> int:
     """Returns the number of a row within its session and day."""
     return int(row.row.rpartition("~")[2], 16)

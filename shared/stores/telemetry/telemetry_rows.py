@@ -10,21 +10,21 @@ from azure.data.tables.aio import TableClient
 
 from shared.domain.telemetry.rollups.chunks import Chunk
 from shared.stores.tables.pages import items_of
-from shared.stores.tables.tables import MOST_BINARY, Row, bytes_columns, bytes_of, translated, with_etag
+from shared.stores.tables.tables import MAX_BINARY, Row, bytes_columns, bytes_of, translated, with_etag
 
 MINUTES, HOURS = "m", "h"
 _WIDTHS = {MINUTES: 6, HOURS: 5}
 _MARK = "__"
-MOST_ROW = 800_000
+MAX_ROW = 800_000
 """Bytes of a row's columns, at worst all in one: a row holds a MiB."""
-_MOST_PARTS = -(-MOST_ROW // MOST_BINARY)  # of a column, in properties
-_MOST_SELECTED = 8
+_MAX_PARTS = -(-MAX_ROW // MAX_BINARY)  # of a column, in properties
+_MAX_SELECTED = 8
 _ROWS_AT_ONCE = 20  # of half a megabyte at most
 _ROWS = "PartitionKey eq @partition and RowKey ge @first and RowKey lt @last"
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class LoadedRow:
     """A row as loaded: its key, its ETag and its chunk."""
 
     row: str
@@ -59,19 +59,19 @@ def place_of(row: Row) -> tuple[int, int]:
     return int(block, 16), int(session, 16)
 
 
-def kept(row: Row) -> Kept:
+def kept(row: Row) -> LoadedRow:
     """Returns all columns of a row, under names written like those of the columns.
 
     They needn't be in a catalog: moved data keeps its column name.
     """
     names = [name.removesuffix(f"{_MARK}0") for name in row if name.endswith(f"{_MARK}0")]
-    return Kept(row["RowKey"], row["etag"], chunk_of(row, names))
+    return LoadedRow(row["RowKey"], row["etag"], chunk_of(row, names))
 
 
 def selected(names: Collection[str]) -> list[str] | None:
     """Returns the columns to request; None for all if there are many, as URLs have a maximum length."""
-    columns = [f"{_column(name)}{part}" for name in names for part in range(_MOST_PARTS)]
-    return ["RowKey", *columns] if len(names) <= _MOST_SELECTED else None
+    columns = [f"{_column(name)}{part}" for name in names for part in range(_MAX_PARTS)]
+    return ["RowKey", *columns] if len(names) <= _MAX_SELECTED else None
 
 
 async def rows_between(

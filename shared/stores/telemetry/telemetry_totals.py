@@ -13,7 +13,7 @@ from shared.stores.tables.tables import Row, Tables, json_columns, json_of, load
 
 _ROW = "!"
 _TRIES = 5
-_MOST_MARKS = 32  # of the latest additions: more than hosts make while one retries
+_MAX_MARKS = 32  # of the latest additions: more than hosts make while one retries
 
 
 class TelemetryTotalsStore:
@@ -48,7 +48,7 @@ class TelemetryTotalsStore:
             "PartitionKey": _partition(account_key),
             "RowKey": _ROW,
             "since": sums.since,
-            "marks": " ".join([*marks, mark][-_MOST_MARKS:]),
+            "marks": " ".join([*marks, mark][-_MAX_MARKS:]),
             "totals": f"{sums.bytes} {sums.records} {sums.samples} {sums.refused} {sums.lost}",
             **json_columns("leftOut", dict(sums.left_out)),
         }

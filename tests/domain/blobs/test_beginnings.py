@@ -3,30 +3,30 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.blobs.beginnings import LEAST, MOST, Beginning
+from shared.domain.blobs.prefix_checksums import MAX, MIN, PrefixChecksum
 
 KIB = 1 << 10
 
 
 @given(st.binary(max_size=9 * KIB), st.lists(st.integers(0, 9 * KIB), max_size=6))
 def test_a_beginning_is_the_same_for_any_cuts_and_knows_its_longest_part(whole: bytes, cuts: list[int]) -> None:
-    found, at = Beginning(), 0
+    found, at = PrefixChecksum(), 0
     for cut in sorted({min(cut, len(whole)) for cut in (*cuts, len(whole))}):
         found, at = found.extended(whole[at:cut]), cut
-    assert found == Beginning().extended(whole) == Beginning.unpack(len(whole), found.pack())
+    assert found == PrefixChecksum().extended(whole) == PrefixChecksum.unpack(len(whole), found.pack())
     for size in (*cuts, len(whole), len(whole) + 1):
         part = found.within(size)
         if size >= len(whole):
             assert part == found
-        elif size < LEAST:
+        elif size < MIN:
             assert part is None
         else:
             assert part is not None
             assert size / 2 < part.size <= size
-            assert part.checksum == Beginning().extended(whole[: part.size]).checksum
+            assert part.checksum == PrefixChecksum().extended(whole[: part.size]).checksum
 
 
 def test_of_a_large_one_no_more_than_the_first_32_mib_are_compared() -> None:
-    found = Beginning(size=1 << 40, checksum=7, marks=tuple(range(16)))
-    assert found.within(1 << 41) == Beginning(MOST, 15, tuple(range(16)))
-    assert Beginning().extended(bytes(MOST + 5)).within(MOST + 5) == Beginning().extended(bytes(MOST))
+    found = PrefixChecksum(size=1 << 40, checksum=7, marks=tuple(range(16)))
+    assert found.within(1 << 41) == PrefixChecksum(MAX, 15, tuple(range(16)))
+    assert PrefixChecksum().extended(bytes(MAX + 5)).within(MAX + 5) == PrefixChecksum().extended(bytes(MAX))

@@ -5,16 +5,16 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from shared.domain.blobs.sweeps import IngestionReport, LaneSweep, Totals
+from shared.domain.blobs.sweeps import IngestionReport, PartitionSweep, Totals
 from shared.domain.telemetry.sessions.telemetry_totals import TelemetryTotals
 
 NOW = datetime(2026, 11, 21, 20, 0, tzinfo=UTC)
-WELL = LaneSweep(NOW - timedelta(minutes=1), blobs=3)
+WELL = PartitionSweep(NOW - timedelta(minutes=1), blobs=3)
 LATE = NOW - timedelta(minutes=11)
 FAR = replace(WELL, behind_blobs=2, behind_bytes=9_000_000, behind_since=LATE)
 
 
-def problem(sweep: LaneSweep | None) -> str | None:
+def problem(sweep: PartitionSweep | None) -> str | None:
     return IngestionReport("demo", "logs", sweep, Totals()).problem(NOW)
 
 
@@ -29,7 +29,7 @@ def problem(sweep: LaneSweep | None) -> str | None:
     ],
     ids=["never looked at", "all read", "behind for a while", "half a record at the end", "no logs are left"],
 )
-def test_it_is_no_problem(sweep: LaneSweep | None) -> None:
+def test_it_is_no_problem(sweep: PartitionSweep | None) -> None:
     assert problem(sweep) is None
 
 
@@ -46,12 +46,12 @@ def test_it_is_no_problem(sweep: LaneSweep | None) -> None:
     ],
     ids=["no sweep for long", "far behind", "a log that can't be read", "two of them"],
 )
-def test_a_problem_is_shown_in_a_sentence(sweep: LaneSweep, sentence: str) -> None:
+def test_a_problem_is_shown_in_a_sentence(sweep: PartitionSweep, sentence: str) -> None:
     assert problem(sweep) == sentence
 
 
 def test_unread_telemetry_is_a_problem_beyond_a_bound_for_each_blob() -> None:
-    def problem_of(sweep: LaneSweep | None) -> str | None:
+    def problem_of(sweep: PartitionSweep | None) -> str | None:
         return IngestionReport("demo", "logs", WELL, Totals(), sweep).telemetry_problem(NOW)
 
     assert problem_of(None) is None

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from shared.domain.events.batch_events import BatchEvent
 from shared.domain.events.event_lists import EventFilter
-from shared.domain.events.event_marks import Stretch, marks_of, marks_wanted, may_have
+from shared.domain.events.event_marks import MinuteRange, marks_of, marks_wanted, may_have
 
 NAMES = st.none() | st.sampled_from(["a", "A", "b", "B", "a:1", ""])
 EVENTS = st.builds(
@@ -49,8 +49,8 @@ def test_a_job_is_not_mistaken_for_a_pool_and_tasks_have_no_marks() -> None:
 
 @given(rows=st.lists(st.tuples(st.integers(1, 60), st.booleans()), max_size=40))
 def test_stretches_hold_all_rows_and_are_of_a_size(rows: list[tuple[int, bool]]) -> None:
-    minutes = [Stretch(1000 - at, 1000 - at, count, wanted) for at, (count, wanted) in enumerate(rows)]
-    found = list[Stretch]()
+    minutes = [MinuteRange(1000 - at, 1000 - at, count, wanted) for at, (count, wanted) in enumerate(rows)]
+    found = list[MinuteRange]()
     for minute in minutes:
         joined = found[-1].joined(minute) if found else None
         found = [*found[:-1], joined] if joined else [*found, minute]

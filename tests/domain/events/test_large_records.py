@@ -8,11 +8,11 @@ import pytest
 
 from shared.domain.events.event_records import parse_event
 from shared.domain.redaction.redacted_begins import redacted_begin
-from shared.services.events.event_intake import LARGEST_LINE, _sample
+from shared.services.events.event_intake import MAX_LINE, _sample
 from tests.domain.support.bounded import megabytes, quick
 
 _SECONDS = 5
-_MOST = 250_000
+_MAX = 250_000
 TOKENS = [
     "a", "a ", " ", "\n", '"', "'", "\\", '\\"', ":", "=", "-", "--", "_", '{"a":', "password", "password=", "key ",
     "-p ", "--token ", "-a-", "-password", "store", "sig=", "%26", "?code=", "authorization:", "bearer ", "eyJ",
@@ -31,8 +31,8 @@ def record(properties: dict[str, Any]) -> bytes:
 @pytest.mark.parametrize("token", TOKENS)
 def test_a_record_of_one_token_takes_no_longer_than_others(token: str) -> None:
     size = len(json.dumps(token)) - 2
-    value = token * (_MOST // size)
-    part = value[: _MOST // 16 // size * len(token)]
+    value = token * (_MAX // size)
+    part = value[: _MAX // 16 // size * len(token)]
     for properties in ({"id": value}, {value: 1}, {f"p{number}": part + str(number) for number in range(15)}):
         with quick(_SECONDS, token):
             parse_event(record(properties))
@@ -41,7 +41,7 @@ def test_a_record_of_one_token_takes_no_longer_than_others(token: str) -> None:
 @pytest.mark.parametrize("token", TOKENS)
 def test_a_bad_line_of_one_token_is_sampled_as_quickly(token: str) -> None:
     with quick(_SECONDS / 5, token):
-        assert len(_sample((token * (LARGEST_LINE // len(token))).encode())) <= 200
+        assert len(_sample((token * (MAX_LINE // len(token))).encode())) <= 200
 
 
 def test_long_keys_are_not_remembered() -> None:

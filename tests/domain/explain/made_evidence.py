@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from shared.domain.dependencies.dependencies import Blocker, Dependencies
+from shared.domain.dependencies.dependencies import BlockingTask, Dependencies
 from shared.domain.explain.evidence import Evidence
 from shared.domain.explain.explanation import explain
 from shared.domain.explain.rivals import Rival
@@ -12,7 +12,7 @@ from shared.domain.jobs.job_rules import JobRules
 from shared.domain.jobs.jobs import JobFacts
 from shared.domain.nodes.nodes import Node, NodeError, StartRun, summary_of
 from shared.domain.pools.pool_settings import AutoScale, Problem
-from shared.domain.pools.pools import NodesPicture, Pool, PoolFacts, Size, first_seen
+from shared.domain.pools.pools import NodesSnapshot, Pool, PoolFacts, Size, first_seen
 from shared.domain.tasks.tasks import TaskCounts
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -35,14 +35,14 @@ LEAVING = Node("leaving", "leavingpool")
 QUOTA = Problem("AccountCoreQuotaReached", "No cores.")
 SCALE_ERROR = AutoScale("x", error=Problem("InsufficientSampleData", "No samples."))
 RIVAL = Rival("other", 5, "active", JobRules(), TaskCounts(active=7, running=4), 4, 7)
-HELD = Dependencies(10, whole=True, held=10, lost=10, blockers=(Blocker("first", "failed", 10),))
-BY_WAITING = Dependencies(9, whole=False, held=9, blockers=(Blocker("first", "waiting", 9),))
+HELD = Dependencies(10, whole=True, held=10, lost=10, blockers=(BlockingTask("first", "failed", 10),))
+BY_WAITING = Dependencies(9, whole=False, held=9, blockers=(BlockingTask("first", "waiting", 9),))
 MOSTLY_HELD = replace(HELD, held=3, lost=3, unsure=7)
 
 
 def pool(*nodes: Node, **changes: Any) -> Pool:
     facts = replace(FACTS, **changes)
-    picture = NodesPicture(NOW, NOW, "firstRead", summary_of(nodes, facts.slots_per_node), "digest")
+    picture = NodesSnapshot(NOW, NOW, "firstRead", summary_of(nodes, facts.slots_per_node), "digest")
     return first_seen(facts, NOW).listed(picture)
 
 

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from shared.domain.dependencies.dependencies import Blocker, Dependencies
+from shared.domain.dependencies.dependencies import BlockingTask, Dependencies
 from shared.domain.explain.evidence import Evidence
 from shared.domain.explain.explanation import explain
 from shared.domain.jobs.job_rules import JobRules
-from shared.domain.jobs.observations import Preparation, Retried, Waiting
+from shared.domain.jobs.observations import Preparation, RetriedTask, SlotRange
 from shared.domain.nodes.nodes import Node
 from shared.domain.pools.pool_settings import AutoScale, Problem
 from shared.domain.pools.pools import Size
@@ -56,28 +56,28 @@ CASES: dict[str, tuple[Evidence, list[tuple[str, str]]]] = {
         evidence(IDLE, rivals=(RIVAL,)), [("higherPriorityJobs", "limiting"), ("slotsBusy", "limiting")]
     ),
     "no node with room for a task": (
-        evidence(Node("half", "running", slots=1, tasks=1), waiting=Waiting(10, 2, 2)), [("slotsBusy", "blocking")]
+        evidence(Node("half", "running", slots=1, tasks=1), waiting=SlotRange(10, 2, 2)), [("slotsBusy", "blocking")]
     ),
     "room for some tasks": (
-        evidence(Node("half", "running", slots=1, tasks=1), waiting=Waiting(10, 1, 2)), [("slotsBusy", "limiting")]
+        evidence(Node("half", "running", slots=1, tasks=1), waiting=SlotRange(10, 1, 2)), [("slotsBusy", "limiting")]
     ),
     "room that tasks not looked at might use": (
-        evidence(Node("half", "running", slots=1, tasks=1), waiting=Waiting(9, 2, 2)), [("slotsBusy", "limiting")]
+        evidence(Node("half", "running", slots=1, tasks=1), waiting=SlotRange(9, 2, 2)), [("slotsBusy", "limiting")]
     ),
     "room for a task among more than were looked at": (
-        evidence(IDLE, waiting=Waiting(9, 2, 2)), [("slotsBusy", "limiting")]
+        evidence(IDLE, waiting=SlotRange(9, 2, 2)), [("slotsBusy", "limiting")]
     ),
-    "nodes that could not be looked at": (replace(evidence(IDLE, waiting=Waiting(9, 2, 2)), nodes=()), []),
+    "nodes that could not be looked at": (replace(evidence(IDLE, waiting=SlotRange(9, 2, 2)), nodes=()), []),
     "a quota, and free slots that no task fits": (
         evidence(
-            Node("half", "running", slots=1, tasks=1), waiting=Waiting(10, 2, 2),
+            Node("half", "running", slots=1, tasks=1), waiting=SlotRange(10, 2, 2),
             pool_changes={"dedicated": Size(1, 4), "resize_errors": (QUOTA,)},
         ),
         [("resizeFailed", "blocking"), ("slotsBusy", "info")],
     ),
     "a quota, and free slots that no task fits as far as anybody looked": (
         evidence(
-            Node("half", "running", slots=1, tasks=1), waiting=Waiting(9, 2, 2), rivals=(RIVAL,),
+            Node("half", "running", slots=1, tasks=1), waiting=SlotRange(9, 2, 2), rivals=(RIVAL,),
             pool_changes={"dedicated": Size(1, 4), "resize_errors": (QUOTA,)},
         ),
         [("resizeFailed", "limiting"), ("higherPriorityJobs", "limiting"), ("slotsBusy", "limiting")],
@@ -87,19 +87,19 @@ CASES: dict[str, tuple[Evidence, list[tuple[str, str]]]] = {
     "a quota, and nodes that nobody has read": (
         unseen(dedicated=Size(2, 4), resize_errors=(QUOTA,)), [("resizeFailed", "limiting")]
     ),
-    "tasks too large": (evidence(IDLE, waiting=Waiting(10, 3, 3)), [("taskNeedsMoreSlots", "blocking")]),
+    "tasks too large": (evidence(IDLE, waiting=SlotRange(10, 3, 3)), [("taskNeedsMoreSlots", "blocking")]),
     "some tasks too large, and full nodes": (
-        evidence(BUSY, waiting=Waiting(10, 1, 3)), [("slotsBusy", "blocking"), ("taskNeedsMoreSlots", "limiting")]
+        evidence(BUSY, waiting=SlotRange(10, 1, 3)), [("slotsBusy", "blocking"), ("taskNeedsMoreSlots", "limiting")]
     ),
     "some tasks too large of a job that runs on full nodes": (
-        evidence(BUSY, counts=TaskCounts(active=10, running=2), waiting=Waiting(10, 1, 3)),
+        evidence(BUSY, counts=TaskCounts(active=10, running=2), waiting=SlotRange(10, 1, 3)),
         [("slotsBusy", "limiting"), ("taskNeedsMoreSlots", "limiting")],
     ),
     "all tasks too large of a job that runs on full nodes": (
-        evidence(BUSY, counts=TaskCounts(active=10, running=2), waiting=Waiting(10, 3, 3)),
+        evidence(BUSY, counts=TaskCounts(active=10, running=2), waiting=SlotRange(10, 3, 3)),
         [("taskNeedsMoreSlots", "blocking"), ("slotsBusy", "info")],
     ),
-    "some tasks too large": (roomy(IDLE, waiting=Waiting(10, 1, 3)), [("taskNeedsMoreSlots", "limiting")]),
+    "some tasks too large": (roomy(IDLE, waiting=SlotRange(10, 1, 3)), [("taskNeedsMoreSlots", "limiting")]),
     "start task failed": (evidence(FAILED), [("startTaskFailed", "blocking")]),
     "the most frequent trouble": (
         evidence(FAILED, LOST, LOST),
@@ -342,7 +342,7 @@ CASES: dict[str, tuple[Evidence, list[tuple[str, str]]]] = {
     "a target of 0, and held by one that runs beside some that wait": (
         evidence(
             pool_changes={"dedicated": Size(0, 0)},
-            dependencies=replace(BY_WAITING, blockers=(Blocker("a", "running", 1), *BY_WAITING.blockers)),
+            dependencies=replace(BY_WAITING, blockers=(BlockingTask("a", "running", 1), *BY_WAITING.blockers)),
         ),
         [("dependenciesUnsatisfied", "limiting"), ("poolTargetZero", "limiting")],
     ),
@@ -499,11 +499,11 @@ CASES: dict[str, tuple[Evidence, list[tuple[str, str]]]] = {
         [("autoPoolFailed", "blocking")],
     ),
     "a task that is tried again without end": (
-        evidence(BUSY, counts=TaskCounts(active=3, running=2), retried=Retried("bad", 57)),
+        evidence(BUSY, counts=TaskCounts(active=3, running=2), retried=RetriedTask("bad", 57)),
         [("slotsBusy", "limiting"), ("tasksRetriedForEver", "info")],
     ),
     "a task that is tried again without end, and none that waits": (
-        evidence(BUSY, counts=TaskCounts(running=2), retried=Retried("bad", 57, 1)),
+        evidence(BUSY, counts=TaskCounts(running=2), retried=RetriedTask("bad", 57, 1)),
         [("tasksRetriedForEver", "info")],
     ),
     "tasks that nobody has read": (replace(evidence(LOST), counts=None), [("nodesUnusable", "info")]),

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from shared.domain.dependencies.dependencies import Blocker, Dependencies
+from shared.domain.dependencies.dependencies import BlockingTask, Dependencies
 from shared.domain.explain.explanation import explain
-from shared.domain.jobs.observations import Preparation, Waiting
+from shared.domain.jobs.observations import Preparation, SlotRange
 from shared.domain.nodes.nodes import Node
 from shared.domain.pools.pool_settings import AutoScale, Problem
 from shared.domain.pools.pools import Pool, Size
@@ -132,10 +132,10 @@ def test_busy_slots_are_those_of_nodes_that_take_tasks() -> None:
 
 def test_unchecked_tasks_are_mentioned_where_the_first_tasks_find_no_room() -> None:
     half = Node("half", "running", slots=1, tasks=1)
-    (finding,) = explain(evidence(half, waiting=Waiting(9, 2, 2))).findings
+    (finding,) = explain(evidence(half, waiting=SlotRange(9, 2, 2))).findings
     assert finding.title == "No node of the pool 'pool' has room for the first 9 of its tasks"
     assert "1 slot is free, but on no node the 2 that a task requires. Whether one that wasn't" in finding.detail
-    (finding,) = explain(evidence(half, waiting=Waiting(10, 2, 2))).findings
+    (finding,) = explain(evidence(half, waiting=SlotRange(10, 2, 2))).findings
     assert finding.title == "No node of the pool 'pool' has room for one of its tasks"
     assert "looked at" not in finding.detail
 
@@ -169,7 +169,7 @@ def test_a_formula_that_fails_leaves_the_target_of_a_pool_as_it_is(size: Size, w
     ("found", "title", "who", "blocker"),
     [
         (
-            Dependencies(1, whole=True, held=1, astray=1, blockers=(Blocker("gone", "missing", 1),)),
+            Dependencies(1, whole=True, held=1, astray=1, blockers=(BlockingTask("gone", "missing", 1),)),
             "Its waiting task depends on tasks that are not there",
             "The one waiting task depends",
             "'gone' isn't in the job and holds 1 task",
@@ -187,7 +187,7 @@ def test_a_formula_that_fails_leaves_the_target_of_a_pool_as_it_is(size: Size, w
             "'first' failed and holds 10 tasks",
         ),
         (
-            Dependencies(100, whole=False, held=1, blockers=(Blocker("first", "running", 1),)),
+            Dependencies(100, whole=False, held=1, blockers=(BlockingTask("first", "running", 1),)),
             "Some of its waiting tasks depend on others that are not done",
             "Of the first 100 waiting tasks 1 depends",
             "'first' is running and holds 1 task",

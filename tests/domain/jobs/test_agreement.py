@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.jobs.pictures import Agreement
+from shared.domain.jobs.snapshots import Agreement
 from shared.domain.tasks.tasks import TaskCounts, lies_between
 
 NOW = datetime(2026, 11, 21, 8, tzinfo=UTC)

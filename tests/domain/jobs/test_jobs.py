@@ -10,7 +10,7 @@ from shared.domain.core.stamps import to_milliseconds
 from shared.domain.history.samples import Sample
 from shared.domain.jobs.job_rules import JobRules
 from shared.domain.jobs.jobs import Job, JobFacts, Retired
-from shared.domain.jobs.pictures import Agreement, Confirmation, Picture
+from shared.domain.jobs.snapshots import Agreement, Confirmation, JobSnapshot
 from shared.domain.tasks.tasks import VALIDATED_TASKS, TaskCounts
 
 T0 = datetime(2026, 11, 21, 7, tzinfo=UTC)
@@ -18,7 +18,7 @@ OVERLAP = timedelta(seconds=30)
 SECOND = timedelta(seconds=1)
 FACTS = JobFacts("render", T0, "active", T0)
 COUNTS = TaskCounts(active=2, completed=3, succeeded=3)
-PICTURE = Picture("g1", T0, "firstRead", COUNTS, full_read_at=T0, moved_at=T0, live_read_at=T0)
+PICTURE = JobSnapshot("g1", T0, "firstRead", COUNTS, full_read_at=T0, moved_at=T0, live_read_at=T0)
 JOB = Job(FACTS, PICTURE, etag="e1")
 
 
@@ -42,15 +42,15 @@ def test_seen_again_a_job_keeps_its_picture() -> None:
 
 
 def test_other_rules_are_news_but_no_reason_to_read_a_completed_job_again() -> None:
-    sealed = replace(JOB, facts=completed_at(T0), sealed=True)
-    bounded = replace(sealed.facts, rules=JobRules(max_parallel_tasks=3))
-    assert sealed.seen(bounded) == replace(sealed, facts=bounded)
-    assert sealed.seen(bounded) != sealed
-    assert not sealed.seen(replace(sealed.facts, priority=7)).sealed
+    finalized = replace(JOB, facts=completed_at(T0), finalized=True)
+    bounded = replace(finalized.facts, rules=JobRules(max_parallel_tasks=3))
+    assert finalized.seen(bounded) == replace(finalized, facts=bounded)
+    assert finalized.seen(bounded) != finalized
+    assert not finalized.seen(replace(finalized.facts, priority=7)).finalized
 
 
 def test_seen_with_another_creation_time_it_is_another_job_and_its_generations_retire() -> None:
-    job = replace(JOB, building="g2", building_since=T0, retired=(Retired("g0", T0),), sealed=True, deleted_at=T0)
+    job = replace(JOB, building="g2", building_since=T0, retired=(Retired("g0", T0),), finalized=True, deleted_at=T0)
     anew = replace(FACTS, creation_time=T0 + SECOND)
     retired = (Retired("g0", T0), Retired("g2", T0 + SECOND), Retired("g1", T0 + SECOND))
     assert job.picture
@@ -141,9 +141,9 @@ def test_a_deleted_job_keeps_its_picture() -> None:
 
 
 def test_a_sealed_job_stays_sealed_while_nothing_of_it_changes() -> None:
-    sealed = replace(JOB, facts=completed_at(T0), sealed=True)
-    assert sealed.seen(sealed.facts).sealed
-    assert not sealed.seen(FACTS).sealed
+    finalized = replace(JOB, facts=completed_at(T0), finalized=True)
+    assert finalized.seen(finalized.facts).finalized
+    assert not finalized.seen(FACTS).finalized
 
 
 def final(*, as_of: timedelta, agreed: timedelta | None, disagreements: int = 0, total: int = 5) -> Job:
@@ -153,7 +153,7 @@ def final(*, as_of: timedelta, agreed: timedelta | None, disagreements: int = 0,
 
 
 def test_a_completed_job_may_be_sealed_when_a_read_and_an_agreement_follow_its_overlap() -> None:
-    assert final(as_of=OVERLAP, agreed=OVERLAP).may_be_sealed(OVERLAP)
+    assert final(as_of=OVERLAP, agreed=OVERLAP).may_be_finalized(OVERLAP)
 
 
 @pytest.mark.parametrize(
@@ -169,12 +169,12 @@ def test_a_completed_job_may_be_sealed_when_a_read_and_an_agreement_follow_its_o
     ids=["read too early", "agreed too early", "never agreed", "disagrees", "never read", "not completed"],
 )
 def test_a_job_is_not_sealed_too_early(job: Job) -> None:
-    assert not job.may_be_sealed(OVERLAP)
+    assert not job.may_be_finalized(OVERLAP)
 
 
 def test_above_200000_tasks_nothing_can_agree_so_the_read_alone_seals() -> None:
-    assert final(as_of=OVERLAP, agreed=None, total=VALIDATED_TASKS + 1).may_be_sealed(OVERLAP)
-    assert not final(as_of=OVERLAP, agreed=None, total=VALIDATED_TASKS).may_be_sealed(OVERLAP)
+    assert final(as_of=OVERLAP, agreed=None, total=VALIDATED_TASKS + 1).may_be_finalized(OVERLAP)
+    assert not final(as_of=OVERLAP, agreed=None, total=VALIDATED_TASKS).may_be_finalized(OVERLAP)
 
 
 def test_the_watermark_lies_an_overlap_before_the_read_began() -> None:
@@ -213,9 +213,9 @@ def test_a_picture_written_over_a_later_confirmation_is_as_of_then_and_unconfirm
 
 @pytest.mark.parametrize("version", [PICTURE.version, "another"])
 def test_a_sealed_job_is_polled_again_where_a_later_poll_did_not_write_it(version: str) -> None:
-    sealed = replace(JOB, sealed=True)
-    assert sealed.confirmed(Confirmation(version, T0, Agreement())).sealed
-    assert not sealed.confirmed(Confirmation(version, T0 + SECOND, Agreement().differed(COUNTS))).sealed
+    finalized = replace(JOB, finalized=True)
+    assert finalized.confirmed(Confirmation(version, T0, Agreement())).finalized
+    assert not finalized.confirmed(Confirmation(version, T0 + SECOND, Agreement().differed(COUNTS))).finalized
 
 
 AGREED = Agreement(T0 + SECOND, as_of=T0)

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from shared.domain.jobs.jobs import Job, JobFacts
-from shared.domain.jobs.pictures import Agreement, Picture
 from shared.domain.jobs.reconciliation import Reading, pages_of, wanted_reading
+from shared.domain.jobs.snapshots import Agreement, JobSnapshot
 from shared.domain.tasks.tasks import VALIDATED_TASKS, TaskCounts
 
 T0 = datetime(2026, 11, 21, 7, tzinfo=UTC)
@@ -26,14 +26,14 @@ def picture(
     agreed: timedelta | None = timedelta(),
     full: timedelta = HOUR,
     live: timedelta = HOUR,
-) -> Picture:
+) -> JobSnapshot:
     agreement = Agreement(None if agreed is None else T0 - agreed, disagreements)
-    return Picture(
+    return JobSnapshot(
         "g", T0, "delta", counts, full_read_at=T0 - full, moved_at=T0, live_read_at=T0 - live, agreement=agreement
     )
 
 
-WANTED: dict[str, tuple[Picture, Reading | None]] = {
+WANTED: dict[str, tuple[JobSnapshot, Reading | None]] = {
     "agreeing": (picture(MOSTLY_DONE), None),
     "differing once": (picture(MOSTLY_DONE, disagreements=1), None),
     "differing twice with few live tasks": (picture(MOSTLY_DONE, disagreements=2), "repair"),
@@ -72,10 +72,10 @@ def test_each_case_wants_its_reading(case: str) -> None:
     assert wanted_reading(Job(FACTS, found), age=DAY) == wanted
 
 
-@pytest.mark.parametrize("job", [Job(FACTS), Job(FACTS, sealed=True), Job(FACTS, deleted_at=T0)])
+@pytest.mark.parametrize("job", [Job(FACTS), Job(FACTS, finalized=True), Job(FACTS, deleted_at=T0)])
 def test_jobs_that_are_not_read_by_deltas_want_nothing(job: Job) -> None:
     found = picture(MOSTLY_LIVE, disagreements=2)
-    wanted = replace(job, picture=found if job.sealed or job.deleted else None)
+    wanted = replace(job, picture=found if job.finalized or job.deleted else None)
     assert wanted_reading(wanted, age=DAY) is None
 
 
@@ -89,7 +89,7 @@ def test_jobs_are_not_all_read_anew_at_the_same_time() -> None:
     assert DAY * 0.9 <= min(due) <= max(due) <= DAY * 1.11
 
 
-def old(age: timedelta) -> Picture:
+def old(age: timedelta) -> JobSnapshot:
     return picture(MOSTLY_DONE, full=age)
 
 

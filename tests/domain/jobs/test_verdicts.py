@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from shared.domain.jobs.jobs import Job, JobFacts
-from shared.domain.jobs.pictures import Agreement, Picture
+from shared.domain.jobs.snapshots import Agreement, JobSnapshot
 from shared.domain.jobs.verdicts import Level, Verdict, verdict_of
 from shared.domain.reads.read_plans import Progress
 from shared.domain.tasks.tasks import VALIDATED_TASKS, TaskCounts
@@ -14,20 +14,20 @@ MINUTE = timedelta(minutes=1)
 FACTS = JobFacts("render", T0, "active", T0)
 COUNTS = TaskCounts(active=2, preparing=1, running=1, completed=1_500, succeeded=1_500)
 OTHER = TaskCounts(active=2, running=3, completed=1_500, succeeded=1_500)
-STILL = Picture(
+STILL = JobSnapshot(
     "g", T0, "delta", COUNTS, full_read_at=T0 - 60 * MINUTE, moved_at=T0 - 10 * MINUTE, live_read_at=T0 - 60 * MINUTE
 )
 DIFFERENCE = "Get Task Counts differed {}: 3 running (here 2). If that lasts, the tasks are read again."
 
 
 def judged(
-    picture: Picture | None, *, failure: str | None = None, age: timedelta = MINUTE, job: Job | None = None
+    picture: JobSnapshot | None, *, failure: str | None = None, age: timedelta = MINUTE, job: Job | None = None
 ) -> Verdict:
     subject = replace(job or Job(FACTS), picture=picture)
     return verdict_of(subject, failure=failure, now=T0 + age, interval=MINUTE)
 
 
-def agreeing(at: timedelta, *, disagreements: int = 0, moved: timedelta = 10 * MINUTE) -> Picture:
+def agreeing(at: timedelta, *, disagreements: int = 0, moved: timedelta = 10 * MINUTE) -> JobSnapshot:
     service = OTHER if disagreements else None
     return replace(STILL, moved_at=T0 - moved, agreement=Agreement(T0 - at, disagreements, service))
 
@@ -65,14 +65,14 @@ OFF = "Monitoring of this account is switched off since 2026-11-21 07:00:00 UTC.
 
 
 @pytest.mark.parametrize("picture", [None, agreeing(MINUTE)], ids=["never read", "read before"])
-def test_counts_of_an_account_that_is_switched_off_are_stale_and_say_since_when(picture: Picture | None) -> None:
+def test_counts_of_an_account_that_is_switched_off_are_stale_and_say_since_when(picture: JobSnapshot | None) -> None:
     job = Job(FACTS, picture)
     verdict = verdict_of(job, failure="It is closed.", now=T0 + MINUTE, interval=MINUTE, off_reason=OFF)
     assert (verdict.level, verdict.reason) == ("stale", OFF)
     assert verdict.as_of == (picture and T0)
 
 
-@pytest.mark.parametrize("job", [Job(FACTS, sealed=True), Job(FACTS, deleted_at=T0)], ids=["sealed", "deleted"])
+@pytest.mark.parametrize("job", [Job(FACTS, finalized=True), Job(FACTS, deleted_at=T0)], ids=["sealed", "deleted"])
 def test_final_verdicts_stay_when_the_account_is_switched_off(job: Job) -> None:
     known = replace(job, picture=agreeing(MINUTE))
     on = verdict_of(known, failure=None, now=T0 + MINUTE, interval=MINUTE)
@@ -89,7 +89,7 @@ def test_a_verdict_bears_the_time_and_the_source_of_its_picture() -> None:
     assert (verdict.as_of, verdict.source) == (T0, "delta")
 
 
-JUDGEMENTS: dict[str, tuple[Picture, Level, str]] = {
+JUDGEMENTS: dict[str, tuple[JobSnapshot, Level, str]] = {
     "agreed": (agreeing(0 * MINUTE), "exact", "Get Task Counts agreed as of 2026-11-21 07:00:00 UTC."),
     "agreed five minutes ago": (
         agreeing(5 * MINUTE),
@@ -154,7 +154,7 @@ def test_counts_that_were_not_polled_for_more_than_three_intervals_are_stale() -
 
 
 def test_a_sealed_job_needs_no_more_polls() -> None:
-    verdict = judged(agreeing(MINUTE), age=timedelta(days=3), job=Job(FACTS, sealed=True))
+    verdict = judged(agreeing(MINUTE), age=timedelta(days=3), job=Job(FACTS, finalized=True))
     assert verdict.level == "exact"
 
 

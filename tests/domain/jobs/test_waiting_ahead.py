@@ -5,7 +5,7 @@ import pytest
 
 from shared.domain.jobs.job_rules import JobRules
 from shared.domain.jobs.jobs import Job, JobFacts
-from shared.domain.jobs.pictures import Picture
+from shared.domain.jobs.snapshots import JobSnapshot
 from shared.domain.jobs.waiting_ahead import tasks_ahead, waiting_tasks
 from shared.domain.tasks.tasks import TaskCounts
 
@@ -22,7 +22,7 @@ def job(
     counts: TaskCounts = COUNTS,
 ) -> Job:
     facts = JobFacts(name, T0, "active", T0, pool_id=pool, priority=priority, rules=rules)
-    return Job(facts, Picture("g", T0, "delta", counts, T0, T0, T0))
+    return Job(facts, JobSnapshot("g", T0, "delta", counts, T0, T0, T0))
 
 
 LATER = job("later")

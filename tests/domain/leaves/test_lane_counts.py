@@ -1,4 +1,4 @@
-"""Counting over `Lanes`, packed integers in one big integer, against counting number by number."""
+"""Counting over `BigIntVector`, packed integers in one big integer, against counting number by number."""
 
 from array import array
 from collections import Counter
@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from shared.domain.leaves.lane_counts import histogram_of, minutes_of
-from shared.domain.packing.lanes import Lanes, chosen_by, flags_of
+from shared.domain.leaves.vector_counts import histogram_of, minutes_of
+from shared.domain.packing.bigint_simd import BigIntVector, chosen_by, flags_of
 from shared.domain.tasks.histograms import Histogram
-from shared.domain.tasks.insight import MINUTES
+from shared.domain.tasks.job_statistics import MINUTES
 
 NOW, DAY, MINUTE = 1_763_000_000_000, 86_400_000, 60_000
 short = st.integers(0, 100) | st.integers(0, 2**32 - 1) | st.integers(0, 31).map(lambda bits: 2**bits)
@@ -28,10 +28,10 @@ def rows_of(numbers: st.SearchStrategy[int]) -> st.SearchStrategy[list[tuple[int
     return st.lists(st.tuples(numbers, st.booleans() | st.just(True)), min_size=1, max_size=300)
 
 
-def lanes_of(rows: Sequence[tuple[int, bool]]) -> tuple[Lanes, int, list[int]]:
+def lanes_of(rows: Sequence[tuple[int, bool]]) -> tuple[BigIntVector, int, list[int]]:
     """Returns lanes, the flags of the chosen ones, and the chosen numbers."""
     chosen = [number for number, is_chosen in rows if is_chosen]
-    lanes = Lanes.of(array("q", [number for number, _ in rows]))
+    lanes = BigIntVector.of(array("q", [number for number, _ in rows]))
     return lanes, flags_of(bytes(is_chosen for _, is_chosen in rows)), chosen
 
 
@@ -53,7 +53,7 @@ def test_minutes_of_lanes_are_those_of_their_numbers(rows: list[tuple[int, bool]
 @given(st.lists(st.tuples(any_number, any_number), min_size=1, max_size=50))
 def test_lanes_reckon_as_numbers_do(pairs: list[tuple[int, int]]) -> None:
     ours, theirs = ([pair[side] for pair in pairs] for side in (0, 1))
-    left, right = Lanes.of(array("q", ours)), Lanes.of(array("q", theirs))
+    left, right = BigIntVector.of(array("q", ours)), BigIntVector.of(array("q", theirs))
     assert list((left - right).values()) == [one - other for one, other in pairs]
     assert list(left.less(7).plus(left.signs()[0]).values()) == [one - 7 + (one > 0) for one in ours]
     assert list(chosen_by(left.signs()[1], left.count)) == [one != 0 for one in ours]

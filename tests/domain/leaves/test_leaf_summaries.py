@@ -13,7 +13,7 @@ from shared.domain.leaves.leaves import Leaf
 from shared.domain.packing.columns import deflated, inflated
 from shared.domain.tasks.failures import Failures, failure_group_id
 from shared.domain.tasks.histograms import RELATIVE_ERROR, Histogram, bucket_of
-from shared.domain.tasks.insight import MINUTES, StoredInsight
+from shared.domain.tasks.job_statistics import MINUTES, StoredJobStatistics
 from shared.domain.tasks.tasks import Task
 from tests.domain.support.summary_oracle import blamed, insight_of_rows
 from tests.domain.support.task_strategies import distinct, tasks
@@ -76,7 +76,7 @@ def test_a_damaged_summary_is_none_or_one_that_still_adds_up(rows: list[Task], d
     for stored in (cut, flipped, altered):
         summary = Summary.unpack(stored)
         assert summary is None or Summary.summed([summary, summary]).pack()
-        insight = StoredInsight(b"", stored).unpack()
+        insight = StoredJobStatistics(b"", stored).unpack()
         assert insight is None or insight.waits.count == 0 or insight.waits.quantile(50) >= 0
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from shared.domain.core.keys import key_of
 from shared.domain.leaves.leaves import FORMAT, MAX_BYTES, Leaf, UnreadableLeafError
-from shared.domain.packing.columns import Numbers, deflated
+from shared.domain.packing.columns import IntegerColumn, deflated
 from shared.domain.packing.id_column import Ids
 from shared.domain.tasks.tasks import Task
 from tests.domain.leaves.first_format import FIRST_FORMAT_STORED, FIRST_FORMAT_TASKS
@@ -205,7 +205,7 @@ STORED = THREE.pack()
 BODY = STORED[9:]
 COLUMNS = [column.pack() for column in THREE._columns]
 IDS, STATES, RESULTS, TRANSITIONS, CREATIONS, STARTS, ENDS, EXITS, FAILURES, RETRIES, REQUEUES, SLOTS, NODES = range(13)
-ZEROS = Numbers("i", [0, 0, 0]).pack()
+ZEROS = IntegerColumn("i", [0, 0, 0]).pack()
 
 
 def with_column(place: int, column: bytes) -> bytes:
@@ -244,12 +244,12 @@ DAMAGES: dict[str, bytes] = {
     "GUIDs twice": with_column(IDS, b"g" + bytes(48)),
     "a stream cut short": with_column(IDS, deflated(b"a\n" * 99)[:-1]),
     "something after a stream": with_column(IDS, deflated(b"a\n" * 99) + b"x"),
-    "a state that there is not": with_column(STATES, Numbers("B", [0, 2, 9]).pack()),
-    "a result that there is not": with_column(RESULTS, Numbers("B", [0, 0, 3]).pack()),
-    "states too short": with_column(STATES, Numbers("B", [0, 2]).pack()),
-    "numbers too wide": with_column(STATES, Numbers("q", [1 << 40, 2, 3]).pack()),
-    "too few numbers": with_column(TRANSITIONS, Numbers("q", [1, 2]).pack()),
-    "too many numbers": with_column(TRANSITIONS, Numbers("q", [1, 2, 3, 4]).pack()),
+    "a state that there is not": with_column(STATES, IntegerColumn("B", [0, 2, 9]).pack()),
+    "a result that there is not": with_column(RESULTS, IntegerColumn("B", [0, 0, 3]).pack()),
+    "states too short": with_column(STATES, IntegerColumn("B", [0, 2]).pack()),
+    "numbers too wide": with_column(STATES, IntegerColumn("q", [1 << 40, 2, 3]).pack()),
+    "too few numbers": with_column(TRANSITIONS, IntegerColumn("q", [1, 2]).pack()),
+    "too many numbers": with_column(TRANSITIONS, IntegerColumn("q", [1, 2, 3, 4]).pack()),
     "numbers cut short": with_column(TRANSITIONS, COLUMNS[TRANSITIONS][:-1]),
     "numbers without their steady bytes": with_column(CREATIONS, b"\x00"),
     "no numbers at all": with_column(STARTS, b""),
@@ -259,8 +259,8 @@ DAMAGES: dict[str, bytes] = {
     "pairs of numbers": with_column(FAILURES, words(b"[[1,2]]", ZEROS)),
     "exit codes that are words": with_column(EXITS, words(b'["x"]', ZEROS)),
     "exit codes that are fractions": with_column(EXITS, words(b"[1.5]", ZEROS)),
-    "a word that there is not": with_column(NODES, words(b'[["",""]]', Numbers("i", [0, 1, 0]).pack())),
-    "a word before the first": with_column(NODES, words(b'[["",""]]', Numbers("i", [0, 0, -1]).pack())),
+    "a word that there is not": with_column(NODES, words(b'[["",""]]', IntegerColumn("i", [0, 1, 0]).pack())),
+    "a word before the first": with_column(NODES, words(b'[["",""]]', IntegerColumn("i", [0, 0, -1]).pack())),
     "a word twice": with_column(RETRIES, words(b"[0,0]", ZEROS)),
     "words without numbers": with_column(NODES, words(b'[["",""]]', b"")),
     "words cut short": with_column(NODES, b"\xff\x00\x00\x00r[]"),

@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.nodes.interruptions import DAY, HOUR, NONE, Interruptions, Tally
+from shared.domain.nodes.interruptions import DAY, HOUR, NONE, InterruptionCount, Interruptions
 from shared.domain.nodes.node_records import (
     FLAPS,
-    MOST_FALLS,
-    MOST_PAST,
+    MAX_FALLS,
+    MAX_PAST,
     NOT_SEEN,
+    EarlierState,
     NodeRecord,
-    Past,
-    Stamps,
+    NodeVersion,
     first_record,
     followed,
     was_missed,
@@ -39,7 +39,7 @@ class Life:
         self.states = [("idle", START)]
         self.known: dict[str, Node] = {}
         self.known_as_of: int | None = None
-        self.tally = Tally(START)
+        self.tally = InterruptionCount(START)
         self.seen: list[int] = []  # places in `states`, the latest at each poll
         self.poll()
 
@@ -85,9 +85,9 @@ def test_every_recorded_state_was_seen_and_has_its_duration(story: list[tuple[st
     life = lived(story)
     recorded = [past for past in life.record.past if past.state != NOT_SEEN]
     seen = [life.states[place] for place in dict.fromkeys(life.seen)][:-1]
-    assert recorded == [Past(*state) for state in reversed(seen)][: len(recorded)]
-    assert len(life.record.past) <= MOST_PAST
-    assert len(recorded) == len(seen) or len(life.record.past) == MOST_PAST
+    assert recorded == [EarlierState(*state) for state in reversed(seen)][: len(recorded)]
+    assert len(life.record.past) <= MAX_PAST
+    assert len(recorded) == len(seen) or len(life.record.past) == MAX_PAST
     sinces = [past.since for past in life.record.past]
     assert sinces == sorted(sinces, reverse=True)
 
@@ -106,8 +106,8 @@ def test_states_are_recorded_as_missed_only_if_some_were_and_always_if_one_came_
     recorded = [life.states[life.seen[-1]], *((past.state, past.since) for past in life.record.past)]
     missed = [later[1] for later, past in itertools.pairwise(recorded) if past[0] == NOT_SEEN]
     assert missed == list(reversed(expected))[: len(missed)]
-    assert len(missed) == len(expected) or len(life.record.past) == MOST_PAST
-    assert life.record.is_whole == (not expected and len(life.record.past) < MOST_PAST)
+    assert len(missed) == len(expected) or len(life.record.past) == MAX_PAST
+    assert life.record.is_whole == (not expected and len(life.record.past) < MAX_PAST)
 
 
 @given(lives)
@@ -148,7 +148,7 @@ def test_flaps_are_the_falls_of_the_last_hour(moments: list[int], later: int) ->
         record, now = record.fell(START + moment), START + moment
     now += later * MINUTE + 1
     expected = [at for at in moments if START + at >= (now - 60 * MINUTE) // MINUTE * MINUTE]
-    assert record.flaps(now) == min(len(expected), MOST_FALLS)
+    assert record.flaps(now) == min(len(expected), MAX_FALLS)
     assert (record.flaps(now) >= FLAPS) == (record.flaps_until > now)
     nodes = [Node("a", "idle", record=record), Node("b", "idle")]
     assert sum(number for until, number in flapping_of(nodes) if until > now) == (record.flaps(now) >= FLAPS)
@@ -170,28 +170,30 @@ def test_interruptions_of_a_window_are_those_of_its_whole_spans(moments: list[in
 @pytest.mark.parametrize(
     ("before", "now", "missed"),
     [
-        (Stamps("idle", 1, 1), Stamps("running", 5, 1), False),
-        (Stamps("idle", 1, 1), Stamps("idle", 5, 1), True),
-        (Stamps("idle", 1, 1), Stamps("running", 5, 4), True),
-        (Stamps("preempted", 1, 1), Stamps("starting", 5, 4), False),
-        (Stamps("preempted", 1, 1), Stamps("idle", 5, 4), True),
-        (Stamps("idle", 1, 1), Stamps("starting", 5, 4), True),
-        (Stamps("creating", 1, 0), Stamps("starting", 5, 4), False),
-        (Stamps("starting", 2, 1), Stamps("idle", 5, 3), False),
-        (Stamps("starting", 2, 1), Stamps("waitingforstarttask", 5, 3), False),
-        (Stamps("waitingforstarttask", 2, 1), Stamps("idle", 5, 3), False),
-        (Stamps("waitingforstarttask", 2, 1), Stamps("starting", 5, 4), True),
-        (Stamps("starting", 1, 1), Stamps("starting", 5, 4), True),
-        (Stamps("idle", 1, 1), Stamps("rebooting", 4, 5), False),
-        (Stamps("idle", 1, 1), Stamps("rebooting", 5, 4), True),
-        (Stamps("unusable", 1, 1), Stamps("reimaging", 4, 5), False),
-        (Stamps("rebooting", 1, 1), Stamps("rebooting", 4, 5), True),
+        (NodeVersion("idle", 1, 1), NodeVersion("running", 5, 1), False),
+        (NodeVersion("idle", 1, 1), NodeVersion("idle", 5, 1), True),
+        (NodeVersion("idle", 1, 1), NodeVersion("running", 5, 4), True),
+        (NodeVersion("preempted", 1, 1), NodeVersion("starting", 5, 4), False),
+        (NodeVersion("preempted", 1, 1), NodeVersion("idle", 5, 4), True),
+        (NodeVersion("idle", 1, 1), NodeVersion("starting", 5, 4), True),
+        (NodeVersion("creating", 1, 0), NodeVersion("starting", 5, 4), False),
+        (NodeVersion("starting", 2, 1), NodeVersion("idle", 5, 3), False),
+        (NodeVersion("starting", 2, 1), NodeVersion("waitingforstarttask", 5, 3), False),
+        (NodeVersion("waitingforstarttask", 2, 1), NodeVersion("idle", 5, 3), False),
+        (NodeVersion("waitingforstarttask", 2, 1), NodeVersion("starting", 5, 4), True),
+        (NodeVersion("starting", 1, 1), NodeVersion("starting", 5, 4), True),
+        (NodeVersion("idle", 1, 1), NodeVersion("rebooting", 4, 5), False),
+        (NodeVersion("idle", 1, 1), NodeVersion("rebooting", 5, 4), True),
+        (NodeVersion("unusable", 1, 1), NodeVersion("reimaging", 4, 5), False),
+        (NodeVersion("rebooting", 1, 1), NodeVersion("rebooting", 4, 5), True),
     ],
 )
-def test_stamps_show_missed_states(before: Stamps, now: Stamps, *, missed: bool) -> None:
+def test_stamps_show_missed_states(before: NodeVersion, now: NodeVersion, *, missed: bool) -> None:
     assert was_missed(before, now) == missed
     record = followed(NodeRecord(1), before, now, known_as_of=3, at=5, spot=True)
-    assert record.past == ((Past(NOT_SEEN, 3),) if missed else ()) + (Past(before.state, before.transition),)
+    assert record.past == ((EarlierState(NOT_SEEN, 3),) if missed else ()) + (
+        EarlierState(before.state, before.transition),
+    )
 
 
 RESTART = ("idle", "rebooting", "starting", "waitingforstarttask", "idle")
@@ -199,22 +201,22 @@ RESTART = ("idle", "rebooting", "starting", "waitingforstarttask", "idle")
 
 @pytest.mark.parametrize("boot_at", [1, 2, 3, 4])
 def test_an_ordinary_restart_is_one_explained_fall_at_any_time_of_its_boot(boot_at: int) -> None:
-    stamps = [Stamps(state, START + at, START + 2 * (at >= boot_at)) for at, state in enumerate(RESTART)]
+    stamps = [NodeVersion(state, START + at, START + 2 * (at >= boot_at)) for at, state in enumerate(RESTART)]
     record = NodeRecord(START)
     for before, now in itertools.pairwise(stamps):
         record = followed(record, before, now, known_as_of=before.transition, at=now.transition, spot=True)
     assert (record.falls, record.interruptions) == ((START + 1,), NONE)
-    assert record.past == tuple(Past(one.state, one.transition) for one in reversed(stamps[:-1]))
+    assert record.past == tuple(EarlierState(one.state, one.transition) for one in reversed(stamps[:-1]))
 
 
 def test_a_boot_of_a_node_that_is_starting_is_no_state_that_was_missed() -> None:
-    before, now = Stamps("starting", START + 2, START), Stamps("starting", START + 2, START + 1)
+    before, now = NodeVersion("starting", START + 2, START), NodeVersion("starting", START + 2, START + 1)
     record = NodeRecord(START)
     assert followed(record, before, now, known_as_of=START + 3, at=START + 5, spot=True) == record
 
 
 def test_a_restart_out_of_the_start_task_is_unexplained() -> None:
-    before, now = Stamps("waitingforstarttask", START, START), Stamps("starting", START + 20, START + 18)
+    before, now = NodeVersion("waitingforstarttask", START, START), NodeVersion("starting", START + 20, START + 18)
     record = followed(NodeRecord(START), before, now, known_as_of=START + 10, at=START + 25, spot=True)
     assert (record.falls, record.interruptions.unexplained) == ((START + 18,), 1)
 
@@ -222,9 +224,13 @@ def test_a_restart_out_of_the_start_task_is_unexplained() -> None:
 @pytest.mark.parametrize("state", ["preempted", "unusable"])
 def test_a_node_whose_clock_is_far_ahead_hides_nothing_that_follows(state: str) -> None:
     far, record = START + 90 * 24 * 60 * MINUTE, NodeRecord(START)
-    stamps = [Stamps(state, far, 0), Stamps("idle", START + 2 * MINUTE, 0), Stamps(state, START + 9 * MINUTE, 0)]
+    stamps = [
+        NodeVersion(state, far, 0),
+        NodeVersion("idle", START + 2 * MINUTE, 0),
+        NodeVersion(state, START + 9 * MINUTE, 0),
+    ]
     at = [START + MINUTE, START + 3 * MINUTE, START + 10 * MINUTE]
-    before = Stamps("idle", START, 0)
+    before = NodeVersion("idle", START, 0)
     for now, polled in zip(stamps, at, strict=True):
         record = followed(record, before, now, known_as_of=polled - MINUTE, at=polled, spot=True)
         before = now
@@ -236,7 +242,7 @@ def test_a_node_whose_clock_is_far_ahead_hides_nothing_that_follows(state: str) 
 
 
 def test_a_boot_that_is_stamped_far_ahead_is_a_fall_when_it_was_seen() -> None:
-    before, now = Stamps("idle", START, START), Stamps("idle", START, START + 90 * 24 * 60 * MINUTE)
+    before, now = NodeVersion("idle", START, START), NodeVersion("idle", START, START + 90 * 24 * 60 * MINUTE)
     assert followed(NodeRecord(START), before, now, known_as_of=START, at=START + 5, spot=True).falls == (START + 5,)
 
 
@@ -244,13 +250,13 @@ def test_a_new_node_whose_clock_is_far_ahead_was_interrupted_when_it_was_seen() 
     listed = {"tvm": Node("tvm", "preempted", dedicated=False, transition=START + HOUR // timedelta(milliseconds=1))}
     nodes = merged({}, listed.values(), whole=True, at=START, known_as_of=START - MINUTE)
     assert nodes["tvm"].record.interruptions.latest == START
-    assert tallied(Tally(1), {}, nodes).interruptions.latest == START
+    assert tallied(InterruptionCount(1), {}, nodes).interruptions.latest == START
 
 
 def test_from_bad_to_bad_is_one_fall_and_from_up_to_bad_another() -> None:
     record = NodeRecord(START)
     states = ["idle", "unusable", "rebooting", "starting", "starttaskfailed", "rebooting", "idle", "unknown"]
-    stamps = [Stamps(state, START + number, 0) for number, state in enumerate(states)]
+    stamps = [NodeVersion(state, START + number, 0) for number, state in enumerate(states)]
     for before, now in itertools.pairwise(stamps):
         record = followed(record, before, now, known_as_of=0, at=now.transition, spot=False)
     assert record.falls == (START + 7, START + 4, START + 1)
@@ -259,7 +265,7 @@ def test_from_bad_to_bad_is_one_fall_and_from_up_to_bad_another() -> None:
 
 @pytest.mark.parametrize(("known_as_of", "total"), [(None, 0), (5, 0), (4, 1)])
 def test_interruptions_before_a_pool_was_known_are_not_counted(known_as_of: int | None, total: int) -> None:
-    record = first_record(Stamps("preempted", 5, 0), since=9, known_as_of=known_as_of)
+    record = first_record(NodeVersion("preempted", 5, 0), since=9, known_as_of=known_as_of)
     assert record.interruptions.total == total
     assert record == NodeRecord(9, interruptions=Interruptions(total, 0, 5 * total, ((0, 1),) * total))
 

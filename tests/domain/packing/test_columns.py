@@ -4,28 +4,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.packing.columns import Column, Numbers, deflated, inflated
+from shared.domain.packing.columns import Column, IntegerColumn, deflated, inflated
+from shared.domain.packing.dictionary_column import DictionaryColumn
 from shared.domain.packing.id_column import Ids
-from shared.domain.packing.word_column import Words
 
 numbers = st.lists(st.integers(-(2**63), 2**63 - 1) | st.integers(-300, 300), max_size=30)
 pairs = st.lists(st.tuples(st.text(max_size=3), st.text(max_size=3)), max_size=30)
 exits = st.lists(st.none() | st.integers(-(2**63), 2**63 - 1), max_size=30)
 names = st.lists(st.text("abcXYZ019-_", min_size=1, max_size=64), max_size=30)
 columns = st.one_of(
-    numbers.map(lambda rows: Numbers("q", rows)),
-    pairs.map(lambda rows: Words((tuple,), rows)),
-    exits.map(lambda rows: Words((int, type(None)), rows)),
+    numbers.map(lambda rows: IntegerColumn("q", rows)),
+    pairs.map(lambda rows: DictionaryColumn((tuple,), rows)),
+    exits.map(lambda rows: DictionaryColumn((int, type(None)), rows)),
     names.map(Ids),
 )
 
 
 def unpacked(column: Column) -> Any:
     packed, count = column.pack(), len(column)
-    if isinstance(column, Numbers):
-        return Numbers.unpack("q", packed, count)
-    if isinstance(column, Words):
-        return Words.unpack(column._kinds, packed, count)
+    if isinstance(column, IntegerColumn):
+        return IntegerColumn.unpack("q", packed, count)
+    if isinstance(column, DictionaryColumn):
+        return DictionaryColumn.unpack(column._kinds, packed, count)
     return Ids.unpack(packed, count)
 
 
@@ -40,7 +40,7 @@ def test_every_column_survives_packing(column: Column) -> None:
     ("code", "edge"), [("B", [0, 255]), ("i", [-(2**31), 2**31 - 1]), ("q", [-(2**63), 2**63 - 1])]
 )
 def test_the_first_and_last_number_of_each_width_survive(code: str, edge: list[int]) -> None:
-    assert list(Numbers.unpack(code, Numbers(code, edge).pack(), 2)) == edge
+    assert list(IntegerColumn.unpack(code, IntegerColumn(code, edge).pack(), 2)) == edge
 
 
 @given(columns, st.data())
@@ -70,8 +70,8 @@ def test_a_column_is_changed_like_a_list(column: Column, choice: st.DataObject) 
 
 @given(st.lists(st.integers(0, 2**20), min_size=1, max_size=600))
 def test_more_words_than_a_byte_counts_survive(rows: list[int]) -> None:
-    column = Words((int,), rows)
-    assert list(Words.unpack((int,), column.pack(), len(rows))) == rows
+    column = DictionaryColumn((int,), rows)
+    assert list(DictionaryColumn.unpack((int,), column.pack(), len(rows))) == rows
 
 
 @given(st.binary(max_size=300) | st.binary(max_size=9).map(lambda some: some * 50))
@@ -81,15 +81,15 @@ def test_packed_bytes_come_back_and_hardly_grow(raw: bytes) -> None:
 
 
 def test_a_word_of_another_kind_is_refused_before_it_is_stored() -> None:
-    column = Words((int,), [1])
+    column = DictionaryColumn((int,), [1])
     for wrong in ("1", 1.5, None, ("a", "b"), 1 << 63, -(1 << 63) - 1):
         with pytest.raises(TypeError):
             column.insert(0, [wrong])
     with pytest.raises(TypeError):
-        Words((tuple,), [("a", 1)])
+        DictionaryColumn((tuple,), [("a", 1)])
     assert list(column) == [1]
 
 
 def test_rows_that_are_alike_take_no_bytes() -> None:
-    assert len(Numbers("q", [1_790_000_000_000] * 4096).pack()) == 10
-    assert len(Words((int,), [1] * 4096).pack()) < 20
+    assert len(IntegerColumn("q", [1_790_000_000_000] * 4096).pack()) == 10
+    assert len(DictionaryColumn((int,), [1] * 4096).pack()) < 20

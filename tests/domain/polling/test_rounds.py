@@ -3,8 +3,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from shared.domain.jobs.pictures import Agreement, Confirmation
-from shared.domain.polling.rounds import MESSAGE_LASTS, WHOLE, Found, Mark, Round, mark_until
+from shared.domain.jobs.snapshots import Agreement, Confirmation
+from shared.domain.polling.rounds import MESSAGE_LASTS, WHOLE, Mark, Round, RoundResult, mark_until
 
 T0 = datetime(2026, 11, 21, 7, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
@@ -27,7 +27,7 @@ LAST = Round(
     etag="e1",
 )
 THIS = Round(T0 + MINUTE, T0 + MINUTE + SECOND)
-FOUND = Found(
+FOUND = RoundResult(
     date=T0 + MINUTE,
     was_full=False,
     live=frozenset("abc"),
@@ -61,7 +61,7 @@ def test_failures_put_a_slow_account_off_by_no_more_than_its_interval_and_a_fast
 
 
 def test_failed_rounds_are_counted_until_one_succeeds() -> None:
-    failed = Found(None, was_full=False, live=None, polled=frozenset(), confirmations={}, failures={})
+    failed = RoundResult(None, was_full=False, live=None, polled=frozenset(), confirmations={}, failures={})
     first = replace(THIS, reason="closed").after(LAST, failed)
     second = replace(THIS, reason="closed").after(first, failed)
     assert (first.failed_rounds, second.failed_rounds) == (1, 2)
@@ -94,7 +94,7 @@ def test_a_round_drops_jobs_that_need_no_polls_any_more() -> None:
 
 
 def test_a_round_whose_list_failed_drops_nothing_and_does_not_advance() -> None:
-    failed = Found(None, was_full=False, live=None, polled=frozenset(), confirmations={}, failures={})
+    failed = RoundResult(None, was_full=False, live=None, polled=frozenset(), confirmations={}, failures={})
     after = replace(THIS, reason="closed").after(LAST, failed)
     assert (after.confirmations, after.failures) == (LAST.confirmations, LAST.failures)
     assert (after.as_of, after.jobs_as_of, after.full_list_at) == (None, T0, T0)

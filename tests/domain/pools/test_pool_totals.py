@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from shared.domain.nodes.nodes import NodeSummary, by_state, ordered
 from shared.domain.pools.pool_totals import totals_of
-from shared.domain.pools.pools import NodesPicture, Pool, PoolFacts, first_seen
+from shared.domain.pools.pools import NodesSnapshot, Pool, PoolFacts, first_seen
 from tests.domain.support.profiles import load_profile
 
 load_profile()
@@ -26,7 +26,7 @@ def pool_of(name: str, size: str, *, state: str = "active", counts: dict[str, in
     nodes = sum(counts.values())
     ordered_states = ordered(Counter({(state, True): number for state, number in counts.items()}))
     summary = NodeSummary(ordered_states, slots=2 * nodes, used=nodes, free=counts.get("idle", 0), tasks=nodes)
-    return pool.listed(NodesPicture(NOW - timedelta(seconds=nodes), NOW, "firstRead", summary, "digest"))
+    return pool.listed(NodesSnapshot(NOW - timedelta(seconds=nodes), NOW, "firstRead", summary, "digest"))
 
 
 _COUNTS = st.dictionaries(
@@ -88,7 +88,7 @@ def test_sums_are_as_of_the_pool_that_was_read_longest_ago() -> None:
     ],
 )
 def test_zero_nodes_are_shown_only_where_nodes_were_read(pools: list[Pool], *, shows_nodes: bool) -> None:
-    assert totals_of(pools).tells_nodes is shows_nodes
+    assert totals_of(pools).knows_nodes is shows_nodes
 
 
 def test_nodes_without_known_cores_make_no_zero() -> None:

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.jobs.pictures import Source
+from shared.domain.jobs.snapshots import Source
 from shared.domain.nodes.nodes import NodeSummary
 from shared.domain.polling.pool_rounds import PoolRound, doubt_of, pool_verdict
 from shared.domain.pools.pool_settings import Problem
-from shared.domain.pools.pools import NodesPicture, Pool, PoolConfirmation, PoolFacts, first_seen
-from shared.domain.pools.resize_errors import MOST_STALE_ERRORS
+from shared.domain.pools.pools import NodesSnapshot, Pool, PoolConfirmation, PoolFacts, first_seen
+from shared.domain.pools.resize_errors import MAX_STALE_ERRORS
 from tests.domain.support.profiles import load_profile
 
 load_profile()
@@ -33,7 +33,7 @@ def facts(*errors: Problem, ended: datetime | None = NOW, allocation: str = "ste
 
 
 def listed(pool: Pool, at: datetime) -> Pool:
-    return pool.listed(NodesPicture(at, at, "firstRead", SUMMARY, "digest"))
+    return pool.listed(NodesSnapshot(at, at, "firstRead", SUMMARY, "digest"))
 
 
 def errors_of(pool: Pool) -> list[tuple[str, bool]]:
@@ -148,17 +148,17 @@ def test_current_errors_are_those_of_the_last_list_and_stale_ones_are_few_and_di
                 assert stale[problem.code].ended_at == error.ended_at
                 assert stale[problem.code].first_seen <= error.first_seen
                 assert stale[problem.code].attempts >= error.attempts
-        assert len(stale) <= MOST_STALE_ERRORS
+        assert len(stale) <= MAX_STALE_ERRORS
         assert all(error.last_seen >= error.first_seen for error in pool.errors if error.last_seen)
 
 
 def test_only_so_many_stale_errors_are_kept_the_latest_first() -> None:
     pool = first_seen(facts(), NOW)
-    for number in range(MOST_STALE_ERRORS + 5):
+    for number in range(MAX_STALE_ERRORS + 5):
         at = NOW + number * MINUTE
         pool = pool.seen(facts(Problem(f"Code{number:02}", ""), ended=at), at)
     stale = [error.code for error in pool.errors if not error.is_current]
-    assert stale == [f"Code{number:02}" for number in range(MOST_STALE_ERRORS + 3, 3, -1)]
+    assert stale == [f"Code{number:02}" for number in range(MAX_STALE_ERRORS + 3, 3, -1)]
 
 
 def test_a_confirmation_speaks_of_the_pool_as_it_is_and_never_of_an_older_time() -> None:
@@ -184,7 +184,7 @@ def test_a_pool_written_over_a_later_confirmation_is_as_of_then_and_doubtful() -
 
 def test_a_confirmation_by_a_version_before_samples_still_holds() -> None:
     """Otherwise unchanged pools would be stale from an upgrade until the next round."""
-    picture = NodesPicture(NOW, NOW, "firstRead", SUMMARY, "digest")
+    picture = NodesSnapshot(NOW, NOW, "firstRead", SUMMARY, "digest")
     pool = replace(first_seen(facts(QUOTA), NOW), picture=picture)
     named = repr((pool.facts, pool.errors, (picture.digest, picture.summary, picture.doubt)))
     before = blake2b(named.encode(), digest_size=8).hexdigest()
@@ -224,7 +224,7 @@ def test_all_nodes_are_listed_first_while_tasks_run_and_now_and_then() -> None:
     pool = first_seen(facts(), NOW)
     assert pool.wants_all_nodes(NOW, 15 * MINUTE)
     assert listed(pool, NOW).wants_all_nodes(NOW, 15 * MINUTE)
-    still = pool.listed(NodesPicture(NOW, NOW, "firstRead", quiet, "digest"))
+    still = pool.listed(NodesSnapshot(NOW, NOW, "firstRead", quiet, "digest"))
     assert not still.wants_all_nodes(NOW + 14 * MINUTE, 15 * MINUTE)
     assert still.wants_all_nodes(NOW + 15 * MINUTE, 15 * MINUTE)
 
@@ -261,7 +261,7 @@ def test_the_verdict_says_how_sure_the_numbers_are(change: dict[str, object], le
 def test_the_verdict_on_a_pool_without_nodes_claims_no_list_of_nodes_and_no_counts() -> None:
     sources: tuple[Source, ...] = ("firstRead", "delta")
     for source in sources:
-        pool = first_seen(facts(), NOW).listed(NodesPicture(NOW, NOW, source, NodeSummary(), "digest"))
+        pool = first_seen(facts(), NOW).listed(NodesSnapshot(NOW, NOW, source, NodeSummary(), "digest"))
         verdict = pool_verdict(pool, failure=None, now=NOW, interval=MINUTE)
         assert verdict.level == "exact"
         assert "the service's list of pools showed no nodes in it." in verdict.reason
@@ -269,7 +269,7 @@ def test_the_verdict_on_a_pool_without_nodes_claims_no_list_of_nodes_and_no_coun
 
 def test_of_a_pool_that_is_resized_the_verdict_says_that_its_nodes_were_listed_even_if_there_are_none() -> None:
     growing = first_seen(facts(allocation="resizing"), NOW)
-    growing = growing.listed(NodesPicture(NOW, NOW, "firstRead", NodeSummary(), "digest"))
+    growing = growing.listed(NodesSnapshot(NOW, NOW, "firstRead", NodeSummary(), "digest"))
     verdict = pool_verdict(growing, failure=None, now=NOW, interval=MINUTE)
     assert verdict.level == "exact"
     assert "all of its nodes were listed." in verdict.reason

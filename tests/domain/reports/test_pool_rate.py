@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 
 from shared.domain.accounts.accounts import Account
 from shared.domain.jobs.jobs import Job, JobFacts
-from shared.domain.jobs.pictures import Picture
+from shared.domain.jobs.snapshots import JobSnapshot
 from shared.domain.jobs.verdicts import Verdict
 from shared.domain.reports.pool_rate import ended_per_minute
 from shared.domain.reports.reports import JobReport
-from shared.domain.tasks.insight import MINUTES, Insight, StoredInsight
+from shared.domain.tasks.job_statistics import MINUTES, JobStatistics, StoredJobStatistics
 from shared.domain.tasks.tasks import TaskCounts
 from tests.domain.support.profiles import load_profile
 
@@ -25,16 +25,16 @@ ACCOUNT = Account("demo", "demo", "demo", None, "https://demo.westeurope.batch.a
 def report(ends: dict[int, int], looked: datetime = NOW, created: datetime = LONG_AGO) -> JobReport:
     """Returns a job polled at `looked`, with the numbers of tasks that ended, by whole minutes ago."""
     this = int(NOW.timestamp()) // 60
-    insight = Insight(completions=tuple(sorted((this - ago, number) for ago, number in ends.items()))[-MINUTES:])
-    stored = StoredInsight.of(insight, b"origin")
-    picture = Picture("g", looked, "delta", TaskCounts(active=9), looked, looked, looked, insight=stored)
+    insight = JobStatistics(completions=tuple(sorted((this - ago, number) for ago, number in ends.items()))[-MINUTES:])
+    stored = StoredJobStatistics.of(insight, b"origin")
+    picture = JobSnapshot("g", looked, "delta", TaskCounts(active=9), looked, looked, looked, insight=stored)
     facts = JobFacts("job", created, "active", created, pool_id="pool")
     return JobReport(ACCOUNT, Job(facts, picture), Verdict(looked, "delta", "exact", "."))
 
 
-def sealed(found: JobReport, completed: datetime) -> JobReport:
+def finalized(found: JobReport, completed: datetime) -> JobReport:
     facts = replace(found.job.facts, state="completed", state_transition_time=completed)
-    return replace(found, job=replace(found.job, facts=facts, sealed=True))
+    return replace(found, job=replace(found.job, facts=facts, finalized=True))
 
 
 def unread(created: datetime = LONG_AGO) -> JobReport:
@@ -64,10 +64,10 @@ def test_minutes_before_the_first_job_was_created_do_not_count() -> None:
 
 def test_a_job_that_was_sealed_some_time_ago_ends_no_task_now() -> None:
     looked = NOW - 50 * MINUTE
-    done = sealed(report({51: 30}, looked=looked), looked - MINUTE)
+    done = finalized(report({51: 30}, looked=looked), looked - MINUTE)
     assert ended_per_minute([done, report({})], NOW) == 0.5
     assert ended_per_minute([done, report({1: 5})], NOW) == round(35 / 60, 3)
-    long_done = sealed(report({71: 30}, looked=NOW - 70 * MINUTE), NOW - 71 * MINUTE)
+    long_done = finalized(report({71: 30}, looked=NOW - 70 * MINUTE), NOW - 71 * MINUTE)
     assert ended_per_minute([long_done, report({})], NOW) == 0.0
 
 
@@ -85,8 +85,8 @@ def test_jobs_without_known_ends_of_tasks_make_the_rate_unknown() -> None:
     assert ended_per_minute([report({1: 40}), unread()], NOW) is None
     bare = without_insight(report({}))
     assert ended_per_minute([report({1: 40}), bare], NOW) is None
-    assert ended_per_minute([report({1: 40}), sealed(bare, NOW - 60 * MINUTE)], NOW) is None
-    assert ended_per_minute([report({1: 40}), sealed(bare, NOW - 62 * MINUTE)], NOW) == 8.0
+    assert ended_per_minute([report({1: 40}), finalized(bare, NOW - 60 * MINUTE)], NOW) is None
+    assert ended_per_minute([report({1: 40}), finalized(bare, NOW - 62 * MINUTE)], NOW) == 8.0
 
 
 def test_minutes_that_were_not_kept_make_their_windows_unknown() -> None:
@@ -117,7 +117,7 @@ class Ended:
         known = [end for end in self.ends if end >= self.looked]
         by_minute = Counter(int(NOW.timestamp()) // 60 - int(NOW.timestamp() - end) // 60 for end in known)
         found = report(by_minute, looked=NOW - self.looked * SECOND)
-        return sealed(found, NOW - (self.looked + 30) * SECOND) if self.is_done else found
+        return finalized(found, NOW - (self.looked + 30) * SECOND) if self.is_done else found
 
 
 def ended(looked: int, *, after: int, is_done: bool) -> st.SearchStrategy[Ended]:

@@ -147,9 +147,9 @@ def test_jobs_but_the_recent_one_may_be_forgotten_once_the_first_that_counts_was
     touched = data.draw(st.sampled_from(moments))
     schedule = followed(record, moments, {moment: touched + 1 for moment in moments if moment >= touched})
     known, last = record.known(moments[-1]), moments[-1]
-    if name := schedule.telling_job:
+    if name := schedule.first_counted_job:
         schedule = schedule.counted_from(known[int(name.rpartition("-")[2])])
-        assert schedule.telling_job is None
+        assert schedule.first_counted_job is None
     kept = {number: when for number, when in known.items() if number == len(known)}
     assert missed_runs(schedule, kept, at(last)).count == record.lost(record.next_due(touched), last)
 

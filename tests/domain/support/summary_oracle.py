@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from shared.domain.tasks.failures import FailureGroup, Failures
 from shared.domain.tasks.histograms import Histogram
-from shared.domain.tasks.insight import Insight
+from shared.domain.tasks.job_statistics import JobStatistics
 from shared.domain.tasks.tasks import Task
 
 MINUTES, EXAMPLES = 75, 5
@@ -17,14 +17,14 @@ def bucket_of(milliseconds: int) -> int:
     return 8 * octave + (milliseconds >> octave)
 
 
-def insight_of_rows(rows: Sequence[Task]) -> Insight:
+def insight_of_rows(rows: Sequence[Task]) -> JobStatistics:
     """Returns the statistics of tasks, task by task."""
     timed = [task for task in rows if task.state == 3 and task.creation and task.start and task.end]
     waits = [max(0, task.start - task.creation) for task in timed if task.retries == task.requeues == 0]
     runs = [max(0, task.end - task.start) for task in timed]
     moments = [task.end or task.transition for task in rows if task.state == 3]
     minutes = Counter(moment // 60_000 for moment in moments if moment)
-    return Insight(
+    return JobStatistics(
         Histogram(sum(waits), tuple(sorted(Counter(map(bucket_of, waits)).items()))),
         Histogram(sum(runs), tuple(sorted(Counter(map(bucket_of, runs)).items()))),
         tuple(sorted(minutes.items())[-MINUTES:]),

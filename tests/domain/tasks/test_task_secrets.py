@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from shared.domain.redaction.redaction import MARK
-from shared.domain.tasks.task_details import Shown, TaskDetails
+from shared.domain.tasks.task_details import ShownProperties, TaskDetails
 from shared.domain.tasks.task_secrets import _RULES, address, details_of, run_options
 from tests.domain.support.bounded import quick
 
@@ -173,7 +173,9 @@ def test_every_kind_that_has_a_value_or_a_password_or_an_address_has_a_rule_for_
     touchy = ("password", "url", "value", "options", "server")
     plain = {("NameValue", "value"), ("UploadOptions", "upload_condition"), ("ExitCode", "exit_options")}
     plain |= {("ExitCodeRange", "exit_options"), ("OutputFile", "upload_options")}
-    for kind in Shown.__subclasses__() + [sub for each in Shown.__subclasses__() for sub in each.__subclasses__()]:
+    for kind in ShownProperties.__subclasses__() + [
+        sub for each in ShownProperties.__subclasses__() for sub in each.__subclasses__()
+    ]:
         for name in kind.__struct_fields__:
             if any(word in name for word in touchy) and (kind.__name__, name) not in plain:
                 rules = next((rules for known, rules in _RULES.items() if issubclass(kind, known)), {})

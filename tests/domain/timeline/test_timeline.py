@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from shared.domain.leaves.leaves import Leaf
 from shared.domain.tasks.tasks import FAILURE, RUNNING, Task
-from shared.domain.timeline.timeline import Node, Run, RunCensus, Window, runs_of
+from shared.domain.timeline.timeline import Node, Run, RunStatistics, Window, runs_of
 from shared.domain.timeline.timeline_buckets import NodeBuckets
 from tests.domain.support.task_strategies import distinct, tasks_with
 
@@ -62,15 +62,15 @@ def by_node(rows: list[Task], window: Window) -> dict[Node, list[Task]]:
     return found
 
 
-def census_of(rows: list[Task], window: Window, *, max_runs: int = 100) -> RunCensus:
-    census = RunCensus(window, max_runs=max_runs)
+def census_of(rows: list[Task], window: Window, *, max_runs: int = 100) -> RunStatistics:
+    census = RunStatistics(window, max_runs=max_runs)
     for at in range(0, len(rows), 7):
         leaf = Leaf(rows[at : at + 7])
         census.take(runs_of(leaf, range(len(leaf))))
     return census
 
 
-def buckets_of(rows: list[Task], census: RunCensus, window: Window, *, nodes: int, most: int) -> NodeBuckets:
+def buckets_of(rows: list[Task], census: RunStatistics, window: Window, *, nodes: int, most: int) -> NodeBuckets:
     buckets = NodeBuckets(census.start, census.end, window.known, census.busiest(nodes), most=most)
     leaf = Leaf(rows)
     buckets.take(runs_of(leaf, range(len(leaf))))

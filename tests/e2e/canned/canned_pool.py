@@ -8,7 +8,7 @@ from tests.e2e.canned.canned_values import stamp
 
 VCPUS = 4
 SLOTS = 4
-MOST_CAUSES = 20
+MAX_CAUSES = 20
 
 
 def pool(name: str, *, account: str = "demo", nodes: dict[str, int] | None = None, **changes: Any) -> dict[str, Any]:
@@ -161,14 +161,14 @@ def node_states(nodes: list[dict[str, Any]], *, other: int = 0) -> dict[str, Any
     """Returns the states of these nodes as the API sums them up."""
     keys = ("id", "state", "stateTransitionTime", "isDedicated", "runningTasks", "flapping")
     causes = Counter(each["cause"] for each in nodes if each["cause"]).most_common()
-    places = {cause: min(place, MOST_CAUSES) for place, (cause, _) in enumerate(causes)}
+    places = {cause: min(place, MAX_CAUSES) for place, (cause, _) in enumerate(causes)}
     return {
         "pool": "render-d4s",
         "account": "demo",
         "nodes": [{key: each[key] for key in keys} | {"cause": places.get(each["cause"])} for each in nodes],
         "otherNodes": other,
-        "causes": [{"cause": cause, "nodes": number} for cause, number in causes[:MOST_CAUSES]],
-        "otherCauses": sum(number for _, number in causes[MOST_CAUSES:]),
+        "causes": [{"cause": cause, "nodes": number} for cause, number in causes[:MAX_CAUSES]],
+        "otherCauses": sum(number for _, number in causes[MAX_CAUSES:]),
     }
 
 

@@ -11,7 +11,7 @@ from tests.e2e.canned.canned_events import canned_events, event, ingestion, pool
 from tests.e2e.canned.canned_values import account, job, stamp
 from tests.e2e.canned.pool_page import FAINT_TEXT, show_pool
 
-WIDTH, LONGEST_NAME = "link => link.offsetWidth", 200
+WIDTH, MAX_NAME_LENGTH = "link => link.offsetWidth", 200
 HOSTILE = "<img src=x onerror=document.title='broken'><script>document.title='broken'</script>"
 OVERFLOW = "document.documentElement.scrollWidth - innerWidth"
 LOOK_NOW = "dispatchEvent(new Event('online'))"
@@ -191,8 +191,8 @@ def test_hostile_event_texts_are_shown_as_readable_text_that_fits(
     assert page.evaluate(FAINT_TEXT) == []
     link = page.locator("[data-event=e1] .of-node a")
     expect(link).to_have_text(long)
-    assert link.evaluate(WIDTH) < LONGEST_NAME
+    assert link.evaluate(WIDTH) < MAX_NAME_LENGTH
     link.focus()
-    assert link.evaluate(WIDTH) > LONGEST_NAME
+    assert link.evaluate(WIDTH) > MAX_NAME_LENGTH
     assert page.evaluate(OVERFLOW) == 0
     assert page.title() == "Events · Batchscope"

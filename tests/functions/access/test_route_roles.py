@@ -5,10 +5,10 @@ import json
 import azure.functions as func
 import pytest
 
-from functions.http.handling import Call, Query, Routes, respond
+from functions.http.handling import Query, RouteRequest, Routes, respond
 from functions.http.rate_limit import RateLimit
 from functions.http.recent_answers import RecentAnswers
-from functions.http.rendering import Rendered
+from functions.http.rendering import EncodedResponse
 from shared.runtime import Runtime
 from shared.settings import Settings, read_settings
 from tests.functions.access.two_accounts import OPERATORS_OF_ALPHA, OPERATORS_OF_BRAVO, principal
@@ -36,7 +36,7 @@ async def written(environment: dict[str, str], *claims: tuple[str, str]) -> tupl
         method="PUT", url="https://batchscope.example/api/rules", headers=principal(*claims), body=b""
     )
     response = await respond(
-        Runtime(settings), route, handler, request, limit=RateLimit(9), recent=RecentAnswers[Rendered]()
+        Runtime(settings), route, handler, request, limit=RateLimit(9), recent=RecentAnswers[EncodedResponse]()
     )
     found = json.loads(response.get_body())
     return response.status_code, found["error"]["code"] if "error" in found else ""
@@ -46,7 +46,7 @@ def routes_of(settings: Settings, method: str, *, anonymous: bool = False) -> Ro
     routes = Routes(settings)
 
     @routes.route(method, "rules", returns=dict, anonymous=anonymous)
-    async def write_rules(_call: Call[Query, None]) -> dict[str, str]:
+    async def write_rules(_call: RouteRequest[Query, None]) -> dict[str, str]:
         """Changes the rules of all accounts."""
         return {}
 

@@ -120,7 +120,7 @@ async def test_invalid_parameters_of_a_list_of_events_are_refused(world: World) 
 async def test_an_unknown_kind_is_refused_on_every_page_and_among_known_ones(
     world: World, writer: LogWriter, monkeypatch: pytest.MonkeyPatch, most_looked_at: int
 ) -> None:
-    monkeypatch.setattr(event_queries, "_MOST_LOOKED_AT", most_looked_at)
+    monkeypatch.setattr(event_queries, "_MAX_LOOKED_AT", most_looked_at)
     began = now(world)
     await add_pool(world.batch, nodes=1)
     await add_job(world.batch)

@@ -88,7 +88,7 @@ def test_a_failure_is_not_given_again() -> None:
 
 
 def test_only_some_dozens_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recent_answers, "_MOST", 2)
+    monkeypatch.setattr(recent_answers, "_MAX", 2)
 
     async def scenario(recent: RecentAnswers[str], source: Source) -> None:
         for question in ("a", "b", "c"):

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from functions.api.metrics.job_series import SHOWN_AFTER_COMPLETION
 from functions.api.metrics.metrics import render
-from shared.domain.jobs.pictures import TaskRead
+from shared.domain.jobs.snapshots import TaskRead
 from tests.functions.conftest import ROOT
 from tests.functions.support.seen_metrics import (
     NOW,

@@ -7,7 +7,7 @@ import pytest
 
 from functions.api.metrics.metrics import render
 from shared.domain.jobs.jobs import JobFacts
-from shared.domain.tasks.insight import Insight
+from shared.domain.tasks.job_statistics import JobStatistics
 from tests.functions.support.seen_metrics import COUNTS, NOW, ROUND, WATCHED, changed, families, job, lines
 
 OF_ACCOUNT = """\
@@ -118,7 +118,7 @@ def test_rounds_that_fail_are_counted_and_leave_the_date_of_the_last_good_list()
 
 
 def test_unknown_values_of_a_job_have_no_sample() -> None:
-    stuck = job(insight=replace(Insight(), retries=1))
+    stuck = job(insight=replace(JobStatistics(), retries=1))
     assert lines(stuck, of="azbatch_job_estimated") == []
     assert lines(stuck, of="azbatch_job_task_retries") == ['azbatch_job_task_retries{account="demo",job="render"} 1.0']
     assert lines(stuck, of="azbatch_task_run_seconds_count") == [
@@ -132,15 +132,17 @@ def test_unknown_values_of_a_job_have_no_sample() -> None:
 def test_a_job_before_its_first_read_and_a_deleted_one_have_no_samples() -> None:
     assert lines(changed(job(), picture=None)) == []
     assert lines(DELETED) == []
-    assert lines(changed(DELETED, sealed=True)) == []
+    assert lines(changed(DELETED, finalized=True)) == []
 
 
-@pytest.mark.parametrize(("hours", "sealed", "shown"), [(5.99, True, True), (6, True, False), (600, False, True)])
+@pytest.mark.parametrize(("hours", "finalized", "shown"), [(5.99, True, True), (6, True, False), (600, False, True)])
 def test_a_completed_job_leaves_six_hours_later_if_it_was_read_for_good(
-    hours: float, *, sealed: bool, shown: bool
+    hours: float, *, finalized: bool, shown: bool
 ) -> None:
     completed = NOW - timedelta(hours=hours)
-    over = changed(job(), sealed=sealed, facts=JobFacts("render", NOW - timedelta(days=99), "completed", completed))
+    over = changed(
+        job(), finalized=finalized, facts=JobFacts("render", NOW - timedelta(days=99), "completed", completed)
+    )
     assert bool(lines(over)) is shown
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from functions.api.pools.record_models import StateAnswer, states_of
-from shared.domain.nodes.node_records import NOT_SEEN, NodeRecord, Past
+from shared.domain.nodes.node_records import NOT_SEEN, EarlierState, NodeRecord
 from shared.domain.nodes.nodes import Node
 from tests.domain.support.profiles import load_profile
 
@@ -16,7 +16,7 @@ stamps = st.integers(0, 5)
 nodes = st.builds(
     lambda transition, past: Node("tvm", "idle", transition=transition, record=NodeRecord(1, tuple(past))),
     stamps,
-    st.lists(st.builds(Past, st.sampled_from(("running", NOT_SEEN)), stamps), max_size=6),
+    st.lists(st.builds(EarlierState, st.sampled_from(("running", NOT_SEEN)), stamps), max_size=6),
 )
 
 
@@ -25,7 +25,9 @@ def at(milliseconds: int) -> datetime:
 
 
 def test_an_unknown_end_is_distinguished_from_a_lasting_state() -> None:
-    node = Node("tvm", "idle", transition=5, record=NodeRecord(1, (Past("offline", 0), Past("running", 3))))
+    node = Node(
+        "tvm", "idle", transition=5, record=NodeRecord(1, (EarlierState("offline", 0), EarlierState("running", 3)))
+    )
     assert list(states_of(node)) == [
         StateAnswer(state="idle", since=at(5), until=None, current=True),
         StateAnswer(state="offline", since=None, until=at(5), current=False),
@@ -34,7 +36,7 @@ def test_an_unknown_end_is_distinguished_from_a_lasting_state() -> None:
 
 
 def test_a_state_keeps_its_start_if_the_next_one_has_none() -> None:
-    node = Node("tvm", "idle", record=NodeRecord(1, (Past("running", 3),)))
+    node = Node("tvm", "idle", record=NodeRecord(1, (EarlierState("running", 3),)))
     assert [(one.since, one.until) for one in states_of(node)] == [(None, None), (at(3), None)]
 
 

@@ -11,23 +11,23 @@ from functions.api.metrics.pool_series import SeenPoolRound
 from functions.api.metrics.schedule_series import SeenScheduleRound
 from shared.domain.accounts.accounts import Account
 from shared.domain.accounts.monitoring import Monitoring
-from shared.domain.blobs.sweeps import IngestionReport, LaneSweep, Totals
+from shared.domain.blobs.sweeps import IngestionReport, PartitionSweep, Totals
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.jobs.jobs import Job, JobFacts
-from shared.domain.jobs.pictures import Picture
+from shared.domain.jobs.snapshots import JobSnapshot
 from shared.domain.jobs.verdicts import Verdict
-from shared.domain.nodes.interruptions import Interruptions, Tally
+from shared.domain.nodes.interruptions import InterruptionCount, Interruptions
 from shared.domain.nodes.nodes import NodeSummary
 from shared.domain.polling.pool_rounds import PoolRound
 from shared.domain.polling.rounds import WHOLE, Mark, Round
 from shared.domain.polling.schedule_rounds import ScheduleRound
 from shared.domain.pools.pool_settings import AutoScale, Problem
-from shared.domain.pools.pools import NodesPicture, Pool, PoolFacts, Size
+from shared.domain.pools.pools import NodesSnapshot, Pool, PoolFacts, Size
 from shared.domain.reports.reports import AccountReport, JobReport, MonitoringReport, PoolReport
 from shared.domain.reports.schedule_reports import report_of
 from shared.domain.schedules.schedules import Recurrence, ScheduleFacts, first_seen
 from shared.domain.tasks.histograms import Histogram
-from shared.domain.tasks.insight import Insight, StoredInsight
+from shared.domain.tasks.job_statistics import JobStatistics, StoredJobStatistics
 from shared.domain.tasks.tasks import TaskCounts
 from shared.domain.telemetry.sessions.telemetry_totals import TelemetryTotals
 
@@ -48,7 +48,7 @@ ROUND = Round(
 )
 WATCH = MonitoringReport(Monitoring(poll_seconds=300), MINUTE)
 WATCHED = AccountReport(ACCOUNT, {"active": 3, "completed": 1}, TaskCounts(), ROUND, WATCH)
-INSIGHT = Insight(
+INSIGHT = JobStatistics(
     waits=Histogram.of([0, 1023, 1024]),
     runs=Histogram.of([61_439, 61_440, 300_000_000]),
     completions=((int(NOW.timestamp()) // 60 - 1, 20),),
@@ -71,9 +71,9 @@ POOL = PoolReport(
             auto_scale=AutoScale("$TargetDedicatedNodes = 3;", evaluated_at=NOW, error=Problem("Unavailable")),
         ),
         seen_at=NOW,
-        picture=NodesPicture(
+        picture=NodesSnapshot(
             *(NOW, NOW, "delta", NodeSummary((("running", True, 2),), slots=8, used=6, free=2), ""),
-            tally=Tally(to_milliseconds(NOW) - 1, Interruptions(total=7, unexplained=2)),
+            tally=InterruptionCount(to_milliseconds(NOW) - 1, Interruptions(total=7, unexplained=2)),
             flapping=((to_milliseconds(NOW), 4), (to_milliseconds(NOW) + 1, 3)),
         ),
     ),
@@ -99,7 +99,7 @@ SCHEDULE = report_of(
     [
         JobReport(
             ACCOUNT,
-            Job(JobFacts("nightly:job-1", NOW, "active", NOW), Picture("g", NOW, "delta", COUNTS, NOW, NOW, NOW)),
+            Job(JobFacts("nightly:job-1", NOW, "active", NOW), JobSnapshot("g", NOW, "delta", COUNTS, NOW, NOW, NOW)),
             Verdict(NOW, "delta", "exact", "Get Task Counts agrees."),
         )
     ],
@@ -109,18 +109,20 @@ OVER_POOLS = SeenPoolRound(ACCOUNT.id, PoolRound(NOW, NOW, batch_calls=3))
 TAKEN_IN = IngestionReport(
     ACCOUNT.id,
     "insights-logs-servicelog",
-    LaneSweep(NOW, blobs=3, behind_blobs=1, behind_bytes=70, behind_since=NOW - MINUTE, problems=("It is broken.",)),
+    PartitionSweep(
+        NOW, blobs=3, behind_blobs=1, behind_bytes=70, behind_since=NOW - MINUTE, problems=("It is broken.",)
+    ),
     Totals(units=12, stored=9, repeats=2, refused=1, bytes=9000, latest=NOW - MINUTE),
-    LaneSweep(NOW, blobs=7, behind_blobs=1, behind_bytes=5, behind_since=NOW - MINUTE, asleep=4, latest=NOW),
+    PartitionSweep(NOW, blobs=7, behind_blobs=1, behind_bytes=5, behind_since=NOW - MINUTE, up_to_date=4, latest=NOW),
     TelemetryTotals(NOW - MINUTE, 8000, 30, 40, 2, {"unknown": 3, "late": 1}),
 )
 
 
-def job(name: str = "render", *, insight: Insight | None = INSIGHT, state: str = "active") -> JobReport:
+def job(name: str = "render", *, insight: JobStatistics | None = INSIGHT, state: str = "active") -> JobReport:
     """Returns a live job, exact as of NOW."""
-    stored = StoredInsight.of(insight, b"") if insight else None
+    stored = StoredJobStatistics.of(insight, b"") if insight else None
     facts = JobFacts(name, NOW - timedelta(days=1), state, NOW - timedelta(days=1))
-    picture = Picture("g", NOW, "delta", COUNTS, NOW, NOW, NOW, insight=stored)
+    picture = JobSnapshot("g", NOW, "delta", COUNTS, NOW, NOW, NOW, insight=stored)
     return JobReport(ACCOUNT, Job(facts, picture), Verdict(NOW, "delta", "exact", "Get Task Counts agrees."))
 
 

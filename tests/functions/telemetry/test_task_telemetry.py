@@ -106,7 +106,7 @@ async def test_in_a_large_job_only_tasks_next_to_the_task_are_checked_for_sharin
     tasks = await staged(world, 4)
     first = next(name for name in tasks if name.startswith("first"))
     for most, is_complete in ((2, False), (3, True)):
-        monkeypatch.setattr(node_sharing, "_MOST_TASKS", most)
+        monkeypatch.setattr(node_sharing, "_MAX_TASKS", most)
         shown = (await world.get(f"accounts/demo/jobs/alpha/tasks/{first}/telemetry")).body
         assert shown["sharing"] == {"otherTasks": 1, "complete": is_complete}
 

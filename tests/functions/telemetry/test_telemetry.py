@@ -12,8 +12,8 @@ from azure.storage.blob.aio import BlobClient, BlobServiceClient
 from local.azurite import StorageAddresses
 from local.batch_emulator.core.stamps import stamp
 from local.batch_emulator.exports.telemetry_writer import TelemetryWriter
-from shared.domain.blobs.sweeps import LaneSweep
-from shared.services.blobs.taken_in import UNREAD_TELEMETRY
+from shared.domain.blobs.sweeps import PartitionSweep
+from shared.services.blobs.ingestion_stores import UNREAD_TELEMETRY
 from shared.stores.blobs.blob_entries import BlobEntryStore
 from shared.stores.tables.tables import Tables
 from tests.emulator.support.staging import add_job, add_pool, add_tasks
@@ -147,7 +147,7 @@ async def test_health_reports_telemetry_of_an_unknown_account(world: World, azur
         connection_string=azurite.connection_string, endpoint=None, credential=None, prefix=os.environ["TABLE_PREFIX"]
     )
     for blobs, said in ((3, [f"telemetry: 3 blobs aren't read; {problem}"]), (0, [])):
-        sweep = LaneSweep(datetime.now(UTC), blobs, problems=(problem,))
+        sweep = PartitionSweep(datetime.now(UTC), blobs, problems=(problem,))
         await BlobEntryStore(tables).save_sweep(UNREAD_TELEMETRY, sweep)
         health = (await world.get("health")).body
         assert [shown for shown in health["problems"] if shown.startswith("telemetry")] == said

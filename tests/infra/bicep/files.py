@@ -229,7 +229,7 @@ class File(Expressions):
 
 _DEPLOYED: dict[tuple[Any, ...], File] = {}
 """Deployed files by all that decides what they deploy: the content of their files, scope and parameters."""
-_MOST_DEPLOYED = 2_000
+_MAX_DEPLOYED = 2_000
 
 
 def deploy(path: Path, scope: Scope, parameters: Mapping[str, Any]) -> File:
@@ -240,7 +240,7 @@ def deploy(path: Path, scope: Scope, parameters: Mapping[str, Any]) -> File:
     sources = read_sources(path)
     content = tuple((os.path.relpath(name, path.parent), source) for name, source in sources.items())
     key = (path.name, content, scope, repr(parameters))
-    if len(_DEPLOYED) > _MOST_DEPLOYED:
+    if len(_DEPLOYED) > _MAX_DEPLOYED:
         _DEPLOYED.clear()
     if key not in _DEPLOYED:
         _DEPLOYED[key] = File(path, scope, parameters, sources=sources).deploy()

@@ -17,7 +17,7 @@ _DECLARATIONS = {
 }
 
 
-_MOST_FILES, _MOST_NODES = 200, 100_000  # remembered: some copies of all files
+_MAX_FILES, _MAX_NODES = 200, 100_000  # remembered: some copies of all files
 _IGNORED = {"comment", "diagnostic_comment", "target_scope_assignment"}
 
 
@@ -33,17 +33,17 @@ def _parser() -> tree_sitter.Parser:
     return tree_sitter.Parser(tree_sitter.Language(tree_sitter_bicep.language()))
 
 
-@lru_cache(_MOST_NODES)
+@lru_cache(_MAX_NODES)
 def text(node: Node) -> str:
     return (node.text or b"").decode()
 
 
-@lru_cache(_MOST_NODES)
+@lru_cache(_MAX_NODES)
 def named(node: Node) -> tuple[Node, ...]:
     return tuple(found for found in node.children if found.is_named and found.type not in _IGNORED)
 
 
-@lru_cache(_MOST_NODES)
+@lru_cache(_MAX_NODES)
 def child(node: Node, *kinds: str) -> Node | None:
     return next((found for found in node.children if found.type in kinds), None)
 
@@ -67,7 +67,7 @@ def parse_source(name: str, source: bytes) -> Node:
     return root
 
 
-@lru_cache(_MOST_FILES)
+@lru_cache(_MAX_FILES)
 def _parsed(source: bytes) -> tuple[Node, Node | None]:
     root = _parser().parse(source).root_node
     return root, next((node for node in descendants(root) if node.type == "ERROR" or node.is_missing), None)
@@ -96,7 +96,7 @@ class Declaration:
         return "".join(text(found).split()) if found else ""
 
 
-@lru_cache(_MOST_FILES)
+@lru_cache(_MAX_FILES)
 def declarations(root: Node) -> tuple[Declaration, ...]:
     found: list[Declaration] = []
     decorators: dict[str, Node] = {}
@@ -119,7 +119,7 @@ def is_key(node: Node) -> bool:
     return node.parent is not None and node.parent.type == "object_property" and node.parent.children[0] == node
 
 
-@lru_cache(_MOST_NODES)
+@lru_cache(_MAX_NODES)
 def identifiers(node: Node) -> frozenset[str]:
     """The names that are used anywhere in a part of a file; keys of objects are none."""
     return frozenset(text(found) for found in descendants(node) if found.type == "identifier" and not is_key(found))

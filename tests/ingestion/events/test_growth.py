@@ -8,13 +8,13 @@ from datetime import timedelta
 
 import pytest
 
-from shared.domain.blobs.blobs import ANCHOR_BYTES, Entry, Place, SeenBlob
-from shared.domain.blobs.rejects import Refusal
-from shared.domain.blobs.sweeps import LaneSweep, Totals
+from shared.domain.blobs.blobs import ANCHOR_BYTES, Checkpoint, Entry, SeenBlob
+from shared.domain.blobs.rejects import BadUnit
+from shared.domain.blobs.sweeps import PartitionSweep, Totals
 from shared.errors import BlobError
-from shared.services.blobs.taken_in import TakenIn
-from shared.services.events.event_intake import LARGEST_LINE
-from shared.stores.blobs.places import PlaceStore
+from shared.services.blobs.ingestion_stores import IngestionStores
+from shared.services.events.event_intake import MAX_LINE
+from shared.stores.blobs.checkpoints import CheckpointStore
 from shared.stores.events import head_row, place_key
 from tests.ingestion.rig import NOON, Host, Rig, blob_name, record
 
@@ -78,7 +78,7 @@ async def test_a_line_that_is_being_written_waits_for_its_end(rig: Rig) -> None:
         await again.run()  # the blob is up to date
     sweep = await rig.entries.load_sweep("demo")
     assert sweep is not None
-    assert (sweep.asleep, sweep.behind_blobs, sweep.behind_bytes) == (1, 1, 20)
+    assert (sweep.up_to_date, sweep.behind_blobs, sweep.behind_bytes) == (1, 1, 20)
     await rig.append(line[20:])
     await host.run()
     assert await rig.tasks() == ["a", "b"]
@@ -87,18 +87,18 @@ async def test_a_line_that_is_being_written_waits_for_its_end(rig: Rig) -> None:
 
 async def test_positions_of_many_gibibytes_are_stored(rig: Rig) -> None:
     far, blob = 5 << 30, SeenBlob(blob_name(), NOON, NOON, size=6 << 30, etag="1")
-    places, key = PlaceStore(rig.tables), place_key("demo", "blob")
+    places, key = CheckpointStore(rig.tables), place_key("demo", "blob")
     stored = await places.load(key)
     head = head_row("demo", await rig.store.load_head("demo"), Totals(units=far, bytes=far))
-    await places.advance(key, stored, Place(offset=far, units=far), [head])
-    assert (await places.load(key)).place == Place(offset=far, units=far)
+    await places.advance(key, stored, Checkpoint(offset=far, units=far), [head])
+    assert (await places.load(key)).place == Checkpoint(offset=far, units=far)
     assert (await rig.store.load_head("demo")).totals == Totals(units=far, bytes=far)
     entry = await rig.entries.save("demo", Entry.new(blob).read_to_end(blob, far, NOON))
     assert await rig.entries.load("demo", blob.name) == entry
-    sweep = LaneSweep(NOON, 1, behind_bytes=far)
+    sweep = PartitionSweep(NOON, 1, behind_bytes=far)
     await rig.entries.save_sweep("demo", sweep)
     assert await rig.entries.load_sweep("demo") == sweep
-    await rig.rejects.save("demo", entry, [Refusal(far, 0, "It is odd.", b"")], NOON)
+    await rig.rejects.save("demo", entry, [BadUnit(far, 0, "It is odd.", b"")], NOON)
     assert [one.refusal.offset for one in await rig.refused()] == [far]
 
 
@@ -187,9 +187,9 @@ async def test_a_blob_that_changed_without_growth_is_fetched_once_to_check_its_e
 
 def test_fewer_blocks_show_that_a_blob_was_replaced() -> None:
     seen = SeenBlob("a", NOON, NOON, size=100, etag="1", blocks=2)
-    assert Place(offset=50, blocks=3).is_past(seen)
-    assert Place(offset=101, blocks=2).is_past(seen)
-    assert not Place(offset=100, blocks=2).is_past(seen)
+    assert Checkpoint(offset=50, blocks=3).is_past(seen)
+    assert Checkpoint(offset=101, blocks=2).is_past(seen)
+    assert not Checkpoint(offset=100, blocks=2).is_past(seen)
 
 
 async def test_a_blob_that_is_written_while_it_is_read_is_looked_at_again(rig: Rig) -> None:
@@ -253,8 +253,8 @@ async def test_a_secret_that_reaches_beyond_a_sample_is_not_in_it(rig: Rig) -> N
 
 async def test_a_line_without_end_is_passed_over_in_pieces(rig: Rig) -> None:
     host = await rig.host()
-    await rig.append(record("a"), b'{"time": "' + b"x" * (LARGEST_LINE + 10))
-    await rig.append(b"x" * (LARGEST_LINE + 10))
+    await rig.append(record("a"), b'{"time": "' + b"x" * (MAX_LINE + 10))
+    await rig.append(b"x" * (MAX_LINE + 10))
     await host.run()
     await rig.append(b'"}\n', record("b"))
     await host.run()
@@ -314,7 +314,7 @@ async def test_old_blobs_are_left_alone_and_expired_rows_go_for_good(rig: Rig) -
     await rig.append(record("a"))
     await host.run()
     later = rig.clock.time + timedelta(days=92)
-    gone = TakenIn.of(rig.tables)
+    gone = IngestionStores.of(rig.tables)
     assert await gone.delete_before("demo", later - timedelta(days=90)) == 1
     assert await rig.tasks() == []
     assert await rig.refused() == []

@@ -11,7 +11,7 @@ from shared.domain.events import event_marks
 from shared.domain.events.batch_events import BatchEvent
 from shared.domain.events.event_lists import EventFilter, Position
 from shared.errors import BlobError, NotFoundError
-from shared.services.blobs.taken_in import TakenIn
+from shared.services.blobs.ingestion_stores import IngestionStores
 from shared.services.events import event_queries
 from shared.services.events.event_queries import EventQueries
 from shared.services.ingestion import Ingestion
@@ -23,7 +23,7 @@ SECOND = timedelta(seconds=1)
 
 def queries(rig: Rig, retention: timedelta = timedelta(days=36_500)) -> EventQueries:
     return EventQueries(
-        {"demo": ACCOUNT}, TakenIn.of(rig.tables), clock=rig.clock, container="logs", retention=retention
+        {"demo": ACCOUNT}, IngestionStores.of(rig.tables), clock=rig.clock, container="logs", retention=retention
     )
 
 
@@ -42,7 +42,7 @@ async def listed(rig: Rig, wanted: EventFilter, most: int) -> tuple[list[tuple[s
 
 @pytest.mark.parametrize("most", [1, 3, 7, 1000])
 async def test_each_event_is_on_one_page_the_latest_first(rig: Rig, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(event_queries, "_MOST_LOOKED_AT", 4)
+    monkeypatch.setattr(event_queries, "_MAX_LOOKED_AT", 4)
     times = [NOON + at * SECOND for at in (0, 0, 0, 1, 59, 60, 61, 61, 180, 3600)]
     await rig.append(*(record(f"t{number}", at) for number, at in enumerate(times)))
     await (await rig.host()).run()
@@ -67,8 +67,8 @@ async def test_expired_events_are_hidden_before_they_are_deleted(rig: Rig) -> No
 async def test_a_kind_is_found_behind_any_number_of_others_and_only_within_the_times(
     rig: Rig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(event_queries, "_MOST_LOOKED_AT", 1)
-    monkeypatch.setattr(event_marks, "_MOST_PASSED", 2)
+    monkeypatch.setattr(event_queries, "_MAX_LOOKED_AT", 1)
+    monkeypatch.setattr(event_marks, "_MAX_PASSED", 2)
     rare = record("t", NOON, operationName="PoolMadeUpEvent")
     await rig.append(rare, *(record(f"t{minute}", NOON + minute * 60 * SECOND) for minute in range(1, 20)))
     await (await rig.host()).run()
@@ -110,9 +110,9 @@ def of_job(name: str, task: str, at: datetime) -> bytes:
 async def test_a_filter_finds_the_same_whether_rows_have_marks_or_not(
     rig: Rig, most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(event_queries, "_MOST_LOOKED_AT", 5)
+    monkeypatch.setattr(event_queries, "_MAX_LOOKED_AT", 5)
     monkeypatch.setattr(events, "_MARKS_AT_ONCE", 3)
-    monkeypatch.setattr(event_marks, "_MOST_ROWS", 2)
+    monkeypatch.setattr(event_marks, "_MAX_ROWS", 2)
     logged = [(f"t{at}", NOON + at * 20 * SECOND, "ab"[at % 7 == 0 or at > 20]) for at in range(27)]
     for half in (logged[::2], logged[1::2]):  # so that minutes have two rows
         await rig.append(*(of_job(job, task, at) for task, at, job in half))
@@ -180,10 +180,10 @@ async def test_an_internal_retry_is_named_even_if_its_earlier_start_is_on_anothe
     await (await rig.host()).run()
     asked = queries(rig)
     for wanted in (EventFilter(), EventFilter(jobs=frozenset({"JOB"})), EventFilter(nodes=frozenset({"n2"}))):
-        page = await asked.told_events("demo", wanted, after=None, most=1)
+        page = await asked.events_with_retries("demo", wanted, after=None, most=1)
         assert page.internal_retries == {event.id for event in page.events} != set()
-    first = await asked.told_events("demo", EventFilter(), after=None, most=1)
-    behind = await asked.told_events("demo", EventFilter(), after=first.more, most=10)
+    first = await asked.events_with_retries("demo", EventFilter(), after=None, most=1)
+    behind = await asked.events_with_retries("demo", EventFilter(), after=first.more, most=10)
     assert (len(behind.events), behind.internal_retries) == (6, set())
 
 

@@ -12,7 +12,7 @@ from shared.domain.blobs.blobs import SeenBlob
 from shared.stores.events import Head
 from tests.ingestion.rig import NOON, RESOURCE, DiedError, Mortal, Rig, blob_name, record
 
-_LONGEST = 40
+_MAX_LENGTH = 40
 MINUTE = timedelta(minutes=1)
 
 
@@ -47,7 +47,7 @@ async def test_a_host_may_die_at_any_call_to_storage(rig: Rig) -> None:
         return Account(name, name, name, None, "http://127.0.0.1:1")
 
     calls = await whole_or_dead(rig, account("whole"), 0, committed=False)
-    assert 10 < len(calls) < _LONGEST
+    assert 10 < len(calls) < _MAX_LENGTH
     for dies_at, method in enumerate(calls, 1):
         for committed in (False, True) if method != "GET" else (False,):
             await whole_or_dead(rig, account(f"d{dies_at}{'ab'[committed]}"), dies_at, committed=committed)

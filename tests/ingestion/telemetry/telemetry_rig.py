@@ -4,17 +4,17 @@ from datetime import datetime, timedelta
 from typing import Any, override
 
 from shared.domain.core.stamps import to_milliseconds
-from shared.domain.telemetry.query.asked import Asked
+from shared.domain.telemetry.query.series_query import SeriesQuery
 from shared.domain.telemetry.records.bounds import WINDOW
 from shared.domain.telemetry.records.labels import PathPattern
 from shared.domain.telemetry.rollups.rollups import Rollups
 from shared.services.blobs.blob_reader import BlobReader
 from shared.services.blobs.blob_sweep import BlobSweep
-from shared.services.blobs.taken_in import UNREAD_TELEMETRY, TakenIn
+from shared.services.blobs.ingestion_stores import UNREAD_TELEMETRY, IngestionStores
 from shared.services.telemetry.telemetry_intake import TelemetryIntake
 from shared.services.telemetry.telemetry_queries import TelemetryQueries
 from shared.stores.blobs.blobs import BlobContainer
-from shared.stores.blobs.places import PlaceStore
+from shared.stores.blobs.checkpoints import CheckpointStore
 from shared.stores.pools.pools import PoolStore
 from tests.ingestion.rig import NOON, Host, Rig
 
@@ -53,7 +53,7 @@ class TelemetryRig(Rig):
         tables = await self._open()
         container = BlobContainer.connect(self._prefix, connection_string=self._string, endpoint=None, credential=None)
         self._stack.push_async_callback(container.close)
-        stores = TakenIn.of(tables)
+        stores = IngestionStores.of(tables)
         kind = TelemetryIntake(
             self.accounts,
             PathPattern(self.pattern),
@@ -67,7 +67,7 @@ class TelemetryRig(Rig):
             container,
             intake(kind),
             entries=stores.entries,
-            places=PlaceStore(tables),
+            places=CheckpointStore(tables),
             rejects=stores.rejects,
             clock=self.clock,
         )
@@ -82,11 +82,11 @@ class TelemetryRig(Rig):
     def queries(self) -> TelemetryQueries:
         return self.queries_of(WEEK)
 
-    def queries_of(self, minutes: timedelta, stores: TakenIn | None = None) -> TelemetryQueries:
+    def queries_of(self, minutes: timedelta, stores: IngestionStores | None = None) -> TelemetryQueries:
         """Returns queries with the given retention of minutes, and 90 days for hours."""
         return TelemetryQueries(
             {account.id: account for account in self.accounts},
-            stores or TakenIn.of(self.tables),
+            stores or IngestionStores.of(self.tables),
             PoolStore(self.tables),
             clock=self.clock,
             minutes=minutes,
@@ -95,7 +95,7 @@ class TelemetryRig(Rig):
 
     async def rollups(self, node: str, *, account: str = "demo", name: str | None = None) -> Rollups:
         """Returns all rollups of a node, by minute since 1970."""
-        found = await self.queries.of_node(account, "pool", node, Asked(since=NOON - DAY, name=name, step=MINUTE))
+        found = await self.queries.of_node(account, "pool", node, SeriesQuery(since=NOON - DAY, name=name, step=MINUTE))
         return found.rollups
 
     async def sums(self, node: str, *, account: str = "demo", name: str | None = None) -> dict[str, list[float]]:

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from local.azurite import StorageAddresses
-from shared.domain.telemetry.query.asked import Asked
+from shared.domain.telemetry.query.series_query import SeriesQuery
 from shared.domain.telemetry.rollups.rollups import Rollup
 from tests.ingestion.telemetry.telemetry_rig import HOUR, MINUTE, TelemetryRig, blob_of
 
-PATIENCE, LEAST_TIMES = 60, 7
+PATIENCE, MIN_TIMES = 60, 7
 CONFIGURATION = """
 Hostname "node-1"
 FQDNLookup false
@@ -100,7 +100,7 @@ async def captured(program: str, place: Path) -> list[bytes]:
 
 
 def is_enough(values: Values) -> bool:
-    return all(len(values.get(key, ())) >= LEAST_TIMES for key in (*GAUGES, *COUNTERS))
+    return all(len(values.get(key, ())) >= MIN_TIMES for key in (*GAUGES, *COUNTERS))
 
 
 def values_of(datagrams: list[bytes]) -> Values:
@@ -125,7 +125,7 @@ async def test_values_sent_by_collectd_are_shown(rig: TelemetryRig, program: str
         await host.run()
     sent = values_of(datagrams)
     now = await rig.clock.now()
-    answer = await rig.queries.of_node("demo", "pool", "node-1", Asked(since=now - HOUR, step=MINUTE))
+    answer = await rig.queries.of_node("demo", "pool", "node-1", SeriesQuery(since=now - HOUR, step=MINUTE))
     shown: dict[tuple[str, frozenset[tuple[str, str]]], list[Rollup]] = {
         (series.name, frozenset(series.attributes)): list(minutes.values())
         for series, minutes in answer.rollups.items()

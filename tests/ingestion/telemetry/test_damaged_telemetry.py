@@ -9,10 +9,10 @@ import zstandard
 
 from local.azurite import StorageAddresses
 from shared.domain.blobs.blobs import ANCHOR_BYTES
-from shared.domain.blobs.rejects import MOST_TOLD
-from shared.domain.telemetry.query.asked import Asked
-from shared.domain.telemetry.sessions.left_out import LeftOut
-from shared.services.blobs.taken_in import TakenIn, telemetry_lane
+from shared.domain.blobs.rejects import MAX_TOLD
+from shared.domain.telemetry.query.series_query import SeriesQuery
+from shared.domain.telemetry.sessions.dropped_counts import DroppedCounts
+from shared.services.blobs.ingestion_stores import IngestionStores, telemetry_ingest_partition
 from shared.services.telemetry import telemetry_steps
 from tests.ingestion.rig import NOON, Mortal
 from tests.ingestion.telemetry.telemetry_rig import DAY, HOUR, LOST, SECOND, TelemetryRig, blob_of, received, used
@@ -33,7 +33,7 @@ async def test_damage_is_put_aside_without_its_text_and_stops_nothing(rig: Telem
     await rig.append(frame[:-1] + bytes([frame[-1] ^ 1]), zstandard.compress(used(3)), name=blob_of("n2"))
     await (await rig.host()).run()
     assert (await rig.sums("n1"), await rig.sums("n2")) == ({MEMORY: [3]}, {MEMORY: [3]})
-    rejects = await rig.rejects.load(telemetry_lane("demo"), "", 10)
+    rejects = await rig.rejects.load(telemetry_ingest_partition("demo"), "", 10)
     assert {reject.blob for reject in rejects} == {blob_of("n1"), blob_of("n2"), blob_of("n3")}
     (unit,) = [reject for reject in rejects if reject.blob == blob_of("n3")]
     assert unit.refusal.reason.endswith("; and 2 more in this unit.")
@@ -49,7 +49,7 @@ async def test_of_very_many_bad_lines_a_hundred_are_kept_and_all_are_counted(rig
     assert await rig.sums("n1") == {MEMORY: [2]}
     found = await rig.queries.of_node("demo", "pool", "n1")
     assert (found.left_out.records, found.left_out.refused) == (1, lines)
-    assert len(await rig.rejects.load(telemetry_lane("demo"), "", 1000)) == MOST_TOLD
+    assert len(await rig.rejects.load(telemetry_ingest_partition("demo"), "", 1000)) == MAX_TOLD
 
 
 async def test_frames_of_bad_lines_are_counted_each_and_end_a_step_early(rig: TelemetryRig) -> None:
@@ -63,7 +63,7 @@ async def test_frames_of_bad_lines_are_counted_each_and_end_a_step_early(rig: Te
     assert calls.methods.count("POST") >= 3
 
 
-@pytest.mark.parametrize("most", ["_MOST_CELLS", "_MOST_ROWS"])
+@pytest.mark.parametrize("most", ["_MAX_CELLS", "_MAX_ROWS"])
 async def test_a_unit_with_more_than_there_is_room_for_is_refused_alone(
     rig: TelemetryRig, most: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -74,9 +74,9 @@ async def test_a_unit_with_more_than_there_is_room_for_is_refused_alone(
     await rig.append(few[0], counts[0], many, counts[1], *few[1:], name=blob_of("n1"))
     await (await rig.host()).run()
     assert await rig.sums("n1") == {MEMORY: [2] * 5, NETWORK: [30]}
-    (reject,) = await rig.rejects.load(telemetry_lane("demo"), "", 10)
+    (reject,) = await rig.rejects.load(telemetry_ingest_partition("demo"), "", 10)
     assert reject.refusal.offset == len(few[0]) + len(counts[0])
-    found = await rig.queries.of_node("demo", "pool", "n1", Asked(since=NOON - DAY))
+    found = await rig.queries.of_node("demo", "pool", "n1", SeriesQuery(since=NOON - DAY))
     assert (found.left_out.records, found.left_out.refused) == (7, 1)
 
 
@@ -89,10 +89,10 @@ async def test_text_of_very_many_hours_is_taken_in_parts_down_to_a_line(rig: Tel
     ]
     await rig.append(*lines, json.dumps({"metrics": records}).encode() + b"\n", used(5), name=blob_of("n1"))
     await (await rig.host()).run()
-    found = await rig.queries.of_node("demo", "pool", "n1", Asked(since=NOON - 7 * DAY, step=HOUR))
+    found = await rig.queries.of_node("demo", "pool", "n1", SeriesQuery(since=NOON - 7 * DAY, step=HOUR))
     assert [one.sum for some in found.rollups.values() for _, one in sorted(some.items())] == [1] * 159 + [6]
     assert (found.left_out.records, found.left_out.refused) == (161, 1)
-    (reject,) = await rig.rejects.load(telemetry_lane("demo"), "", 10)
+    (reject,) = await rig.rejects.load(telemetry_ingest_partition("demo"), "", 10)
     assert reject.refusal.offset == sum(map(len, lines))
 
 
@@ -107,10 +107,10 @@ async def test_the_rest_of_a_blob_that_is_lost_is_not_fetched_but_counted(rig: T
     assert await rig.sums("n1") == {MEMORY: [1]}
     assert host.container.fetched - fetched == 4 * ANCHOR_BYTES
     size = (await rig.blob(name).get_blob_properties()).size
-    found = await TakenIn.of(rig.tables).totals.load("demo")
+    found = await IngestionStores.of(rig.tables).totals.load("demo")
     read = len(used(1))
     assert (found.bytes, found.lost) == (read, size - read)
-    sweep = await rig.entries.load_sweep(telemetry_lane("demo"))
+    sweep = await rig.entries.load_sweep(telemetry_ingest_partition("demo"))
     assert sweep is not None
     assert sweep.behind_bytes == 0
     await rig.blob(name).delete_blob()
@@ -125,4 +125,4 @@ async def test_samples_of_other_times_are_counted_and_left_out(rig: TelemetryRig
     await (await rig.host()).run()
     assert await rig.sums("n1") == {MEMORY: [2]}
     found = await rig.queries.of_node("demo", "pool", "n1")
-    assert found.left_out == LeftOut(records=4, out_of_window=2, unknown={"gremlins": 1})
+    assert found.left_out == DroppedCounts(records=4, out_of_window=2, unknown={"gremlins": 1})

@@ -15,12 +15,12 @@ from shared.domain.accounts.accounts import Account
 from shared.domain.core.keys import partition_of
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.tasks.tasks import COMPLETED, Task
-from shared.domain.telemetry.query.asked import Asked
+from shared.domain.telemetry.query.series_query import SeriesQuery
 from shared.domain.telemetry.rollups.chunks import Chunk
 from shared.errors import CacheConflictError
-from shared.services.blobs.taken_in import TakenIn
+from shared.services.blobs.ingestion_stores import IngestionStores
 from shared.services.events.event_queries import EventPage
-from shared.services.tasks.node_sharing import Sharing
+from shared.services.tasks.node_sharing import NodeSharingCount
 from shared.services.telemetry import hour_rollups
 from shared.services.telemetry.hour_rollups import HourRollups
 from shared.services.telemetry.task_telemetry import TaskTelemetryQueries
@@ -55,7 +55,7 @@ async def rolled(
     rig: TelemetryRig, *, account: str = "demo", tables: Tables | None = None, goes_on: Callable[[], bool] = always
 ) -> int:
     """Rolls up minutes older than a week by a host's clock."""
-    stores = TakenIn.of(tables or rig.tables)
+    stores = IngestionStores.of(tables or rig.tables)
     return await HourRollups(stores.hours, stores.node_index).run(account, rig.clock.time - 7 * DAY, goes_on)
 
 
@@ -88,7 +88,9 @@ async def sums_by_name(
     until: datetime = NOON + DAY,
 ) -> dict[str, dict[int, float]]:
     """Returns sums by name and by minutes since noon."""
-    found = await (queries or rig.queries).of_node("demo", "pool", "n1", Asked(step=step, since=since, until=until))
+    found = await (queries or rig.queries).of_node(
+        "demo", "pool", "n1", SeriesQuery(step=step, since=since, until=until)
+    )
     noon = int(NOON.timestamp()) // 60
     return {
         series.name: {minute - noon: one.sum for minute, one in steps.items()}
@@ -108,10 +110,10 @@ async def test_a_day_past_its_week_becomes_hours_and_others_stay_minutes(rig: Te
     assert (len(await keys(rig, "h")), len(await keys(rig, "m"))) == (1, 1)
     assert await sums_by_name(rig, HOUR) == await sums_by_name(rig, MINUTE) == by_hour
     assert await rolled(rig) == 0
-    found = await rig.queries.of_node("demo", "pool", "n1", Asked(since=NOON - DAY, until=LATER))
+    found = await rig.queries.of_node("demo", "pool", "n1", SeriesQuery(since=NOON - DAY, until=LATER))
     assert found.hourly == [(NOON, NOON + 3 * HOUR)]
     assert found.range.minutes == 30
-    hourly = await rig.queries.of_node("demo", "pool", "n1", Asked(since=NOON, until=NOON + HOUR))
+    hourly = await rig.queries.of_node("demo", "pool", "n1", SeriesQuery(since=NOON, until=NOON + HOUR))
     assert hourly.range.step == HOUR
     ((_, rollup),) = next(line for line in hourly.lines if line.name == MEMORY).points
     assert (rollup.count, rollup.min, rollup.max, rollup.last) == (4, 1, 3, 3)
@@ -131,7 +133,7 @@ async def test_hours_are_whole_where_a_range_begins_or_ends_in_them_or_some_minu
     assert await sums_by_name(rig, MINUTE, since=since, until=until) == {
         MEMORY: {0: 8, 60: 1, 61: 3, 90: 1}, NETWORK: {0: 10, 60: 10, 90: 10},
     }  # fmt: skip
-    found = await rig.queries.of_node("demo", "pool", "n1", Asked(since=since, until=until, step=MINUTE))
+    found = await rig.queries.of_node("demo", "pool", "n1", SeriesQuery(since=since, until=until, step=MINUTE))
     assert found.hourly == [(NOON, NOON + HOUR)]
     assert await rolled(rig) == 1
     assert await sums_by_name(rig, MINUTE, since=since, until=until) == {
@@ -209,7 +211,7 @@ async def test_a_reader_that_is_overtaken_by_a_roll_up_reads_again(rig: Telemetr
     whole = await sums_by_name(rig, HOUR)
     overtaken = _Overtaken(rig.tables)
     overtaken.rig = rig
-    queries = rig.queries_of(7 * DAY, replace(TakenIn.of(rig.tables), telemetry=overtaken))
+    queries = rig.queries_of(7 * DAY, replace(IngestionStores.of(rig.tables), telemetry=overtaken))
     assert await sums_by_name(rig, HOUR, queries) == whole
     assert len(await keys(rig, "m")) == 1
 
@@ -250,7 +252,7 @@ async def test_hours_go_when_their_own_time_is_over_and_all_of_the_blob_with_the
     await rolled(rig)
     rig.clock.time += 3 * DAY
     await rolled(rig)
-    stores = TakenIn.of(rig.tables)
+    stores = IngestionStores.of(rig.tables)
     far = max(LATER, datetime.now(NOON.tzinfo) + 30 * DAY)
     assert await stores.delete_telemetry_before("demo", NOON, blobs=far) == 0
     assert await rig.entries.load_all(partition_of("demo", "telemetry")) == {}
@@ -278,8 +280,8 @@ class _Stored:
     async def events(self, *_: object, **_others: object) -> EventPage:
         return EventPage((), None)
 
-    async def of(self, *_: object) -> Sharing:
-        return Sharing(0, is_complete=True)
+    async def of(self, *_: object) -> NodeSharingCount:
+        return NodeSharingCount(0, is_complete=True)
 
 
 async def test_a_tasks_telemetry_becomes_that_of_its_hours_and_goes_with_them(rig: TelemetryRig) -> None:
@@ -289,7 +291,7 @@ async def test_a_tasks_telemetry_becomes_that_of_its_hours_and_goes_with_them(ri
     queries = TaskTelemetryQueries(stored, stored, stored, stored, rig.queries, clock=rig.clock)
 
     async def shown() -> tuple[str | None, list[float]]:
-        found = await queries.of_task("demo", "j", "t", Asked(name="system.memory"))
+        found = await queries.of_task("demo", "j", "t", SeriesQuery(name="system.memory"))
         lines = found.telemetry.lines if found.telemetry else []
         return found.reason, [one.sum for line in lines for _, one in line.points]
 

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 
 from local.azurite import StorageAddresses
-from shared.domain.telemetry.query.asked import Asked
+from shared.domain.telemetry.query.series_query import SeriesQuery
 from tests.ingestion.rig import NOON
 from tests.ingestion.telemetry.telemetry_rig import HOUR, TelemetryRig, blob_of, used
 
@@ -35,7 +35,7 @@ async def test_sweeps_and_queries_leave_nothing_however_many_blobs_there_are(rig
     host, queries = await rig.host(), rig.queries
     for turn in range(TIMES + 1):
         await host.run()
-        found = await queries.of_node("demo", "pool", "n1", Asked(since=NOON - HOUR))
+        found = await queries.of_node("demo", "pool", "n1", SeriesQuery(since=NOON - HOUR))
         assert sum(one.sum for minutes in found.rollups.values() for one in minutes.values()) == 3 * BLOBS
         if not turn:  # the blobs are read, and everything is loaded
             gc.collect()

@@ -11,17 +11,17 @@ import zstandard
 from local.azurite import StorageAddresses
 from shared.domain.accounts.accounts import Account
 from shared.domain.core.stamps import to_milliseconds
-from shared.domain.telemetry.query.asked import Asked
-from shared.domain.telemetry.sessions.left_out import LeftOut
+from shared.domain.telemetry.query.series_query import SeriesQuery
+from shared.domain.telemetry.sessions.dropped_counts import DroppedCounts
 from shared.errors import NotFoundError
 from shared.services.blobs import blob_sweep
-from shared.services.blobs.taken_in import TakenIn, telemetry_lane
+from shared.services.blobs.ingestion_stores import IngestionStores, telemetry_ingest_partition
 from shared.services.telemetry import telemetry_steps
 from tests.ingestion.rig import NOON, DiedError, Mortal
 from tests.ingestion.telemetry.telemetry_rig import DAY, HOUR, MINUTE, SECOND, TelemetryRig, blob_of, received, used
 
 MEMORY, NETWORK = "system.memory.usage", "system.network.io"
-_LONGEST = 40
+_MAX_LENGTH = 40
 
 
 @pytest.fixture
@@ -63,9 +63,9 @@ async def whole_or_dead(rig: TelemetryRig, account: Account, dies_at: int, *, co
     await second.run()
     case = dies_at, committed
     assert await rig.sums("n1", account=account.name) == {MEMORY: [3, 4, 6], NETWORK: [50]}, case
-    found = await rig.queries.of_node(account.id, "pool", "n1", Asked(since=NOON - DAY))
-    assert found.left_out == LeftOut(records=5, refused=1), case
-    assert len(await rig.rejects.load(telemetry_lane(account.key), "", 10)) == 1, case
+    found = await rig.queries.of_node(account.id, "pool", "n1", SeriesQuery(since=NOON - DAY))
+    assert found.left_out == DroppedCounts(records=5, refused=1), case
+    assert len(await rig.rejects.load(telemetry_ingest_partition(account.key), "", 10)) == 1, case
     return mortal.methods
 
 
@@ -74,7 +74,7 @@ async def test_a_host_may_die_at_any_call_to_storage(rig: TelemetryRig) -> None:
         return Account(name, name, name, None, "http://127.0.0.1:1")
 
     calls = await whole_or_dead(rig, account("whole"), 0, committed=False)
-    assert 8 < len(calls) < _LONGEST
+    assert 8 < len(calls) < _MAX_LENGTH
     writes = [at for at, method in enumerate(calls, 1) if method != "GET"]
     for dies_at in writes:  # a death at a read, or before a write, equals one after the previous write
         for committed in (False, True) if dies_at == writes[0] else (True,):
@@ -147,7 +147,7 @@ async def besides_totals(rig: TelemetryRig, table: str) -> list[object]:
 
 
 async def test_expired_telemetry_goes_for_good_and_the_rest_stays(rig: TelemetryRig) -> None:
-    host, stores = await rig.host(), TakenIn.of(rig.tables)
+    host, stores = await rig.host(), IngestionStores.of(rig.tables)
     await rig.append(used(1, NOON - DAY), used(2), b"nonsense\n", name=blob_of("n1"))
     await rig.append(used(3, NOON - DAY), name=blob_of("n2"))
     await rig.append(used(5, NOON - DAY), used(6), name=blob_of("n3"))
@@ -166,12 +166,14 @@ async def test_expired_telemetry_goes_for_good_and_the_rest_stays(rig: Telemetry
     await rig.append(used(4), name=blob_of("n2"))
     await host.run()
     assert await rig.sums("n2") == {MEMORY: [4]}
-    rig.clock.time = max(entry.modified for entry in (await rig.entries.load_all(telemetry_lane("demo"))).values())
+    rig.clock.time = max(
+        entry.modified for entry in (await rig.entries.load_all(telemetry_ingest_partition("demo"))).values()
+    )
     later = rig.clock.time + 2 * DAY
     assert await stores.delete_telemetry_before("demo", later, blobs=later) == 4
     for table in ("telemetry", "nodeindex", "rejects"):
         assert await besides_totals(rig, table) == [], table
-    assert await rig.entries.load_all(telemetry_lane("demo")) == {}
+    assert await rig.entries.load_all(telemetry_ingest_partition("demo")) == {}
     rig.clock.time += 8 * DAY
     await (await rig.host()).run()
     assert await besides_totals(rig, "telemetry") == []
@@ -182,23 +184,23 @@ async def test_all_hosts_add_to_the_totals_of_the_account(rig: TelemetryRig) -> 
     lines = [used(1), used(2, NOON - 8 * DAY), b"nonsense\n", f"gremlins seen=1i {NOON.timestamp():.0f}\n".encode()]
     await rig.append(*lines, name=blob_of("n1"))
     await first.run()
-    awake = await rig.entries.load_sweep(telemetry_lane("demo"))
+    awake = await rig.entries.load_sweep(telemetry_ingest_partition("demo"))
     assert awake
-    assert (awake.blobs, awake.asleep) == (1, 0)
+    assert (awake.blobs, awake.up_to_date) == (1, 0)
     await rig.append(used(3), received(5), received(6, NOON + SECOND), name=blob_of("n2"))
     await second.sweep.announced(blob_of("n2"), HOUR)
-    found = await TakenIn.of(rig.tables).totals.load("demo")
+    found = await IngestionStores.of(rig.tables).totals.load("demo")
     await second.run()
-    assert await TakenIn.of(rig.tables).totals.load("demo") == found
+    assert await IngestionStores.of(rig.tables).totals.load("demo") == found
     left_out = {name: number for name, number in found.left_out.items() if number}
     assert (found.records, found.samples, found.refused, left_out) == (6, 3, 1, {"unknown": 1, "out_of_window": 1})
     more = [used(3), received(5), received(6, NOON + SECOND)]
     assert (found.bytes, found.since) == (sum(map(len, [*lines, *more])), rig.clock.time)
-    sweep = await rig.entries.load_sweep(telemetry_lane("demo"))
+    sweep = await rig.entries.load_sweep(telemetry_ingest_partition("demo"))
     assert sweep
-    assert (sweep.blobs, sweep.asleep, sweep.behind_since) == (2, 2, None)
+    assert (sweep.blobs, sweep.up_to_date, sweep.behind_since) == (2, 2, None)
     assert sweep.latest == max(
-        entry.modified for entry in (await rig.entries.load_all(telemetry_lane("demo"))).values()
+        entry.modified for entry in (await rig.entries.load_all(telemetry_ingest_partition("demo"))).values()
     )
 
 

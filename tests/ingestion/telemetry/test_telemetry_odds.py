@@ -12,13 +12,13 @@ import zstandard
 
 from local.azurite import StorageAddresses
 from shared.domain.core.stamps import to_milliseconds
-from shared.domain.telemetry.query.asked import Asked
-from shared.domain.telemetry.records.bounds import MOST_LINE
+from shared.domain.telemetry.query.series_query import SeriesQuery
+from shared.domain.telemetry.records.bounds import MAX_LINE
 from shared.domain.telemetry.rollups.chunks import HOURS_A_DAY, Chunk
-from shared.services.blobs.taken_in import TakenIn, telemetry_lane
+from shared.services.blobs.ingestion_stores import IngestionStores, telemetry_ingest_partition
 from shared.stores.tables.unit_writes import write_at_once
 from shared.stores.telemetry.telemetry import chunk_rows
-from shared.stores.telemetry.telemetry_rows import MOST_ROW
+from shared.stores.telemetry.telemetry_rows import MAX_ROW
 from tests.ingestion.rig import NOON
 from tests.ingestion.telemetry.telemetry_rig import DAY, HOUR, LOST, MINUTE, TelemetryRig, blob_of, used
 
@@ -51,12 +51,12 @@ async def test_samples_before_the_name_of_their_node_are_found_under_it_and_so_a
     await rig.append(frame("mem", 1, used=4), name=name)
     for _ in range(2):  # it learns that another host has read on
         await first.run()
-    found = await rig.queries.of_node("demo", "pool", "tvm-1", Asked(since=NOON - 2 * DAY, step=MINUTE))
+    found = await rig.queries.of_node("demo", "pool", "tvm-1", SeriesQuery(since=NOON - 2 * DAY, step=MINUTE))
     assert [one.sum for some in found.rollups.values() for _, one in sorted(some.items())] == [1, 2, 4]
 
 
 async def test_a_column_as_large_as_a_row_may_have_one_is_read_by_its_name(rig: TelemetryRig) -> None:
-    packed, stores = os.urandom(MOST_ROW - 1), TakenIn.of(rig.tables)
+    packed, stores = os.urandom(MAX_ROW - 1), IngestionStores.of(rig.tables)
     await write_at_once(rig.tables["telemetry"], chunk_rows("p", 0, [Chunk(3, _HOUR, {MEMORY: packed})]))
     (chunk,) = [one async for one in stores.telemetry.chunks("p", _HOUR, _HOUR, [MEMORY])]
     assert (chunk.session, chunk.block, chunk.columns) == (3, _HOUR, {MEMORY: packed})
@@ -81,7 +81,7 @@ async def test_series_of_a_nodes_blobs_are_read_side_by_side(rig: TelemetryRig) 
             under_way -= is_of_series
 
     rig.tables._transport.send = counted  # type: ignore[method-assign]
-    asked = Asked(since=NOON, until=NOON + MINUTE)
+    asked = SeriesQuery(since=NOON, until=NOON + MINUTE)
     found = await rig.queries.of_node("demo", "pool", "n1", asked)
     assert [one.sum for some in found.rollups.values() for one in some.values()] == [18]
     assert most == 4
@@ -91,7 +91,7 @@ async def test_bytes_behind_a_damaged_stream_are_counted_as_lost(rig: TelemetryR
     host, name = await rig.host(), blob_of("n1")
     await rig.append(used(1), LOST, name=name)
     await host.run()
-    stores = TakenIn.of(rig.tables)
+    stores = IngestionStores.of(rig.tables)
     found = await stores.totals.load("demo")
     read, lost = len(used(1)), len(LOST)
     assert (found.bytes, found.lost, found.lost_at) == (read, lost, rig.clock.time)
@@ -110,8 +110,8 @@ async def test_bytes_behind_a_damaged_stream_are_counted_as_lost(rig: TelemetryR
 
 async def test_behind_a_line_that_is_too_long_reading_goes_on(rig: TelemetryRig) -> None:
     host, name = await rig.host(), blob_of("n1")
-    await rig.append(used(1), b"mem used=" + b"1" * (MOST_LINE - 50), name=name)
-    await rig.append(b"1" * MOST_LINE, name=name)
+    await rig.append(used(1), b"mem used=" + b"1" * (MAX_LINE - 50), name=name)
+    await rig.append(b"1" * MAX_LINE, name=name)
     await host.run()
     await rig.append(b"1" * 50_000, name=name)
     await (await rig.host()).run()
@@ -119,9 +119,9 @@ async def test_behind_a_line_that_is_too_long_reading_goes_on(rig: TelemetryRig)
     for _ in range(2):  # it learns that another host has read on
         await host.run()
     assert await rig.sums("n1") == {MEMORY: [1, 2]}
-    (reject,) = await rig.rejects.load(telemetry_lane("demo"), "", 10)
+    (reject,) = await rig.rejects.load(telemetry_ingest_partition("demo"), "", 10)
     assert reject.refusal.offset == len(used(1))
-    assert (await TakenIn.of(rig.tables).totals.load("demo")).lost == 0
+    assert (await IngestionStores.of(rig.tables).totals.load("demo")).lost == 0
 
 
 async def test_a_node_has_its_thousand_series_over_all_sessions_of_a_blob(rig: TelemetryRig) -> None:

@@ -10,9 +10,9 @@ import pytest
 
 from local.azurite import StorageAddresses
 from shared.domain.core.stamps import to_milliseconds
-from shared.domain.telemetry.query.asked import Asked
+from shared.domain.telemetry.query.series_query import SeriesQuery
 from shared.errors import HistoryRangeError, NotFoundError
-from shared.services.blobs.taken_in import UNREAD_TELEMETRY, TakenIn
+from shared.services.blobs.ingestion_stores import UNREAD_TELEMETRY, IngestionStores
 from tests.ingestion.rig import ACCOUNT, NOON
 from tests.ingestion.telemetry.telemetry_rig import HOUR, MINUTE, SECOND, TelemetryRig, blob_of, used
 
@@ -48,7 +48,7 @@ async def test_blobs_of_a_node_are_asked_for_side_by_side(rig: TelemetryRig) -> 
 async def test_the_index_says_where_to_look_and_the_blob_whose_it_is(rig: TelemetryRig) -> None:
     await rig.append(used(3), name=blob_of("n1"))
     await (await rig.host()).run()
-    stores = TakenIn.of(rig.tables)
+    stores = IngestionStores.of(rig.tables)
     (held,) = await stores.node_index.load("demo", "N1", 0, 99_999)
     await stores.node_index.save("demo", "n2", held.incarnation, held.session, [held.day])
     await stores.node_index.save("demo", "n1", "of-a-host-that-died", 0, [held.day])
@@ -108,7 +108,7 @@ async def test_answers_keep_to_the_query(rig: TelemetryRig) -> None:
     await (await rig.host()).run()
 
     async def sums(**asked: object) -> list[float]:
-        found = await rig.queries.of_node("demo", "pool", "n1", Asked(**asked))  # type: ignore[arg-type]
+        found = await rig.queries.of_node("demo", "pool", "n1", SeriesQuery(**asked))  # type: ignore[arg-type]
         return [one.sum for minutes in found.rollups.values() for _, one in sorted(minutes.items())]
 
     assert await sums(since=NOON, until=NOON + 3 * MINUTE) == [0, 1, 2]
@@ -134,7 +134,7 @@ async def test_steps_of_any_length_hold_the_minutes_that_lie_in_them(rig: Teleme
     await rig.append(*(used(value, at) for at, value in values.items()), name=blob_of("n1"))
     await (await rig.host()).run()
     since, until, step = NOON - 361 * MINUTE, NOON - 11 * MINUTE, minutes * MINUTE
-    found = await rig.queries.of_node("demo", "pool", "n1", Asked(since, until, step))
+    found = await rig.queries.of_node("demo", "pool", "n1", SeriesQuery(since, until, step))
     ((_, steps),) = found.rollups.items()
     wanted: dict[int, list[int]] = {}
     for at, value in values.items():
@@ -200,7 +200,9 @@ async def test_the_total_cpu_is_shown_where_agents_report_cores_only(rig: Teleme
         await rig.append("".join(lines).encode(), name=blob_of(node))
     await (await rig.host()).run()
     for node in ("n1", "n2"):
-        asked = Asked(since=NOON - HOUR, name="system.cpu.utilization,system.memory", attributes="cpu.logical_number=")
+        asked = SeriesQuery(
+            since=NOON - HOUR, name="system.cpu.utilization,system.memory", attributes="cpu.logical_number="
+        )
         lines_of = (await rig.queries.of_node("demo", "pool", node, asked)).lines
         means = {line.attributes: [one.sum / one.count for _, one in line.points] for line in lines_of}
         shares: dict[Any, float] = {(("cpu.mode", "idle"),): 0.65, (("cpu.mode", "user"),): 0.35}

@@ -8,8 +8,8 @@ from datetime import date
 import pytest
 
 from local.azurite import StorageAddresses
-from shared.domain.telemetry.query.asked import Asked
-from shared.domain.telemetry.sessions.arrivals import Arrival
+from shared.domain.telemetry.query.series_query import SeriesQuery
+from shared.domain.telemetry.sessions.arrived_blobs import ArrivedBlob
 from shared.stores.telemetry.node_index import NodeIndex
 from tests.ingestion.telemetry.telemetry_rig import DAY, TelemetryRig, blob_of, used
 
@@ -24,7 +24,7 @@ async def rig(azurite: StorageAddresses) -> AsyncIterator[TelemetryRig]:
 
 
 async def undrawn(rig: TelemetryRig, node: str = "n1") -> list[tuple[str, str, str, bool]]:
-    found = await rig.queries.of_node("demo", "pool", node, Asked(since=(await rig.clock.now()) - DAY / 24))
+    found = await rig.queries.of_node("demo", "pool", node, SeriesQuery(since=(await rig.clock.now()) - DAY / 24))
     return [(one.arrival.blob, one.arrival.format, one.reason, one.arrival.names_node) for one in found.undrawn]
 
 
@@ -70,7 +70,7 @@ async def test_blobs_without_a_node_are_listed_for_nodes_without_telemetry(rig: 
 
 async def rig_of_nobody(rig: TelemetryRig) -> list[tuple[str, str, str, bool]]:
     queries = rig.queries
-    wanted = await queries.range_of(Asked(since=(await rig.clock.now()) - DAY / 24))
+    wanted = await queries.range_of(SeriesQuery(since=(await rig.clock.now()) - DAY / 24))
     found = await queries._undrawn("demo", "pool", "another", wanted)
     return [(one.arrival.blob, one.arrival.format, one.reason, one.arrival.names_node) for one in found]
 
@@ -88,7 +88,7 @@ async def test_the_format_stays_known_on_later_days(rig: TelemetryRig) -> None:
         await (await rig.host()).run()
         rig.clock.time += DAY
     now = await rig.clock.now()
-    found = (await rig.queries.of_node("demo", "pool", "n1", Asked(since=now - 2.5 * DAY))).undrawn
+    found = (await rig.queries.of_node("demo", "pool", "n1", SeriesQuery(since=now - 2.5 * DAY))).undrawn
     assert [one.arrival.format for one in found] == ["Prometheus text"]
 
 
@@ -97,7 +97,7 @@ async def test_no_more_of_many_blobs_is_read_than_is_shown(rig: TelemetryRig) ->
     index = NodeIndex(rig.tables)
     day = (await rig.clock.now()).toordinal() - date(1970, 1, 1).toordinal()
     for number in range(30):
-        arrival = Arrival(f"{number:02}", f"{number}.csv", "CSV", pool="other" if number % 2 else "POOL")
+        arrival = ArrivedBlob(f"{number:02}", f"{number}.csv", "CSV", pool="other" if number % 2 else "POOL")
         await index.save_arrival("demo", "", day, arrival)
     found = await index.load_arrivals("demo", "pool", "", first=day, last=day, most=5)
     assert [one.blob for one in found] == ["0.csv", "2.csv", "4.csv", "6.csv", "8.csv"]

@@ -9,7 +9,7 @@ import pytest
 from azure.storage.blob import BlobType
 
 from local.azurite import StorageAddresses
-from shared.domain.blobs.beginnings import Beginning
+from shared.domain.blobs.prefix_checksums import PrefixChecksum
 from shared.services.blobs.blob_reader import BlobReader
 from shared.stores.telemetry.telemetry import place_key
 from tests.ingestion.rig import NOON, DiedError, Host, Mortal
@@ -89,9 +89,9 @@ async def test_a_shorter_blob_that_begins_alike_has_nothing_new_until_it_is_long
         await upload(rig, b"".join(LINES[:lines]), blob_of("n1"))
         await host.run()
         assert [one.count for one in (await rig.rollups("n1")).popitem()[1].values()] == [1] * max(lines, 50)
-        lane = await rig.entries.load_sweep("demo~telemetry")
-        assert lane is not None
-        assert (lane.behind_bytes, lane.problems) == (0, ())
+        ingest_partition = await rig.entries.load_sweep("demo~telemetry")
+        assert ingest_partition is not None
+        assert (ingest_partition.behind_bytes, ingest_partition.problems) == (0, ())
 
 
 async def test_a_half_line_of_an_upload_is_whole_in_the_next(rig: TelemetryRig) -> None:
@@ -137,7 +137,7 @@ async def test_a_place_of_before_beginnings_were_kept_is_known_by_its_last_bytes
     (entry,) = (await rig.entries.load_all("demo~telemetry")).values()
     key = place_key(f"demo~{entry.incarnation}")
     stored = await reader._places.load(key)
-    assert stored.place.beginning == Beginning().extended(b"".join(LINES[:30]))
+    assert stored.place.beginning == PrefixChecksum().extended(b"".join(LINES[:30]))
     row = await rig.tables["telemetry"].get_entity(key.partition, key.row)
     del row["beginning"], row["readAs"]
     await rig.tables["telemetry"].upsert_entity(row, mode="replace")
@@ -153,19 +153,23 @@ async def test_a_last_line_without_an_end_is_read_after_hours_without_a_write(ri
     await rig.append(LINES[0], used(7, rig.clock.time).rstrip(), name=blob_of("n1"))
     await rig.append(used(7, rig.clock.time), b"mem use", name=blob_of("n2"))
     await host.run()
-    lane = await rig.entries.load_sweep("demo~telemetry")
-    assert lane is not None
-    assert lane.behind_blobs == 2
+    ingest_partition = await rig.entries.load_sweep("demo~telemetry")
+    assert ingest_partition is not None
+    assert ingest_partition.behind_blobs == 2
     rig.clock.time += 6 * HOURS + MINUTE
     for again in (host, await rig.host(), host):
         await again.run()
-        lane = await rig.entries.load_sweep("demo~telemetry")
-        assert lane is not None
-        assert (lane.behind_blobs, lane.behind_bytes, lane.behind_since) == (0, 0, None)
+        ingest_partition = await rig.entries.load_sweep("demo~telemetry")
+        assert ingest_partition is not None
+        assert (ingest_partition.behind_blobs, ingest_partition.behind_bytes, ingest_partition.behind_since) == (
+            0,
+            0,
+            None,
+        )
     (reject,) = await rig.rejects.load("demo~telemetry", "", 10)
     assert reject.blob == blob_of("n2")
     await rig.append(used(8, rig.clock.time), name=blob_of("n1"))
     await host.run()
-    lane = await rig.entries.load_sweep("demo~telemetry")
-    assert lane is not None
-    assert (lane.behind_blobs, len(await rig.rejects.load("demo~telemetry", "", 10))) == (0, 1)
+    ingest_partition = await rig.entries.load_sweep("demo~telemetry")
+    assert ingest_partition is not None
+    assert (ingest_partition.behind_blobs, len(await rig.rejects.load("demo~telemetry", "", 10))) == (0, 1)

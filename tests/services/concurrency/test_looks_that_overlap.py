@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from shared.domain.core.keys import key_of
-from shared.domain.jobs.pictures import Agreement, Picture
+from shared.domain.jobs.snapshots import Agreement, JobSnapshot
 from shared.domain.polling.schedule_rounds import ScheduleRound
 from shared.domain.pools.pools import Pool, PoolConfirmation
 from shared.domain.schedules.schedules import Schedule
@@ -170,7 +170,7 @@ REAL_POOL = Pool.confirmed
         pytest.param(
             World,
             over_a_job,
-            (Picture, "confirmed", confirmed_in_its_own_version),
+            (JobSnapshot, "confirmed", confirmed_in_its_own_version),
             (50, 93, 111, 217),
             id="confirmations of a job count for their own version alone",
         ),

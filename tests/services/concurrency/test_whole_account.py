@@ -13,7 +13,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from shared.domain.jobs.pictures import Picture
+from shared.domain.jobs.snapshots import JobSnapshot
 from shared.errors import BatchUnreachableError
 from shared.services.pools import pool_rounds
 from shared.services.reading.incarnation import Incarnation
@@ -174,7 +174,7 @@ def play(hosts: int, ahead: Sequence[int], short_read: int, script: Script) -> N
 BUGS: tuple[tuple[object, str, object], ...] = (
     (Incarnation, "confirm", nobody_asks),
     (pool_rounds, "may_be_anothers", nobody_is_another),
-    (Picture, "confirmed", confirmed_in_its_own_version),
+    (JobSnapshot, "confirmed", confirmed_in_its_own_version),
 )
 
 histories = given(

@@ -17,7 +17,7 @@ from shared.domain.tasks.tasks import COMPLETED, PREPARING, Task, TaskCounts
 from shared.errors import BatchError, BatchMissingError
 from shared.stores.batch.batch import BatchAccount, JobPage, TaskPage
 from shared.stores.batch.batch_addresses import StateFilter
-from shared.stores.batch.call_cap import CallCapPolicy, LongReadTurns
+from shared.stores.batch.rate_limits import LongReadRateLimit, RateLimitPolicy
 from tests.services.fakes.memory_tables import Connection
 from tests.services.fakes.truth import TrueJob, Truth
 
@@ -57,8 +57,8 @@ class FakeBatch(BatchAccount):
         self.last_date: datetime | None = None
         self.newest: int = 0
         calls = CallWindow(service.calls_per_minute)
-        self.turns = LongReadTurns(calls)
-        self._cap = CallCapPolicy(account.endpoint, calls)
+        self.turns = LongReadRateLimit(calls)
+        self._cap = RateLimitPolicy(account.endpoint, calls)
         self._service = service
         self._connection = connection
 

@@ -203,7 +203,7 @@ class DeltaMachine(RuleBasedStateMachine):
             assert report.verdict.level == self.level_at_rest, report.verdict
             assert report.job.picture
             assert report.job.picture.counts == job.counts(self.world.now())
-            assert report.job.sealed == (job.completed is not None)
+            assert report.job.finalized == (job.completed is not None)
 
     def _job(self, which: int) -> TrueJob | None:
         """Returns a job without a scheduled deletion."""

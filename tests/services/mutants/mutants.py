@@ -12,7 +12,7 @@ from typing import Any, override
 from shared.domain.core import stored_times
 from shared.domain.jobs import verdicts
 from shared.domain.jobs.jobs import Job, JobFacts
-from shared.domain.jobs.pictures import AGREEMENT_LASTS, Agreement, Confirmation, Picture
+from shared.domain.jobs.snapshots import AGREEMENT_LASTS, Agreement, Confirmation, JobSnapshot
 from shared.domain.leaves.leaves import Leaf
 from shared.domain.polling import rounds
 from shared.domain.reads.id_ranges import IdRange
@@ -20,18 +20,18 @@ from shared.domain.reads.read_plans import ReadPlan
 from shared.domain.tasks.tasks import Task
 from shared.errors import CacheConflictError, LongReadError, NotFoundError, OvertakenError
 from shared.services.jobs import discovery
-from shared.services.reading import comparison, reading, task_poll
+from shared.services.reading import comparison, read_state, task_poll
 from shared.services.reading.dirty_mark import DirtyMark
 from shared.services.reading.folding import fold
 from shared.services.reading.generations import Generations
 from shared.services.reading.incarnation import Incarnation
 from shared.services.reading.long_reads import LongReads
 from shared.services.reading.range_lists import RangeLists
-from shared.services.reading.reading import Reading, finish, is_long_list
-from shared.services.reading.task_poll import Polled, TaskPoll
+from shared.services.reading.read_state import ReadState, finish, is_long_list
+from shared.services.reading.task_poll import PollResult, TaskPoll
 from shared.stores.batch.batch import BatchAccount, JobPage
 from shared.stores.jobs.jobs import generation_partition
-from shared.stores.jobs.leaf_rows import Rewrite
+from shared.stores.jobs.leaf_rows import LeafReplacement
 from shared.stores.jobs.task_cache import Directory, TaskCache, load_leaves
 from tests.services.fakes.fake_batch import FakeBatch
 from tests.services.mutants.clocks_apart import OwnClock, a_round_in_the_future, hosts_an_hour_apart
@@ -90,7 +90,7 @@ class DeltaPoll(TaskPoll):
     """Polls deltas alone: no full read corrects missed changes before they are visible."""
 
     @override
-    async def reconcile(self, source: BatchAccount, polled: Polled, t0: datetime | None) -> Polled:
+    async def reconcile(self, source: BatchAccount, polled: PollResult, t0: datetime | None) -> PollResult:
         return polled
 
 
@@ -104,7 +104,7 @@ class ListedSinceBatch(FakeBatch):
 
 class ReadEndPoll(DeltaPoll):
     @override
-    async def _settled(self, source: BatchAccount, job: Job, picture: Picture) -> Polled:
+    async def _settled(self, source: BatchAccount, job: Job, picture: JobSnapshot) -> PollResult:
         assert isinstance(source, FakeBatch)
         end = source.last_date or picture.as_of
         return await super()._settled(source, job, replace(picture, as_of=max(end, picture.as_of)))
@@ -112,7 +112,7 @@ class ReadEndPoll(DeltaPoll):
 
 class NewestChangePoll(DeltaPoll):
     @override
-    async def _settled(self, source: BatchAccount, job: Job, picture: Picture) -> Polled:
+    async def _settled(self, source: BatchAccount, job: Job, picture: JobSnapshot) -> PollResult:
         assert isinstance(source, FakeBatch)
         newest = datetime.fromtimestamp(source.newest / 1000, picture.as_of.tzinfo)
         return await super()._settled(source, job, replace(picture, as_of=max(newest, picture.as_of)))
@@ -120,15 +120,17 @@ class NewestChangePoll(DeltaPoll):
 
 class WatermarkFirstPoll(TaskPoll):
     @override
-    async def _delta(self, source: BatchAccount, job: Job, picture: Picture, as_of: datetime, **options: Any) -> Polled:
+    async def _delta(
+        self, source: BatchAccount, job: Job, picture: JobSnapshot, as_of: datetime, **options: Any
+    ) -> PollResult:
         early = replace(job, picture=replace(picture, as_of=as_of))
         job = await self._records.save(source.account.key, early)
         return await super()._delta(source, job, picture, as_of, **options)
 
 
-async def split_has_to_be_listed(source: BatchAccount, job: Job, reading: Reading) -> bool:
+async def split_has_to_be_listed(source: BatchAccount, job: Job, read_state: ReadState) -> bool:
     """Returns False if the list of preparing tasks has more pages than a round reads."""
-    if len(reading.preparing) == reading.directory.counts.preparing:
+    if len(read_state.preparing) == read_state.directory.counts.preparing:
         return True
     pages = 0
     async for page in source.fetch_task_pages(job.facts.id, state="preparing"):
@@ -143,10 +145,10 @@ class HoldingCache(TaskCache):
 
     def __init__(self, tables: Any) -> None:
         super().__init__(tables)
-        self.held: list[tuple[Directory, list[Rewrite]]] = []
+        self.held: list[tuple[Directory, list[LeafReplacement]]] = []
 
     @override
-    async def save_leaves(self, directory: Directory, rewrites: Iterable[Rewrite]) -> Directory:
+    async def save_leaves(self, directory: Directory, rewrites: Iterable[LeafReplacement]) -> Directory:
         if directory.head_etag is None:
             return await super().save_leaves(directory, rewrites)
         many = list(rewrites)
@@ -166,7 +168,7 @@ class HoldingCache(TaskCache):
 
 class HeadFirstPoll(TaskPoll):
     @override
-    async def _settled(self, source: BatchAccount, job: Job, picture: Picture) -> Polled:
+    async def _settled(self, source: BatchAccount, job: Job, picture: JobSnapshot) -> PollResult:
         polled = await super()._settled(source, job, picture)
         assert isinstance(self._cache, HoldingCache)
         await self._cache.flush()
@@ -192,7 +194,7 @@ async def sweep_in_place(self: Generations, source: BatchAccount, job: Job, t0: 
     leaves = await load_leaves(self._cache, partition, directory.leaves)
     ids = {task.id for task in listed}
     swept = [
-        Rewrite(entry, [Leaf(task for task in leaf if task.id in ids)])
+        LeafReplacement(entry, [Leaf(task for task in leaf if task.id in ids)])
         for entry, leaf in zip(directory.leaves, leaves, strict=True)
     ]
     directory = await self._cache.save_leaves(directory, swept)
@@ -203,13 +205,13 @@ async def sweep_in_place(self: Generations, source: BatchAccount, job: Job, t0: 
 
 
 async def not_caught_up(
-    _self: Generations, _source: BatchAccount, _job: Job, done: Reading, *, since: datetime, as_of: datetime
-) -> tuple[Reading, datetime]:
+    _self: Generations, _source: BatchAccount, _job: Job, done: ReadState, *, since: datetime, as_of: datetime
+) -> tuple[ReadState, datetime]:
     assert since <= as_of
     return done, max(as_of, done.date or as_of)
 
 
-def exact_while_agreed_lately(picture: Picture) -> tuple[str, str]:
+def exact_while_agreed_lately(picture: JobSnapshot) -> tuple[str, str]:
     agreed = picture.agreement.at
     return ("exact", "") if agreed and picture.as_of - agreed <= AGREEMENT_LASTS else ("unverified", "")
 
@@ -248,10 +250,10 @@ def final_at_once(job: Job, as_of: datetime, overlap: timedelta) -> bool:
 
 
 async def plan_before_leaves(self: RangeLists) -> None:
-    reading, self.reading = self.reading, replace(self.reading, rest=[])
+    read_state, self.reading = self.reading, replace(self.reading, rest=[])
     await REAL_STORE(self)
-    self.reading = reading
-    await finish(self._cache, reading)
+    self.reading = read_state
+    await finish(self._cache, read_state)
 
 
 async def late_tasks_in_plan_only(self: RangeLists) -> None:
@@ -295,20 +297,20 @@ async def carry_on_from_memory(
     raise OvertakenError(job_id)
 
 
-def compares_counts_only(picture: Picture, directory: Directory) -> bool:
+def compares_counts_only(picture: JobSnapshot, directory: Directory) -> bool:
     return picture.counts == directory.counts
 
 
-def confirmed_in_its_own_version(picture: Picture, confirmation: Confirmation | None) -> Picture:
+def confirmed_in_its_own_version(picture: JobSnapshot, confirmation: Confirmation | None) -> JobSnapshot:
     is_its_own = confirmation is not None and confirmation.version == picture.version
     return REAL_CONFIRMED(picture, confirmation if is_its_own else None)
 
 
-def confirmed_as_if_overtaken(picture: Picture, confirmation: Confirmation | None) -> Picture:
+def confirmed_as_if_overtaken(picture: JobSnapshot, confirmation: Confirmation | None) -> JobSnapshot:
     return REAL_CONFIRMED(picture, replace(confirmation, version="another") if confirmation else None)
 
 
-REAL_CONFIRMED = Picture.confirmed
+REAL_CONFIRMED = JobSnapshot.confirmed
 REAL_STORE = RangeLists.store
 REAL_ADD = RangeLists._add
 REAL_CATCHING_UP = ReadPlan.catching_up
@@ -342,26 +344,26 @@ MUTANTS = (
     Mutant(
         "an older T0 over a later one",
         a_slower_poll_that_ends_after_a_faster_one,
-        patches=((Picture, "confirmed", confirmed_in_its_own_version),),
+        patches=((JobSnapshot, "confirmed", confirmed_in_its_own_version),),
         unaided=False,
     ),
     Mutant(
         "an older T0 of another generation over a later one",
         a_faster_poll_while_another_generation_takes_over,
-        patches=((Picture, "confirmed", confirmed_in_its_own_version),),
+        patches=((JobSnapshot, "confirmed", confirmed_in_its_own_version),),
         unaided=False,
     ),
     Mutant(
         "a confirmation is never one of the version that is stored",
         a_poll_after_one_that_marked_leaves_and_died,
-        patches=((Picture, "confirmed", confirmed_as_if_overtaken),),
+        patches=((JobSnapshot, "confirmed", confirmed_as_if_overtaken),),
         unaided=False,
     ),
     Mutant("later stamp wins", a_clock_that_runs_ahead, patches=((Leaf, "fold_sorted", fold_later_stamps),)),
     Mutant(
         "ETags taken after listing",
         a_page_received_after_a_later_one,
-        patches=((reading, "fold", fold_under_new_etags),),
+        patches=((read_state, "fold", fold_under_new_etags),),
         unaided=False,
     ),
     Mutant(
@@ -399,7 +401,7 @@ MUTANTS = (
         a_report_that_comes_too_late,
         patches=(
             (verdicts, "_judge_agreement", exact_while_agreed_lately),
-            (Picture, "confirmed_as_of", property(lambda picture: picture.as_of)),
+            (JobSnapshot, "confirmed_as_of", property(lambda picture: picture.as_of)),
         ),
     ),
     Mutant(
@@ -441,7 +443,7 @@ MUTANTS = (
     Mutant(
         "insight told only where a count moved",
         a_death_at_every_call_where_no_count_moves,
-        patches=((task_poll, "_tells_of", compares_counts_only),),
+        patches=((task_poll, "_matches_directory", compares_counts_only),),
         unaided=False,
     ),
     Mutant(
@@ -453,7 +455,7 @@ MUTANTS = (
     Mutant(
         "leaves written before the note",
         tasks_deleted_after_a_poll_that_broke_off,
-        patches=((reading, "fold", fold_before_it_is_noted),),
+        patches=((read_state, "fold", fold_before_it_is_noted),),
         unaided=False,
     ),
     Mutant(

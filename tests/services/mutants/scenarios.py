@@ -126,7 +126,7 @@ def _break_off_and_delete(world: World, poll: Callable[[], object], *, who: int,
     for number in (who, 1 - who, who):
         world.wait(61)
         world.poll(number)
-    assert world.report("Render").job.sealed
+    assert world.report("Render").job.finalized
     assert world.cached("Render").keys() == {"a", "b"}
     job.deleted = world.now()
     world.wait(1)

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from shared.services.reading.reading import SHORT_LIST
+from shared.services.reading.read_state import SHORT_LIST
 from tests.services.fakes.truth import PREPARING, RUNNING
 from tests.services.worlds.telling import polled_for_a_while, verdict
 from tests.services.worlds.world import World

@@ -14,9 +14,9 @@ from shared.domain.core.stamps import to_milliseconds
 from shared.domain.nodes.nodes import Node, NodeCounts, merged, summary_of
 from shared.domain.pools.pools import Pool
 from shared.services.pools import pool_rounds
-from shared.services.pools.node_reading import NodeReading, NodesRead
+from shared.services.pools.node_reader import NodeReader, NodesRead
 from shared.services.pools.pool_rounds import PoolRounds
-from shared.services.pools.pools_under_way import PoolsUnderWay
+from shared.services.pools.pools_round_state import PoolsRoundState
 from shared.stores.pools.nodes import StoredNodes
 from tests.services.fakes.fake_pools import TruePool
 from tests.services.fakes.memory_tables import Fault
@@ -144,7 +144,7 @@ def test_claims_about_pools_are_always_true(script: list[tuple[Any, ...]]) -> No
         world.close()
 
 
-class ChangesOnly(NodeReading):
+class ChangesOnly(NodeReader):
     """Reads only changes after the first list."""
 
     @override
@@ -154,7 +154,7 @@ class ChangesOnly(NodeReading):
         return await _changes(self, pool, stored, t0)
 
 
-class CountsUnheard(NodeReading):
+class CountsUnheard(NodeReader):
     """Ignores the service's counts."""
 
     @override
@@ -164,7 +164,7 @@ class CountsUnheard(NodeReading):
         return await super().read(pool, stored, counts, t0)
 
 
-class Doubtless(NodeReading):
+class Doubtless(NodeReader):
     """Treats several pages as one."""
 
     @override
@@ -173,7 +173,7 @@ class Doubtless(NodeReading):
         return replace(picture, doubt=None), nodes
 
 
-class CountsSuffice(NodeReading):
+class CountsSuffice(NodeReader):
     """Trusts slots on several pages if the counts agree."""
 
     @override
@@ -182,7 +182,7 @@ class CountsSuffice(NodeReading):
         return replace(picture, doubt=None if picture.summary.counts == counts else picture.doubt), nodes
 
 
-async def looked_up_at_once(self: PoolRounds, this: PoolsUnderWay, pool: Pool) -> None:
+async def looked_up_at_once(self: PoolRounds, this: PoolsRoundState, pool: Pool) -> None:
     """Dates the result of a GET as of the list of pools."""
     this.pools[pool.key] = pool.seen(await self.source.fetch_pool(pool.facts.id), this.t0())
     this.told.add(pool.key)
@@ -195,7 +195,7 @@ def only_of_nodes(_pool: Pool, stored: StoredNodes, nodes: Mapping[str, Node], k
     return any(node.allocated >= to_milliseconds(known_until) for node in nodes.values())
 
 
-async def _changes(reading: NodeReading, pool: Pool, stored: StoredNodes, t0: Any) -> NodesRead:
+async def _changes(reading: NodeReader, pool: Pool, stored: StoredNodes, t0: Any) -> NodesRead:
     """Reads changes alone and treats them as complete."""
     assert pool.picture
     since = pool.picture.as_of - reading._overlap
@@ -276,7 +276,7 @@ STORIES = (
 )
 
 
-def played(reading: type[NodeReading], story: Callable[[PoolWorld], None]) -> None:
+def played(reading: type[NodeReader], story: Callable[[PoolWorld], None]) -> None:
     world = PoolWorld(reading)
     try:
         story(world)
@@ -293,7 +293,7 @@ def played(reading: type[NodeReading], story: Callable[[PoolWorld], None]) -> No
         (CountsSuffice, slots_change_between_two_pages),
     ],
 )
-def test_readings_with_a_bug_are_noticed(bug: type[NodeReading], story: Callable[[PoolWorld], None]) -> None:
+def test_readings_with_a_bug_are_noticed(bug: type[NodeReader], story: Callable[[PoolWorld], None]) -> None:
     with pytest.raises(AssertionError):
         played(bug, story)
 
@@ -316,12 +316,12 @@ def test_rounds_with_a_bug_are_noticed(
 ) -> None:
     monkeypatch.setattr(place, name, bug)
     with pytest.raises(AssertionError):
-        played(NodeReading, story)
+        played(NodeReader, story)
 
 
 @pytest.mark.parametrize("story", STORIES)
 def test_nothing_false_is_claimed_where_readings_with_a_bug_do(story: Callable[[PoolWorld], None]) -> None:
-    played(NodeReading, story)
+    played(NodeReader, story)
 
 
 def test_usage_of_nodes_on_several_pages_is_unverified(pools: PoolWorld) -> None:

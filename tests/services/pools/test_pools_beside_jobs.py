@@ -12,7 +12,7 @@ from shared.domain.nodes.nodes import Node
 from shared.errors import BatchAnswerError, BatchThrottledError, StorageError
 from shared.services.pools.pool_records import PoolRecords
 from shared.services.pools.pool_rounds import PoolRounds
-from shared.services.round.round_under_way import BesideEnd
+from shared.services.round.round_state import ResourceRoundResult
 from shared.services.schedules.schedule_rounds import ScheduleRounds
 from shared.stores.pools.nodes import NodeStore
 from shared.stores.pools.pool_history import PoolHistoryStore
@@ -186,11 +186,11 @@ def test_jobs_that_fail_do_not_end_the_round_over_pools(world: World, process: P
 class Beside:
     """A poll with a given end, which may be an error."""
 
-    def __init__(self, world: World, end: BesideEnd | Exception) -> None:
+    def __init__(self, world: World, end: ResourceRoundResult | Exception) -> None:
         self.source = FakePools(PoolService(world.now), world.processes[0].connection)
         self._end = end
 
-    async def run(self, *_: object, **__: object) -> BesideEnd:
+    async def run(self, *_: object, **__: object) -> ResourceRoundResult:
         if isinstance(self._end, Exception):
             raise self._end
         return self._end
@@ -204,7 +204,7 @@ def test_a_storage_error_beside_jobs_loses_neither_their_messages_nor_the_back_o
     world.wait(61)
     process = world.started()
     throttled = BatchThrottledError("http://x", 300 * SECOND, status=429)
-    process.rounds._pools = cast(PoolRounds, Beside(world, BesideEnd(throttled)))
+    process.rounds._pools = cast(PoolRounds, Beside(world, ResourceRoundResult(throttled)))
     process.rounds._schedules = cast(ScheduleRounds, Beside(world, StorageError("Table Storage broke.")))
     with pytest.raises(StorageError, match="Table Storage broke"):
         polled(world, process, budget=40)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from shared.errors import BatchUnreachableError
-from shared.services.pools.pools_under_way import PoolsUnderWay
+from shared.services.pools.pools_round_state import PoolsRoundState
 from shared.stores.pools.pools import PoolStore
 from tests.services.fakes.memory_tables import ProcessDiedError, die
 from tests.services.worlds.pool_world import PoolWorld
@@ -102,7 +102,7 @@ def never(*_: object) -> bool:
 def test_a_first_poll_that_gives_way_to_no_later_list_is_noticed(
     pools: PoolWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(PoolsUnderWay, "is_older", never)
+    monkeypatch.setattr(PoolsRoundState, "is_older", never)
     with pytest.raises(AssertionError):
         a_deleted_pool_stays_away(pools)
 

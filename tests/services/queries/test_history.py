@@ -62,7 +62,7 @@ class Diary:
             self.world.deliver(who)
         report = self.world.reports().get("Render")
         left = report is not None and report.job.picture is None  # a poll on demand leaves long reads to ticks
-        if fault is None and not left and not (known and known.job.sealed):
+        if fault is None and not left and not (known and known.job.finalized):
             self.polled.append(at)
             self.ended[at] = self.world.now()
         self.world.wait(20)

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from shared.domain.reports.reports import FailuresReport
-from shared.domain.tasks.insight import Insight
+from shared.domain.tasks.job_statistics import JobStatistics
 from shared.errors import CacheConflictError
 from tests.domain.support.summary_oracle import insight_of_rows
 from tests.services.fakes.memory_tables import Fault
@@ -23,7 +23,7 @@ def move(world: World, job: TrueJob, dice: random.Random) -> None:
         job.change(name, state, at=world.now(), lag=timedelta(), skew=timedelta(), code=dice.choice([0, 1, 137]))
 
 
-def insight_of(world: World, name: str) -> Insight | None:
+def insight_of(world: World, name: str) -> JobStatistics | None:
     picture = world.report(name).job.picture
     return picture.insight.unpack() if picture and picture.insight else None
 

@@ -2,9 +2,9 @@
 
 from datetime import timedelta
 
-from shared.domain.jobs.outlook import outlook_of
+from shared.domain.jobs.forecasts import forecast_of
 from shared.domain.reports.reports import JobReport
-from shared.services.tasks.leaf_walk import LeafWalk
+from shared.services.tasks.leaf_reader import LeafReader
 from shared.services.tasks.timelines import Timelines
 from tests.services.fakes.truth import COMPLETED, RUNNING, TrueJob
 from tests.services.worlds.process import Process
@@ -37,9 +37,9 @@ def staged(world: World, *, completes: bool = True) -> Process:
 
 def completion(report: JobReport) -> bool:
     """Returns True if an end is estimated."""
-    outlook = outlook_of(report.job, report.verdict, tasks_ahead=report.tasks_ahead)
-    assert outlook
-    return outlook.estimate.completion is not None
+    forecast = forecast_of(report.job, report.verdict, tasks_ahead=report.tasks_ahead)
+    assert forecast
+    return forecast.estimate.completion is not None
 
 
 def test_an_estimated_end_is_taken_back_where_more_urgent_tasks_wait(world: World) -> None:
@@ -66,7 +66,7 @@ def test_details_of_a_job_are_answered_without_a_query_for_other_jobs(world: Wor
     async def ask() -> int:
         await process.queries.failures("demo", LATER)
         await process.queries.require_groups("demo", LATER, ())
-        timelines = Timelines(process.queries, LeafWalk(process.queries, process.cache))
+        timelines = Timelines(process.queries, LeafReader(process.queries, process.cache))
         await timelines.timeline("demo", LATER, start=None, end=None)
         assert completion(await process.queries.job("demo", LATER))
         found = process.task_queries.named("demo", LATER, {f"t{number:02}" for number in range(15)})

@@ -84,7 +84,7 @@ def lists() -> Lists:
 def world(lists: Lists, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     """Yields a world with pages of three tasks; a round may read ten, and tasks are stored after six more."""
     monkeypatch.setattr(range_lists, "_AT_ONCE", 4)
-    monkeypatch.setattr(id_ranges, "_LEAST_PART", 9)
+    monkeypatch.setattr(id_ranges, "_MIN_PART", 9)
 
     class WatchedBatch(FakeBatch):
         @override
@@ -119,14 +119,14 @@ def left_to_the_queue(world: World) -> TrueJob:
 def begun(world: World, seconds: float = 6) -> ReadPlan:
     """Returns the plan of its read amid its ranges, with part of it stored."""
     world.deliver(budget=seconds, takes=1)
-    plan = plan_of(world)
+    plan = mapping_of(world)
     assert plan is not None
     assert plan.tasks
     assert plan.ranges
     return plan
 
 
-def plan_of(world: World) -> ReadPlan | None:
+def mapping_of(world: World) -> ReadPlan | None:
     process = world.started()
     job = world.run(process.jobs.load("demo", JOB))
     if job is None:
@@ -156,4 +156,4 @@ def assert_right(world: World, job: TrueJob) -> None:
     assert report.job.picture
     assert report.job.picture.counts == job.counts(world.now())
     assert report.verdict.level == "exact"
-    assert plan_of(world) is None
+    assert mapping_of(world) is None

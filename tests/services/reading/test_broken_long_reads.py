@@ -18,7 +18,7 @@ from tests.services.reading.long_read_world import (
     is_left,
     left_to_the_queue,
     lists,
-    plan_of,
+    mapping_of,
     world,
 )
 from tests.services.worlds.spoiling import spoil, spoil_leaves
@@ -35,7 +35,7 @@ def test_a_death_at_any_storage_call_loses_nothing_and_repeats_no_finished_range
 ) -> None:
     job = left_to_the_queue(world)
     world.deliver(takes=1, fault=Fault(call, committed=committed, kills=True))
-    plan, asked = plan_of(world), len(lists.whole)
+    plan, asked = mapping_of(world), len(lists.whole)
     job.change(NAMES[3], RUNNING, at=world.now(), lag=NOW, skew=NOW)
     job.add("task-999", world.now())
     world.deliver_all()
@@ -189,7 +189,7 @@ def test_a_long_delta_that_meets_leaves_that_cannot_be_read_gives_way_to_a_full_
         job.change(name, RUNNING, at=world.now(), lag=NOW, skew=NOW)
     world.wait(61)
     world.poll()
-    plan = plan_of(world)
+    plan = mapping_of(world)
     assert plan
     assert plan.since is not None
     lists.whole.clear()

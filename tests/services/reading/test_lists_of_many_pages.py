@@ -8,7 +8,7 @@ import pytest
 
 from shared.domain.reads.id_ranges import IdRange
 from shared.errors import BatchUnreachableError
-from shared.services.reading.reading import SHORT_LIST
+from shared.services.reading.read_state import SHORT_LIST
 from shared.stores.batch.batch import TaskPage
 from shared.stores.batch.batch_addresses import StateFilter
 from tests.services.fakes.fake_batch import FakeBatch

@@ -16,7 +16,7 @@ from tests.services.reading.long_read_world import (
     is_left,
     left_to_the_queue,
     lists,
-    plan_of,
+    mapping_of,
     world,
 )
 from tests.services.worlds.telling import last_round, polled_for_a_while, requests_of, verdict
@@ -41,7 +41,7 @@ def test_a_job_too_long_for_a_round_is_read_by_a_worker_of_the_queue(world: Worl
 def test_its_ranges_are_listed_at_the_same_time(world: World) -> None:
     left_to_the_queue(world)
     world.deliver(budget=90, takes=10)  # fourteen pages
-    plan = plan_of(world)
+    plan = mapping_of(world)
     assert plan
     assert plan.since is not None
 
@@ -51,7 +51,7 @@ def test_a_list_is_divided_by_its_first_page_that_has_tasks(world: World, lists:
     lists.empty = empty
     left_to_the_queue(world)
     world.deliver(budget=empty + 2, takes=1)
-    plan = plan_of(world)
+    plan = mapping_of(world)
     assert plan
     assert len(plan.ranges) > 1
 
@@ -60,11 +60,11 @@ def test_a_list_that_only_began_with_empty_pages_is_divided_by_the_next_worker(w
     lists.empty = 2
     job = left_to_the_queue(world)
     world.deliver(budget=2, takes=1)
-    plan = plan_of(world)
+    plan = mapping_of(world)
     assert plan
     assert [ids.cursor is not None for ids in plan.ranges] == [True]
     world.deliver(who=1, budget=3, takes=1)
-    plan = plan_of(world)
+    plan = mapping_of(world)
     assert plan
     assert len(plan.ranges) > 1
     world.deliver_all()
@@ -78,7 +78,7 @@ def test_how_far_a_list_of_empty_pages_came_is_stored_while_it_goes_on(world: Wo
     process.batch.latency = 10
     reading = world.loop.create_task(process.queued.run(JOB, budget=600 * SECOND))
     world.wait(55)
-    plan = plan_of(world)
+    plan = mapping_of(world)
     assert plan
     assert [ids.cursor is not None for ids in plan.ranges] == [True]
     assert plan.newest
@@ -108,7 +108,7 @@ def test_a_delta_that_is_too_long_goes_on_with_its_t0_where_it_was_left(world: W
     world.wait(61)
     world.poll()
     t0 = last_round(world).as_of
-    plan = plan_of(world)
+    plan = mapping_of(world)
     assert plan
     assert (plan.as_of, plan.since is not None) == (t0, True)
     asked, listed = len(lists.changes), len(lists.whole)
@@ -131,7 +131,7 @@ def test_a_delta_whose_links_have_grown_old_begins_anew(world: World, lists: Lis
         job.change(name, RUNNING, at=world.now(), lag=NOW, skew=NOW)
     world.wait(61)
     world.poll()
-    assert plan_of(world)
+    assert mapping_of(world)
     world.wait(7200)
     world.poll()  # another message, as the first is presumed lost
     asked = len(lists.changes)
@@ -154,7 +154,7 @@ def test_polls_of_the_old_generation_go_on_while_a_full_read_is_in_the_queue(wor
         world.wait(61)
         world.poll()
     world.deliver(budget=6, takes=1)
-    assert plan_of(world)
+    assert mapping_of(world)
     job.change(NAMES[7], RUNNING, at=world.now(), lag=NOW, skew=NOW)
     for _ in range(3):
         world.wait(61)
@@ -223,7 +223,7 @@ def test_changes_that_a_poll_on_demand_read_first_are_not_waited_for(world: Worl
         job.change(name, RUNNING, at=world.now(), lag=NOW, skew=NOW)
     world.wait(61)
     world.poll()
-    plan = plan_of(world)
+    plan = mapping_of(world)
     assert plan
     for process in world.processes:
         process.task_poll.short_read = 100
@@ -266,7 +266,7 @@ def test_throttling_keeps_received_tasks_and_the_account_is_left_alone(world: Wo
     job = left_to_the_queue(world)
     lists.throttled_after = 7
     world.deliver()
-    plan = plan_of(world)
+    plan = mapping_of(world)
     assert plan
     assert plan.tasks
     assert "throttling" in verdict(world, JOB).reason
@@ -341,7 +341,7 @@ def test_a_long_read_that_waits_for_calls_when_its_time_is_up_leaves_the_rest_to
     world.deliver(budget=30, takes=0.1)
     assert world.now() - before <= 31 * SECOND
     assert verdict(world, JOB).level == "catchingUp"
-    plan = plan_of(world)
+    plan = mapping_of(world)
     assert plan
     assert plan.tasks >= 15
     asked = len(lists.whole)
@@ -395,10 +395,10 @@ def test_the_verdict_shows_that_a_first_read_reads_later_changes(world: World) -
     world.wait(61)
     for name in NAMES:
         job.change(name, RUNNING, at=world.now(), lag=NOW, skew=NOW)
-    plan = plan_of(world)
+    plan = mapping_of(world)
     while plan and plan.since is None:
         world.deliver(budget=2, takes=1)
-        plan = plan_of(world)
+        plan = mapping_of(world)
     assert plan, "all of it was read at once"
     judged = verdict(world, JOB)
     assert judged.level == "catchingUp"

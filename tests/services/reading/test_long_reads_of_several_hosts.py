@@ -43,7 +43,7 @@ def left_to_the_queue(world: World) -> TrueJob:
     return job
 
 
-def plan_of(world: World) -> ReadPlan | None:
+def mapping_of(world: World) -> ReadPlan | None:
     process = world.started()
     job = world.run(process.jobs.load("demo", JOB))
     assert job
@@ -66,7 +66,7 @@ def test_a_delta_goes_on_from_the_leaves_as_another_host_left_them(world: World)
         job.change(name, RUNNING, at=world.now(), lag=NOW, skew=NOW)
     world.wait(61)
     world.poll()  # ingests their first part
-    plan = plan_of(world)
+    plan = mapping_of(world)
     assert plan
     assert plan.tasks >= 10
     world.deliver(who=1)
@@ -121,6 +121,6 @@ def test_a_list_in_no_order_that_comes_slowly_is_stored_before_it_is_long(world:
             await work
 
     world.run(killed())
-    plan = plan_of(world)
+    plan = mapping_of(world)
     assert plan
     assert plan.tasks >= 18

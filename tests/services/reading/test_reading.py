@@ -3,8 +3,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from shared.domain.tasks.tasks import Task
-from shared.services.reading import reading
-from shared.services.reading.reading import read_pages
+from shared.services.reading import read_state
+from shared.services.reading.read_state import read_pages
 from shared.stores.batch.batch import TaskPage
 from tests.services.worlds.world import World
 
@@ -20,10 +20,10 @@ async def short_pages() -> AsyncIterator[TaskPage]:
 def test_a_list_that_is_left_to_the_queue_leaves_nothing_behind_that_was_received(
     world: World, monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
-    monkeypatch.setattr(reading, "_PASS", 7)
+    monkeypatch.setattr(read_state, "_PASS", 7)
     cache = world.processes[0].cache
 
-    async def read() -> reading.Reading:
+    async def read() -> read_state.ReadState:
         return await read_pages(cache, short_pages(), await cache.load_directory("demo~render~1"), most=most)
 
     left = world.run(read())

@@ -134,12 +134,12 @@ def test_a_task_deleted_from_a_sealed_job_unseals_it(world: World) -> None:
     job = world.create("Render", "a", "b")
     job.complete(world.now() + SECOND, lag=NOW)
     polled_for_a_while(world)
-    assert world.report("Render").job.sealed
+    assert world.report("Render").job.finalized
     job.delete_task("a", world.now())
     world.wait(20 * 60)
     world.poll()
     report = world.report("Render")
-    assert (report.verdict.level, report.job.sealed) == ("exact", True)
+    assert (report.verdict.level, report.job.finalized) == ("exact", True)
     assert list(world.cached("Render")) == ["b"]
 
 
@@ -187,7 +187,7 @@ def test_a_sealed_job_that_is_asked_for_by_name_is_polled(world: World) -> None:
     assert requests_of(world, world.poll) == ["jobs"]
     asked = requests_of(world, lambda: world.run(process.rounds.run_now(["Render"], budget=60 * SECOND)))
     assert asked == ["jobs", "jobs/Render/tasks", "jobs/Render/counts"]
-    assert world.report("Render").job.sealed
+    assert world.report("Render").job.finalized
 
 
 def test_a_job_is_read_whole_again_when_its_last_full_read_is_a_day_old(world: World) -> None:

@@ -7,8 +7,8 @@ import pytest
 
 from shared.domain.core.keys import key_of
 from shared.domain.jobs.jobs import Job
-from shared.domain.jobs.pictures import Picture
-from shared.services.reading.task_poll import Polled, TaskPoll
+from shared.domain.jobs.snapshots import JobSnapshot
+from shared.services.reading.task_poll import PollResult, TaskPoll
 from shared.stores.batch.batch import BatchAccount
 from tests.services.fakes.truth import TrueJob
 from tests.services.worlds.process import BUDGET
@@ -34,7 +34,7 @@ def check_that_the_deletion_counts(world: World) -> None:
         world.poll()
     report = world.report("Render")
     assert report.job.picture
-    assert (report.verdict.level, report.job.picture.counts.total, report.job.sealed) == ("exact", 2, True)
+    assert (report.verdict.level, report.job.picture.counts.total, report.job.finalized) == ("exact", 2, True)
 
 
 def found_by_a_poll_on_demand(world: World) -> None:
@@ -42,7 +42,7 @@ def found_by_a_poll_on_demand(world: World) -> None:
     for _ in range(2):
         world.wait(61)
         world.poll()
-    assert world.report("Render").job.sealed
+    assert world.report("Render").job.finalized
     job.delete_task("b", world.now())
     world.wait(61)
     world.run(world.processes[0].rounds.run_now([key_of("Render")], budget=BUDGET))
@@ -102,11 +102,11 @@ def test_a_difference_of_a_sealed_job_is_kept(world: World, found: Callable[[Wor
     check_that_the_deletion_counts(world)
 
 
-async def only_confirmed(self: TaskPoll, source: BatchAccount, job: Job, picture: Picture) -> Polled:
+async def only_confirmed(self: TaskPoll, source: BatchAccount, job: Job, picture: JobSnapshot) -> PollResult:
     settled = self._sealed(job.pictured(picture))
-    if settled.sealed or job.dirty or picture.is_news(job.picture):
-        return Polled(await self._records.save(source.account.key, settled))
-    return Polled(settled, picture.confirmation)
+    if settled.finalized or job.dirty or picture.is_news(job.picture):
+        return PollResult(await self._records.save(source.account.key, settled))
+    return PollResult(settled, picture.confirmation)
 
 
 @pytest.mark.parametrize("found", [found_by_a_poll_on_demand, found_as_of_the_second_of_the_seal])

@@ -9,7 +9,7 @@ from shared.domain.accounts.operations import JobMessage
 from shared.domain.jobs.jobs import Job
 from shared.errors import BatchUnreachableError, StorageError
 from shared.services.polling.dispatch import Dispatch
-from shared.services.polling.polling import Polling
+from shared.services.polling.polling import PollingService
 from shared.stores.accounts.operations import OperationStore
 from tests.services.fakes.fake_batch import Service
 from tests.services.fakes.memory_tables import Fault, MemoryTables
@@ -187,10 +187,10 @@ def test_accounts_missed_by_a_tick_are_first_in_the_next(world: World) -> None:
     assert sum(len(process.batch.requests) for process in processes) == 2 * asked
 
 
-def polling_of(processes: list[Process], *, budget: timedelta) -> Polling:
+def polling_of(processes: list[Process], *, budget: timedelta) -> PollingService:
     first = processes[0]
     rounds = {process.rounds.source.account.id: process.rounds for process in processes}
-    return Polling(
+    return PollingService(
         rounds,
         queued={},
         operations=OperationStore(MemoryTables(first.connection)),

@@ -9,7 +9,7 @@ from shared.domain.accounts.operations import Reason
 from shared.domain.jobs.jobs import Job
 from shared.domain.tasks.tasks import TaskCounts
 from shared.errors import BatchThrottledError, NotFoundError
-from shared.services.round.round_under_way import RoundUnderWay
+from shared.services.round.round_state import RoundState
 from tests.services.fakes.truth import ACTIVE, RUNNING
 from tests.services.rounds.crowd import Crowd
 from tests.services.worlds.process import BUDGET, Process, Recipe
@@ -194,11 +194,11 @@ def test_polls_on_demand_hold_up_no_read_of_very_many_tasks(monkeypatch: pytest.
 
 
 def test_rounds_that_leave_messages_to_ticks_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = RoundUnderWay.queue
+    real = RoundState.queue
 
-    def queue(this: RoundUnderWay, job: Job, now: datetime) -> None:
+    def queue(this: RoundState, job: Job, now: datetime) -> None:
         if not this.thorough:
             real(this, job, now)
 
-    monkeypatch.setattr(RoundUnderWay, "queue", queue)
+    monkeypatch.setattr(RoundState, "queue", queue)
     assert seconds_until_read(3)[1] >= LONG.total_seconds()

@@ -56,7 +56,7 @@ def test_a_round_that_saves_twice_keeps_changes_made_meanwhile(world: World, mon
 
     async def save(account_key: str, latest: Round) -> Round:
         if not notes:
-            await second.queued._tell("other", backoff_until=world.now() + 600 * SECOND)
+            await second.queued._save_outcome("other", backoff_until=world.now() + 600 * SECOND)
         notes.append(latest)
         return await real(account_key, latest)
 

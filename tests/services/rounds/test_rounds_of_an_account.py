@@ -226,7 +226,7 @@ def test_a_sealed_job_that_is_deleted_is_noticed_by_a_full_list(world: World) ->
     job = world.create("Render", "a")
     job.complete(world.now() + SECOND, lag=NOW)
     polled_for_a_while(world)
-    assert world.report("Render").job.sealed
+    assert world.report("Render").job.finalized
     job.deleted = world.now()
     world.wait(20 * 60)
     world.poll()
@@ -241,11 +241,11 @@ def test_a_completed_job_is_sealed_after_the_overlap_and_polled_no_more(world: W
     job.complete(world.now(), lag=30 * SECOND)
     world.wait(20)
     world.poll()
-    assert not world.report("Render").job.sealed
+    assert not world.report("Render").job.finalized
     world.wait(20)
     world.poll()
     report = world.report("Render")
-    assert report.job.sealed
+    assert report.job.finalized
     assert report.verdict.level == "exact"
     assert world.cached("Render")["a"].state == COMPLETED
     world.wait(61)

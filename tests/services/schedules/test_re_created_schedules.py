@@ -12,7 +12,7 @@ from shared.domain.polling.schedule_rounds import ScheduleRound
 from shared.domain.schedules.schedules import Schedule
 from shared.services.schedules import schedule_rounds
 from shared.services.schedules.schedule_rounds import ScheduleRounds
-from shared.services.schedules.schedules_under_way import SchedulesUnderWay
+from shared.services.schedules.schedules_round_state import SchedulesRoundState
 from tests.services.worlds.schedule_world import ScheduleWorld
 
 
@@ -34,7 +34,9 @@ def a_schedule_is_made_anew_around_the_list(world: ScheduleWorld) -> None:
     assert world.look((0, 3.0))[:2] == ["list", "get Alpha"]
 
 
-async def looked_up_at_once(self: ScheduleRounds, this: SchedulesUnderWay, schedule: Schedule, date: datetime) -> None:
+async def looked_up_at_once(
+    self: ScheduleRounds, this: SchedulesRoundState, schedule: Schedule, date: datetime
+) -> None:
     """Dates the result of a GET as of the list."""
     facts = await self.source.fetch_schedule(schedule.facts.id)
     this.schedules[schedule.key] = schedule.seen(facts, date, this.before(schedule))
@@ -158,7 +160,7 @@ def test_a_job_of_a_re_created_schedule_with_a_garbled_row_is_not_the_earlier_on
         ((ScheduleRounds, "_hears_of_others", by_ids_alone), a_job_of_a_re_created_schedule_appears),
         ((ScheduleRounds, "_hears_of_others", once_for_each_schedule), a_schedule_is_re_created_twice),
         (
-            (SchedulesUnderWay, "as_of", lambda this, _: this.date),
+            (SchedulesRoundState, "as_of", lambda this, _: this.date),
             a_job_of_a_re_created_schedule_whose_row_is_garbled,
         ),
     ],

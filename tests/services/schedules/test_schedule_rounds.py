@@ -14,7 +14,7 @@ from shared.domain.polling.schedule_rounds import ScheduleRound
 from shared.domain.schedules.missed_runs import missed_runs
 from shared.domain.schedules.schedules import Recurrence
 from shared.services.schedules.schedule_rounds import ScheduleRounds
-from shared.services.schedules.schedules_under_way import SchedulesUnderWay
+from shared.services.schedules.schedules_round_state import SchedulesRoundState
 from tests.services.fakes.memory_tables import Fault
 from tests.services.worlds.schedule_world import ScheduleWorld
 
@@ -150,7 +150,7 @@ def test_missed_runs_stay_missed_where_a_schedule_is_disabled_with_invalid_data(
 def test_a_look_that_takes_a_schedule_to_be_known_since_it_was_first_seen_is_noticed(
     world: ScheduleWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(SchedulesUnderWay, "before", lambda _this, schedule: schedule.seen_at)
+    monkeypatch.setattr(SchedulesRoundState, "before", lambda _this, schedule: schedule.seen_at)
     with pytest.raises(AssertionError):
         _a_schedule_that_missed_runs_gets_invalid_data(world)
 
@@ -226,7 +226,7 @@ async def nobody_was_faster(*_: object) -> set[str]:
 def test_a_slow_first_look_that_gives_way_to_no_later_list_is_noticed(
     world: ScheduleWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ScheduleRounds, "_told_since", nobody_was_faster)
+    monkeypatch.setattr(ScheduleRounds, "_stored_later", nobody_was_faster)
     with pytest.raises(AssertionError):
         a_deleted_schedule_stays_away(world)
 
@@ -271,7 +271,7 @@ def test_when_a_schedule_was_written_is_no_part_of_its_version(world: ScheduleWo
     assert "written_as_of" not in repr(schedule)
 
 
-def as_it_stands(this: SchedulesUnderWay, key: str) -> tuple[str, datetime]:
+def as_it_stands(this: SchedulesRoundState, key: str) -> tuple[str, datetime]:
     schedule = this.known.schedules[key]
     return schedule.version, this.before(schedule)
 
@@ -279,7 +279,7 @@ def as_it_stands(this: SchedulesUnderWay, key: str) -> tuple[str, datetime]:
 def test_an_overtaken_schedule_that_is_held_as_it_stands_is_noticed(
     world: ScheduleWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(SchedulesUnderWay, "held", as_it_stands)
+    monkeypatch.setattr(SchedulesRoundState, "held", as_it_stands)
     with pytest.raises(AssertionError):
         a_look_without_an_overtaken_schedule(world)
 

@@ -82,14 +82,14 @@ async def test_totals_added_concurrently_survive_a_failed_write() -> None:
         [ACCOUNT], PathPattern("{node}"), TelemetryStore(tables), NodeIndex(tables), store,
         clock=SharedClock(), retention=timedelta(days=7),
     )  # fmt: skip
-    (lane,) = intake.lanes
-    intake.pass_over(lane, 1)
-    tasks = [asyncio.create_task(intake.tell(lane)) for _ in range(2)]
+    (ingest_partition,) = intake.ingest_partitions
+    intake.pass_over(ingest_partition, 1)
+    tasks = [asyncio.create_task(intake.write_counts(ingest_partition)) for _ in range(2)]
     await asyncio.sleep(0.01)
-    intake.pass_over(lane, 10)
+    intake.pass_over(ingest_partition, 10)
     for gate in store.gates:
         gate.set()
         await asyncio.sleep(0.01)
     assert [type(one) for one in await asyncio.gather(*tasks, return_exceptions=True)].count(StorageError) == 1
-    await intake.tell(lane)
+    await intake.write_counts(ingest_partition)
     assert (await store.load("demo")).lost == 11

@@ -2,8 +2,8 @@
 
 from datetime import timedelta
 
-from shared.services.blobs.taken_in import TakenIn
-from shared.services.housekeeping import Housekeeping, Retention
+from shared.services.blobs.ingestion_stores import IngestionStores
+from shared.services.housekeeping import HousekeepingService, Retention
 from shared.services.jobs.job_records import JobRecords
 from shared.services.pools.stray_nodes import StrayNodes
 from shared.stores.accounts.operations import OperationStore
@@ -26,7 +26,7 @@ _DAY = timedelta(days=1)
 def housekeeping(world: PoolWorld) -> None:
     tables = MemoryTables(Connection(world.storage))
     jobs, rounds, history = JobStore(tables), RoundStore(tables), HistoryStore(tables)
-    keeper = Housekeeping(
+    keeper = HousekeepingService(
         [ACCOUNT],
         records=JobRecords(jobs, rounds, history, HISTORY),
         jobs=jobs,
@@ -36,7 +36,7 @@ def housekeeping(world: PoolWorld) -> None:
         operations=OperationStore(tables),
         schedules=ScheduleStore(tables),
         stray_nodes=StrayNodes(PoolStore(tables), NodeStore(tables)),
-        taken_in=TakenIn.of(tables),
+        taken_in=IngestionStores.of(tables),
         clock=LoopClock(world.now),
         retention=Retention(_DAY, _DAY, HISTORY, _DAY, _DAY, _DAY),
     )

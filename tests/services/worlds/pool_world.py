@@ -16,12 +16,12 @@ from shared.domain.core.stamps import to_milliseconds
 from shared.domain.nodes.node_records import NO_RECORD
 from shared.domain.nodes.nodes import Node
 from shared.domain.polling.pool_rounds import pool_verdict
-from shared.domain.pools.pools import NodesPicture, Pool
+from shared.domain.pools.pools import NodesSnapshot, Pool
 from shared.errors import BatchscopeError
-from shared.services.pools.node_reading import NodeReading
+from shared.services.pools.node_reader import NodeReader
 from shared.services.pools.pool_records import PoolRecords
 from shared.services.pools.pool_rounds import PoolRounds
-from shared.services.pools.pools_under_way import PoolsUnderWay
+from shared.services.pools.pools_round_state import PoolsRoundState
 from shared.services.queries.pool_histories import PoolHistories
 from shared.stores.accounts.monitoring import MonitoringStore
 from shared.stores.pools.nodes import NodeStore
@@ -39,10 +39,10 @@ OVERLAP = timedelta(seconds=30)
 class WatchedPoolRounds(PoolRounds):
     """Rounds over pools; `ended` is the result of the last one."""
 
-    ended: PoolsUnderWay | None = None
+    ended: PoolsRoundState | None = None
 
     @override
-    async def _discover(self, this: PoolsUnderWay) -> None:
+    async def _discover(self, this: PoolsRoundState) -> None:
         self.ended = this
         await super()._discover(this)
 
@@ -54,7 +54,7 @@ class PoolProcess:
         self,
         service: PoolService,
         storage: Storage,
-        reading: type[NodeReading] = NodeReading,
+        reading: type[NodeReader] = NodeReader,
         *,
         clock: type[LoopClock] = LoopClock,
         ahead: timedelta = timedelta(),
@@ -90,7 +90,7 @@ class PoolProcess:
 
 @dataclass(slots=True)
 class PoolWorld:
-    reading: type[NodeReading] = NodeReading
+    reading: type[NodeReader] = NodeReader
     storage: Storage = field(default_factory=Storage)
     loop: VirtualLoop = field(default_factory=VirtualLoop)
     service: PoolService = field(init=False)
@@ -249,7 +249,7 @@ class PoolWorld:
         created = to_milliseconds(pool.facts.creation_time.replace(microsecond=0))
         assert tally is None or tally.since >= created, f"{pool.facts.id} counts since before it was created"
 
-    def _check_claim(self, name: str, created: datetime, picture: NodesPicture) -> None:
+    def _check_claim(self, name: str, created: datetime, picture: NodesSnapshot) -> None:
         """Checks a pool's claim. Nodes are written before their pool; a list of them in between isn't exact."""
         true = next(p for p in self.service.pools if key_of(p.id) == key_of(name) and p.created == created)
         end, as_of, summary = min(self.now(), true.deleted or self.now()), picture.as_of, picture.summary

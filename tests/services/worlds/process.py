@@ -9,10 +9,10 @@ from shared.clock import SharedClock
 from shared.domain.accounts.accounts import Account
 from shared.domain.history.grains import HistoryRetention
 from shared.services.accounts.registry import Registry
-from shared.services.blobs.taken_in import TakenIn
-from shared.services.housekeeping import Housekeeping, Retention
+from shared.services.blobs.ingestion_stores import IngestionStores
+from shared.services.housekeeping import HousekeepingService, Retention
 from shared.services.jobs.job_records import JobRecords
-from shared.services.polling.polling import Polling
+from shared.services.polling.polling import PollingService
 from shared.services.polling.queued_jobs import QueuedJobs
 from shared.services.polling.rounds import AccountRounds, RoundRules
 from shared.services.pools.stray_nodes import StrayNodes
@@ -20,7 +20,7 @@ from shared.services.queries.histories import Histories
 from shared.services.queries.queries import Queries
 from shared.services.reading.long_reads import LongReads
 from shared.services.reading.task_poll import TaskPoll
-from shared.services.tasks.leaf_walk import LeafWalk
+from shared.services.tasks.leaf_reader import LeafReader
 from shared.services.tasks.task_queries import TaskQueries
 from shared.stores.accounts.monitoring import MonitoringStore
 from shared.stores.accounts.operations import OperationStore
@@ -128,7 +128,7 @@ class Process:
             monitoring=self.monitoring,
             clock=self.clock,
         )
-        self.polling = Polling(
+        self.polling = PollingService(
             {account.id: self.rounds},
             queued={account.id: self.queued},
             operations=operations,
@@ -137,7 +137,7 @@ class Process:
             interval=INTERVAL,
             budget=BUDGET,
         )
-        self.housekeeping = Housekeeping(
+        self.housekeeping = HousekeepingService(
             [account],
             records=self.records,
             jobs=self.jobs,
@@ -147,7 +147,7 @@ class Process:
             operations=operations,
             schedules=ScheduleStore(tables),
             stray_nodes=StrayNodes(PoolStore(tables), NodeStore(tables)),
-            taken_in=TakenIn.of(tables),
+            taken_in=IngestionStores.of(tables),
             clock=self.clock,
             retention=Retention(
                 timedelta(days=30),
@@ -170,7 +170,7 @@ class Process:
             clock=self.clock,
             interval=timedelta(hours=1),
         )
-        self.task_queries = TaskQueries(LeafWalk(self.queries, self.cache))
+        self.task_queries = TaskQueries(LeafReader(self.queries, self.cache))
 
         self.histories = Histories(
             {account.id: account},

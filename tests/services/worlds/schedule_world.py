@@ -16,7 +16,7 @@ from shared.domain.polling.schedule_rounds import schedule_verdict
 from shared.domain.schedules.job_specifications import JobSpecification
 from shared.domain.schedules.schedules import Recurrence, ScheduleFacts
 from shared.errors import BatchError, BatchMissingError, BatchscopeError
-from shared.services.round.round_under_way import BesideEnd
+from shared.services.round.round_state import ResourceRoundResult
 from shared.services.schedules.schedule_rounds import ScheduleRounds
 from shared.stores.batch.batch_schedule_rows import Specified
 from shared.stores.batch.batch_schedules import BatchSchedules, ScheduleList
@@ -224,7 +224,7 @@ class ScheduleWorld:
         jobs = [Job(JobFacts(name, at, "active", at)) for name, at in made.items()]
         return {job.key: job for job in jobs}
 
-    def run_of(self, who: int) -> BesideEnd:
+    def run_of(self, who: int) -> ResourceRoundResult:
         """Runs a look of that process and returns its end."""
         return self.run(self.processes[who].rounds.run(self.heard_of, lambda: True))
 

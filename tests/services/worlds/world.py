@@ -17,7 +17,7 @@ from shared.domain.reports.reports import JobReport
 from shared.domain.tasks.failures import Failures
 from shared.domain.tasks.tasks import Task
 from shared.errors import BatchscopeError
-from shared.services.round.round_under_way import RoundUnderWay
+from shared.services.round.round_state import RoundState
 from shared.stores.jobs.jobs import generation_partition
 from tests.domain.support.summary_oracle import blamed, insight_of_rows
 from tests.services.fakes.fake_batch import Service
@@ -236,7 +236,7 @@ class World:
         last = self.run(self.started().round_store.load("demo"))
         return set(last.queued) if last else set()
 
-    def _elsewhere(self, ended: RoundUnderWay) -> set[str]:
+    def _elsewhere(self, ended: RoundState) -> set[str]:
         """Returns the jobs that a round queued or found queued: a mark may expire during the round."""
         return self._queued() | set(ended.last.queued if ended.last else ())
 
@@ -263,7 +263,7 @@ class World:
         assert job is not None, f"{name} is said to be there as of {picture.as_of}, when it was not"
         assert report.job.facts.creation_time == job.created, f"the tasks of {name} are those of a job deleted before"
         tasks = self.cached(name)
-        since = now if report.job.sealed else picture.as_of  # a finalized job's counts hold for good
+        since = now if report.job.finalized else picture.as_of  # a finalized job's counts hold for good
         for task in job.tasks.keys() | tasks.keys():
             possible = job.tasks[task].seen_between(since, now) if task in job.tasks else {None}
             assert tasks.get(task) in possible, (
@@ -309,7 +309,7 @@ class World:
                 picture = report.job.picture
                 replaced = picture and (picture.source == "fullRead" or picture.moved_at >= first)
                 since = first if replaced else t0  # the other poll's claim is then about the previous snapshot
-                assert report.job.sealed or (picture and picture.looked_at >= since), (
+                assert report.job.finalized or (picture and picture.looked_at >= since), (
                     f"{name} was polled and is not fresh"
                 )
             elif full and report is not None and not any(job.is_there(t0) for job in jobs):

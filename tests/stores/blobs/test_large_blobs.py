@@ -2,11 +2,11 @@
 
 from datetime import UTC, datetime
 
-from shared.domain.blobs.blobs import Entry, Place
-from shared.domain.blobs.rejects import Refusal
-from shared.domain.blobs.sweeps import LaneSweep, Totals
+from shared.domain.blobs.blobs import Checkpoint, Entry
+from shared.domain.blobs.rejects import BadUnit
+from shared.domain.blobs.sweeps import PartitionSweep, Totals
 from shared.stores.blobs.blob_entries import BlobEntryStore
-from shared.stores.blobs.places import PlaceStore
+from shared.stores.blobs.checkpoints import CheckpointStore
 from shared.stores.blobs.rejects import RejectStore
 from shared.stores.events import TABLE, EventStore, head_row, place_key
 from shared.stores.tables.tables import Tables
@@ -17,11 +17,11 @@ FAR = 5 << 30
 
 
 async def test_a_place_far_into_a_blob_is_kept(tables: Tables, partition: str) -> None:
-    places, key = PlaceStore(tables), place_key(partition, "incarnation")
-    stored, _ = await places.advance(key, await places.load(key), Place(1 << 30), ())
-    stored, _ = await places.advance(key, stored, Place(FAR, units=FAR, refused=FAR), ())
+    places, key = CheckpointStore(tables), place_key(partition, "incarnation")
+    stored, _ = await places.advance(key, await places.load(key), Checkpoint(1 << 30), ())
+    stored, _ = await places.advance(key, stored, Checkpoint(FAR, units=FAR, refused=FAR), ())
     assert await places.load(key) == stored
-    assert stored.place == Place(FAR, units=FAR, refused=FAR)
+    assert stored.place == Checkpoint(FAR, units=FAR, refused=FAR)
 
 
 async def test_totals_of_very_many_bytes_are_kept(tables: Tables, partition: str) -> None:
@@ -32,7 +32,7 @@ async def test_totals_of_very_many_bytes_are_kept(tables: Tables, partition: str
 
 async def test_rejects_and_lag_far_into_a_blob_are_stored(tables: Tables, partition: str) -> None:
     rejects, entries = RejectStore(tables), BlobEntryStore(tables)
-    refusal, sweep = Refusal(FAR, 3, "It isn't JSON.", b"x"), LaneSweep(NOON, 1, behind_blobs=1, behind_bytes=FAR)
+    refusal, sweep = BadUnit(FAR, 3, "It isn't JSON.", b"x"), PartitionSweep(NOON, 1, behind_blobs=1, behind_bytes=FAR)
     await rejects.save(partition, Entry("blob", NOON, NOON), [refusal], NOON)
     await entries.save_sweep(partition, sweep)
     assert [one.refusal for one in await rejects.load(partition, "", 10)] == [refusal]

@@ -14,16 +14,16 @@ from shared.domain.accounts.operations import PollOperation, Reason
 from shared.domain.history.samples import Sample
 from shared.domain.jobs.job_rules import JobRules
 from shared.domain.jobs.jobs import Job, JobFacts, Retired
-from shared.domain.jobs.pictures import Agreement, Confirmation, Picture, TaskRead
+from shared.domain.jobs.snapshots import Agreement, Confirmation, JobSnapshot, TaskRead
 from shared.domain.leaves.leaves import Leaf
 from shared.domain.polling.rounds import Round
-from shared.domain.tasks.insight import Insight, StoredInsight
+from shared.domain.tasks.job_statistics import JobStatistics, StoredJobStatistics
 from shared.domain.tasks.tasks import TaskCounts
 from shared.errors import CacheConflictError, StorageError
 from shared.stores.accounts.operations import OperationStore
 from shared.stores.accounts.rounds import RoundStore
 from shared.stores.jobs.jobs import JobStore
-from shared.stores.jobs.leaf_rows import LeafEntry, Rewrite
+from shared.stores.jobs.leaf_rows import LeafEntry, LeafReplacement
 from shared.stores.jobs.task_cache import Directory, TaskCache
 from shared.stores.tables.tables import Tables
 
@@ -35,7 +35,7 @@ FULL_FACTS = JobFacts(
     "Nightly:job-1", T0, "completed", T0 + MICROSECOND, "terminating", T0, T0 + 2 * MICROSECOND, "pool", -1000,
     "Nächtlich / 'quoted' <b>\n", "AllTasksComplete",
 )  # fmt: skip
-PICTURE = Picture(
+PICTURE = JobSnapshot(
     "g1", T0 + 3 * MICROSECOND, "delta", COUNTS, T0 + 5 * MICROSECOND, T0 + 7 * MICROSECOND, T0 + 8 * MICROSECOND
 )
 JOBS = {
@@ -50,10 +50,12 @@ JOBS = {
     "with a picture": Job(BARE_FACTS, PICTURE),
     "agreed": Job(BARE_FACTS, replace(PICTURE, agreement=Agreement(T0 + 9 * MICROSECOND, as_of=T0))),
     "disagreeing": Job(BARE_FACTS, replace(PICTURE, agreement=Agreement(None, 2, TaskCounts(1, 0, 5, 8, 5, 3)))),
-    "with an insight": Job(BARE_FACTS, replace(PICTURE, insight=StoredInsight.of(Insight(retries=7), b"12345678"))),
+    "with an insight": Job(
+        BARE_FACTS, replace(PICTURE, insight=StoredJobStatistics.of(JobStatistics(retries=7), b"12345678"))
+    ),
     "with a measured read": Job(BARE_FACTS, replace(PICTURE, read=TaskRead(0.25, 3, 2))),
     "dirty": Job(FULL_FACTS, PICTURE, dirty=True),
-    "sealed and deleted": Job(FULL_FACTS, replace(PICTURE, source="firstRead"), sealed=True, deleted_at=T0),
+    "sealed and deleted": Job(FULL_FACTS, replace(PICTURE, source="firstRead"), finalized=True, deleted_at=T0),
     "with a sample that ended": Job(BARE_FACTS, PICTURE, ended=(Sample(1, 2, None, COUNTS),)),
     "re-created": Job(BARE_FACTS, ended=(Sample(-5, 0, -3, COUNTS, doubted=True), Sample(1, 2, None, COUNTS))),
     "empty words": Job(replace(BARE_FACTS, pool_id="", display_name="")),
@@ -96,13 +98,13 @@ async def test_a_job_that_another_process_wrote_is_not_overwritten(tables: Table
     store = JobStore(tables)
     job = Job(BARE_FACTS)
     first = await store.save(account, job)
-    await store.save(account, replace(job, etag=first, sealed=True))
+    await store.save(account, replace(job, etag=first, finalized=True))
     for stale in (first, None):
         with pytest.raises(CacheConflictError):
             await store.save(account, replace(job, etag=stale))
     loaded = await store.load(account, job.facts.id)
     assert loaded is not None
-    assert loaded.sealed
+    assert loaded.finalized
 
 
 async def test_a_job_whose_row_is_gone_conflicts_too(tables: Tables, account: str) -> None:
@@ -314,7 +316,7 @@ async def test_storage_that_says_nothing_is_given_up(azurite: Any) -> None:
 async def test_a_job_is_deleted_only_as_it_was_loaded(tables: Tables, account: str) -> None:
     store = JobStore(tables)
     job = replace(Job(BARE_FACTS), etag=await store.save(account, Job(BARE_FACTS)))
-    newer = replace(job, etag=await store.save(account, replace(job, sealed=True)))
+    newer = replace(job, etag=await store.save(account, replace(job, finalized=True)))
     with pytest.raises(CacheConflictError):
         await store.delete(account, job)
     await store.delete(account, newer)
@@ -340,7 +342,9 @@ async def test_every_write_counts_when_it_was_answered_and_no_read_does(tables: 
     with pytest.raises(CacheConflictError):
         await store.save(account, Job(BARE_FACTS))
     refused = tables.writes()
-    await TaskCache(tables).save_leaves(Directory(f"{account}~g"), [Rewrite(LeafEntry("s", COUNTS, None), [Leaf()])])
+    await TaskCache(tables).save_leaves(
+        Directory(f"{account}~g"), [LeafReplacement(LeafEntry("s", COUNTS, None), [Leaf()])]
+    )
     assert (saved - before, read - saved, refused - read, tables.writes() - refused) == (1, 0, 1, 1)
 
 
@@ -352,7 +356,9 @@ async def test_writes_are_counted_by_table_also_those_of_transactions(tables: Ta
         return [now - then for now, then in zip(counted(), before, strict=True)]
 
     before = counted()
-    await TaskCache(tables).save_leaves(Directory(f"{account}~g"), [Rewrite(LeafEntry("s", COUNTS, None), [Leaf()])])
+    await TaskCache(tables).save_leaves(
+        Directory(f"{account}~g"), [LeafReplacement(LeafEntry("s", COUNTS, None), [Leaf()])]
+    )
     assert grown(before) == [0, 1, 0, 1]
     before = counted()
     await JobStore(tables).save(account, Job(replace(BARE_FACTS, id="odd/id(1)/jobs")))

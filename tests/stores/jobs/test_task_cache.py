@@ -8,12 +8,12 @@ from azure.data.tables import UpdateMode
 
 from shared.domain.core.keys import key_of
 from shared.domain.leaves.leaves import FORMAT, Leaf
-from shared.domain.tasks.insight import StoredInsight
+from shared.domain.tasks.job_statistics import StoredJobStatistics
 from shared.domain.tasks.tasks import COUNT_FIELDS, Task, TaskCounts
 from shared.errors import CacheConflictError, StorageError
 from shared.services.reading.folding import fold
 from shared.stores.jobs.heads import HEAD, Head, sum_of
-from shared.stores.jobs.leaf_rows import LeafEntry, Rewrite, transactions
+from shared.stores.jobs.leaf_rows import LeafEntry, LeafReplacement, transactions
 from shared.stores.jobs.task_cache import Directory, TaskCache, load_leaves, load_run
 from shared.stores.tables.tables import Tables, load_rows
 from tests.domain.leaves.first_format import FIRST_FORMAT_STORED, FIRST_FORMAT_TASKS
@@ -74,7 +74,7 @@ async def test_a_leaf_and_its_new_sibling_are_written_in_one_transaction(tables:
     cache = TaskCache(tables)
     directory = await filled(cache, partition, numbered(4))
     blocking = Leaf([Task("task-000004", 0)])
-    await TaskCache(tables).save_leaves(directory, [Rewrite(replace(EMPTY, row="stask-000004"), [blocking])])
+    await TaskCache(tables).save_leaves(directory, [LeafReplacement(replace(EMPTY, row="stask-000004"), [blocking])])
     with pytest.raises(CacheConflictError):
         await fold(cache, directory, numbered(6, state=2), leaf_rows=4)
     whole = await TaskCache(tables).load_leaf(partition, directory.leaves[0])
@@ -96,7 +96,7 @@ async def test_a_leaf_that_another_poll_rewrote_gives_way_when_it_is_written(tab
     seen = await filled(one, partition, numbered(3))
     await fold(other, seen, numbered(1, state=2))
     with pytest.raises(CacheConflictError):
-        await one.save_leaves(seen, [Rewrite(seen.leaves[0], [Leaf(numbered(3, state=3))])])
+        await one.save_leaves(seen, [LeafReplacement(seen.leaves[0], [Leaf(numbered(3, state=3))])])
 
 
 async def test_two_first_leaves_at_once_do_not_overwrite_each_other(tables: Tables, partition: str) -> None:
@@ -187,7 +187,7 @@ async def test_a_full_pass_of_the_longest_ids_fits_the_limits_of_transactions(ta
     first = await filled(cache, partition, tasks[:4000], leaf_rows=4096)
     assert len(first.leaves) == 1
     (unit,) = transactions(
-        partition, [Rewrite(first.leaves[0], Leaf(sorted(tasks, key=lambda task: key_of(task.id))).split())]
+        partition, [LeafReplacement(first.leaves[0], Leaf(sorted(tasks, key=lambda task: key_of(task.id))).split())]
     )
     assert (
         sum(len(chunk) for _, row, *_ in unit[0] for chunk in row.values() if isinstance(chunk, bytes)) * 4 / 3
@@ -291,7 +291,7 @@ async def test_a_directory_has_the_summary_of_every_leaf_and_the_head_their_sum(
     assert len(read.leaves) > 1
     assert summary
     assert summary.insight == insight_of_rows(FAILED)
-    assert written.insight == StoredInsight.of(summary.insight, read.origin or b"")
+    assert written.insight == StoredJobStatistics.of(summary.insight, read.origin or b"")
     head = await TaskCache(tables).load_head(partition)
     assert head == Head(T0, TaskCounts(completed=9, failed=9), blamed(FAILED))
 

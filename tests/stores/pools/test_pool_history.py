@@ -11,10 +11,10 @@ import pytest
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.history.grains import MINUTES, QUARTERS, Grain, HistoryRetention
 from shared.domain.history.samples import rows_of
-from shared.domain.nodes.interruptions import Interruptions, Tally
+from shared.domain.nodes.interruptions import InterruptionCount, Interruptions
 from shared.domain.nodes.nodes import NodeSummary
 from shared.domain.pools.pool_samples import PoolSample, pool_sample_of
-from shared.domain.pools.pools import NodesPicture, Pool, PoolFacts, Size, first_seen
+from shared.domain.pools.pools import NodesSnapshot, Pool, PoolFacts, Size, first_seen
 from shared.errors import CacheConflictError
 from shared.services.pools.pool_records import PoolRecords
 from shared.stores.pools.pool_history import PoolHistoryStore
@@ -33,10 +33,10 @@ def account() -> str:
     return f"demo{secrets.token_hex(6)}"
 
 
-def picture(minute: int, tasks: int | None = None) -> NodesPicture:
+def picture(minute: int, tasks: int | None = None) -> NodesSnapshot:
     at = START + timedelta(minutes=minute)
     summary = NodeSummary((("idle", True, 2), ("preempted", False, 1)), 12, 3, 5, minute if tasks is None else tasks)
-    return NodesPicture(at, at, "delta", summary, str(minute), tally=Tally(T0, Interruptions(minute)))
+    return NodesSnapshot(at, at, "delta", summary, str(minute), tally=InterruptionCount(T0, Interruptions(minute)))
 
 
 def sample(minute: int, through: int | None = None) -> PoolSample:

@@ -11,12 +11,12 @@ import orjson
 import pytest
 from azure.data.tables import UpdateMode
 
-from shared.domain.nodes.interruptions import Interruptions, Tally
-from shared.domain.nodes.node_records import NodeRecord, Past
+from shared.domain.nodes.interruptions import InterruptionCount, Interruptions
+from shared.domain.nodes.node_records import EarlierState, NodeRecord
 from shared.domain.nodes.nodes import Node, NodeError, NodeSummary, RecentTask, StartRun
 from shared.domain.polling.pool_rounds import PoolRound
 from shared.domain.pools.pool_settings import AutoScale, Evaluation, Problem, StartTask
-from shared.domain.pools.pools import NodesPicture, Pool, PoolConfirmation, PoolFacts, Size, first_seen
+from shared.domain.pools.pools import NodesSnapshot, Pool, PoolConfirmation, PoolFacts, Size, first_seen
 from shared.errors import CacheConflictError
 from shared.stores.pools import nodes as nodes_module
 from shared.stores.pools.nodes import NodeStore, StoredNodes, planned
@@ -31,9 +31,9 @@ FACTS = PoolFacts(
     StartTask("run", (("A", "b"),), waits_for_success=False, retries=1), "Shown",
 )  # fmt: skip
 SUMMARY = NodeSummary((("idle", True, 2), ("preempted", False, 1)), 12, 3, 5, 2)
-TALLY = Tally(7, Interruptions(6, 3, 9, ((1, 3), (3, 3))))
-RECORD = NodeRecord(7, (Past("idle", 3), Past("", 2)), (5, 4), Interruptions(2, 1, 9, ((1, 1), (3, 1))))
-PICTURE = NodesPicture(T0, T0, "fullRead", SUMMARY, "digest", "doubt", TALLY, ((1, 2), (3, 4)))
+TALLY = InterruptionCount(7, Interruptions(6, 3, 9, ((1, 3), (3, 3))))
+RECORD = NodeRecord(7, (EarlierState("idle", 3), EarlierState("", 2)), (5, 4), Interruptions(2, 1, 9, ((1, 1), (3, 1))))
+PICTURE = NodesSnapshot(T0, T0, "fullRead", SUMMARY, "digest", "doubt", TALLY, ((1, 2), (3, 4)))
 POOL = replace(
     first_seen(FACTS, T0).listed(PICTURE).listed(replace(PICTURE, doubt=None)),
     evaluations=(Evaluation(T0, "r"), Evaluation(T0, None, Problem("e"))),
@@ -218,7 +218,7 @@ async def test_rows_of_different_writes_are_detected_and_written_anew(
     tables: Tables, account: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A write of several transactions ended after the first."""
-    monkeypatch.setattr(unit_writes, "MOST_OPERATIONS", 1)
+    monkeypatch.setattr(unit_writes, "MAX_OPERATIONS", 1)
     store = NodeStore(tables)
     first = await save_nodes(store, await store.load(account, "pool"), many(600))
     send, sent = store._table.submit_transaction, 0
@@ -353,15 +353,15 @@ async def test_nodes_move_to_rows_of_their_own_and_back(tables: Tables, account:
 async def test_a_tally_that_changes_alone_is_written_and_named_by_the_digest(tables: Tables, account: str) -> None:
     store, nodes = NodeStore(tables), many(2)
     before = await save_nodes(store, await store.load(account, "pool"), nodes)
-    write = planned(before, nodes, Tally(1, Interruptions(1)))
+    write = planned(before, nodes, InterruptionCount(1, Interruptions(1)))
     assert write.digest != before.digest
     assert await store.save_all([write]) == [None]
-    assert (await NodeStore(tables).read(account, "pool")).tally == Tally(1, Interruptions(1))
+    assert (await NodeStore(tables).read(account, "pool")).tally == InterruptionCount(1, Interruptions(1))
 
 
 async def test_nodes_with_all_that_is_remembered_of_them_take_few_bytes() -> None:
     """A thousand busy nodes with the largest stored record each are far below the limit of a transaction."""
-    past = tuple(Past(("idle", "running")[n % 2], 1_795_244_400_000 + n * 61_234) for n in range(20))
+    past = tuple(EarlierState(("idle", "running")[n % 2], 1_795_244_400_000 + n * 61_234) for n in range(20))
     falls = tuple(1_795_244_400_000 + n * 61_234 for n in range(20))
     record = NodeRecord(1_795_244_400_000, past, falls, Interruptions(9, 2, 9, tuple((n, 1) for n in range(20))))
     nodes = by_key(

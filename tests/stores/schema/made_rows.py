@@ -10,10 +10,10 @@ from msgspec.structs import fields
 
 from shared.domain.accounts.monitoring import Monitoring
 from shared.domain.accounts.operations import PollOperation, Reason
-from shared.domain.blobs.beginnings import Beginning
-from shared.domain.blobs.blobs import Entry, Place
-from shared.domain.blobs.rejects import Refusal
-from shared.domain.blobs.sweeps import LaneSweep, Totals
+from shared.domain.blobs.blobs import Checkpoint, Entry
+from shared.domain.blobs.prefix_checksums import PrefixChecksum
+from shared.domain.blobs.rejects import BadUnit
+from shared.domain.blobs.sweeps import PartitionSweep, Totals
 from shared.domain.core.keys import partition_of
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.events.batch_events import BatchEvent
@@ -21,33 +21,33 @@ from shared.domain.history.grains import HistoryRetention
 from shared.domain.history.samples import Sample, rows_of
 from shared.domain.jobs.job_rules import JobRules
 from shared.domain.jobs.jobs import Job, JobFacts, Retired
-from shared.domain.jobs.pictures import Agreement, Confirmation, Picture, TaskRead
-from shared.domain.nodes.interruptions import Interruptions, Tally
-from shared.domain.nodes.node_records import NodeRecord, Past
+from shared.domain.jobs.snapshots import Agreement, Confirmation, JobSnapshot, TaskRead
+from shared.domain.nodes.interruptions import InterruptionCount, Interruptions
+from shared.domain.nodes.node_records import EarlierState, NodeRecord
 from shared.domain.nodes.nodes import Node, NodeError, NodeSummary, RecentTask, StartRun
 from shared.domain.polling.pool_rounds import PoolRound
 from shared.domain.polling.rounds import Mark, Round
 from shared.domain.polling.schedule_rounds import ScheduleRound
 from shared.domain.pools.pool_samples import PoolNumbers, PoolSample
 from shared.domain.pools.pool_settings import AutoScale, Evaluation, Problem, StartTask
-from shared.domain.pools.pools import NodesPicture, Pool, PoolConfirmation, PoolFacts, Size
+from shared.domain.pools.pools import NodesSnapshot, Pool, PoolConfirmation, PoolFacts, Size
 from shared.domain.pools.resize_errors import ResizeError
 from shared.domain.reads.id_ranges import IdRange
 from shared.domain.reads.read_plans import ReadPlan
 from shared.domain.schedules.job_specifications import JobSpecification
 from shared.domain.schedules.schedules import Baseline, LastCount, Recurrence, Schedule, ScheduleFacts
-from shared.domain.tasks.insight import Insight, StoredInsight
-from shared.domain.tasks.task_details import Shown
+from shared.domain.tasks.job_statistics import JobStatistics, StoredJobStatistics
+from shared.domain.tasks.task_details import ShownProperties
 from shared.domain.tasks.tasks import Task, TaskCounts
 from shared.domain.telemetry.catalog.series import Series
 from shared.domain.telemetry.records.labels import Identity
 from shared.domain.telemetry.rollups.chunks import HOURS, chunks_of
-from shared.domain.telemetry.rollups.folding import Memory
+from shared.domain.telemetry.rollups.folding import CounterCache
 from shared.domain.telemetry.rollups.rollups import Rollup, Rollups, hours
-from shared.domain.telemetry.rollups.summaries import Reading
-from shared.domain.telemetry.sessions.arrivals import Arrival
+from shared.domain.telemetry.rollups.summaries import CounterValue
+from shared.domain.telemetry.sessions.arrived_blobs import ArrivedBlob
 from shared.domain.telemetry.sessions.blob_state import State
-from shared.domain.telemetry.sessions.left_out import LeftOut
+from shared.domain.telemetry.sessions.dropped_counts import DroppedCounts
 from shared.domain.telemetry.sessions.node_facts import Disk, NodeFacts
 from shared.domain.telemetry.sessions.session import Phase, Session
 from shared.domain.telemetry.sessions.sessions import Sessions
@@ -58,7 +58,7 @@ from shared.stores.accounts.monitoring import MonitoringStore
 from shared.stores.accounts.operations import OperationStore
 from shared.stores.accounts.rounds import RoundStore
 from shared.stores.blobs.blob_entries import BlobEntryStore
-from shared.stores.blobs.places import PlaceStore
+from shared.stores.blobs.checkpoints import CheckpointStore
 from shared.stores.blobs.rejects import RejectStore
 from shared.stores.events import EventStore
 from shared.stores.jobs.history import HistoryStore
@@ -85,8 +85,8 @@ _MS, _NS = to_milliseconds(T0), to_milliseconds(T0) * 1_000_000
 _COUNTS = TaskCounts(1, 2, 3, 9, 5, 4)
 _EVER = HistoryRetention(timedelta(days=36_500), timedelta(days=36_500))
 
-_INSIGHT = StoredInsight.of(Insight(retries=7), b"12345678")
-PICTURE = Picture(
+_INSIGHT = StoredJobStatistics.of(JobStatistics(retries=7), b"12345678")
+PICTURE = JobSnapshot(
     "g1", T0, "delta", _COUNTS, T0, _T1, _T2, Agreement(_T2, 1, TaskCounts(1, 0, 5, 9, 5, 4), T0), _INSIGHT,
     TaskRead(0.25, 3, 2),
 )  # fmt: skip
@@ -96,7 +96,7 @@ JOB = Job(
         "Nightly:job-1", T0, "completed", _T1, "terminating", T0, _T1, "Pool Ä", -1000, "Shown", "AllTasksComplete",
         _RULES,
     ),
-    PICTURE, "g2", T0, (Retired("g0", T0),), sealed=True, dirty=True, deleted_at=_T3,
+    PICTURE, "g2", T0, (Retired("g0", T0),), finalized=True, dirty=True, deleted_at=_T3,
     ended=(Sample(_MS, _MS + 5, _MS + 2, _COUNTS, doubted=True),),
 )  # fmt: skip
 _ROUND = Round(
@@ -110,16 +110,16 @@ _POOL_FACTS = PoolFacts(
     (Problem("AllocationFailed", "message"),), AutoScale("formula", "PT5M", T0, "results", Problem("code", "message")),
     StartTask("run", (("NAME", "value"),), waits_for_success=False, retries=1), "Shown",
 )  # fmt: skip
-_TALLY = Tally(7, Interruptions(6, 3, 9, ((1, 3),)))
+_TALLY = InterruptionCount(7, Interruptions(6, 3, 9, ((1, 3),)))
 _SUMMARY = NodeSummary((("idle", True, 2), ("preempted", False, 1)), 12, 3, 5, 2)
 _NUMBERS = PoolNumbers(_SUMMARY.counts, 12, 3, 5, 2, (2, 3), (1, None), (8, 1.5), 1, 6, 7)
 _POOL_SAMPLE = PoolSample(_MS, _MS + 5, exact=True, numbers=_NUMBERS)
 POOL = Pool(
     _POOL_FACTS, T0, (ResizeError("AllocationFailed", "message", T0, T0, _T1, 2, _T2),),
-    NodesPicture(T0, T0, "fullRead", _SUMMARY, "digest", "doubt", _TALLY, ((_MS, 2),)), _POOL_SAMPLE, (_POOL_SAMPLE,),
+    NodesSnapshot(T0, T0, "fullRead", _SUMMARY, "digest", "doubt", _TALLY, ((_MS, 2),)), _POOL_SAMPLE, (_POOL_SAMPLE,),
     (Evaluation(T0, "results", Problem("code", "message")),),
 )  # fmt: skip
-_RECORD = NodeRecord(7, (Past("idle", 3),), (5, 4), Interruptions(2, 1, 9, ((1, 1),)))
+_RECORD = NodeRecord(7, (EarlierState("idle", 3),), (5, 4), Interruptions(2, 1, 9, ((1, 1),)))
 NODE = Node(
     "TVM-1", "starttaskfailed", False, 1, 2, 3, "disabled", 4, 5, 6, 7, "standard_d4s_v5",
     StartRun("completed", "failure", 1, 2, 3, 4, "usererror", "code", "message"),
@@ -129,7 +129,7 @@ NODE = Node(
 
 def filled(kind: Any) -> Any:
     """Returns a value of a type, with all of its fields set recursively."""
-    if isinstance(kind, type) and issubclass(kind, Shown):
+    if isinstance(kind, type) and issubclass(kind, ShownProperties):
         return kind(**{item.name: filled(item.type) for item in fields(kind)})
     if get_origin(kind) is list:
         return [filled(get_args(kind)[0])]
@@ -150,7 +150,7 @@ SCHEDULE = Schedule(
 BLOB = "resourceId=/SUBSCRIPTIONS/S/RESOURCEGROUPS/RG/PROVIDERS/MICROSOFT.BATCH/BATCHACCOUNTS/DEMO/y=2026/PT1H.json"
 ENTRY = Entry(BLOB, T0, _T1, 2, "etag", None, 700, _T2, _T3)
 EVENT = BatchEvent(T0, "TaskStartEvent", "job", "task", "pool", "node", {"jobId": "job"}, b"twelve bytes", _T1)
-_PLACE = Place(700, "anchor", 3, True, 9, 1, "etag", Beginning().extended(b"x" * 2000))
+_PLACE = Checkpoint(700, "anchor", 3, True, 9, 1, "etag", PrefixChecksum().extended(b"x" * 2000))
 WHOSE = Identity("pool", "node", "job", "task", "1")
 _FACTS = NodeFacts(
     "cpu", 4, "standard_d4s_v5", "westeurope", "1", "spot", "offer", "sku", T0, T0, (Disk("sda", 700, "model"),)
@@ -158,10 +158,10 @@ _FACTS = NodeFacts(
 SESSION = Session(0, WHOSE, "host", _FACTS, Phase.RUNNING, (("linux_boot", _NS),), 1, "rival", None, has_facts=True)
 STATE = State(
     Sessions({"node": replace(SESSION, otherwise=SESSION)}, 2, {0: _NS}, {"left": SESSION}, ["displaced"]),
-    {0: Memory({"0123456789abcdef": Reading(_NS, 7)}, {"series"}, {"before"}, {"old"}, 7)},
+    {0: CounterCache({"0123456789abcdef": CounterValue(_NS, 7)}, {"series"}, {"before"}, {"old"}, 7)},
     in_line=True,
 )
-_LEFT_OUT = LeftOut(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, {"measurement": 11})
+_LEFT_OUT = DroppedCounts(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, {"measurement": 11})
 _ROLLUPS: Rollups = {Series("system.memory.usage", (("system.memory.state", "used"),)): {
     _NS // 60_000_000_000: Rollup(2, 1.5, 3.5, 5.0, 3.5, _NS)
 }}  # fmt: skip
@@ -212,10 +212,10 @@ async def _write_pools(tables: Tables) -> None:
 
 
 async def _write_blobs(tables: Tables) -> None:
-    entries, places = BlobEntryStore(tables), PlaceStore(tables)
+    entries, places = BlobEntryStore(tables), CheckpointStore(tables)
     await entries.save(ACCOUNT, ENTRY)
-    await entries.save_sweep(ACCOUNT, LaneSweep(T0, 1, 2, 3, T0, ("problem",), 4, T0))
-    await RejectStore(tables).save(ACCOUNT, ENTRY, [Refusal(700, 5, "reason", b"sample")], T0)
+    await entries.save_sweep(ACCOUNT, PartitionSweep(T0, 1, 2, 3, T0, ("problem",), 4, T0))
+    await RejectStore(tables).save(ACCOUNT, ENTRY, [BadUnit(700, 5, "reason", b"sample")], T0)
     key, head = events.place_key(ACCOUNT, ENTRY.incarnation), await EventStore(tables).load_head(ACCOUNT)
     rows = events.chunk_rows(ACCOUNT, f"{ENTRY.incarnation}~{700:013x}", [EVENT])
     totals = events.head_row(ACCOUNT, head, Totals(1, 2, 3, 4, 5, T0))
@@ -223,7 +223,7 @@ async def _write_blobs(tables: Tables) -> None:
 
 
 async def _write_telemetry(tables: Tables) -> None:
-    partition, places, index = partition_of(ACCOUNT, ENTRY.incarnation), PlaceStore(tables), NodeIndex(tables)
+    partition, places, index = partition_of(ACCOUNT, ENTRY.incarnation), CheckpointStore(tables), NodeIndex(tables)
     key = telemetry.place_key(partition)
     state = telemetry.state_row(partition, telemetry.BlobState(), STATE.pack(), _LEFT_OUT)
     minutes = telemetry.chunk_rows(partition, 700, chunks_of(0, _ROLLUPS))
@@ -237,4 +237,4 @@ async def _write_telemetry(tables: Tables) -> None:
     await index.save(ACCOUNT, "node", ENTRY.incarnation, 0, [20778])
     (held,) = await index.load(ACCOUNT, "node", 20778, 20778)
     await index.note(ACCOUNT, [held], rolled=True)
-    await index.save_arrival(ACCOUNT, "node", 20778, Arrival(ENTRY.incarnation, "blob", "format", "pool"))
+    await index.save_arrival(ACCOUNT, "node", 20778, ArrivedBlob(ENTRY.incarnation, "blob", "format", "pool"))

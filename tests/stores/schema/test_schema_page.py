@@ -10,7 +10,7 @@ from local.backup import manifest
 from local.dev.system.checkout import HERE
 from shared.domain.accounts.monitoring import Monitoring
 from shared.domain.leaves import leaf_summaries, leaves
-from shared.domain.tasks import insight
+from shared.domain.tasks import job_statistics
 from shared.errors import UnreadableError
 from shared.stores.accounts.monitoring import MonitoringStore
 from shared.stores.jobs import heads
@@ -31,7 +31,7 @@ def test_the_page_has_the_versions_of_the_code() -> None:
         "leaf": leaves.FORMAT,
         "summary": leaf_summaries.FORM,
         "failures": heads._FORM,
-        "insight": insight.FORM,
+        "insight": job_statistics.FORM,
     }
     documented = {name: int(number) for row in ROWS for name, number in re.findall(r"([a-z ]+) (\d+)\Z", row[2])}
     assert documented == {**SCHEMAS, **packed}

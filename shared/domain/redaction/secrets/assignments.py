@@ -89,8 +89,8 @@ _CLOSING = r"\\*[\"'](?:[)\],;]|(?<=[ \t][\"'])(?:[ \t]|\Z))"  # a quote that en
 _PLAIN_WORD = "[a-z]{2,12}(?:[-_.][a-z]{2,12}){0,2}"
 _OF_CACHE = r"(?i)\b(?:cached?|restored?)\b[\w \t]*\Z"  # `Cache restored from key: Linux-node-1a2b`
 _MAX_CACHE = 48
-_LEAST_AUTH = 8
-_LEAST_RANDOM = 20
+_MIN_AUTH = 8
+_MIN_RANDOM = 20
 _MAYBE_KIND = ("credential", "credentials")  # `<credential>managed</credential>`
 _IS_PASS = re.compile("pass|pw|kennwort|senha")  # a passphrase may be words
 _TWO_WORDS = r"[a-z]{2,20} [a-z]{2,20}\b"
@@ -205,9 +205,7 @@ def _is_assigned(found: re.Match[str]) -> bool:
     value = value_pattern().match(found.string, found.end(), found.end() + _MAX_PAIRED)
     if sign == ":" and value and value[0][0] == "{":
         return False
-    if name.lower() == "auth" and (
-        found["close"] or not value or not is_mixed(value[0]) or len(value[0]) < _LEAST_AUTH
-    ):
+    if name.lower() == "auth" and (found["close"] or not value or not is_mixed(value[0]) or len(value[0]) < _MIN_AUTH):
         return False
     if not (is_short or names_secret(name) or (value and is_mixed(value[0]))):
         return False
@@ -225,7 +223,7 @@ def _is_demanded(found: re.Match[str]) -> bool:
 def _is_some_pass(found: re.Match[str]) -> bool:
     """Returns whether a name in `pass` is a password's, as its value has letters and digits: `SCP_PASS=abc123`."""
     value = value_pattern().match(found.string, found.end(), found.end() + _MAX_PAIRED)
-    return bool(value and ends_in_pass(found["name"]) and is_mixed(value[0]) and len(value[0]) >= _LEAST_AUTH)
+    return bool(value and ends_in_pass(found["name"]) and is_mixed(value[0]) and len(value[0]) >= _MIN_AUTH)
 
 
 def _is_no_value(found: re.Match[str]) -> bool:
@@ -252,7 +250,7 @@ def _is_key(found: re.Match[str], value: re.Match[str] | None) -> bool:
         return False
     if compiled(_OF_CACHE).search(found.string, max(0, found.start() - _MAX_CACHE), found.start()):
         return False
-    if value and len(value[0]) >= _LEAST_RANDOM and is_mixed(value[0]):
+    if value and len(value[0]) >= _MIN_RANDOM and is_mixed(value[0]):
         return True
     before = compiled(_BEFORE_KEY).search(found.string, max(0, found.start() - 24), found.start())
     return not (before and is_another(before[1], found["name"]))

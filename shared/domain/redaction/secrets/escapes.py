@@ -20,7 +20,7 @@ _ESCAPE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Unescaped:
+class UnescapedText:
     """A text without escapes; `_starts` are its positions after each escape, `_ends` the same in the original text."""
 
     text: str
@@ -33,7 +33,7 @@ class Unescaped:
         return self._ends[place] + position - self._starts[place]
 
 
-def unescaped(text: str) -> Unescaped | None:
+def unescaped(text: str) -> UnescapedText | None:
     """Returns the unescaped text, or None where nothing is escaped."""
     if not any(sign in text for sign in SIGNS):
         return None
@@ -44,7 +44,7 @@ def unescaped(text: str) -> Unescaped | None:
         last = found.end()
         starts.append(length)
         ends.append(last)
-    return Unescaped("".join((*parts, text[last:])), starts, ends) if parts else None
+    return UnescapedText("".join((*parts, text[last:])), starts, ends) if parts else None
 
 
 @cache

@@ -33,7 +33,7 @@ _PLURALS = (
     "accesskeys",
     "access_keys",
 )
-_LEAST = 6
+_MIN = 6
 
 
 def nested(text: str, starts: Sequence[int]) -> Iterator[Span]:
@@ -49,5 +49,5 @@ def _members(text: str, start: int, end: int) -> Iterator[Span]:
         value = value_pattern().match(text, member.end(), end)
         if name in _OTHER or value is None or is_reference(value[0]):
             continue
-        if name in _VALUE or (is_mixed(value[0]) and len(value[0].strip("\\\"'")) >= _LEAST):
+        if name in _VALUE or (is_mixed(value[0]) and len(value[0].strip("\\\"'")) >= _MIN):
             yield value.span()

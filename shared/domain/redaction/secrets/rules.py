@@ -60,7 +60,7 @@ class Rule:
     is_word: bool
 
 
-class RuleBook:
+class RuleIndex:
     """Rules by sign, each searched once, however many rules share it.
 
     Most texts need even less: signs that are words are looked up among the text's words, others are searched only where

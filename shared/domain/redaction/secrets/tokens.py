@@ -26,7 +26,7 @@ _BARE_KEY = (
 _BARE_PAT = (
     r"(?<![A-Za-z0-9])(?=[a-z]*[2-7])[a-z2-7]{52}(?![A-Za-z0-9])"  # the form of Azure DevOps until 2024, without a sign
 )
-_LEAST_PAT = 52
+_MIN_PAT = 52
 
 
 class TokenForm(msgspec.Struct, frozen=True):
@@ -77,7 +77,7 @@ def tokens(text: str) -> Iterator[Span]:
 def _without_sign(text: str) -> Iterator[Span]:
     if "==" in text:
         yield from (found.span() for found in compiled(_BARE_KEY).finditer(text))
-    if len(text) >= _LEAST_PAT:
+    if len(text) >= _MIN_PAT:
         yield from (found.span() for found in compiled(_BARE_PAT).finditer(text))
 
 
@@ -86,7 +86,7 @@ def may_hold_token(text: str) -> bool:
     signs = _signs()
     if signs.beginning.search(text) or signs.within.search(text):
         return True
-    return len(text) >= _LEAST_PAT and bool(compiled(_BARE_PAT).search(text))
+    return len(text) >= _MIN_PAT and bool(compiled(_BARE_PAT).search(text))
 
 
 def _is_mixed(rest: str) -> bool:

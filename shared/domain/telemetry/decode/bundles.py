@@ -17,16 +17,16 @@ from typing import Any, NamedTuple
 import msgspec
 
 from shared.domain.telemetry.catalog.catalog import TYPE
-from shared.domain.telemetry.catalog.plans import KEYED
+from shared.domain.telemetry.catalog.field_mappings import KEYED
 from shared.domain.telemetry.records.metrics import Metric, Value
-from shared.domain.telemetry.records.once_records import ONCE
 from shared.domain.telemetry.records.precision import Precision
+from shared.domain.telemetry.records.startup_records import ONCE
 
 _MARK = ONCE.encode()
-_MOST_LAYOUTS, _MOST_FIELDS = 64, 128  # per line, and per layout
-_MOST_HEADS = 4096
-_LONGEST = 4096  # characters of a layout's names, and bytes of the tags, as both are cached
-_LEAST_ALIKE = 2  # records per group on average; fewer aren't worth it
+_MAX_LAYOUTS, _MAX_FIELDS = 64, 128  # per line, and per layout
+_MAX_HEADS = 4096
+_MAX_LENGTH = 4096  # characters of a layout's names, and bytes of the tags, as both are cached
+_MIN_ALIKE = 2  # records per group on average; fewer aren't worth it
 
 
 @dataclass(slots=True)
@@ -100,7 +100,7 @@ _TAGS = msgspec.json.Decoder(dict[str, str])
 _FIELDS = msgspec.json.Decoder(dict[str, bool | int | float | str])
 
 
-class Bundler:
+class BundleReader:
     """A reader of one stream's lines; it caches field names, which recur in the next line."""
 
     __slots__ = ("_heads", "_precision")
@@ -114,7 +114,7 @@ class Bundler:
         try:
             records = _BATCH.decode(line).metrics
             groups = _grouped(records)
-            if not groups or len(groups) * _LEAST_ALIKE > len(records):
+            if not groups or len(groups) * _MIN_ALIKE > len(records):
                 return None
             return self._bundles(groups, records[0].timestamp)
         except (ValueError, RecursionError):  # msgspec's errors are ValueErrors, too
@@ -131,7 +131,7 @@ class Bundler:
             parts = [(head.names, alike, usual[key])] if key in usual else _read_apart(head, alike)
             for names, (_, times), values in parts:
                 layouts.add(names)
-                if len(layouts) > _MOST_LAYOUTS or not (min(times) in span and max(times) in span):
+                if len(layouts) > _MAX_LAYOUTS or not (min(times) in span and max(times) in span):
                     raise ValueError("too many layouts, or times of several precisions")
                 same = head if names is head.names else None
                 found.append(Bundle(key[0], head.tags, names, [time * factor for time in times], values, same))
@@ -143,18 +143,18 @@ class Bundler:
         for key, alike in groups.items():
             head = found[key] = self._heads.get(key) or self._head(key, alike.fields[0])
             layouts.add(head.names)
-            if len(layouts) > _MOST_LAYOUTS:
+            if len(layouts) > _MAX_LAYOUTS:
                 raise ValueError("too many layouts")
         return found
 
     def _head(self, key: _Key, fields: msgspec.Raw) -> _Head:
         """Raises ValueError where names are too long to cache, or for startup records."""
         name, written = key
-        if len(name) + len(written) > _LONGEST or _MARK in written:
+        if len(name) + len(written) > _MAX_LENGTH or _MARK in written:
             raise ValueError("too long names, or told once")
         tags, names = _TAGS.decode(written), tuple(_FIELDS.decode(fields))
         head = _Head(tags, names, _decoder_of(names), name in KEYED or TYPE in tags)
-        if len(self._heads) >= _MOST_HEADS:
+        if len(self._heads) >= _MAX_HEADS:
             self._heads.clear()
         self._heads[key] = head
         return head
@@ -206,11 +206,11 @@ def _read_apart(head: _Head, alike: _Alike) -> Iterator[tuple[tuple[str, ...], _
         else:
             yield head.names, alike, values
             return
-    for (names, _), own in _told_apart(alike, by_itself=head.by_itself).items():
+    for (names, _), own in _grouped_by_fields(alike, by_itself=head.by_itself).items():
         yield names, own, _values(_decoder_of(names), own.fields)
 
 
-def _told_apart(alike: _Alike, *, by_itself: bool) -> dict[tuple[tuple[str, ...], int], _Alike]:
+def _grouped_by_fields(alike: _Alike, *, by_itself: bool) -> dict[tuple[tuple[str, ...], int], _Alike]:
     """Groups records by field names, or keeps each one separate (`by_itself`)."""
     found: dict[tuple[tuple[str, ...], int], _Alike] = {}
     for fields, time in zip(*alike, strict=True):
@@ -227,7 +227,7 @@ def _values(decoder: Any, fields: list[msgspec.Raw]) -> list[Value]:
 
 def _decoder_of(names: tuple[str, ...]) -> Any:
     """Returns a decoder for objects with exactly these fields. Raises ValueError for too many or too long names."""
-    if len(names) > _MOST_FIELDS or sum(map(len, names)) > _LONGEST:
+    if len(names) > _MAX_FIELDS or sum(map(len, names)) > _MAX_LENGTH:
         raise ValueError("too many fields, or too long names")
     return _known_decoder(names)
 

@@ -7,12 +7,12 @@ import zlib
 from enum import StrEnum
 from typing import Any
 
-from shared.domain.telemetry.records.bounds import FREE_DECODED, MOST_DECODED, MOST_RATIO, MOST_STORED, MOST_WINDOW_LOG
+from shared.domain.telemetry.records.bounds import FREE_DECODED, MAX_DECODED, MAX_RATIO, MAX_STORED, MAX_WINDOW_LOG
 
 _ZLIB = b"\x78"
 _STEP = 1 << 12  # bytes of the first step; each following step is twice as long
 _HEADER, _EXTRA, _FILE_NAME, _COMMENT = 10, 4, 8, 16  # bytes, and bits, of a gzip member's header
-_LONGEST_NAME = 64 << 10
+_MAX_NAME_LENGTH = 64 << 10
 _WRAPPERS = {"gzip": 31, "zlib": 15}  # zlib's `wbits`
 
 
@@ -40,7 +40,7 @@ def decompressed_frame(frame: bytes) -> bytes:
     """Returns the text of one complete zstd frame. Raises UnitError."""
     import zstandard  # noqa: PLC0415  # see the module's docstring
 
-    decoder = zstandard.ZstdDecompressor(max_window_size=1 << MOST_WINDOW_LOG)
+    decoder = zstandard.ZstdDecompressor(max_window_size=1 << MAX_WINDOW_LOG)
     most = _most_decoded(len(frame))
     parts, size, step = [], 0, FREE_DECODED  # a step's memory is allocated beforehand, so the first is small
     with decoder.stream_reader(frame) as reader:
@@ -66,18 +66,18 @@ def decompressed_stream(stored: bytes, at: int, form: Form) -> tuple[bytes, int]
         _check_names(stored, at)
     decoder = zlib.decompressobj(_WRAPPERS[form])
     parts, size, begin, step = [], 0, at, _STEP
-    while begin < min(len(stored), at + MOST_STORED):
-        given = stored[begin : min(begin + step, at + MOST_STORED)]
+    while begin < min(len(stored), at + MAX_STORED):
+        given = stored[begin : min(begin + step, at + MAX_STORED)]
         begin += len(given)
         step *= 2
         while given and not decoder.eof:
             try:
-                parts.append(decoder.decompress(given, MOST_DECODED + 1 - size))
+                parts.append(decoder.decompress(given, MAX_DECODED + 1 - size))
             except zlib.error as error:
                 raise UnitError(f"the {form} stream is damaged", size, begin - at) from error
             size += len(parts[-1])
             given = decoder.unconsumed_tail
-            _check(size, MOST_STORED)
+            _check(size, MAX_STORED)
         if decoder.eof:
             end = begin - len(decoder.unused_data)
             _check(size, end - at)
@@ -108,8 +108,8 @@ def _check_names(stored: bytes, at: int) -> None:
         place += 2 + int.from_bytes(stored[place : place + 2], "little")
     for flag in (_FILE_NAME, _COMMENT):
         if flags[0] & flag:
-            end = stored.find(b"\0", place, place + _LONGEST_NAME)
-            if end < 0 and len(stored) - place >= _LONGEST_NAME:
+            end = stored.find(b"\0", place, place + _MAX_NAME_LENGTH)
+            if end < 0 and len(stored) - place >= _MAX_NAME_LENGTH:
                 raise UnitError("the gzip stream is damaged", 0)
             if end < 0:
                 return
@@ -124,7 +124,7 @@ def _check(size: int, stored: int) -> None:
 
 
 def _most_decoded(stored: int) -> int:
-    return min(MOST_DECODED, max(FREE_DECODED, MOST_RATIO * stored))
+    return min(MAX_DECODED, max(FREE_DECODED, MAX_RATIO * stored))
 
 
 def _too_large(most: int) -> str:

@@ -14,12 +14,12 @@ from shared.domain.telemetry.decode.bundles import Bundle
 from shared.domain.telemetry.decode.compression import Form
 from shared.domain.telemetry.decode.frames import CUT_SHORT, Searches, Unit, form_at, may_wait, text_end, units_of
 from shared.domain.telemetry.decode.texts import TextReader, Texts
-from shared.domain.telemetry.records.bounds import MOST_LISTED, MOST_MISTAKES, STEP, TEXT_A_LINE
-from shared.domain.telemetry.records.metrics import Metric, Rejected
+from shared.domain.telemetry.records.bounds import MAX_LISTED, MAX_MISTAKES, STEP, TEXT_A_LINE
+from shared.domain.telemetry.records.metrics import InvalidPart, Metric
 from shared.domain.telemetry.records.precision import Precision
 
 _HALF = "a unit ends before it is whole"
-_TOO_MANY = f"{MOST_MISTAKES:,} lines before this make no sense"
+_TOO_MANY = f"{MAX_MISTAKES:,} lines before this make no sense"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Step:
     start: int
     end: int
     metrics: Sequence[Metric]
-    rejected: tuple[Rejected, ...] = ()
+    rejected: tuple[InvalidPart, ...] = ()
     is_refused: bool = False
     bundles: Sequence[Bundle] = ()
     bad: int = 0
@@ -78,12 +78,12 @@ class Decoder:
                 at = step.end - offset
         if at < len(stored) and is_last and not searches.are_enough:
             start, end = offset + at, offset + len(stored)
-            yield Step(start, end, (), (Rejected(start, end, end - start, CUT_SHORT),), bad=1)
+            yield Step(start, end, (), (InvalidPart(start, end, end - start, CUT_SHORT),), bad=1)
 
     def _alike(self, stored: bytes, at: int, offset: int, searches: Searches, *, is_last: bool) -> Iterator[Step]:
         """Yields steps up to where text ends and compressed data begins, or more bytes are needed."""
         for unit in units_of(stored, at, searches, is_last=is_last):
-            if isinstance(unit, Rejected):
+            if isinstance(unit, InvalidPart):
                 yield _rejected_unit(unit, offset)
             elif unit.form is Form.TEXT:
                 yield from self._text(stored, unit.start, offset, searches, is_last=is_last)
@@ -103,7 +103,7 @@ class Decoder:
                 yield _text_step(found, offset + at)
             elif until.is_end:  # too few bytes for text
                 found.taken = until.place - at
-                yield _rejected_unit(Rejected(at, until.place, 0, _HALF), offset)
+                yield _rejected_unit(InvalidPart(at, until.place, 0, _HALF), offset)
             if found.refused:
                 return
             if found.taken:
@@ -123,7 +123,7 @@ class Decoder:
         while not is_over:
             found = self._texts.read(unit.text[at : at + size], ends=at + size >= len(unit.text), is_unit=True)
             is_over = at + found.taken == len(unit.text)
-            if bad + found.bad >= MOST_MISTAKES and not is_over:
+            if bad + found.bad >= MAX_MISTAKES and not is_over:
                 found.refused = found.refused or _TOO_MANY
             is_over = is_over or bool(found.refused)
             if found.taken or is_over:
@@ -135,10 +135,10 @@ class Decoder:
 def _unit_step(unit: Unit, found: Texts, offset: int, at: int, *, is_over: bool, listed: int) -> Step:
     """Returns the step for text at a position of a unit, after `listed` bad lines of it."""
     start, end = offset + unit.start, offset + unit.end
-    rejected = [Rejected(start, end, at + line.start + line.position, line.reason, compressed=True)
-                for line in found.mistakes[: max(MOST_LISTED - listed, 0)]]  # fmt: skip
+    rejected = [InvalidPart(start, end, at + line.start + line.position, line.reason, compressed=True)
+                for line in found.mistakes[: max(MAX_LISTED - listed, 0)]]  # fmt: skip
     if found.refused:
-        rejected.append(Rejected(start, end, at + found.taken, found.refused, compressed=True))
+        rejected.append(InvalidPart(start, end, at + found.taken, found.refused, compressed=True))
     bad = found.bad + bool(found.refused)
     if not is_over:
         return Step(start, start, found.metrics, tuple(rejected), bundles=found.bundles, bad=bad, part_of=end)
@@ -153,16 +153,18 @@ def _longer(stored: bytes, at: int, size: int) -> int:
 
 
 def _text_step(found: Texts, offset: int) -> Step:
-    rejected = [Rejected(offset + line.start, offset + line.end, line.position, line.reason) for line in found.mistakes]
+    rejected = [
+        InvalidPart(offset + line.start, offset + line.end, line.position, line.reason) for line in found.mistakes
+    ]
     end = offset + found.taken
     if found.refused:
-        rejected.append(Rejected(end, end, 0, found.refused))
+        rejected.append(InvalidPart(end, end, 0, found.refused))
     is_refused = bool(found.refused)
     bad = found.bad + is_refused
     return Step(offset, end, found.metrics, tuple(rejected), is_refused, found.bundles, bad, in_line=is_refused)
 
 
-def _rejected_unit(unit: Rejected, offset: int) -> Step:
+def _rejected_unit(unit: InvalidPart, offset: int) -> Step:
     start, end = offset + unit.start, offset + unit.end
-    rejected = Rejected(start, end, unit.position, unit.reason, compressed=unit.compressed)
+    rejected = InvalidPart(start, end, unit.position, unit.reason, compressed=unit.compressed)
     return Step(start, end, (), (rejected,), is_refused=start == end, bad=1)

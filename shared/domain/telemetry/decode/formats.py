@@ -37,7 +37,7 @@ _XML, _HTML = (
     re.compile(r"<(?:!doctype html|html)", re.IGNORECASE),
 )
 _MARKS = "\t,;|"
-_LEAST_COLUMNS, _LEAST_LINES = 2, 2
+_MIN_COLUMNS, _MIN_LINES = 2, 2
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f]")
 _OTLP_FIELDS = (0x0A, 0x12, 0x1A)  # tags of resource, scopes and schema in OTLP's messages, all length-delimited
 
@@ -155,6 +155,6 @@ def _of_columns(lines: list[str]) -> str:
             widths = {len(row) for row in csv.reader(lines, delimiter=mark)}
         except csv.Error:
             continue
-        if len(lines) >= _LEAST_LINES and len(widths) == 1 and widths.pop() >= _LEAST_COLUMNS:
+        if len(lines) >= _MIN_LINES and len(widths) == 1 and widths.pop() >= _MIN_COLUMNS:
             return "CSV" if mark == "," else f"CSV with {'tabs' if mark == chr(9) else mark}"
     return ""

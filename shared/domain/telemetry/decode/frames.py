@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from shared.domain.telemetry.decode.compression import Form, UnitError, decompressed_frame, decompressed_stream
 from shared.domain.telemetry.decode.zstd_frames import MAGIC, FrameError, frame_end, is_skippable
-from shared.domain.telemetry.records.bounds import MOST_BLOCKS, MOST_SEARCHED, MOST_STORED, MOST_STREAMS, WINDOW
-from shared.domain.telemetry.records.metrics import Rejected
+from shared.domain.telemetry.records.bounds import MAX_BLOCKS, MAX_SEARCHED, MAX_STORED, MAX_STREAMS, WINDOW
+from shared.domain.telemetry.records.metrics import InvalidPart
 
 _GZIP = b"\x1f\x8b\x08"
 _ZLIB = b"\x78"
@@ -22,7 +22,7 @@ _LEVELS = b"\x01\x5e\x9c\xda"
 _LETTERS = b"\x5e\xda"  # levels of zlib that may also be a letter, or start one, after an x
 _PEEK = 32
 _BLOCK = 4096
-_LEAST_SEARCHED = 4096
+_MIN_SEARCHED = 4096
 CUT_SHORT = "the blob ends within a unit"
 _MAGICS = {Form.ZSTD: MAGIC, Form.GZIP: _GZIP}
 _FORMS = {magic: form for form, magic in _MAGICS.items()}
@@ -80,11 +80,11 @@ def _form_behind_x(stored: bytes, at: int) -> Form | None:
 class Searches:
     """The remaining budget, in bytes, for failed decoding attempts in one pass: damage may look like many units."""
 
-    left: int = MOST_SEARCHED
+    left: int = MAX_SEARCHED
 
     @property
     def are_none(self) -> bool:
-        return self.left == MOST_SEARCHED
+        return self.left == MAX_SEARCHED
 
     @property
     def are_enough(self) -> bool:
@@ -92,10 +92,10 @@ class Searches:
 
     def charge(self, stored: int) -> None:
         """Charges the budget for an incomplete or invalid unit: its bytes, plus a few thousand."""
-        self.left -= stored + _LEAST_SEARCHED
+        self.left -= stored + _MIN_SEARCHED
 
 
-class TextEnd(NamedTuple):
+class TextEndPosition(NamedTuple):
     """The position up to which there is text, where it ends (`is_end`), or where more bytes must decide (`waits`)."""
 
     place: int
@@ -103,7 +103,7 @@ class TextEnd(NamedTuple):
     waits: bool = False
 
 
-def text_end(stored: bytes, at: int, end: int, searches: Searches, *, is_last: bool) -> TextEnd:
+def text_end(stored: bytes, at: int, end: int, searches: Searches, *, is_last: bool) -> TextEndPosition:
     """Returns up to where the bytes from `at` to `end` are text.
 
     Text ends where a complete compressed unit begins, such as after a line or a truncated unit. No valid text contains
@@ -111,7 +111,7 @@ def text_end(stored: bytes, at: int, end: int, searches: Searches, *, is_last: b
     Where their number exhausts the search budget, the text extends to the preceding line end, or else to the next one.
     """
     if searches.are_enough:
-        return TextEnd(end)
+        return TextEndPosition(end)
     place = _behind_plain_text(stored, at, end)
     while found := _MARK_IN_TEXT.search(stored, place, min(end, len(stored))):
         begin = found.start()
@@ -120,13 +120,13 @@ def text_end(stored: bytes, at: int, end: int, searches: Searches, *, is_last: b
             continue
         unit = _compressed_unit(stored, begin, form, searches, is_last=is_last) if form else None
         if isinstance(unit, Unit):
-            return TextEnd(begin, is_end=True)
+            return TextEndPosition(begin, is_end=True)
         if unit is None and not is_last:
-            return TextEnd(begin, waits=True)
+            return TextEndPosition(begin, waits=True)
         if searches.are_enough:
             line = stored.rfind(b"\n", at, place) + 1 or stored.find(b"\n", place, end) + 1
-            return TextEnd(line or end)
-    return TextEnd(end)
+            return TextEndPosition(line or end)
+    return TextEndPosition(end)
 
 
 def _behind_plain_text(stored: bytes, at: int, end: int) -> int:
@@ -148,11 +148,11 @@ def may_wait(stored: bytes, at: int) -> bool:
     return len(stored) - at < WINDOW - len(BOM_UTF8)
 
 
-def units_of(stored: bytes, at: int, searches: Searches, *, is_last: bool) -> Iterator[Unit | Rejected]:
+def units_of(stored: bytes, at: int, searches: Searches, *, is_last: bool) -> Iterator[Unit | InvalidPart]:
     """Yields units from a position on, and rejected bytes. It ends where a unit waits for more bytes, if more may come.
 
     Text is a single unit of all remaining bytes, from which its reader takes as much as it can. Nothing after a
-    `Rejected` whose end is its start can be read.
+    `InvalidPart` whose end is its start can be read.
     """
     while at < len(stored):
         form = form_at(stored, at)
@@ -174,7 +174,7 @@ def units_of(stored: bytes, at: int, searches: Searches, *, is_last: bool) -> It
 
 def _compressed_unit(
     stored: bytes, at: int, form: Form, searches: Searches, *, is_last: bool
-) -> Unit | Rejected | UnitError | None:
+) -> Unit | InvalidPart | UnitError | None:
     """Returns the unit, or its error (its end known or not), or None where its end hasn't been received.
 
     The bytes read of an incomplete unit are charged to the budget.
@@ -188,22 +188,22 @@ def _compressed_unit(
     if isinstance(found, UnitError):
         searches.charge(found.looked)
     elif found is None:
-        searches.charge(min(len(stored) - at, MOST_STORED))
+        searches.charge(min(len(stored) - at, MAX_STORED))
     return found
 
 
 def _stream(stored: bytes, at: int, form: Form) -> Unit | UnitError | None:
     found = decompressed_stream(stored, at, form)
     if found is None:
-        return _too_long() if len(stored) - at >= MOST_STORED else None
+        return _too_long() if len(stored) - at >= MAX_STORED else None
     return Unit(at, found[1], form, found[0])
 
 
-def _frame(stored: bytes, at: int, searches: Searches, *, is_last: bool) -> Unit | Rejected | UnitError | None:
+def _frame(stored: bytes, at: int, searches: Searches, *, is_last: bool) -> Unit | InvalidPart | UnitError | None:
     """Returns a frame; a truncated one seems to end within the next one. None where that may still begin there."""
-    end = frame_end(stored, at, MOST_BLOCKS)
-    if end is None or end - at > MOST_STORED:
-        return _too_long() if (end or len(stored)) - at > MOST_STORED else None
+    end = frame_end(stored, at, MAX_BLOCKS)
+    if end is None or end - at > MAX_STORED:
+        return _too_long() if (end or len(stored)) - at > MAX_STORED else None
     if is_skippable(stored, at):
         return Unit(at, end, Form.ZSTD, b"")
     try:
@@ -213,7 +213,7 @@ def _frame(stored: bytes, at: int, searches: Searches, *, is_last: bool) -> Unit
         if behind < 0 and not is_last and _may_begin(stored, end):
             return None
         searches.charge(end - at + error.looked)
-        return Rejected(at, behind if behind >= 0 else end, error.position, error.reason, compressed=True)
+        return InvalidPart(at, behind if behind >= 0 else end, error.position, error.reason, compressed=True)
 
 
 def _may_begin(stored: bytes, end: int) -> bool:
@@ -229,25 +229,25 @@ def _next_mark(stored: bytes, at: int, end: int) -> tuple[int, Form] | None:
 
 
 def _too_long() -> UnitError:
-    return UnitError(f"the unit has more than {MOST_STORED:,} bytes", 0, MOST_STORED)
+    return UnitError(f"the unit has more than {MAX_STORED:,} bytes", 0, MAX_STORED)
 
 
 def _passed_over(
     stored: bytes, at: int, form: Form, error: UnitError, searches: Searches, *, is_last: bool
-) -> Rejected | None:
+) -> InvalidPart | None:
     """Returns the bytes up to the apparent next unit; the rest of the blob where none can be found."""
-    most = at + MOST_STORED + len(MAGIC)
+    most = at + MAX_STORED + len(MAGIC)
     if form is Form.ZLIB:
         behind, is_known = _behind_stream(stored, at, most, searches, is_last=is_last)
     else:
         mark = _next_mark(stored, at + 1, most)
         behind, is_known = (mark[0], True) if mark else (None, len(stored) >= most)
     if behind is not None:
-        return Rejected(at, behind, error.position, error.reason, compressed=True)
+        return InvalidPart(at, behind, error.position, error.reason, compressed=True)
     if is_known:
         reason = f"{error.reason}; where the next unit begins can't be told"
-        return Rejected(at, at, error.position, reason, compressed=True)
-    return Rejected(at, len(stored), error.position, error.reason, compressed=True) if is_last else None
+        return InvalidPart(at, at, error.position, reason, compressed=True)
+    return InvalidPart(at, len(stored), error.position, error.reason, compressed=True) if is_last else None
 
 
 def _behind_stream(stored: bytes, at: int, end: int, searches: Searches, *, is_last: bool) -> tuple[int | None, bool]:
@@ -256,7 +256,7 @@ def _behind_stream(stored: bytes, at: int, end: int, searches: Searches, *, is_l
     A zlib mark has only two bytes, which occur everywhere, so only a stream that decompresses correctly counts.
     """
     marks, place = re.compile(re.escape(stored[at : at + 2]) + b"|" + _MARK.pattern), at
-    for _ in range(MOST_STREAMS):
+    for _ in range(MAX_STREAMS):
         mark = marks.search(stored, place + 1, min(end, len(stored)))
         if mark is None:
             return None, len(stored) >= end

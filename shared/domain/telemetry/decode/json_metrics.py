@@ -8,7 +8,7 @@ import re
 
 import msgspec
 
-from shared.domain.telemetry.records.bounds import MOST_LISTED, MOST_MISTAKES, MOST_PARTS
+from shared.domain.telemetry.records.bounds import MAX_LISTED, MAX_MISTAKES, MAX_PARTS
 from shared.domain.telemetry.records.metrics import Metric, TextError, Value
 from shared.domain.telemetry.records.precision import Precision
 
@@ -65,8 +65,8 @@ def _timed(metrics: list[Metric], precision: Precision) -> list[Metric]:
 
 def _one_by_one(line: bytes, precision: Precision) -> tuple[list[Metric], list[TextError]]:
     """Reads a line with invalid records, or without a batch. Raises TextError."""
-    if line.count(b",") > MOST_PARTS:
-        raise TextError(f"something in it is wrong, and it has more than {MOST_PARTS:,} parts", 0)
+    if line.count(b",") > MAX_PARTS:
+        raise TextError(f"something in it is wrong, and it has more than {MAX_PARTS:,} parts", 0)
     try:
         parts = [bytes(part) for part in _LOOSE.decode(line).metrics]
     except (msgspec.DecodeError, ValueError, RecursionError):
@@ -78,14 +78,14 @@ def _one_by_one(line: bytes, precision: Precision) -> tuple[list[Metric], list[T
             metrics.append(_read_one(part, at, precision))
         except TextError as error:
             bad += 1
-            if bad <= MOST_LISTED:
+            if bad <= MAX_LISTED:
                 faults.append(error)
-            elif bad > MOST_MISTAKES:
-                faults.append(TextError(f"more than {MOST_MISTAKES:,} records of the line make no sense", at))
+            elif bad > MAX_MISTAKES:
+                faults.append(TextError(f"more than {MAX_MISTAKES:,} records of the line make no sense", at))
                 return metrics, faults
         at += len(part)
-    if bad > MOST_LISTED:
-        faults.append(TextError(f"{bad - MOST_LISTED:,} more records of the line make no sense", 0))
+    if bad > MAX_LISTED:
+        faults.append(TextError(f"{bad - MAX_LISTED:,} more records of the line make no sense", 0))
     return metrics, faults
 
 

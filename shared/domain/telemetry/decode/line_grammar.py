@@ -8,7 +8,7 @@ has a faster path for the many lines that need none of this.
 
 import re
 
-from shared.domain.telemetry.records.bounds import MOST_STRING
+from shared.domain.telemetry.records.bounds import MAX_STRING
 from shared.domain.telemetry.records.metrics import Metric, TextError, Value
 from shared.domain.telemetry.records.precision import Precision
 
@@ -31,7 +31,7 @@ _ESCAPES_OF_KEYS = re.compile(r"\\([,= ])")
 _ESCAPES_OF_STRINGS = re.compile(r'\\([\\"rt])')
 _CONTROLS = {"r": "\r", "t": "\t"}
 _WHOLE, _UNSIGNED, _POINT = 1, 2, 3
-_MOST, _MOST_UNSIGNED = 1 << 63, 1 << 64
+_MAX, _MAX_UNSIGNED = 1 << 63, 1 << 64
 _DIGITS = 20  # of a 64-bit integer, with its sign; int() is superlinear
 
 
@@ -108,11 +108,11 @@ def _written(field: tuple[str, Value]) -> str:
 
 
 def _read_string(text: bytes, at: int) -> tuple[str, int]:
-    found = _STRING.match(text, at, at + MOST_STRING + 2)
+    found = _STRING.match(text, at, at + MAX_STRING + 2)
     if found:
         return _text(found[1], at + 1, _ESCAPES_OF_STRINGS), found.end()
-    if len(text) - at >= MOST_STRING + 2:
-        raise TextError(f"a quoted string doesn't end within {MOST_STRING:,} bytes", at)
+    if len(text) - at >= MAX_STRING + 2:
+        raise TextError(f"a quoted string doesn't end within {MAX_STRING:,} bytes", at)
     raise TextError("a closing quote is expected", at, is_open=True)
 
 
@@ -137,7 +137,7 @@ def _whole_number(written: bytes, at: int) -> int:
     number = int(digits) if len(digits) <= _DIGITS else 1 << 64
     if written[:1] == b"-":
         number = -number
-    if not -_MOST <= number < (_MOST_UNSIGNED if written[-1:] == b"u" else _MOST):
+    if not -_MAX <= number < (_MAX_UNSIGNED if written[-1:] == b"u" else _MAX):
         raise TextError("a number is out of range", at)
     return number
 

@@ -32,8 +32,8 @@ _KINDS: tuple[tuple[str, Callable[[str], Value], type[Value]], ...] = (  # patte
     (r"([-\d]{1,18}+)i", int, int),
     (rf"({_BOOLEAN})", lambda text: text[0] in "tT", bool),
 )
-_MOST_HEADS, _MOST_LAYOUTS = 4096, 256  # a node has some hundreds of series and some tens of layouts
-_LONGEST = 2048  # characters of a head or of fields that are cached
+_MAX_HEADS, _MAX_LAYOUTS = 4096, 256  # a node has some hundreds of series and some tens of layouts
+_MAX_LENGTH = 2048  # characters of a head or of fields that are cached
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +76,14 @@ class PlainLines:
         """
         heads, nanoseconds, find, add = self._heads, self._precision.nanoseconds, letters.find, found.append
         least, most = self._precision.as_written
-        while (space := find(" ", at, at + _LONGEST)) > 0:
+        while (space := find(" ", at, at + _MAX_LENGTH)) > 0:
             try:
                 head = heads.get(letters[at:space]) or self._head(letters[at:space])
                 layout, parts = head.layout, head.layout.pattern.match(letters, space + 1)
                 if parts:
                     end = parts.end()
                 else:
-                    end = find("\n", space + 1, space + _LONGEST) + 1
+                    end = find("\n", space + 1, space + _MAX_LENGTH) + 1
                     rest = _sorted(letters[space + 1 : end])
                     parts = layout.pattern.match(rest)
                     if not parts:
@@ -111,7 +111,7 @@ class PlainLines:
         if len(tags) < len(pairs):
             raise ValueError("a tag is given twice")
         head = _Head(name, tags)
-        if len(self._heads) >= _MOST_HEADS:
+        if len(self._heads) >= _MAX_HEADS:
             self._heads.clear()
         self._heads[written] = head
         return head
@@ -126,7 +126,7 @@ class PlainLines:
             raise ValueError("not plain")
         key = tuple((name, 1 if kind else 2 if boolean else 0) for name, kind, boolean in _FIELD.findall(plain[1]))
         if key not in self._layouts:
-            if len(self._layouts) >= _MOST_LAYOUTS:
+            if len(self._layouts) >= _MAX_LAYOUTS:
                 raise ValueError("too many layouts")
             self._layouts[key] = _layout_of(key)
         head.layout = self._layouts[key]

@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from shared.domain.telemetry.decode.bundles import Bundle, Bundler
+from shared.domain.telemetry.decode.bundles import Bundle, BundleReader
 from shared.domain.telemetry.decode.compression import Form
 from shared.domain.telemetry.decode.frames import form_at
 from shared.domain.telemetry.decode.json_metrics import read_json
 from shared.domain.telemetry.decode.line_grammar import behind_blank_lines, read_record
 from shared.domain.telemetry.decode.line_protocol import PlainLines
-from shared.domain.telemetry.records.bounds import MOST_LINE, MOST_LISTED, MOST_MISTAKES
+from shared.domain.telemetry.records.bounds import MAX_LINE, MAX_LISTED, MAX_MISTAKES
 from shared.domain.telemetry.records.metrics import Metric, TextError
 from shared.domain.telemetry.records.precision import Precision
 
@@ -24,7 +24,7 @@ _SPACE = b" \t\r"
 _BLANK_LINES = re.compile(rb"(?:[ \r]*+\n)*+")
 
 
-class Mistake(NamedTuple):
+class LineProblem(NamedTuple):
     """A line from `start` to `end` of a text, the position of the error within it, and the reason."""
 
     start: int
@@ -43,15 +43,15 @@ class Texts:
 
     metrics: list[Metric] = field(default_factory=list)
     bundles: list[Bundle] = field(default_factory=list)
-    mistakes: list[Mistake] = field(default_factory=list)
+    mistakes: list[LineProblem] = field(default_factory=list)
     bad: int = 0
     taken: int = 0
     refused: str = ""
 
-    def miss(self, mistakes: Sequence[Mistake]) -> None:
+    def miss(self, mistakes: Sequence[LineProblem]) -> None:
         """Records the mistakes of one line."""
         self.bad += 1
-        if len(self.mistakes) < MOST_LISTED:
+        if len(self.mistakes) < MAX_LISTED:
             self.mistakes += mistakes
 
 
@@ -74,7 +74,7 @@ class TextReader:
 
     def __init__(self, precision: Precision, *, together: bool = False) -> None:
         self._precision = precision
-        self._bundler = Bundler(precision) if together else None
+        self._bundler = BundleReader(precision) if together else None
         self._plain = PlainLines(precision)
 
     def read(self, text: bytes, *, ends: bool, is_unit: bool = False) -> Texts:
@@ -84,7 +84,7 @@ class TextReader:
         """
         found = Texts()
         end = len(text) if ends else text.rfind(b"\n") + 1
-        if len(text) - end > MOST_LINE:
+        if len(text) - end > MAX_LINE:
             found.refused = _TOO_LONG
         part = _Part(text[:end], len(text), ends, is_unit)
         letters: str | None = None
@@ -104,17 +104,17 @@ class TextReader:
             return True
         stop = text.find(b"\n", at)
         stop = len(text) if stop < 0 else stop
-        if stop - at > MOST_LINE:
+        if stop - at > MAX_LINE:
             found.refused = _TOO_LONG
             return False
-        if found.bad >= MOST_MISTAKES or not (part.is_unit or form_at(text, at) is Form.TEXT):
+        if found.bad >= MAX_MISTAKES or not (part.is_unit or form_at(text, at) is Form.TEXT):
             return False
         try:
             found.taken = self._read_record(text, at, stop, found)
         except TextError as error:
-            if error.is_open and not part.ends and part.given - behind_blank_lines(text, at) <= MOST_LINE:
+            if error.is_open and not part.ends and part.given - behind_blank_lines(text, at) <= MAX_LINE:
                 return False
-            found.miss([Mistake(at, stop, error.position, error.reason)])
+            found.miss([LineProblem(at, stop, error.position, error.reason)])
             found.taken = min(stop + 1, len(text))
         return True
 
@@ -129,18 +129,18 @@ class TextReader:
             metrics, faults = read_json(text[at:stop], self._precision)
             found.metrics += metrics
             if faults:
-                found.miss([Mistake(at, stop, fault.position, fault.reason) for fault in faults])
+                found.miss([LineProblem(at, stop, fault.position, fault.reason) for fault in faults])
             return min(stop + 1, len(text))
         try:
             metric, behind = read_record(text, at, self._precision)
         except TextError as error:
             raise TextError(error.reason, error.position - at, is_open=error.is_open) from error
-        if behind - at > MOST_LINE and behind - behind_blank_lines(text, at) > MOST_LINE:
+        if behind - at > MAX_LINE and behind - behind_blank_lines(text, at) > MAX_LINE:
             raise TextError(_RECORD_TOO_LONG, 0)
         if metric is not None:
             found.metrics.append(metric)
         return behind
 
 
-_TOO_LONG = f"a line is longer than {MOST_LINE:,} bytes"
-_RECORD_TOO_LONG = f"a record is longer than {MOST_LINE:,} bytes"
+_TOO_LONG = f"a line is longer than {MAX_LINE:,} bytes"
+_RECORD_TOO_LONG = f"a record is longer than {MAX_LINE:,} bytes"

@@ -9,11 +9,11 @@ from shared.domain.core.stamps import format_stamp, from_milliseconds, to_millis
 from shared.domain.telemetry.catalog.catalog import INSTRUMENTS
 from shared.domain.telemetry.catalog.series import Attributes, Kind, Series
 from shared.domain.telemetry.query.clipping import clipped
-from shared.domain.telemetry.query.measured import Measured
+from shared.domain.telemetry.query.stored_rollups import StoredRollups
 from shared.domain.telemetry.rollups.rollups import MINUTES_AN_HOUR, Rollup, Rollups, add
 from shared.errors import HistoryRangeError
 
-MOST_POINTS = 5_000
+MAX_POINTS = 5_000
 _POINTS = 500  # at most, for a query without a step
 _MINUTE = timedelta(minutes=1)
 _HOUR = timedelta(hours=1)
@@ -53,7 +53,7 @@ class Range:
         """Returns whether an hour since 1970 overlaps the range."""
         return self.since < self.until and self.hours[0] <= hour <= self.hours[1]
 
-    def steps_of(self, measured: Measured) -> Rollups:
+    def steps_of(self, measured: StoredRollups) -> Rollups:
         """Returns rollups of steps, by the minute since 1970 in which a step begins.
 
         Hours are whole and count in the step in which they begin, as do minutes that belong to such an hour.
@@ -71,7 +71,7 @@ class Range:
                     self._add(found, series, hour * MINUTES_AN_HOUR, rollup)
         return found
 
-    def hourly_parts(self, measured: Measured) -> list[tuple[datetime, datetime]]:
+    def hourly_parts(self, measured: StoredRollups) -> list[tuple[datetime, datetime]]:
         """Returns intervals, in order, for which only hours exist: whole hours that overlap the range."""
         within = sorted(hour for hour in measured.hourly if self.is_within(hour))
         parts: list[tuple[int, int]] = []
@@ -108,9 +108,9 @@ def range_of(
     if step < _MINUTE or step % _MINUTE:
         raise HistoryRangeError("A step is a whole number of minutes, like PT1M or PT15M.", target="step")
     points = -(-length // (step // _MINUTE * _MILLISECONDS))
-    if points > MOST_POINTS:
+    if points > MAX_POINTS:
         raise HistoryRangeError(
-            f"That would be {points:,} points, and {MOST_POINTS:,} are the most: take a longer step.", target="step"
+            f"That would be {points:,} points, and {MAX_POINTS:,} are the most: take a longer step.", target="step"
         )
     return Range(since, until, step // _MINUTE)
 

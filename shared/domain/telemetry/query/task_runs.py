@@ -17,7 +17,7 @@ from shared.domain.timeline.timeline import Run
 _INSTANT = timedelta(milliseconds=1)
 
 
-class Tie(StrEnum):
+class TaskAffinity(StrEnum):
     """How telemetry relates to a task: its blob or records name the task, or it is the node's."""
 
     TASK = "task"
@@ -45,7 +45,7 @@ class TaskRun:
 
 
 @dataclass(frozen=True, slots=True)
-class Stay:
+class NodeInterval:
     """An interval on a node (pool and node id), from `begin` to `end` in milliseconds since 1970."""
 
     node: tuple[str, str]
@@ -69,12 +69,12 @@ def run_of(task: Task) -> TaskRun | None:
     return TaskRun(*task.node, from_milliseconds(task.start), end, task.retries + task.requeues)
 
 
-def tie_of(whose: Identity, job: str, task: str) -> Tie | None:
+def tie_of(whose: Identity, job: str, task: str) -> TaskAffinity | None:
     """Returns how a session of the task's node relates to it; None where the session names another task."""
     if not whose.task:
-        return Tie.NODE
+        return TaskAffinity.NODE
     is_own = key_of(whose.task) == key_of(task) and (not whose.job or key_of(whose.job) == key_of(job))
-    return Tie.TASK if is_own else None
+    return TaskAffinity.TASK if is_own else None
 
 
 def attempts_of(identities: Iterable[Identity]) -> Sequence[str]:

@@ -4,22 +4,22 @@ A Telegraf flush holds some thousand records: a third of a megabyte of JSON, som
 """
 
 MIB = 1 << 20
-MOST_STORED = 4 * MIB  # of a compressed unit: the former limit of an append block
-MOST_DECODED = 8 * MIB  # of a unit's text, which is read in parts: short records take twenty times as much memory
+MAX_STORED = 4 * MIB  # of a compressed unit: the former limit of an append block
+MAX_DECODED = 8 * MIB  # of a unit's text, which is read in parts: short records take twenty times as much memory
 FREE_DECODED = MIB // 16  # decoded bytes that any unit may have, regardless of its own size
-MOST_RATIO = 250  # decoded to stored bytes, beyond FREE_DECODED; deflate alone could reach 1,032
-MOST_WINDOW_LOG = 25  # of a zstd frame, in bits: the encoders that agents use stay at or below 32 MiB
-MOST_BLOCKS = 4096  # of a zstd frame
-MOST_LINE = 4 * MIB  # also of a record of several lines, so that any fits into a reader's window
-MOST_STRING = 64 << 10  # bytes of a quoted string of line protocol: InfluxDB's limit
-MOST_MISTAKES = 100_000  # invalid lines of a compressed unit, or records of one line, after which the rest is skipped
-MOST_LISTED = 1000  # invalid lines or records; the others are only counted
-MOST_PARTS = 400_000  # of an invalid line of JSON, by its commas
-MOST_TOLD = 2 * MIB  # characters of uncached names and tags in one pass, as the search for secrets is slow
+MAX_RATIO = 250  # decoded to stored bytes, beyond FREE_DECODED; deflate alone could reach 1,032
+MAX_WINDOW_LOG = 25  # of a zstd frame, in bits: the encoders that agents use stay at or below 32 MiB
+MAX_BLOCKS = 4096  # of a zstd frame
+MAX_LINE = 4 * MIB  # also of a record of several lines, so that any fits into a reader's window
+MAX_STRING = 64 << 10  # bytes of a quoted string of line protocol: InfluxDB's limit
+MAX_MISTAKES = 100_000  # invalid lines of a compressed unit, or records of one line, after which the rest is skipped
+MAX_LISTED = 1000  # invalid lines or records; the others are only counted
+MAX_PARTS = 400_000  # of an invalid line of JSON, by its commas
+MAX_TOLD = 2 * MIB  # characters of uncached names and tags in one pass, as the search for secrets is slow
 TOLD_A_RECORD = 16  # overhead of an uncached record, in characters
-MOST_SEARCHED = 32 * MIB  # budget for failed decoding attempts in one window; then the steps found so far must do
-MOST_STREAMS = 64  # apparent streams that are tried after a damaged zlib stream
-MOST_TEXT = 32 * MIB  # of all units in one pass, except for the last
+MAX_SEARCHED = 32 * MIB  # budget for failed decoding attempts in one window; then the steps found so far must do
+MAX_STREAMS = 64  # apparent streams that are tried after a damaged zlib stream
+MAX_TEXT = 32 * MIB  # of all units in one pass, except for the last
 TEXT_A_LINE = 32  # overhead of a line, in bytes
-WINDOW = MOST_STORED + MIB  # bytes that a reader passes per call, if the blob has as many
+WINDOW = MAX_STORED + MIB  # bytes that a reader passes per call, if the blob has as many
 STEP = MIB // 4  # bytes of text per step

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields, replace
 from shared.domain.core.keys import key_of
 
 _PARTS = re.compile(r"\{([a-z]+)\}|(\*)|([^{}*]+)|(.)", re.DOTALL)
-_MOST_FOLDERS = 2  # of any depth, so that long names match quickly
+_MAX_FOLDERS = 2  # of any depth, so that long names match quickly
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +53,8 @@ class PathPattern:
     def __init__(self, text: str) -> None:
         """Raises ValueError, with a sentence for a person, for an invalid pattern."""
         folders = text.split("/")
-        if folders.count("**") > _MOST_FOLDERS:
-            raise ValueError(f"the path pattern {text!r} has ** more than {_MOST_FOLDERS} times")
+        if folders.count("**") > _MAX_FOLDERS:
+            raise ValueError(f"the path pattern {text!r} has ** more than {_MAX_FOLDERS} times")
         try:
             self._pattern = re.compile("".join(_written(folder) for folder in folders).removesuffix("/"))
         except (ValueError, re.error) as error:

@@ -24,7 +24,7 @@ class Metric(msgspec.Struct, rename={"time": "timestamp"}, gc=False):
 
 
 @dataclass(frozen=True, slots=True)
-class Rejected:
+class InvalidPart:
     """Bytes `start` to `end` of a blob that are no telemetry.
 
     `position` counts from `start`, or within the decompressed text where `compressed`. `end` equals `start` only where

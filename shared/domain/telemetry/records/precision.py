@@ -12,7 +12,7 @@ from shared.domain.core.stamps import EPOCH
 from shared.domain.telemetry.records.metrics import TextError
 
 NANOSECONDS: Mapping[str, int] = {"s": 1_000_000_000, "ms": 1_000_000, "us": 1_000, "µs": 1_000, "ns": 1}
-_MOST = 1 << 63
+_MAX = 1 << 63
 _STEPS = ((10**11, NANOSECONDS["s"]), (10**14, NANOSECONDS["ms"]), (10**17, NANOSECONDS["us"]))
 
 
@@ -24,13 +24,13 @@ class Precision:
     def __init__(self, unit: str | None = None) -> None:
         """Raises KeyError for another unit."""
         self._factor = NANOSECONDS[unit] if unit else 0
-        self.as_written = (_STEPS[-1][0], _MOST) if not unit else (-_MOST, _MOST) if unit == "ns" else (0, 0)
+        self.as_written = (_STEPS[-1][0], _MAX) if not unit else (-_MAX, _MAX) if unit == "ns" else (0, 0)
 
     def nanoseconds(self, written: float) -> int:
         """Returns nanoseconds. Raises ValueError where they exceed 64 bits (outside the years 1677 to 2262)."""
         factor = self._factor or _factor_of(abs(written))
         found = written * factor
-        if not -_MOST <= found < _MOST:
+        if not -_MAX <= found < _MAX:
             raise ValueError("the time is out of range")
         return round(found)
 
@@ -38,9 +38,9 @@ class Precision:
         """Returns the factor of a written time, and the range of times that have the same factor."""
         found = self._factor or _factor_of(abs(written or 0))
         if self._factor:
-            return found, range(-_MOST // found + 1, _MOST // found)
+            return found, range(-_MAX // found + 1, _MAX // found)
         least = max((limit for limit, factor in _STEPS if factor > found), default=0)
-        return found, range(least, min((limit for limit, factor in _STEPS if factor == found), default=_MOST))
+        return found, range(least, min((limit for limit, factor in _STEPS if factor == found), default=_MAX))
 
     def parsed(self, written: float | str) -> int:
         """Returns nanoseconds for a number or an RFC 3339 text. Raises ValueError."""

@@ -16,7 +16,7 @@ from shared.domain.telemetry.catalog.series import Attributes, Series
 from shared.domain.telemetry.decode.compression import compressor, decompressed
 from shared.domain.telemetry.rollups.rollups import MINUTE, MINUTES_AN_HOUR, Rollup, Rollups, add
 
-MOST_CELLS = 10_000
+MAX_CELLS = 10_000
 """Periods of series in a chunk: at most 55 bytes each, so that a chunk fits into a row."""
 HOURS_A_DAY = 24
 
@@ -68,7 +68,7 @@ def chunks_of(session: int, rollups: Rollups, grain: Grain = MINUTES) -> list[Ch
     for series, periods in rollups.items():
         for block, places, some in _by_block(periods, grain.periods):
             chunks = opened.setdefault(block, [_Open()])
-            if chunks[-1].cells + len(some) > MOST_CELLS:
+            if chunks[-1].cells + len(some) > MAX_CELLS:
                 chunks.append(_Open())
             chunks[-1].cells += len(some)
             chunks[-1].lines.setdefault(series.name, []).append(_Line(series.attributes, places, some))

@@ -1,6 +1,6 @@
 """Folds records of one node into rollups, column by column for records with the same plan.
 
-A `Memory` carries state from one step of a blob to the next: each counter's last reading, so that growth is exact
+A `CounterCache` carries state from one step of a blob to the next: each counter's last reading, so that growth is exact
 across steps, and the known series, as their number per node is limited.
 """
 
@@ -10,35 +10,35 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from shared.domain.telemetry.catalog.plans import Column, Plan, Summary
+from shared.domain.telemetry.catalog.field_mappings import Column, FieldMapping, Summary
 from shared.domain.telemetry.catalog.series import Kind, Series
-from shared.domain.telemetry.rollups.moments import Moments, spans_of
-from shared.domain.telemetry.rollups.plain_columns import MOST_COUNT, ByMinute, counter, gauge, summed_up
+from shared.domain.telemetry.rollups.plain_columns import MAX_COUNT, ByMinute, counter, gauge, summed_up
 from shared.domain.telemetry.rollups.rollups import MINUTE, MINUTES_AN_HOUR, Rollup, Rollups
 from shared.domain.telemetry.rollups.several_kinds import Values, brought_together, by_time, in_several, surely_ordered
-from shared.domain.telemetry.rollups.summaries import Reading, gauge_rollup, growth, number_of
+from shared.domain.telemetry.rollups.summaries import CounterValue, gauge_rollup, growth, number_of
+from shared.domain.telemetry.rollups.time_column import TimeColumn, spans_of
 
-MOST_SERIES = 1000
+MAX_SERIES = 1000
 """Series per node and blob at a time: a node with 8 GPUs, 96 CPUs and ten disks has some 900."""
 
 
 @dataclass(slots=True)
-class Memory:
+class CounterCache:
     """The last readings of counters, and the known series, both by series id.
 
     `series` had samples in the latest `hour` (since 1970), `before` in the previous one. The others are `old` and make
     room for new ones at the limit: processes end, and their pids are series no longer.
     """
 
-    readings: dict[str, Reading] = field(default_factory=dict)
+    readings: dict[str, CounterValue] = field(default_factory=dict)
     series: set[str] = field(default_factory=set)
     before: set[str] = field(default_factory=set)
     old: set[str] = field(default_factory=set)
     hour: int = 0
 
-    def of_next_session(self) -> "Memory":
+    def of_next_session(self) -> "CounterCache":
         """Returns the memory for the blob's next session, which keeps the series but no counter readings."""
-        return Memory(series=self.series, before=self.before, old=self.old, hour=self.hour)
+        return CounterCache(series=self.series, before=self.before, old=self.old, hour=self.hour)
 
     def begin(self, hour: int) -> None:
         self.hour = hour
@@ -61,26 +61,26 @@ class Memory:
 
 
 @dataclass(slots=True)
-class Losses:
+class DroppedValueCounts:
     """Counts of values in no rollup: series beyond a node's limit, late readings, and values that aren't numbers."""
 
     beyond_limit: int = 0
     late: int = 0
     no_numbers: int = 0
 
-    def add(self, other: "Losses") -> None:
+    def add(self, other: "DroppedValueCounts") -> None:
         self.beyond_limit += other.beyond_limit
         self.late += other.late
         self.no_numbers += other.no_numbers
 
 
-class Alike(NamedTuple):
+class RecordGroup(NamedTuple):
     """One or more records with the same plan, in order of arrival; their times may be in any order.
 
     `values` holds all fields of the first record, then of the second, and so on.
     """
 
-    plan: Plan
+    plan: FieldMapping
     times: list[int]
     values: list[Any]
 
@@ -90,20 +90,20 @@ class Fold:
 
     __slots__ = ("_memory", "_moments", "_most_series", "_rollups", "cells", "hours", "losses")
 
-    def __init__(self, memory: Memory, rollups: Rollups, *, most_series: int = MOST_SERIES) -> None:
+    def __init__(self, memory: CounterCache, rollups: Rollups, *, most_series: int = MAX_SERIES) -> None:
         """Takes the memory, which it updates; a caller that may discard the result passes a copy.
 
         `cells` counts the minutes of series that are new in the rollups, `hours` are the hours since 1970 with samples.
         """
         self._memory = memory
-        self._moments = Moments(())
+        self._moments = TimeColumn(())
         self._most_series = most_series
         self._rollups = rollups
         self.cells = 0
         self.hours: set[int] = set()
-        self.losses = Losses()
+        self.losses = DroppedValueCounts()
 
-    def add(self, some: Sequence[Alike]) -> None:
+    def add(self, some: Sequence[RecordGroup]) -> None:
         """Adds records, grouped by plan. Later records belong in later calls."""
         several = in_several(alike.plan for alike in some)
         for alike in some:
@@ -111,7 +111,7 @@ class Fold:
         for column, kinds in brought_together(some, several):
             self._add_together(column, kinds)
 
-    def _add_alike(self, alike: Alike, but: Collection[str]) -> None:
+    def _add_alike(self, alike: RecordGroup, but: Collection[str]) -> None:
         """Adds records with the same plan, except counters with the ids `but`."""
         plan, times, values = alike
         count = len(times)
@@ -144,11 +144,11 @@ class Fold:
             found = self._read_kinds(column, kinds)
         self._keep(column.series, found)
 
-    def _moments_of(self, times: list[int]) -> Moments:
+    def _moments_of(self, times: list[int]) -> TimeColumn:
         """Returns the moments of ascending times, cached because many columns share the same times."""
         if times == self._moments.times:
             return self._moments
-        moments = self._moments = Moments(times)
+        moments = self._moments = TimeColumn(times)
         hours = {span.minute // MINUTES_AN_HOUR for span in moments.spans}
         self.hours.update(hours)
         if (latest := max(hours)) > self._memory.hour:
@@ -162,13 +162,13 @@ class Fold:
         self.losses.beyond_limit += values
         return False
 
-    def _add_values(self, column: Column, moments: Moments, values: Sequence[Any]) -> None:
+    def _add_values(self, column: Column, moments: TimeColumn, values: Sequence[Any]) -> None:
         found = self._read_plain(column, moments, values)
         if found is None:
             found = self._read_singly(column, moments.times, values)
         self._keep(column.series, found)
 
-    def _read_plain(self, column: Column, moments: Moments, values: Sequence[Any]) -> ByMinute | None:
+    def _read_plain(self, column: Column, moments: TimeColumn, values: Sequence[Any]) -> ByMinute | None:
         _, series, rule = column
         readings = self._memory.readings
         try:
@@ -178,7 +178,7 @@ class Fold:
         except TypeError:  # a value is a text
             return None
         if found is not None:
-            readings[series.id] = Reading(moments.times[-1], +values[-1])  # true becomes 1
+            readings[series.id] = CounterValue(moments.times[-1], +values[-1])  # true becomes 1
         return found
 
     def _read_singly(self, column: Column, times: Sequence[int], values: Sequence[Any]) -> ByMinute:
@@ -218,7 +218,7 @@ class Fold:
         self.losses.late += late
         return found
 
-    def _add_summaries(self, summary: Summary, moments: Moments, parts: Sequence[list[Any]]) -> None:
+    def _add_summaries(self, summary: Summary, moments: TimeColumn, parts: Sequence[list[Any]]) -> None:
         """Adds an agent's aggregates as if each value had been sent."""
         try:
             found = summed_up(parts, moments, summary.column.rule)
@@ -231,7 +231,7 @@ class Fold:
     def _summed_singly(self, summary: Summary, rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[int, Rollup]]:
         for time, *parts in rows:
             count, low, high, mean = map(number_of, parts)
-            if count is None or low is None or high is None or mean is None or not 1 <= count <= MOST_COUNT:
+            if count is None or low is None or high is None or mean is None or not 1 <= count <= MAX_COUNT:
                 self.losses.no_numbers += 1
                 continue
             one = gauge_rollup((low, high, mean), time, summary.column.rule)

@@ -11,17 +11,17 @@ from operator import sub, truediv
 from typing import Any
 
 from shared.domain.telemetry.catalog.series import Rule
-from shared.domain.telemetry.rollups.moments import Moments
 from shared.domain.telemetry.rollups.rollups import Rollup
-from shared.domain.telemetry.rollups.summaries import MOST, Reading
+from shared.domain.telemetry.rollups.summaries import MAX, CounterValue
+from shared.domain.telemetry.rollups.time_column import TimeColumn
 
 _SECOND = 1_000_000_000
-MOST_COUNT = 1_000_000_000
+MAX_COUNT = 1_000_000_000
 """The most values that an agent's aggregate of a minute may count."""
 type ByMinute = list[tuple[int, Rollup]]
 
 
-def gauge(values: Sequence[Any], moments: Moments, rule: Rule) -> ByMinute | None:
+def gauge(values: Sequence[Any], moments: TimeColumn, rule: Rule) -> ByMinute | None:
     """Returns a gauge's rollups. Raises TypeError where a value is a text."""
     times, factor, offset = moments.times, rule.factor, rule.offset
     is_scaled = factor != 1 or offset != 0
@@ -31,7 +31,7 @@ def gauge(values: Sequence[Any], moments: Moments, rule: Rule) -> ByMinute | Non
             return None
         some = sorted(values[begin:end])
         low, high, last = +some[0], +some[-1], +values[end - 1]  # true and false become 1 and 0
-        if low < -MOST or high > MOST:
+        if low < -MAX or high > MAX:
             return None
         total = sum(some)
         if is_scaled:
@@ -43,14 +43,14 @@ def gauge(values: Sequence[Any], moments: Moments, rule: Rule) -> ByMinute | Non
     return found
 
 
-def counter(values: Sequence[Any], moments: Moments, rule: Rule, before: Reading | None) -> ByMinute | None:
+def counter(values: Sequence[Any], moments: TimeColumn, rule: Rule, before: CounterValue | None) -> ByMinute | None:
     """Returns a counter's growth since the reading before; without one, growth begins with the second reading.
 
     Raises TypeError where a reading is a text.
     """
-    times, first = moments.times, before or Reading(moments.times[0] - 1, values[0])
+    times, first = moments.times, before or CounterValue(moments.times[0] - 1, values[0])
     lengths = moments.since(first.at)
-    if lengths.least <= 0 or values[-1] > MOST or (grown := _grown(values, first.value)) is None:
+    if lengths.least <= 0 or values[-1] > MAX or (grown := _grown(values, first.value)) is None:
         return None
     rates, length = (grown, lengths.even) if lengths.even else (list(map(truediv, grown, lengths.each)), 1)
     scale = rule.factor * _SECOND
@@ -68,21 +68,21 @@ def counter(values: Sequence[Any], moments: Moments, rule: Rule, before: Reading
     return found
 
 
-def summed_up(parts: Sequence[list[Any]], moments: Moments, rule: Rule) -> ByMinute | None:
+def summed_up(parts: Sequence[list[Any]], moments: TimeColumn, rule: Rule) -> ByMinute | None:
     """Returns rollups of an agent's counts, minima, maxima and means, as if each value had been sent.
 
     Raises TypeError where one is a text.
     """
     counts, lows, highs, means = parts
     lengths = moments.since(moments.times[0] - 1)
-    if lengths.least <= 0 or not all(type(one) is int and 1 <= one <= MOST_COUNT for one in set(counts)):
+    if lengths.least <= 0 or not all(type(one) is int and 1 <= one <= MAX_COUNT for one in set(counts)):
         return None
     times, factor, offset = moments.times, rule.factor, rule.offset
     found = []
     for minute, begin, end in moments.spans:
         some = sorted(lows[begin:end] + highs[begin:end] + means[begin:end])
         low, high = some[0], some[-1]
-        if low < -MOST or high > MOST:
+        if low < -MAX or high > MAX:
             return None
         low, high, last = low * factor + offset, high * factor + offset, means[end - 1] * factor + offset
         if factor < 0:
@@ -99,4 +99,4 @@ def _grown(values: Sequence[Any], before: float) -> list[float] | None:
         grown = list(map(sub, values, (before, *values)))
     except OverflowError:
         return None
-    return grown if min(grown) >= 0 and before >= -MOST else None
+    return grown if min(grown) >= 0 and before >= -MAX else None

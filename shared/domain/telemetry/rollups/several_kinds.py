@@ -11,16 +11,16 @@ from itertools import chain, pairwise
 from operator import itemgetter
 from typing import Any
 
-from shared.domain.telemetry.catalog.plans import Column, Plan
+from shared.domain.telemetry.catalog.field_mappings import Column, FieldMapping
 from shared.domain.telemetry.catalog.series import Rule
-from shared.domain.telemetry.rollups.summaries import Reading
+from shared.domain.telemetry.rollups.summaries import CounterValue
 
 type Values = tuple[Sequence[int], Sequence[Any]]
 """Times, and a field's values at these times."""
 type _Number = tuple[int, float]
 
 
-def in_several(plans: Iterable[Plan]) -> set[str]:
+def in_several(plans: Iterable[FieldMapping]) -> set[str]:
     """Returns the ids of counters that occur in records of more than one kind."""
     ids = [plan.counters for plan in plans]
     if len(frozenset[str]().union(*ids)) == sum(map(len, ids)):
@@ -30,7 +30,7 @@ def in_several(plans: Iterable[Plan]) -> set[str]:
 
 
 def brought_together(
-    some: Iterable[tuple[Plan, list[int], list[Any]]], several: Collection[str]
+    some: Iterable[tuple[FieldMapping, list[int], list[Any]]], several: Collection[str]
 ) -> Iterator[tuple[Column, list[Values]]]:
     """Yields counters with the given ids, each with its readings in records of each kind."""
     if not several:
@@ -50,7 +50,7 @@ def by_time(kinds: Iterable[Values]) -> tuple[list[int], list[Any]]:
     return [at for at, _ in pairs], [value for _, value in pairs]
 
 
-def surely_ordered(kinds: Sequence[Sequence[_Number]], before: Reading | None) -> Sequence[_Number]:
+def surely_ordered(kinds: Sequence[Sequence[_Number]], before: CounterValue | None) -> Sequence[_Number]:
     """Returns all readings ordered by time; if times may be wrong, only those of the largest kind, in order of arrival.
 
     Each kind must have readings, all later than `before`. A falling counter was really reset if it fell within one

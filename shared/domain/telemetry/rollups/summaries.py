@@ -6,10 +6,10 @@ from operator import sub, truediv
 from typing import NamedTuple
 
 from shared.domain.telemetry.catalog.series import Rule
-from shared.domain.telemetry.rollups.moments import Span, spans_of
 from shared.domain.telemetry.rollups.rollups import Rollup
+from shared.domain.telemetry.rollups.time_column import MinuteRange, spans_of
 
-MOST = 1e30
+MAX = 1e30
 """The largest plausible value; sums of larger ones might overflow."""
 _NEVER = 1 << 64
 _SECOND = 1_000_000_000
@@ -17,7 +17,7 @@ _WHOLE = re.compile(r"-?\d{1,20}", re.ASCII)
 _WORDS = {"true": 1, "false": 0, "active": 1, "not active": 0, "yes": 1, "no": 0}
 
 
-class Reading(NamedTuple):
+class CounterValue(NamedTuple):
     """A counter's last reading; `at` in nanoseconds since 1970. A whole number stays one, however large."""
 
     at: int
@@ -34,7 +34,7 @@ def number_of(value: object) -> float | None:
             value = int(text) if _WHOLE.fullmatch(text) else float(text)
         except ValueError:
             return None
-    return +value if isinstance(value, int | float) and -MOST <= value <= MOST else None
+    return +value if isinstance(value, int | float) and -MAX <= value <= MAX else None
 
 
 def gauge_rollup(values: Sequence[float], at: int, rule: Rule) -> Rollup:
@@ -47,8 +47,8 @@ def gauge_rollup(values: Sequence[float], at: int, rule: Rule) -> Rollup:
 
 
 def growth(
-    times: Sequence[int], values: Sequence[float], rule: Rule, before: Reading | None
-) -> tuple[list[tuple[int, Rollup]], Reading, int]:
+    times: Sequence[int], values: Sequence[float], rule: Rule, before: CounterValue | None
+) -> tuple[list[tuple[int, Rollup]], CounterValue, int]:
     """Returns a counter's growth as rollups by minute, its newest reading, and the number of late readings.
 
     There must be readings, in order of arrival; those not after the newest one are late and ignored. The others ascend
@@ -63,7 +63,7 @@ def growth(
     if lengths and min(lengths) <= 0:
         times, values = _ascending(times, values)
         lengths, late = list(map(sub, times[1:], times)), taken - len(times)
-    newest = Reading(times[-1], values[-1])
+    newest = CounterValue(times[-1], values[-1])
     steps = list(map(sub, values[1:], values))
     if steps and min(steps) < 0:
         steps = [step if step >= 0 else max(value, 0) for step, value in zip(steps, values[1:], strict=True)]
@@ -71,7 +71,7 @@ def growth(
     return [(span.minute, _growth(span, times, steps, rates, rule)) for span in spans_of(times[1:])], newest, late
 
 
-def _growth(span: Span, times: Sequence[int], steps: list[float], rates: list[float], rule: Rule) -> Rollup:
+def _growth(span: MinuteRange, times: Sequence[int], steps: list[float], rates: list[float], rule: Rule) -> Rollup:
     """Returns the rollup of steps that end within a minute; the first step ends at the second time."""
     scale, some = rule.factor * _SECOND, rates[span.begin : span.end]
     grown = sum(steps[span.begin : span.end]) * rule.factor

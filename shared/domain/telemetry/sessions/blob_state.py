@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from shared.domain.packing.columns import deflated, inflated
-from shared.domain.telemetry.rollups.folding import Memory
+from shared.domain.telemetry.rollups.folding import CounterCache
 from shared.domain.telemetry.sessions.sessions import Sessions
 
 _FORMAT = 1
@@ -20,7 +20,7 @@ class State:
     """
 
     sessions: Sessions = field(default_factory=Sessions)
-    memories: dict[int, Memory] = field(default_factory=dict)
+    memories: dict[int, CounterCache] = field(default_factory=dict)
     format: int = _FORMAT
     in_line: bool = False
 

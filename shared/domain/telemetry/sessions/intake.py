@@ -9,18 +9,18 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from shared.domain.core.stamps import to_milliseconds
-from shared.domain.telemetry.catalog.plans import likeness
+from shared.domain.telemetry.catalog.field_mappings import likeness
 from shared.domain.telemetry.decode.bundles import Bundle
 from shared.domain.telemetry.decode.decoding import Step
 from shared.domain.telemetry.records.bounds import TOLD_A_RECORD
 from shared.domain.telemetry.records.labels import Identity
 from shared.domain.telemetry.records.metrics import Metric
-from shared.domain.telemetry.rollups.folding import MOST_SERIES
+from shared.domain.telemetry.rollups.folding import MAX_SERIES
 from shared.domain.telemetry.sessions.blob_state import State
-from shared.domain.telemetry.sessions.gathering import Gathered, Gathering
-from shared.domain.telemetry.sessions.likes import MOST_LIKES, Like, Likes, Remembered
-from shared.domain.telemetry.sessions.session_keeper import SessionKeeper
-from shared.domain.telemetry.sessions.taken import Taken
+from shared.domain.telemetry.sessions.ingest_result import IngestResult
+from shared.domain.telemetry.sessions.record_buffers import RecordBuffer, RecordBuffers
+from shared.domain.telemetry.sessions.session_builder import SessionBuilder
+from shared.domain.telemetry.sessions.shape_cache import MAX_LIKES, BoundedCache, Like, ShapeCache
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,31 +58,31 @@ class Intake:
         window: Window,
         state: State | None = None,
         *,
-        most_series: int = MOST_SERIES,
-        likes: Likes | None = None,
+        most_series: int = MAX_SERIES,
+        likes: ShapeCache | None = None,
     ) -> None:
         self.told = 0
         self._times = window.nanoseconds
-        self._likes = likes or Likes()
-        self._known = Remembered[Gathered]()
-        self._bundled: dict[int, tuple[object, Gathered]] = {}  # holds the head, so that its id isn't reused
+        self._likes = likes or ShapeCache()
+        self._known = BoundedCache[RecordBuffer]()
+        self._bundled: dict[int, tuple[object, RecordBuffer]] = {}  # holds the head, so that its id isn't reused
         self.state = state or State()
-        self._gathering = Gathering(self.state, most_series)
-        self._keeper = SessionKeeper(self.state, identity, self._times, self._gathering)
+        self._gathering = RecordBuffers(self.state, most_series)
+        self._keeper = SessionBuilder(self.state, identity, self._times, self._gathering)
 
     @property
     def gathered_values(self) -> int:
         """Returns the number of buffered values."""
         return self._gathering.values
 
-    def take(self, step: Step) -> Taken:
+    def take(self, step: Step) -> IngestResult:
         """Ingests a step and returns the result; `state` then belongs to the step's end."""
-        taken = Taken(step.end)
+        taken = IngestResult(step.end)
         self.gather(step, taken)
         self.sum_up(taken)
         return taken
 
-    def gather(self, step: Step, taken: Taken) -> None:
+    def gather(self, step: Step, taken: IngestResult) -> None:
         """Buffers a step; `sum_up` processes `gathered_values` later, as many together are faster."""
         taken.end = step.end
         taken.rejected += step.rejected
@@ -91,7 +91,7 @@ class Intake:
             self._gather_bundle(bundle, taken)
         self._gather_each(step.metrics, taken)
 
-    def _gather_bundle(self, bundle: Bundle, taken: Taken) -> None:
+    def _gather_bundle(self, bundle: Bundle, taken: IngestResult) -> None:
         _, known = self._bundled.get(id(bundle.head)) or self._learn_bundle(bundle)
         session, times = self.state.sessions.current.get(known.key), bundle.times
         if known.is_once or min(times) not in self._times or max(times) not in self._times:
@@ -109,17 +109,17 @@ class Intake:
         known.values += bundle.values
         self._gathering.values += len(bundle.values)
 
-    def _learn_bundle(self, bundle: Bundle) -> tuple[object, Gathered]:
+    def _learn_bundle(self, bundle: Bundle) -> tuple[object, RecordBuffer]:
         first = next(bundle.metrics())
         like = likeness(first)
         found = bundle.head, self._known.known.get(like) or self._learn(like, first)
         if bundle.head is not None:
-            if len(self._bundled) >= MOST_LIKES:
+            if len(self._bundled) >= MAX_LIKES:
                 self._bundled.clear()
             self._bundled[id(bundle.head)] = found
         return found
 
-    def _gather_each(self, metrics: Iterable[Metric], taken: Taken) -> None:
+    def _gather_each(self, metrics: Iterable[Metric], taken: IngestResult) -> None:
         current, known_of = self.state.sessions.current, self._known.known.get
         times, gathering = self._times, self._gathering
         for metric in metrics:
@@ -137,13 +137,13 @@ class Intake:
                 known.values += metric.fields.values()
                 gathering.values += len(metric.fields)
 
-    def _learn(self, like: Like, metric: Metric) -> Gathered:
+    def _learn(self, like: Like, metric: Metric) -> RecordBuffer:
         self.told += TOLD_A_RECORD + sum(map(len, (metric.name, *metric.tags, *metric.tags.values())))
         alike = self._likes.of(like, metric)
-        known = Gathered(alike.plan, alike.writer, alike.writer.key, alike.is_once)
+        known = RecordBuffer(alike.plan, alike.writer, alike.writer.key, alike.is_once)
         self._known.keep(like, known)
         return known
 
-    def sum_up(self, taken: Taken) -> None:
+    def sum_up(self, taken: IngestResult) -> None:
         """Rolls up the buffered records; `state` then belongs to the end of the ingested steps."""
         self._gathering.sum_up(taken)

@@ -12,10 +12,10 @@ from shared.domain.telemetry.records.metrics import Metric
 from shared.domain.telemetry.records.precision import nanoseconds_of
 from shared.domain.telemetry.rollups.summaries import number_of
 
-_MOST_DISKS, _MOST_WHOLE = 64, 1 << 63
-_LONGEST = 256  # characters of a fact
+_MAX_DISKS, _MAX_WHOLE = 64, 1 << 63
+_MAX_LENGTH = 256  # characters of a fact
 _TICKS, _TICK = 116_444_736_000_000_000, 100  # Win32's time: ticks from 1601 to 1970, and nanoseconds per tick
-_LEAST_TICKS = 100_000_000_000_000_000  # 1917
+_MIN_TICKS = 100_000_000_000_000_000  # 1917
 _TEXTS = {
     ("vm_cpuinfo_metadata", "model_name"): "cpu_model", ("vm_lscpu_metadata", "Model_name"): "cpu_model",
     ("imds_metadata", "vm_size"): "vm_size", ("imds_metadata", "vm_location"): "region",
@@ -55,10 +55,10 @@ class NodeFacts:
     allocated_at: datetime | None = None
     disks: tuple[Disk, ...] = ()
 
-    def told(self, metric: Metric) -> "NodeFacts":
+    def with_record(self, metric: Metric) -> "NodeFacts":
         """Returns the facts extended by one more record, which must be without secrets."""
         found: dict[str, object] = {
-            fact: str(metric.fields[name])[:_LONGEST]
+            fact: str(metric.fields[name])[:_MAX_LENGTH]
             for (record, name), fact in _TEXTS.items()
             if record == metric.name and metric.fields.get(name)
         }
@@ -81,7 +81,7 @@ class NodeFacts:
 
     def _with(self, disk: Disk) -> tuple[Disk, ...]:
         others = tuple(other for other in self.disks if other.name != disk.name)
-        return (*others, disk) if len(others) < _MOST_DISKS else self.disks
+        return (*others, disk) if len(others) < _MAX_DISKS else self.disks
 
 
 def latest_of(some: Iterable[NodeFacts]) -> NodeFacts:
@@ -93,16 +93,16 @@ def _disk(record: str, fields: Mapping[str, object]) -> Disk | None:
     """Returns a disk as `lsblk` lists it, or an NVMe drive as it describes itself."""
     is_block, is_drive = record == "exec.lsblk" and fields.get("type") == "disk", record == "nvme_metadata"
     size = _whole(fields.get("size" if is_block else "physical_size"))
-    name = str(fields.get("name", "")).removeprefix("/dev/")[:_LONGEST]
+    name = str(fields.get("name", "")).removeprefix("/dev/")[:_MAX_LENGTH]
     if not (is_block or is_drive) or not name or size is None:
         return None
-    return Disk(name, size, str(fields.get("model") or "")[:_LONGEST])
+    return Disk(name, size, str(fields.get("model") or "")[:_MAX_LENGTH])
 
 
 def _whole(written: object) -> int | None:
     """Returns a number without its fraction; None where it is none, negative, or exceeds 63 bits."""
     number = number_of(written)
-    return int(number) if number is not None and 0 <= number < _MOST_WHOLE else None
+    return int(number) if number is not None and 0 <= number < _MAX_WHOLE else None
 
 
 def _moment(written: object) -> datetime | None:
@@ -110,7 +110,7 @@ def _moment(written: object) -> datetime | None:
     number = number_of(written)
     try:
         if number is not None:
-            nanoseconds = (int(number) - _TICKS) * _TICK if number >= _LEAST_TICKS else None
+            nanoseconds = (int(number) - _TICKS) * _TICK if number >= _MIN_TICKS else None
         else:
             nanoseconds = nanoseconds_of(str(written)) if isinstance(written, str) else None
         if nanoseconds is None:

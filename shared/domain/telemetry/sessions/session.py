@@ -5,7 +5,7 @@ from enum import IntEnum
 
 from shared.domain.telemetry.records.labels import Identity
 from shared.domain.telemetry.records.metrics import Metric
-from shared.domain.telemetry.records.once_records import LISTS, identity_of_record, is_of_batch, shown, single_of
+from shared.domain.telemetry.records.startup_records import LISTS, identity_of_record, is_of_batch, shown, single_of
 from shared.domain.telemetry.sessions.node_facts import NodeFacts
 
 _NO_FACTS, _NOBODY = NodeFacts(), Identity()
@@ -93,7 +93,7 @@ class Session:
         found = identity_of_record(safe)
         identity = found.over(self.identity) if is_of_batch(metric) else self.identity.over(found)
         otherwise = self.otherwise.with_record(metric) if self.otherwise else None
-        facts = self.facts.told(safe)
+        facts = self.facts.with_record(safe)
         told = replace(self, identity=identity, facts=facts, has_facts=self.has_facts or facts != self.facts)
         return replace(told, phase=Phase.OPENING, told=self._told(safe), otherwise=otherwise)
 
@@ -114,7 +114,7 @@ class Session:
         is_listed = safe.name in LISTS and any(name.startswith(f"{safe.name}/") for name in known)
         return self.told if not single or single in known or is_listed else (*self.told, (single, safe.time or 0))
 
-    def with_told(self, above: "Session") -> "Session":
+    def with_facts_of(self, above: "Session") -> "Session":
         """Returns the session with the identity and facts of the one above.
 
         Facts of its own take precedence; inherited ones remain where the one above has none.

@@ -14,12 +14,12 @@ from dataclasses import dataclass, field, replace
 from shared.domain.telemetry.records.labels import Identity
 from shared.domain.telemetry.sessions.session import Phase, Session, Writer
 
-MOST_NODES = 16
+MAX_NODES = 16
 """Sessions (of nodes and of tasks) per blob at a time, so that their state fits into a row."""
-MOST_TASKS = 12
+MAX_TASKS = 12
 """Sessions of tasks among them, which leaves room for nodes; further tasks' samples count for their node, without
 counters."""
-MOST_SESSIONS = 1000
+MAX_SESSIONS = 1000
 """Sessions per blob in all, as a query for one reads the facts of all."""
 _KEPT = 100  # of these, reserved for nodes
 _SOON = 300_000_000_000  # nanoseconds within which an agent's first samples follow its startup records
@@ -43,13 +43,13 @@ class Sessions:
 
     def has_room(self, writer: Writer) -> bool:
         """Returns whether one more session may run."""
-        if len(self.current) >= MOST_NODES:
+        if len(self.current) >= MAX_NODES:
             return False
-        return not writer.is_of_task or sum(1 for _ in self._candidates(writer)) < MOST_TASKS
+        return not writer.is_of_task or sum(1 for _ in self._candidates(writer)) < MAX_TASKS
 
     def is_spent(self, writer: Writer) -> bool:
         """Returns whether the blob has had all sessions that it may hold."""
-        return self.begun >= MOST_SESSIONS - (_KEPT if writer.is_of_task else 0)
+        return self.begun >= MAX_SESSIONS - (_KEPT if writer.is_of_task else 0)
 
     def begin(self, writer: Writer, identity: Identity, *, is_once: bool = False) -> Session | None:
         """Begins the next session of a writer and ends its last; None where the blob has too many, running or in all.
@@ -82,7 +82,7 @@ class Sessions:
         return ended
 
     def displace(self, key: str) -> None:
-        self.displaced = [*self.displaced, key][-MOST_NODES:]
+        self.displaced = [*self.displaced, key][-MAX_NODES:]
 
     def followers(self, ended: Session) -> list[str]:
         """Returns the keys of the tasks' and the host's sessions that end with one without tags.
@@ -129,7 +129,7 @@ class Sessions:
         numbers, found = {session.number for session in self.current.values()}, []
         for key, one in list(self._tasks_of(begun.host)):
             if ended or one.under not in numbers or one.under == begun.under:
-                told = self.current[key] = replace(one, under=begun.number).with_told(begun)
+                told = self.current[key] = replace(one, under=begun.number).with_facts_of(begun)
                 found.append(told)
         return found
 

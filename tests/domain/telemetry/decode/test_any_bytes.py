@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.domain.telemetry.decode.decoding import Decoder, Step
-from shared.domain.telemetry.sessions.taken import Taken
+from shared.domain.telemetry.sessions.ingest_result import IngestResult
 from tests.domain.telemetry.support.nodes import BEGIN, intake
 
 _STAMP = BEGIN // 1_000_000
@@ -54,7 +54,7 @@ def stored(draw: st.DrawFn) -> bytes:
 
 def read(content: bytes, *, together: bool) -> list[Step]:
     """Returns all steps, at most as many as bytes, after ingesting each of them."""
-    steps, reader, taken = [], intake(), Taken(0)
+    steps, reader, taken = [], intake(), IngestResult(0)
     for step in Decoder(together=together).steps(content, 0, is_last=True):
         steps.append(step)
         reader.gather(step, taken)

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from shared.domain.telemetry.decode import bundles
-from shared.domain.telemetry.decode.bundles import Bundler
+from shared.domain.telemetry.decode.bundles import BundleReader
 from shared.domain.telemetry.decode.decoding import Decoder
 from shared.domain.telemetry.records.metrics import Metric
 from shared.domain.telemetry.records.precision import Precision
-from shared.domain.telemetry.sessions.taken import Taken
+from shared.domain.telemetry.sessions.ingest_result import IngestResult
 from tests.domain.telemetry.support.nodes import BEGIN, flat, intake
 
 MILLISECONDS = BEGIN // 1_000_000
@@ -51,15 +51,15 @@ ODD = st.sampled_from([
 ])  # fmt: skip
 
 
-def read(text: bytes, *, together: bool) -> Taken:
-    reader, taken = intake(), Taken(0)
+def read(text: bytes, *, together: bool) -> IngestResult:
+    reader, taken = intake(), IngestResult(0)
     for step in Decoder(together=together).steps(text, 0, is_last=True):
         reader.gather(step, taken)
     reader.sum_up(taken)
     return taken
 
 
-def outcome(taken: Taken) -> tuple[Any, ...]:
+def outcome(taken: IngestResult) -> tuple[Any, ...]:
     rollups = {
         number: {key: replace(one, sum=float(f"{one.sum:.9g}")) for key, one in flat(part).items()}  # to rounding
         for number, part in taken.rollups.items()
@@ -115,7 +115,7 @@ def test_records_that_are_alike_are_read_together() -> None:
         {"fields": {"used": number}, "name": "mem", "tags": {"host": "n"}, "timestamp": MILLISECONDS + number}
         for number in range(10)
     ]
-    found = Bundler(Precision()).read(json.dumps({"metrics": some}).encode())
+    found = BundleReader(Precision()).read(json.dumps({"metrics": some}).encode())
     assert found is not None
     (bundle,) = found
     assert (bundle.name, bundle.tags, bundle.names, bundle.values) == ("mem", {"host": "n"}, ("used",), list(range(10)))
@@ -125,7 +125,7 @@ def test_records_that_are_alike_are_read_together() -> None:
 def test_each_of_those_with_the_same_fields_keeps_its_own_values() -> None:
     some = [sent("cpu", second, {"cpu": f"cpu{second % 3}"}, usage_idle=second, usage_user=-second)
             for second in range(9)]  # fmt: skip
-    found = Bundler(Precision()).read(json.dumps({"metrics": some}).encode())
+    found = BundleReader(Precision()).read(json.dumps({"metrics": some}).encode())
     assert found is not None
     assert {bundle.tags["cpu"]: bundle.values for bundle in found} == {
         "cpu0": [0, 0, 3, -3, 6, -6], "cpu1": [1, -1, 4, -4, 7, -7], "cpu2": [2, -2, 5, -5, 8, -8],
@@ -142,5 +142,5 @@ def test_a_line_of_very_many_layouts_is_left_before_much_is_made_of_it(monkeypat
 
     monkeypatch.setattr(bundles, "_decoder_of", counted)
     some = [sent("odd", 1, **{f"field{number // 2}": 1}, tags={"n": str(number // 2)}) for number in range(1000)]
-    assert Bundler(Precision()).read(json.dumps({"metrics": some}).encode()) is None
+    assert BundleReader(Precision()).read(json.dumps({"metrics": some}).encode()) is None
     assert 0 < len(made) < 100

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.domain.telemetry.decode.decoding import Decoder
-from shared.domain.telemetry.decode.frames import Searches, TextEnd, text_end
+from shared.domain.telemetry.decode.frames import Searches, TextEndPosition, text_end
 from shared.domain.telemetry.records.bounds import STEP, WINDOW
 from tests.domain.support.bounded import quick
 from tests.domain.telemetry.decode.units import FORMS, frame, line, numbers, several
@@ -213,4 +213,4 @@ def test_something_is_taken_of_a_window_of_one_record_with_very_many_marks() -> 
 def test_letters_that_look_like_a_stream_of_zlib_take_no_long_time(text: bytes) -> None:
     stored = b"m,t=" + text * (STEP * 4 // len(text))
     with quick(3, text):
-        assert text_end(stored, 0, len(stored), Searches(), is_last=True) == TextEnd(len(stored))
+        assert text_end(stored, 0, len(stored), Searches(), is_last=True) == TextEndPosition(len(stored))

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.domain.telemetry.decode.formats import READABLE, format_of, is_readable
-from shared.domain.telemetry.sessions.left_out import LeftOut
-from shared.domain.telemetry.sessions.undrawn import why_undrawn
+from shared.domain.telemetry.sessions.dropped_counts import DroppedCounts
+from shared.domain.telemetry.sessions.uncharted_blobs import why_undrawn
 
 LINES = b"cpu,cpu=cpu0 usage_idle=93.5 1786017660000000000\nmem used=1i 1786017660000000000\n"
 TELEGRAF = b'{"metrics":[{"fields":{"a":1},"name":"a","tags":{},"timestamp":1786017660000}]}\n'
@@ -93,17 +93,17 @@ def test_any_bytes_seem_to_be_something(stored: bytes) -> None:
 @pytest.mark.parametrize(
     ("seems", "counts", "reason"),
     [
-        ("CSV", LeftOut(refused=3), ("It seems to be CSV, which isn't read: agents write line protocol or Telegraf's "
-         "JSON.")),
-        ("empty", LeftOut(), "There is nothing in it yet."),
-        ("line protocol", LeftOut(), "It ends before its first record does; the rest is waited for."),
-        ("gzip of XML", LeftOut(), ("It seems to be gzip of XML, which isn't read: agents write line protocol or "
+        ("CSV", DroppedCounts(refused=3),
+         "It seems to be CSV, which isn't read: agents write line protocol or Telegraf's JSON."),
+        ("empty", DroppedCounts(), "There is nothing in it yet."),
+        ("line protocol", DroppedCounts(), "It ends before its first record does; the rest is waited for."),
+        ("gzip of XML", DroppedCounts(), ("It seems to be gzip of XML, which isn't read: agents write line protocol or "
          "Telegraf's JSON.")),
-        ("line protocol", LeftOut(records=7, unknown={"a": 1, "b": 2, "c": 1, "d": 3}),
+        ("line protocol", DroppedCounts(records=7, unknown={"a": 1, "b": 2, "c": 1, "d": 3}),
          "Of its 7 records 7 are of measurements that no chart knows (“d”, “b”, “a” and 1 others)."),
-        ("", LeftOut(records=2, without_time=2, refused=1), "Of its 2 records 1 can't be read, 2 have no time."),
-        ("Telegraf's JSON", LeftOut(records=2), "Of its 2 records none has a series."),
+        ("", DroppedCounts(records=2, without_time=2, refused=1), "Of its 2 records 1 can't be read, 2 have no time."),
+        ("Telegraf's JSON", DroppedCounts(records=2), "Of its 2 records none has a series."),
     ],
 )  # fmt: skip
-def test_an_undrawn_blob_has_its_reason(seems: str, counts: LeftOut, reason: str) -> None:
+def test_an_undrawn_blob_has_its_reason(seems: str, counts: DroppedCounts, reason: str) -> None:
     assert why_undrawn(seems, counts) == reason

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.telemetry.records.bounds import MOST_LISTED, MOST_MISTAKES, MOST_PARTS
+from shared.domain.telemetry.records.bounds import MAX_LISTED, MAX_MISTAKES, MAX_PARTS
 from shared.domain.telemetry.records.metrics import Metric
 from shared.domain.telemetry.records.precision import Precision
 from tests.domain.telemetry.support.reading import read
@@ -94,21 +94,21 @@ GOOD = b'{"name":"m","fields":{"f":1}}'
 def test_good_records_among_very_many_bad_ones_are_read() -> None:
     found = read(b'{"metrics":[%b,%b%b]}\n' % (GOOD, b"1," * 5_000, GOOD))
     assert [one.name for one in found.metrics] == ["m", "m"]
-    assert len(found.mistakes) == MOST_LISTED + 1
+    assert len(found.mistakes) == MAX_LISTED + 1
     assert found.mistakes[-1].reason == "4,000 more records of the line make no sense"
     assert found.bad == 1
 
 
 def test_a_batch_of_garbage_is_given_up_after_very_many_records() -> None:
-    found = read(b'{"metrics":[%b,%b%b]}\n' % (GOOD, b"1," * (MOST_MISTAKES + 5), GOOD))
+    found = read(b'{"metrics":[%b,%b%b]}\n' % (GOOD, b"1," * (MAX_MISTAKES + 5), GOOD))
     assert [one.name for one in found.metrics] == ["m"]
-    assert found.mistakes[-1].reason == f"more than {MOST_MISTAKES:,} records of the line make no sense"
+    assert found.mistakes[-1].reason == f"more than {MAX_MISTAKES:,} records of the line make no sense"
 
 
 def test_a_line_of_more_parts_than_records_could_be_is_not_looked_through() -> None:
-    found = read(b'{"metrics":[%b%b]}\n' % (b"1," * (MOST_PARTS + 5), GOOD))
+    found = read(b'{"metrics":[%b%b]}\n' % (b"1," * (MAX_PARTS + 5), GOOD))
     assert [one.reason for one in found.mistakes] == [
-        f"something in it is wrong, and it has more than {MOST_PARTS:,} parts"
+        f"something in it is wrong, and it has more than {MAX_PARTS:,} parts"
     ]
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from shared.domain.telemetry.decode.line_grammar import read_record
 from shared.domain.telemetry.decode.line_protocol import PlainLines
-from shared.domain.telemetry.records.bounds import MOST_STRING
+from shared.domain.telemetry.records.bounds import MAX_STRING
 from shared.domain.telemetry.records.metrics import Metric, TextError
 from tests.domain.telemetry.support.reading import NS, plain, read, record
 
@@ -78,12 +78,12 @@ def test_comments_and_blank_lines_are_no_records() -> None:
 
 
 def test_a_string_that_never_ends_costs_one_line_only() -> None:
-    found = read(b'm f="' + b"a" * (MOST_STRING + 1) + b'"\nn f="b\nok f=1 5\n')
+    found = read(b'm f="' + b"a" * (MAX_STRING + 1) + b'"\nn f="b\nok f=1 5\n')
     assert [(one.position, one.reason) for one in found.mistakes] == [
-        (4, f"a quoted string doesn't end within {MOST_STRING:,} bytes"), (4, "a closing quote is expected"),
+        (4, f"a quoted string doesn't end within {MAX_STRING:,} bytes"), (4, "a closing quote is expected"),
     ]  # fmt: skip
     assert found.metrics == [Metric("ok", {}, {"f": 1.0}, 5)]
-    assert len(record(f'm f="{"a" * MOST_STRING}"').fields["f"]) == MOST_STRING  # type: ignore[arg-type]
+    assert len(record(f'm f="{"a" * MAX_STRING}"').fields["f"]) == MAX_STRING  # type: ignore[arg-type]
 
 
 def test_numbers_of_absurd_length_are_refused_at_once() -> None:

@@ -17,12 +17,12 @@ from shared.domain.telemetry.decode.decoding import Decoder, Step
 from shared.domain.telemetry.decode.frames import form_at
 from shared.domain.telemetry.decode.line_grammar import read_record
 from shared.domain.telemetry.records.bounds import (
+    MAX_DECODED,
+    MAX_LINE,
+    MAX_LISTED,
+    MAX_MISTAKES,
+    MAX_STORED,
     MIB,
-    MOST_DECODED,
-    MOST_LINE,
-    MOST_LISTED,
-    MOST_MISTAKES,
-    MOST_STORED,
     STEP,
 )
 from shared.domain.telemetry.records.metrics import Metric
@@ -69,8 +69,8 @@ def test_a_step_ends_with_each_unit_and_the_rest_waits() -> None:
 
 def test_a_bomb_is_refused_at_a_limit_and_the_next_unit_is_read() -> None:
     ratio = zstandard.compress(bytes(4 * MIB))
-    large = zstandard.compress(bytes(MOST_DECODED + 1) + bytes(range(256)) * 200)
-    member = gzip.compress(bytes(3 * MOST_DECODED))
+    large = zstandard.compress(bytes(MAX_DECODED + 1) + bytes(range(256)) * 200)
+    member = gzip.compress(bytes(3 * MAX_DECODED))
     small = gzip.compress(bytes(MIB))
     for bomb, behind in (
         (ratio, frame(line(1))), (large, frame(line(1))), (member, gzip.compress(line(1))),
@@ -98,8 +98,8 @@ def test_a_frame_of_very_many_blocks_is_refused() -> None:
 
 
 def test_a_line_beyond_all_bounds_refuses_the_blob() -> None:
-    stored = line(1) + b"m f=" + b"1" * MOST_LINE + b"\n" + line(2)
-    for ends in (len(stored), len(line(1)) + MOST_LINE + 2):
+    stored = line(1) + b"m f=" + b"1" * MAX_LINE + b"\n" + line(2)
+    for ends in (len(stored), len(line(1)) + MAX_LINE + 2):
         steps = list(all_steps(stored[:ends]))
         assert numbers([metric for step in steps for metric in step.metrics]) == [1.0]
         assert steps[-1].is_refused
@@ -113,13 +113,13 @@ def test_a_long_line_is_read_though_it_takes_more_than_one_look() -> None:
 
 
 def test_a_unit_of_garbage_is_given_up_after_very_many_lines() -> None:
-    some = (b"x\n" * 1_000, b"x\n" * (2 * MOST_MISTAKES))
-    for garbage, bad in zip(some, (1_000, MOST_MISTAKES + 1), strict=True):
+    some = (b"x\n" * 1_000, b"x\n" * (2 * MAX_MISTAKES))
+    for garbage, bad in zip(some, (1_000, MAX_MISTAKES + 1), strict=True):
         filler = b"#" + secrets.token_hex(2_000).encode() + b"\n"  # so that it is no compression bomb
         steps = list(all_steps(frame(filler + line(1) + garbage + line(2)) + line(3)))
         metrics, rejected = contents(steps)
         assert numbers(metrics) == ([1.0, 2.0, 3.0] if bad == 1_000 else [1.0, 3.0])
-        assert (sum(step.bad for step in steps), len(rejected)) == (bad, 1_000 + (bad > MOST_MISTAKES))
+        assert (sum(step.bad for step in steps), len(rejected)) == (bad, 1_000 + (bad > MAX_MISTAKES))
         assert not any(step.is_refused for step in steps)
 
 
@@ -137,7 +137,7 @@ def test_a_unit_of_much_text_comes_in_parts_and_the_last_ends_it() -> None:
 
 def test_of_very_many_bad_lines_some_are_listed_and_all_counted() -> None:
     (step,) = all_steps(b"a\n" * 5_000 + line(1))
-    assert (numbers(list(step.metrics)), len(step.rejected), step.bad) == ([1.0], MOST_LISTED, 5_000)
+    assert (numbers(list(step.metrics)), len(step.rejected), step.bad) == ([1.0], MAX_LISTED, 5_000)
 
 
 def test_half_a_unit_at_the_end_of_a_blob_is_rejected_and_the_last_line_needs_no_end() -> None:
@@ -225,7 +225,7 @@ def test_damage_anywhere_in_a_unit_never_reaches_those_before_it(form: str, plac
 
 
 def test_a_stored_unit_beyond_all_bounds_is_refused() -> None:
-    stored = frame(line(1))[:5] + b"\x00" + b"\x00\x00\x10" * 1 + bytes(MOST_STORED + 10)
+    stored = frame(line(1))[:5] + b"\x00" + b"\x00\x00\x10" * 1 + bytes(MAX_STORED + 10)
     assert list(all_steps(stored))[-1].is_refused
 
 

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.domain.telemetry.catalog.series import Series
-from shared.domain.telemetry.query.choices import choice_of
 from shared.domain.telemetry.query.cpu_total import with_cpu_total
+from shared.domain.telemetry.query.series_selectors import selector_of
 from shared.domain.telemetry.rollups.rollups import Rollup, Rollups, merged
 
 USAGE, TIME = "system.cpu.utilization", "system.cpu.time"
@@ -93,7 +93,7 @@ def test_all_cores_in_one_count_as_many_as_they_are() -> None:
 
 def test_cores_are_dropped_where_the_total_is_known() -> None:
     """A node of a hundred cores has a hundred times the data of its total."""
-    choice = choice_of("system.cpu", "cpu.logical_number=")
+    choice = selector_of("system.cpu", "cpu.logical_number=")
     column: Rollups = {
         IDLE: {7: rollup_of([0.1])},
         core(0): {7: rollup_of([0.9]), 8: rollup_of([0.3])},
@@ -101,4 +101,4 @@ def test_cores_are_dropped_where_the_total_is_known() -> None:
     }
     assert choice.part_of(column) == {IDLE: column[IDLE], core(0): {8: rollup_of([0.3])}}
     assert choice.of(choice.part_of(column)) == {IDLE: {7: rollup_of([0.1]), 8: rollup_of([0.3])}}
-    assert choice_of("system.cpu", "cpu.mode=idle").part_of(column) == column
+    assert selector_of("system.cpu", "cpu.mode=idle").part_of(column) == column

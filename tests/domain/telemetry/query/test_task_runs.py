@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from shared.domain.tasks.tasks import ACTIVE, COMPLETED, RUNNING, Task
-from shared.domain.telemetry.query.task_runs import Stay, Tie, attempts_of, run_of, tie_of
+from shared.domain.telemetry.query.task_runs import NodeInterval, TaskAffinity, attempts_of, run_of, tie_of
 from shared.domain.telemetry.records.labels import Identity
 from shared.domain.timeline.timeline import Run
 
@@ -47,20 +47,20 @@ def test_a_requested_range_is_bounded_by_the_run() -> None:
 @pytest.mark.parametrize(
     ("whose", "tie"),
     [
-        (Identity(), Tie.NODE),
-        (Identity(job="J"), Tie.NODE),
-        (Identity(job="J", task="T"), Tie.TASK),
-        (Identity(task="t"), Tie.TASK),
+        (Identity(), TaskAffinity.NODE),
+        (Identity(job="J"), TaskAffinity.NODE),
+        (Identity(job="J", task="T"), TaskAffinity.TASK),
+        (Identity(task="t"), TaskAffinity.TASK),
         (Identity(job="other", task="t"), None),
         (Identity(job="j", task="other"), None),
     ],
 )
-def test_a_session_is_the_tasks_the_nodes_or_anothers(whose: Identity, tie: Tie | None) -> None:
+def test_a_session_is_the_tasks_the_nodes_or_anothers(whose: Identity, tie: TaskAffinity | None) -> None:
     assert tie_of(whose, "j", "t") is tie
 
 
 def test_runs_share_a_stay_that_have_time_on_the_node_in_it() -> None:
-    stay = Stay(NODE, 10, 20)
+    stay = NodeInterval(NODE, 10, 20)
     runs = [
         Run(0, "before", 10, 1, 1, NODE), Run(0, "into", 11, 1, 1, NODE), Run(19, "out", 30, 1, 1, NODE),
         Run(20, "after", 30, 1, 1, NODE), Run(5, "open", None, 0, 1, NODE), Run(12, "else", 13, 1, 1, ("pool", "n2")),

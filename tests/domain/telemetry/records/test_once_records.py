@@ -8,7 +8,7 @@ import pytest
 from shared.domain.redaction.redaction import MARK
 from shared.domain.telemetry.records.labels import Identity
 from shared.domain.telemetry.records.metrics import Metric, Value
-from shared.domain.telemetry.records.once_records import shown
+from shared.domain.telemetry.records.startup_records import shown
 from tests.domain.telemetry.support.nodes import intake, once, step, variable
 
 ACCOUNT_KEY = base64.b64encode(bytes(range(64))).decode()

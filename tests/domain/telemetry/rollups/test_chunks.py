@@ -19,7 +19,7 @@ SERIES = [Series("system.cpu.time", (("cpu", str(number)),)) for number in range
 
 @pytest.mark.parametrize("most", [1, 60, 10_000])
 def test_packed_rollups_come_back_hour_by_hour(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chunks, "MOST_CELLS", most)
+    monkeypatch.setattr(chunks, "MAX_CELLS", most)
     minutes = range(BEGIN - 5, BEGIN + 70, 3)
     rollups: Rollups = {
         series: {minute: Rollup(2, -0.5, 1e30, minute / 7, place, minute * MINUTE + place) for minute in minutes}

@@ -13,7 +13,7 @@ from shared.domain.telemetry.decode.decoding import Step
 from shared.domain.telemetry.records.metrics import Metric, Value
 from shared.domain.telemetry.rollups.rollups import MINUTE, Rollup
 from shared.domain.telemetry.sessions.blob_state import State
-from shared.domain.telemetry.sessions.taken import Taken
+from shared.domain.telemetry.sessions.ingest_result import IngestResult
 from tests.domain.telemetry.support.nodes import BEGIN, SECOND, flat, intake, step
 
 SECONDS = st.one_of(st.integers(0, 240), st.integers(0, 48).map(lambda tick: tick * 5))
@@ -103,7 +103,7 @@ def records(name: str, field: str, some: Sequence[Sample]) -> list[Metric]:
     return [Metric(name, {}, {field: one.value}, BEGIN + one.second * SECOND) for one in some]
 
 
-def only_minutes(taken: Taken) -> dict[int, Rollup]:
+def only_minutes(taken: IngestResult) -> dict[int, Rollup]:
     return {minute: one for part in taken.rollups.values() for (_, minute), one in flat(part).items()}
 
 
@@ -135,7 +135,7 @@ def test_a_counter_grows_the_same_for_any_steps_and_sums(
     for seconds, more in grown:
         second, value = second + seconds, value + more
         some.append(Sample(second, value))
-    reader, taken = intake(), Taken(0)
+    reader, taken = intake(), IngestResult(0)
     for number, (begin, end) in enumerate(pairwise([0, *sorted(cuts), len(some)])):
         reader.gather(Step(0, end, records("net", "bytes_sent", some[begin:end])), taken)
         if number in sums:

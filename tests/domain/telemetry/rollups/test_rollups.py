@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import astuple
 
-from shared.domain.telemetry.catalog.plans import plan_of
+from shared.domain.telemetry.catalog.field_mappings import mapping_of
 from shared.domain.telemetry.catalog.series import Rule, Series
 from shared.domain.telemetry.decode.decoding import Decoder, Step
 from shared.domain.telemetry.records.metrics import Metric
-from shared.domain.telemetry.rollups.folding import Alike, Fold, Memory
+from shared.domain.telemetry.rollups.folding import CounterCache, Fold, RecordGroup
 from shared.domain.telemetry.rollups.rollups import MINUTE, Rollup, Rollups, hours, merged
-from shared.domain.telemetry.rollups.summaries import Reading, gauge_rollup, growth
+from shared.domain.telemetry.rollups.summaries import CounterValue, gauge_rollup, growth
 from shared.domain.telemetry.sessions.blob_state import State
 from tests.domain.telemetry.support.nodes import BEGIN, SECOND, at, flat, intake, only, step
 
@@ -114,7 +114,7 @@ def _unit(metrics: list[Metric]) -> list[Step]:
 
 class _Growth(NamedTuple):
     rollups: dict[tuple[Series, int], Rollup]
-    readings: dict[str, Reading]
+    readings: dict[str, CounterValue]
     late: int
 
     @property
@@ -251,15 +251,15 @@ def test_a_counter_that_begins_anew_has_grown_by_its_value() -> None:
     times = [second * SECOND for second in (0, 10, 20, 30)]
     found, newest, late = growth(times, [100, 150, 20, 50], RULE, None)
     assert found == [(0, Rollup(3, 2, 5, 100, 3, 30 * SECOND))]
-    assert (newest, late) == (Reading(30 * SECOND, 50), 0)
+    assert (newest, late) == (CounterValue(30 * SECOND, 50), 0)
 
 
 def test_late_and_repeated_readings_are_counted_and_ignored() -> None:
-    before = Reading(10 * SECOND, 100)
+    before = CounterValue(10 * SECOND, 100)
     times = [second * SECOND for second in (5, 10, 20, 20, 30)]
     found, newest, late = growth(times, [7, 7, 150, 7, 160], RULE, before)
     assert found == [(0, Rollup(2, 1, 5, 60, 1, 30 * SECOND))]
-    assert (newest, late) == (Reading(30 * SECOND, 160), 3)
+    assert (newest, late) == (CounterValue(30 * SECOND, 160), 3)
     assert growth([1], [5], RULE, before) == ([], before, 1)
 
 
@@ -288,10 +288,10 @@ class _Unlisted(dict[int, Rollup]):
 
 def test_a_minute_is_added_without_a_look_at_all_others() -> None:
     metrics = [at(second, "mem used=1") for second in (0, 60)]
-    plan, known = plan_of(metrics[0]), _Unlisted()
-    fold = Fold(Memory(), {plan.columns[0].series: known})
+    plan, known = mapping_of(metrics[0]), _Unlisted()
+    fold = Fold(CounterCache(), {plan.columns[0].series: known})
     for one in metrics:
-        fold.add([Alike(plan, [one.time or 0], [1])])
+        fold.add([RecordGroup(plan, [one.time or 0], [1])])
     assert (fold.cells, list(known.keys())) == (2, [BEGIN // MINUTE, BEGIN // MINUTE + 1])
 
 

@@ -10,21 +10,21 @@ from shared.domain.telemetry.decode.decoding import Decoder
 from shared.domain.telemetry.records.labels import Identity
 from shared.domain.telemetry.records.metrics import Metric
 from shared.domain.telemetry.sessions.blob_state import State
-from shared.domain.telemetry.sessions.sessions import MOST_NODES, MOST_TASKS
-from shared.domain.telemetry.sessions.taken import Taken
+from shared.domain.telemetry.sessions.ingest_result import IngestResult
+from shared.domain.telemetry.sessions.sessions import MAX_NODES, MAX_TASKS
 from tests.domain.telemetry.support.nodes import BEGIN, at, counted, flat, intake, once, step, taken, used
 
 
-def grown(found: Taken) -> float:
+def grown(found: IngestResult) -> float:
     return sum(one.sum for part in found.rollups.values() for one in flat(part).values())
 
 
 @pytest.mark.parametrize("singly", [False, True])
 def test_of_very_many_tasks_at_a_time_the_last_ones_gauges_count_for_their_node(*, singly: bool) -> None:
-    tasks = range(MOST_TASKS + 3)
+    tasks = range(MAX_TASKS + 3)
     lines = [used(second + task / 100, f"node_id=n,task_id={task}") for second in (1, 2) for task in tasks]
     lines += [used(second, "node_id=n") for second in (1, 2)]
-    expected = {Identity(node="n", task=str(task)): 2 for task in range(MOST_TASKS)} | {Identity(node="n"): 2 + 6}
+    expected = {Identity(node="n", task=str(task)): 2 for task in range(MAX_TASKS)} | {Identity(node="n"): 2 + 6}
     assert counted(lines, singly=singly) == expected
     found = taken(*lines)
     assert (found.records, found.of_too_many_tasks, found.of_too_many_nodes) == (len(lines), 0, 0)
@@ -32,20 +32,20 @@ def test_of_very_many_tasks_at_a_time_the_last_ones_gauges_count_for_their_node(
 
 def test_counters_of_too_many_tasks_are_no_growth_of_their_node() -> None:
     lines = [at(second + task / 100, f"net,host=h,task_id={task},interface=e bytes_recv={task * 10**9 + second}i")
-             for second in range(10) for task in range(MOST_TASKS + 4)]  # fmt: skip
+             for second in range(10) for task in range(MAX_TASKS + 4)]  # fmt: skip
     found = taken(*lines)
-    assert [one.sum for part in found.rollups.values() for one in flat(part).values()] == [9] * MOST_TASKS
+    assert [one.sum for part in found.rollups.values() for one in flat(part).values()] == [9] * MAX_TASKS
     assert (found.of_too_many_tasks, found.losses.late) == (40, 0)
 
 
 def test_startup_records_of_the_last_of_many_tasks_add_nothing_to_its_node() -> None:
     node, tags = {"node_id": "n"}, {"node_id": "n", "task_id": "last"}
-    tasks = [used(1, f"node_id=n,task_id={task}") for task in range(MOST_TASKS)]
+    tasks = [used(1, f"node_id=n,task_id={task}") for task in range(MAX_TASKS)]
     own = [once("exec.env", 2, tags, key="AZ_BATCH_TASK_ID", value="last"), once("linux_boot", 2, tags)]
     own.append(once("vm_lscpu_metadata", 2, tags, CPUs="2"))
     last = used(3, "node_id=n,task_id=last")
     found = taken(once("linux_boot", 0, node), *tasks, used(1, "node_id=n"), *own, *tasks, last)
-    assert [session.identity.task for session in found.sessions.values()] == ["", *map(str, range(MOST_TASKS))]
+    assert [session.identity.task for session in found.sessions.values()] == ["", *map(str, range(MAX_TASKS))]
     assert {session.facts.cpu_count for session in found.sessions.values()} == {None}
     assert found.of_too_many_tasks == len(own)
 
@@ -66,7 +66,7 @@ def test_of_short_tasks_that_follow_each_other_every_sample_counts(length: int, 
 
 
 def test_a_record_of_one_task_too_many_that_has_no_time_is_counted_as_such() -> None:
-    tasks = [used(1, f"host=h,task_id={task}") for task in range(MOST_TASKS)]
+    tasks = [used(1, f"host=h,task_id={task}") for task in range(MAX_TASKS)]
     tags = {"host": "h", "task_id": "x", "interface": "e"}
     found = taken(*tasks, Metric("net", tags, {"bytes_sent": 1}, None))
     assert (found.without_time, found.of_too_many_tasks) == (1, 0)
@@ -74,7 +74,7 @@ def test_a_record_of_one_task_too_many_that_has_no_time_is_counted_as_such() -> 
 
 def test_a_sample_of_one_task_too_many_ends_no_opening_of_its_node() -> None:
     node = {"node_id": "n"}
-    tasks = [used(1, f"node_id=n,task_id={task}") for task in range(MOST_TASKS)]
+    tasks = [used(1, f"node_id=n,task_id={task}") for task in range(MAX_TASKS)]
     opening = [once("imds_metadata", 100, node, vm_size="D1"), used(100.05, "node_id=n,task_id=x"),
                once("vm_lscpu_metadata", 100.1, node, CPUs="2")]  # fmt: skip
     found = taken(once("linux_boot", 0, node), *tasks, *opening).sessions
@@ -83,12 +83,12 @@ def test_a_sample_of_one_task_too_many_ends_no_opening_of_its_node() -> None:
 
 @pytest.mark.parametrize("every", [60, 180, 300])
 def test_tasks_that_are_heard_of_rarely_do_not_displace_each_other_in_turn(every: int) -> None:
-    tasks, rounds = MOST_TASKS + 1, 60
+    tasks, rounds = MAX_TASKS + 1, 60
     found = taken(*(
         at(number * every + task * every / tasks, f"net,host=h,task_id=t{task},interface=e bytes_sent={number}i")
         for number in range(rounds) for task in range(tasks)
     ))  # fmt: skip
-    assert grown(found) == MOST_TASKS * (rounds - 1)
+    assert grown(found) == MAX_TASKS * (rounds - 1)
     assert len(found.sessions) in {tasks, tasks + 1}
     assert found.of_too_many_tasks >= rounds - 1
 
@@ -109,33 +109,33 @@ def _batches(tasks: int, seconds: int) -> bytes:
 
 
 @pytest.mark.parametrize("seconds", [60, 160, 300])
-@pytest.mark.parametrize("tasks", [MOST_TASKS, MOST_TASKS + 1, MOST_TASKS + 4])
+@pytest.mark.parametrize("tasks", [MAX_TASKS, MAX_TASKS + 1, MAX_TASKS + 4])
 def test_no_task_is_quiet_while_a_batch_is_read_that_holds_its_samples(tasks: int, seconds: int) -> None:
     whole = 20 * seconds - 10
     for together in (False, True):
-        reader, found = intake(), Taken(0)
+        reader, found = intake(), IngestResult(0)
         for part in Decoder(together=together).steps(_batches(tasks, seconds), 0):
             reader.gather(part, found)
         reader.sum_up(found)
-        left_out = (tasks - MOST_TASKS) * 2 * seconds
-        assert (reader.state.sessions.begun, grown(found)) == (MOST_TASKS + bool(left_out), MOST_TASKS * whole)
+        left_out = (tasks - MAX_TASKS) * 2 * seconds
+        assert (reader.state.sessions.begun, grown(found)) == (MAX_TASKS + bool(left_out), MAX_TASKS * whole)
         assert found.of_too_many_tasks == left_out
 
 
 def _of_nodes_that_were_above_tasks() -> Iterator[Metric]:
     yield used(0, "host=a")
     yield used(100, "host=a,task_id=a")
-    yield from (used(150, f"host=b{number}") for number in range(MOST_NODES - 2))
+    yield from (used(150, f"host=b{number}") for number in range(MAX_NODES - 2))
     yield used(200, "host=x")
     yield used(260, "host=b0,task_id=y")
     yield used(310, "host=x")
 
 
 def _of_a_stamp_from_before() -> Iterator[Metric]:
-    yield from (used(1, f"host=h,task_id=t{task}") for task in range(MOST_TASKS))
+    yield from (used(1, f"host=h,task_id=t{task}") for task in range(MAX_TASKS))
     yield used(400, "host=h,task_id=t0")
     yield used(1.5, "host=h,task_id=t0")
-    yield from (used(300, f"host=h,task_id=t{task}") for task in range(1, MOST_TASKS))
+    yield from (used(300, f"host=h,task_id=t{task}") for task in range(1, MAX_TASKS))
     yield used(420, "host=h,task_id=new")
 
 
@@ -146,13 +146,13 @@ def test_who_makes_room_does_not_depend_on_how_much_is_read_at_once(lines: Calla
 
 def test_samples_of_one_task_too_many_are_not_of_the_task_in_the_blobs_name() -> None:
     named = Identity("p", "", "j", "t1", "1")
-    lines = [used(1 + task / 100, f"node_id=n,task_id=k{task}") for task in range(MOST_TASKS + 2)]
-    assert {whose.task for whose in counted(lines, named)} == {f"k{task}" for task in range(MOST_TASKS)}
+    lines = [used(1 + task / 100, f"node_id=n,task_id=k{task}") for task in range(MAX_TASKS + 2)]
+    assert {whose.task for whose in counted(lines, named)} == {f"k{task}" for task in range(MAX_TASKS)}
     assert intake(named).take(step(lines)).of_too_many_tasks == 2
 
 
 def test_a_sample_of_a_task_on_one_node_too_many_is_counted_as_such() -> None:
-    nodes = [used(1, f"node_id=n{number}") for number in range(MOST_NODES)]
+    nodes = [used(1, f"node_id=n{number}") for number in range(MAX_NODES)]
     found = taken(*nodes, used(2, "node_id=x,task_id=t"))
     assert (found.of_too_many_nodes, found.of_too_many_tasks) == (1, 0)
 

@@ -15,7 +15,7 @@ from shared.domain.telemetry.records.metrics import Metric
 from shared.domain.telemetry.rollups.rollups import MINUTE, Rollup
 from shared.domain.telemetry.sessions.blob_state import State
 from shared.domain.telemetry.sessions.node_facts import Disk, NodeFacts, latest_of
-from shared.domain.telemetry.sessions.sessions import MOST_NODES
+from shared.domain.telemetry.sessions.sessions import MAX_NODES
 from tests.domain.telemetry.support.nodes import BEGIN, SECOND, at, flat, intake, once, step, taken, variable
 
 PATH = PathPattern("**/{job}/{task}/{attempt}/vm_perf_metrics.*")
@@ -126,8 +126,8 @@ def test_nodes_that_write_at_once_are_kept_apart_by_their_tags() -> None:
 
 
 def test_a_blob_of_very_many_nodes_is_bounded_and_says_so() -> None:
-    found = taken(*(at(1, f"mem,host=n{number} used=1") for number in range(MOST_NODES + 5)))
-    assert (len(found.sessions), found.of_too_many_nodes) == (MOST_NODES, 5)
+    found = taken(*(at(1, f"mem,host=n{number} used=1") for number in range(MAX_NODES + 5)))
+    assert (len(found.sessions), found.of_too_many_nodes) == (MAX_NODES, 5)
 
 
 def test_a_node_has_only_so_many_series_and_the_rest_is_counted() -> None:

@@ -13,15 +13,15 @@ import zstandard
 
 from shared.domain.blobs.blobs import Entry
 from shared.domain.telemetry.decode.decoding import Decoder
-from shared.domain.telemetry.records.bounds import MOST_LINE, MOST_STRING, STEP, WINDOW
+from shared.domain.telemetry.records.bounds import MAX_LINE, MAX_STRING, STEP, WINDOW
 from shared.domain.telemetry.records.labels import Identity
 from shared.domain.telemetry.sessions.blob_state import State
-from shared.domain.telemetry.sessions.likes import Likes
 from shared.domain.telemetry.sessions.session import Writer
-from shared.domain.telemetry.sessions.sessions import MOST_SESSIONS, Sessions
+from shared.domain.telemetry.sessions.sessions import MAX_SESSIONS, Sessions
+from shared.domain.telemetry.sessions.shape_cache import ShapeCache
 from shared.services.blobs.blob_intake import Piece
 from shared.services.telemetry.telemetry_steps import Context, Steps, read_steps
-from shared.stores.blobs.places import PlaceKey
+from shared.stores.blobs.checkpoints import CheckpointKey
 from tests.domain.support.bounded import MIB, megabytes, quick
 from tests.domain.telemetry.support.nodes import WINDOW as TIMES
 
@@ -45,11 +45,11 @@ FORMS: dict[str, Callable[[bytes], bytes]] = {
 
 def _piece(body: bytes, *, is_last: bool = False) -> Piece:
     entry = Entry("n1", _NOW, _NOW)
-    return Piece("lane", PlaceKey("telemetry", "p", "o"), entry, 0, body, False, is_last, len(body) >= WINDOW)
+    return Piece("lane", CheckpointKey("telemetry", "p", "o"), entry, 0, body, False, is_last, len(body) >= WINDOW)
 
 
-def _read(body: bytes, *, is_last: bool = False, packed: bytes = b"", likes: Likes | None = None) -> Steps:
-    return read_steps(_piece(body, is_last=is_last), Context(Identity(), TIMES, packed, likes or Likes()))
+def _read(body: bytes, *, is_last: bool = False, packed: bytes = b"", likes: ShapeCache | None = None) -> Steps:
+    return read_steps(_piece(body, is_last=is_last), Context(Identity(), TIMES, packed, likes or ShapeCache()))
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -92,7 +92,7 @@ def test_long_names_are_not_remembered(part: str, together: int) -> None:
         text = json.dumps({"metrics": [record] * together, "more": secrets.token_hex(20_000)}) + "\n"
         return zstandard.compress(text.encode())
 
-    likes, frames = Likes(), [frame(number) for number in range(16)]
+    likes, frames = ShapeCache(), [frame(number) for number in range(16)]
     assert _read(frames[0]).left_out.records == together
     peak, left = megabytes(lambda: [_read(one, likes=likes) for one in frames])
     assert peak < 60
@@ -100,14 +100,14 @@ def test_long_names_are_not_remembered(part: str, together: int) -> None:
 
 
 def test_very_many_names_are_remembered_in_bounded_memory() -> None:
-    likes = Likes()
+    likes = ShapeCache()
     lines = [b"m,tag=%b a=1 %b\n" % (b"%05d" % number + b"x" * 10_000, _STAMP) for number in range(3_000)]
     _, left = megabytes(lambda: [_read(b"".join(lines[at : at + 100]), likes=likes) for at in range(0, 3_000, 100)])
     assert left < 24
 
 
 def test_a_record_of_more_lines_than_a_window_holds_is_refused_and_the_next_one_is_read() -> None:
-    string = b'"\n' + b"x" * (MOST_STRING - 10) + b'"'
+    string = b'"\n' + b"x" * (MAX_STRING - 10) + b'"'
     fields = b",".join(b"f%d=%b" % (number, string) for number in range(90))
     blob = b'm a="x",%b %b\n' % (fields, _STAMP) + b"mem used=7 %b\n" % _STAMP
     assert len(blob) > WINDOW
@@ -122,10 +122,10 @@ def test_a_record_of_more_lines_than_a_window_holds_is_refused_and_the_next_one_
 
 
 def test_a_record_of_several_lines_that_fits_into_a_line_is_read() -> None:
-    string = b'"\n' + b"x" * (MOST_STRING - 10) + b'"'
-    count = MOST_LINE // (len(string) + 5)
+    string = b'"\n' + b"x" * (MAX_STRING - 10) + b'"'
+    count = MAX_LINE // (len(string) + 5)
     record = b"m %b %b\n" % (b",".join(b"f%02d=%b" % (number, string) for number in range(count)), _STAMP)
-    assert MOST_LINE - 2 * MOST_STRING < len(record) < MOST_LINE
+    assert MAX_LINE - 2 * MAX_STRING < len(record) < MAX_LINE
     found = _read(record + b"mem used=7 %b\n" % _STAMP)
     assert (found.refused.count, found.left_out.records, found.samples) == (0, 2, 1)
 
@@ -159,7 +159,7 @@ def test_a_unit_is_read_by_parts_whose_lines_count_each() -> None:
 
 
 def test_a_blob_has_only_so_many_sessions() -> None:
-    sessions = Sessions(begun=MOST_SESSIONS - 1)
+    sessions = Sessions(begun=MAX_SESSIONS - 1)
     task, node = Writer("n", Identity(task="t")), Writer("n", Identity())
     assert sessions.begin(task, Identity()) is None  # the last ones are for nodes
     assert sessions.begin(node, Identity()) is not None

@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.domain.telemetry.decode.decoding import Decoder
-from shared.domain.telemetry.query.task_runs import Tie, attempts_of, tie_of
+from shared.domain.telemetry.query.task_runs import TaskAffinity, attempts_of, tie_of
 from shared.domain.telemetry.records.labels import Identity
 from shared.domain.telemetry.records.metrics import Metric
 from shared.domain.telemetry.sessions.blob_state import State
-from shared.domain.telemetry.sessions.sessions import MOST_NODES, MOST_SESSIONS, MOST_TASKS
-from shared.domain.telemetry.sessions.taken import Taken
+from shared.domain.telemetry.sessions.ingest_result import IngestResult
+from shared.domain.telemetry.sessions.sessions import MAX_NODES, MAX_SESSIONS, MAX_TASKS
 from tests.domain.telemetry.support.nodes import (
     BEGIN,
     SECOND,
@@ -43,7 +43,7 @@ def test_tasks_that_differ_only_by_tags_are_kept_apart(order: Callable[[int], in
         found = counted(lines, singly=singly)
         assert found == expected
         for task in TASKS:
-            own = [whose for whose in found if tie_of(whose, "j", task) is Tie.TASK]
+            own = [whose for whose in found if tie_of(whose, "j", task) is TaskAffinity.TASK]
             assert own == [Identity(job="j", task=task)]
 
 
@@ -135,22 +135,22 @@ def test_a_tasks_own_opening_begins_its_next_session() -> None:
 def test_gauges_go_on_where_the_blob_may_have_no_more_tasks() -> None:
     reader = intake()
     reader.take(step([used(1, "node_id=n,task_id=first")]))
-    reader.state.sessions.begun = MOST_SESSIONS - 1
+    reader.state.sessions.begun = MAX_SESSIONS - 1
     found = reader.take(step(used(1000 * second, f"node_id=n,task_id={second}") for second in range(1, 9)))
     assert sum(one.count for part in found.rollups.values() for one in flat(part).values()) == 8
 
 
 @pytest.mark.parametrize("singly", [False, True])
 def test_tasks_that_follow_each_other_make_room(*, singly: bool) -> None:
-    tasks = range(3 * MOST_TASKS)
+    tasks = range(3 * MAX_TASKS)
     lines = [used(60 * task + second, f"host=h,task_id={task}") for task in tasks for second in (1, 2)]
     assert counted(lines, singly=singly) == {Identity(node="h", task=str(task)): 2 for task in tasks}
 
 
 def test_no_session_makes_room_where_the_blob_may_have_no_more() -> None:
-    reader, tasks = intake(), range(MOST_TASKS)
+    reader, tasks = intake(), range(MAX_TASKS)
     reader.take(step(used(1, f"node_id=n,task_id={task}") for task in tasks))
-    reader.state.sessions.begun = MOST_SESSIONS
+    reader.state.sessions.begun = MAX_SESSIONS
     reader.take(step([used(1000, "node_id=n,task_id=next")]))
     assert [session.identity.task for session in reader.state.sessions.current.values()] == [
         str(task) for task in tasks
@@ -162,7 +162,7 @@ def test_no_session_makes_room_where_the_blob_may_have_no_more() -> None:
 
 def test_sessions_without_a_known_last_sample_are_not_quiet() -> None:
     reader = intake()
-    reader.take(step(used(1, f"node_id=n,task_id={task}") for task in range(MOST_TASKS)))
+    reader.take(step(used(1, f"node_id=n,task_id={task}") for task in range(MAX_TASKS)))
     reader.state.sessions.latest.clear()
     before = dict(reader.state.sessions.current)
     reader.take(step([used(1000, "node_id=n,task_id=next")]))
@@ -172,14 +172,14 @@ def test_sessions_without_a_known_last_sample_are_not_quiet() -> None:
 
 
 def test_records_wait_to_be_summed_up_while_tasks_find_no_room() -> None:
-    reader, found = intake(), Taken(0)
-    reader.gather(step(used(1, f"node_id=n{node}") for node in range(MOST_NODES)), found)
+    reader, found = intake(), IngestResult(0)
+    reader.gather(step(used(1, f"node_id=n{node}") for node in range(MAX_NODES)), found)
     tasks = [used(2 + second, "node_id=n0,task_id=t") for second in range(5)]
     both = [one for task in tasks for one in (task, used(2, "node_id=n0"))]
     reader.gather(step(both), found)
     assert reader.gathered_values == len(both)
     reader.sum_up(found)
-    assert sum(one.count for part in found.rollups.values() for one in flat(part).values()) == MOST_NODES + len(both)
+    assert sum(one.count for part in found.rollups.values() for one in flat(part).values()) == MAX_NODES + len(both)
 
 
 def test_a_host_has_the_untagged_facts_right_before_it() -> None:

@@ -12,8 +12,8 @@ from shared.domain.telemetry.records.labels import Identity
 from shared.domain.telemetry.records.metrics import Metric, Value
 from shared.domain.telemetry.rollups.rollups import MINUTE, Rollup, Rollups, merged
 from shared.domain.telemetry.sessions.blob_state import State
+from shared.domain.telemetry.sessions.ingest_result import IngestResult
 from shared.domain.telemetry.sessions.intake import Intake, Window
-from shared.domain.telemetry.sessions.taken import Taken
 from tests.domain.telemetry.support.reading import record
 
 WINDOW = Window(datetime(2020, 1, 1, tzinfo=UTC), datetime(2030, 1, 1, tzinfo=UTC))
@@ -43,7 +43,7 @@ def variable(name: str, value: str, second: float = 0) -> Metric:
     return once("exec.env", second, key=name, value=value)
 
 
-def taken(*lines: Metric) -> Taken:
+def taken(*lines: Metric) -> IngestResult:
     return intake().take(step(lines))
 
 

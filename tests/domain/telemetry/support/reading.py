@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from shared.domain.telemetry.decode.decoding import Decoder, Step
 from shared.domain.telemetry.decode.texts import TextReader, Texts
-from shared.domain.telemetry.records.metrics import Metric, Rejected, Value
+from shared.domain.telemetry.records.metrics import InvalidPart, Metric, Value
 from shared.domain.telemetry.records.precision import Precision
 
 NS = Precision("ns")
@@ -37,7 +37,7 @@ def all_steps(stored: bytes, cuts: Iterable[int] = ()) -> Iterator[Step]:
                     return
 
 
-def contents(steps: Iterable[Step]) -> tuple[list[Metric], list[Rejected]]:
+def contents(steps: Iterable[Step]) -> tuple[list[Metric], list[InvalidPart]]:
     """Returns all records and all rejects."""
     known = list(steps)
     return [metric for step in known for metric in step.metrics], [one for step in known for one in step.rejected]

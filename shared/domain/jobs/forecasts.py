@@ -1,0 +1,152 @@
+"""Forecasts from a job's statistics as of a moment: throughput, and the time of completion where it can be estimated.
+
+An estimate extrapolates the last minutes. Where they allow none, it gives a reason instead of a date.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from math import ceil
+
+from shared.domain.core.amounts import amount
+from shared.domain.core.stamps import to_milliseconds
+from shared.domain.jobs.jobs import COMPLETED, Job
+from shared.domain.jobs.verdicts import Verdict
+from shared.domain.tasks.job_statistics import MINUTE, JobStatistics
+from shared.domain.tasks.tasks import TaskCounts
+
+WINDOWS = {5: "the last 5 minutes", 15: "the last 15 minutes", 60: "the last hour"}
+_ENOUGH = 20  # completions that make a short window better than a longer one
+_FAR = timedelta(days=3650)
+_NONE = "None of its tasks completed in the last hour."
+_YOUNG = "Its tasks completed within the last minute only."
+_UNKNOWN = "Not all completions of the last hour are known."
+_STANDING = {
+    COMPLETED: "The job has completed; what is left of its tasks won't run.",
+    "disabled": "The job is disabled: its tasks wait until it is enabled again.",
+    "disabling": "The job is being disabled: its tasks will wait until it is enabled again.",
+    "terminating": "The job is being terminated.",
+    "deleting": "The job is being deleted.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """When a job's `remaining` tasks will have completed and the basis of that, or the reason why it is unknown."""
+
+    remaining: int
+    completion: datetime | None = None
+    basis: str | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JobForecast:
+    """A job's throughput and estimate. `completed` are the tasks that ended in each of WINDOWS before `as_of`.
+
+    Windows are in whole minutes and exclude the current one. A number is None where some of its minutes are unknown.
+    `lived` is the number of these minutes since the job's creation, including the minute of creation; at least 1.
+    """
+
+    as_of: datetime
+    insight: JobStatistics
+    completed: dict[int, int | None]
+    lived: int
+    estimate: Estimate
+
+    def per_minute(self, window: int) -> float | None:
+        """Returns tasks a minute in a window; minutes before the job's creation don't count."""
+        completed = self.completed[window]
+        return None if completed is None else completed / min(window, self.lived)
+
+
+def forecast_of(job: Job, verdict: Verdict, *, tasks_ahead: int | None = None) -> JobForecast | None:
+    """Returns the outlook on a job as of its verdict, None where it has no statistics.
+
+    `tasks_ahead` is the number of waiting tasks of higher-priority jobs on its pool. None (not counted) counts as 0.
+    """
+    picture, as_of = job.picture, verdict.as_of
+    insight = picture.insight.unpack() if picture and picture.insight else None
+    if picture is None or as_of is None or insight is None:
+        return None
+    end = to_milliseconds(as_of) // MINUTE
+    completed = {window: insight.completed_in(end - window, end) for window in WINDOWS}
+    lived = max(1, end - to_milliseconds(job.facts.creation_time) // MINUTE)
+    lately = (bool(insight.completed_in(end, end + 1)), bool(insight.completed_in(end - 1, end)))
+    estimate = _estimate(job, verdict, completed, as_of, lived=lived, lately=lately)
+    if estimate.completion and (reason := _overtaken(picture.counts, tasks_ahead or 0)):
+        estimate = Estimate(estimate.remaining, reason=reason)
+    return JobForecast(as_of, insight, completed, lived, estimate)
+
+
+def _estimate(
+    job: Job,
+    verdict: Verdict,
+    completed: dict[int, int | None],
+    as_of: datetime,
+    *,
+    lived: int,
+    lately: tuple[bool, bool],
+) -> Estimate:
+    """Returns the estimate, or the reason for none.
+
+    `lately`: whether tasks completed in the current minute, which is in no window, and in the one before it.
+    """
+    counts = job.picture.counts if job.picture else None
+    remaining = counts.total - counts.completed if counts else 0
+    reason = _standstill(job, verdict, remaining, went_on=any(lately))
+    if reason:
+        return Estimate(remaining, reason=reason)
+    window, number = _basis(completed)
+    if not number:
+        return Estimate(remaining, reason=_UNKNOWN if number is None else _YOUNG if lately[0] else _NONE)
+    basis = WINDOWS[window] if window <= lived else "the minutes since its creation"
+    seconds = ceil(remaining * min(window, lived) * 60 / number)
+    if seconds > _FAR.total_seconds():
+        return Estimate(remaining, reason=f"As {basis} went, it would take more than ten years.")
+    return Estimate(remaining, as_of + timedelta(seconds=seconds), f"throughput of {basis}")
+
+
+def _standstill(job: Job, verdict: Verdict, remaining: int, *, went_on: bool) -> str | None:
+    """Returns the reason why the last minutes predict nothing, as a sentence; None where they do.
+
+    `went_on`: tasks completed within two minutes, so a moment without running tasks may be a short gap.
+    """
+    counts = job.picture.counts if job.picture else None
+    if job.deleted:
+        return "The job was deleted."
+    if counts is None or not remaining:
+        return "All of its tasks have completed." if counts and counts.total else "The job has no tasks."
+    if job.facts.state in _STANDING:
+        return _STANDING[job.facts.state]
+    if verdict.level in {"stale", "catchingUp"}:
+        return f"Its counts are not up to date. {verdict.reason}"
+    return _held(job, counts, went_on=went_on)
+
+
+def _held(job: Job, counts: TaskCounts, *, went_on: bool) -> str | None:
+    """Returns the reason, as far as the job itself shows it, why its tasks may not continue as before, or None."""
+    depends = job.facts.rules is not None and job.facts.rules.uses_task_dependencies
+    if not counts.running + counts.preparing and (depends or not went_on):
+        return "None of its tasks is running; the explanation of the job tells what they wait for."
+    if depends and counts.failed and counts.active:
+        return "Some of its tasks failed, and those that wait may depend on them for good."
+    return None
+
+
+def _overtaken(counts: TaskCounts, ahead: int) -> str | None:
+    """Returns the reason why a date would be wrong, or None.
+
+    It would be where at least as many tasks as the job has left are ahead of its waiting ones.
+    """
+    if not counts.active or ahead < counts.total - counts.completed:
+        return None
+    return (
+        f"{amount(ahead, 'task')} of jobs of a higher priority {'waits' if ahead == 1 else 'wait'} for the same pool."
+    )
+
+
+def _basis(completed: dict[int, int | None]) -> tuple[int, int | None]:
+    """Returns the shortest window that has enough completions, else the longest."""
+    return next(
+        ((window, number) for window, number in completed.items() if (number or 0) >= _ENOUGH), (60, completed[60])
+    )

@@ -1,0 +1,88 @@
+"""Selectors of a node's series: by name or leading parts of a name, and by attributes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from shared.domain.telemetry.catalog.catalog import INSTRUMENTS
+from shared.domain.telemetry.catalog.series import Series
+from shared.domain.telemetry.query.cpu_total import CORE, TIME, UTILIZATION, is_core, with_cpu_total, without_core
+from shared.domain.telemetry.rollups.rollups import Rollups
+from shared.errors import HistoryRangeError
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesSelector:
+    """A selector of series: `names` are complete names; an empty attribute value selects series without the attribute.
+
+    CPU utilization may also be computed from that of the cores, or from their CPU time, so the selector reads these,
+    too.
+    """
+
+    names: tuple[str, ...]
+    attributes: Mapping[str, str]
+
+    @property
+    def to_read(self) -> tuple[str, ...]:
+        """Returns the names of all series that the answer needs."""
+        return (*self.names, TIME) if UTILIZATION in self.names and TIME not in self.names else self.names
+
+    def of(self, rollups: Rollups) -> Rollups:
+        """Returns the selected series."""
+        found = with_cpu_total(rollups) if UTILIZATION in self.names else rollups
+        return {series: periods for series, periods in found.items() if series.name in self.names and self._has(series)}
+
+    def part_of(self, column: Rollups) -> Rollups:
+        """Returns the part of a stored column that `of` needs.
+
+        Where the selector excludes cores, these contribute only the periods that the total lacks.
+        """
+        cores = self.attributes.get(CORE) != ""
+        found: Rollups = {}
+        for series, periods in column.items():
+            if not cores and is_core(series) and series.name in (TIME, UTILIZATION):
+                whole = without_core(series)
+                told = column.get(whole, {})
+                kept = {period: one for period, one in periods.items() if period not in told}
+                if kept and (series.name == TIME or self._has(whole)):
+                    found[series] = kept
+            elif series.name == TIME or self._has(series):
+                found[series] = periods
+        return found
+
+    def _has(self, series: Series) -> bool:
+        told = dict(series.attributes)
+        return all(told.get(name, "") == value for name, value in self.attributes.items())
+
+
+def selector_of(name: str | None, attributes: str | None) -> SeriesSelector:
+    """Parses a selector: names separated by commas (None for all), attributes as NAME=VALUE separated by semicolons.
+
+    Raises HistoryRangeError, a sentence.
+    """
+    names = (
+        names_of(None)
+        if name is None
+        else tuple(dict.fromkeys(one for part in name.split(",") for one in names_of(part)))
+    )
+    return SeriesSelector(names, _attributes_of(attributes) if attributes else {})
+
+
+def names_of(name: str | None) -> tuple[str, ...]:
+    """Returns series names that equal `name` or begin with it and a dot; all, for None. Raises HistoryRangeError."""
+    found = tuple(known for known in INSTRUMENTS if name is None or known == name or known.startswith(f"{name}."))
+    if not found:
+        raise HistoryRangeError(f"No series is named '{name}', and no group of series.", target="name")
+    return found
+
+
+def _attributes_of(text: str) -> Mapping[str, str]:
+    found: dict[str, str] = {}
+    for part in text.split(";"):
+        name, equals, value = part.partition("=")
+        if not name or not equals or name in found:
+            raise HistoryRangeError(
+                f"'{text}' doesn't tell attributes: write NAME=VALUE, several with ; between them, each name once.",
+                target="attributes",
+            )
+        found[name] = value
+    return found

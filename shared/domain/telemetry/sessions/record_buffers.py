@@ -1,0 +1,71 @@
+"""Buffers of similar records, which are rolled up together."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from shared.domain.telemetry.catalog.field_mappings import FieldMapping
+from shared.domain.telemetry.rollups.folding import CounterCache, Fold, RecordGroup
+from shared.domain.telemetry.sessions.blob_state import State
+from shared.domain.telemetry.sessions.ingest_result import IngestResult
+from shared.domain.telemetry.sessions.session import Writer
+
+
+@dataclass(slots=True, eq=False)
+class RecordBuffer:
+    """Times and values of similar records.
+
+    `settled` is the number of the session that all of them belong to. `of_node` is the buffer of their node, which
+    takes them where the blob has too many tasks.
+    """
+
+    plan: FieldMapping
+    writer: Writer
+    key: str
+    is_once: bool
+    of_node: "RecordBuffer | None" = None
+    settled: int = -1
+    times: list[int] = field(default_factory=list)
+    values: list[Any] = field(default_factory=list)
+
+
+class RecordBuffers:
+    """All buffered records of a blob; `values` is their number of field values."""
+
+    __slots__ = ("_most_series", "_some", "_state", "values")
+
+    def __init__(self, state: State, most_series: int) -> None:
+        self._state = state
+        self._most_series = most_series
+        self._some: list[RecordBuffer] = []
+        self.values = 0
+
+    def begin(self, known: RecordBuffer) -> None:
+        """Registers an empty buffer before its first record is added."""
+        self._some.append(known)
+
+    def sum_up(self, taken: IngestResult) -> None:
+        """Rolls up the buffered records; the state then matches the end of the ingested steps."""
+        some: dict[int, list[RecordGroup]] = {}
+        latest = self._state.sessions.latest
+        for known in self._some:
+            plan, records = known.plan, len(known.times)
+            newest = max(known.times)
+            latest[known.settled] = max(latest.get(known.settled, 0), newest)
+            if plan.unknown:
+                taken.count_unknown(plan.unknown, records)
+            else:
+                taken.unread_fields += plan.unread * records
+                some.setdefault(known.settled, []).append(RecordGroup(plan, known.times, known.values))
+        for number, gathered in some.items():
+            fold = self._fold(number, taken)
+            fold.add(gathered)
+            taken.add(number, fold)
+        for known in self._some:
+            known.times.clear()
+            known.values.clear()
+        self._some.clear()
+        self.values = 0
+
+    def _fold(self, session: int, taken: IngestResult) -> Fold:
+        memory = self._state.memories.setdefault(session, CounterCache())
+        return Fold(memory, taken.rollups.setdefault(session, {}), most_series=self._most_series)

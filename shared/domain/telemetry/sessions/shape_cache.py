@@ -1,0 +1,73 @@
+"""A cache of properties that similar records share, across blobs: the nodes of a pool send similar records.
+
+They follow from the cache key alone, so they never become stale.
+"""
+
+from dataclasses import dataclass
+from sys import getsizeof
+
+from shared.domain.telemetry.catalog.field_mappings import FieldMapping, mapping_of
+from shared.domain.telemetry.records.metrics import Metric
+from shared.domain.telemetry.records.startup_records import identity_of_tags, is_once, named
+from shared.domain.telemetry.sessions.session import Writer
+
+MAX_LIKES = 4096
+_MAX, _MAX_BYTES = 32 << 10, 16 << 20  # of one cache key, and of all keys
+type Like = tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RecordShape:
+    """The plan for records, their writer, and whether they are startup records."""
+
+    plan: FieldMapping
+    writer: Writer
+    is_once: bool
+
+
+class BoundedCache[T]:
+    """A cache by the shape of records, in bounded memory: names in a blob may have any length.
+
+    `known` always remains the same object.
+    """
+
+    __slots__ = ("_bytes", "known")
+
+    def __init__(self) -> None:
+        self.known: dict[Like, T] = {}
+        self._bytes = 0
+
+    def keep(self, like: Like, one: T) -> None:
+        """Caches an entry unless its key is too large."""
+        size = sum(getsizeof(part) for part in like if not isinstance(part, type))
+        if size > _MAX:
+            return
+        if len(self.known) >= MAX_LIKES or self._bytes + size > _MAX_BYTES:
+            self.known.clear()
+            self._bytes = 0
+        self.known[like] = one
+        self._bytes += size
+
+
+class ShapeCache:
+    """A cache that readers of several blobs share."""
+
+    __slots__ = ("_remembered",)
+
+    def __init__(self) -> None:
+        self._remembered = BoundedCache[RecordShape]()
+
+    def of(self, like: Like, metric: Metric) -> RecordShape:
+        """Returns the properties of similar records; thread-safe, as threads at worst compute equal values twice."""
+        known = self._remembered.known.get(like)
+        if known is None:
+            known = _shape_of(metric)
+            self._remembered.keep(like, known)
+        return known
+
+
+def _shape_of(metric: Metric) -> RecordShape:
+    tags = metric.tags
+    identity = identity_of_tags(tags)
+    writer = Writer(identity.node or named(tags.get("host", "")), identity)
+    return RecordShape(mapping_of(metric), writer, is_once(metric))

@@ -1,0 +1,44 @@
+"""Blobs without charts: the apparent format of each, and the reason."""
+
+from dataclasses import dataclass
+
+from shared.domain.telemetry.decode.formats import EMPTY, is_readable
+from shared.domain.telemetry.sessions.arrived_blobs import ArrivedBlob
+from shared.domain.telemetry.sessions.dropped_counts import DroppedCounts
+
+_MAX_NAMES = 3
+_REASONS = (
+    ("refused", "can't be read"), ("without_time", "have no time"), ("out_of_window", "are of a time that isn't kept"),
+    ("of_too_many_nodes", "are of too many nodes"), ("of_too_many_tasks", "are of too many tasks"),
+    ("beyond_limit", "are of too many series"), ("late", "are late readings"), ("no_numbers", "are no numbers"),
+    ("unread_fields", "have no chart"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class UnchartedBlob:
+    """An arrival, and a sentence with the reason why nothing of it is in a chart."""
+
+    arrival: ArrivedBlob
+    reason: str
+
+
+def why_undrawn(seems: str, counts: DroppedCounts) -> str:
+    """Returns a sentence about a blob without any series."""
+    if seems == EMPTY:
+        return "There is nothing in it yet."
+    if seems and not is_readable(seems) and not counts.records:
+        return f"It seems to be {seems}, which isn't read: agents write line protocol or Telegraf's JSON."
+    if not counts.records and not counts.refused:
+        return "It ends before its first record does; the rest is waited for."
+    parts = [f"{number:,} {words}" for name, words in _REASONS if (number := getattr(counts, name))]
+    if counts.unknown:
+        parts.insert(0, _unknown(counts.unknown))
+    return f"Of its {counts.records:,} records {', '.join(parts) or 'none has a series'}."
+
+
+def _unknown(found: dict[str, int]) -> str:
+    names = sorted(found, key=lambda name: (-found[name], name))
+    shown = ", ".join(f"“{name}”" for name in names[:_MAX_NAMES])
+    more = f" and {len(names) - _MAX_NAMES} others" if len(names) > _MAX_NAMES else ""
+    return f"{sum(found.values()):,} are of measurements that no chart knows ({shown}{more})"

@@ -1,0 +1,101 @@
+"""The stores of ingested data, and the deletion of expired data.
+
+Sweeps skip blobs last written before the retention, so that deleting their entries doesn't re-ingest them. Entries are
+kept a day longer, in case of differing clocks.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from shared.domain.core.keys import partition_of
+from shared.domain.core.stamps import to_milliseconds
+from shared.stores.blobs.blob_entries import BlobEntryStore
+from shared.stores.blobs.checkpoints import CheckpointStore
+from shared.stores.blobs.rejects import RejectStore
+from shared.stores.events import EventStore
+from shared.stores.tables.tables import Tables
+from shared.stores.telemetry.node_index import NodeIndex
+from shared.stores.telemetry.telemetry import TelemetryStore
+from shared.stores.telemetry.telemetry_hours import HourStore
+from shared.stores.telemetry.telemetry_totals import TelemetryTotalsStore
+
+_LONGER = timedelta(days=1)
+_DAY = 86_400_000  # milliseconds
+
+
+@dataclass(frozen=True, slots=True)
+class IngestionStores:
+    events: EventStore
+    entries: BlobEntryStore
+    places: CheckpointStore
+    rejects: RejectStore
+    telemetry: TelemetryStore
+    hours: HourStore
+    node_index: NodeIndex
+    totals: TelemetryTotalsStore
+
+    @classmethod
+    def of(cls, tables: Tables) -> "IngestionStores":
+        return cls(
+            EventStore(tables),
+            BlobEntryStore(tables),
+            CheckpointStore(tables),
+            RejectStore(tables),
+            TelemetryStore(tables),
+            HourStore(tables),
+            NodeIndex(tables),
+            TelemetryTotalsStore(tables),
+        )
+
+    async def delete_before(self, account_key: str, moment: datetime) -> int:
+        """Deletes expired events, rejects and entries of an account; returns the number of event rows.
+
+        Raises StorageError.
+        """
+        rows = await self.events.delete_before(account_key, moment)
+        await self.rejects.delete_before(account_key, moment)
+        entries = (await self.entries.load_all(account_key)).values()
+        names = [entry.name for entry in entries if entry.modified < moment - _LONGER]
+        await self.events.forget(account_key, names)
+        await self.entries.delete(account_key, names)
+        return rows
+
+    async def delete_telemetry_before(self, account_key: str, moment: datetime, *, blobs: datetime) -> int:
+        """Deletes rollups of days before `moment`, and all rows of blobs without any left.
+
+        Returns the number of rollup rows. Sweeps skip blobs last written before `blobs`. Raises StorageError.
+        """
+        ingest_partition, rows = telemetry_ingest_partition(account_key), 0
+        entries = (await self.entries.load_all(ingest_partition)).values()
+        old = [entry for entry in entries if entry.modified < blobs - _LONGER]
+        over = await self.node_index.load_before(account_key, to_milliseconds(moment) // _DAY)
+        for incarnation, day in sorted({(held.incarnation, held.day) for held in over}):
+            for store in (self.telemetry, self.hours):
+                rows += await store.delete_day(partition_of(account_key, incarnation), day)
+        living = {entry.incarnation for entry in entries} - {entry.incarnation for entry in old}
+        gone = {partition_of(account_key, held.incarnation) for held in over}
+        for entry in old:
+            gone.update(await self.telemetry.partitions_of(account_key, entry.name))
+        for partition in sorted(gone - {partition_of(account_key, incarnation) for incarnation in living}):
+            await self._forget(partition)
+        await self.node_index.delete(account_key, over)
+        await self.entries.delete(ingest_partition, [entry.name for entry in old])
+        await self.rejects.delete_before(ingest_partition, blobs)
+        return rows
+
+    async def _forget(self, partition: str) -> None:
+        """Deletes all rows of an incarnation without rollups.
+
+        An incarnation with rollups keeps its checkpoint too, and is found by the index when they expire.
+        """
+        if not await self.telemetry.has_rollups(partition):
+            await self.telemetry.forget(partition)
+
+
+UNREAD_TELEMETRY = partition_of("", "telemetry")
+"""The ingest partition under which unread telemetry of unknown accounts is reported."""
+
+
+def telemetry_ingest_partition(account_key: str) -> str:
+    """Returns the ingest partition of an account's telemetry, as opposed to its logs."""
+    return partition_of(account_key, "telemetry")

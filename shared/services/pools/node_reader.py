@@ -1,0 +1,156 @@
+"""Reads a pool's nodes: only the changed ones if that is exact, otherwise all.
+
+A list of changes doesn't show deleted nodes, nor tasks that began or ended on nodes with other running tasks. So it
+serves only for pools without a resize or running tasks, before and after it. It counts as exact only if the service's
+node counts and the size in the pool list agree; otherwise one exact list of all nodes follows.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from shared.domain.core.stamps import to_milliseconds
+from shared.domain.nodes.interruptions import InterruptionCount
+from shared.domain.nodes.nodes import Node, NodeCounts, are_settled, flapping_of, merged, summary_of, tallied
+from shared.domain.polling.pool_rounds import doubt_of
+from shared.domain.pools.pools import NodesSnapshot, Pool, PoolFacts
+from shared.stores.batch.batch_pools import BatchPools
+from shared.stores.pools.nodes import StoredNodes
+
+_SOONER = 5
+type NodesRead = tuple[NodesSnapshot, Mapping[str, Node]]
+
+
+class NodeReader:
+    """Reads nodes of pools.
+
+    `overlap` is how much of the past a list of changes repeats, `full_list_interval` the maximum age of a full list.
+    """
+
+    def __init__(self, source: BatchPools, *, overlap: timedelta, full_list_interval: timedelta) -> None:
+        self._source = source
+        self._overlap = overlap
+        self._full_list_interval = full_list_interval
+        self._told_none: dict[str, set[str]] = {}  # by pool: nodes with tasks run, for which our last list showed none
+
+    def forget(self, pool_id: str) -> None:
+        """Drops the state of a deleted pool."""
+        self._told_none.pop(pool_id, None)
+
+    async def read(self, pool: Pool, stored: StoredNodes, counts: NodeCounts | None, t0: datetime) -> NodesRead:
+        """Returns the nodes of a pool as of `t0`, and their summary; the digest is that of `stored`. Raises BatchError.
+
+        `counts` are the service's (None: unknown), `stored` are the nodes known before listing.
+        """
+        picture = pool.picture
+        stored = _of_this_pool(pool, stored)
+        if pool.facts.is_empty and counts == ():
+            return _picture(pool, stored, {}, t0, t0), {}
+        since = picture.as_of - self._overlap if picture else t0
+        if picture and self._may_rest(pool, counts, since, t0):
+            told = await self._source.fetch_nodes(pool.facts.id, changed_since=since, recent_as_of=t0)
+            nodes = _merged(pool, stored, told.nodes, t0, whole=False)
+            found = _picture(pool, stored, nodes, t0, picture.full_read_at)
+            agrees = found.summary.counts == counts and found.summary.total == pool.facts.nodes
+            if agrees and told.pages == 1 and found.summary.is_settled:
+                return found, nodes
+        return await self._read_all(pool, stored, counts, t0)
+
+    def _may_rest(self, pool: Pool, counts: NodeCounts | None, since: datetime, t0: datetime) -> bool:
+        """Returns whether a list of changes `since` suffices: no node was added or removed, and nothing runs."""
+        if counts is None or not are_settled(counts) or _may_be_resized(pool.facts, since):
+            return False
+        return not pool.wants_all_nodes(t0, self._full_list_interval)
+
+    async def _read_all(self, pool: Pool, stored: StoredNodes, counts: NodeCounts | None, t0: datetime) -> NodesRead:
+        """Lists all nodes, with their recent tasks only every full list interval, as these are ten times the rest.
+
+        The interval is a fifth if no task is known of a node that has run some, unless this process's last such list
+        showed none.
+        """
+        picture = pool.picture
+        is_full = picture is None or stored.is_torn or t0 - picture.full_read_at >= self._interval(pool, stored)
+        told = await self._source.fetch_nodes(pool.facts.id, recent_as_of=t0 if is_full else None)
+        nodes = _merged(pool, stored, told.nodes, t0, whole=True)
+        if is_full:
+            self._told_none[pool.facts.id] = _without_recent(nodes)
+        full_read_at = t0 if picture is None or is_full else picture.full_read_at
+        return _picture(pool, stored, nodes, t0, full_read_at, counts=counts, pages=told.pages), nodes
+
+    def _interval(self, pool: Pool, stored: StoredNodes) -> timedelta:
+        may_be_told = _without_recent(stored.nodes) - self._told_none.get(pool.facts.id, set())
+        return self._full_list_interval / _SOONER if may_be_told else self._full_list_interval
+
+
+def _without_recent(nodes: Mapping[str, Node]) -> set[str]:
+    return {key for key, node in nodes.items() if node.tasks_run and not node.recent}
+
+
+def _may_be_resized(facts: PoolFacts, since: datetime) -> bool:
+    """Returns whether nodes may have been added or removed since then, even if their number is the same."""
+    at = facts.allocation_state_transition_time
+    return facts.allocation_state not in {None, "steady"} or (at is not None and at >= since)
+
+
+def may_be_anothers(pool: Pool, stored: StoredNodes, nodes: Mapping[str, Node], known_until: datetime) -> bool:
+    """Returns whether the nodes read may belong to a pool re-created under the id since `known_until`.
+
+    All nodes of such a pool are younger; or it has none so far, while this one had some or was about to.
+    """
+    if not nodes:
+        return bool(stored.nodes) or not pool.facts.is_empty
+    since = to_milliseconds(known_until)
+    return any((node.allocated or node.transition) >= since for node in nodes.values())
+
+
+def _of_this_pool(pool: Pool, stored: StoredNodes) -> StoredNodes:
+    """Returns the stored nodes, without those of a deleted pool of the same id."""
+    is_older = stored.tally is not None and stored.tally.since < _created(pool)
+    return replace(stored, tally=None, nodes={}, is_torn=True) if is_older else stored
+
+
+def _created(pool: Pool) -> int:
+    """Returns milliseconds since 1970, in whole seconds as dates of responses are."""
+    return to_milliseconds(pool.facts.creation_time.replace(microsecond=0))
+
+
+def _merged(pool: Pool, stored: StoredNodes, told: Sequence[Node], t0: datetime, *, whole: bool) -> dict[str, Node]:
+    """Merges listed nodes into the stored ones; without a stored snapshot these are known since their tally began."""
+    known_as_of = stored.tally.since if stored.tally else None
+    if pool.picture:
+        known_as_of = to_milliseconds(pool.picture.as_of)
+    return merged(stored.nodes, told, whole=whole, at=to_milliseconds(t0), known_as_of=known_as_of)
+
+
+def _picture(
+    pool: Pool,
+    stored: StoredNodes,
+    nodes: Mapping[str, Node],
+    t0: datetime,
+    full_read_at: datetime,
+    *,
+    counts: NodeCounts | None = (),
+    pages: int | None = None,
+) -> NodesSnapshot:
+    """Returns the snapshot; `pages` None means that only changes were listed, or nothing."""
+    summary = summary_of(nodes.values(), pool.facts.slots_per_node)
+    return NodesSnapshot(
+        as_of=t0,
+        full_read_at=full_read_at,
+        source="firstRead" if pool.picture is None else "delta" if pages is None else "fullRead",
+        summary=summary,
+        digest=stored.digest,
+        doubt=doubt_of(summary, counts, pages=pages or 1),
+        tally=tallied(_tally(pool, stored, t0), stored.nodes, nodes),
+        flapping=flapping_of(nodes.values()),
+    )
+
+
+def _tally(pool: Pool, stored: StoredNodes, t0: datetime) -> InterruptionCount:
+    """Returns the tally of this pool, which begins no earlier than its creation."""
+    before = stored.tally or (pool.picture.tally if pool.picture else None)
+    return (
+        before
+        if before and before.since >= _created(pool)
+        else InterruptionCount(max(to_milliseconds(t0), _created(pool)))
+    )

@@ -1,0 +1,72 @@
+"""The results of a running poll of job schedules."""
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from shared.domain.jobs.jobs import Job
+from shared.domain.schedules.schedules import Schedule, ScheduleFacts, first_seen
+from shared.errors import BatchscopeError, BatchThrottledError
+from shared.stores.schedules import KnownSchedules
+
+type Heard = Callable[[], Awaitable[Mapping[str, Job]]]
+
+
+@dataclass(slots=True)
+class SchedulesRoundState:
+    """The state of a running poll: known schedules by key, and failures of single ones.
+
+    `told` are the schedules that the list or a GET showed.
+    """
+
+    known: KnownSchedules
+    goes_on: Callable[[], bool]
+    heard: Heard
+    schedules: dict[str, Schedule] = field(init=False)
+    told: set[str] = field(default_factory=set)
+    failures: dict[str, str] = field(default_factory=dict)
+    date: datetime | None = None
+    throttled: BatchThrottledError | None = None
+    reason: str | None = None
+
+    def __post_init__(self) -> None:
+        self.schedules = dict(self.known.schedules)
+
+    def first_seen(self, facts: ScheduleFacts, at: datetime) -> Schedule:
+        """Returns a new schedule; over an unreadable row it is written under that row's ETag."""
+        row = self.known.unreadable.get(facts.key)
+        return replace(first_seen(facts, at), etag=row.etag if row else None)
+
+    def before(self, schedule: Schedule) -> datetime:
+        """Returns the last date as of which a schedule was known."""
+        return self.known.last.as_of_schedule(schedule) if self.known.last else schedule.seen_at
+
+    def as_of(self, schedule: Schedule) -> datetime:
+        """Returns the date as of which a schedule is known after this poll."""
+        if self.date and schedule.key in self.told:
+            return self.date
+        return self.before(self.known.schedules[schedule.key])
+
+    def held(self, key: str) -> tuple[str, datetime]:
+        """Returns the last confirmed version of a schedule that this poll can't confirm, and its date."""
+        schedule, last = self.known.schedules[key], self.known.last
+        is_overtaken = last is not None and last.is_overtaken(schedule)
+        return last.holding()[key] if last and is_overtaken else (schedule.version, self.before(schedule))
+
+    def written(self, schedule: Schedule) -> Schedule:
+        """Returns the schedule to write, with the date as of which it holds."""
+        return replace(schedule, written_as_of=self.as_of(schedule))
+
+    def changed(self) -> list[Schedule]:
+        return [schedule for key, schedule in self.schedules.items() if schedule != self.known.schedules.get(key)]
+
+    def may_go_on(self) -> bool:
+        return self.throttled is None and self.goes_on()
+
+    def fail(self, keys: Iterable[str] | None, error: BatchscopeError) -> None:
+        """Records an error that concerns some schedules, or all (None)."""
+        self.throttled = error if isinstance(error, BatchThrottledError) else self.throttled
+        if keys is None:
+            self.reason = str(error)
+        else:
+            self.failures |= dict.fromkeys(keys, str(error))

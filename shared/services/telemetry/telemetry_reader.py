@@ -1,0 +1,132 @@
+"""Reads data of some sessions of a blob: minutes, and hours that replaced minutes.
+
+A roll-up may move minutes to hours meanwhile. Each of its transactions writes a row of hours. So if these are unchanged
+after reading, the result is consistent; otherwise it is read again.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Collection, Iterable
+from dataclasses import dataclass
+
+from shared.domain.telemetry.query.series_selectors import SeriesSelector
+from shared.domain.telemetry.query.stored_rollups import StoredRollups
+from shared.domain.telemetry.rollups.chunks import HOURS, HOURS_A_DAY, MINUTES, Chunk, Grain, add_column
+from shared.domain.telemetry.rollups.rollups import Rollups, add
+from shared.errors import CacheConflictError, HistoryRangeError
+from shared.stores.telemetry.telemetry import TelemetryStore
+from shared.stores.telemetry.telemetry_hours import HourStore
+
+_TRIES, _AT_ONCE = 5, 4
+_MAX_READ = 1_000_000  # minutes and hours of series: seconds of work
+_MAX_KEPT = 300_000  # of them in memory, for one answer
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Hours since 1970, both ends included, of some series of some sessions of a partition.
+
+    Minutes of hours between the first and the last are summed by `fold` while reading, so that long ranges fit into
+    memory. `hours` is False if certainly no minutes of the range became or become hours.
+    """
+
+    partition: str
+    sessions: Collection[int]
+    first: int
+    last: int
+    choice: SeriesSelector
+    fold: int
+    hours: bool
+
+    @property
+    def days(self) -> tuple[int, int]:
+        return self.first // HOURS_A_DAY, self.last // HOURS_A_DAY
+
+
+@dataclass(slots=True)
+class _Count:
+    """Minutes and hours of series: how many were read, and how many of these are kept."""
+
+    read: int = 0
+    kept: int = 0
+
+
+class TelemetryReader:
+    """The reads of one answer. Raises HistoryRangeError if it needs too much memory or time."""
+
+    def __init__(self, minutes: TelemetryStore, hours: HourStore) -> None:
+        self._minutes = minutes
+        self._hours = hours
+        self._all = _Count()
+        self.measured = StoredRollups({}, {})
+
+    async def add_all(self, parts: Iterable[Part]) -> None:
+        """Adds stored data, some parts at a time; stops at the first error, which are those of `add`."""
+        gate = asyncio.Semaphore(_AT_ONCE)
+
+        async def added(part: Part) -> None:
+            async with gate:
+                await self.add(part)
+
+        tasks = [asyncio.ensure_future(added(part)) for part in parts]
+        try:
+            await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
+
+    async def add(self, part: Part) -> None:
+        """Adds stored data. Raises CacheConflictError if roll-ups intervene five times."""
+        if not part.hours:
+            await self._add_minutes(part, self.measured.minutes, _Count())
+            return
+        for _ in range(_TRIES):
+            found, count, before = StoredRollups({}, {}), _Count(), await self._hours.etags(part.partition, *part.days)
+            await self._add_minutes(part, found.minutes, count)
+            chunks = self._hours.chunks(part.partition, *part.days, part.choice.to_read)
+            await self._add(part, HOURS, chunks, found.hours, count)
+            if await self._hours.etags(part.partition, *part.days) == before:
+                self.measured.add(found)
+                return
+            self._all = _Count(self._all.read - count.read, self._all.kept - count.kept)
+        raise CacheConflictError("What nodes measured is being rolled up to hours; try again.")
+
+    async def _add_minutes(self, part: Part, found: Rollups, count: _Count) -> None:
+        chunks = self._minutes.chunks(part.partition, part.first, part.last, part.choice.to_read)
+        await self._add(part, MINUTES, chunks, found, count)
+
+    async def _add(self, part: Part, grain: Grain, chunks: AsyncIterator[Chunk], found: Rollups, count: _Count) -> None:
+        async for chunk in chunks:
+            if chunk.session in part.sessions:
+                fold = part.fold if grain is MINUTES and part.first < chunk.block < part.last else 1
+                for name, packed in chunk.columns.items():
+                    column: Rollups = {}
+                    read = add_column(column, name, chunk.block, packed, grain)
+                    self._tally(count, read, _merged(found, part.choice.part_of(column), fold))
+
+    def _tally(self, count: _Count, read: int, kept: int) -> None:
+        """Counts for a part and in total. Raises HistoryRangeError for too many."""
+        for one in (count, self._all):
+            one.read += read
+            one.kept += kept
+        _limit(self._all.read, _MAX_READ)
+        _limit(self._all.kept, _MAX_KEPT)
+
+
+def _merged(found: Rollups, column: Rollups, fold: int) -> int:
+    """Returns the number of added periods of series."""
+    more = 0
+    for series, periods in column.items():
+        together = found.setdefault(series, {})
+        before = len(together)
+        for period, rollup in periods.items():
+            add(together, period // fold * fold, rollup)
+        more += len(together) - before
+    return more
+
+
+def _limit(periods: int, most: int) -> None:
+    if periods > most:
+        raise HistoryRangeError(
+            f"That would be more than {most:,} minutes of series: name a series, or ask for a shorter range.",
+            target="name",
+        )

@@ -1,0 +1,81 @@
+"""Checkpoints of each incarnation of a blob: a row in the partition of the rows that the blob contributed.
+
+One transaction advances the checkpoint and writes the rows of the bytes before it. So each byte counts once, despite
+crashes and concurrent readers.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from shared.domain.blobs.blobs import Checkpoint
+from shared.domain.blobs.prefix_checksums import PrefixChecksum
+from shared.stores.tables.tables import Row, Tables, load_row, whole
+from shared.stores.tables.unit_writes import MAX_OPERATIONS, Etags, Operation, write_at_once, written
+
+MAX_BESIDE = MAX_OPERATIONS - 1  # operations in the transaction that advances a checkpoint
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointKey:
+    """Table, partition and row of a checkpoint."""
+
+    table: str
+    partition: str
+    row: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredCheckpoint:
+    """A checkpoint as loaded; `etag` is None if none is stored."""
+
+    place: Checkpoint
+    etag: str | None
+
+
+class CheckpointStore:
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    async def load(self, key: CheckpointKey) -> StoredCheckpoint:
+        row = await load_row(self._tables[key.table], key.partition, key.row)
+        return StoredCheckpoint(_place(row), row["etag"]) if row else StoredCheckpoint(Checkpoint(), None)
+
+    async def advance(
+        self, key: CheckpointKey, before: StoredCheckpoint, after: Checkpoint, beside: Sequence[Operation]
+    ) -> tuple[StoredCheckpoint, Etags]:
+        """Advances a checkpoint and writes the operations beside it in one transaction.
+
+        Raises CacheConflictError, StorageError.
+        """
+        move = written(_row(key, after), before.etag)
+        etags = await write_at_once(self._tables[key.table], [move, *beside])
+        return StoredCheckpoint(after, etags[key.row]), etags
+
+
+def _row(key: CheckpointKey, place: Checkpoint) -> Row:
+    row: Row = {
+        "PartitionKey": key.partition,
+        "RowKey": key.row,
+        "offset": whole(place.offset),
+        "anchor": place.anchor,
+        "blocks": place.blocks,
+        "skipping": place.skipping,
+        "units": whole(place.units),
+        "refused": whole(place.refused),
+        "readAs": place.etag,
+        "beginning": place.beginning.pack() if place.beginning else None,
+    }
+    return {name: value for name, value in row.items() if value is not None}
+
+
+def _place(row: Row) -> Checkpoint:
+    return Checkpoint(
+        offset=row["offset"],
+        anchor=row["anchor"],
+        blocks=row.get("blocks"),
+        skipping=row["skipping"],
+        units=row["units"],
+        refused=row["refused"],
+        etag=row.get("readAs", ""),  # older rows have none
+        beginning=PrefixChecksum.unpack(row["offset"], row["beginning"]) if row.get("beginning") else None,
+    )
