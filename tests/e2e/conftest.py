@@ -1,6 +1,6 @@
-"""The real stack, and a browser for its pages: the system's Chromium through Playwright; without one, tests skip.
+"""A browser for the pages: the system's Chromium through Playwright; without one, tests skip.
 
-Each module has its own browser: Playwright's synchronous API keeps an event loop, which asynchronous tests can't use.
+It ends with this folder: Playwright's synchronous API keeps an event loop, which asynchronous tests can't use.
 """
 
 import os
@@ -11,11 +11,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Error, Page, sync_playwright
 
-from local.azurite import StorageAddresses
 from tests.e2e.canned.canned_api import Canned
 from tests.e2e.canned.job_page import canned_render
 from tests.e2e.canned.pool_page import canned_pools
-from tests.e2e.live.stack import RunningStack, running_stack
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 QUIET = (
@@ -29,15 +27,6 @@ QUIET = (
 
 
 @pytest.fixture(scope="package")
-def stack(azurite: StorageAddresses, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningStack]:
-    """Yields the real stack with its demo running fast; the tests of this folder share it."""
-    with running_stack(
-        azurite, tmp_path_factory.mktemp("logs"), scenario="demo", speed=20, with_telemetry=True
-    ) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     program = next(filter(None, map(shutil.which, BROWSERS)), None)
     if program is None:
