@@ -16,19 +16,26 @@ from local.prove.counts import Stack
 from tests.e2e.live.brute_lists import list_differences
 from tests.e2e.live.listed import STATES, Difference, Listed, Node, counted, moment
 
+type Series = dict[tuple[str, str | None], float]
+
 _WINDOWS = {"last5Minutes": 5, "last15Minutes": 15, "lastHour": 60}
 _ENOUGH = 20  # ended tasks required for a shorter window as the basis of an estimate
 
 
-def differences(stack: Stack, job: str, tasks: list[Listed]) -> list[str]:
-    """Returns each number of the API about a job that differs from that of its tasks."""
+def all_differences(stack: Stack, jobs: Mapping[str, list[Listed]]) -> list[str]:
+    """Returns each number of the API that differs from that of a job's tasks; the metrics page is read once."""
+    series = _series_of_jobs(stack)
+    return [each for job, tasks in jobs.items() for each in _differences(stack, job, tasks, series.get(job, {}))]
+
+
+def _differences(stack: Stack, job: str, tasks: list[Listed], series: Series) -> list[str]:
     path = f"/accounts/{stack.account}/jobs/{quote(job)}"
     answer = stack.get(path)
     found = [
         *_insight(answer, tasks),
         *_failures(stack.get(f"{path}/failures"), tasks),
         *list_differences(stack, path, tasks),
-        *_series(stack, job, tasks),
+        *_series(series, tasks),
         *_timeline(stack.get(f"{path}/timeline"), tasks),
     ]
     return [f"{job}: {field} is {shown}, in truth {true}" for field, shown, true in found if shown != true]
@@ -130,19 +137,21 @@ def _expected_group(failed: list[Listed]) -> Any:
     return len(failed), min(ends), max(ends), examples, best, len(failed) - sum(best.values())
 
 
-def _series(stack: Stack, job: str, tasks: list[Listed]) -> Iterator[Difference]:
-    """Compares the Prometheus metrics of the job."""
+def _series_of_jobs(stack: Stack) -> dict[str, Series]:
+    """Returns the Prometheus metrics of each job."""
+    found = defaultdict[str, Series](dict)
     with urlopen(f"{stack.api}/metrics") as answer:  # noqa: S310 - on loopback
         families = text_string_to_metric_families(answer.read().decode())
-        labels = {"account": stack.account, "job": job}
-        shown = {
-            (sample.name.removeprefix("azbatch_"), sample.labels.get("state") or sample.labels.get("result")): round(
-                sample.value, 3
-            )
-            for family in families
-            for sample in family.samples
-            if labels.items() <= sample.labels.items()
-        }
+    for sample in (sample for family in families for sample in family.samples):
+        if sample.labels.get("account") == stack.account and "job" in sample.labels:
+            name = sample.name.removeprefix("azbatch_")
+            label = sample.labels.get("state") or sample.labels.get("result")
+            found[sample.labels["job"]][name, label] = round(sample.value, 3)
+    return found
+
+
+def _series(shown: Series, tasks: list[Listed]) -> Iterator[Difference]:
+    """Compares the Prometheus metrics of the job."""
     counts, slots = counted(tasks), Counter[str]()
     for task in tasks:
         slots[task.state] += task.slots
@@ -151,7 +160,7 @@ def _series(stack: Stack, job: str, tasks: list[Listed]) -> Iterator[Difference]
     ]
     runs = [max(0, (task.ended or 0) - (task.started or 0)) for task in timed]
     waits = [max(0, (task.started or 0) - task.created) for task in timed if not any(task.repeats)]
-    true: dict[tuple[str, str | None], float] = {
+    true: Series = {
         **{("job_tasks", state): counts[state] for state in STATES},
         **{
             ("job_completed_tasks", word): counts[name]

@@ -12,7 +12,7 @@ from azure.core.credentials import AzureNamedKeyCredential
 from playwright.sync_api import Page, Route, expect
 
 from local.prove.counts import FIELDS, Stack, compare
-from tests.e2e.live.brute_force import differences
+from tests.e2e.live.brute_force import all_differences
 from tests.e2e.live.listed import listed
 from tests.e2e.live.stack import RunningStack
 
@@ -51,7 +51,7 @@ def test_every_number_is_that_of_batchs_own_list(demo: Stack, batch: BatchClient
         assert demo.poll_all()["status"] == "succeeded"
         jobs = listed(demo, batch)
         assert any(task.result == "failure" for tasks in jobs.values() for task in tasks)
-        assert [each for job, tasks in jobs.items() for each in differences(demo, job, tasks)] == []
+        assert all_differences(demo, jobs) == []
     finally:
         demo.pause(paused=False)
 

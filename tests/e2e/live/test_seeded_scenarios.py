@@ -9,7 +9,7 @@ from azure.core.credentials import AzureNamedKeyCredential
 
 from local.azurite import StorageAddresses
 from local.prove.counts import Stack, compare
-from tests.e2e.live.brute_force import differences, history_differences
+from tests.e2e.live.brute_force import all_differences, history_differences
 from tests.e2e.live.listed import listed
 from tests.e2e.live.stack import running_stack
 
@@ -31,7 +31,7 @@ def test_every_number_is_that_of_batchs_own_list(
             jobs = listed(stack, client)
             assert any(task.state == "running" for tasks in jobs.values() for task in tasks)
             assert compare(stack) == []
-            assert [each for job, tasks in jobs.items() for each in differences(stack, job, tasks)] == []
+            assert all_differences(stack, jobs) == []
             time.sleep(61 - time.time() % 60)  # a point stands for the end of a minute
             ends = {int(time.time()) // 60 * 60_000: jobs}
             assert stack.poll_all()["status"] == "succeeded"
