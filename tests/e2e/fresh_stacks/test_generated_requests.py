@@ -1,0 +1,36 @@
+"""Requests that Schemathesis generates from the app's OpenAPI document, against a stack of their own."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from local.azurite import StorageAddresses
+from tests.e2e.live.stack import RunningStack, running_stack
+
+CHECKS = "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance"
+
+
+@pytest.fixture
+def own(azurite: StorageAddresses, tmp_path: Path) -> Iterator[RunningStack]:
+    """Yields a separate stack: generated requests may switch accounts off, and many are rate limited."""
+    with running_stack(azurite, tmp_path, scenario="quiet", speed=20) as running:
+        yield running
+
+
+def test_no_request_made_up_from_the_document_breaks_the_contract(own: RunningStack, tmp_path: Path) -> None:
+    program = Path(sys.executable).with_name("schemathesis")
+    options = ["--checks", CHECKS, "--max-examples", "15", "--seed", "1", "--no-color"]
+    done = subprocess.run(
+        [program, "run", f"{own.api}/openapi.json", *options],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=180,
+    )
+    assert done.returncode == 0, done.stdout[-5000:] + done.stderr
+    assert re.search(r"(\d+) generated, \1 passed", done.stdout), done.stdout[-5000:]
