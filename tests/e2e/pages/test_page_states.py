@@ -202,18 +202,18 @@ def test_a_failed_round_says_why(page: Page, canned: Canned) -> None:
     expect(page.get_by_test_id("round")).to_contain_text("Batch answered 403.")
 
 
-@pytest.mark.parametrize("width", [380, 760, 1100, 1280, 1440])
-def test_nothing_sticks_out_at_any_width(page: Page, canned: Canned, width: int) -> None:
-    page.set_viewport_size({"width": width, "height": 800})
+def test_nothing_sticks_out_at_any_width(page: Page, canned: Canned) -> None:
     fill(canned, job("x" * 64, poolId="p" * 64), job("y", taskCounts=counts(active=200_000, succeeded=800_000)))
     page.goto(canned.url)
-    expect(page.locator("tr[data-job]")).to_have_count(2)
-    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
-    right = page.locator("section.jobs").bounding_box()
-    last = page.locator("[data-job=y] .badge").bounding_box()
-    assert right is not None
-    assert last is not None
-    assert last["x"] + last["width"] <= right["x"] + right["width"]
+    for width in (380, 760, 1100, 1280, 1440):
+        page.set_viewport_size({"width": width, "height": 800})
+        expect(page.locator("tr[data-job]")).to_have_count(2)
+        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, width
+        right = page.locator("section.jobs").bounding_box()
+        last = page.locator("[data-job=y] .badge").bounding_box()
+        assert right is not None
+        assert last is not None
+        assert last["x"] + last["width"] <= right["x"] + right["width"], width
 
 
 _BEYOND_TILE = """() => [...document.querySelectorAll('.numbers > div')].filter((part) => {
@@ -224,11 +224,11 @@ _BEYOND_TILE = """() => [...document.querySelectorAll('.numbers > div')].filter(
 }).map((part) => part.innerText)"""
 
 
-@pytest.mark.parametrize("width", [320, 420, 560, 760, 1000, 1100, 1440])
-def test_millions_of_tasks_stay_within_their_tile(page: Page, canned: Canned, width: int) -> None:
-    page.set_viewport_size({"width": width, "height": 800})
+def test_millions_of_tasks_stay_within_their_tile(page: Page, canned: Canned) -> None:
     most = 9_876_543
     fill(canned, job("y", taskCounts=counts(active=most, preparing=most, running=most, succeeded=most, failed=most)))
     page.goto(canned.url)
-    expect(page.locator("tr[data-job]")).to_have_count(1)
-    assert page.evaluate(_BEYOND_TILE) == []
+    for width in (320, 420, 560, 760, 1000, 1100, 1440):
+        page.set_viewport_size({"width": width, "height": 800})
+        expect(page.locator("tr[data-job]")).to_have_count(1)
+        assert page.evaluate(_BEYOND_TILE) == [], width
