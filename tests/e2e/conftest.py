@@ -74,5 +74,6 @@ def page(browser: Browser) -> Iterator[Page]:
     page.on("console", listen)
     page.on("pageerror", failed)
     yield page
+    page.unroute_all(behavior="ignoreErrors")  # answers that come too late would fail the next test
     page.close()
     assert complaints == []
