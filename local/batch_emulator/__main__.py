@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from ssl import SSLContext
 
-from local.batch_emulator.core.settings import Knobs
+from local.batch_emulator.core.settings import EmulatorSettings
 from local.batch_emulator.core.stamps import parse_stamp
 from local.batch_emulator.emulator import Emulator
 from local.batch_emulator.http.certificate import context
@@ -74,7 +74,7 @@ async def _serve(options: argparse.Namespace, store: Store | None, tls: SSLConte
         speed=options.speed,
         stepped=options.stepped,
         start=options.start,
-        knobs=Knobs(nodeClockSkewSeconds=options.node_clock_skew, preemptionSeconds=options.preemption),
+        settings=EmulatorSettings(nodeClockSkewSeconds=options.node_clock_skew, preemptionSeconds=options.preemption),
     )
     keeper = Keeper(emulator, store) if store else None
     if keeper:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from local.batch_emulator.core.clock import Clock
 from local.batch_emulator.core.injection import Faults
-from local.batch_emulator.core.settings import Knobs
+from local.batch_emulator.core.settings import EmulatorSettings
 from local.batch_emulator.core.stamps import stamp
 from local.batch_emulator.entities import Account, Json
 from local.batch_emulator.persistence.rows import EventOwners
@@ -36,17 +36,17 @@ class Emulator:
         speed: float = 1.0,
         stepped: bool = False,
         start: int | None = None,
-        knobs: Knobs | None = None,
+        settings: EmulatorSettings | None = None,
     ) -> None:
         self.credentials = Credentials({name.lower(): key for name, key in keys.items()}, token, token_key)
         self.clock = Clock(stepped=stepped, start=start)
         self.change_log = ChangeLog()
         self.event_queue = EventQueue(self.clock, speed, self.change_log)
-        self.knobs = knobs or Knobs()
+        self.settings = settings or EmulatorSettings()
         self.faults = Faults()
         self.epoch = 0
-        self._first_knobs = replace(self.knobs)
-        self._first_speed = speed
+        self._initial_settings = replace(self.settings)
+        self._initial_speed = speed
         self.seed = seed
         self._logs_events = False
         self._watches_every = 0.0
@@ -57,9 +57,9 @@ class Emulator:
         self.epoch += 1
         self.event_queue.clear()
         self.change_log.wipe()
-        self.event_queue.speed = self._first_speed
+        self.event_queue.speed = self._initial_speed
         self.faults.clear()
-        self.knobs.take(self._first_knobs)
+        self.settings.copy_from(self._initial_settings)
         self.resume()
         self._begin()
 
@@ -140,7 +140,7 @@ class Emulator:
                 Account(name, self.change_log.number()),
                 self.clock,
                 self.event_queue,
-                self.knobs,
+                self.settings,
                 self.change_log,
                 seed=str(self.seed),
                 late=self.faults.late_report_seconds,

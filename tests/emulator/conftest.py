@@ -8,7 +8,7 @@ from aiohttp import ClientSession
 from azure.batch.aio import BatchClient
 from azure.core.credentials import AzureNamedKeyCredential
 
-from local.batch_emulator.core.settings import Knobs
+from local.batch_emulator.core.settings import EmulatorSettings
 from local.batch_emulator.core.stamps import parse_stamp
 from local.batch_emulator.emulator import Emulator
 from local.batch_emulator.entities import Json
@@ -74,7 +74,7 @@ async def stepped() -> AsyncIterator[Driver]:
         {"demo": DEVELOPMENT_KEY, "other": DEVELOPMENT_KEY},
         stepped=True,
         start=parse_stamp(START),
-        knobs=Knobs(nodeClockSkewSeconds=0.0, preemptionSeconds=0.0),
+        settings=EmulatorSettings(nodeClockSkewSeconds=0.0, preemptionSeconds=0.0),
     )
     async for driver in _serve(emulator):
         yield driver

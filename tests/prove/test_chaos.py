@@ -4,7 +4,7 @@ import random
 from typing import Any
 
 from local.batch_emulator.core.injection import read_fault
-from local.batch_emulator.core.settings import Knobs
+from local.batch_emulator.core.settings import EmulatorSettings
 from local.prove.exactness.chaos import CALM, Kinds, kind_of, plan_cycle, struck
 from local.prove.exactness.ids import JOBS, task_id
 
@@ -32,9 +32,9 @@ def test_excluded_kinds_are_not_planned() -> None:
 
 def test_the_emulator_takes_every_knob_and_fault() -> None:
     for plan in _PLANS:
-        Knobs().turned(plan.knobs)
+        EmulatorSettings().with_changes(plan.knobs)
         assert all(read_fault(fault).count for fault in plan.faults)
-    assert Knobs().turned(CALM) == Knobs()
+    assert EmulatorSettings().with_changes(CALM) == EmulatorSettings()
 
 
 def test_every_kind_of_fault_comes_up_in_a_run() -> None:

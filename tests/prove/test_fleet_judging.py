@@ -129,7 +129,7 @@ def test_slow_answers_take_nothing_from_the_rate_and_no_job_comes_again_before_t
         address = f"http://127.0.0.1:{await server.start()}"
         fleet = Fleet(address, dict.fromkeys(("one", "two"), DEVELOPMENT_KEY), jobs=10, nodes=0)
         await fleet.fill(1)
-        emulator.knobs.latencySeconds = 0.5
+        emulator.settings.latencySeconds = 0.5
         noted, most = list[tuple[str, str]](), 0
         going = asyncio.create_task(fleet.keep_going(20, lambda account, job: noted.append((account, job))))
         async with asyncio.timeout(60):

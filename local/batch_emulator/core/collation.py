@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from zlib import crc32
 
-from local.batch_emulator.core.settings import Knobs
+from local.batch_emulator.core.settings import EmulatorSettings
 
 type Key = Callable[[str], Any]
 
@@ -14,14 +14,14 @@ def fold(name: str) -> str:
     return name.lower()
 
 
-def comparison_key(knobs: Knobs) -> Key:
+def comparison_key(settings: EmulatorSettings) -> Key:
     """Returns the comparison of filters such as `id ge 'x'`."""
-    return _linguistic if knobs.idCollation == "linguistic" else fold
+    return _linguistic if settings.idCollation == "linguistic" else fold
 
 
-def order_name(knobs: Knobs) -> str:
+def order_name(settings: EmulatorSettings) -> str:
     """Returns the order, one of ORDERS, of lists that begin now. A list keeps it despite later changes of settings."""
-    return "scattered" if knobs.unorderedLists else knobs.idCollation
+    return "scattered" if settings.unorderedLists else settings.idCollation
 
 
 def _linguistic(name: str) -> tuple[str, str]:

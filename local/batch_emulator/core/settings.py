@@ -11,7 +11,7 @@ _LEAST_EMPTY = 2
 
 
 @dataclass(slots=True)
-class Knobs:
+class EmulatorSettings:
     """The settings. Seconds are real (virtual in stepped mode), except mean lives of nodes, which the speed shortens.
 
     `emptyPageEvery` N empties every Nth page of a list, which still has a next link; 0 none. `pageSize` caps clients'
@@ -32,23 +32,23 @@ class Knobs:
     dedicatedNodeQuota: int = 0  # noqa: N815 - the JSON's name
     poolQuota: int = 0  # noqa: N815 - the JSON's name
 
-    def turned(self, wanted: Mapping[str, object]) -> "Knobs":
+    def with_changes(self, changes: Mapping[str, object]) -> "EmulatorSettings":
         """Returns a copy with other values. Raises ValueError with the invalid name or value."""
-        for name, value in wanted.items():
+        for name, value in changes.items():
             _check(self, name, value)
-        typed: dict[str, Any] = {name: _typed(getattr(self, name), value) for name, value in wanted.items()}
+        typed: dict[str, Any] = {name: _typed(getattr(self, name), value) for name, value in changes.items()}
         return replace(self, **typed)
 
-    def take(self, other: "Knobs") -> None:
+    def copy_from(self, other: "EmulatorSettings") -> None:
         """Copies the values of `other` into this object, which others share."""
         for name, value in asdict(other).items():
             setattr(self, name, value)
 
 
-def _check(knobs: Knobs, name: str, value: object) -> None:
-    if name not in asdict(knobs):
-        raise ValueError(f"There is no setting '{name}'; known are {', '.join(asdict(knobs))}.")
-    present = getattr(knobs, name)
+def _check(settings: EmulatorSettings, name: str, value: object) -> None:
+    if name not in asdict(settings):
+        raise ValueError(f"There is no setting '{name}'; known are {', '.join(asdict(settings))}.")
+    present = getattr(settings, name)
     if isinstance(present, bool) != isinstance(value, bool) or not isinstance(value, _kinds(present)):
         raise ValueError(f"'{value}' is no value for {name}.")
     if name == "idCollation" and value not in COLLATIONS:

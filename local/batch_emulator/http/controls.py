@@ -33,7 +33,7 @@ class Controls:
         self._controls: Mapping[tuple[str, str], Control] = {
             ("GET", "truth"): self._truth,
             ("GET", "clock"): self._clock,
-            ("POST", "clock"): self._turn_clock,
+            ("POST", "clock"): self._change_clock,
             ("GET", "faults"): self._faults,
             ("POST", "faults"): self._add_fault,
             ("DELETE", "faults"): self._clear_faults,
@@ -42,7 +42,7 @@ class Controls:
             ("GET", "telemetry"): self._telemetry,
             ("POST", "reset"): self._reset,
             ("GET", "settings"): self._settings,
-            ("POST", "settings"): self._turn_knobs,
+            ("POST", "settings"): self._change_settings,
         }
 
     async def answer(self, incoming: web.BaseRequest) -> web.Response:
@@ -83,7 +83,7 @@ class Controls:
             "epoch": emulator.epoch,
         }
 
-    def _turn_clock(self, body: Body) -> Any:
+    def _change_clock(self, body: Body) -> Any:
         _check_clock(body, is_stepped=self._emulator.clock.stepped)
         clock = self._emulator.clock
         if "paused" in body:
@@ -131,10 +131,10 @@ class Controls:
         return self._clock(body)
 
     def _settings(self, _: Body) -> Any:
-        return asdict(self._emulator.knobs)
+        return asdict(self._emulator.settings)
 
-    def _turn_knobs(self, body: Body) -> Any:
-        self._emulator.knobs.take(self._emulator.knobs.turned(body))
+    def _change_settings(self, body: Body) -> Any:
+        self._emulator.settings.copy_from(self._emulator.settings.with_changes(body))
         return self._settings(body)
 
 

@@ -66,7 +66,7 @@ class Front:
 
     async def _wait(self, incoming: web.BaseRequest, fault: Fault | None) -> bool:
         """Waits for the requested delays; returns whether they exceed the request's time-out."""
-        delay = self._emulator.knobs.latencySeconds + (fault.delaySeconds if fault else 0)
+        delay = self._emulator.settings.latencySeconds + (fault.delaySeconds if fault else 0)
         most = timeout_of(incoming.rel_url.query) if delay else delay
         if delay:
             await asyncio.sleep(min(delay, most))
@@ -89,7 +89,9 @@ class Front:
             refuse_conditions(headers, operation.conditions)
             simulation = self._emulator.simulations[account]
             sent = unpacked(raw, headers)
-            request = Request(incoming.method, url, path, ids, query, headers, sent, simulation, self._emulator.knobs)
+            request = Request(
+                incoming.method, url, path, ids, query, headers, sent, simulation, self._emulator.settings
+            )
             response = operation.run(request)
             items = response.items
         finally:

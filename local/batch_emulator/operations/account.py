@@ -17,7 +17,7 @@ from local.batch_emulator.wire.usage import INTERVAL, usage, usage_renderers
 def list_supported_images(request: Request) -> Response:
     if not has_supported_images(request.version):
         raise missing("Resource")
-    found = compile_filter(request.query.get("$filter"), IMAGE_ROWS, comparison_key(request.knobs))
+    found = compile_filter(request.query.get("$filter"), IMAGE_ROWS, comparison_key(request.settings))
     return page(request, "supportedimages", in_order(request, IMAGES), found.matches, image_renderers())
 
 
@@ -25,7 +25,7 @@ def list_node_agent_skus(request: Request) -> Response:
     """Lists node agents with their images, in versions that don't list images."""
     if has_supported_images(request.version):
         raise missing("Resource")
-    found = compile_filter(request.query.get("$filter"), AGENT_ROWS, comparison_key(request.knobs))
+    found = compile_filter(request.query.get("$filter"), AGENT_ROWS, comparison_key(request.settings))
     return page(request, "nodeagentskus", in_order(request, AGENTS), found.matches, agent_renderers())
 
 
@@ -40,7 +40,7 @@ def get_application(_: Request) -> Response:
 
 def list_pool_usage_metrics(request: Request) -> Response:
     """Lists pool usage; without times, of the last complete interval (documented)."""
-    found = compile_filter(request.query.get("$filter"), POOL_USAGE, comparison_key(request.knobs))
+    found = compile_filter(request.query.get("$filter"), POOL_USAGE, comparison_key(request.settings))
     last = request.now // INTERVAL * INTERVAL
     start, end = _time(request, "starttime", last - INTERVAL), _time(request, "endtime", last)
     if start % INTERVAL or end % INTERVAL:

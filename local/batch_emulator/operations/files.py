@@ -91,7 +91,7 @@ def _is_cleaned_up(request: Request, task: Task) -> bool:
 
 
 def _listed(request: Request, pool: Pool, files: Iterable[File]) -> Response:
-    found = compile_filter(request.query.get("$filter"), FILES, comparison_key(request.knobs))
+    found = compile_filter(request.query.get("$filter"), FILES, comparison_key(request.settings))
     renderers = file_renderers(f"{request.url}{request.path}", with_mode=not is_windows(pool))
     return page(request, "files", first_in_order(request, files, found.matches), found.matches, renderers)
 

@@ -28,7 +28,7 @@ def create_job(request: Request) -> Response:
 
 
 def list_jobs(request: Request) -> Response:
-    found = compile_filter(request.query.get("$filter"), JOBS, comparison_key(request.knobs))
+    found = compile_filter(request.query.get("$filter"), JOBS, comparison_key(request.settings))
     return page(request, "jobs", in_order(request, request.account.jobs), found.matches, job_renderers(request.url))
 
 
@@ -116,7 +116,7 @@ def get_job_task_counts(request: Request) -> Response:
 
 def list_job_preparation_and_release_task_status(request: Request) -> Response:
     job = request.job()
-    rows = compile_filter(request.query.get("$filter"), PREPARATIONS, comparison_key(request.knobs))
+    rows = compile_filter(request.query.get("$filter"), PREPARATIONS, comparison_key(request.settings))
     if not job.spec.get("jobPreparationTask"):
         raise conflict("JobPreparationTaskNotSpecified", "The specified job does not have a job preparation task.")
     sides = in_order(request, job.sides)

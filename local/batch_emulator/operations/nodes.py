@@ -35,7 +35,7 @@ def must_answer(node: Node) -> None:
 
 def list_nodes(request: Request) -> Response:
     pool = request.pool()
-    found = compile_filter(request.query.get("$filter"), NODES, comparison_key(request.knobs))
+    found = compile_filter(request.query.get("$filter"), NODES, comparison_key(request.settings))
     return page(request, "nodes", in_order(request, pool.nodes), found.matches, node_renderers(request.url, pool))
 
 
@@ -45,7 +45,7 @@ def get_node(request: Request) -> Response:
 
 
 def list_pool_node_counts(request: Request) -> Response:
-    found = compile_filter(request.query.get("$filter"), NODE_COUNTS, comparison_key(request.knobs))
+    found = compile_filter(request.query.get("$filter"), NODE_COUNTS, comparison_key(request.settings))
     pools = in_order(request, request.account.pools)
     renderers = node_count_renderers(request.version, now=request.now, lag=request.simulation.context.node_lag)
     return page(request, "poolnodecounts", pools, found.matches, renderers, most=_MOST_COUNTS)

@@ -36,7 +36,7 @@ def create_pool(request: Request) -> Response:
 
 
 def list_pools(request: Request) -> Response:
-    found = compile_filter(request.query.get("$filter"), POOLS, comparison_key(request.knobs))
+    found = compile_filter(request.query.get("$filter"), POOLS, comparison_key(request.settings))
     return page(
         request,
         "pools",

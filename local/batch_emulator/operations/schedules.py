@@ -38,7 +38,7 @@ def create_job_schedule(request: Request) -> Response:
 
 
 def list_job_schedules(request: Request) -> Response:
-    rows = compile_filter(request.query.get("$filter"), SCHEDULES, comparison_key(request.knobs))
+    rows = compile_filter(request.query.get("$filter"), SCHEDULES, comparison_key(request.settings))
     schedules = in_order(request, request.account.schedules)
     return page(request, "jobschedules", schedules, rows.matches, schedule_renderers(request.url))
 
@@ -55,7 +55,7 @@ def job_schedule_exists(request: Request) -> Response:
 
 def list_jobs_from_schedule(request: Request) -> Response:
     schedule = _schedule(request)
-    rows = compile_filter(request.query.get("$filter"), JOBS_OF_SCHEDULE, comparison_key(request.knobs))
+    rows = compile_filter(request.query.get("$filter"), JOBS_OF_SCHEDULE, comparison_key(request.settings))
     jobs = {key: job for key, job in request.account.jobs.items() if job.schedule is schedule}
     return page(request, "jobs", in_order(request, jobs), rows.matches, job_renderers(request.url))
 

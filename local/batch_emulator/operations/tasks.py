@@ -43,7 +43,7 @@ def create_task_collection(request: Request) -> Response:
 
 def list_tasks(request: Request) -> Response:
     job, place = request.job(), place_of(request)
-    comparison = comparison_key(request.knobs)
+    comparison = comparison_key(request.settings)
     found = compile_filter(request.query.get("$filter"), TASKS, comparison)
     lowest, highest = (found.lowest, found.highest) if place.key is comparison else (None, None)
     tasks = job.tasks.listed(place.key, place.after, found.since, lowest=lowest, highest=highest)

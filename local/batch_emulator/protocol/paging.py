@@ -47,7 +47,7 @@ def place_of(request: Request) -> Place:
     """Returns the position that a request asks for. Raises RefusedError."""
     token = request.query.get("$skiptoken")
     if token is None:
-        return Place(order_name(request.knobs))
+        return Place(order_name(request.settings))
     try:
         match orjson.loads(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))):
             case [int() as pages, (str() | None) as after, str() as order] if order in ORDERS:
@@ -67,9 +67,9 @@ def page(
     most: int = _MOST,
 ) -> Response:
     """Returns one page, `most` long, of the matching `entities`, which are in list order from the position on."""
-    place, size = place_of(request), min(page_size(request, most), request.knobs.pageSize)
+    place, size = place_of(request), min(page_size(request, most), request.settings.pageSize)
     number, chosen = place.pages + 1, selected(request, renderers)
-    every = request.knobs.emptyPageEvery
+    every = request.settings.emptyPageEvery
     if every and number % every == 0:
         found, more = [], True
     else:

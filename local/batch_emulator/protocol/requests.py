@@ -10,7 +10,7 @@ import orjson
 
 from local.batch_emulator.core.collation import fold
 from local.batch_emulator.core.errors import bad_property, missing, unreadable
-from local.batch_emulator.core.settings import Knobs
+from local.batch_emulator.core.settings import EmulatorSettings
 from local.batch_emulator.core.stamps import etag, http_date
 from local.batch_emulator.entities import Account, Job, Json, Node, Pool, Task
 from local.batch_emulator.protocol.conditions import check_conditions
@@ -35,7 +35,7 @@ class Request:
     headers: Mapping[str, str]
     raw: bytes
     simulation: Simulation
-    knobs: Knobs
+    settings: EmulatorSettings
 
     @property
     def account(self) -> Account:

@@ -213,8 +213,8 @@ class NodeLife:
         self._set(node, node.resting, moment)
         node.pool.backlog.place(node, usable=node.is_usable)
         self._ready(node.pool)
-        knobs = self._context.knobs
-        mean = knobs.nodeLossSeconds if node.dedicated else knobs.preemptionSeconds
+        settings = self._context.settings
+        mean = settings.nodeLossSeconds if node.dedicated else settings.preemptionSeconds
         if mean:
             self._context.event_queue.after(self._context.chance.expovariate(1 / mean), partial(self._lose, node, life))
 

@@ -63,7 +63,7 @@ class PoolLife:
 
     def quota_is_reached(self) -> bool:
         """Returns whether the account may have no more pools."""
-        quota = self._context.knobs.poolQuota
+        quota = self._context.settings.poolQuota
         return bool(quota) and len(self._account.pools) >= quota
 
     def resize(self, pool: Pool, option: str) -> None:
@@ -128,7 +128,7 @@ class PoolLife:
 
     def _quota_left(self) -> int:
         """Returns how many more dedicated nodes the account may have; the service counts cores."""
-        quota = self._context.knobs.dedicatedNodeQuota
+        quota = self._context.settings.dedicatedNodeQuota
         if not quota:
             return MOST_NODES
         return max(0, quota - sum(pool.current(dedicated=True) for pool in self._account.pools.values()))

@@ -4,7 +4,7 @@ import random
 from collections.abc import Callable, Mapping
 
 from local.batch_emulator.core.clock import Clock
-from local.batch_emulator.core.settings import Knobs
+from local.batch_emulator.core.settings import EmulatorSettings
 from local.batch_emulator.entities import Account, Job, Node, Task
 from local.batch_emulator.simulation.auto_pools import AutoPools
 from local.batch_emulator.simulation.auto_scale import AutoScale
@@ -27,7 +27,7 @@ class Simulation:
         account: Account,
         clock: Clock,
         event_queue: EventQueue,
-        knobs: Knobs,
+        settings: EmulatorSettings,
         change_log: ChangeLog,
         *,
         seed: str,
@@ -36,7 +36,7 @@ class Simulation:
         self.account = account
         log = EventLog(account.name, clock, seed)
         self.context = SimulationContext(
-            clock, event_queue, knobs, change_log, random.Random(f"{seed}/{account.name}"), log, late
+            clock, event_queue, settings, change_log, random.Random(f"{seed}/{account.name}"), log, late
         )
         self._dispatch = Dispatch(self.context)
         self.tasks = TaskLife(self.context, left=self._run_ended, waiting=self._dispatch.waiting, done=self._completed)

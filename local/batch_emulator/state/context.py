@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from local.batch_emulator.core.clock import Clock
-from local.batch_emulator.core.settings import Knobs
+from local.batch_emulator.core.settings import EmulatorSettings
 from local.batch_emulator.core.stamps import as_node_tells, ticks
 from local.batch_emulator.entities import Node, Pool
 from local.batch_emulator.state.change_log import ChangeLog, Numbered
@@ -22,7 +22,7 @@ from local.batch_emulator.state.event_queue import EventQueue
 class SimulationContext:
     clock: Clock
     event_queue: EventQueue
-    knobs: Knobs
+    settings: EmulatorSettings
     change_log: ChangeLog
     chance: random.Random
     log: EventLog
@@ -35,12 +35,12 @@ class SimulationContext:
     @property
     def lag(self) -> int:
         """The delay of Get Task Counts, in ticks."""
-        return ticks(self.knobs.countLagSeconds)
+        return ticks(self.settings.countLagSeconds)
 
     @property
     def node_lag(self) -> int:
         """The delay of node counts, in ticks."""
-        return ticks(self.knobs.nodeCountLagSeconds)
+        return ticks(self.settings.nodeCountLagSeconds)
 
     def recount(self, pool: Pool) -> None:
         """Stores the counts; called before a node is added, removed or changes its state."""
@@ -51,7 +51,7 @@ class SimulationContext:
         self.change_log.note(entity, owner)
 
     def node_now(self, node: Node) -> int:
-        return as_node_tells(self.clock.now + ticks(node.bias * self.knobs.nodeClockSkewSeconds))
+        return as_node_tells(self.clock.now + ticks(node.bias * self.settings.nodeClockSkewSeconds))
 
     def between(self, span: tuple[float, float], event: Callable[[], None]) -> None:
         """Plans an event at a seeded moment of a span, in seconds before the speed shortens them."""

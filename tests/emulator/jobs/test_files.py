@@ -277,7 +277,7 @@ async def test_a_directory_can_not_be_read(stepped: Driver) -> None:
 
 def test_files_follow_the_clock_of_their_node_however_wrong_it_is() -> None:
     direct = Direct(3)
-    direct.emulator.knobs.nodeClockSkewSeconds = 1000.0
+    direct.emulator.settings.nodeClockSkewSeconds = 1000.0
     pool = {"id": "pool", "vmSize": "standard_d2s_v5", "targetDedicatedNodes": 4}
     assert direct.call("POST", "/pools", pool)[0] == 201
     assert direct.call("POST", "/jobs", {"id": "job", "poolInfo": {"poolId": "pool"}})[0] == 201

@@ -35,7 +35,7 @@ class Kept(Direct):
         self.store.close()
         self.store = Store(self._directory)
         self._take_up(
-            Emulator({"demo": DEVELOPMENT_KEY}, seed=self._seed, stepped=True, start=0, knobs=self.emulator.knobs)
+            Emulator({"demo": DEVELOPMENT_KEY}, seed=self._seed, stepped=True, start=0, settings=self.emulator.settings)
         )
 
     def stored(self) -> set[Row]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 
 from local.batch_emulator.core.injection import Fault
-from local.batch_emulator.core.settings import Knobs
+from local.batch_emulator.core.settings import EmulatorSettings
 from local.batch_emulator.emulator import Emulator
 from local.batch_emulator.persistence.rows import FORMAT, KINDS
 from local.batch_emulator.protocol.auth import DEVELOPMENT_KEY
@@ -30,5 +30,5 @@ def test_kept_rows_have_the_kinds_and_fields_of_their_format() -> None:
 
 
 def test_settings_and_faults_have_the_names_that_clients_of_the_controls_use() -> None:
-    found = [f"settings {name}" for name in asdict(Knobs())]
+    found = [f"settings {name}" for name in asdict(EmulatorSettings())]
     assert_pinned("emulator_controls", [*found, *(f"faults {name}" for name in asdict(Fault()))], "public")

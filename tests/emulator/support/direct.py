@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl
 import orjson
 
 from local.batch_emulator.core.errors import RefusedError
-from local.batch_emulator.core.settings import Knobs
+from local.batch_emulator.core.settings import EmulatorSettings
 from local.batch_emulator.core.stamps import parse_stamp
 from local.batch_emulator.emulator import Emulator
 from local.batch_emulator.http.surface import find_operation
@@ -26,7 +26,7 @@ class Direct:
             seed=seed,
             stepped=True,
             start=parse_stamp("2026-01-05T08:00:00Z"),
-            knobs=Knobs(nodeClockSkewSeconds=0.0, preemptionSeconds=300.0),
+            settings=EmulatorSettings(nodeClockSkewSeconds=0.0, preemptionSeconds=300.0),
         )
 
     def advance(self, seconds: float) -> None:
@@ -45,7 +45,7 @@ class Direct:
         operation, ids = find_operation(method, path)
         raw = b"" if body is None else orjson.dumps(body)
         simulation = self.emulator.simulations["demo"]
-        request = Request(method, "http://x", path, ids, names, {}, raw, simulation, self.emulator.knobs)
+        request = Request(method, "http://x", path, ids, names, {}, raw, simulation, self.emulator.settings)
         try:
             answer = operation.run(request)
         except RefusedError as refusal:

@@ -202,7 +202,7 @@ async def test_causes_are_listed_in_the_order_in_which_they_block(world: World) 
     """Opening the later gate alone would not help."""
     await start_fails(world)
     await world.batch.begin_disable_job("job", models.BatchJobDisableOptions(disable_tasks="requeue"))
-    world.emulator.knobs.dedicatedNodeQuota = 2
+    world.emulator.settings.dedicatedNodeQuota = 2
     await world.batch.begin_resize_pool("pool", models.BatchPoolResizeOptions(target_dedicated_nodes=4))
     world.advance(60)
     answer = await explained(world)
@@ -286,14 +286,14 @@ async def test_tasks_that_fit_no_node_are_the_cause_regardless_of_queue_and_busy
 
 
 async def test_a_stale_resize_error_is_no_cause(world: World) -> None:
-    world.emulator.knobs.dedicatedNodeQuota = 1
+    world.emulator.settings.dedicatedNodeQuota = 1
     await waiting(world, nodes=2)
     world.advance(120)
     answer = await explained(world)
     assert [(found["code"], found["severity"]) for found in answer["findings"]] == [
         ("resizeFailed", "limiting"), ("slotsBusy", "limiting"),
     ]  # fmt: skip
-    world.emulator.knobs.dedicatedNodeQuota = 0
+    world.emulator.settings.dedicatedNodeQuota = 0
     await world.batch.begin_resize_pool("pool", models.BatchPoolResizeOptions(target_dedicated_nodes=2))
     world.advance(120)
     answer = await explained(world)

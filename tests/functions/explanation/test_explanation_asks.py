@@ -231,9 +231,9 @@ async def test_an_explanation_is_no_newer_than_the_data_of_other_jobs(world: Wor
 async def test_few_pages_of_waiting_tasks_are_read_and_counted(world: World) -> None:
     await dependent(world)
     await world.app.fire("tick")
-    world.emulator.knobs.pageSize = 1
+    world.emulator.settings.pageSize = 1
     answer = await explained(world, poll=False)
-    world.emulator.knobs.pageSize = 1000
+    world.emulator.settings.pageSize = 1000
     assert [(found["code"], found["severity"]) for found in answer["findings"]] == [("dependenciesFailed", "limiting")]
     shown = answer["findings"][0]["evidence"]
     assert (shown["lookedAt"], shown["isAllWaiting"], shown["held"]) == (3, False, 3)

@@ -330,7 +330,7 @@ async def full_with_formula(world: World) -> None:
 
 
 async def full_with_formula_without_quota(world: World) -> None:
-    world.emulator.knobs.dedicatedNodeQuota = 1
+    world.emulator.settings.dedicatedNodeQuota = 1
     await waiting(world, nodes=0)
     await scale(world, "$TargetDedicatedNodes = 4;")
     world.advance(300)
@@ -390,7 +390,7 @@ async def own_pool(world: World, *, package: str = "tool", tasks: int = 3) -> No
 
 async def own_pool_beyond_the_quota(world: World) -> None:
     await add_pool(world.batch, "other", nodes=0)
-    world.emulator.knobs.poolQuota = 1
+    world.emulator.settings.poolQuota = 1
     await own_pool(world)
     world.advance(30)
 
@@ -401,7 +401,7 @@ async def own_pool_without_a_package(world: World) -> None:
 
 
 async def own_pool_without_quota(world: World) -> None:
-    world.emulator.knobs.dedicatedNodeQuota = 1
+    world.emulator.settings.dedicatedNodeQuota = 1
     await add_pool(world.batch, "other", nodes=1)
     world.advance(120)
     await own_pool(world)
@@ -473,7 +473,7 @@ async def of_a_schedule_that_was_terminated(world: World) -> None:
 
 async def spot_nodes_taken_from_a_full_pool(world: World) -> None:
     """Stages more preempted spot nodes than full dedicated ones."""
-    world.emulator.knobs.preemptionSeconds = 1
+    world.emulator.settings.preemptionSeconds = 1
     await add_pool(world.batch, nodes=1, spot=3)
     await add_job(world, "other")
     await add_tasks(world.batch, 2, job="other", command="sleep 3000")

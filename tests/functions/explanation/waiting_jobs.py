@@ -18,7 +18,7 @@ type Stage = Callable[[World], Awaitable[None]]
 async def emptied(world: World) -> World:
     """Returns an empty account that each tick polls, without preemption of spot nodes."""
     await begin_anew(world, poll_seconds=1)
-    knobs = world.emulator.knobs
+    knobs = world.emulator.settings
     knobs.preemptionSeconds = knobs.nodeLossSeconds = 0
     knobs.dedicatedNodeQuota = knobs.poolQuota = 0
     return world
@@ -86,7 +86,7 @@ async def resizing(world: World) -> None:
 
 
 async def without_quota(world: World) -> None:
-    world.emulator.knobs.dedicatedNodeQuota = 1
+    world.emulator.settings.dedicatedNodeQuota = 1
     await add_pool(world.batch, "other", nodes=1)
     world.advance(120)
     await waiting(world, nodes=3)
@@ -95,7 +95,7 @@ async def without_quota(world: World) -> None:
 
 async def without_quota_for_more(world: World) -> None:
     """Stages one unusable node, and no quota for the others."""
-    world.emulator.knobs.dedicatedNodeQuota = world.emulator.knobs.nodeLossSeconds = 1
+    world.emulator.settings.dedicatedNodeQuota = world.emulator.settings.nodeLossSeconds = 1
     await waiting(world, nodes=5)
     await until(world, "unusable")
 
@@ -131,13 +131,13 @@ async def until(world: World, state: str) -> None:
 
 
 async def unusable(world: World) -> None:
-    world.emulator.knobs.nodeLossSeconds = 1
+    world.emulator.settings.nodeLossSeconds = 1
     await waiting(world, nodes=2)
     await until(world, "unusable")
 
 
 async def preempted(world: World) -> None:
-    world.emulator.knobs.preemptionSeconds = 1
+    world.emulator.settings.preemptionSeconds = 1
     await waiting(world, nodes=0, spot=2)
     await until(world, "preempted")
 

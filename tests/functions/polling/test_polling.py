@@ -142,7 +142,7 @@ async def test_a_job_recreated_under_its_id_is_read_anew(world: World) -> None:
 
 
 async def test_odd_lists_and_a_lagging_count_change_no_number(world: World) -> None:
-    knobs = world.emulator.knobs
+    knobs = world.emulator.settings
     knobs.emptyPageEvery, knobs.pageSize, knobs.unorderedLists, knobs.countLagSeconds = 2, 17, True, 45.0
     await add_pool(world.batch, nodes=3)
     await add_job(world.batch)

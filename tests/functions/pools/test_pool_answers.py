@@ -25,7 +25,7 @@ async def world(_running: World) -> World:
 
 
 async def test_nodes_show_why_they_are_stuck_and_since_when(world: World) -> None:
-    world.emulator.knobs.preemptionSeconds = 0
+    world.emulator.settings.preemptionSeconds = 0
     await add_pool(world.batch, "failing", nodes=1, start="/bin/sh -c 'sleep 3; exit 7'")
     await add_pool(world.batch, "slow", nodes=1, start="/bin/sh -c 'sleep 4000'")
     world.advance(120)

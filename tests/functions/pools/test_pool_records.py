@@ -51,7 +51,7 @@ def time(text: str) -> datetime:
 async def test_a_nodes_time_in_state_is_right_to_one_interval(world: World) -> None:
     """Holds at any moment, up to an interval after the list of nodes."""
     interval = 20
-    world.emulator.knobs.preemptionSeconds, world.emulator.knobs.nodeLossSeconds = 60, 90
+    world.emulator.settings.preemptionSeconds, world.emulator.settings.nodeLossSeconds = 60, 90
     await add_pool(world.batch, nodes=3, spot=3)
     await add_job(world.batch)
     await add_tasks(world.batch, 60, command="sleep 17")
@@ -74,7 +74,7 @@ async def test_a_nodes_time_in_state_is_right_to_one_interval(world: World) -> N
 
 
 async def test_states_and_interruptions_are_those_that_polls_saw(world: World) -> None:
-    world.emulator.knobs.preemptionSeconds = 45
+    world.emulator.settings.preemptionSeconds = 45
     await add_pool(world.batch, nodes=1, spot=5)
     seen: dict[str, list[tuple[str, str]]] = {}
     started = ""
@@ -110,10 +110,10 @@ async def test_a_preemption_between_two_polls_is_counted_as_an_unexplained_resta
     await add_pool(world.batch, nodes=0, spot=1)
     world.advance(120)
     await world.app.fire("tick")
-    world.emulator.knobs.preemptionSeconds = 1
+    world.emulator.settings.preemptionSeconds = 1
     (true,) = true_nodes(world).values()
     world.emulator.simulations["demo"].nodes._lose(true, true.life)
-    world.emulator.knobs.preemptionSeconds = 0
+    world.emulator.settings.preemptionSeconds = 0
     world.advance(300)
     assert true.state == "idle"
     await world.app.fire("tick")
@@ -173,7 +173,7 @@ async def test_the_latest_evaluations_of_an_autoscale_formula_are_listed(world: 
 
 
 async def test_a_history_has_the_numbers_of_each_poll(world: World) -> None:
-    world.emulator.knobs.preemptionSeconds = 200
+    world.emulator.settings.preemptionSeconds = 200
     name = "history-1"  # no other test has it: histories outlive pools
     await add_pool(world.batch, name, nodes=2, spot=3)
     await add_job(world.batch)

@@ -41,7 +41,7 @@ async def assert_totals_add_up(world: World) -> None:
 
 
 async def test_every_number_equals_the_truth_while_pools_live_and_node_counts_lag(world: World) -> None:
-    world.emulator.knobs.preemptionSeconds, world.emulator.knobs.nodeLossSeconds = 60, 300
+    world.emulator.settings.preemptionSeconds, world.emulator.settings.nodeLossSeconds = 60, 300
     await add_pool(world.batch, nodes=5, spot=4)
     await add_pool(world.batch, "failing", nodes=2, start="/bin/sh -c 'sleep 3; exit 7'")
     await add_pool(world.batch, "empty", nodes=0)
@@ -49,7 +49,7 @@ async def test_every_number_equals_the_truth_while_pools_live_and_node_counts_la
     await add_tasks(world.batch, 90, command="sleep 15")
     seen: Counter[str] = Counter()
     for step in range(36):
-        world.emulator.knobs.nodeCountLagSeconds = 25 if step % 12 >= 6 else 0
+        world.emulator.settings.nodeCountLagSeconds = 25 if step % 12 >= 6 else 0
         if step == 20:
             await world.batch.begin_resize_pool(
                 "pool", models.BatchPoolResizeOptions(target_dedicated_nodes=2, target_low_priority_nodes=6)

@@ -201,7 +201,7 @@ async def test_runs_ended_by_preemption_are_listed_though_batch_counts_none(
     async with LogWriter(world.emulator, azurite.connection_string, os.environ["RESOURCE_LOG_CONTAINER"]) as writer:
         await add_tasks(world.batch, 6, job="alpha", command="sleep 100000", prefix="long")
         world.advance(600)
-        monkeypatch.setattr(world.emulator.knobs, "preemptionSeconds", 300.0)
+        monkeypatch.setattr(world.emulator.settings, "preemptionSeconds", 300.0)
         world.advance(900)
         monkeypatch.undo()
         world.advance(1200)
