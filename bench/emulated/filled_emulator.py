@@ -16,7 +16,7 @@ import orjson
 from aiohttp import web
 
 from bench.emulated.filled_pools import PoolFilling
-from local.batch_emulator.core.stamps import SECOND, as_node_tells
+from local.batch_emulator.core.stamps import SECOND, to_node_precision
 from local.batch_emulator.emulator import Emulator
 from local.batch_emulator.entities import Failure, Job, Task
 from local.batch_emulator.http.server import Server
@@ -81,11 +81,11 @@ class Filling:
     def _run(self, task: Task, start: int, *, is_over: bool, now: int | None = None) -> None:
         """Adds a run of about a minute and a half; stamps of nodes have six digits."""
         task.pool_id, task.node_id = "render-pool", self._dice.choice(self._nodes)
-        task.started = as_node_tells(start + int(self._dice.random() * 30 * SECOND))
+        task.started = to_node_precision(start + int(self._dice.random() * 30 * SECOND))
         task.state, task.changed = "running", task.started
         if is_over:
             failed = self._dice.random() < _FAILING
-            task.ended = as_node_tells(now or task.started + int((60 + self._dice.random() * 60) * SECOND))
+            task.ended = to_node_precision(now or task.started + int((60 + self._dice.random() * 60) * SECOND))
             task.state, task.changed = "completed", task.ended
             task.exit_code, task.result = (1, "failure") if failed else (0, "success")
             task.failure = _FAILED if failed else None

@@ -83,7 +83,7 @@ async def _serve(options: argparse.Namespace, store: Store | None, tls: SSLConte
     for number in (signal.SIGINT, signal.SIGTERM):
         with contextlib.suppress(NotImplementedError):
             asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    _spare_the_large()
+    _limit_garbage_collection()
     server = Server(emulator, keeper)
     async with _logging(emulator, options.logs), _measuring(emulator, options.telemetry, options.telemetry_interval):
         try:
@@ -120,7 +120,7 @@ async def _measuring(emulator: Emulator, connection_string: str | None, period: 
         yield
 
 
-def _spare_the_large() -> None:
+def _limit_garbage_collection() -> None:
     """Limits the garbage collector to new objects: scanning a million tasks would delay requests."""
     gc.freeze()
     gc.set_threshold(5_000, 10, 1_000)

@@ -48,9 +48,9 @@ class Emulator:
         self._initial_settings = replace(self.settings)
         self._initial_speed = speed
         self.seed = seed
-        self._logs_events = False
-        self._watches_every = 0.0
-        self._begin()
+        self._is_logging = False
+        self._sampling_period = 0.0
+        self._create_simulations()
 
     def reset(self) -> None:
         """Empties accounts, faults and counters, and resets settings and speed; time goes on."""
@@ -61,7 +61,7 @@ class Emulator:
         self.faults.clear()
         self.settings.copy_from(self._initial_settings)
         self.resume()
-        self._begin()
+        self._create_simulations()
 
     def pause(self) -> None:
         """Stops events while dates continue. Events already due run now, before the pause."""
@@ -80,7 +80,7 @@ class Emulator:
 
     def log_events(self) -> None:
         """Starts logging events; the caller must take the records."""
-        self._logs_events = True
+        self._is_logging = True
         for log in self.logs:
             log.is_on = True
 
@@ -89,16 +89,16 @@ class Emulator:
         """The samplers of nodes, by account."""
         return {name: simulation.sampler for name, simulation in self.simulations.items()}
 
-    def watch_nodes(self, period: float) -> None:
+    def sample_nodes(self, period: float) -> None:
         """Samples nodes every `period` seconds; the caller must take the samples. 0 ends it."""
-        self._watches_every = period
+        self._sampling_period = period
         for sampler in self.samplers.values():
             if period:
                 sampler.begin(period)
             else:
                 sampler.end()
 
-    def count(self, route: str, path: str, items: int, client: str = "") -> None:
+    def count_request(self, route: str, path: str, items: int, client: str = "") -> None:
         """Counts an authenticated request: by route, by the client's User-Agent, and task lists also by path."""
         self.clients[client].update(requests=1, items=items)
         self.counters[route].update(requests=1, items=items)
@@ -114,14 +114,14 @@ class Emulator:
 
     @property
     def state(self) -> tuple[int | None, ...]:
-        """The arguments of `take_up`: the last number given, the time shown, then values that change rarely."""
-        latest, lost, paused_at = self.clock.kept
-        return self.change_log.last, latest, self.epoch, lost, paused_at
+        """The arguments of `restore`: the last number given, the time shown, then values that change rarely."""
+        latest, paused_total, paused_at = self.clock.stored_state
+        return self.change_log.last, latest, self.epoch, paused_total, paused_at
 
-    def take_up(self, last: int, latest: int, epoch: int, lost: int, paused_at: int | None) -> None:
+    def restore(self, last: int, latest: int, epoch: int, paused_total: int, paused_at: int | None) -> None:
         """Continues numbers, time and epoch; reseeds the random source, so that names of nodes don't repeat."""
         self.change_log.last, self.epoch = last, epoch
-        self.clock.take_up(latest, lost, paused_at)
+        self.clock.restore(latest, paused_total, paused_at)
         for name, simulation in self.simulations.items():
             simulation.context.chance.seed(f"{self.seed}/{name}/{last}")
 
@@ -129,9 +129,9 @@ class Emulator:
     def owners(self) -> EventOwners:
         """The owners of stored plans: account and name."""
         simulations = self.simulations.values()
-        return {life: (each.account, name) for each in simulations for name, life in each.lives.items()}
+        return {owner: (each.account, name) for each in simulations for name, owner in each.transitions.items()}
 
-    def _begin(self) -> None:
+    def _create_simulations(self) -> None:
         self.counters: dict[str, Counter[str]] = defaultdict(Counter)
         self.task_lists: dict[str, Counter[str]] = defaultdict(Counter)
         self.clients: dict[str, Counter[str]] = defaultdict(Counter)
@@ -143,14 +143,14 @@ class Emulator:
                 self.settings,
                 self.change_log,
                 seed=str(self.seed),
-                late=self.faults.late_report_seconds,
+                late_seconds=self.faults.late_report_seconds,
             )
             for name in self.credentials.keys
         }
-        if self._logs_events:
+        if self._is_logging:
             self.log_events()
-        if self._watches_every:
-            self.watch_nodes(self._watches_every)
+        if self._sampling_period:
+            self.sample_nodes(self._sampling_period)
         for simulation in self.simulations.values():
             self.change_log.note(simulation.account, ROOT)
 

@@ -38,7 +38,7 @@ class Keeper:
             if kind == "account":
                 numbers[orjson.loads(row)[0]] = number
             else:
-                emulator.take_up(*orjson.loads(row))
+                emulator.restore(*orjson.loads(row))
         emulator.change_log.is_kept = True
         gc.disable()
         try:

@@ -19,10 +19,10 @@ class Clock:
     def __init__(self, *, stepped: bool, start: int | None = None) -> None:
         self.stepped = stepped
         self._latest = start if start is not None else real_now() // SECOND * SECOND
-        self._lost = 0
+        self._paused_total = 0
         self._paused_at: int | None = None
-        self._going = asyncio.Event()
-        self._going.set()
+        self._running = asyncio.Event()
+        self._running.set()
 
     @property
     def now(self) -> int:
@@ -34,17 +34,17 @@ class Clock:
     def simulated(self) -> int:
         if self.stepped:
             return self._latest
-        return (self.now if self._paused_at is None else self._paused_at) - self._lost
+        return (self.now if self._paused_at is None else self._paused_at) - self._paused_total
 
     @property
-    def kept(self) -> tuple[int, int, int | None]:
+    def stored_state(self) -> tuple[int, int, int | None]:
         """The state that a later run needs: the latest time shown, total pauses, and the start of the present pause."""
-        return self.now, self._lost, self._paused_at
+        return self.now, self._paused_total, self._paused_at
 
-    def take_up(self, latest: int, lost: int, paused_at: int | None) -> None:
+    def restore(self, latest: int, paused_total: int, paused_at: int | None) -> None:
         """Continues from a stored state: never back, and running; the time since counts as passed unless paused."""
         self._latest = max(self._latest, latest) if not self.stepped else latest
-        self._lost = lost + (0 if paused_at is None else self.now - paused_at)
+        self._paused_total = paused_total + (0 if paused_at is None else self.now - paused_at)
 
     @property
     def paused(self) -> bool:
@@ -53,18 +53,18 @@ class Clock:
     def pause(self) -> None:
         if self._paused_at is None:
             self._paused_at = self.now
-            self._going.clear()
+            self._running.clear()
 
     def resume(self) -> None:
         if self._paused_at is not None:
-            self._lost += self.now - self._paused_at
+            self._paused_total += self.now - self._paused_at
             self._paused_at = None
-            self._going.set()
+            self._running.set()
 
-    async def running(self) -> None:
+    async def wait_until_running(self) -> None:
         """Waits until the clock isn't paused."""
         while self.paused:
-            await self._going.wait()
+            await self._running.wait()
 
     def move_to(self, moment: int) -> None:
         """Moves to a moment, in stepped mode only; never back."""

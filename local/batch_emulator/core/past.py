@@ -5,28 +5,28 @@ from collections.abc import Callable
 
 from local.batch_emulator.core.stamps import SECOND
 
-_GRAIN = SECOND // 20
+_MIN_SPACING = SECOND // 20
 
 
-class Past[T]:
+class LaggedValue[T]:
     """Past values; times and lags are in ticks. Without a lag nothing is stored."""
 
     def __init__(self) -> None:
-        self._kept: deque[tuple[int, T]] = deque()
+        self._recorded: deque[tuple[int, T]] = deque()
 
-    def keep(self, present: Callable[[], T], *, now: int, lag: int) -> None:
-        """Stores the value before a change; `present` is called only if needed, and its result must not change."""
+    def record(self, current: Callable[[], T], *, now: int, lag: int) -> None:
+        """Stores the value before a change; `current` is called only if needed, and its result must not change."""
         if not lag:
-            self._kept.clear()
+            self._recorded.clear()
             return
-        while self._kept and self._kept[0][0] <= now - lag:
-            self._kept.popleft()
-        if not self._kept or self._kept[-1][0] < now - _GRAIN:
-            self._kept.append((now, present()))
+        while self._recorded and self._recorded[0][0] <= now - lag:
+            self._recorded.popleft()
+        if not self._recorded or self._recorded[-1][0] < now - _MIN_SPACING:
+            self._recorded.append((now, current()))
 
-    def seen(self, present: Callable[[], T], *, now: int, lag: int) -> T:
+    def read(self, current: Callable[[], T], *, now: int, lag: int) -> T:
         """Returns the value from `lag` ago."""
-        for until, kept in self._kept if lag else ():
+        for until, value in self._recorded if lag else ():
             if until > now - lag:
-                return kept
-        return present()
+                return value
+        return current()

@@ -43,7 +43,7 @@ def parse_stamp(text: str) -> int:
     return int(moment.timestamp()) * SECOND + int((fraction or "").ljust(7, "0"))
 
 
-def as_node_tells(moment: int) -> int:
+def to_node_precision(moment: int) -> int:
     """Returns the moment with six digits, the precision of nodes' stamps."""
     return moment - moment % _NODE_DIGIT
 

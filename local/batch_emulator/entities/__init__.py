@@ -5,11 +5,11 @@ These classes decide nothing: the lives of tasks, nodes, pools and jobs change t
 
 from local.batch_emulator.entities.account import Account
 from local.batch_emulator.entities.jobs import Job, Json, Schedule, Side
-from local.batch_emulator.entities.pools import LIVE, Lease, Node, Pool
+from local.batch_emulator.entities.pools import USABLE_STATES, Lease, Node, Pool
 from local.batch_emulator.entities.tasks import Failure, Run, Satisfied, StartTask, Task
 
 __all__ = [
-    "LIVE",
+    "USABLE_STATES",
     "Account",
     "Failure",
     "Job",

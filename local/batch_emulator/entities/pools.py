@@ -4,7 +4,7 @@ from collections import Counter, deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from local.batch_emulator.core.past import Past
+from local.batch_emulator.core.past import LaggedValue
 from local.batch_emulator.entities.jobs import Job, Json
 from local.batch_emulator.entities.tasks import Run, StartTask, Task
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from local.batch_emulator.entities.backlog import Backlog
     from local.batch_emulator.simulation.auto_scale import Scaling
 
-LIVE = ("idle", "running")
+USABLE_STATES = ("idle", "running")
 
 
 @dataclass(slots=True, eq=False)
@@ -53,14 +53,14 @@ class Node:
     recent: deque[tuple[Job, Task]] = field(default_factory=lambda: deque(maxlen=10))
 
     @property
-    def resting(self) -> str:
+    def idle_state(self) -> str:
         """The state of a usable node without tasks."""
         return "idle" if self.scheduling == "enabled" else "offline"
 
     @property
     def is_usable(self) -> bool:
         """Whether the node can accept tasks."""
-        return self.state in LIVE and self.scheduling == "enabled" and not (self.leaving or self.away)
+        return self.state in USABLE_STATES and self.scheduling == "enabled" and not (self.leaving or self.away)
 
     @property
     def running(self) -> list["Run"]:
@@ -86,7 +86,7 @@ class Pool:
     nodes: dict[str, Node] = field(default_factory=dict)
     is_dispatch_planned: bool = False
     scaling: "Scaling | None" = None
-    counted: Past[Counter[tuple[str, bool]]] = field(default_factory=Past)
+    lagged_node_counts: LaggedValue[Counter[tuple[str, bool]]] = field(default_factory=LaggedValue)
 
     @property
     def slots_per_node(self) -> int:
@@ -105,14 +105,14 @@ class Pool:
         return bool(self.spec.get("enableInterNodeCommunication", False))
 
     @property
-    def is_gone(self) -> bool:
+    def is_deleted(self) -> bool:
         return self.account.pools.get(self.key) is not self
 
-    def counts(self) -> Counter[tuple[str, bool]]:
+    def node_counts(self) -> Counter[tuple[str, bool]]:
         """Returns the number of nodes by state and kind (dedicated or not)."""
         return Counter((node.state, node.dedicated) for node in self.nodes.values())
 
-    def current(self, *, dedicated: bool) -> int:
+    def node_count(self, *, dedicated: bool) -> int:
         return sum(node.dedicated == dedicated for node in self.nodes.values())
 
 

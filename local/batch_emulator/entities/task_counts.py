@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from local.batch_emulator.core.past import Past
+from local.batch_emulator.core.past import LaggedValue
 
 KINDS = ("active", "preparing", "running", "succeeded", "failed")
 
@@ -27,15 +27,15 @@ class TaskCounts:
 
     def __init__(self) -> None:
         self.counts = Counts()
-        self._past = Past[Counts]()
+        self._lagged = LaggedValue[Counts]()
 
     def move(self, slots: int, *, before: str | None, after: str | None, now: int, lag: int) -> None:
-        self._past.keep(self.counts.copy, now=now, lag=lag)
+        self._lagged.record(self.counts.copy, now=now, lag=lag)
         for kind, sign in ((before, -1), (after, 1)):
             if kind is not None:
                 self.counts.tasks[kind] += sign
                 self.counts.slots[kind] += sign * slots
 
-    def seen(self, now: int, lag: int) -> Counts:
+    def lagged(self, now: int, lag: int) -> Counts:
         """Returns the counts from `lag` ago."""
-        return self._past.seen(lambda: self.counts, now=now, lag=lag)
+        return self._lagged.read(lambda: self.counts, now=now, lag=lag)

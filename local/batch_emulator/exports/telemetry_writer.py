@@ -70,7 +70,7 @@ class TelemetryWriter:
         self._running: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
-        self._emulator.watch_nodes(self._period)
+        self._emulator.sample_nodes(self._period)
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -78,7 +78,7 @@ class TelemetryWriter:
         if self._running:  # not cancelled, which would lose taken samples
             await self._running
         await self.flush()
-        self._emulator.watch_nodes(0)
+        self._emulator.sample_nodes(0)
         for desk in self._desks.values():
             desk.add(desk.packer.close(), self._most_waiting)
             await self._write(desk)

@@ -145,7 +145,7 @@ class _Evaluation:
 
     def _value(self, node: Expression) -> Value:
         found = self._found(node)
-        return found.present if isinstance(found, Metric) else found
+        return found.current if isinstance(found, Metric) else found
 
     def _found(self, node: Expression) -> Value | Metric:
         self._at = node.at

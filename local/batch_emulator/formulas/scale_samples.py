@@ -38,7 +38,7 @@ class Metric:
     """One variable's samples; as a number it is its present value."""
 
     name: str
-    present: float
+    current: float
     history: History
     context: SimulationContext
 
@@ -112,8 +112,8 @@ def counts(pool: Pool) -> Mapping[str, float]:
         "$PendingTasks": float(tasks["active"] + running),
         "$SucceededTasks": float(tasks["succeeded"]),
         "$FailedTasks": float(tasks["failed"]),
-        "$CurrentDedicatedNodes": float(pool.current(dedicated=True)),
-        "$CurrentLowPriorityNodes": float(pool.current(dedicated=False)),
+        "$CurrentDedicatedNodes": float(pool.node_count(dedicated=True)),
+        "$CurrentLowPriorityNodes": float(pool.node_count(dedicated=False)),
         "$PreemptedNodeCount": float(nodes["preempted"]),
         "$UsableNodeCount": float(len(pool.nodes) - sum(nodes[state] for state in _UNUSABLE)),
         "$SampleNodeCount": float(len(pool.nodes)),

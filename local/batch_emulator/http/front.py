@@ -71,7 +71,7 @@ class Front:
         if delay:
             await asyncio.sleep(min(delay, most))
         if incoming.headers.get(HOLD, "").lower() == "true":
-            await self._emulator.clock.running()
+            await self._emulator.clock.wait_until_running()
         return delay > most
 
     def _run(self, incoming: web.BaseRequest, raw: bytes, url: str, fault: Fault | None) -> Response:
@@ -95,7 +95,7 @@ class Front:
             response = operation.run(request)
             items = response.items
         finally:
-            self._emulator.count(operation.route, unquote(path), items, headers.get("user-agent", ""))
+            self._emulator.count_request(operation.route, unquote(path), items, headers.get("user-agent", ""))
         return response
 
     def _usual_headers(self, incoming: web.BaseRequest) -> dict[str, str]:

@@ -109,7 +109,7 @@ def enable_job(request: Request) -> Response:
 
 
 def get_job_task_counts(request: Request) -> Response:
-    counts = request.job().task_counts.seen(request.now, request.simulation.context.lag)
+    counts = request.job().task_counts.lagged(request.now, request.simulation.context.lag)
     kind = "taskcountsresult" if has_slot_counts(request.version) else "taskcounts"
     return one(request, kind, task_counts(counts, request.version))
 

@@ -6,7 +6,7 @@ per page of node counts are from the service's REST specification (Account_ListP
 
 from local.batch_emulator.core.collation import comparison_key
 from local.batch_emulator.core.errors import RefusedError, conflict
-from local.batch_emulator.entities import LIVE, Node
+from local.batch_emulator.entities import USABLE_STATES, Node
 from local.batch_emulator.filtering.filter_rows import NODE_COUNTS, NODES
 from local.batch_emulator.filtering.filters import compile_filter
 from local.batch_emulator.protocol import bodies
@@ -24,7 +24,7 @@ _BUSY = {
     "reimaging": "NodeBeingReimaged",
     "unusable": "NodeStateUnusable",
 }
-_RESTARTABLE = (*LIVE, "offline", "starttaskfailed")
+_RESTARTABLE = (*USABLE_STATES, "offline", "starttaskfailed")
 
 
 def must_answer(node: Node) -> None:

@@ -186,13 +186,13 @@ class Restorer:
         return self._failures.setdefault(found, found)
 
     def _plan(self, number: int, due: int, place: str, arguments: list[Any]) -> None:
-        life, _, name = place.partition(".")
+        owner, _, name = place.partition(".")
         found = [self._argument(each) for each in arguments]
         if any(each is _GONE for each in found):
             self.dropped.append((self._account.number, number))
             return
-        method = getattr(self._simulation.lives[life], name)
-        self._simulation.context.event_queue.take_up(number, due, partial(method, *found))
+        method = getattr(self._simulation.transitions[owner], name)
+        self._simulation.context.event_queue.restore(number, due, partial(method, *found))
 
     def _argument(self, value: Any) -> Any:
         if isinstance(value, list):

@@ -66,7 +66,7 @@ def _kind(entity: type, *, without: str = "", name: str = "") -> Kind:
 
 KINDS: Mapping[type, Kind] = {
     Account: _kind(Account, without="jobs pools schedules leases"),
-    Pool: _kind(Pool, without="account backlog nodes is_dispatch_planned counted"),
+    Pool: _kind(Pool, without="account backlog nodes is_dispatch_planned lagged_node_counts"),
     Node: _kind(Node, without="pool runs shown"),
     Schedule: _kind(Schedule),
     Job: _kind(Job, without="account tasks task_counts ready dependencies runs sides unfit"),

@@ -70,13 +70,13 @@ class AutoScale:
         return found
 
     def _sample(self, pool: Pool, number: int) -> None:
-        if pool.scaling and pool.scaling.number == number and not pool.is_gone:
+        if pool.scaling and pool.scaling.number == number and not pool.is_deleted:
             pool.scaling.history.take(self._context, pool)
             self._context.event_queue.after(PERIOD_SECONDS, partial(self._sample, pool, number))
 
     def _evaluate(self, pool: Pool, turn: int) -> None:
         scaling = pool.scaling
-        if scaling is None or scaling.turn != turn or pool.state != "active" or pool.is_gone:
+        if scaling is None or scaling.turn != turn or pool.state != "active" or pool.is_deleted:
             return
         outcome = self.evaluated(pool, str(pool.spec["autoScaleFormula"]))
         scaling.run = self.run_of(outcome)

@@ -30,7 +30,7 @@ class Dispatch:
 
     def _run(self, pool: Pool) -> None:
         pool.is_dispatch_planned = False
-        if pool.is_gone or pool.state != "active":
+        if pool.is_deleted or pool.state != "active":
             return
         pack = str((pool.spec.get("taskSchedulingPolicy") or {}).get("nodeFillType", "")).lower() == "pack"
         backlog = pool.backlog

@@ -57,7 +57,7 @@ class NodeLife:
             free=pool.slots_per_node,
             ip=f"10.0.{place // 250}.{place % 250 + 4}",
         )
-        self._context.recount(pool)
+        self._context.record_node_counts(pool)
         pool.nodes[name] = node
         self._note(node)
         self._context.between(_CREATING, partial(self._start, node, node.life))
@@ -110,7 +110,7 @@ class NodeLife:
     def go(self, node: Node) -> None:
         """Deletes a leaving node."""
         pool = node.pool
-        self._context.recount(pool)
+        self._context.record_node_counts(pool)
         if pool.nodes.pop(node.id, None):
             lease = Lease(self._context.change_log.number(), pool.id, pool.vm_size, node.allocated, self._context.now)
             pool.account.leases.append(lease)
@@ -210,7 +210,7 @@ class NodeLife:
     def _show_ready(self, node: Node, life: int, moment: int) -> None:
         if node.life != life:
             return
-        self._set(node, node.resting, moment)
+        self._set(node, node.idle_state, moment)
         node.pool.backlog.place(node, usable=node.is_usable)
         self._ready(node.pool)
         settings = self._context.settings
@@ -230,7 +230,7 @@ class NodeLife:
         self._context.between(_AWAY, partial(self._start, node, node.life))
 
     def _set(self, node: Node, state: str, moment: int) -> None:
-        self._context.recount(node.pool)
+        self._context.record_node_counts(node.pool)
         node.state, node.changed = state, moment
         self._note(node)
 

@@ -131,13 +131,13 @@ class PoolLife:
         quota = self._context.settings.dedicatedNodeQuota
         if not quota:
             return MOST_NODES
-        return max(0, quota - sum(pool.current(dedicated=True) for pool in self._account.pools.values()))
+        return max(0, quota - sum(pool.node_count(dedicated=True) for pool in self._account.pools.values()))
 
     def _stopped(self, pool: Pool, number: int) -> None:
         if pool.resizes != number:
             return
         for kind, name in TARGETS.items():
-            if pool.current(dedicated=kind) != int(pool.spec.get(name) or 0):
+            if pool.node_count(dedicated=kind) != int(pool.spec.get(name) or 0):
                 pool.errors.append(_STOPPED)
                 break
         since = pool.allocation_changed
@@ -156,10 +156,10 @@ class PoolLife:
         if any(node.leaving or node.state in _UNSETTLED for node in pool.nodes.values()):
             return False
         targets = {kind: int(pool.spec.get(name) or 0) for kind, name in TARGETS.items()}
-        return bool(pool.errors) or all(pool.current(dedicated=kind) == target for kind, target in targets.items())
+        return bool(pool.errors) or all(pool.node_count(dedicated=kind) == target for kind, target in targets.items())
 
     def _gone(self, pool: Pool) -> None:
-        if not pool.is_gone:
+        if not pool.is_deleted:
             for node in list(pool.nodes.values()):
                 self._nodes.go(node)
             del self._account.pools[pool.key]

@@ -31,12 +31,12 @@ class Simulation:
         change_log: ChangeLog,
         *,
         seed: str,
-        late: Callable[[], float],
+        late_seconds: Callable[[], float],
     ) -> None:
         self.account = account
         log = EventLog(account.name, clock, seed)
         self.context = SimulationContext(
-            clock, event_queue, settings, change_log, random.Random(f"{seed}/{account.name}"), log, late
+            clock, event_queue, settings, change_log, random.Random(f"{seed}/{account.name}"), log, late_seconds
         )
         self._dispatch = Dispatch(self.context)
         self.tasks = TaskLife(self.context, left=self._run_ended, waiting=self._dispatch.waiting, done=self._completed)
@@ -57,7 +57,7 @@ class Simulation:
         self.jobs.attach(self.tasks, self.schedules.job_ended)
 
     @property
-    def lives(self) -> Mapping[str, object]:
+    def transitions(self) -> Mapping[str, object]:
         """The objects whose planned methods are stored, by name. Plans of dispatch are re-created instead."""
         return {
             "tasks": self.tasks,

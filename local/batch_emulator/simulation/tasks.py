@@ -164,7 +164,7 @@ class TaskLife:
             node.shown[run] = None
             node.recent.append((run.job, run.task))
         if node.state == "idle":
-            self._context.recount(node.pool)
+            self._context.record_node_counts(node.pool)
             node.state, node.changed = "running", moment
         return True
 
@@ -224,8 +224,8 @@ class TaskLife:
         self.sides.leave(run)
         node.free += run.task.slots
         if node.state == "running" and not node.shown:
-            self._context.recount(node.pool)
-            node.state, node.changed = node.resting, self._context.node_now(node)
+            self._context.record_node_counts(node.pool)
+            node.state, node.changed = node.idle_state, self._context.node_now(node)
         node.pool.backlog.place(node, usable=node.is_usable)
 
     def _set(self, job: Job, task: Task, state: str, moment: int, *, result: str | None = None) -> None:

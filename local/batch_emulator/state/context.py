@@ -11,7 +11,7 @@ from functools import partial
 
 from local.batch_emulator.core.clock import Clock
 from local.batch_emulator.core.settings import EmulatorSettings
-from local.batch_emulator.core.stamps import as_node_tells, ticks
+from local.batch_emulator.core.stamps import ticks, to_node_precision
 from local.batch_emulator.entities import Node, Pool
 from local.batch_emulator.state.change_log import ChangeLog, Numbered
 from local.batch_emulator.state.event_log import EventLog
@@ -42,16 +42,16 @@ class SimulationContext:
         """The delay of node counts, in ticks."""
         return ticks(self.settings.nodeCountLagSeconds)
 
-    def recount(self, pool: Pool) -> None:
+    def record_node_counts(self, pool: Pool) -> None:
         """Stores the counts; called before a node is added, removed or changes its state."""
-        pool.counted.keep(pool.counts, now=self.now, lag=self.node_lag)
+        pool.lagged_node_counts.record(pool.node_counts, now=self.now, lag=self.node_lag)
 
     def note(self, entity: Numbered, owner: Numbered) -> None:
         """Notes a new or changed entity with its owner."""
         self.change_log.note(entity, owner)
 
     def node_now(self, node: Node) -> int:
-        return as_node_tells(self.clock.now + ticks(node.bias * self.settings.nodeClockSkewSeconds))
+        return to_node_precision(self.clock.now + ticks(node.bias * self.settings.nodeClockSkewSeconds))
 
     def between(self, span: tuple[float, float], event: Callable[[], None]) -> None:
         """Plans an event at a seeded moment of a span, in seconds before the speed shortens them."""

@@ -85,7 +85,7 @@ class EventLog:
             return
         properties: Json = {"id": pool.id, "nodeDeallocationOption": option or "Invalid"}
         for name in _TARGETS:
-            properties[f"current{name}Nodes"] = pool.current(dedicated=name == "Dedicated")
+            properties[f"current{name}Nodes"] = pool.node_count(dedicated=name == "Dedicated")
         properties |= {**_targets(pool), "enableAutoScale": pool.is_autoscaled, "isAutoPool": False}
         if since is not None:
             error = pool.errors[0] if pool.errors else None

@@ -31,9 +31,9 @@ class EventQueue:
         """Plans an event; `seconds` are not divided by the speed."""
         due, number = self._clock.simulated + ticks(seconds), self._change_log.number()
         self._change_log.plan(number, due, event)
-        self.take_up(number, due, event)
+        self.restore(number, due, event)
 
-    def take_up(self, number: int, due: int, event: PlannedEvent) -> None:
+    def restore(self, number: int, due: int, event: PlannedEvent) -> None:
         """Restores a planned event; `due` is in simulated ticks, and lower numbers come first among equals."""
         if not self._due or due < self._due[0][0]:
             self.wake()

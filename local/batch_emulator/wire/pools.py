@@ -70,8 +70,8 @@ def pool_renderers(url: str, version: str) -> Renderers:
         "allocationStateTransitionTime": lambda pool: stamp(pool.allocation_changed),
         "vmSize": lambda pool: pool.vm_size,
         "resizeErrors": lambda pool: (pool.errors or None) if pool.allocation == "steady" else None,
-        "currentDedicatedNodes": lambda pool: pool.current(dedicated=True),
-        "currentLowPriorityNodes": lambda pool: pool.current(dedicated=False),
+        "currentDedicatedNodes": lambda pool: pool.node_count(dedicated=True),
+        "currentLowPriorityNodes": lambda pool: pool.node_count(dedicated=False),
         **{name: _sent(name, default) for name, default in _DEFAULTS.items()},
         "autoScaleRun": lambda pool: pool.scaling and pool.scaling.run,
         **modes,
@@ -115,8 +115,8 @@ def node_count_renderers(version: str, *, now: int, lag: int) -> Renderers:
     shown = [name for name in _COUNTED if name not in hidden]
 
     def counted(pool: Pool, *, dedicated: bool) -> Json:
-        seen = pool.counted.seen(pool.counts, now=now, lag=lag)
-        found = {state: number for (state, kind), number in seen.items() if kind == dedicated}
+        counts = pool.lagged_node_counts.read(pool.node_counts, now=now, lag=lag)
+        found = {state: number for (state, kind), number in counts.items() if kind == dedicated}
         return {**{name: found.get(name.lower(), 0) for name in shown}, "total": sum(found.values())}
 
     return {
@@ -136,8 +136,8 @@ def true_nodes(pool: Pool) -> Json:
     nodes = list(pool.nodes.values())
     return {
         "nodes": dict(Counter(node.state for node in nodes)),
-        "dedicated": pool.current(dedicated=True),
-        "spot": pool.current(dedicated=False),
+        "dedicated": pool.node_count(dedicated=True),
+        "spot": pool.node_count(dedicated=False),
         "slotsUsed": sum(slots_used(node) for node in nodes),
         "slotsTotal": len(nodes) * pool.slots_per_node,
     }

@@ -19,7 +19,7 @@ def kept() -> Iterator[str]:
     for kind in KINDS.values():
         yield from (f"{kind.name} {place:02} {name}" for place, name in enumerate(kind.names))
     (simulation,) = Emulator({"demo": DEVELOPMENT_KEY}, token="t", seed=7, speed=1.0, stepped=True).simulations.values()
-    for life, planner in simulation.lives.items():
+    for life, planner in simulation.transitions.items():
         methods = re.findall(r"partial\(self\.(\w+)", inspect.getsource(type(planner)))
         yield from (f"happening {life}.{method}" for method in methods)
 

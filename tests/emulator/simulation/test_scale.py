@@ -61,10 +61,10 @@ def test_counts_of_the_past_are_kept_only_while_they_lag() -> None:
     tally, lag = TaskCounts(), 10 * SECOND
     for second in range(100):
         tally.move(2, before=None, after="active", now=second * SECOND, lag=lag)
-    assert tally.seen(99 * SECOND, lag).tasks["active"] == 90
-    assert tally.seen(99 * SECOND, lag).slots["active"] == 180
-    assert tally.seen(99 * SECOND, 0).tasks["active"] == 100
-    assert tally.seen(200 * SECOND, lag).tasks["active"] == 100
+    assert tally.lagged(99 * SECOND, lag).tasks["active"] == 90
+    assert tally.lagged(99 * SECOND, lag).slots["active"] == 180
+    assert tally.lagged(99 * SECOND, 0).tasks["active"] == 100
+    assert tally.lagged(200 * SECOND, lag).tasks["active"] == 100
 
 
 def test_an_emulator_needs_no_environment_and_no_network() -> None:

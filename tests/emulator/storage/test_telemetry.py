@@ -190,7 +190,7 @@ def test_a_life_whose_end_nobody_saw_is_not_mixed_with_the_next() -> None:
 async def test_the_same_seed_measures_the_same() -> None:
     def written(seed: int) -> list[bytes]:
         emulator = Emulator({"demo": DEVELOPMENT_KEY}, stepped=True, start=parse_stamp(START), seed=seed)
-        emulator.watch_nodes(5)
+        emulator.sample_nodes(5)
         simulation = emulator.simulations["demo"]
         simulation.pools.create("pool", {"id": "pool", "vmSize": "standard_d4s_v5", "targetDedicatedNodes": 2})
         emulator.event_queue.advance(120)

@@ -480,7 +480,7 @@ async def spot_nodes_taken_from_a_full_pool(world: World) -> None:
     pool = world.emulator.simulations["demo"].account.pools["pool"]
     for _ in range(200):
         world.advance(2)
-        if sum(node.state == "preempted" for node in pool.nodes.values()) == 3 and pool.current(dedicated=True):
+        if sum(node.state == "preempted" for node in pool.nodes.values()) == 3 and pool.node_count(dedicated=True):
             break
     await add_job(world)
     await add_tasks(world.batch, 3)
