@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-NOT_DONE = 501
+NOT_IMPLEMENTED = 501
 
 
 @dataclass(slots=True)
-class RefusedError(Exception):
+class BatchError(Exception):
     """An error answer: status, code, message, details, and additional headers."""
 
     status: int
@@ -17,20 +17,20 @@ class RefusedError(Exception):
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-def missing(kind: str) -> RefusedError:
-    return RefusedError(404, f"{kind}NotFound", f"The specified {kind.lower()} does not exist.")
+def not_found(kind: str) -> BatchError:
+    return BatchError(404, f"{kind}NotFound", f"The specified {kind.lower()} does not exist.")
 
 
-def exists(kind: str) -> RefusedError:
-    return RefusedError(409, f"{kind}Exists", f"The specified {kind.lower()} already exists.")
+def already_exists(kind: str) -> BatchError:
+    return BatchError(409, f"{kind}Exists", f"The specified {kind.lower()} already exists.")
 
 
-def conflict(code: str, message: str) -> RefusedError:
-    return RefusedError(409, code, message)
+def conflict(code: str, message: str) -> BatchError:
+    return BatchError(409, code, message)
 
 
-def bad_query(name: str, value: str, reason: str) -> RefusedError:
-    return RefusedError(
+def invalid_query(name: str, value: str, reason: str) -> BatchError:
+    return BatchError(
         400,
         "InvalidQueryParameterValue",
         "The value of a query parameter in the request's address is invalid.",
@@ -38,22 +38,22 @@ def bad_query(name: str, value: str, reason: str) -> RefusedError:
     )
 
 
-def out_of_range(name: str, value: str, least: int, most: int) -> RefusedError:
-    return RefusedError(
+def out_of_range(name: str, value: str, minimum: int, maximum: int) -> BatchError:
+    return BatchError(
         400,
         "OutOfRangeQueryParameterValue",
         "The value of a query parameter in the request's address is outside the permitted range.",
         {
             "QueryParameterName": name,
             "QueryParameterValue": value,
-            "MinimumAllowed": str(least),
-            "MaximumAllowed": str(most),
+            "MinimumAllowed": str(minimum),
+            "MaximumAllowed": str(maximum),
         },
     )
 
 
-def bad_property(name: str, value: object, reason: str) -> RefusedError:
-    return RefusedError(
+def invalid_property(name: str, value: object, reason: str) -> BatchError:
+    return BatchError(
         400,
         "InvalidPropertyValue",
         "The value of a property in the request's body is invalid.",
@@ -61,8 +61,8 @@ def bad_property(name: str, value: object, reason: str) -> RefusedError:
     )
 
 
-def absent_property(name: str) -> RefusedError:
-    return RefusedError(
+def missing_property(name: str) -> BatchError:
+    return BatchError(
         400,
         "MissingRequiredProperty",
         "A required property was not specified in the request's body.",
@@ -70,8 +70,8 @@ def absent_property(name: str) -> RefusedError:
     )
 
 
-def bad_header(name: str, value: str) -> RefusedError:
-    return RefusedError(
+def invalid_header(name: str, value: str) -> BatchError:
+    return BatchError(
         400,
         "InvalidHeaderValue",
         "The value of an HTTP header is not in the correct format.",
@@ -79,10 +79,12 @@ def bad_header(name: str, value: str) -> RefusedError:
     )
 
 
-def unreadable(reason: str) -> RefusedError:
-    return RefusedError(400, "InvalidRequestBody", "The request's body is not syntactically valid.", {"Reason": reason})
+def invalid_body(reason: str) -> BatchError:
+    return BatchError(400, "InvalidRequestBody", "The request's body is not syntactically valid.", {"Reason": reason})
 
 
-def undone(what: str) -> RefusedError:
+def not_implemented(operation: str) -> BatchError:
     """Returns the error for a feature of the service that the emulator lacks."""
-    return RefusedError(NOT_DONE, "NotImplemented", f"The emulator does not do this: {what}.", {"Operation": what})
+    return BatchError(
+        NOT_IMPLEMENTED, "NotImplemented", f"The emulator does not do this: {operation}.", {"Operation": operation}
+    )

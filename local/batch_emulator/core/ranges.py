@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from local.batch_emulator.core.errors import RefusedError, bad_header
+from local.batch_emulator.core.errors import BatchError, invalid_header
 
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 
@@ -25,18 +25,18 @@ class Part:
 
 
 def asked_part(headers: Mapping[str, str], size: int) -> Part | None:
-    """Returns the requested part of `size` bytes, None for all. Raises RefusedError: 400 or 416."""
+    """Returns the requested part of `size` bytes, None for all. Raises BatchError: 400 or 416."""
     name = next((each for each in ("ocp-range", "range") if headers.get(each)), None)
     if name is None:
         return None
     found = _RANGE.fullmatch(headers[name].strip())
     if found is None or not any(found.groups()) or (all(found.groups()) and int(found[2]) < int(found[1])):
-        raise bad_header(name, headers[name])
+        raise invalid_header(name, headers[name])
     if found[1]:
         start, end = int(found[1]), min(int(found[2] or size), size - 1) + 1
     else:
         start, end = max(0, size - int(found[2])), size
     if start >= end:
         text = "The range specified is invalid for the current size of the resource."
-        raise RefusedError(416, "InvalidRange", text, {}, {"Content-Range": f"bytes */{size}"})
+        raise BatchError(416, "InvalidRange", text, {}, {"Content-Range": f"bytes */{size}"})
     return Part(start, end, 206 if name == "range" else 200)

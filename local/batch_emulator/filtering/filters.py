@@ -10,7 +10,7 @@ from operator import attrgetter
 from typing import Any
 
 from local.batch_emulator.core.collation import Key, fold
-from local.batch_emulator.core.errors import bad_query
+from local.batch_emulator.core.errors import invalid_query
 from local.batch_emulator.filtering.filter_rows import Property, Rows
 from local.batch_emulator.filtering.odata import (
     OPERATORS,
@@ -46,7 +46,7 @@ EVERYTHING = Filter(lambda _: True)
 
 
 def compile_filter(text: str | None, properties: Rows, collate: Key) -> Filter:
-    """Compiles a filter; `collate` compares ids. Raises RefusedError (400 InvalidQueryParameterValue)."""
+    """Compiles a filter; `collate` compares ids. Raises BatchError (400 InvalidQueryParameterValue)."""
     if not text:
         return EVERYTHING
     try:
@@ -54,7 +54,7 @@ def compile_filter(text: str | None, properties: Rows, collate: Key) -> Filter:
         bounds = [_id_bound(tree, operators, collate) for operators in (("ge", "gt", "eq"), ("le", "lt", "eq"))]
         return Filter(_compile(tree, properties, collate), _since(tree), *bounds)
     except FilterError as error:
-        raise bad_query("$filter", text, str(error)) from None
+        raise invalid_query("$filter", text, str(error)) from None
 
 
 def _compile(node: Node, properties: Rows, collate: Key) -> Predicate:

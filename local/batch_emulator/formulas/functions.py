@@ -41,10 +41,10 @@ def _flat(name: str, arguments: Iterable[Value]) -> Vector:
     return tuple(found)
 
 
-def _some(name: str, function: Callable[[Vector], float], least: int = 1) -> Callable[[Vector], float]:
+def _some(name: str, function: Callable[[Vector], float], minimum: int = 1) -> Callable[[Vector], float]:
     def checked(values: Vector) -> float:
-        if len(values) < least:
-            raise ProblemError(f"{name} needs at least {least} value{'s' if least > 1 else ''}")
+        if len(values) < minimum:
+            raise ProblemError(f"{name} needs at least {minimum} value{'s' if minimum > 1 else ''}")
         return function(values)
 
     return checked

@@ -143,13 +143,13 @@ def _check_clock(body: Body, *, is_stepped: bool) -> None:
         raise ControlError(400, f"There is no '{unknown[0]}' in a clock; known are {', '.join(_CLOCK)}.")
     if not isinstance(body.get("paused", False), bool):
         raise ControlError(400, "paused is true or false.")
-    for name, least in (("speed", 1e-9), ("advanceSeconds", 0)):
+    for name, minimum in (("speed", 1e-9), ("advanceSeconds", 0)):
         if name not in body:
             continue
         if not is_stepped:
             raise ControlError(409, f"{name} belongs to the stepped mode; start the emulator with --stepped.")
         value = body[name]
-        if isinstance(value, bool) or not isinstance(value, int | float) or not (value >= least and isfinite(value)):
+        if isinstance(value, bool) or not isinstance(value, int | float) or not (value >= minimum and isfinite(value)):
             raise ControlError(400, f"{name} can't be '{value}'.")
 
 

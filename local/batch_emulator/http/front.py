@@ -13,7 +13,7 @@ import orjson
 from aiohttp import web
 
 from local.batch_emulator.core.clock import real_now
-from local.batch_emulator.core.errors import RefusedError
+from local.batch_emulator.core.errors import BatchError
 from local.batch_emulator.core.injection import Fault
 from local.batch_emulator.core.stamps import full_stamp, http_date
 from local.batch_emulator.emulator import Emulator
@@ -44,11 +44,11 @@ class Front:
         url, headers = f"{incoming.scheme}://{_header(incoming, 'Host') or 'localhost'}", self._usual_headers(incoming)
         try:
             response = _given_up() if is_late else self._run(incoming, raw, url, fault)
-        except RefusedError as refusal:
+        except BatchError as refusal:
             response = self._refusal(refusal, url, headers["request-id"])
         except Exception:
             _LOG.exception("%s %s failed", incoming.method, incoming.path)
-            failure = RefusedError(500, "InternalError", "The emulator failed; its log says how.")
+            failure = BatchError(500, "InternalError", "The emulator failed; its log says how.")
             response = self._refusal(failure, url, headers["request-id"])
         body, described = _body(response, incoming.headers.get("Accept-Encoding", ""))
         headers |= {**response.headers, **described}
@@ -58,7 +58,7 @@ class Front:
 
     def refuse_unread(self, reason: str) -> web.Response:
         """Answers a malformed request: too long, or not HTTP."""
-        refusal = RefusedError(400, "InvalidInput", "One of the request inputs is not valid.", {"Reason": reason})
+        refusal = BatchError(400, "InvalidInput", "One of the request inputs is not valid.", {"Reason": reason})
         request_id = str(uuid.uuid4())
         body, described = _body(self._refusal(refusal, "http://localhost", request_id), "")
         headers = {"Date": http_date(self._emulator.clock.now), "request-id": request_id, **described}
@@ -113,7 +113,7 @@ class Front:
             headers["client-request-id"] = own
         return headers
 
-    def _refusal(self, refusal: RefusedError, url: str, request_id: str) -> Response:
+    def _refusal(self, refusal: BatchError, url: str, request_id: str) -> Response:
         if refusal.status == _NOT_MODIFIED:
             return Response(_NOT_MODIFIED)
         text = f"{refusal.message}\nRequestId:{request_id}\nTime:{full_stamp(self._emulator.clock.now)}"
@@ -148,12 +148,12 @@ def _body(response: Response, accepted: str) -> tuple[bytes, dict[str, str]]:
 
 
 def _given_up() -> Response:
-    raise RefusedError(500, "OperationTimedOut", "The operation could not be completed within the permitted time.")
+    raise BatchError(500, "OperationTimedOut", "The operation could not be completed within the permitted time.")
 
 
-def _injected(fault: Fault) -> RefusedError:
+def _injected(fault: Fault) -> BatchError:
     headers = {} if fault.retryAfter is None else {"Retry-After": str(fault.retryAfter)}
-    return RefusedError(fault.status or 500, fault.code, "This failure was asked for.", {}, headers)
+    return BatchError(fault.status or 500, fault.code, "This failure was asked for.", {}, headers)
 
 
 def _cut_off(incoming: web.BaseRequest) -> web.Response:

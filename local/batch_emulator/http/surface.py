@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import unquote
 
-from local.batch_emulator.core.errors import RefusedError, bad_query
+from local.batch_emulator.core.errors import BatchError, invalid_query
 from local.batch_emulator.http.surface_rows import ROWS
 from local.batch_emulator.operations import access, account, agent, files, jobs, nodes, pools, scaling, schedules, tasks
 from local.batch_emulator.protocol.conditions import CONDITIONAL, DATED
@@ -25,7 +25,7 @@ _ACTIONS: Mapping[str, Action] = {action.__name__: action for module in _MODULES
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """An operation; `query` and `conditions` are its supported names, in lower case; `action` raises RefusedError."""
+    """An operation; `query` and `conditions` are its supported names, in lower case; `action` raises BatchError."""
 
     method: str
     template: str
@@ -40,12 +40,12 @@ class Operation:
         return f"{self.method} {self.template}"
 
     def run(self, request: Request) -> Response:
-        """Returns the answer in the shape of the request's api-version. Raises RefusedError."""
+        """Returns the answer in the shape of the request's api-version. Raises BatchError."""
         answer = self.action(request)
         return replace(answer, body=in_version(answer.body, request.version))
 
     def checked(self, pairs: Sequence[tuple[str, str]]) -> Mapping[str, str]:
-        """Returns the query by lower-case name. Raises RefusedError."""
+        """Returns the query by lower-case name. Raises BatchError."""
         query = {name.lower(): value for name, value in pairs}
         for name, value in pairs:
             if name.lower() not in self.query:
@@ -54,7 +54,7 @@ class Operation:
             raise _unsupported("", "a parameter was sent twice")
         _check_version(query.get("api-version"))
         if not query.get("timeout", "30").isdecimal():
-            raise bad_query("timeout", query["timeout"], "it is not a number of seconds")
+            raise invalid_query("timeout", query["timeout"], "it is not a number of seconds")
         return query
 
 
@@ -73,14 +73,14 @@ OPERATIONS = tuple(_operation(row) for row in ROWS.strip().splitlines())
 
 
 def find_operation(method: str, path: str) -> tuple[Operation, Mapping[str, str]]:
-    """Returns the operation of a path as on the wire, and the ids in it. Raises RefusedError."""
+    """Returns the operation of a path as on the wire, and the ids in it. Raises BatchError."""
     found = [(each, match) for each in OPERATIONS if (match := each.pattern.fullmatch(path))]
     for operation, match in found:
         if operation.method == method:
             return operation, {name: unquote(value) for name, value in match.groupdict().items()}
     if found:
-        raise RefusedError(405, "UnsupportedHttpVerb", "The resource doesn't support the specified HTTP verb.")
-    raise RefusedError(404, "ResourceNotFound", "The specified resource does not exist.", {"Path": path})
+        raise BatchError(405, "UnsupportedHttpVerb", "The resource doesn't support the specified HTTP verb.")
+    raise BatchError(404, "ResourceNotFound", "The specified resource does not exist.", {"Path": path})
 
 
 def timeout_of(query: Mapping[str, str]) -> int:
@@ -91,7 +91,7 @@ def timeout_of(query: Mapping[str, str]) -> int:
 
 def _check_version(version: str | None) -> None:
     if version is None:
-        raise RefusedError(
+        raise BatchError(
             400,
             "MissingRequiredQueryParameter",
             "A query parameter that is required for this request was not specified.",
@@ -99,7 +99,7 @@ def _check_version(version: str | None) -> None:
         )
     if version not in VERSIONS:
         known = ", ".join(VERSIONS)
-        raise RefusedError(
+        raise BatchError(
             400,
             "UnsupportedRequestVersion",
             f"The specified request version is not supported; the emulator knows {known}.",
@@ -107,8 +107,8 @@ def _check_version(version: str | None) -> None:
         )
 
 
-def _unsupported(name: str, value: str) -> RefusedError:
-    return RefusedError(
+def _unsupported(name: str, value: str) -> BatchError:
+    return BatchError(
         400,
         "UnsupportedQueryParameter",
         "A query parameter in the request's address is not supported.",

@@ -1,6 +1,6 @@
 """Users of nodes and login settings: only names are stored, since no real node exists."""
 
-from local.batch_emulator.core.errors import absent_property, conflict, missing
+from local.batch_emulator.core.errors import conflict, missing_property, not_found
 from local.batch_emulator.entities import Node
 from local.batch_emulator.protocol import bodies
 from local.batch_emulator.protocol.requests import Request, Response, one, written
@@ -15,7 +15,7 @@ def create_node_user(request: Request) -> Response:
     _USER.check(body)
     name = str(body["name"])
     if not (body.get("password") or body.get("sshPublicKey")):
-        raise absent_property("password")
+        raise missing_property("password")
     if name in node.users:
         raise conflict("NodeUserExists", "The specified node user already exists.")
     node.users.append(name)
@@ -51,7 +51,7 @@ def get_node_remote_login_settings(request: Request) -> Response:
 def _named(request: Request) -> str:
     name = request.ids["userName"]
     if name not in request.node().users:
-        raise missing("NodeUser")
+        raise not_found("NodeUser")
     return name
 
 

@@ -1,7 +1,7 @@
 """Account-wide lists: images, applications (always empty), pool usage."""
 
 from local.batch_emulator.core.collation import comparison_key
-from local.batch_emulator.core.errors import bad_query, missing
+from local.batch_emulator.core.errors import invalid_query, not_found
 from local.batch_emulator.core.stamps import parse_stamp
 from local.batch_emulator.filtering.filter_rows import AGENTS as AGENT_ROWS
 from local.batch_emulator.filtering.filter_rows import IMAGES as IMAGE_ROWS
@@ -16,7 +16,7 @@ from local.batch_emulator.wire.usage import INTERVAL, usage, usage_renderers
 
 def list_supported_images(request: Request) -> Response:
     if not has_supported_images(request.version):
-        raise missing("Resource")
+        raise not_found("Resource")
     found = compile_filter(request.query.get("$filter"), IMAGE_ROWS, comparison_key(request.settings))
     return page(request, "supportedimages", in_order(request, IMAGES), found.matches, image_renderers())
 
@@ -24,7 +24,7 @@ def list_supported_images(request: Request) -> Response:
 def list_node_agent_skus(request: Request) -> Response:
     """Lists node agents with their images, in versions that don't list images."""
     if has_supported_images(request.version):
-        raise missing("Resource")
+        raise not_found("Resource")
     found = compile_filter(request.query.get("$filter"), AGENT_ROWS, comparison_key(request.settings))
     return page(request, "nodeagentskus", in_order(request, AGENTS), found.matches, agent_renderers())
 
@@ -35,7 +35,7 @@ def list_applications(request: Request) -> Response:
 
 
 def get_application(_: Request) -> Response:
-    raise missing("Application")
+    raise not_found("Application")
 
 
 def list_pool_usage_metrics(request: Request) -> Response:
@@ -45,7 +45,7 @@ def list_pool_usage_metrics(request: Request) -> Response:
     start, end = _time(request, "starttime", last - INTERVAL), _time(request, "endtime", last)
     if start % INTERVAL or end % INTERVAL:
         name = "starttime" if start % INTERVAL else "endtime"
-        raise bad_query(name, request.query[name], "it is not on the half hour")
+        raise invalid_query(name, request.query[name], "it is not on the half hour")
     rows = usage(request.account, start, end, request.now)
     return page(request, "poolusagemetrics", in_order(request, rows), found.matches, usage_renderers(request.version))
 
@@ -55,7 +55,7 @@ def _time(request: Request, name: str, default: int) -> int:
     try:
         return parse_stamp(text) if text else default
     except ValueError as error:
-        raise bad_query(name, str(text), str(error)) from None
+        raise invalid_query(name, str(text), str(error)) from None
 
 
 ACTIONS = (list_supported_images, list_node_agent_skus, list_applications, get_application, list_pool_usage_metrics)

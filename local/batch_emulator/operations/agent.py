@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from local.batch_emulator.core.errors import RefusedError, bad_property
+from local.batch_emulator.core.errors import BatchError, invalid_property
 from local.batch_emulator.core.stamps import SECOND, parse_stamp
 from local.batch_emulator.entities import Json, Node
 from local.batch_emulator.filtering.filters import EVERYTHING
@@ -62,17 +62,17 @@ def get_node_extension(request: Request) -> Response:
     for extension in _extensions(_node(request)).values():
         if str(extension.spec["name"]).lower() == name.lower():
             return one(request, "nodevmextensions", rendered(extension, selected(request, _RENDERERS)))
-    raise RefusedError(404, "ResourceNotFound", "The specified resource does not exist.", {"ExtensionName": name})
+    raise BatchError(404, "ResourceNotFound", "The specified resource does not exist.", {"ExtensionName": name})
 
 
 def upload_node_logs(request: Request) -> Response:
     node, body = _node(request), request.body
     _UPLOAD.check(body)
     if not str(body["containerUrl"]).lower().startswith(("https://", "http://")):
-        raise bad_property("containerUrl", body["containerUrl"], "It is the address of a container.")
+        raise invalid_property("containerUrl", body["containerUrl"], "It is the address of a container.")
     start, end = _time(body, "startTime", 0), _time(body, "endTime", request.now)
     if body.get("endTime") and end < start:
-        raise bad_property("endTime", body["endTime"], "It is before startTime.")
+        raise invalid_property("endTime", body["endTime"], "It is before startTime.")
     guid = uuid.UUID(int=request.simulation.context.chance.getrandbits(128), version=4)
     answer = {
         "virtualDirectoryName": f"{node.pool.id}/{node.id}/{guid}",
@@ -108,7 +108,7 @@ def _time(body: bodies.Body, name: str, default: int) -> int:
     try:
         return parse_stamp(str(text))
     except ValueError as error:
-        raise bad_property(name, text, str(error)) from None
+        raise invalid_property(name, text, str(error)) from None
 
 
 ACTIONS = (list_node_extensions, get_node_extension, upload_node_logs)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from local.batch_emulator.core.collation import comparison_key, fold
 from local.batch_emulator.core.durations import seconds_of
-from local.batch_emulator.core.errors import RefusedError, bad_query, conflict, missing
+from local.batch_emulator.core.errors import BatchError, conflict, invalid_query, not_found
 from local.batch_emulator.core.ranges import asked_part
 from local.batch_emulator.core.stamps import http_date, ticks
 from local.batch_emulator.entities import Node, Pool, Task
@@ -71,7 +71,7 @@ def _node(request: Request) -> Node:
 
 
 def _of_task(request: Request) -> tuple[Node, Files]:
-    """Returns a task's node and its files there. Raises RefusedError if they are unreachable or deleted."""
+    """Returns a task's node and its files there. Raises BatchError if they are unreachable or deleted."""
     job, task = request.task()
     pool = request.account.pools.get(fold(task.pool_id or ""))
     node = pool.nodes.get(task.node_id or "") if pool else None
@@ -99,7 +99,7 @@ def _listed(request: Request, pool: Pool, files: Iterable[File]) -> Response:
 def _is_recursive(request: Request) -> bool:
     text = request.query.get("recursive", "false")
     if text.lower() not in ("true", "false"):
-        raise bad_query("recursive", text, "it is true or false")
+        raise invalid_query("recursive", text, "it is true or false")
     return text.lower() == "true"
 
 
@@ -114,7 +114,7 @@ def _of_node(request: Request, node: Node) -> File:
 def _found(request: Request, files: Files) -> File:
     file = files.get(_path(request))
     if file is None:
-        raise missing("File")
+        raise not_found("File")
     request.check(file.modified)
     return file
 
@@ -157,9 +157,9 @@ def _deleted(request: Request, node: Node, path: str, files: Files) -> Response:
     return Response(200)
 
 
-def _io_error(reason: str) -> RefusedError:
+def _io_error(reason: str) -> BatchError:
     text = "An I/O error occurred when accessing the specified resource."
-    return RefusedError(403, "IOError", text, {"Reason": reason})
+    return BatchError(403, "IOError", text, {"Reason": reason})
 
 
 ACTIONS = (

@@ -1,7 +1,7 @@
 """Operations on jobs. A job may name a missing pool: its tasks then stay active (documented)."""
 
 from local.batch_emulator.core.collation import comparison_key, fold
-from local.batch_emulator.core.errors import conflict, exists
+from local.batch_emulator.core.errors import already_exists, conflict
 from local.batch_emulator.entities import Job, Json
 from local.batch_emulator.filtering.filter_rows import JOBS, PREPARATIONS
 from local.batch_emulator.filtering.filters import compile_filter
@@ -20,7 +20,7 @@ def create_job(request: Request) -> Response:
     name = checked_id(body["id"])
     check_values(body)
     if fold(name) in request.account.jobs:
-        raise exists("Job")
+        raise already_exists("Job")
     if fold(name) in request.account.schedules:
         raise conflict("JobScheduleWithSameIdExists", "A job schedule with the specified job id exists.")
     job = request.simulation.jobs.begin(name, body)

@@ -5,7 +5,7 @@ per page of node counts are from the service's REST specification (Account_ListP
 """
 
 from local.batch_emulator.core.collation import comparison_key
-from local.batch_emulator.core.errors import RefusedError, conflict
+from local.batch_emulator.core.errors import BatchError, conflict
 from local.batch_emulator.entities import USABLE_STATES, Node
 from local.batch_emulator.filtering.filter_rows import NODE_COUNTS, NODES
 from local.batch_emulator.filtering.filters import compile_filter
@@ -28,7 +28,7 @@ _RESTARTABLE = (*USABLE_STATES, "offline", "starttaskfailed")
 
 
 def must_answer(node: Node) -> None:
-    """Raises RefusedError for a node that is unreachable now."""
+    """Raises BatchError for a node that is unreachable now."""
     if node.state not in (*_RESTARTABLE, "waitingforstarttask"):
         raise _invalid(node)
 
@@ -105,12 +105,12 @@ def _accepted(request: Request, node: Node, verb: str, status: int) -> Response:
     return Response(status, None, {"DataServiceId": answer.headers["DataServiceId"]})
 
 
-def _invalid(node: Node) -> RefusedError:
+def _invalid(node: Node) -> BatchError:
     code = _BUSY.get(node.away or node.state, "OperationInvalidForCurrentState")
     return conflict(code, f"The operation is not valid for a node that is {node.away or node.state}.")
 
 
-def _same_scheduling(node: Node) -> RefusedError:
+def _same_scheduling(node: Node) -> BatchError:
     return conflict("NodeAlreadyInTargetSchedulingState", f"Scheduling on the specified node is {node.scheduling}.")
 
 

@@ -1,7 +1,14 @@
 """Operations on pools."""
 
 from local.batch_emulator.core.collation import comparison_key, fold
-from local.batch_emulator.core.errors import RefusedError, absent_property, bad_property, conflict, exists, missing
+from local.batch_emulator.core.errors import (
+    BatchError,
+    already_exists,
+    conflict,
+    invalid_property,
+    missing_property,
+    not_found,
+)
 from local.batch_emulator.entities import Pool
 from local.batch_emulator.filtering.filter_rows import POOLS
 from local.batch_emulator.filtering.filters import compile_filter
@@ -23,12 +30,12 @@ def create_pool(request: Request) -> Response:
     name = checked_id(body["id"])
     check_pool_values(body)
     if fold(name) in request.account.pools:
-        raise exists("Pool")
+        raise already_exists("Pool")
     if request.simulation.pools.quota_is_reached():
         raise conflict("PoolQuotaReached", "The account has reached its quota of pools.")
     if package := package_of(body, "unknown"):
         text = "One or more application package references could not be satisfied."
-        raise RefusedError(409, "InvalidApplicationPackageReferences", text, {"ApplicationPackageReference": package})
+        raise BatchError(409, "InvalidApplicationPackageReferences", text, {"ApplicationPackageReference": package})
     if request.headers.get("authorization", "").startswith("SharedKey"):
         check_without_entra(body)
     pool = request.simulation.pools.create(name, body)
@@ -64,10 +71,10 @@ def resize_pool(request: Request) -> Response:
     pool, body = open_pool(request), request.body
     bodies.RESIZE.check(body)
     check_pool_values(body)
-    targets = {name: bodies.number(body, name, -1, most=MOST_NODES) for name in TARGETS.values()}
+    targets = {name: bodies.number(body, name, -1, maximum=MOST_NODES) for name in TARGETS.values()}
     wanted = {name: count for name, count in targets.items() if count >= 0}
     if not wanted:
-        raise absent_property("targetDedicatedNodes")
+        raise missing_property("targetDedicatedNodes")
     option = bodies.choice(body, "nodeDeallocationOption", "requeue", _OPTIONS)
     if pool.is_autoscaled:
         raise conflict("OperationNotValidOnPool", "A pool with autoscaling can't be resized by hand.")
@@ -121,20 +128,20 @@ def remove_nodes(request: Request) -> Response:
     check_pool_values(body)
     names = body["nodeList"]
     if not isinstance(names, list) or not 1 <= len(names) <= _MOST_REMOVED:
-        raise bad_property("nodeList", names, f"It is a list of 1 to {_MOST_REMOVED} ids.")
+        raise invalid_property("nodeList", names, f"It is a list of 1 to {_MOST_REMOVED} ids.")
     option = bodies.choice(body, "nodeDeallocationOption", "requeue", _OPTIONS)
     if pool.allocation != "steady":
         raise conflict("PoolBeingResized", "The specified pool is being resized.")
     nodes = {fold(str(name)): pool.nodes.get(fold(str(name))) for name in names}
     found = [node for node in nodes.values() if node]
     if len(found) < len(nodes):
-        raise missing("Node")
+        raise not_found("Node")
     request.simulation.pools.take_out(pool, found, option)
     return changed(request, pool, "/removenodes", 202)
 
 
 def open_pool(request: Request) -> Pool:
-    """Returns the pool to change. Raises RefusedError if it is missing or being deleted."""
+    """Returns the pool to change. Raises BatchError if it is missing or being deleted."""
     pool = request.pool()
     request.check(pool.modified)
     if pool.state == "deleting":

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from local.batch_emulator.core.errors import RefusedError, absent_property, conflict
+from local.batch_emulator.core.errors import BatchError, conflict, missing_property
 from local.batch_emulator.core.stamps import SECOND
 from local.batch_emulator.entities import Pool
 from local.batch_emulator.operations.pools import changed, open_pool
@@ -22,7 +22,7 @@ def enable_pool_auto_scale(request: Request) -> Response:
     sent = request.body
     _ENABLE.check(sent)
     if not sent or not (pool.is_autoscaled or sent.get("autoScaleFormula")):
-        raise absent_property("autoScaleFormula")
+        raise missing_property("autoScaleFormula")
     check_scaling(sent)
     if pool.allocation != "steady":
         raise conflict("PoolBeingResized", "The specified pool is being resized.")
@@ -55,11 +55,11 @@ def evaluate_pool_auto_scale(request: Request) -> Response:
 
 
 def _check_pace(request: Request, pool: Pool) -> None:
-    """Raises RefusedError: requests to enable must be 30 seconds apart (documented)."""
+    """Raises BatchError: requests to enable must be 30 seconds apart (documented)."""
     context = request.simulation.context
     if pool.scaling and (context.clock.simulated - pool.scaling.asked) * context.event_queue.speed < _LEAST_APART:
         text = "Enable AutoScale requests for the same pool must be separated by at least 30 seconds."
-        raise RefusedError(503, "TooManyEnableAutoScaleRequests", text)
+        raise BatchError(503, "TooManyEnableAutoScaleRequests", text)
 
 
 ACTIONS = (enable_pool_auto_scale, disable_pool_auto_scale, evaluate_pool_auto_scale)

@@ -1,7 +1,7 @@
 """Operations on job schedules."""
 
 from local.batch_emulator.core.collation import comparison_key, fold
-from local.batch_emulator.core.errors import bad_property, conflict
+from local.batch_emulator.core.errors import conflict, invalid_property
 from local.batch_emulator.core.stamps import parse_stamp
 from local.batch_emulator.entities import Json, Schedule
 from local.batch_emulator.filtering.filter_rows import JOBS_OF_SCHEDULE, SCHEDULES
@@ -109,7 +109,7 @@ def delete_job_schedule(request: Request) -> Response:
 
 
 def _schedule(request: Request) -> Schedule:
-    """Returns the requested schedule if the conditional headers hold. Raises RefusedError."""
+    """Returns the requested schedule if the conditional headers hold. Raises BatchError."""
     schedule = found(request.account.schedules.get(fold(request.ids["jobScheduleId"])), "JobSchedule")
     request.check(schedule.modified)
     return schedule
@@ -134,7 +134,7 @@ def _check_values(body: bodies.Body) -> None:
     rules = nested(body, "schedule")
     bodies.SCHEDULE_RULES.check(rules)
     for name in ("startWindow", "recurrenceInterval"):
-        bodies.duration(rules, name, least=_LEAST_SECONDS)
+        bodies.duration(rules, name, minimum=_LEAST_SECONDS)
     for name in ("doNotRunUntil", "doNotRunAfter"):
         _check_moment(rules, name)
     if "jobSpecification" in body:
@@ -147,7 +147,7 @@ def _check_moment(rules: bodies.Body, name: str) -> None:
     try:
         parse_stamp(str(rules.get(name, "2000-01-01")))
     except ValueError as error:
-        raise bad_property(name, rules[name], str(error)) from None
+        raise invalid_property(name, rules[name], str(error)) from None
 
 
 ACTIONS = (

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from local.batch_emulator.core.collation import comparison_key, fold
-from local.batch_emulator.core.errors import NOT_DONE, RefusedError, bad_property, conflict, exists
+from local.batch_emulator.core.errors import NOT_IMPLEMENTED, BatchError, already_exists, conflict, invalid_property
 from local.batch_emulator.core.stamps import etag, stamp
 from local.batch_emulator.entities import Job, Json, Task
 from local.batch_emulator.filtering.filter_rows import TASKS
@@ -33,7 +33,7 @@ def create_task_collection(request: Request) -> Response:
     bodies.COLLECTION.check(request.body)
     rows = request.body["value"]
     if not isinstance(rows, list) or len(rows) > _MOST_TASKS:
-        raise bad_property("value", type(rows).__name__, f"It is a list of at most {_MOST_TASKS} tasks.")
+        raise invalid_property("value", type(rows).__name__, f"It is a list of at most {_MOST_TASKS} tasks.")
     added: dict[str, Task] = {}
     results = [_added(request, job, row, added) for row in rows]
     request.simulation.tasks.add(job, added.values())
@@ -110,10 +110,10 @@ def _added(request: Request, job: Job, row: Any, added: dict[str, Task]) -> Json
     name = str(row.get("id", "")) if isinstance(row, Mapping) else ""
     try:
         if fold(name) in added:
-            raise exists("Task")
+            raise already_exists("Task")
         task = _new_task(request, job, row)
-    except RefusedError as refusal:
-        if refusal.status == NOT_DONE:
+    except BatchError as refusal:
+        if refusal.status == NOT_IMPLEMENTED:
             raise
         error = {
             "code": refusal.code,
@@ -133,7 +133,7 @@ def _added(request: Request, job: Job, row: Any, added: dict[str, Task]) -> Json
 
 def _new_task(request: Request, job: Job, body: Any) -> Task:
     if not isinstance(body, dict):
-        raise bad_property("value", body, "A task is an object.")
+        raise invalid_property("value", body, "A task is an object.")
     bodies.task(request.version).check(body)
     name = checked_id(body["id"])
     bodies.check_command_line(body)
@@ -143,7 +143,7 @@ def _new_task(request: Request, job: Job, body: Any) -> Task:
     retries = _retries(job, body)
     slots = bodies.slots(body, "requiredSlots")
     if fold(name) in job.tasks:
-        raise exists("Task")
+        raise already_exists("Task")
     _check_sides(job, name)
     return Task(
         id=name,
@@ -162,7 +162,7 @@ def _retries(job: Job, body: Json) -> int:
     constraints = nested(body, "constraints")
     for name in ("maxWallClockTime", "retentionTime"):
         bodies.duration(constraints, name)
-    return bodies.number(constraints, "maxTaskRetryCount", inherited, least=-1)
+    return bodies.number(constraints, "maxTaskRetryCount", inherited, minimum=-1)
 
 
 def _check_sides(job: Job, name: str) -> None:

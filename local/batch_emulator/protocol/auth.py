@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from local.batch_emulator.core.errors import RefusedError, bad_header
+from local.batch_emulator.core.errors import BatchError, invalid_header
 from local.batch_emulator.core.stamps import SECOND, parse_http_date
 from local.batch_emulator.protocol.tokens import TokenError, TokenKey
 
@@ -56,7 +56,7 @@ class Credentials:
     token_key: TokenKey | None = None
 
     def account_of(self, request: Signed, now: int) -> str:
-        """Returns the account of a request. Raises RefusedError (401, 403); `now` is real time in ticks."""
+        """Returns the account of a request. Raises BatchError (401, 403); `now` is real time in ticks."""
         scheme, _, credential = request.headers.get("authorization", "").partition(" ")
         if scheme == "SharedKey":
             return self._by_key(request, credential, now)
@@ -124,13 +124,13 @@ def _check_date(headers: Mapping[str, str], now: int) -> None:
     try:
         sent = parse_http_date(text)
     except ValueError:
-        raise (bad_header(name, text) if text else _refused("Neither ocp-date nor Date was sent.")) from None
+        raise (invalid_header(name, text) if text else _refused("Neither ocp-date nor Date was sent.")) from None
     if abs(now - sent) > _MOST_SKEW:
         raise _refused(f"The request's time, {text}, is more than 15 minutes off.")
 
 
-def _refused(reason: str) -> RefusedError:
-    return RefusedError(
+def _refused(reason: str) -> BatchError:
+    return BatchError(
         403,
         "AuthenticationFailed",
         "The request could not be authenticated. Check that the Authorization header and its signature are right.",
@@ -138,8 +138,8 @@ def _refused(reason: str) -> RefusedError:
     )
 
 
-def _unknown(reason: str) -> RefusedError:
-    return RefusedError(
+def _unknown(reason: str) -> BatchError:
+    return BatchError(
         401,
         "AuthenticationFailed",
         "The request could not be authenticated.",

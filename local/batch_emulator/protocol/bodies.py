@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from local.batch_emulator.core.durations import seconds_of
-from local.batch_emulator.core.errors import RefusedError, absent_property, bad_property, undone
+from local.batch_emulator.core.errors import BatchError, invalid_property, missing_property, not_implemented
 from local.batch_emulator.protocol.body_names import KINDS, NOTHING, Names
 from local.batch_emulator.protocol.versions import (
     has_certificates,
@@ -23,11 +23,11 @@ _PAIRS = ("metadata", "environmentSettings", "commonEnvironmentSettings", "userA
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A body's properties; `undone` ones exist only in the service, `kind` defines the names of nested properties."""
+    """A body's properties; `not_implemented` ones exist only in the service, `kind` defines the names of nested properties."""
 
     known: frozenset[str]
     required: tuple[str, ...] = ()
-    undone: frozenset[str] = frozenset()
+    not_implemented: frozenset[str] = frozenset()
     kind: str = ""
     _inner: Names = field(init=False)
 
@@ -35,12 +35,12 @@ class Shape:
         object.__setattr__(self, "_inner", KINDS[self.kind] if self.kind else NOTHING)
 
     def check(self, body: Body) -> None:
-        """Raises RefusedError for an invalid property at any depth, with its name."""
+        """Raises BatchError for an invalid property at any depth, with its name."""
         check_sizes(body)
         for name, value in body.items():
-            if name in self.undone:
+            if name in self.not_implemented:
                 if value:
-                    raise undone(f"property {name}")
+                    raise not_implemented(f"property {name}")
             elif name not in self.known:
                 raise _unsupported(name)
             if type(value) in _DEEPER:
@@ -49,16 +49,16 @@ class Shape:
                     _check_below(below, value, name)
         for name in self.required:
             if body.get(name) in (None, ""):
-                raise absent_property(name)
+                raise missing_property(name)
 
 
-def _unsupported(name: str) -> RefusedError:
+def _unsupported(name: str) -> BatchError:
     text = "A property in the request's body is not supported."
-    return RefusedError(400, "UnsupportedProperty", text, {"PropertyName": name})
+    return BatchError(400, "UnsupportedProperty", text, {"PropertyName": name})
 
 
 def _check_below(names: Names, value: Any, place: str) -> None:
-    """Raises RefusedError for an unknown nested name."""
+    """Raises BatchError for an unknown nested name."""
     if type(value) is list:
         for each in value:
             _check_below(names, each, place)
@@ -163,38 +163,38 @@ def pool_properties(version: str) -> Shape:
 def _older(shape: Shape, version: str) -> Shape:
     mode = {"targetNodeCommunicationMode"} if has_communication_mode(version) else set()
     certificates = {"certificateReferences"} if has_certificates(version) else set()
-    return replace(shape, known=shape.known | mode, undone=shape.undone | certificates)
+    return replace(shape, known=shape.known | mode, not_implemented=shape.not_implemented | certificates)
 
 
-def number(body: Body, name: str, default: int, *, least: int = 0, most: int = 2**31 - 1) -> int:
-    """Returns a whole number. Raises RefusedError."""
+def number(body: Body, name: str, default: int, *, minimum: int = 0, maximum: int = 2**31 - 1) -> int:
+    """Returns a whole number. Raises BatchError."""
     found = body.get(name)
     if found is None:
         return default
-    if not isinstance(found, int) or isinstance(found, bool) or not least <= found <= most:
-        raise bad_property(name, found, f"It is a whole number from {least} to {most}.")
+    if not isinstance(found, int) or isinstance(found, bool) or not minimum <= found <= maximum:
+        raise invalid_property(name, found, f"It is a whole number from {minimum} to {maximum}.")
     return found
 
 
-def duration(body: Body, name: str, *, least: float = 0, most: float = float("inf")) -> float | None:
-    """Returns an ISO 8601 duration in seconds, None if absent. Raises RefusedError."""
+def duration(body: Body, name: str, *, minimum: float = 0, maximum: float = float("inf")) -> float | None:
+    """Returns an ISO 8601 duration in seconds, None if absent. Raises BatchError."""
     if body.get(name) is None:
         return None
     try:
         found = seconds_of(body[name])
     except ValueError as error:
-        raise bad_property(name, body[name], str(error)) from None
-    if not least <= found <= most:
-        limit = f"at least {least:g}" if found < least else f"at most {most:g}"
-        raise bad_property(name, body[name], f"It is {limit} seconds.")
+        raise invalid_property(name, body[name], str(error)) from None
+    if not minimum <= found <= maximum:
+        limit = f"at least {minimum:g}" if found < minimum else f"at most {maximum:g}"
+        raise invalid_property(name, body[name], f"It is {limit} seconds.")
     return found
 
 
 def check_sizes(body: Body) -> None:
-    """Raises RefusedError for texts that are too long and for pairs without a name (documented)."""
-    for name, most in _LONGEST.items():
-        if isinstance(body.get(name), str) and len(body[name]) > most:
-            raise bad_property(name, body[name], f"It has at most {most} characters.")
+    """Raises BatchError for texts that are too long and for pairs without a name (documented)."""
+    for name, maximum in _LONGEST.items():
+        if isinstance(body.get(name), str) and len(body[name]) > maximum:
+            raise invalid_property(name, body[name], f"It has at most {maximum} characters.")
     for name in _PAIRS:
         for pair in objects(body, name):
             if pair.get("name") in (None, ""):
@@ -202,35 +202,35 @@ def check_sizes(body: Body) -> None:
 
 
 def check_command_line(spec: Body, name: str = "commandLine") -> None:
-    """Raises RefusedError without a command line; an empty one runs a container image's entry point (documented)."""
+    """Raises BatchError without a command line; an empty one runs a container image's entry point (documented)."""
     line = spec.get("commandLine")
     if line is None or (not line and not spec.get("containerSettings")):
-        raise absent_property(name)
+        raise missing_property(name)
 
 
-def _nameless(pairs: str) -> RefusedError:
+def _nameless(pairs: str) -> BatchError:
     if pairs == "metadata":
-        return RefusedError(400, "EmptyMetadataKey", "The key for one of the metadata key-value pairs is empty.")
-    return absent_property(f"{pairs}.name")
+        return BatchError(400, "EmptyMetadataKey", "The key for one of the metadata key-value pairs is empty.")
+    return missing_property(f"{pairs}.name")
 
 
 def slots(body: Body, name: str) -> int:
-    return number(body, name, 1, least=1, most=_MOST_SLOTS)
+    return number(body, name, 1, minimum=1, maximum=_MOST_SLOTS)
 
 
 def objects(body: Body, name: str) -> list[Body]:
-    """Returns a list of objects, empty if absent. Raises RefusedError."""
+    """Returns a list of objects, empty if absent. Raises BatchError."""
     found = body.get(name)
     if found is not None and not (isinstance(found, list) and all(isinstance(each, dict) for each in found)):
-        raise bad_property(name, found, "It is a list of objects.")
+        raise invalid_property(name, found, "It is a list of objects.")
     return found or []
 
 
 def choice(body: Body, name: str, default: str, options: tuple[str, ...]) -> str:
-    """Returns one of a few words, in lower case. Raises RefusedError."""
+    """Returns one of a few words, in lower case. Raises BatchError."""
     found = body.get(name)
     if found is None:
         return default
     if not isinstance(found, str) or found.lower() not in options:
-        raise bad_property(name, found, f"It is one of {', '.join(options)}.")
+        raise invalid_property(name, found, f"It is one of {', '.join(options)}.")
     return found.lower()

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping
 
-from local.batch_emulator.core.errors import RefusedError, bad_header
+from local.batch_emulator.core.errors import BatchError, invalid_header
 from local.batch_emulator.core.stamps import SECOND, etag, parse_http_date
 
 DATED = ("if-modified-since", "if-unmodified-since")
@@ -10,10 +10,10 @@ CONDITIONAL = ("if-match", "if-none-match", *DATED)
 
 
 def refuse_conditions(headers: Mapping[str, str], taken: Collection[str]) -> None:
-    """Raises RefusedError for a conditional header that the operation doesn't support."""
+    """Raises BatchError for a conditional header that the operation doesn't support."""
     for name in CONDITIONAL:
         if name in headers and name not in taken:
-            raise RefusedError(
+            raise BatchError(
                 400,
                 "UnsupportedHeader",
                 "An HTTP header of the request is not supported by this operation.",
@@ -22,7 +22,7 @@ def refuse_conditions(headers: Mapping[str, str], taken: Collection[str]) -> Non
 
 
 def check_conditions(headers: Mapping[str, str], modified: int, *, reads: bool) -> None:
-    """Raises RefusedError: 412, or 304 for a conditional read without changes."""
+    """Raises BatchError: 412, or 304 for a conditional read without changes."""
     tag, second = etag(modified), modified - modified % SECOND
     if "if-match" in headers and not _names(headers["if-match"], tag):
         raise _unmet(412)
@@ -43,8 +43,8 @@ def _date(name: str, headers: Mapping[str, str]) -> int:
     try:
         return parse_http_date(headers[name])
     except ValueError:
-        raise bad_header(name, headers[name]) from None
+        raise invalid_header(name, headers[name]) from None
 
 
-def _unmet(status: int) -> RefusedError:
-    return RefusedError(status, "ConditionNotMet", "The condition in a conditional header of the request is not met.")
+def _unmet(status: int) -> BatchError:
+    return BatchError(status, "ConditionNotMet", "The condition in a conditional header of the request is not met.")

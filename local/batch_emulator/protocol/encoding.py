@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from aiohttp import StreamReader
 
-from local.batch_emulator.core.errors import RefusedError, bad_header, unreadable
+from local.batch_emulator.core.errors import BatchError, invalid_body, invalid_header
 
 MOST_BYTES = 1024 * 1024
 _LEAST_PACKED = 1024
@@ -28,14 +28,14 @@ async def receive(content: StreamReader) -> bytes:
 
 
 def unpacked(raw: bytes, headers: Mapping[str, str]) -> bytes:
-    """Returns the body decoded by Content-Encoding. Raises RefusedError: 413, or 400 if it is unreadable."""
+    """Returns the body decoded by Content-Encoding. Raises BatchError: 413, or 400 if it is unreadable."""
     coding = headers.get("content-encoding", "").strip().lower()
     if len(raw) > MOST_BYTES:
         raise _too_large()
     if coding in ("", "identity") or not raw:
         return raw
     if coding not in ("gzip", "x-gzip"):
-        raise bad_header("Content-Encoding", headers["content-encoding"])
+        raise invalid_header("Content-Encoding", headers["content-encoding"])
     return _gunzipped(raw)
 
 
@@ -54,11 +54,11 @@ def _gunzipped(raw: bytes) -> bytes:
         try:
             found += member.decompress(raw, MOST_BYTES + 1 - len(found))
         except zlib.error as error:
-            raise unreadable(f"it is not gzip: {error}") from None
+            raise invalid_body(f"it is not gzip: {error}") from None
         if len(found) > MOST_BYTES:
             raise _too_large()
         if not member.eof:
-            raise unreadable("its gzip ends too early")
+            raise invalid_body("its gzip ends too early")
         raw = member.unused_data
     return found
 
@@ -72,5 +72,5 @@ def _takes_gzip(accepted: str) -> bool:
     return False
 
 
-def _too_large() -> RefusedError:
-    return RefusedError(413, "RequestBodyTooLarge", f"The size of the request's body exceeds {MOST_BYTES} bytes.")
+def _too_large() -> BatchError:
+    return BatchError(413, "RequestBodyTooLarge", f"The size of the request's body exceeds {MOST_BYTES} bytes.")

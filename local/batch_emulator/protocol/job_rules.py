@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from local.batch_emulator.core.errors import absent_property, bad_property, conflict
+from local.batch_emulator.core.errors import conflict, invalid_property, missing_property
 from local.batch_emulator.entities import Job
 from local.batch_emulator.protocol import bodies
 from local.batch_emulator.protocol.pool_rules import check_pool_values
@@ -19,26 +19,26 @@ _SIDES = {"jobPreparationTask": "jobpreparation", "jobReleaseTask": "jobrelease"
 
 
 def must_be_open(job: Job) -> None:
-    """Raises RefusedError for jobs that have ended or are ending."""
+    """Raises BatchError for jobs that have ended or are ending."""
     if job.state in CLOSED:
         raise conflict(*CLOSED[job.state])
 
 
 def check_values(body: bodies.Body) -> None:
-    """Raises RefusedError for an invalid value of a job."""
+    """Raises BatchError for an invalid value of a job."""
     bodies.choice(body, "onAllTasksComplete", "noaction", _ALL_COMPLETE)
     bodies.choice(body, "onTaskFailure", "noaction", _FAILURE)
-    bodies.number(body, "priority", 0, least=-1000, most=1000)
-    bodies.number(body, "maxParallelTasks", -1, least=-1)
+    bodies.number(body, "priority", 0, minimum=-1000, maximum=1000)
+    bodies.number(body, "maxParallelTasks", -1, minimum=-1)
     constraints = nested(body, "constraints")
-    bodies.number(constraints, "maxTaskRetryCount", 0, least=-1)
+    bodies.number(constraints, "maxTaskRetryCount", 0, minimum=-1)
     bodies.duration(constraints, "maxWallClockTime")
     if "poolInfo" in body:
         _check_pool(nested(body, "poolInfo"))
     for name in _SIDES:
         _check_side(nested(body, name), name)
     if body.get("jobReleaseTask") and not body.get("jobPreparationTask"):
-        raise bad_property("jobReleaseTask", "", "A job release task needs a job preparation task.")
+        raise invalid_property("jobReleaseTask", "", "A job release task needs a job preparation task.")
     manager = nested(body, "jobManagerTask")
     if manager:
         checked_id(manager.get("id"))
@@ -47,13 +47,13 @@ def check_values(body: bodies.Body) -> None:
 
 
 def check_change(job: Job, body: bodies.Body) -> None:
-    """Raises RefusedError for a change that a job's state forbids (reference of Update Job and Replace Job)."""
+    """Raises BatchError for a change that a job's state forbids (reference of Update Job and Replace Job)."""
     if "poolInfo" in body and body["poolInfo"] != job.spec.get("poolInfo") and job.state != "disabled":
         text = "The job's pool can be changed while the job is disabled only."
         raise conflict("OperationInvalidForCurrentState", text)
     was, wanted = job.spec.get("onAllTasksComplete"), body.get("onAllTasksComplete")
     if str(was).lower() == "terminatejob" and str(wanted).lower() == "noaction":
-        raise bad_property("onAllTasksComplete", wanted, "It can't be changed from terminatejob to noaction.")
+        raise invalid_property("onAllTasksComplete", wanted, "It can't be changed from terminatejob to noaction.")
 
 
 def side_id(job: Job, name: str) -> str:
@@ -66,7 +66,7 @@ def _check_side(spec: bodies.Body, name: str) -> None:
         return
     bodies.check_command_line(spec, f"{name}.commandLine")
     bodies.check_sizes(spec)
-    bodies.number(nested(spec, "constraints"), "maxTaskRetryCount", 0, least=-1)
+    bodies.number(nested(spec, "constraints"), "maxTaskRetryCount", 0, minimum=-1)
     bodies.duration(nested(spec, "constraints"), "maxWallClockTime")
 
 
@@ -83,6 +83,6 @@ def _check_pool(info: Any) -> None:
         _check_auto_pool(nested(info, "autoPoolSpecification"))
         return
     if not info.get("poolId"):
-        raise absent_property("poolInfo.poolId")
+        raise missing_property("poolInfo.poolId")
     if not isinstance(info["poolId"], str):
-        raise bad_property("poolInfo.poolId", info["poolId"], "It is a string.")
+        raise invalid_property("poolInfo.poolId", info["poolId"], "It is a string.")

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from local.batch_emulator.core.errors import bad_property, unreadable
+from local.batch_emulator.core.errors import invalid_body, invalid_property
 
 _DEEPEST = 64
 _LEAST, _MOST = -(2**31), 2**31 - 1
@@ -85,7 +85,7 @@ def kind_of(name: str) -> tuple[type, type | None] | None:
 
 
 def readable(body: dict[str, Any], depth: int = 0) -> dict[str, Any]:
-    """Returns a body without its nulls. Raises RefusedError for a value of a wrong type or too much nesting."""
+    """Returns a body without its nulls. Raises BatchError for a value of a wrong type or too much nesting."""
     _check_depth((), depth)
     return {name: _value(name, value, depth) for name, value in body.items() if value is not None}
 
@@ -96,9 +96,9 @@ def _value(name: str, sent: Any, depth: int) -> Any:
     if type(value) is str and kind in _SPELLED:
         value = _SPELLED[kind](value)
     if kind and (type(value) is not kind or (isinstance(value, int) and not _LEAST <= value <= _MOST)):
-        raise bad_property(name, sent, f"It is {_WORDS[kind]}.")
+        raise invalid_property(name, sent, f"It is {_WORDS[kind]}.")
     if name == "value" and type(value) not in (str, list):
-        raise bad_property(name, sent, "It is a string, or the list of a collection.")
+        raise invalid_property(name, sent, "It is a string, or the list of a collection.")
     if name in _FREE:
         _check_depth(value, depth + 1)
         return value
@@ -124,7 +124,7 @@ _SPELLED: Mapping[type | None, Callable[[str], Any]] = {int: _number, bool: _fla
 
 def _item(name: str, value: Any, inner: type | None, depth: int) -> Any:
     if inner and type(value) is not inner:
-        raise bad_property(name, value, f"It is a list whose items are each {_WORDS[inner]}.")
+        raise invalid_property(name, value, f"It is a list whose items are each {_WORDS[inner]}.")
     _check_depth((), depth)
     if isinstance(value, dict):
         return readable(value, depth)
@@ -133,6 +133,6 @@ def _item(name: str, value: Any, inner: type | None, depth: int) -> Any:
 
 def _check_depth(value: Any, depth: int) -> None:
     if depth > _DEEPEST:
-        raise unreadable(f"it is more than {_DEEPEST} deep")
+        raise invalid_body(f"it is more than {_DEEPEST} deep")
     for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
         _check_depth(each, depth + 1)

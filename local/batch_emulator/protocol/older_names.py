@@ -8,7 +8,7 @@ their position, since a name of the Batch REST API means the same everywhere. Th
 from collections.abc import Mapping
 from typing import Any
 
-from local.batch_emulator.core.errors import RefusedError
+from local.batch_emulator.core.errors import BatchError
 
 _SINCE: Mapping[str, str] = {
     name: version
@@ -38,7 +38,7 @@ _FREE = frozenset({"protectedSettings", "resourceTags", "settings"})
 
 
 def from_version(body: Any, version: str) -> Any:
-    """Returns a request's body with current names. Raises RefusedError for a name unknown to its version."""
+    """Returns a request's body with current names. Raises BatchError for a name unknown to its version."""
     if version >= _LAST:
         return body
     today = {older: name for name, (older, until) in _RENAMED.items() if version < until}
@@ -68,7 +68,7 @@ def _read(value: Any, today: Mapping[str, str], later: set[str]) -> Any:
     for name in value:
         if name in later:
             text = "A property in the request's body is not supported."
-            raise RefusedError(400, "UnsupportedProperty", text, {"PropertyName": name})
+            raise BatchError(400, "UnsupportedProperty", text, {"PropertyName": name})
     return {today.get(name, name): each if name in _FREE else _read(each, today, later) for name, each in value.items()}
 
 

@@ -15,7 +15,7 @@ from urllib.parse import quote, urlencode
 import orjson
 
 from local.batch_emulator.core.collation import ORDERS, Key, order_name
-from local.batch_emulator.core.errors import bad_query, out_of_range
+from local.batch_emulator.core.errors import invalid_query, out_of_range
 from local.batch_emulator.entities import Json
 from local.batch_emulator.filtering.filters import Predicate
 from local.batch_emulator.protocol.older_names import select_in_version
@@ -44,7 +44,7 @@ class Place:
 
 
 def place_of(request: Request) -> Place:
-    """Returns the position that a request asks for. Raises RefusedError."""
+    """Returns the position that a request asks for. Raises BatchError."""
     token = request.query.get("$skiptoken")
     if token is None:
         return Place(order_name(request.settings))
@@ -54,7 +54,7 @@ def place_of(request: Request) -> Place:
                 return Place(order, after, pages)
     except (binascii.Error, ValueError):
         pass
-    raise bad_query("$skiptoken", token, "it is not one of this service's")
+    raise invalid_query("$skiptoken", token, "it is not one of this service's")
 
 
 def page(
@@ -101,30 +101,30 @@ def first_in_order(request: Request, entities: Iterable[Any], matches: Predicate
 
 
 def page_size(request: Request, most: int = _MOST) -> int:
-    """Returns the requested page size, `most` by default. Raises RefusedError."""
+    """Returns the requested page size, `most` by default. Raises BatchError."""
     text = request.query.get("maxresults", str(most))
     if not (text.isascii() and text.lstrip("-").isdecimal()):
-        raise bad_query("maxresults", text, "it is not a number")
+        raise invalid_query("maxresults", text, "it is not a number")
     if len(text) > _MOST_DIGITS or not 1 <= int(text) <= most:
         raise out_of_range("maxresults", text, 1, most)
     return int(text)
 
 
 def selected(request: Request, renderers: Renderers) -> Renderers:
-    """Returns the properties that `$select` names. Raises RefusedError.
+    """Returns the properties that `$select` names. Raises BatchError.
 
     `$expand=stats` adds nothing: statistics are rolled up now and then, and may be absent (documented).
     """
     expand = request.query.get("$expand")
     if expand not in (None, "", "stats"):
-        raise bad_query("$expand", str(expand), "only stats can be expanded")
+        raise invalid_query("$expand", str(expand), "only stats can be expanded")
     text = request.query.get("$select")
     if not text:
         return renderers
     names = [name.strip() for name in select_in_version(text, request.version).split(",")]
     for name in names:
         if name not in renderers:
-            raise bad_query("$select", text, f"'{name}' is not a property at the top level")
+            raise invalid_query("$select", text, f"'{name}' is not a property at the top level")
     return {name: renderers[name] for name in names}
 
 

@@ -1,6 +1,6 @@
 """Rules for the values of pools and of specifications of jobs' own pools."""
 
-from local.batch_emulator.core.errors import RefusedError, absent_property, bad_property, undone
+from local.batch_emulator.core.errors import BatchError, invalid_property, missing_property, not_implemented
 from local.batch_emulator.formulas.evaluation import measured_variable
 from local.batch_emulator.formulas.syntax import SyntaxProblemError, parse
 from local.batch_emulator.protocol import bodies
@@ -14,69 +14,69 @@ _LONGEST_FORMULA = 8192
 
 
 def check_pool_values(body: bodies.Body) -> None:
-    """Raises RefusedError for an invalid value of a pool."""
+    """Raises BatchError for an invalid value of a pool."""
     if "vmSize" in body and not isinstance(body["vmSize"], str):
-        raise bad_property("vmSize", body["vmSize"], "It is a string.")
+        raise invalid_property("vmSize", body["vmSize"], "It is a string.")
     for name in TARGETS.values():
-        bodies.number(body, name, 0, most=MOST_NODES)
+        bodies.number(body, name, 0, maximum=MOST_NODES)
     _check_auto_scale(body)
-    bodies.duration(body, "resizeTimeout", least=_LEAST_RESIZE_SECONDS)
+    bodies.duration(body, "resizeTimeout", minimum=_LEAST_RESIZE_SECONDS)
     bodies.slots(body, "taskSlotsPerNode")
     for account in bodies.objects(body, "userAccounts"):
         if len(str(account["name"])) > _LONGEST_USER:
-            raise bad_property("userAccounts.name", account["name"], f"It has at most {_LONGEST_USER} characters.")
+            raise invalid_property("userAccounts.name", account["name"], f"It has at most {_LONGEST_USER} characters.")
     policy = nested(body, "taskSchedulingPolicy")
     bodies.choice(policy, "nodeFillType", "spread", ("spread", "pack"))
     for extension in bodies.objects(nested(body, "virtualMachineConfiguration"), "extensions"):
         for name in ("name", "publisher", "type"):
             if not isinstance(extension.get(name), str) or not extension[name]:
-                raise absent_property(f"extensions.{name}")
+                raise missing_property(f"extensions.{name}")
     start_task = nested(body, "startTask")
     if start_task:
         bodies.check_command_line(start_task, "startTask.commandLine")
     bodies.check_sizes(start_task)
-    bodies.number(start_task, "maxTaskRetryCount", 0, least=-1)
+    bodies.number(start_task, "maxTaskRetryCount", 0, minimum=-1)
 
 
 def check_scaling(body: bodies.Body) -> None:
-    """Raises RefusedError for a formula that is invalid or isn't emulated, and for a wrong interval."""
-    bodies.duration(body, "autoScaleEvaluationInterval", least=_LEAST_INTERVAL, most=_MOST_INTERVAL)
+    """Raises BatchError for a formula that is invalid or isn't emulated, and for a wrong interval."""
+    bodies.duration(body, "autoScaleEvaluationInterval", minimum=_LEAST_INTERVAL, maximum=_MOST_INTERVAL)
     formula = body.get("autoScaleFormula")
     if formula is None:
         return
     if not isinstance(formula, str):
-        raise bad_property("autoScaleFormula", formula, "It is a string.")
+        raise invalid_property("autoScaleFormula", formula, "It is a string.")
     if len(formula) > _LONGEST_FORMULA:
         text = f"The autoscale formula has more than {_LONGEST_FORMULA} characters."
-        raise RefusedError(400, "AutoScaleFormulaTooLong", text)
+        raise BatchError(400, "AutoScaleFormulaTooLong", text)
     try:
         parse(formula)
     except SyntaxProblemError as problem:
         text = "The specified autoscale formula has a syntax error."
-        raise RefusedError(400, "AutoScalingFormulaSyntaxError", text, {"Message": str(problem)}) from None
+        raise BatchError(400, "AutoScalingFormulaSyntaxError", text, {"Message": str(problem)}) from None
     if variable := measured_variable(formula):
-        raise undone(f"autoscale variable {variable}")
+        raise not_implemented(f"autoscale variable {variable}")
 
 
 def _check_auto_scale(body: bodies.Body) -> None:
     """Checks that formula and interval come with autoscaling, targets without it (documented)."""
     is_enabled = body.get("enableAutoScale")
     if not isinstance(is_enabled, bool | None):
-        raise bad_property("enableAutoScale", is_enabled, "It is true or false.")
+        raise invalid_property("enableAutoScale", is_enabled, "It is true or false.")
     if is_enabled and not body.get("autoScaleFormula"):
-        raise absent_property("autoScaleFormula")
+        raise missing_property("autoScaleFormula")
     excluded = TARGETS.values() if is_enabled else ("autoScaleFormula", "autoScaleEvaluationInterval")
     for name in excluded:
         if body.get(name):
             reason = f"It can't be specified where enableAutoScale is {str(bool(is_enabled)).lower()}."
-            raise bad_property(name, body[name], reason)
+            raise invalid_property(name, body[name], reason)
     check_scaling(body)
 
 
 def check_without_entra(body: bodies.Body) -> None:
-    """Raises RefusedError for own networks and images, which need Microsoft Entra authentication (documented)."""
+    """Raises BatchError for own networks and images, which need Microsoft Entra authentication (documented)."""
     subnet = nested(body, "networkConfiguration").get("subnetId")
     image = nested(nested(body, "virtualMachineConfiguration"), "imageReference").get("virtualMachineImageId")
     for name, value in (("subnetId", subnet), ("virtualMachineImageId", image)):
         if value:
-            raise bad_property(name, value, "It can't be used with shared key authentication.")
+            raise invalid_property(name, value, "It can't be used with shared key authentication.")

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from local.batch_emulator.core.collation import fold
-from local.batch_emulator.core.errors import bad_property, missing, unreadable
+from local.batch_emulator.core.errors import invalid_body, invalid_property, not_found
 from local.batch_emulator.core.settings import EmulatorSettings
 from local.batch_emulator.core.stamps import etag, http_date
 from local.batch_emulator.entities import Account, Job, Json, Node, Pool, Task
@@ -51,13 +51,13 @@ class Request:
 
     @cached_property
     def body(self) -> Json:
-        """The JSON object of the body, with current names and without nulls. Raises RefusedError."""
+        """The JSON object of the body, with current names and without nulls. Raises BatchError."""
         try:
             body = orjson.loads(self.raw or b"{}")
         except orjson.JSONDecodeError as error:
-            raise unreadable(str(error)) from None
+            raise invalid_body(str(error)) from None
         if not isinstance(body, dict):
-            raise unreadable("it is not an object")
+            raise invalid_body("it is not an object")
         return readable(from_version(body, self.version))
 
     def job(self) -> Job:
@@ -78,7 +78,7 @@ class Request:
         self.simulation.context.note(entity, owner)
 
     def check(self, modified: int) -> None:
-        """Checks the conditional headers. Raises RefusedError."""
+        """Checks the conditional headers. Raises BatchError."""
         check_conditions(self.headers, modified, reads=self.method in _READS)
 
 
@@ -107,9 +107,9 @@ def written(request: Request, status: int, path: str, modified: int) -> Response
 
 
 def checked_id(value: object) -> str:
-    """Returns a valid id. Raises RefusedError for any other value."""
+    """Returns a valid id. Raises BatchError for any other value."""
     if not isinstance(value, str) or not _ID.fullmatch(value):
-        raise bad_property("id", value, "An id has 1 to 64 letters, digits, hyphens and underscores.")
+        raise invalid_property("id", value, "An id has 1 to 64 letters, digits, hyphens and underscores.")
     return value
 
 
@@ -119,17 +119,17 @@ def marks(modified: int) -> dict[str, str]:
 
 
 def found[E](entity: E | None, kind: str) -> E:
-    """Returns the entity. Raises RefusedError (404) for None."""
+    """Returns the entity. Raises BatchError (404) for None."""
     if entity is None:
-        raise missing(kind)
+        raise not_found(kind)
     return entity
 
 
 def nested(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """Returns an object inside a body, empty if absent. Raises RefusedError."""
+    """Returns an object inside a body, empty if absent. Raises BatchError."""
     inner = body.get(name)
     if inner is None:
         return {}
     if not isinstance(inner, dict):
-        raise bad_property(name, inner, "It is an object.")
+        raise invalid_property(name, inner, "It is an object.")
     return inner

@@ -7,7 +7,7 @@ default. Without any of them, success satisfies dependents and failure blocks th
 from collections.abc import Mapping
 from typing import Any
 
-from local.batch_emulator.core.errors import RefusedError, absent_property, bad_property
+from local.batch_emulator.core.errors import BatchError, invalid_property, missing_property
 from local.batch_emulator.entities import Job, Task
 from local.batch_emulator.state.failures import ENDED
 
@@ -34,13 +34,13 @@ def job_action(job: Job, task: Task) -> str:
 
 
 def check_exit_conditions(job: Job, sent: Mapping[str, Any]) -> None:
-    """Raises RefusedError for invalid exit conditions. Job actions need a job that performs them (documented)."""
+    """Raises BatchError for invalid exit conditions. Job actions need a job that performs them (documented)."""
     for row in (*(sent.get("exitCodes") or ()), *(sent.get("exitCodeRanges") or ())):
         for name in ("code",) if "code" in row else ("start", "end"):
             if not isinstance(row.get(name), int):
-                raise bad_property(f"exitConditions.{name}", row.get(name), "It is a whole number.")
+                raise invalid_property(f"exitConditions.{name}", row.get(name), "It is a whole number.")
         if not isinstance(row.get("exitOptions"), dict):
-            raise absent_property("exitOptions")
+            raise missing_property("exitOptions")
     for options in _all(sent):
         _check(job, options)
 
@@ -48,9 +48,9 @@ def check_exit_conditions(job: Job, sent: Mapping[str, Any]) -> None:
 def _check(job: Job, options: Mapping[str, Any]) -> None:
     for name, words in (("jobAction", JOB_ACTIONS), ("dependencyAction", _DEPENDENCY_ACTIONS)):
         if name in options and str(options[name]).lower() not in words:
-            raise bad_property(name, options[name], f"It is one of {', '.join(words)}.")
+            raise invalid_property(name, options[name], f"It is one of {', '.join(words)}.")
     if options.get("jobAction") and str(job.spec.get("onTaskFailure", "")).lower() != _PERFORM:
-        raise bad_property("jobAction", options["jobAction"], "The job's onTaskFailure is noaction.")
+        raise invalid_property("jobAction", options["jobAction"], "The job's onTaskFailure is noaction.")
     if options.get("dependencyAction") and not job.spec.get("usesTaskDependencies"):
         raise _without_dependencies()
 
@@ -78,25 +78,25 @@ def _matching(task: Task, sent: Mapping[str, Any]) -> Mapping[str, Any]:
     return (sent.get("default") if code else None) or {}
 
 
-def _without_dependencies() -> RefusedError:
+def _without_dependencies() -> BatchError:
     text = "The task has dependencies, but its job does not use task dependencies."
-    return RefusedError(400, "TaskDependenciesNotSpecifiedOnJob", text)
+    return BatchError(400, "TaskDependenciesNotSpecifiedOnJob", text)
 
 
 def check_dependencies(job: Job, sent: Mapping[str, Any]) -> None:
-    """Raises RefusedError for invalid dependencies. Ids may have 64,000 characters in all (documented)."""
+    """Raises BatchError for invalid dependencies. Ids may have 64,000 characters in all (documented)."""
     if not sent:
         return
     if not job.spec.get("usesTaskDependencies"):
         raise _without_dependencies()
     names, ranges = sent.get("taskIds") or [], sent.get("taskIdRanges") or []
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise bad_property("dependsOn.taskIds", names, "It is a list of ids.")
+        raise invalid_property("dependsOn.taskIds", names, "It is a list of ids.")
     if sum(map(len, names)) > _MOST_CHARACTERS:
         text = f"The ids of a task's dependencies have more than {_MOST_CHARACTERS} characters."
-        raise RefusedError(400, "TaskDependencyListTooLong", text)
+        raise BatchError(400, "TaskDependencyListTooLong", text)
     if not isinstance(ranges, list) or not all(_is_range(each) for each in ranges):
-        raise bad_property("dependsOn.taskIdRanges", ranges, "It is a list of ranges with start and end.")
+        raise invalid_property("dependsOn.taskIdRanges", ranges, "It is a list of ranges with start and end.")
 
 
 def _is_range(found: Any) -> bool:

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from local.batch_emulator.core.collation import fold
-from local.batch_emulator.core.errors import RefusedError
+from local.batch_emulator.core.errors import BatchError
 from local.batch_emulator.filtering import filter_rows
 from local.batch_emulator.filtering.filter_rows import Rows
 from local.batch_emulator.filtering.filters import compile_filter
@@ -54,7 +54,7 @@ _WORDS = {"all": "eq ne ge gt le lt", "same": "eq ne"}
 def _takes(resource: str, condition: str) -> bool:
     try:
         compile_filter(condition, LISTS[resource], fold)
-    except RefusedError as refusal:
+    except BatchError as refusal:
         if (refusal.status, refusal.code) != (400, "InvalidQueryParameterValue") or not refusal.values["Reason"]:
             raise
         return False

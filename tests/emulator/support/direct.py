@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl
 
 import orjson
 
-from local.batch_emulator.core.errors import RefusedError
+from local.batch_emulator.core.errors import BatchError
 from local.batch_emulator.core.settings import EmulatorSettings
 from local.batch_emulator.core.stamps import parse_stamp
 from local.batch_emulator.emulator import Emulator
@@ -48,7 +48,7 @@ class Direct:
         request = Request(method, "http://x", path, ids, names, {}, raw, simulation, self.emulator.settings)
         try:
             answer = operation.run(request)
-        except RefusedError as refusal:
+        except BatchError as refusal:
             return refusal.status, refusal.code
         return answer.status, answer.body
 
