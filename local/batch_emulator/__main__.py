@@ -22,7 +22,7 @@ from local.batch_emulator.protocol.auth import DEVELOPMENT_KEY, DEVELOPMENT_TOKE
 from local.batch_emulator.protocol.tokens import ISSUER, TokenKey, read_token_key
 from local.batch_emulator.telemetry.samplers import PERIOD_SECONDS
 
-_MOST_PORT = 65535
+_MAX_PORT = 65535
 _EPILOG = """controls, without authentication, from this machine only:
   GET  /_emulator/truth      what every list would show now
   GET  /_emulator/clock      POST {"paused": true}; stepped mode: {"advanceSeconds": 60}, {"speed": 2}
@@ -169,8 +169,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _port(text: str) -> int:
-    if not (text.isascii() and text.isdecimal() and int(text) <= _MOST_PORT):
-        raise argparse.ArgumentTypeError(f"a port is a number from 0 to {_MOST_PORT}, not '{text}'")
+    if not (text.isascii() and text.isdecimal() and int(text) <= _MAX_PORT):
+        raise argparse.ArgumentTypeError(f"a port is a number from 0 to {_MAX_PORT}, not '{text}'")
     return int(text)
 
 

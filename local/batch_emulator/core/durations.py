@@ -8,7 +8,7 @@ import re
 _PART = r"(?:(\d+(?:\.\d+)?)%s)?"
 _DURATION = re.compile("P" + _PART % "W" + _PART % "D" + "(?:T" + "".join(_PART % unit for unit in "HMS") + ")?")
 _SECONDS = (604_800, 86_400, 3600, 60, 1)
-_LONGEST = 10_675_199 * 86_400
+_MAX_SECONDS = 10_675_199 * 86_400
 
 
 def seconds_of(text: object) -> float:
@@ -17,6 +17,6 @@ def seconds_of(text: object) -> float:
     if found is None or not any(found.groups()):
         raise ValueError(f"'{text}' is no duration such as PT10M")
     seconds = sum(float(part or 0) * unit for part, unit in zip(found.groups(), _SECONDS, strict=True))
-    if seconds > _LONGEST:
+    if seconds > _MAX_SECONDS:
         raise ValueError(f"'{text}' is longer than P10675199D")
     return seconds

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
-_LEAST_STATUS, _MOST_STATUS = 400, 599
+_MIN_STATUS, _MAX_STATUS = 400, 599
 _CODES = {
     401: "AuthenticationFailed",
     403: "PermissionDenied",
@@ -85,8 +85,8 @@ def _check(name: str, value: object) -> None:
         raise ValueError(f"'{value}' is no value for {name} of a fault.")
     if isinstance(value, int | float) and not 0 <= value < float("inf"):
         raise ValueError(f"{name} of a fault can't be {value}.")
-    if name == "status" and isinstance(value, int) and not _LEAST_STATUS <= value <= _MOST_STATUS:
-        raise ValueError(f"status is from {_LEAST_STATUS} to {_MOST_STATUS}, not {value}.")
+    if name == "status" and isinstance(value, int) and not _MIN_STATUS <= value <= _MAX_STATUS:
+        raise ValueError(f"status is from {_MIN_STATUS} to {_MAX_STATUS}, not {value}.")
 
 
 class Faults:

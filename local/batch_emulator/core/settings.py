@@ -6,8 +6,8 @@ from math import isfinite
 from typing import Any
 
 COLLATIONS = ("ordinal", "linguistic", "reversed")
-_MOST_PER_PAGE = 1000
-_LEAST_EMPTY = 2
+_MAX_PAGE_SIZE = 1000
+_MIN_EMPTY_PAGE_EVERY = 2
 
 
 @dataclass(slots=True)
@@ -23,7 +23,7 @@ class EmulatorSettings:
     unorderedLists: bool = False  # noqa: N815 - the JSON's name
     countLagSeconds: float = 0.0  # noqa: N815 - the JSON's name
     nodeCountLagSeconds: float = 0.0  # noqa: N815 - the JSON's name
-    pageSize: int = _MOST_PER_PAGE  # noqa: N815 - the JSON's name
+    pageSize: int = _MAX_PAGE_SIZE  # noqa: N815 - the JSON's name
     emptyPageEvery: int = 0  # noqa: N815 - the JSON's name
     nodeClockSkewSeconds: float = 1.0  # noqa: N815 - the JSON's name
     latencySeconds: float = 0.0  # noqa: N815 - the JSON's name
@@ -57,9 +57,9 @@ def _check(settings: EmulatorSettings, name: str, value: object) -> None:
         return
     if not (value >= 0 and isfinite(value)):
         raise ValueError(f"{name} can't be {value}.")
-    if name == "pageSize" and not 1 <= value <= _MOST_PER_PAGE:
-        raise ValueError(f"pageSize is from 1 to {_MOST_PER_PAGE}, not {value}.")
-    if name == "emptyPageEvery" and 0 < value < _LEAST_EMPTY:
+    if name == "pageSize" and not 1 <= value <= _MAX_PAGE_SIZE:
+        raise ValueError(f"pageSize is from 1 to {_MAX_PAGE_SIZE}, not {value}.")
+    if name == "emptyPageEvery" and 0 < value < _MIN_EMPTY_PAGE_EVERY:
         raise ValueError("emptyPageEvery is 0 or at least 2: if every page were empty, no list would end.")
 
 

@@ -59,8 +59,8 @@ class Job:
 
     @property
     def has_room(self) -> bool:
-        most = int(self.spec.get("maxParallelTasks", -1))
-        return most < 0 or len(self.runs) < most
+        max_runs = int(self.spec.get("maxParallelTasks", -1))
+        return max_runs < 0 or len(self.runs) < max_runs
 
 
 @dataclass(slots=True, eq=False)

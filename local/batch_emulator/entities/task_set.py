@@ -12,7 +12,7 @@ from typing import Any
 from local.batch_emulator.core.collation import Key
 from local.batch_emulator.entities import Task
 
-_MOST_FROM_LOG = 5000
+_MAX_LOGGED_CHANGES = 5000
 
 
 class TaskSet:
@@ -67,7 +67,7 @@ class TaskSet:
         """
         changed = None if since is None else self._changed(since)
         if changed is not None:
-            return _behind(sorted(changed, key=lambda task: order(task.id)), order, after)
+            return _after(sorted(changed, key=lambda task: order(task.id)), order, after)
         self._sort(order)
         start = 0 if after is None else bisect_right(self._keys, order(after))
         if lowest is not None:
@@ -80,7 +80,7 @@ class TaskSet:
         for high_water, task in reversed(self._log.values()):
             if high_water < since:
                 break
-            if len(found) >= _MOST_FROM_LOG:
+            if len(found) >= _MAX_LOGGED_CHANGES:
                 return None
             found.append(task)
         return found
@@ -93,7 +93,7 @@ class TaskSet:
         self._order = order
 
 
-def _behind(tasks: list[Task], order: Key, after: str | None) -> Iterator[Task]:
+def _after(tasks: list[Task], order: Key, after: str | None) -> Iterator[Task]:
     if after is None:
         return iter(tasks)
     place = order(after)

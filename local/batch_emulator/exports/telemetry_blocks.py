@@ -17,9 +17,9 @@ from local.batch_emulator.telemetry.node_meter import Meter
 from local.batch_emulator.telemetry.samplers import Ending, NodeSample
 from local.batch_emulator.telemetry.startup_records import once_batch
 
-_GLIMPSES = 4
-_MOST_RECORDS = 1_000
-_LARGE = 1 << 53
+_SAMPLES_PER_BLOCK = 4
+_MAX_RECORDS = 1_000
+_MIN_EXPONENT_VALUE = 1 << 53
 _ESCAPED = ((b"&", rb"\u0026"), (b"<", rb"\u003c"), (b">", rb"\u003e"))
 
 
@@ -74,13 +74,13 @@ class Packer:
             yield self._block(origin, once_batch(self._account, found, self._seed, self._folder(origin)))
         agent.unsent += agent.meter.read(found)
         agent.samples += 1
-        if agent.samples % _GLIMPSES == 1 or len(agent.unsent) >= _MOST_RECORDS:
+        if agent.samples % _SAMPLES_PER_BLOCK == 1 or len(agent.unsent) >= _MAX_RECORDS:
             yield from self._flush(agent)
 
     def _flush(self, agent: _Agent) -> Iterator[Block]:
         while agent.unsent:
-            yield self._block(agent.origin, agent.unsent[:_MOST_RECORDS])
-            del agent.unsent[:_MOST_RECORDS]
+            yield self._block(agent.origin, agent.unsent[:_MAX_RECORDS])
+            del agent.unsent[:_MAX_RECORDS]
 
     def _block(self, origin: Origin, records: list[Json]) -> Block:
         return Block(origin, self._folder(origin), self._compressor.compress(text_of(records)), tuple(records))
@@ -104,4 +104,4 @@ def _whole(fields: Mapping[str, object]) -> Json:
 
 def _is_whole(value: object) -> TypeGuard[float]:
     """Returns whether a number is written without a point; larger ones have an exponent."""
-    return isinstance(value, float) and value.is_integer() and abs(value) < _LARGE
+    return isinstance(value, float) and value.is_integer() and abs(value) < _MIN_EXPONENT_VALUE

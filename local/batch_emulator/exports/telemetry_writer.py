@@ -17,11 +17,11 @@ from azure.storage.blob.aio import BlobServiceClient
 from local.batch_emulator.emulator import Emulator
 from local.batch_emulator.exports.telemetry_blobs import TelemetryBlobs
 from local.batch_emulator.exports.telemetry_blocks import Block, Packer
-from local.batch_emulator.telemetry.samplers import MOST_NODES, PERIOD_SECONDS, NodeSampler
+from local.batch_emulator.telemetry.samplers import MAX_SAMPLED_NODES, PERIOD_SECONDS, NodeSampler
 
 CONTAINER = "telemetry"
 _SECONDS = 1.0
-_MOST_WAITING = 10_000  # blocks of an account, some 20 MB: more than half an hour of MOST_NODES
+_MAX_WAITING = 10_000  # blocks of an account, some 20 MB: more than half an hour of MAX_NODES
 _AT_ONCE = 8
 
 
@@ -33,10 +33,10 @@ class _Desk:
     packer: Packer
     waiting: dict[str, deque[Block]] = field(default_factory=dict)
 
-    def add(self, blocks: list[Block], most: int) -> None:
+    def add(self, blocks: list[Block], max_blocks: int) -> None:
         for block in blocks:
             self.waiting.setdefault(block.folder, deque()).append(block)
-        while sum(map(len, self.waiting.values())) > most:
+        while sum(map(len, self.waiting.values())) > max_blocks:
             longest = max(self.waiting.values(), key=len)
             longest.popleft()
             self.sampler.written.lost += 1
@@ -55,7 +55,7 @@ class TelemetryWriter:
         container: str = CONTAINER,
         *,
         period: float = PERIOD_SECONDS,
-        most_waiting: int = _MOST_WAITING,
+        max_waiting: int = _MAX_WAITING,
     ) -> None:
         self._emulator = emulator
         self._service = BlobServiceClient.from_connection_string(
@@ -63,7 +63,7 @@ class TelemetryWriter:
         )
         self._blobs = TelemetryBlobs(self._service.get_container_client(container))
         self._period = period
-        self._most_waiting = most_waiting
+        self._max_waiting = max_waiting
         self._desks: dict[str, _Desk] = {}
         self._said: set[str] = set()
         self._over = asyncio.Event()
@@ -80,7 +80,7 @@ class TelemetryWriter:
         await self.flush()
         self._emulator.sample_nodes(0)
         for desk in self._desks.values():
-            desk.add(desk.packer.close(), self._most_waiting)
+            desk.add(desk.packer.close(), self._max_waiting)
             await self._write(desk)
         await self._service.close()
 
@@ -94,7 +94,7 @@ class TelemetryWriter:
             desk = self._desks.get(name)
             if desk is None or desk.sampler is not sampler:
                 desk = self._desks[name] = _Desk(sampler, Packer(name, str(self._emulator.seed), self._period))
-            desk.add(await asyncio.to_thread(desk.packer.pack, sampler.take()), self._most_waiting)
+            desk.add(await asyncio.to_thread(desk.packer.pack, sampler.take()), self._max_waiting)
             await self._write(desk)
             self._record(sampler)
 
@@ -133,7 +133,8 @@ class TelemetryWriter:
     def _record(self, sampler: NodeSampler) -> None:
         if sampler.unseen:
             self._say(
-                "nodes", f"Telemetry is written of {MOST_NODES} nodes at a time; {sampler.unseen} more have none."
+                "nodes",
+                f"Telemetry is written of {MAX_SAMPLED_NODES} nodes at a time; {sampler.unseen} more have none.",
             )
         if sampler.written.lost or sampler.lost:
             self._say("lost", "Some telemetry of nodes is lost: storage didn't take it in time. It shows as a gap.")

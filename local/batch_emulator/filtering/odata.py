@@ -15,8 +15,8 @@ _TOKEN = re.compile(
 )
 OPERATORS = ("eq", "ne", "ge", "gt", "le", "lt")
 STARTSWITH = "startswith"
-_MOST_DEPTH = 50
-_MOST_DIGITS = 10
+_MAX_DEPTH = 50
+_MAX_DIGITS = 10
 
 
 class FilterError(Exception):
@@ -94,8 +94,8 @@ class _Parser:
 
     def _inner(self) -> Node:
         self._depth += 1
-        if self._depth > _MOST_DEPTH:
-            raise FilterError(f"parentheses stand more than {_MOST_DEPTH} deep")
+        if self._depth > _MAX_DEPTH:
+            raise FilterError(f"parentheses stand more than {_MAX_DEPTH} deep")
         node = self._either()
         self._need("mark", ")")
         self._depth -= 1
@@ -118,7 +118,7 @@ class _Parser:
         if kind == "text":
             return "String", text
         if kind == "number":
-            if len(text.lstrip("-0")) > _MOST_DIGITS or not -(2**31) <= int(text) < 2**31:
+            if len(text.lstrip("-0")) > _MAX_DIGITS or not -(2**31) <= int(text) < 2**31:
                 raise FilterError(f"'{text}' is no 32-bit integer")
             return "Int", int(text)
         if kind == "word" and text in ("true", "false"):

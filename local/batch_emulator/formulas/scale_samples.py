@@ -15,7 +15,7 @@ from local.batch_emulator.state.context import SimulationContext
 
 PERIOD_SECONDS = 30
 _PERIOD = PERIOD_SECONDS * SECOND
-_MOST = 86_400 // PERIOD_SECONDS
+_MAX_SAMPLES = 86_400 // PERIOD_SECONDS
 _UNUSABLE = ("unusable", "starttaskfailed", "unknown", "offline", "preempted", "leavingpool", "deallocated")
 
 
@@ -27,7 +27,7 @@ class InsufficientError(ProblemError):
 class History:
     """A day of samples, newest last: each with its time in simulated ticks and the counts by variable."""
 
-    samples: deque[tuple[int, Mapping[str, float]]] = field(default_factory=lambda: deque(maxlen=_MOST))
+    samples: deque[tuple[int, Mapping[str, float]]] = field(default_factory=lambda: deque(maxlen=_MAX_SAMPLES))
 
     def take(self, context: SimulationContext, pool: Pool) -> None:
         self.samples.append((context.clock.simulated, counts(pool)))

@@ -6,7 +6,7 @@ Source: "Create a formula to automatically scale compute nodes in a Batch pool".
 import re
 from dataclasses import dataclass
 
-_MOST_STATEMENTS = 100
+_MAX_STATEMENTS = 100
 _TOKEN = re.compile(
     r"""(?P<skip>\s+|//[^\n]*|/\*.*?\*/)
     |(?P<number>(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)
@@ -92,8 +92,8 @@ def parse(text: str) -> tuple[Statement, ...]:
         found = tuple(_Parser(text).statements())
     except RecursionError:
         raise SyntaxProblemError("Line 1, Col 1: The formula is nested too deeply") from None
-    if len(found) > _MOST_STATEMENTS:
-        raise SyntaxProblemError(f"{place(text, found[_MOST_STATEMENTS].at)}: More than {_MOST_STATEMENTS} statements")
+    if len(found) > _MAX_STATEMENTS:
+        raise SyntaxProblemError(f"{place(text, found[_MAX_STATEMENTS].at)}: More than {_MAX_STATEMENTS} statements")
     if not found:
         raise SyntaxProblemError("Line 1, Col 1: The formula is empty")
     return found

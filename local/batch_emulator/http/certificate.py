@@ -18,7 +18,7 @@ from local.batch_emulator.core.clock import real_now
 from local.batch_emulator.core.stamps import SECOND
 
 CERTIFICATE, _KEY = "certificate.pem", "key.pem"
-_LIFE, _LEAST_LEFT = timedelta(days=365), timedelta(days=7)
+_LIFETIME, _MIN_REMAINING = timedelta(days=365), timedelta(days=7)
 _NAMES = ("localhost", "*.localhost")
 _ADDRESSES = ("127.0.0.1", "::1")
 
@@ -40,7 +40,7 @@ def _holds(folder: Path) -> bool:
     if not ((folder / CERTIFICATE).exists() and (folder / _KEY).exists()):
         return False
     found = x509.load_pem_x509_certificate((folder / CERTIFICATE).read_bytes())
-    return found.not_valid_after_utc > _now() + _LEAST_LEFT
+    return found.not_valid_after_utc > _now() + _MIN_REMAINING
 
 
 def _make(folder: Path) -> None:
@@ -56,7 +56,7 @@ def _make(folder: Path) -> None:
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
         .not_valid_before(_now() - timedelta(days=1))
-        .not_valid_after(_now() + _LIFE)
+        .not_valid_after(_now() + _LIFETIME)
         .add_extension(x509.SubjectAlternativeName([*names, *addresses]), critical=False)
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
         .sign(key, hashes.SHA256())

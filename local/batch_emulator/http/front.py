@@ -67,12 +67,12 @@ class Front:
     async def _wait(self, incoming: web.BaseRequest, fault: Fault | None) -> bool:
         """Waits for the requested delays; returns whether they exceed the request's time-out."""
         delay = self._emulator.settings.latencySeconds + (fault.delaySeconds if fault else 0)
-        most = timeout_of(incoming.rel_url.query) if delay else delay
+        limit = timeout_of(incoming.rel_url.query) if delay else delay
         if delay:
-            await asyncio.sleep(min(delay, most))
+            await asyncio.sleep(min(delay, limit))
         if incoming.headers.get(HOLD, "").lower() == "true":
             await self._emulator.clock.wait_until_running()
-        return delay > most
+        return delay > limit
 
     def _run(self, incoming: web.BaseRequest, raw: bytes, url: str, fault: Fault | None) -> Response:
         if fault and fault.status:

@@ -15,8 +15,8 @@ from local.batch_emulator.http.controls import PREFIX, Controls
 from local.batch_emulator.http.front import Front
 from local.batch_emulator.keeper import Keeper
 
-_PATIENCE = 0.5
-_LONGEST_LINE = 16 * 1024
+_SHUTDOWN_SECONDS = 0.5
+_MAX_LINE_BYTES = 16 * 1024
 
 
 class _Connection(web.RequestHandler):
@@ -35,7 +35,7 @@ class _Connection(web.RequestHandler):
     ) -> web.StreamResponse:
         if status != HTTPStatus.BAD_REQUEST or request.writer.output_size > 0:
             return super().handle_error(request, status, exc, message)
-        too_long = f"The request's line and each of its headers have at most {_LONGEST_LINE} bytes."
+        too_long = f"The request's line and each of its headers have at most {_MAX_LINE_BYTES} bytes."
         answer = self._front.refuse_unread(too_long if isinstance(exc, LineTooLong) else str(message))
         answer.force_close()
         return answer
@@ -47,8 +47,8 @@ class _Listener(web.Server):
         self._options = {
             "access_log": None,
             "auto_decompress": False,
-            "max_line_size": _LONGEST_LINE,
-            "max_field_size": _LONGEST_LINE,
+            "max_line_size": _MAX_LINE_BYTES,
+            "max_field_size": _MAX_LINE_BYTES,
         }
         super().__init__(handler)
 
@@ -72,7 +72,7 @@ class Server:
         """Listens, with https if a context is given, and returns the port. Raises OSError if that fails."""
         runner = web.ServerRunner(
             _Listener(self._front, self._serve),
-            shutdown_timeout=_PATIENCE,
+            shutdown_timeout=_SHUTDOWN_SECONDS,
         )
         await runner.setup()
         self._runner = runner

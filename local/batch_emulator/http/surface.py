@@ -14,8 +14,8 @@ from local.batch_emulator.protocol.requests import Request, Response
 from local.batch_emulator.protocol.versions import VERSIONS
 
 _COMMON = {"api-version", "timeout"}
-_TIMEOUT = 30
-_MOST_DIGITS = 9
+_MAX_TIMEOUT = 30
+_MAX_DIGITS = 9
 _CONDITIONS: Mapping[str, tuple[str, ...]] = {"if": CONDITIONAL, "dated": DATED}
 _MARKS = ("paged", *_CONDITIONS)
 type Action = Callable[[Request], Response]
@@ -86,7 +86,7 @@ def find_operation(method: str, path: str) -> tuple[Operation, Mapping[str, str]
 def timeout_of(query: Mapping[str, str]) -> int:
     """Returns a request's time limit in seconds: its `timeout`, at most 30 (documented)."""
     said = next((value for name, value in query.items() if name.lower() == "timeout"), "")
-    return min(int(said[:_MOST_DIGITS]), _TIMEOUT) if said.isdecimal() else _TIMEOUT
+    return min(int(said[:_MAX_DIGITS]), _MAX_TIMEOUT) if said.isdecimal() else _MAX_TIMEOUT
 
 
 def _check_version(version: str | None) -> None:

@@ -16,7 +16,7 @@ from local.batch_emulator.wire.pools import node_count_renderers, node_renderers
 
 _OPTIONS = ("requeue", "terminate", "taskcompletion", "retaineddata")
 _SHORT_OPTIONS = _OPTIONS[:3]
-_MOST_COUNTS = 10  # pools per page of node counts
+_MAX_POOLS_PER_PAGE = 10  # pools per page of node counts
 _BUSY = {
     "creating": "NodeBeingCreated",
     "starting": "NodeBeingStarted",
@@ -48,7 +48,7 @@ def list_pool_node_counts(request: Request) -> Response:
     found = compile_filter(request.query.get("$filter"), NODE_COUNTS, comparison_key(request.settings))
     pools = in_order(request, request.account.pools)
     renderers = node_count_renderers(request.version, now=request.now, lag=request.simulation.context.node_lag)
-    return page(request, "poolnodecounts", pools, found.matches, renderers, most=_MOST_COUNTS)
+    return page(request, "poolnodecounts", pools, found.matches, renderers, max_results=_MAX_POOLS_PER_PAGE)
 
 
 def reboot_node(request: Request) -> Response:

@@ -16,11 +16,11 @@ from local.batch_emulator.protocol import bodies
 from local.batch_emulator.protocol.paging import in_order, page, rendered, selected
 from local.batch_emulator.protocol.pool_rules import check_pool_values, check_without_entra
 from local.batch_emulator.protocol.requests import Request, Response, checked_id, marks, one, written
-from local.batch_emulator.simulation.pools import MOST_NODES, TARGETS
+from local.batch_emulator.simulation.pools import MAX_NODES, TARGETS
 from local.batch_emulator.state.failures import package_of
 from local.batch_emulator.wire.pools import pool_renderers
 
-_MOST_REMOVED = 100
+_MAX_REMOVED = 100
 _OPTIONS = ("requeue", "terminate", "taskcompletion", "retaineddata")
 
 
@@ -71,7 +71,7 @@ def resize_pool(request: Request) -> Response:
     pool, body = open_pool(request), request.body
     bodies.RESIZE.check(body)
     check_pool_values(body)
-    targets = {name: bodies.number(body, name, -1, maximum=MOST_NODES) for name in TARGETS.values()}
+    targets = {name: bodies.number(body, name, -1, maximum=MAX_NODES) for name in TARGETS.values()}
     wanted = {name: count for name, count in targets.items() if count >= 0}
     if not wanted:
         raise missing_property("targetDedicatedNodes")
@@ -127,8 +127,8 @@ def remove_nodes(request: Request) -> Response:
     bodies.REMOVE.check(body)
     check_pool_values(body)
     names = body["nodeList"]
-    if not isinstance(names, list) or not 1 <= len(names) <= _MOST_REMOVED:
-        raise invalid_property("nodeList", names, f"It is a list of 1 to {_MOST_REMOVED} ids.")
+    if not isinstance(names, list) or not 1 <= len(names) <= _MAX_REMOVED:
+        raise invalid_property("nodeList", names, f"It is a list of 1 to {_MAX_REMOVED} ids.")
     option = bodies.choice(body, "nodeDeallocationOption", "requeue", _OPTIONS)
     if pool.allocation != "steady":
         raise conflict("PoolBeingResized", "The specified pool is being resized.")

@@ -13,7 +13,7 @@ from local.batch_emulator.protocol.requests import Request, Response
 
 _ENABLE = bodies.Shape(frozenset(["autoScaleFormula", "autoScaleEvaluationInterval"]))
 _EVALUATE = bodies.Shape(frozenset(["autoScaleFormula"]), ("autoScaleFormula",))
-_LEAST_APART = 30 * SECOND
+_MIN_ENABLE_INTERVAL = 30 * SECOND
 
 
 def enable_pool_auto_scale(request: Request) -> Response:
@@ -57,7 +57,10 @@ def evaluate_pool_auto_scale(request: Request) -> Response:
 def _check_pace(request: Request, pool: Pool) -> None:
     """Raises BatchError: requests to enable must be 30 seconds apart (documented)."""
     context = request.simulation.context
-    if pool.scaling and (context.clock.simulated - pool.scaling.asked) * context.event_queue.speed < _LEAST_APART:
+    if (
+        pool.scaling
+        and (context.clock.simulated - pool.scaling.asked) * context.event_queue.speed < _MIN_ENABLE_INTERVAL
+    ):
         text = "Enable AutoScale requests for the same pool must be separated by at least 30 seconds."
         raise BatchError(503, "TooManyEnableAutoScaleRequests", text)
 

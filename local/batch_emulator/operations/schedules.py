@@ -13,7 +13,7 @@ from local.batch_emulator.protocol.requests import Request, Response, checked_id
 from local.batch_emulator.wire.jobs import job_renderers
 from local.batch_emulator.wire.schedules import schedule_renderers
 
-_LEAST_SECONDS = 60
+_MIN_SECONDS = 60
 _CLOSED = {
     "terminating": ("JobScheduleBeingTerminated", "The specified job schedule is being terminated."),
     "completed": ("JobScheduleCompleted", "The specified job schedule is already in completed state."),
@@ -134,7 +134,7 @@ def _check_values(body: bodies.Body) -> None:
     rules = nested(body, "schedule")
     bodies.SCHEDULE_RULES.check(rules)
     for name in ("startWindow", "recurrenceInterval"):
-        bodies.duration(rules, name, minimum=_LEAST_SECONDS)
+        bodies.duration(rules, name, minimum=_MIN_SECONDS)
     for name in ("doNotRunUntil", "doNotRunAfter"):
         _check_moment(rules, name)
     if "jobSpecification" in body:

@@ -16,7 +16,7 @@ from local.batch_emulator.protocol.requests import Request, Response, checked_id
 from local.batch_emulator.state.exit_rules import check_dependencies, check_exit_conditions
 from local.batch_emulator.wire.tasks import task_renderers
 
-_MOST_TASKS = 100
+_MAX_TASKS = 100
 
 
 def create_task(request: Request) -> Response:
@@ -32,8 +32,8 @@ def create_task_collection(request: Request) -> Response:
     must_be_open(job)
     bodies.COLLECTION.check(request.body)
     rows = request.body["value"]
-    if not isinstance(rows, list) or len(rows) > _MOST_TASKS:
-        raise invalid_property("value", type(rows).__name__, f"It is a list of at most {_MOST_TASKS} tasks.")
+    if not isinstance(rows, list) or len(rows) > _MAX_TASKS:
+        raise invalid_property("value", type(rows).__name__, f"It is a list of at most {_MAX_TASKS} tasks.")
     added: dict[str, Task] = {}
     results = [_added(request, job, row, added) for row in rows]
     request.simulation.tasks.add(job, added.values())

@@ -18,7 +18,7 @@ from local.batch_emulator.protocol.tokens import TokenError, TokenKey
 
 DEVELOPMENT_KEY = base64.b64encode((b"batchscope-emulator-key" * 3)[:64]).decode()
 DEVELOPMENT_TOKEN = "batchscope-development-token"  # noqa: S105 - opens nothing but an emulator
-_MOST_SKEW = 15 * 60 * SECOND
+_MAX_SKEW = 15 * 60 * SECOND
 _SIGNED = (
     "content-encoding",
     "content-language",
@@ -125,7 +125,7 @@ def _check_date(headers: Mapping[str, str], now: int) -> None:
         sent = parse_http_date(text)
     except ValueError:
         raise (invalid_header(name, text) if text else _refused("Neither ocp-date nor Date was sent.")) from None
-    if abs(now - sent) > _MOST_SKEW:
+    if abs(now - sent) > _MAX_SKEW:
         raise _refused(f"The request's time, {text}, is more than 15 minutes off.")
 
 

@@ -15,9 +15,9 @@ from local.batch_emulator.protocol.versions import (
 )
 
 type Body = Mapping[str, Any]
-_MOST_SLOTS = 256
-_LONGEST = {"displayName": 1024, "autoPoolIdPrefix": 20}
-_DEEPER = (dict, list)
+_MAX_SLOTS = 256
+_MAX_LENGTHS = {"displayName": 1024, "autoPoolIdPrefix": 20}
+_NESTED_TYPES = (dict, list)
 _PAIRS = ("metadata", "environmentSettings", "commonEnvironmentSettings", "userAccounts")
 
 
@@ -43,7 +43,7 @@ class Shape:
                     raise not_implemented(f"property {name}")
             elif name not in self.known:
                 raise _unsupported(name)
-            if type(value) in _DEEPER:
+            if type(value) in _NESTED_TYPES:
                 below = self._inner.get(name, NOTHING)
                 if below is not None:
                     _check_below(below, value, name)
@@ -67,7 +67,7 @@ def _check_below(names: Names, value: Any, place: str) -> None:
             if name not in names:
                 raise _unsupported(f"{place}.{name}")
             below = names[name]
-            if below is not None and type(inner) in _DEEPER:
+            if below is not None and type(inner) in _NESTED_TYPES:
                 _check_below(below, inner, f"{place}.{name}")
 
 
@@ -192,7 +192,7 @@ def duration(body: Body, name: str, *, minimum: float = 0, maximum: float = floa
 
 def check_sizes(body: Body) -> None:
     """Raises BatchError for texts that are too long and for pairs without a name (documented)."""
-    for name, maximum in _LONGEST.items():
+    for name, maximum in _MAX_LENGTHS.items():
         if isinstance(body.get(name), str) and len(body[name]) > maximum:
             raise invalid_property(name, body[name], f"It has at most {maximum} characters.")
     for name in _PAIRS:
@@ -215,7 +215,7 @@ def _nameless(pairs: str) -> BatchError:
 
 
 def slots(body: Body, name: str) -> int:
-    return number(body, name, 1, minimum=1, maximum=_MOST_SLOTS)
+    return number(body, name, 1, minimum=1, maximum=_MAX_SLOTS)
 
 
 def objects(body: Body, name: str) -> list[Body]:

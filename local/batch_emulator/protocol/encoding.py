@@ -11,8 +11,8 @@ from aiohttp import StreamReader
 
 from local.batch_emulator.core.errors import BatchError, invalid_body, invalid_header
 
-MOST_BYTES = 1024 * 1024
-_LEAST_PACKED = 1024
+MAX_BODY_BYTES = 1024 * 1024
+_MIN_COMPRESSED = 1024
 _GZIP = 16 + zlib.MAX_WBITS
 _FAST = 1
 
@@ -21,7 +21,7 @@ async def receive(content: StreamReader) -> bytes:
     """Returns the body as sent; of a body that is too large, enough to detect it."""
     parts: list[bytes] = []
     size = 0
-    while size <= MOST_BYTES and (part := await content.readany()):
+    while size <= MAX_BODY_BYTES and (part := await content.readany()):
         parts.append(part)
         size += len(part)
     return parts[0] if len(parts) == 1 else b"".join(parts)
@@ -30,7 +30,7 @@ async def receive(content: StreamReader) -> bytes:
 def unpacked(raw: bytes, headers: Mapping[str, str]) -> bytes:
     """Returns the body decoded by Content-Encoding. Raises BatchError: 413, or 400 if it is unreadable."""
     coding = headers.get("content-encoding", "").strip().lower()
-    if len(raw) > MOST_BYTES:
+    if len(raw) > MAX_BODY_BYTES:
         raise _too_large()
     if coding in ("", "identity") or not raw:
         return raw
@@ -41,7 +41,7 @@ def unpacked(raw: bytes, headers: Mapping[str, str]) -> bytes:
 
 def packed(body: bytes, accepted: str) -> bytes | None:
     """Returns the compressed body; None if the client doesn't request it or it is too small."""
-    if len(body) < _LEAST_PACKED or not _takes_gzip(accepted):
+    if len(body) < _MIN_COMPRESSED or not _takes_gzip(accepted):
         return None
     packer = zlib.compressobj(_FAST, zlib.DEFLATED, _GZIP)
     return packer.compress(body) + packer.flush()
@@ -52,10 +52,10 @@ def _gunzipped(raw: bytes) -> bytes:
     while raw:
         member = zlib.decompressobj(_GZIP)
         try:
-            found += member.decompress(raw, MOST_BYTES + 1 - len(found))
+            found += member.decompress(raw, MAX_BODY_BYTES + 1 - len(found))
         except zlib.error as error:
             raise invalid_body(f"it is not gzip: {error}") from None
-        if len(found) > MOST_BYTES:
+        if len(found) > MAX_BODY_BYTES:
             raise _too_large()
         if not member.eof:
             raise invalid_body("its gzip ends too early")
@@ -73,4 +73,4 @@ def _takes_gzip(accepted: str) -> bool:
 
 
 def _too_large() -> BatchError:
-    return BatchError(413, "RequestBodyTooLarge", f"The size of the request's body exceeds {MOST_BYTES} bytes.")
+    return BatchError(413, "RequestBodyTooLarge", f"The size of the request's body exceeds {MAX_BODY_BYTES} bytes.")

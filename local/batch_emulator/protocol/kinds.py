@@ -12,8 +12,8 @@ from typing import Any
 
 from local.batch_emulator.core.errors import invalid_body, invalid_property
 
-_DEEPEST = 64
-_LEAST, _MOST = -(2**31), 2**31 - 1
+_MAX_DEPTH = 64
+_MIN_INT, _MAX_INT = -(2**31), 2**31 - 1
 _SPELLED_NUMBER = re.compile(r"[\t-\r ]*[+-]?[0-9]{1,20}[\t-\r ]*")
 _SPELLED_FLAGS = {"true": True, "false": False}
 _FREE = ("settings", "protectedSettings")
@@ -95,7 +95,7 @@ def _value(name: str, sent: Any, depth: int) -> Any:
     kind, inner = _KINDS.get(name, (None, None))
     if type(value) is str and kind in _SPELLED:
         value = _SPELLED[kind](value)
-    if kind and (type(value) is not kind or (isinstance(value, int) and not _LEAST <= value <= _MOST)):
+    if kind and (type(value) is not kind or (isinstance(value, int) and not _MIN_INT <= value <= _MAX_INT)):
         raise invalid_property(name, sent, f"It is {_WORDS[kind]}.")
     if name == "value" and type(value) not in (str, list):
         raise invalid_property(name, sent, "It is a string, or the list of a collection.")
@@ -132,7 +132,7 @@ def _item(name: str, value: Any, inner: type | None, depth: int) -> Any:
 
 
 def _check_depth(value: Any, depth: int) -> None:
-    if depth > _DEEPEST:
-        raise invalid_body(f"it is more than {_DEEPEST} deep")
+    if depth > _MAX_DEPTH:
+        raise invalid_body(f"it is more than {_MAX_DEPTH} deep")
     for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
         _check_depth(each, depth + 1)

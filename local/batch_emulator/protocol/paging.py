@@ -23,8 +23,8 @@ from local.batch_emulator.protocol.requests import Request, Response
 
 type Renderer = Callable[[Any], Any]
 type Renderers = Mapping[str, Renderer]
-_MOST = 1000
-_MOST_DIGITS = 9
+_MAX_RESULTS = 1000
+_MAX_DIGITS = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +64,10 @@ def page(
     matches: Predicate,
     renderers: Renderers,
     *,
-    most: int = _MOST,
+    max_results: int = _MAX_RESULTS,
 ) -> Response:
-    """Returns one page, `most` long, of the matching `entities`, which are in list order from the position on."""
-    place, size = place_of(request), min(page_size(request, most), request.settings.pageSize)
+    """Returns one page, `max_results` long, of the matching `entities`, which are in list order from the position on."""
+    place, size = place_of(request), min(page_size(request, max_results), request.settings.pageSize)
     number, chosen = place.pages + 1, selected(request, renderers)
     every = request.settings.emptyPageEvery
     if every and number % every == 0:
@@ -100,13 +100,13 @@ def first_in_order(request: Request, entities: Iterable[Any], matches: Predicate
     return iter(nsmallest(page_size(request) + 1, behind, key=lambda entity: key(entity.id)))
 
 
-def page_size(request: Request, most: int = _MOST) -> int:
-    """Returns the requested page size, `most` by default. Raises BatchError."""
-    text = request.query.get("maxresults", str(most))
+def page_size(request: Request, max_results: int = _MAX_RESULTS) -> int:
+    """Returns the requested page size, `max_results` by default. Raises BatchError."""
+    text = request.query.get("maxresults", str(max_results))
     if not (text.isascii() and text.lstrip("-").isdecimal()):
         raise invalid_query("maxresults", text, "it is not a number")
-    if len(text) > _MOST_DIGITS or not 1 <= int(text) <= most:
-        raise out_of_range("maxresults", text, 1, most)
+    if len(text) > _MAX_DIGITS or not 1 <= int(text) <= max_results:
+        raise out_of_range("maxresults", text, 1, max_results)
     return int(text)
 
 

@@ -5,12 +5,12 @@ from local.batch_emulator.formulas.evaluation import measured_variable
 from local.batch_emulator.formulas.syntax import SyntaxProblemError, parse
 from local.batch_emulator.protocol import bodies
 from local.batch_emulator.protocol.requests import nested
-from local.batch_emulator.simulation.pools import MOST_NODES, TARGETS
+from local.batch_emulator.simulation.pools import MAX_NODES, TARGETS
 
-_LEAST_RESIZE_SECONDS = 300
-_LONGEST_USER = 20
-_LEAST_INTERVAL, _MOST_INTERVAL = 5 * 60, 168 * 3600
-_LONGEST_FORMULA = 8192
+_MIN_RESIZE_SECONDS = 300
+_MAX_USER_NAME = 20
+_MIN_INTERVAL, _MAX_INTERVAL = 5 * 60, 168 * 3600
+_MAX_FORMULA = 8192
 
 
 def check_pool_values(body: bodies.Body) -> None:
@@ -18,13 +18,13 @@ def check_pool_values(body: bodies.Body) -> None:
     if "vmSize" in body and not isinstance(body["vmSize"], str):
         raise invalid_property("vmSize", body["vmSize"], "It is a string.")
     for name in TARGETS.values():
-        bodies.number(body, name, 0, maximum=MOST_NODES)
+        bodies.number(body, name, 0, maximum=MAX_NODES)
     _check_auto_scale(body)
-    bodies.duration(body, "resizeTimeout", minimum=_LEAST_RESIZE_SECONDS)
+    bodies.duration(body, "resizeTimeout", minimum=_MIN_RESIZE_SECONDS)
     bodies.slots(body, "taskSlotsPerNode")
     for account in bodies.objects(body, "userAccounts"):
-        if len(str(account["name"])) > _LONGEST_USER:
-            raise invalid_property("userAccounts.name", account["name"], f"It has at most {_LONGEST_USER} characters.")
+        if len(str(account["name"])) > _MAX_USER_NAME:
+            raise invalid_property("userAccounts.name", account["name"], f"It has at most {_MAX_USER_NAME} characters.")
     policy = nested(body, "taskSchedulingPolicy")
     bodies.choice(policy, "nodeFillType", "spread", ("spread", "pack"))
     for extension in bodies.objects(nested(body, "virtualMachineConfiguration"), "extensions"):
@@ -40,14 +40,14 @@ def check_pool_values(body: bodies.Body) -> None:
 
 def check_scaling(body: bodies.Body) -> None:
     """Raises BatchError for a formula that is invalid or isn't emulated, and for a wrong interval."""
-    bodies.duration(body, "autoScaleEvaluationInterval", minimum=_LEAST_INTERVAL, maximum=_MOST_INTERVAL)
+    bodies.duration(body, "autoScaleEvaluationInterval", minimum=_MIN_INTERVAL, maximum=_MAX_INTERVAL)
     formula = body.get("autoScaleFormula")
     if formula is None:
         return
     if not isinstance(formula, str):
         raise invalid_property("autoScaleFormula", formula, "It is a string.")
-    if len(formula) > _LONGEST_FORMULA:
-        text = f"The autoscale formula has more than {_LONGEST_FORMULA} characters."
+    if len(formula) > _MAX_FORMULA:
+        text = f"The autoscale formula has more than {_MAX_FORMULA} characters."
         raise BatchError(400, "AutoScaleFormulaTooLong", text)
     try:
         parse(formula)

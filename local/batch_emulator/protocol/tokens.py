@@ -17,7 +17,7 @@ AUDIENCE = "https://batch.core.windows.net/"
 ISSUER = "https://sts.windows.net/00000000-0000-0000-0000-000000000000/"
 _GRACE_SECONDS = 300
 _REQUIRED = ("aud", "exp", "iss", "nbf")
-_LEAST_SECRET = 32
+_MIN_SECRET_BYTES = 32
 
 
 class TokenError(Exception):
@@ -63,8 +63,8 @@ def read_token_key(path: Path) -> TokenKey:
     """
     text = path.read_bytes().strip()
     if not text.startswith(b"-----BEGIN"):
-        if len(text) < _LEAST_SECRET:
-            raise ValueError(f"'{path}' holds neither a PEM key nor a secret of at least {_LEAST_SECRET} bytes")
+        if len(text) < _MIN_SECRET_BYTES:
+            raise ValueError(f"'{path}' holds neither a PEM key nor a secret of at least {_MIN_SECRET_BYTES} bytes")
         return TokenKey(text, ("HS256",))
     try:
         key = load_pem_public_key(text)

@@ -13,7 +13,7 @@ from local.batch_emulator.core.stamps import stamp
 from local.batch_emulator.entities import Json, Pool
 from local.batch_emulator.formulas.evaluation import Outcome, Surroundings, evaluate
 from local.batch_emulator.formulas.scale_samples import PERIOD_SECONDS, History, Metric, counts
-from local.batch_emulator.simulation.pools import MOST_NODES, TARGETS, PoolLife
+from local.batch_emulator.simulation.pools import MAX_NODES, TARGETS, PoolLife
 from local.batch_emulator.state.context import SimulationContext
 
 DEFAULT_INTERVAL = "PT15M"
@@ -58,7 +58,7 @@ class AutoScale:
         history = pool.scaling.history if pool.scaling else History()
         metrics = {name: Metric(name, value, history, self._context) for name, value in counts(pool).items()}
         numbers = {"$TaskSlotsPerNode": float(pool.slots_per_node)}
-        around = Surroundings(metrics, numbers, self._context.now, self._context.chance, MOST_NODES)
+        around = Surroundings(metrics, numbers, self._context.now, self._context.chance, MAX_NODES)
         return evaluate(formula, (_target(pool, _DEDICATED), _target(pool, _SPOT)), around)
 
     def run_of(self, outcome: Outcome) -> Json:

@@ -18,7 +18,7 @@ _STARTING = (8.0, 20.0)
 _AWAY = (40.0, 120.0)
 _LEAVING = (2.0, 5.0)
 _RESTARTING = (10.0, 30.0)
-_SHORTEST_TRY = 1.0  # of a start task, which may be retried endlessly
+_MIN_START_TASK_SECONDS = 1.0  # of a start task, which may be retried endlessly
 
 
 class NodeLife:
@@ -175,7 +175,7 @@ class NodeLife:
         self._note(node)
         outcome = outcome_of(command_line, self._context.chance)
         ended = partial(self._start_task_ended, node, node.life, outcome.exit_code)
-        self._context.event_queue.after(max(outcome.seconds, _SHORTEST_TRY), ended)
+        self._context.event_queue.after(max(outcome.seconds, _MIN_START_TASK_SECONDS), ended)
 
     def _start_task_ended(self, node: Node, life: int, exit_code: int) -> None:
         run = node.start_task
@@ -240,5 +240,5 @@ class NodeLife:
 
 def _may_retry(run: StartTask, spec: Json) -> bool:
     """Returns whether a retry is left; a maxTaskRetryCount of -1 means no limit."""
-    most = int(spec.get("maxTaskRetryCount") or 0)
-    return most < 0 or run.retries < most
+    max_retries = int(spec.get("maxTaskRetryCount") or 0)
+    return max_retries < 0 or run.retries < max_retries

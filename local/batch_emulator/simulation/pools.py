@@ -10,7 +10,7 @@ from local.batch_emulator.entities.backlog import Backlog
 from local.batch_emulator.simulation.nodes import NodeLife
 from local.batch_emulator.state.context import SimulationContext
 
-MOST_NODES = 2500
+MAX_NODES = 2500
 _ALLOCATING = (3.0, 8.0)
 _GOING = (3.0, 8.0)
 TARGETS = {True: "targetDedicatedNodes", False: "targetLowPriorityNodes"}
@@ -130,7 +130,7 @@ class PoolLife:
         """Returns how many more dedicated nodes the account may have; the service counts cores."""
         quota = self._context.settings.dedicatedNodeQuota
         if not quota:
-            return MOST_NODES
+            return MAX_NODES
         return max(0, quota - sum(pool.node_count(dedicated=True) for pool in self._account.pools.values()))
 
     def _stopped(self, pool: Pool, number: int) -> None:

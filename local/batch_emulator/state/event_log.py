@@ -15,7 +15,7 @@ from local.batch_emulator.entities import Failure, Job, Json, Node, Pool, Run, S
 
 _REPEATED = 0.033
 _LATER = (1.0, 120.0)  # seconds
-_MOST = 200_000
+_MAX_RECORDS = 200_000
 _TARGETS = ("Dedicated", "LowPriority")
 
 
@@ -48,7 +48,7 @@ class EventLog:
     def give_back(self, records: list[Json]) -> None:
         """Returns unwritten records to the queue; if it overflows, the oldest are lost."""
         self._records.extendleft(reversed(records))
-        while len(self._records) > _MOST:
+        while len(self._records) > _MAX_RECORDS:
             self._records.popleft()
             self.lost += 1
 
@@ -144,7 +144,7 @@ class EventLog:
         self._records.append(record)
         if self._chance.random() < _REPEATED:
             self._again.append((self._clock.now + ticks(self._chance.uniform(*_LATER)), record))
-        if len(self._records) > _MOST:
+        if len(self._records) > _MAX_RECORDS:
             self._records.popleft()
             self.lost += 1
 

@@ -8,9 +8,9 @@ from local.batch_emulator.core.clock import Clock
 from local.batch_emulator.core.stamps import SECOND, ticks
 from local.batch_emulator.state.change_log import ChangeLog, PlannedEvent
 
-_SLICE = 2000
-_LONGEST_SLEEP = 1.0
-_SHORTEST_SLEEP = 0.002
+_MAX_EVENTS = 2000
+_MAX_SLEEP = 1.0
+_MIN_SLEEP = 0.002
 
 
 class EventQueue:
@@ -43,9 +43,9 @@ class EventQueue:
         """Wakes the loop; called when an event may be due sooner than planned, such as after a pause."""
         self._sooner.set()
 
-    def run_due(self, most: int = _SLICE) -> bool:
-        """Runs at most `most` due events; returns whether more are due."""
-        for _ in range(most):
+    def run_due(self, max_events: int = _MAX_EVENTS) -> bool:
+        """Runs at most `max_events` due events; returns whether more are due."""
+        for _ in range(max_events):
             if not self._due or self._due[0][0] > self._clock.simulated:
                 return False
             self._happen()
@@ -79,6 +79,6 @@ class EventQueue:
 
     def _pause(self) -> float:
         if not self._due or self._clock.paused:
-            return _LONGEST_SLEEP
+            return _MAX_SLEEP
         left = (self._due[0][0] - self._clock.simulated) / SECOND
-        return min(max(left, _SHORTEST_SLEEP), _LONGEST_SLEEP)
+        return min(max(left, _MIN_SLEEP), _MAX_SLEEP)

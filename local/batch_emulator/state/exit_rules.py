@@ -14,7 +14,7 @@ from local.batch_emulator.state.failures import ENDED
 JOB_ACTIONS = ("none", "disable", "terminate")
 _DEPENDENCY_ACTIONS = ("satisfy", "block")
 _SINGLE = ("preProcessingError", "fileUploadError", "default")
-_MOST_CHARACTERS = 64_000
+_MAX_CHARACTERS = 64_000
 _PERFORM = "performexitoptionsjobaction"
 
 
@@ -92,8 +92,8 @@ def check_dependencies(job: Job, sent: Mapping[str, Any]) -> None:
     names, ranges = sent.get("taskIds") or [], sent.get("taskIdRanges") or []
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise invalid_property("dependsOn.taskIds", names, "It is a list of ids.")
-    if sum(map(len, names)) > _MOST_CHARACTERS:
-        text = f"The ids of a task's dependencies have more than {_MOST_CHARACTERS} characters."
+    if sum(map(len, names)) > _MAX_CHARACTERS:
+        text = f"The ids of a task's dependencies have more than {_MAX_CHARACTERS} characters."
         raise BatchError(400, "TaskDependencyListTooLong", text)
     if not isinstance(ranges, list) or not all(_is_range(each) for each in ranges):
         raise invalid_property("dependsOn.taskIdRanges", ranges, "It is a list of ranges with start and end.")

@@ -12,7 +12,7 @@ from local.batch_emulator.telemetry.hardware import GIB
 from local.batch_emulator.telemetry.node_load import MIB, Load, load_of
 from local.batch_emulator.telemetry.samplers import NodeSample
 
-_MOST_CORES = 8
+_MAX_REPORTED_CORES = 8
 _SUMMED, _SELDOM = 3, 12  # samples
 _DISKS = {"sda": 0.15, "sdb": 0.85}  # the system's disk, and the tasks' working disk
 _BLOCK, _PACKET = 65_536, 1_200
@@ -57,7 +57,7 @@ class Meter:
 
     def _often(self, sample: NodeSample, load: Load) -> Iterator[Reading]:
         yield "cpu", {"cpu": "cpu-total"}, _usage(load.user, load.system, load.waiting, self._cores)
-        if self._cores <= _MOST_CORES:
+        if self._cores <= _MAX_REPORTED_CORES:
             for core, (user, system, waiting) in enumerate(_spread(load, self._cores)):
                 yield "cpu", {"cpu": f"cpu{core}"}, _usage(user, system, waiting, 1)
         yield "mem", {}, _memory(load, sample.origin.machine.memory)

@@ -1,7 +1,7 @@
 """Samples of nodes' activity every few seconds: the simulation's part in telemetry.
 
 A sample costs some microseconds per node; metering, packing and writing happen on another thread. Nodes are sampled
-only while a writer takes the samples: the first MOST_NODES nodes at a time.
+only while a writer takes the samples: the first MAX_NODES nodes at a time.
 """
 
 import re
@@ -16,9 +16,9 @@ from local.batch_emulator.state.event_queue import EventQueue
 from local.batch_emulator.telemetry.hardware import Origin, machine_of
 from local.batch_emulator.telemetry.written_totals import Written
 
-MOST_NODES = 64
+MAX_SAMPLED_NODES = 64
 PERIOD_SECONDS = 5.0
-_MOST = 50_000  # waiting samples: more than an hour of MOST_NODES
+_MAX_UNREAD = 50_000  # waiting samples: more than an hour of MAX_NODES
 _UP = frozenset(("waitingforstarttask", "starttaskfailed", "idle", "running", "offline"))
 _LOST = frozenset(("preempted", "unusable"))
 _LENGTH = re.compile(r"\bsleep\s+(\d+(?:\.\d+)?)")
@@ -67,7 +67,7 @@ class _Watched:
 class NodeSampler:
     """The sampler of one account's nodes.
 
-    `lost` counts samples dropped unread, `unseen` nodes beyond MOST_NODES now.
+    `lost` counts samples dropped unread, `unseen` nodes beyond MAX_NODES now.
     """
 
     def __init__(self, account: Account, context: SimulationContext) -> None:
@@ -118,7 +118,7 @@ class NodeSampler:
     def _see(self, node: Node, booted: int) -> None:
         watched = self._watched.get(node.id)
         if watched is None:
-            if len(self._watched) >= MOST_NODES:
+            if len(self._watched) >= MAX_SAMPLED_NODES:
                 self.unseen += 1
                 return
             watched = self._watched[node.id] = _Watched(_origin(node, booted))
@@ -129,7 +129,7 @@ class NodeSampler:
 
     def _keep(self, found: NodeSample | Ending) -> None:
         self._found.append(found)
-        if len(self._found) > _MOST:
+        if len(self._found) > _MAX_UNREAD:
             self._found.popleft()
             self.lost += 1
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from local.batch_emulator.entities import Json
 from local.batch_emulator.telemetry.hardware import Origin
 
-_MOST_NODES = 1_000
+_MAX_NODES = 1_000
 _GAUGES = {"cpu": ("usage_user", "usage_system", "usage_idle"), "mem": ("used",), "nvidia_smi": ("utilization_gpu",)}
 _COUNTERS = {"net": ("bytes_recv", "bytes_sent"), "diskio": ("read_bytes", "write_bytes")}
 _TOTAL = "cpu-total"
@@ -29,7 +29,7 @@ class _Node:
 
 
 class Written:
-    """The totals of one account, for the latest _MOST_NODES nodes.
+    """The totals of one account, for the latest _MAX_NODES nodes.
 
     `lost` counts blocks that storage didn't accept in time.
     """
@@ -41,7 +41,7 @@ class Written:
     def add(self, origin: Origin, records: Sequence[Json], size: int, blob: str) -> None:
         """Adds a block of `size` bytes that storage has accepted."""
         node = self._nodes.setdefault(origin.node, _Node(origin.pool))
-        if len(self._nodes) > _MOST_NODES:
+        if len(self._nodes) > _MAX_NODES:
             del self._nodes[next(iter(self._nodes))]
         node.blob = blob
         node.lives.add(origin.life)

@@ -24,7 +24,7 @@ from local.batch_emulator.exports.telemetry_blocks import Block, Packer, text_of
 from local.batch_emulator.exports.telemetry_writer import TelemetryWriter
 from local.batch_emulator.protocol.auth import DEVELOPMENT_KEY
 from local.batch_emulator.telemetry.hardware import Origin, machine_of
-from local.batch_emulator.telemetry.samplers import MOST_NODES, Ending, NodeSample
+from local.batch_emulator.telemetry.samplers import MAX_SAMPLED_NODES, Ending, NodeSample
 from local.batch_emulator.telemetry.startup_records import secrets_of
 from tests.emulator.conftest import START
 from tests.emulator.storage.deaf_storage import deaf
@@ -281,7 +281,7 @@ async def test_an_outage_that_lasts_leaves_a_gap_and_says_so(
     stepped: Driver, azurite: StorageAddresses, container: ContainerClient, capsys: pytest.CaptureFixture[str]
 ) -> None:
     broken = azurite.connection_string.replace(str(azurite.blob_port), "1")
-    async with TelemetryWriter(stepped.emulator, broken, container.container_name, most_waiting=3) as writer:
+    async with TelemetryWriter(stepped.emulator, broken, container.container_name, max_waiting=3) as writer:
         await stepped.add_pool(nodes=1)
         await stepped.advance(200)
         await writer.flush()
@@ -296,12 +296,12 @@ async def test_an_outage_that_lasts_leaves_a_gap_and_says_so(
 async def test_unmeasured_nodes_are_reported(
     stepped: Driver, writer: TelemetryWriter, container: ContainerClient, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    await stepped.add_pool(nodes=MOST_NODES + 6)
+    await stepped.add_pool(nodes=MAX_SAMPLED_NODES + 6)
     await stepped.advance(50)
     await writer.flush()
-    assert len(blobs(container)) == MOST_NODES
+    assert len(blobs(container)) == MAX_SAMPLED_NODES
     assert (await stepped.control("GET", "telemetry"))["demo"]["nodesBeyond"] == 6
-    assert f"of {MOST_NODES} nodes at a time; 6 more have none" in capsys.readouterr().err
+    assert f"of {MAX_SAMPLED_NODES} nodes at a time; 6 more have none" in capsys.readouterr().err
 
 
 async def test_the_next_blob_follows_one_that_is_sealed(
