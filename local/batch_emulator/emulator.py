@@ -123,7 +123,7 @@ class Emulator:
         self.change_log.last, self.epoch = last, epoch
         self.clock.restore(latest, paused_total, paused_at)
         for name, simulation in self.simulations.items():
-            simulation.context.chance.seed(f"{self.seed}/{name}/{last}")
+            simulation.context.rng.seed(f"{self.seed}/{name}/{last}")
 
     @property
     def owners(self) -> EventOwners:

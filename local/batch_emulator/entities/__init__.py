@@ -4,9 +4,9 @@ These classes decide nothing: the lives of tasks, nodes, pools and jobs change t
 """
 
 from local.batch_emulator.entities.account import Account
-from local.batch_emulator.entities.jobs import Job, Json, Schedule, Side
+from local.batch_emulator.entities.jobs import Job, Json, PreparationStatus, Schedule
 from local.batch_emulator.entities.pools import USABLE_STATES, Lease, Node, Pool
-from local.batch_emulator.entities.tasks import Failure, Run, Satisfied, StartTask, Task
+from local.batch_emulator.entities.tasks import Failure, Run, SatisfiedDependency, StartTask, Task
 
 __all__ = [
     "USABLE_STATES",
@@ -17,10 +17,10 @@ __all__ = [
     "Lease",
     "Node",
     "Pool",
+    "PreparationStatus",
     "Run",
-    "Satisfied",
+    "SatisfiedDependency",
     "Schedule",
-    "Side",
     "StartTask",
     "Task",
 ]

@@ -17,9 +17,9 @@ class ReadyTasks:
         queue = self._by_slots.setdefault(task.slots, deque())
         (queue.appendleft if first else queue.append)((task.ticket, task))
 
-    def pop(self, room: int) -> Task | None:
+    def pop(self, free_slots: int) -> Task | None:
         """Returns the oldest task that needs at most `room` slots."""
-        fitting = [head for slots in list(self._by_slots) if slots <= room and (head := self._head(slots))]
+        fitting = [head for slots in list(self._by_slots) if slots <= free_slots and (head := self._first(slots))]
         if not fitting:
             return None
         oldest = min(fitting, key=lambda task: task.number)
@@ -29,9 +29,9 @@ class ReadyTasks:
 
     @property
     def is_empty(self) -> bool:
-        return not any(self._head(slots) for slots in list(self._by_slots))
+        return not any(self._first(slots) for slots in list(self._by_slots))
 
-    def _head(self, slots: int) -> Task | None:
+    def _first(self, slots: int) -> Task | None:
         queue = self._by_slots[slots]
         while queue:
             ticket, task = queue[0]
@@ -42,58 +42,58 @@ class ReadyTasks:
         return None
 
 
-class Backlog:
+class SchedulingIndex:
     """A pool's jobs with waiting tasks, and its nodes by free slots."""
 
     def __init__(self) -> None:
         self._jobs: dict[Job, None] = {}
         self._nodes: dict[int, dict[Node, None]] = {}
-        self._placed: dict[Node, int] = {}
-        self._held: dict[Job, None] = {}
+        self._slots_by_node: dict[Node, int] = {}
+        self._suspended: dict[Job, None] = {}
 
-    def enlist(self, job: Job) -> None:
+    def add_job(self, job: Job) -> None:
         self._jobs[job] = None
 
-    def strike(self, job: Job) -> None:
+    def remove_job(self, job: Job) -> None:
         self._jobs.pop(job, None)
 
-    def place(self, node: Node, *, usable: bool) -> None:
+    def update_node(self, node: Node, *, usable: bool) -> None:
         """Updates a node; called whenever its free slots or its usability change."""
-        if (before := self._placed.pop(node, None)) is not None:
+        if (before := self._slots_by_node.pop(node, None)) is not None:
             self._nodes[before].pop(node)
             if not self._nodes[before]:
                 del self._nodes[before]
         if usable and node.free > 0:
             self._nodes.setdefault(node.free, {})[node] = None
-            self._placed[node] = node.free
+            self._slots_by_node[node] = node.free
 
     @property
-    def room(self) -> int:
+    def max_free_slots(self) -> int:
         """The maximum of free slots on one node."""
         return max(self._nodes, default=0)
 
-    def hold(self, job: Job) -> None:
-        """Removes a job until `look_again`, because no node with room is suitable."""
-        self.strike(job)
-        self._held[job] = None
+    def suspend_job(self, job: Job) -> None:
+        """Removes a job until `resume_jobs`, because no node with room is suitable."""
+        self.remove_job(job)
+        self._suspended[job] = None
 
-    def look_again(self) -> None:
-        self._jobs |= self._held
-        self._held.clear()
+    def resume_jobs(self) -> None:
+        self._jobs |= self._suspended
+        self._suspended.clear()
 
-    def node_for(self, slots: int, *, pack: bool, unfit: Mapping[Node, int]) -> Node | None:
+    def find_node(self, slots: int, *, pack: bool, failed_preparations: Mapping[Node, int]) -> Node | None:
         """Returns the emptiest node with room, or with `pack` the fullest, unless unfit with its present image."""
         for size in sorted((size for size in self._nodes if size >= slots), reverse=not pack):
             for node in self._nodes[size]:
-                if unfit.get(node) != node.image:
+                if failed_preparations.get(node) != node.image:
                     return node
         return None
 
-    def pop(self) -> tuple[Job, Task] | None:
+    def pop_task(self) -> tuple[Job, Task] | None:
         """Returns the next task that fits, by priority and age of jobs."""
         for job in sorted(self._jobs, key=lambda job: (-int(job.spec.get("priority") or 0), job.number)):
-            if job.state != "active" or job.ready.is_empty:
-                self.strike(job)
-            elif job.has_room and (task := job.ready.pop(self.room)):
+            if job.state != "active" or job.ready_tasks.is_empty:
+                self.remove_job(job)
+            elif job.may_run_more and (task := job.ready_tasks.pop(self.max_free_slots)):
                 return job, task
         return None

@@ -14,11 +14,11 @@ from local.batch_emulator.entities import Json, Task
 
 @dataclass(slots=True, eq=False)
 class _Range:
-    """A range; `left` counts the unsatisfied numbers."""
+    """A range; `unsatisfied` counts the unsatisfied numbers."""
 
     start: int
     end: int
-    left: int
+    unsatisfied: int
     waiting: list[Task] = field(default_factory=list)
 
 
@@ -31,17 +31,17 @@ class TaskDependencies:
         self._waiting: dict[str, list[Task]] = defaultdict(list)
         self._ranges: dict[tuple[int, int], _Range] = {}
 
-    def hold(self, task: Task) -> None:
+    def add(self, task: Task) -> None:
         """Registers a new task's dependencies; with `task.waits` 0 it may run."""
         wanted: Json = task.spec.get("dependsOn") or {}
         open_ids = {fold(name) for name in wanted.get("taskIds") or ()} - self._satisfied
         for key in open_ids:
             self._waiting[key].append(task)
         spans = {(each["start"], each["end"]) for each in wanted.get("taskIdRanges") or ()}
-        open_ranges = [found for start, end in spans if (found := self._range(start, end)).left]
+        open_ranges = [found for start, end in spans if (found := self._range(start, end)).unsatisfied]
         for found in open_ranges:
             found.waiting.append(task)
-        task.waits = len(open_ids) + len(open_ranges)
+        task.open_dependencies = len(open_ids) + len(open_ranges)
 
     def is_satisfied(self, key: str) -> bool:
         return key in self._satisfied
@@ -51,35 +51,35 @@ class TaskDependencies:
         if key in self._satisfied:
             return []
         self._satisfied.add(key)
-        return _freed(self._waiting.pop(key, ())) + self._count(key)
+        return _unblock(self._waiting.pop(key, ())) + self._satisfy_ranges(key)
 
-    def _count(self, key: str) -> list[Task]:
+    def _satisfy_ranges(self, key: str) -> list[Task]:
         number = int(key) if key.isascii() and key.isdecimal() else None
         if number is None or number in self._numbers:
             return []
         self._numbers.add(number)
-        freed: list[Task] = []
+        unblocked: list[Task] = []
         for found in [each for each in self._ranges.values() if each.start <= number <= each.end]:
-            found.left -= 1
-            if not found.left:
+            found.unsatisfied -= 1
+            if not found.unsatisfied:
                 del self._ranges[found.start, found.end]
-                freed += _freed(found.waiting)
-        return freed
+                unblocked += _unblock(found.waiting)
+        return unblocked
 
     def _range(self, start: int, end: int) -> _Range:
         found = self._ranges.get((start, end))
         if found is None:
             done = sum(start <= number <= end for number in self._numbers)
             found = _Range(start, end, end - start + 1 - done)
-            if found.left:
+            if found.unsatisfied:
                 self._ranges[start, end] = found
         return found
 
 
-def _freed(tasks: Iterable[Task]) -> list[Task]:
+def _unblock(tasks: Iterable[Task]) -> list[Task]:
     found = []
     for task in tasks:
-        task.waits -= 1
-        if not task.waits:
+        task.open_dependencies -= 1
+        if not task.open_dependencies:
             found.append(task)
     return found

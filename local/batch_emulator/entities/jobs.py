@@ -20,8 +20,8 @@ type Json = dict[str, Any]
 class Job:
     """A job. `turn` counts requested transitions, so that an overtaken one does nothing.
 
-    `failure` is the reason why the service couldn't start it. `sides` are its preparation and release tasks by node.
-    `unfit` are the nodes with a failed preparation, with their image at that time.
+    `failure` is the reason why the service couldn't start it. `preparation_statuses` are its preparation and release tasks by node.
+    `failed_preparations` are the nodes with a failed preparation, with their image at that time.
     """
 
     id: str
@@ -34,7 +34,7 @@ class Job:
     changed: int
     tasks: "TaskSet"
     task_counts: "TaskCounts"
-    ready: "ReadyTasks"
+    ready_tasks: "ReadyTasks"
     dependencies: "TaskDependencies"
     schedule: "Schedule | None" = None
     auto_pool: str = ""
@@ -46,8 +46,8 @@ class Job:
     failure: Failure | None = None
     turn: int = 0
     runs: dict["Run", None] = field(default_factory=dict)
-    sides: dict[str, "Side"] = field(default_factory=dict)
-    unfit: dict["Node", int] = field(default_factory=dict)
+    preparation_statuses: dict[str, "PreparationStatus"] = field(default_factory=dict)
+    failed_preparations: dict["Node", int] = field(default_factory=dict)
 
     @property
     def pool_id(self) -> str:
@@ -58,13 +58,13 @@ class Job:
         return self.account.pools.get(self.pool_id.lower())
 
     @property
-    def has_room(self) -> bool:
+    def may_run_more(self) -> bool:
         max_runs = int(self.spec.get("maxParallelTasks", -1))
         return max_runs < 0 or len(self.runs) < max_runs
 
 
 @dataclass(slots=True, eq=False)
-class Side:
+class PreparationStatus:
     """A job's preparation and release on the node `id`; `life` and `image` are the node's at its start.
 
     `node` is None if the node had left before the emulator was restarted.

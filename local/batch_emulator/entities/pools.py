@@ -10,8 +10,8 @@ from local.batch_emulator.entities.tasks import Run, StartTask, Task
 
 if TYPE_CHECKING:
     from local.batch_emulator.entities.account import Account
-    from local.batch_emulator.entities.backlog import Backlog
-    from local.batch_emulator.simulation.auto_scale import Scaling
+    from local.batch_emulator.entities.backlog import SchedulingIndex
+    from local.batch_emulator.simulation.auto_scale import AutoScaleState
 
 USABLE_STATES = ("idle", "running")
 
@@ -78,14 +78,14 @@ class Pool:
     modified: int
     changed: int
     allocation_changed: int
-    backlog: "Backlog"
+    scheduling_index: "SchedulingIndex"
     state: str = "active"
     allocation: str = "resizing"
     resizes: int = 0
     errors: list[Json] = field(default_factory=list)
     nodes: dict[str, Node] = field(default_factory=dict)
-    is_dispatch_planned: bool = False
-    scaling: "Scaling | None" = None
+    is_scheduling_planned: bool = False
+    scaling: "AutoScaleState | None" = None
     lagged_node_counts: LaggedValue[Counter[tuple[str, bool]]] = field(default_factory=LaggedValue)
 
     @property

@@ -23,7 +23,7 @@ class Failure:
 class Task:
     """A task. `run` is set from its assignment to a node until that run ends; `ticket` invalidates its queue entries.
 
-    `waits` counts the tasks and ranges that it still depends on. `updated` is the time of a user's last change, 0 for
+    `open_dependencies` counts the tasks and ranges that it still depends on. `updated` is the time of a user's last change, 0 for
     none.
     """
 
@@ -52,7 +52,7 @@ class Task:
     run: "Run | None" = None
     updated: int = 0
     ticket: int = 0
-    waits: int = 0
+    open_dependencies: int = 0
 
     @property
     def modified(self) -> int:
@@ -93,7 +93,7 @@ class StartTask:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Satisfied:
+class SatisfiedDependency:
     """A record that the task with this key once satisfied its dependents, even if it was deleted."""
 
     number: int

@@ -47,7 +47,7 @@ class Surroundings:
     metrics: Mapping[str, Metric]
     numbers: Mapping[str, float]
     now: int
-    chance: random.Random
+    rng: random.Random
     most: int
 
 
@@ -201,7 +201,7 @@ class _Evaluation:
     def _called(self, name: str, values: list[Value]) -> Value:
         match name, *values:
             case ["rand"]:
-                return self._around.chance.random()
+                return self._around.rng.random()
             case ["time"] | ["time", ""]:
                 return Timestamp(self._around.now)
             case ["stop"]:

@@ -103,7 +103,7 @@ def counts(pool: Pool) -> Mapping[str, float]:
         if job.pool is pool:
             tasks.update(job.task_counts.counts.tasks)
             if job.spec.get("usesTaskDependencies"):
-                tasks["active"] -= sum(task.state == "active" and task.waits > 0 for task in job.tasks)
+                tasks["active"] -= sum(task.state == "active" and task.open_dependencies > 0 for task in job.tasks)
     nodes = Counter(node.state for node in pool.nodes.values())
     running = tasks["running"] + tasks["preparing"]
     return {

@@ -73,7 +73,7 @@ def upload_node_logs(request: Request) -> Response:
     start, end = _time(body, "startTime", 0), _time(body, "endTime", request.now)
     if body.get("endTime") and end < start:
         raise invalid_property("endTime", body["endTime"], "It is before startTime.")
-    guid = uuid.UUID(int=request.simulation.context.chance.getrandbits(128), version=4)
+    guid = uuid.UUID(int=request.simulation.context.rng.getrandbits(128), version=4)
     answer = {
         "virtualDirectoryName": f"{node.pool.id}/{node.id}/{guid}",
         "numberOfFilesUploaded": _files(node, start, min(end, request.now)),

@@ -11,7 +11,7 @@ from local.batch_emulator.protocol.paging import in_order, page, rendered, selec
 from local.batch_emulator.protocol.requests import Request, Response, checked_id, one, written
 from local.batch_emulator.protocol.versions import has_slot_counts
 from local.batch_emulator.wire.jobs import job_renderers, task_counts
-from local.batch_emulator.wire.preparation import side_renderers
+from local.batch_emulator.wire.preparation import preparation_renderers
 
 
 def create_job(request: Request) -> Response:
@@ -119,9 +119,9 @@ def list_job_preparation_and_release_task_status(request: Request) -> Response:
     rows = compile_filter(request.query.get("$filter"), PREPARATIONS, comparison_key(request.settings))
     if not job.spec.get("jobPreparationTask"):
         raise conflict("JobPreparationTaskNotSpecified", "The specified job does not have a job preparation task.")
-    sides = in_order(request, job.sides)
+    preparation_statuses = in_order(request, job.preparation_statuses)
     kind = "jobpreparationandreleasetaskstatuslist"
-    return page(request, kind, sides, rows.matches, side_renderers(request.url, job))
+    return page(request, kind, preparation_statuses, rows.matches, preparation_renderers(request.url, job))
 
 
 ACTIONS = (

@@ -10,7 +10,7 @@ from local.batch_emulator.entities import Job, Json, Task
 from local.batch_emulator.filtering.filter_rows import TASKS
 from local.batch_emulator.filtering.filters import compile_filter
 from local.batch_emulator.protocol import bodies
-from local.batch_emulator.protocol.job_rules import must_be_open, side_id
+from local.batch_emulator.protocol.job_rules import must_be_open, special_task_id
 from local.batch_emulator.protocol.paging import page, place_of, rendered, selected
 from local.batch_emulator.protocol.requests import Request, Response, checked_id, nested, one, written
 from local.batch_emulator.state.exit_rules import check_dependencies, check_exit_conditions
@@ -167,7 +167,7 @@ def _retries(job: Job, body: Json) -> int:
 
 def _check_sides(job: Job, name: str) -> None:
     for side, code in (("jobPreparationTask", "Preparation"), ("jobReleaseTask", "Release")):
-        if job.spec.get(side) and fold(side_id(job, side)) == fold(name):
+        if job.spec.get(side) and fold(special_task_id(job, side)) == fold(name):
             text = f"The specified task id is that of the job {code.lower()} task."
             raise conflict(f"TaskIdSameAsJob{code}Task", text)
 

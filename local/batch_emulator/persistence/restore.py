@@ -18,27 +18,27 @@ from local.batch_emulator.entities import (
     Lease,
     Node,
     Pool,
+    PreparationStatus,
     Run,
-    Satisfied,
+    SatisfiedDependency,
     Schedule,
-    Side,
     StartTask,
     Task,
 )
-from local.batch_emulator.entities.backlog import Backlog, ReadyTasks
+from local.batch_emulator.entities.backlog import ReadyTasks, SchedulingIndex
 from local.batch_emulator.entities.dependencies import TaskDependencies
 from local.batch_emulator.entities.task_counts import TaskCounts
 from local.batch_emulator.entities.task_set import TaskSet
 from local.batch_emulator.persistence.rows import KINDS, PLANNED_EVENT
 from local.batch_emulator.persistence.store import Store
-from local.batch_emulator.simulation.auto_scale import Scaling
+from local.batch_emulator.simulation.auto_scale import AutoScaleState
 from local.batch_emulator.simulation.simulation import Simulation
 from local.batch_emulator.state.failures import ENDED
 
 _TOLD = 100_000
 _GONE = object()
 _POOL, _NODE, _SCHEDULE, _JOB = KINDS[Pool], KINDS[Node], KINDS[Schedule], KINDS[Job]
-_TASK, _SIDE, _LEASE = KINDS[Task], KINDS[Side], KINDS[Lease]
+_TASK, _SIDE, _LEASE = KINDS[Task], KINDS[PreparationStatus], KINDS[Lease]
 type Rows = dict[str, list[tuple[int, list[Any]]]]
 type ReportProgress = Callable[[int], None]
 
@@ -87,8 +87,8 @@ class Restorer:
 
     def _pool(self, row: Json) -> None:
         if row["scaling"]:
-            row["scaling"] = Scaling(*row["scaling"])
-        pool = Pool(**row, account=self._account, backlog=Backlog())
+            row["scaling"] = AutoScaleState(*row["scaling"])
+        pool = Pool(**row, account=self._account, scheduling_index=SchedulingIndex())
         self._account.pools[pool.key] = self._by_number[pool.number] = pool
         for _, values in self._rows(pool.number)[_NODE.name]:
             node = Node(**_NODE.named(values), pool=pool)
@@ -103,7 +103,7 @@ class Restorer:
             if len(there) < len(node.recent):
                 self._simulation.context.note(node, pool)
             node.recent = deque(there, maxlen=10)
-            pool.backlog.place(node, usable=node.is_usable)
+            pool.scheduling_index.update_node(node, usable=node.is_usable)
 
     def _job(self, row: Json) -> None:
         row["schedule"], row["failure"] = self._by_number.get(row["schedule"]), self._failure(row["failure"])
@@ -112,29 +112,29 @@ class Restorer:
             account=self._account,
             tasks=TaskSet(),
             task_counts=TaskCounts(),
-            ready=ReadyTasks(),
+            ready_tasks=ReadyTasks(),
             dependencies=TaskDependencies(),
         )
         self._account.jobs[job.key] = self._by_number[job.number] = job
-        tasks, sides = [], []
+        tasks, preparation_statuses = [], []
         for _, kind, text in self._store.rows(job.number):
             values = orjson.loads(text)
             if kind == _TASK.name:
                 tasks.append(self._task(job, values))
             elif kind == _SIDE.name:
-                sides.append(_SIDE.named(values))
+                preparation_statuses.append(_SIDE.named(values))
             else:
-                job.dependencies.satisfy(Satisfied(*values).key)
-        for side in sides:
+                job.dependencies.satisfy(SatisfiedDependency(*values).key)
+        for side in preparation_statuses:
             self._side(job, side)
         job.tasks.fill(tasks)
         context = self._simulation.context
         for task in tasks:
             job.task_counts.move(task.slots, before=None, after=task.kind, now=context.now, lag=context.lag)
             if task.spec.get("dependsOn"):
-                job.dependencies.hold(task)
-            if task.state == "active" and not (task.run or task.waits):
-                job.ready.push(task)
+                job.dependencies.add(task)
+            if task.state == "active" and not (task.run or task.open_dependencies):
+                job.ready_tasks.push(task)
 
     def _task(self, job: Job, values: list[Any]) -> Task:
         self._read += 1
@@ -162,11 +162,13 @@ class Restorer:
         waiting = [self._by_number[number] for number, *_ in row["waiting"]]
         preparation, release = self._side_run(row["preparation"]), self._side_run(row["release"])
         node = self._by_number.get(row["node"])
-        found = Side(**{**row, "node": node, "preparation": preparation, "release": release, "waiting": waiting})
-        job.sides[found.id] = self._by_number[found.number] = found
+        found = PreparationStatus(
+            **{**row, "node": node, "preparation": preparation, "release": release, "waiting": waiting}
+        )
+        job.preparation_statuses[found.id] = self._by_number[found.number] = found
         must_succeed = job.spec["jobPreparationTask"].get("waitForSuccess", True)
         if node and must_succeed and found.preparation.result == "failure":
-            job.unfit[node] = found.image
+            job.failed_preparations[node] = found.image
         if row["node"] and not node:
             self._simulation.context.note(found, job)
 

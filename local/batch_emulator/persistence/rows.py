@@ -20,20 +20,20 @@ from local.batch_emulator.entities import (
     Lease,
     Node,
     Pool,
+    PreparationStatus,
     Run,
-    Satisfied,
+    SatisfiedDependency,
     Schedule,
-    Side,
     StartTask,
     Task,
 )
-from local.batch_emulator.simulation.auto_scale import Scaling
+from local.batch_emulator.simulation.auto_scale import AutoScaleState
 from local.batch_emulator.state.change_log import Changes, PlannedEvent
 
 FORMAT = 4
 PLANNED_EVENT = "happening"
 type EventOwners = Mapping[object, tuple[Account, str]]
-_ENTITIES = (Pool, Node, Job, Schedule, Run, Side)
+_ENTITIES = (Pool, Node, Job, Schedule, Run, PreparationStatus)
 _OPTIONS = orjson.OPT_PASSTHROUGH_DATACLASS
 
 
@@ -66,15 +66,17 @@ def _kind(entity: type, *, without: str = "", name: str = "") -> Kind:
 
 KINDS: Mapping[type, Kind] = {
     Account: _kind(Account, without="jobs pools schedules leases"),
-    Pool: _kind(Pool, without="account backlog nodes is_dispatch_planned lagged_node_counts"),
+    Pool: _kind(Pool, without="account scheduling_index nodes is_scheduling_planned lagged_node_counts"),
     Node: _kind(Node, without="pool runs shown"),
     Schedule: _kind(Schedule),
-    Job: _kind(Job, without="account tasks task_counts ready dependencies runs sides unfit"),
-    Task: _kind(Task, without="ticket waits"),
-    Side: _kind(Side),
+    Job: _kind(
+        Job, without="account tasks task_counts ready_tasks dependencies runs preparation_statuses failed_preparations"
+    ),
+    Task: _kind(Task, without="ticket open_dependencies"),
+    PreparationStatus: _kind(PreparationStatus, name="side"),
     StartTask: _kind(StartTask),
-    Scaling: _kind(Scaling, without="history"),
-    Satisfied: _kind(Satisfied),
+    AutoScaleState: _kind(AutoScaleState, without="history", name="scaling"),
+    SatisfiedDependency: _kind(SatisfiedDependency, name="satisfied"),
     Lease: _kind(Lease),
 }
 _RUN = attrgetter("number", "node.number", "started", "shown")
@@ -122,7 +124,7 @@ def _shown(value: object) -> object:
         return _RUN(value)
     if isinstance(value, Failure):
         return (value.category, value.code, value.message, value.details)
-    if isinstance(value, StartTask | Scaling):
+    if isinstance(value, StartTask | AutoScaleState):
         return KINDS[type(value)].values(value)
     if isinstance(value, Task):
         return value.key

@@ -56,7 +56,7 @@ def check_change(job: Job, body: bodies.Body) -> None:
         raise invalid_property("onAllTasksComplete", wanted, "It can't be changed from terminatejob to noaction.")
 
 
-def side_id(job: Job, name: str) -> str:
+def special_task_id(job: Job, name: str) -> str:
     """Returns the id of a job's preparation or release task."""
     return str((job.spec.get(name) or {}).get("id") or _SIDES[name])
 

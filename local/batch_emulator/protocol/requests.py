@@ -17,7 +17,7 @@ from local.batch_emulator.protocol.conditions import check_conditions
 from local.batch_emulator.protocol.kinds import readable
 from local.batch_emulator.protocol.older_names import from_version
 from local.batch_emulator.simulation.simulation import Simulation
-from local.batch_emulator.state.change_log import Numbered
+from local.batch_emulator.state.change_log import NumberedEntity
 
 _ID = re.compile(r"[A-Za-z0-9_\-]{1,64}")
 _READS = ("GET", "HEAD")
@@ -73,7 +73,7 @@ class Request:
     def node(self) -> Node:
         return found(self.pool().nodes.get(fold(self.ids["nodeId"])), "Node")
 
-    def note(self, entity: Numbered, owner: Numbered) -> None:
+    def note(self, entity: NumberedEntity, owner: NumberedEntity) -> None:
         """Notes an entity that the operation itself has changed."""
         self.simulation.context.note(entity, owner)
 

@@ -30,7 +30,7 @@ class AutoPools:
         if owner.auto_pool.lower() not in self._account.pools:
             if failure := self._refused(rules["pool"]):
                 return failure
-            guid = uuid.UUID(int=self._context.chance.getrandbits(128), version=4)
+            guid = uuid.UUID(int=self._context.rng.getrandbits(128), version=4)
             owner.auto_pool = f"{rules.get('autoPoolIdPrefix') or ''}{guid}"
             self._pools.create(owner.auto_pool, {**rules["pool"], "id": owner.auto_pool})
         job.auto_pool = owner.auto_pool

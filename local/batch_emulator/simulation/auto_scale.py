@@ -21,7 +21,7 @@ _DEDICATED, _SPOT = TARGETS[True], TARGETS[False]
 
 
 @dataclass(slots=True, eq=False)
-class Scaling:
+class AutoScaleState:
     """A pool's autoscaling: when it was requested, in simulated ticks, the last run as JSON, and the samples.
 
     `turn` is unique to each schedule of evaluations, so that an overtaken one does nothing.
@@ -44,7 +44,7 @@ class AutoScale:
         pool.spec.setdefault("autoScaleEvaluationInterval", DEFAULT_INTERVAL)
         change_log, asked = self._context.change_log, self._context.clock.simulated
         if pool.scaling is None:
-            pool.scaling = Scaling(change_log.number(), asked)
+            pool.scaling = AutoScaleState(change_log.number(), asked)
             self._sample(pool, pool.scaling.number)
         pool.scaling.asked, pool.scaling.turn = asked, change_log.number()
         self._evaluate(pool, pool.scaling.turn)
@@ -58,7 +58,7 @@ class AutoScale:
         history = pool.scaling.history if pool.scaling else History()
         metrics = {name: Metric(name, value, history, self._context) for name, value in counts(pool).items()}
         numbers = {"$TaskSlotsPerNode": float(pool.slots_per_node)}
-        around = Surroundings(metrics, numbers, self._context.now, self._context.chance, MAX_NODES)
+        around = Surroundings(metrics, numbers, self._context.now, self._context.rng, MAX_NODES)
         return evaluate(formula, (_target(pool, _DEDICATED), _target(pool, _SPOT)), around)
 
     def run_of(self, outcome: Outcome) -> Json:

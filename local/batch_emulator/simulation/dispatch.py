@@ -17,29 +17,29 @@ class Dispatch:
         """Registers a job with tasks to run; its pool needn't exist."""
         pool = job.pool
         if pool:
-            pool.backlog.enlist(job)
+            pool.scheduling_index.add_job(job)
             self.plan(pool)
 
     def plan(self, pool: Pool) -> None:
-        if not pool.is_dispatch_planned:
-            pool.is_dispatch_planned = True
+        if not pool.is_scheduling_planned:
+            pool.is_scheduling_planned = True
             self._context.event_queue.after(_DELAY, partial(self._run, pool))
 
     def attach(self, tasks: TaskLife) -> None:
         self._tasks = tasks
 
     def _run(self, pool: Pool) -> None:
-        pool.is_dispatch_planned = False
+        pool.is_scheduling_planned = False
         if pool.is_deleted or pool.state != "active":
             return
         pack = str((pool.spec.get("taskSchedulingPolicy") or {}).get("nodeFillType", "")).lower() == "pack"
-        backlog = pool.backlog
-        backlog.look_again()
-        while backlog.room and (next_one := backlog.pop()):
+        scheduling_index = pool.scheduling_index
+        scheduling_index.resume_jobs()
+        while scheduling_index.max_free_slots and (next_one := scheduling_index.pop_task()):
             job, task = next_one
-            node = backlog.node_for(task.slots, pack=pack, unfit=job.unfit)
+            node = scheduling_index.find_node(task.slots, pack=pack, failed_preparations=job.failed_preparations)
             if node:
                 self._tasks.assign(job, task, node)
             else:
-                job.ready.push(task, first=True)
-                backlog.hold(job)
+                job.ready_tasks.push(task, first=True)
+                scheduling_index.suspend_job(job)

@@ -48,7 +48,7 @@ class JobLife:
             changed=now,
             tasks=TaskSet(),
             task_counts=TaskCounts(),
-            ready=ReadyTasks(),
+            ready_tasks=ReadyTasks(),
             dependencies=TaskDependencies(),
             schedule=schedule,
         )
@@ -121,7 +121,7 @@ class JobLife:
             self._context.between(_PASSING, partial(self._gone, job))
 
     def _after_release(self, job: Job, then: Callable[[], None]) -> None:
-        self._context.event_queue.after(self._tasks.release(job) + self._context.chance.uniform(*_PASSING), then)
+        self._context.event_queue.after(self._tasks.release(job) + self._context.rng.uniform(*_PASSING), then)
 
     def _limit(self, job: Job) -> None:
         text = (job.spec.get("constraints") or {}).get("maxWallClockTime")

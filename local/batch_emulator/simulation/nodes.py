@@ -43,15 +43,15 @@ class NodeLife:
         self._ended = ended
 
     def add(self, pool: Pool, *, dedicated: bool) -> None:
-        chance = self._context.chance
-        name = f"tvmps_{chance.getrandbits(256):064x}_{'d' if dedicated else 'p'}"
+        rng = self._context.rng
+        name = f"tvmps_{rng.getrandbits(256):064x}_{'d' if dedicated else 'p'}"
         place, now = len(pool.nodes), self._context.now
         node = Node(
             id=name,
             number=self._context.change_log.number(),
             pool=pool,
             dedicated=dedicated,
-            bias=chance.uniform(-1, 1),
+            bias=rng.uniform(-1, 1),
             allocated=now,
             changed=now,
             free=pool.slots_per_node,
@@ -94,7 +94,7 @@ class NodeLife:
         self._note(node)
         if node.state == "offline":
             self._set(node, "idle", self._context.now)
-        node.pool.backlog.place(node, usable=node.is_usable)
+        node.pool.scheduling_index.update_node(node, usable=node.is_usable)
         self._ready(node.pool)
 
     def leave_when_free(self, node: Node) -> None:
@@ -120,7 +120,7 @@ class NodeLife:
 
     def _free(self, node: Node, option: str, *, counted: bool) -> None:
         """Ends or requeues a node's runs; `taskcompletion` and `retaineddata` let them finish."""
-        node.pool.backlog.place(node, usable=False)
+        node.pool.scheduling_index.update_node(node, usable=False)
         for run in list(node.runs) if option in ("requeue", "terminate") else ():
             if option == "terminate":
                 self._tasks.end(run.job, run.task)
@@ -173,7 +173,7 @@ class NodeLife:
 
     def _run_start_task(self, node: Node, command_line: str) -> None:
         self._note(node)
-        outcome = outcome_of(command_line, self._context.chance)
+        outcome = outcome_of(command_line, self._context.rng)
         ended = partial(self._start_task_ended, node, node.life, outcome.exit_code)
         self._context.event_queue.after(max(outcome.seconds, _MIN_START_TASK_SECONDS), ended)
 
@@ -211,12 +211,12 @@ class NodeLife:
         if node.life != life:
             return
         self._set(node, node.idle_state, moment)
-        node.pool.backlog.place(node, usable=node.is_usable)
+        node.pool.scheduling_index.update_node(node, usable=node.is_usable)
         self._ready(node.pool)
         settings = self._context.settings
         mean = settings.nodeLossSeconds if node.dedicated else settings.preemptionSeconds
         if mean:
-            self._context.event_queue.after(self._context.chance.expovariate(1 / mean), partial(self._lose, node, life))
+            self._context.event_queue.after(self._context.rng.expovariate(1 / mean), partial(self._lose, node, life))
 
     def _lose(self, node: Node, life: int) -> None:
         """Preempts a spot node, or breaks a dedicated one."""
@@ -224,7 +224,7 @@ class NodeLife:
             return
         node.away = ""
         self._end_life(node, "unusable" if node.dedicated else "preempted")
-        node.pool.backlog.place(node, usable=False)
+        node.pool.scheduling_index.update_node(node, usable=False)
         for run in list(node.runs):
             self._tasks.requeue(run, counted=False)
         self._context.between(_AWAY, partial(self._start, node, node.life))

@@ -6,7 +6,7 @@ from functools import partial
 from local.batch_emulator.core.collation import fold
 from local.batch_emulator.core.stamps import stamp
 from local.batch_emulator.entities import Account, Json, Node, Pool
-from local.batch_emulator.entities.backlog import Backlog
+from local.batch_emulator.entities.backlog import SchedulingIndex
 from local.batch_emulator.simulation.nodes import NodeLife
 from local.batch_emulator.state.context import SimulationContext
 
@@ -45,7 +45,7 @@ class PoolLife:
             modified=now,
             changed=now,
             allocation_changed=now,
-            backlog=Backlog(),
+            scheduling_index=SchedulingIndex(),
         )
         self._account.pools[pool.key] = pool
         self._context.note(pool, self._account)
@@ -54,7 +54,7 @@ class PoolLife:
             pool.allocation = "steady"
         for job in self._account.jobs.values():
             if job.pool is pool:
-                pool.backlog.enlist(job)
+                pool.scheduling_index.add_job(job)
         if pool.allocation != "steady":
             self._plan(pool, "requeue")
         if pool.is_autoscaled:

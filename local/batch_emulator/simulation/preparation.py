@@ -7,7 +7,7 @@ of the job until it is reimaged. Release runs where preparation succeeded, and t
 from collections.abc import Callable
 from functools import partial
 
-from local.batch_emulator.entities import Job, Json, Node, Run, Side, StartTask
+from local.batch_emulator.entities import Job, Json, Node, PreparationStatus, Run, StartTask
 from local.batch_emulator.state.command_lines import outcome_of
 from local.batch_emulator.state.context import SimulationContext
 from local.batch_emulator.state.failures import exit_failure
@@ -29,7 +29,7 @@ class SideLife:
         if not spec:
             self._then(run)
             return
-        side = run.job.sides.get(run.node.id)
+        side = run.job.preparation_statuses.get(run.node.id)
         if side is None or _is_outdated(side, run.node, spec):
             side = self._begin(run.job, run.node, spec)
         side.has_run = True
@@ -41,7 +41,7 @@ class SideLife:
 
     def leave(self, run: Run) -> None:
         """Removes a run that has ended, possibly while it waited."""
-        side = run.job.sides.get(run.node.id)
+        side = run.job.preparation_statuses.get(run.node.id)
         if side and run in side.waiting:
             side.waiting.remove(run)
             self._context.note(side, run.job)
@@ -50,51 +50,53 @@ class SideLife:
         """Starts the release tasks of an ending job; returns the seconds until the last ends."""
         spec: Json | None = job.spec.get("jobReleaseTask")
         longest = 0.0
-        for side in job.sides.values() if spec else ():
+        for side in job.preparation_statuses.values() if spec else ():
             node = side.node
             if node is None or side.preparation.result != "success" or node.pool.nodes.get(node.id) is not node:
                 continue
             side.release = StartTask(self._context.node_now(node))
             self._context.note(side, job)
-            outcome = outcome_of(str((spec or {})["commandLine"]), self._context.chance)
+            outcome = outcome_of(str((spec or {})["commandLine"]), self._context.rng)
             self._context.event_queue.after(outcome.seconds, partial(self._released, job, side, outcome.exit_code))
             longest = max(longest, outcome.seconds)
         return longest
 
-    def _begin(self, job: Job, node: Node, spec: Json) -> Side:
+    def _begin(self, job: Job, node: Node, spec: Json) -> PreparationStatus:
         run = StartTask(self._context.node_now(node))
-        side = Side(node.id, self._context.change_log.number(), node.pool.id, node, node.life, node.image, run)
-        if before := job.sides.get(node.id):
+        side = PreparationStatus(
+            node.id, self._context.change_log.number(), node.pool.id, node, node.life, node.image, run
+        )
+        if before := job.preparation_statuses.get(node.id):
             self._context.change_log.drop(before, job)
-        job.sides[node.id] = side
-        outcome = outcome_of(str(spec["commandLine"]), self._context.chance)
+        job.preparation_statuses[node.id] = side
+        outcome = outcome_of(str(spec["commandLine"]), self._context.rng)
         retries = max(0, int((spec.get("constraints") or {}).get("maxTaskRetryCount") or 0))
         self._context.event_queue.after(outcome.seconds, partial(self._prepared, job, side, outcome.exit_code, retries))
         return side
 
-    def _prepared(self, job: Job, side: Side, exit_code: int, retries: int) -> None:
+    def _prepared(self, job: Job, side: PreparationStatus, exit_code: int, retries: int) -> None:
         node = side.node
-        if node is None or job.sides.get(side.id) is not side or side.life != node.life:
+        if node is None or job.preparation_statuses.get(side.id) is not side or side.life != node.life:
             return
         self._end(side.preparation, node, exit_code)
         self._context.note(side, job)
         side.preparation.retries = retries if exit_code else 0
         name = str(job.spec["jobPreparationTask"].get("id") or "jobpreparation")
-        self._context.log.side_ended(job, name, "JobPrep", node, side.preparation)
+        self._context.log.special_task_ended(job, name, "JobPrep", node, side.preparation)
         waiting, side.waiting = side.waiting, []
         if exit_code and (job.spec["jobPreparationTask"].get("waitForSuccess", True)):
-            job.unfit[node] = node.image
+            job.failed_preparations[node] = node.image
         for run in waiting:
             self._go_on(side, run, must_succeed=True)
 
-    def _released(self, job: Job, side: Side, exit_code: int) -> None:
+    def _released(self, job: Job, side: PreparationStatus, exit_code: int) -> None:
         if side.release and side.node:
             self._end(side.release, side.node, exit_code)
             name = str((job.spec.get("jobReleaseTask") or {}).get("id") or "jobrelease")
-            self._context.log.side_ended(job, name, "JobRelease", side.node, side.release)
+            self._context.log.special_task_ended(job, name, "JobRelease", side.node, side.release)
             self._context.note(side, job)
 
-    def _go_on(self, side: Side, run: Run, *, must_succeed: bool) -> None:
+    def _go_on(self, side: PreparationStatus, run: Run, *, must_succeed: bool) -> None:
         if run.task.run is not run:
             return
         if must_succeed and side.preparation.result != "success":
@@ -108,7 +110,7 @@ class SideLife:
         run.failure = exit_failure(exit_code) if exit_code else None
 
 
-def _is_outdated(side: Side, node: Node, spec: Json) -> bool:
+def _is_outdated(side: PreparationStatus, node: Node, spec: Json) -> bool:
     """Returns whether preparation must run again: after a reimage, an interruption, or by default a restart."""
     if side.image != node.image:
         return True

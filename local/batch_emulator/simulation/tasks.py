@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from local.batch_emulator.core.durations import seconds_of
-from local.batch_emulator.entities import Failure, Job, Node, Run, Satisfied, Task
+from local.batch_emulator.entities import Failure, Job, Node, Run, SatisfiedDependency, Task
 from local.batch_emulator.simulation.preparation import SideLife
 from local.batch_emulator.state.command_lines import outcome_of
 from local.batch_emulator.state.context import SimulationContext
@@ -46,9 +46,9 @@ class TaskLife:
             self._context.note(task, job)
             job.task_counts.move(task.slots, before=None, after=task.kind, now=self._context.now, lag=self._context.lag)
             if task.spec.get("dependsOn"):
-                job.dependencies.hold(task)
-            if not task.waits:
-                job.ready.push(task)
+                job.dependencies.add(task)
+            if not task.open_dependencies:
+                job.ready_tasks.push(task)
         self._waiting(job)
 
     def assign(self, job: Job, task: Task, node: Node) -> None:
@@ -57,7 +57,7 @@ class TaskLife:
         job.runs[run] = node.runs[run] = None
         node.free -= task.slots
         self._note(run)
-        node.pool.backlog.place(node, usable=node.is_usable)
+        node.pool.scheduling_index.update_node(node, usable=node.is_usable)
         self._context.between(_ASSIGNED, partial(self._prepare, run))
 
     def requeue(self, run: Run, *, counted: bool) -> None:
@@ -130,7 +130,7 @@ class TaskLife:
         if failure := download_failure(run.task.spec):
             self._context.between(_DOWNLOADING, partial(self._finish, run, None, failure))
             return
-        outcome = outcome_of(str(run.task.spec["commandLine"]), self._context.chance)
+        outcome = outcome_of(str(run.task.spec["commandLine"]), self._context.rng)
         limit = (run.task.spec.get("constraints") or {}).get("maxWallClockTime")
         if limit and (seconds := seconds_of(limit)) < outcome.seconds:
             self._context.event_queue.after(seconds, partial(self._finish, run, KILLED, TOO_LONG))
@@ -192,8 +192,8 @@ class TaskLife:
         task.pool_id = task.node_id = None
         if task.state != "active":
             self._set(job, task, "active", self._context.now)
-        if not task.waits:
-            job.ready.push(task, first=True)
+        if not task.open_dependencies:
+            job.ready_tasks.push(task, first=True)
             self._waiting(job)
 
     def _complete(self, job: Job, task: Task, moment: int, *, exit_code: int | None, failure: Failure | None) -> None:
@@ -207,12 +207,12 @@ class TaskLife:
     def _free(self, job: Job, done: Task) -> None:
         """Queues tasks whose last dependency is satisfied, unless they were deleted or have ended."""
         if not job.dependencies.is_satisfied(done.key):
-            self._context.note(Satisfied(self._context.change_log.number(), done.key), job)
-        freed = [task for task in job.dependencies.satisfy(done.key) if job.tasks.get(task.key) is task]
-        for task in freed:
+            self._context.note(SatisfiedDependency(self._context.change_log.number(), done.key), job)
+        unblocked = [task for task in job.dependencies.satisfy(done.key) if job.tasks.get(task.key) is task]
+        for task in unblocked:
             if task.state == "active" and task.run is None:
-                job.ready.push(task)
-        if freed:
+                job.ready_tasks.push(task)
+        if unblocked:
             self._waiting(job)
 
     def _leave(self, run: Run) -> None:
@@ -226,7 +226,7 @@ class TaskLife:
         if node.state == "running" and not node.shown:
             self._context.record_node_counts(node.pool)
             node.state, node.changed = node.idle_state, self._context.node_now(node)
-        node.pool.backlog.place(node, usable=node.is_usable)
+        node.pool.scheduling_index.update_node(node, usable=node.is_usable)
 
     def _set(self, job: Job, task: Task, state: str, moment: int, *, result: str | None = None) -> None:
         before = task.kind

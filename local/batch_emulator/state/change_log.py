@@ -11,7 +11,7 @@ from typing import Protocol
 type PlannedEvent = Callable[[], None]
 
 
-class Numbered(Protocol):
+class NumberedEntity(Protocol):
     """An entity with a unique number."""
 
     @property
@@ -34,8 +34,8 @@ class Changes:
     """
 
     wiped: bool = False
-    there: dict[Numbered, Numbered] = field(default_factory=dict)
-    gone: dict[Numbered, Numbered] = field(default_factory=dict)
+    there: dict[NumberedEntity, NumberedEntity] = field(default_factory=dict)
+    gone: dict[NumberedEntity, NumberedEntity] = field(default_factory=dict)
     planned: dict[int, tuple[int, PlannedEvent]] = field(default_factory=dict)
     happened: dict[int, PlannedEvent] = field(default_factory=dict)
 
@@ -56,12 +56,12 @@ class ChangeLog:
         self.last += 1
         return self.last
 
-    def note(self, entity: Numbered, owner: Numbered) -> None:
+    def note(self, entity: NumberedEntity, owner: NumberedEntity) -> None:
         """Notes a new or changed entity; called in the same step as the change."""
         if self.is_kept:
             self._notes.there[entity] = owner
 
-    def drop(self, entity: Numbered, owner: Numbered) -> None:
+    def drop(self, entity: NumberedEntity, owner: NumberedEntity) -> None:
         """Notes that an entity was deleted, with everything that it owns."""
         if self.is_kept:
             self._notes.there.pop(entity, None)

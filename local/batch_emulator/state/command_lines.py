@@ -24,9 +24,9 @@ class Outcome:
     exit_code: int
 
 
-def outcome_of(command_line: str, chance: random.Random) -> Outcome:
+def outcome_of(command_line: str, rng: random.Random) -> Outcome:
     sleeps, exits = _SLEEP.findall(command_line), _EXIT.findall(command_line)
-    seconds = sum(map(float, sleeps)) if sleeps else chance.uniform(*_AT_ONCE_SECONDS)
+    seconds = sum(map(float, sleeps)) if sleeps else rng.uniform(*_AT_ONCE_SECONDS)
     return Outcome(seconds, int(exits[-1]) if exits else 0)
 
 

@@ -13,7 +13,7 @@ from local.batch_emulator.core.clock import Clock
 from local.batch_emulator.core.settings import EmulatorSettings
 from local.batch_emulator.core.stamps import ticks, to_node_precision
 from local.batch_emulator.entities import Node, Pool
-from local.batch_emulator.state.change_log import ChangeLog, Numbered
+from local.batch_emulator.state.change_log import ChangeLog, NumberedEntity
 from local.batch_emulator.state.event_log import EventLog
 from local.batch_emulator.state.event_queue import EventQueue
 
@@ -24,7 +24,7 @@ class SimulationContext:
     event_queue: EventQueue
     settings: EmulatorSettings
     change_log: ChangeLog
-    chance: random.Random
+    rng: random.Random
     log: EventLog
     late_seconds: Callable[[], float] = field(default=lambda: 0.0)
 
@@ -46,7 +46,7 @@ class SimulationContext:
         """Stores the counts; called before a node is added, removed or changes its state."""
         pool.lagged_node_counts.record(pool.node_counts, now=self.now, lag=self.node_lag)
 
-    def note(self, entity: Numbered, owner: Numbered) -> None:
+    def note(self, entity: NumberedEntity, owner: NumberedEntity) -> None:
         """Notes a new or changed entity with its owner."""
         self.change_log.note(entity, owner)
 
@@ -55,7 +55,7 @@ class SimulationContext:
 
     def between(self, span: tuple[float, float], event: Callable[[], None]) -> None:
         """Plans an event at a seeded moment of a span, in seconds before the speed shortens them."""
-        self.event_queue.after(self.chance.uniform(*span), event)
+        self.event_queue.after(self.rng.uniform(*span), event)
 
     def report(self, node: Node, show: Callable[[int], None]) -> None:
         """Reports a node's event; `show` makes it visible, with its stamp."""

@@ -31,7 +31,7 @@ class EventLog:
         self.recorded: Counter[str] = Counter()
         self.repeated = self.lost = 0
         self._clock = clock
-        self._chance = random.Random(f"{seed}/{account}/log")
+        self._rng = random.Random(f"{seed}/{account}/log")
         self._records: deque[Json] = deque()
         self._again: deque[tuple[int, Json]] = deque()
 
@@ -119,7 +119,7 @@ class EventLog:
             error = {"category": "UserError", "code": "JobPreparationTaskFailed", "message": message}
             self._record("TaskScheduleFailEvent", {**_task(run.job, run.task, run.node), "schedulingError": error})
 
-    def side_ended(self, job: Job, name: str, kind: str, node: Node, run: StartTask) -> None:
+    def special_task_ended(self, job: Job, name: str, kind: str, node: Node, run: StartTask) -> None:
         if not self.is_on:
             return
         info: Json = {"startTime": stamp(run.started), "exitCode": run.exit_code, "result": run.result}
@@ -142,8 +142,8 @@ class EventLog:
             "properties": properties,
         }
         self._records.append(record)
-        if self._chance.random() < _REPEATED:
-            self._again.append((self._clock.now + ticks(self._chance.uniform(*_LATER)), record))
+        if self._rng.random() < _REPEATED:
+            self._again.append((self._clock.now + ticks(self._rng.uniform(*_LATER)), record))
         if len(self._records) > _MAX_RECORDS:
             self._records.popleft()
             self.lost += 1

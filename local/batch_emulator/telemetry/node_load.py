@@ -51,13 +51,13 @@ class _Character:
 def load_of(sample: NodeSample, seed: str) -> Load:
     """Returns the load of a sample, with the noise of measured values."""
     machine, origin = sample.origin.machine, sample.origin
-    chance = random.Random(f"{seed}/{origin.node}/{origin.life}/{sample.number}")
+    rng = random.Random(f"{seed}/{origin.node}/{origin.life}/{sample.number}")
     parts = [_part(work, seed, machine.cores, machine.memory) for work in sample.work]
     if sample.is_starting:
         parts.append(_STARTING)
     parts.append(Load(_IDLE * machine.cores, 0.002 * machine.cores, 0, _BASE * machine.memory, 0.02 * machine.memory,
                       0, 0.02 * MIB, 0.004 * MIB, 0.003 * MIB, 0, 0))  # fmt: skip
-    return _together(parts, chance, machine.cores, machine.memory)
+    return _together(parts, rng, machine.cores, machine.memory)
 
 
 _STARTING = Load(0.7, 0.15, 0.1, 200 * MIB, 400 * MIB, 2 * MIB, 35 * MIB, 40 * MIB, 0.4 * MIB, 0, 6)
@@ -95,12 +95,12 @@ def _part(work: Work, seed: str, cores: int, memory: int) -> Load:
     )
 
 
-def _together(parts: list[Load], chance: random.Random, cores: int, memory: int) -> Load:
+def _together(parts: list[Load], rng: random.Random, cores: int, memory: int) -> Load:
     """Returns the total load, within the node's limits."""
 
     def total(name: str, unrest: float) -> float:
         values: list[float] = [getattr(part, name) for part in parts]
-        return sum(values) * chance.uniform(1 - unrest, 1 + unrest)
+        return sum(values) * rng.uniform(1 - unrest, 1 + unrest)
 
     user, system, waiting = total("user", 0.05), total("system", 0.1), total("waiting", 0.2)
     fit = min(1.0, cores / (user + system + waiting))

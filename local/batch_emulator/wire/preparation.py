@@ -1,14 +1,14 @@
 """The status of job preparation and release tasks as JSON. Shapes follow the published examples."""
 
 from local.batch_emulator.core.stamps import stamp
-from local.batch_emulator.entities import Job, Json, Side, StartTask
-from local.batch_emulator.protocol.job_rules import side_id
+from local.batch_emulator.entities import Job, Json, PreparationStatus, StartTask
+from local.batch_emulator.protocol.job_rules import special_task_id
 from local.batch_emulator.protocol.paging import Renderers
 from local.batch_emulator.wire.tasks import failure_json, root_directory
 
 
-def side_renderers(url: str, job: Job) -> Renderers:
-    preparation, release = side_id(job, "jobPreparationTask"), side_id(job, "jobReleaseTask")
+def preparation_renderers(url: str, job: Job) -> Renderers:
+    preparation, release = special_task_id(job, "jobPreparationTask"), special_task_id(job, "jobReleaseTask")
     return {
         "poolId": lambda side: side.pool_id,
         "nodeId": lambda side: side.id,
@@ -23,7 +23,7 @@ def side_renderers(url: str, job: Job) -> Renderers:
     }
 
 
-def _info(url: str, job: Job, side: Side, name: str, run: StartTask) -> Json:
+def _info(url: str, job: Job, side: PreparationStatus, name: str, run: StartTask) -> Json:
     root = root_directory(job.id, name)
     info: Json = {"state": run.state, "startTime": stamp(run.started)}
     if run.ended is not None:
@@ -33,5 +33,5 @@ def _info(url: str, job: Job, side: Side, name: str, run: StartTask) -> Json:
     return info | {"taskRootDirectory": root, "taskRootDirectoryUrl": f"{_node_url(url, side)}/files/{root}"}
 
 
-def _node_url(url: str, side: Side) -> str:
+def _node_url(url: str, side: PreparationStatus) -> str:
     return f"{url}/pools/{side.pool_id}/nodes/{side.id}"

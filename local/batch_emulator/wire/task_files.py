@@ -10,7 +10,7 @@ from itertools import chain
 
 from local.batch_emulator.core.collation import fold
 from local.batch_emulator.entities import Job, Node, Task
-from local.batch_emulator.protocol.job_rules import side_id
+from local.batch_emulator.protocol.job_rules import special_task_id
 from local.batch_emulator.state.command_lines import output_of
 from local.batch_emulator.wire.tasks import root_directory
 
@@ -133,8 +133,8 @@ def _ran(node: Node, path: str) -> Iterator[Ran]:
 
 
 def _sides(job: Job, node: Node) -> Iterator[Ran]:
-    side = job.sides.get(node.id)
+    side = job.preparation_statuses.get(node.id)
     for name, run in (("jobPreparationTask", side.preparation), ("jobReleaseTask", side.release)) if side else ():
         if run:
-            root = root_directory(job.id, side_id(job, name))
+            root = root_directory(job.id, special_task_id(job, name))
             yield Ran(root, str(job.spec[name]["commandLine"]), run.started, run.ended)

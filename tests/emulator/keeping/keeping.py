@@ -9,7 +9,7 @@ from local.batch_emulator.keeper import Keeper
 from local.batch_emulator.persistence.rows import batch_of
 from local.batch_emulator.persistence.store import Store
 from local.batch_emulator.protocol.auth import DEVELOPMENT_KEY
-from local.batch_emulator.state.change_log import ROOT, Changes, Numbered
+from local.batch_emulator.state.change_log import ROOT, Changes, NumberedEntity
 from tests.emulator.support.direct import Direct
 
 POOL = {"id": "pool", "vmSize": "standard_d2s_v5", "targetDedicatedNodes": 2, "taskSlotsPerNode": 2}
@@ -68,13 +68,13 @@ def everything(emulator: Emulator) -> set[Row]:
     for simulation in emulator.simulations.values():
         account = simulation.account
         notes.there[account] = ROOT
-        owned: list[Numbered] = [*account.pools.values(), *account.jobs.values(), *account.schedules.values()]
+        owned: list[NumberedEntity] = [*account.pools.values(), *account.jobs.values(), *account.schedules.values()]
         notes.there |= dict.fromkeys([*owned, *account.leases], account)
         for pool in account.pools.values():
             notes.there |= dict.fromkeys(pool.nodes.values(), pool)
         for job in account.jobs.values():
             notes.there |= dict.fromkeys(job.tasks, job)
-            notes.there |= dict.fromkeys(job.sides.values(), job)
+            notes.there |= dict.fromkeys(job.preparation_statuses.values(), job)
     notes.planned = {number: (due, event) for due, number, event in emulator.event_queue._due}
     rows = orjson.loads(batch_of(notes, emulator.owners, None).there)
     return {(owner, number, kind, _shape(orjson.dumps(row))) for owner, number, kind, row in rows if number}

@@ -118,7 +118,7 @@ async def run_rounds(
 
     If the machine is too busy for `checks` checks by then, it continues for at most as many kills again.
     """
-    chance, journal, found = random.Random(seed), Journal(), Found()  # noqa: S311
+    rng, journal, found = random.Random(seed), Journal(), Found()  # noqa: S311
     emulator = Killed(directory)
     try:
         for number in range(2 * kills):
@@ -128,8 +128,8 @@ async def run_rounds(
                 client = Client(emulator.url, session)
                 if not number:
                     await _prepare(client)
-                workers = [asyncio.create_task(_change(client, journal, chance, f"r{number}w{n}")) for n in range(3)]
-                await asyncio.sleep(chance.uniform(0.3, longest))
+                workers = [asyncio.create_task(_change(client, journal, rng, f"r{number}w{n}")) for n in range(3)]
+                await asyncio.sleep(rng.uniform(0.3, longest))
                 killed = await asyncio.to_thread(emulator.kill)
                 await asyncio.gather(*workers)
             await asyncio.to_thread(emulator.start)
@@ -153,13 +153,13 @@ async def _prepare(client: Client) -> None:
     assert status == 201, answer
 
 
-async def _change(client: Client, journal: Journal, chance: random.Random, name: str) -> None:
+async def _change(client: Client, journal: Journal, rng: random.Random, name: str) -> None:
     """Makes random changes to its own jobs until the emulator is killed."""
     job, step = "", 0
     with contextlib.suppress(aiohttp.ClientError):
         while True:
             step += 1
-            if not job or chance.random() < 0.02:
+            if not job or rng.random() < 0.02:
                 if job:
                     await _delete(client, journal.jobs[job], f"/jobs/{job}")
                 job = f"{name}-{step}"
@@ -168,9 +168,9 @@ async def _change(client: Client, journal: Journal, chance: random.Random, name:
                 made.made = time.monotonic()
             await _add(client, journal, job, f"s{step}")
             known = [key for key, task in journal.tasks.items() if key[0] == job and task.deletion_asked == _NEVER]
-            for key in chance.sample(known, min(len(known), 3)):
+            for key in rng.sample(known, min(len(known), 3)):
                 path, task = f"/jobs/{job}/tasks/{key[1]}", journal.tasks[key]
-                if chance.random() < 0.5:
+                if rng.random() < 0.5:
                     await _delete(client, task, path)
                 elif (await client.call("POST", f"{path}/terminate", {}))[0] == 204:
                     task.end_acknowledged = time.monotonic()
