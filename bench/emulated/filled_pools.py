@@ -55,10 +55,10 @@ class PoolFilling:
         return {"changed": asked["count"]}
 
     def _turn(self, node: Node, job: Job) -> None:
-        if not node.shown:
+        if not node.visible_runs:
             self._run(node, job)
             return
-        node.shown.clear()
+        node.visible_runs.clear()
         node.state, node.changed = "idle", self._emulator.clock.now
         node.total, node.succeeded = node.total + 1, node.succeeded + 1
 
@@ -86,7 +86,7 @@ class PoolFilling:
     def _run(self, node: Node, job: Job) -> None:
         task = self._task()
         task.state = "running"
-        node.shown[Run(self._number(), job, task, node)] = None
+        node.visible_runs[Run(self._number(), job, task, node)] = None
         node.recent.append((job, task))
         node.state, node.changed = "running", self._emulator.clock.now
 

@@ -12,7 +12,7 @@ from local.batch_emulator.entities import Account, Json
 from local.batch_emulator.persistence.rows import EventOwners
 from local.batch_emulator.protocol.auth import DEVELOPMENT_TOKEN, Credentials
 from local.batch_emulator.protocol.tokens import TokenKey
-from local.batch_emulator.simulation.simulation import Simulation
+from local.batch_emulator.simulation.simulation import SimulatedAccount
 from local.batch_emulator.state.change_log import ROOT, ChangeLog
 from local.batch_emulator.state.event_log import EventLog
 from local.batch_emulator.state.event_queue import EventQueue
@@ -136,7 +136,7 @@ class Emulator:
         self.task_lists: dict[str, Counter[str]] = defaultdict(Counter)
         self.clients: dict[str, Counter[str]] = defaultdict(Counter)
         self.simulations = {
-            name: Simulation(
+            name: SimulatedAccount(
                 Account(name, self.change_log.number()),
                 self.clock,
                 self.event_queue,

@@ -44,7 +44,7 @@ class Node:
     image: int = 0
     start_task: "StartTask | None" = None
     runs: dict["Run", None] = field(default_factory=dict)
-    shown: dict["Run", None] = field(default_factory=dict)
+    visible_runs: dict["Run", None] = field(default_factory=dict)
     total: int = 0
     succeeded: int = 0
     fresh: int = 0
@@ -64,7 +64,7 @@ class Node:
 
     @property
     def running(self) -> list["Run"]:
-        return [run for run in self.shown if run.task.state == "running"]
+        return [run for run in self.visible_runs if run.task.state == "running"]
 
 
 @dataclass(slots=True, eq=False)

@@ -68,14 +68,14 @@ class Task:
 
 @dataclass(slots=True, eq=False)
 class Run:
-    """One task's stay on a node; `shown` is its last visible phase."""
+    """One task's stay on a node; `visible_phase` is its last visible phase."""
 
     number: int
     job: "Job"
     task: Task
     node: "Node"
     started: int = 0
-    shown: int = 0
+    visible_phase: int = 0
 
 
 @dataclass(slots=True, eq=False)

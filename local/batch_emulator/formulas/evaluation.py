@@ -41,7 +41,7 @@ _MESSAGES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class EvaluationContext:
     """A formula's inputs: samples, numbers of the pool, time and random source; and the maximum of nodes of a kind."""
 
     metrics: Mapping[str, Metric]
@@ -52,7 +52,7 @@ class Surroundings:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class EvaluationResult:
     """The targets and option after an evaluation, all variables as text, and an error's code and position."""
 
     dedicated: int
@@ -77,18 +77,18 @@ def measured_variable(text: str) -> str | None:
     return found[0] if found else None
 
 
-def evaluate(text: str, present: tuple[int, int], around: Surroundings) -> Outcome:
+def evaluate(text: str, present: tuple[int, int], context: EvaluationContext) -> EvaluationResult:
     """Evaluates a formula on the present targets. Raises SyntaxProblemError; other problems are in the outcome."""
-    return _Evaluation(text, present, around).outcome()
+    return _Evaluation(text, present, context).result()
 
 
 class _Evaluation:
     """An evaluation; targets by precedence (documented): assigned, assigned by an alias, unchanged."""
 
-    def __init__(self, text: str, present: tuple[int, int], around: Surroundings) -> None:
+    def __init__(self, text: str, present: tuple[int, int], context: EvaluationContext) -> None:
         self._text = text
         self._statements = syntax.parse(text)
-        self._around = around
+        self._around = context
         self._present = present
         self._full: dict[str, Value] = {}
         self._aliased: dict[str, Value] = {}
@@ -97,7 +97,7 @@ class _Evaluation:
         self._own: dict[str, Value] = {}
         self._at = 0
 
-    def outcome(self) -> Outcome:
+    def result(self) -> EvaluationResult:
         try:
             with contextlib.suppress(_StopError):
                 for statement in self._statements:
@@ -116,21 +116,23 @@ class _Evaluation:
             raise ProblemError(f"{name} is a number from 0 to {self._around.most}, not {shown(value)}")
         return math.floor(value)
 
-    def _done(self, dedicated: int, spot: int, option: str, code: str | None = None, problem: str = "") -> Outcome:
+    def _done(
+        self, dedicated: int, spot: int, option: str, code: str | None = None, problem: str = ""
+    ) -> EvaluationResult:
         texts = [f"{DEDICATED}={dedicated}", f"{SPOT}={spot}", f"{OPTION}={option}"]
         texts += [f"{name}={shown(self._own[name])}" for name in sorted(self._own)]
-        return Outcome(dedicated, spot, option, ";".join(texts), code, problem)
+        return EvaluationResult(dedicated, spot, option, ";".join(texts), code, problem)
 
-    def _failed(self, code: str, problem: str) -> Outcome:
+    def _failed(self, code: str, problem: str) -> EvaluationResult:
         """Returns an outcome without changes (documented)."""
         return self._done(*self._present, OPTIONS[0], code, f"{place(self._text, self._at)}: {problem}")
 
     def _run(self, statement: Statement) -> None:
-        value, name, around = self._value(statement.value), statement.target, self._around
+        value, name, context = self._value(statement.value), statement.target, self._around
         if name is None:
             return
         self._at = statement.at
-        if name in around.metrics or name in around.numbers or name in INTERVALS:
+        if name in context.metrics or name in context.numbers or name in INTERVALS:
             raise ProblemError(f"{name} can't be assigned")
         if name == OPTION and value not in OPTIONS:
             raise ProblemError(f"{OPTION} is one of {', '.join(OPTIONS)}, not {shown(value)}")

@@ -24,13 +24,13 @@ class InsufficientError(ProblemError):
 
 
 @dataclass(slots=True)
-class History:
+class SampleHistory:
     """A day of samples, newest last: each with its time in simulated ticks and the counts by variable."""
 
     samples: deque[tuple[int, Mapping[str, float]]] = field(default_factory=lambda: deque(maxlen=_MAX_SAMPLES))
 
-    def take(self, context: SimulationContext, pool: Pool) -> None:
-        self.samples.append((context.clock.simulated, counts(pool)))
+    def add_sample(self, context: SimulationContext, pool: Pool) -> None:
+        self.samples.append((context.clock.simulated, sample_counts(pool)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Metric:
 
     name: str
     current: float
-    history: History
+    history: SampleHistory
     context: SimulationContext
 
     def called(self, method: str, arguments: tuple[Value, ...]) -> Value:
@@ -96,7 +96,7 @@ class Metric:
         return Timestamp(self.context.now - (self.context.clock.simulated - self.history.samples[0][0]))
 
 
-def counts(pool: Pool) -> Mapping[str, float]:
+def sample_counts(pool: Pool) -> Mapping[str, float]:
     """Returns a pool's present values by variable. Tasks that wait for others aren't active (documented)."""
     tasks: Counter[str] = Counter()
     for job in pool.account.jobs.values():

@@ -98,7 +98,7 @@ def _extensions(node: Node) -> Mapping[str, Extension]:
     sent = (node.pool.spec.get("virtualMachineConfiguration") or {}).get("extensions") or []
     shown = [{name: value for name, value in each.items() if name != "protectedSettings"} for each in sent]
     shown.append(_OWN_ON_WINDOWS if is_windows(node.pool) else _OWN)
-    return {f"{place:03}": Extension(f"{place:03}", spec) for place, spec in enumerate(shown)}
+    return {f"{position:03}": Extension(f"{position:03}", spec) for position, spec in enumerate(shown)}
 
 
 def _time(body: bodies.Body, name: str, default: int) -> int:

@@ -90,11 +90,11 @@ def disable_job(request: Request) -> Response:
     job = request.job()
     request.check(job.modified)
     bodies.DISABLE.check(request.body)
-    what = bodies.choice(request.body, "disableTasks", "", ("requeue", "terminate", "wait"))
+    option = bodies.choice(request.body, "disableTasks", "", ("requeue", "terminate", "wait"))
     must_be_open(job)
     if job.state in ("disabling", "disabled"):
         raise conflict("JobDisabled", "The specified job is disabled already.")
-    request.simulation.jobs.disable(job, what)
+    request.simulation.jobs.disable(job, option)
     return written(request, 202, f"jobs/{job.id}/disable", job.modified)
 
 

@@ -52,22 +52,24 @@ def list_pool_node_counts(request: Request) -> Response:
 
 
 def reboot_node(request: Request) -> Response:
-    return _send_away(request, "reboot", "rebooting", _option(request, "nodeRebootOption", _OPTIONS))
+    return _restart_or_deallocate(request, "reboot", "rebooting", _option(request, "nodeRebootOption", _OPTIONS))
 
 
 def reimage_node(request: Request) -> Response:
-    return _send_away(request, "reimage", "reimaging", _option(request, "nodeReimageOption", _OPTIONS))
+    return _restart_or_deallocate(request, "reimage", "reimaging", _option(request, "nodeReimageOption", _OPTIONS))
 
 
 def deallocate_node(request: Request) -> Response:
-    return _send_away(request, "deallocate", "deallocating", _option(request, "nodeDeallocateOption", _OPTIONS))
+    return _restart_or_deallocate(
+        request, "deallocate", "deallocating", _option(request, "nodeDeallocateOption", _OPTIONS)
+    )
 
 
 def start_node(request: Request) -> Response:
     node = request.node()
     if node.state != "deallocated":
         raise _invalid(node)
-    request.simulation.nodes.start_again(node)
+    request.simulation.nodes.start_deallocated(node)
     return _accepted(request, node, "start", 202)
 
 
@@ -92,11 +94,11 @@ def _option(request: Request, name: str, options: tuple[str, ...]) -> str:
     return bodies.choice(request.body, name, "requeue", options)
 
 
-def _send_away(request: Request, verb: str, state: str, option: str) -> Response:
+def _restart_or_deallocate(request: Request, verb: str, state: str, option: str) -> Response:
     node = request.node()
     if node.state not in _RESTARTABLE or node.away or node.leaving:
         raise _invalid(node)
-    request.simulation.nodes.send_away(node, state, option)
+    request.simulation.nodes.restart_or_deallocate(node, state, option)
     return _accepted(request, node, verb, 202)
 
 

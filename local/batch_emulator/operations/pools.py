@@ -31,7 +31,7 @@ def create_pool(request: Request) -> Response:
     check_pool_values(body)
     if fold(name) in request.account.pools:
         raise already_exists("Pool")
-    if request.simulation.pools.quota_is_reached():
+    if request.simulation.pools.is_pool_quota_reached():
         raise conflict("PoolQuotaReached", "The account has reached its quota of pools.")
     if package := package_of(body, "unknown"):
         text = "One or more application package references could not be satisfied."
@@ -136,7 +136,7 @@ def remove_nodes(request: Request) -> Response:
     found = [node for node in nodes.values() if node]
     if len(found) < len(nodes):
         raise not_found("Node")
-    request.simulation.pools.take_out(pool, found, option)
+    request.simulation.pools.remove_nodes(pool, found, option)
     return changed(request, pool, "/removenodes", 202)
 
 

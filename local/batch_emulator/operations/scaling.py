@@ -49,7 +49,7 @@ def evaluate_pool_auto_scale(request: Request) -> Response:
     if not pool.is_autoscaled:
         raise conflict("OperationNotValidOnPool", "Autoscaling is not enabled on the specified pool.")
     scaling = request.simulation.scaling
-    run: Mapping[str, Any] = scaling.run_of(scaling.evaluated(pool, request.body["autoScaleFormula"]))
+    run: Mapping[str, Any] = scaling.run_of(scaling.evaluate_formula(pool, request.body["autoScaleFormula"]))
     where = f"{request.url}/pools/{pool.id}/evaluateautoscale"
     return Response(200, {"odata.metadata": f"{request.url}/$metadata#autoscalerun", **run}, {"DataServiceId": where})
 

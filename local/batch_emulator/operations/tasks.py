@@ -42,11 +42,11 @@ def create_task_collection(request: Request) -> Response:
 
 
 def list_tasks(request: Request) -> Response:
-    job, place = request.job(), place_of(request)
+    job, position = request.job(), place_of(request)
     comparison = comparison_key(request.settings)
     found = compile_filter(request.query.get("$filter"), TASKS, comparison)
-    lowest, highest = (found.lowest, found.highest) if place.key is comparison else (None, None)
-    tasks = job.tasks.listed(place.key, place.after, found.since, lowest=lowest, highest=highest)
+    lowest, highest = (found.lowest, found.highest) if position.key is comparison else (None, None)
+    tasks = job.tasks.listed(position.key, position.after, found.since, lowest=lowest, highest=highest)
     return page(request, "tasks", tasks, found.matches, task_renderers(request.url, job))
 
 
@@ -80,7 +80,7 @@ def delete_task(request: Request) -> Response:
     job, task = request.task()
     request.check(task.modified)
     request.simulation.tasks.delete(job, task)
-    request.simulation.jobs.look(job)
+    request.simulation.jobs.check_completion(job)
     return Response(200)
 
 
@@ -90,7 +90,7 @@ def terminate_task(request: Request) -> Response:
     if task.state == "completed":
         raise conflict("TaskCompleted", "The specified task is already in a completed state.")
     request.simulation.tasks.end(job, task)
-    request.simulation.jobs.look(job)
+    request.simulation.jobs.check_completion(job)
     return written(request, 204, f"jobs/{job.id}/tasks/{task.id}/terminate", task.modified)
 
 

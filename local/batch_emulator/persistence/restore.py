@@ -32,7 +32,7 @@ from local.batch_emulator.entities.task_set import TaskSet
 from local.batch_emulator.persistence.rows import KINDS, PLANNED_EVENT
 from local.batch_emulator.persistence.store import Store
 from local.batch_emulator.simulation.auto_scale import AutoScaleState
-from local.batch_emulator.simulation.simulation import Simulation
+from local.batch_emulator.simulation.simulation import SimulatedAccount
 from local.batch_emulator.state.failures import ENDED
 
 _TOLD = 100_000
@@ -49,7 +49,7 @@ class Restorer:
     Afterwards `dropped` are the removable plans, as pairs of owner and number.
     """
 
-    def __init__(self, simulation: Simulation, store: Store, report: ReportProgress) -> None:
+    def __init__(self, simulation: SimulatedAccount, store: Store, report: ReportProgress) -> None:
         self._simulation = simulation
         self._account = simulation.account
         self._store = store
@@ -125,8 +125,8 @@ class Restorer:
                 preparation_statuses.append(_SIDE.named(values))
             else:
                 job.dependencies.satisfy(SatisfiedDependency(*values).key)
-        for side in preparation_statuses:
-            self._side(job, side)
+        for status in preparation_statuses:
+            self._side(job, status)
         job.tasks.fill(tasks)
         context = self._simulation.context
         for task in tasks:
@@ -151,12 +151,12 @@ class Restorer:
         return task
 
     def _run(self, job: Job, task: Task, row: list[int]) -> None:
-        number, node_number, started, shown = row
+        number, node_number, started, visible_phase = row
         node: Node = self._by_number[node_number]
-        run = task.run = self._by_number[number] = Run(number, job, task, node, started, shown)
+        run = task.run = self._by_number[number] = Run(number, job, task, node, started, visible_phase)
         job.runs[run] = node.runs[run] = None
-        if shown:
-            node.shown[run] = None
+        if visible_phase:
+            node.visible_runs[run] = None
 
     def _side(self, job: Job, row: Json) -> None:
         waiting = [self._by_number[number] for number, *_ in row["waiting"]]

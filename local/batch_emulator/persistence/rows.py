@@ -67,7 +67,7 @@ def _kind(entity: type, *, without: str = "", name: str = "") -> Kind:
 KINDS: Mapping[type, Kind] = {
     Account: _kind(Account, without="jobs pools schedules leases"),
     Pool: _kind(Pool, without="account scheduling_index nodes is_scheduling_planned lagged_node_counts"),
-    Node: _kind(Node, without="pool runs shown"),
+    Node: _kind(Node, without="pool runs visible_runs"),
     Schedule: _kind(Schedule),
     Job: _kind(
         Job, without="account tasks task_counts ready_tasks dependencies runs preparation_statuses failed_preparations"
@@ -79,7 +79,7 @@ KINDS: Mapping[type, Kind] = {
     SatisfiedDependency: _kind(SatisfiedDependency, name="satisfied"),
     Lease: _kind(Lease),
 }
-_RUN = attrgetter("number", "node.number", "started", "shown")
+_RUN = attrgetter("number", "node.number", "started", "visible_phase")
 
 
 def batch_of(changes: Changes, owners: EventOwners, state: object) -> Batch:

@@ -57,18 +57,18 @@ def _unsupported(name: str) -> BatchError:
     return BatchError(400, "UnsupportedProperty", text, {"PropertyName": name})
 
 
-def _check_below(names: Names, value: Any, place: str) -> None:
+def _check_below(names: Names, value: Any, position: str) -> None:
     """Raises BatchError for an unknown nested name."""
     if type(value) is list:
         for each in value:
-            _check_below(names, each, place)
+            _check_below(names, each, position)
     elif type(value) is dict:
         for name, inner in value.items():
             if name not in names:
-                raise _unsupported(f"{place}.{name}")
+                raise _unsupported(f"{position}.{name}")
             below = names[name]
             if below is not None and type(inner) in _NESTED_TYPES:
-                _check_below(below, inner, f"{place}.{name}")
+                _check_below(below, inner, f"{position}.{name}")
 
 
 _EVERYWHERE = "id displayName metadata networkConfiguration"

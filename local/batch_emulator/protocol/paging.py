@@ -67,8 +67,8 @@ def page(
     max_results: int = _MAX_RESULTS,
 ) -> Response:
     """Returns one page, `max_results` long, of the matching `entities`, which are in list order from the position on."""
-    place, size = place_of(request), min(page_size(request, max_results), request.settings.pageSize)
-    number, chosen = place.pages + 1, selected(request, renderers)
+    position, size = place_of(request), min(page_size(request, max_results), request.settings.pageSize)
+    number, chosen = position.pages + 1, selected(request, renderers)
     every = request.settings.emptyPageEvery
     if every and number % every == 0:
         found, more = [], True
@@ -80,22 +80,24 @@ def page(
         "value": [rendered(entity, chosen) for entity in found],
     }
     if more:
-        body["odata.nextLink"] = _link(request, Place(place.order, found[-1].id if found else place.after, number))
+        body["odata.nextLink"] = _link(
+            request, Place(position.order, found[-1].id if found else position.after, number)
+        )
     return Response(200, body, items=len(found))
 
 
 def in_order(request: Request, entities: Mapping[str, Any]) -> Iterator[Any]:
     """Returns small collections in list order, from the position on. Large ones keep their own order."""
-    place = place_of(request)
-    key, after = place.key, place.after
+    position = place_of(request)
+    key, after = position.key, position.after
     ordered = sorted(entities.values(), key=lambda entity: key(entity.id))
     return iter([each for each in ordered if after is None or key(each.id) > key(after)])
 
 
 def first_in_order(request: Request, entities: Iterable[Any], matches: Predicate) -> Iterator[Any]:
     """Returns as many entities as a page needs from a large, unordered, computed collection."""
-    place = place_of(request)
-    key, after = place.key, place.after
+    position = place_of(request)
+    key, after = position.key, position.after
     behind = (each for each in entities if matches(each) and (after is None or key(each.id) > key(after)))
     return iter(nsmallest(page_size(request) + 1, behind, key=lambda entity: key(entity.id)))
 
@@ -132,7 +134,7 @@ def rendered(entity: Any, renderers: Renderers) -> Json:
     return {name: value for name, render in renderers.items() if (value := render(entity)) is not None}
 
 
-def _link(request: Request, place: Place) -> str:
+def _link(request: Request, position: Place) -> str:
     kept = {name: value for name, value in request.query.items() if name != "$skiptoken"}
-    query = urlencode({**kept, "$skiptoken": place.encoded()}, quote_via=quote, safe="$")
+    query = urlencode({**kept, "$skiptoken": position.encoded()}, quote_via=quote, safe="$")
     return f"{request.url}{request.path}?{query}"

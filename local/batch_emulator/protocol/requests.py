@@ -16,7 +16,7 @@ from local.batch_emulator.entities import Account, Job, Json, Node, Pool, Task
 from local.batch_emulator.protocol.conditions import check_conditions
 from local.batch_emulator.protocol.kinds import readable
 from local.batch_emulator.protocol.older_names import from_version
-from local.batch_emulator.simulation.simulation import Simulation
+from local.batch_emulator.simulation.simulation import SimulatedAccount
 from local.batch_emulator.state.change_log import NumberedEntity
 
 _ID = re.compile(r"[A-Za-z0-9_\-]{1,64}")
@@ -34,7 +34,7 @@ class Request:
     query: Mapping[str, str]
     headers: Mapping[str, str]
     raw: bytes
-    simulation: Simulation
+    simulation: SimulatedAccount
     settings: EmulatorSettings
 
     @property

@@ -7,13 +7,13 @@ GUID; `keepAlive` keeps it. If it can't be created, the service completes the jo
 import uuid
 
 from local.batch_emulator.entities import Account, Failure, Job, Json
-from local.batch_emulator.simulation.pools import PoolLife
+from local.batch_emulator.simulation.pools import PoolTransitions
 from local.batch_emulator.state.context import SimulationContext
 from local.batch_emulator.state.failures import package_of
 
 
 class AutoPools:
-    def __init__(self, account: Account, context: SimulationContext, pools: PoolLife) -> None:
+    def __init__(self, account: Account, context: SimulationContext, pools: PoolTransitions) -> None:
         self._account = account
         self._context = context
         self._pools = pools
@@ -28,7 +28,7 @@ class AutoPools:
             return None
         owner = job.schedule if job.schedule and _is_of_schedule(rules) else job
         if owner.auto_pool.lower() not in self._account.pools:
-            if failure := self._refused(rules["pool"]):
+            if failure := self._creation_failure(rules["pool"]):
                 return failure
             guid = uuid.UUID(int=self._context.rng.getrandbits(128), version=4)
             owner.auto_pool = f"{rules.get('autoPoolIdPrefix') or ''}{guid}"
@@ -36,8 +36,8 @@ class AutoPools:
         job.auto_pool = owner.auto_pool
         return None
 
-    def _refused(self, specification: Json) -> Failure | None:
-        if self._pools.quota_is_reached():
+    def _creation_failure(self, specification: Json) -> Failure | None:
+        if self._pools.is_pool_quota_reached():
             text = "The account has reached its quota of pools, so the pool of the job could not be created."
             return Failure("usererror", "AutoPoolCreationFailedWithQuotaReached", text)
         if package := package_of(specification, "unknown"):

@@ -11,9 +11,9 @@ from functools import partial
 from local.batch_emulator.core.durations import seconds_of
 from local.batch_emulator.core.stamps import stamp
 from local.batch_emulator.entities import Json, Pool
-from local.batch_emulator.formulas.evaluation import Outcome, Surroundings, evaluate
-from local.batch_emulator.formulas.scale_samples import PERIOD_SECONDS, History, Metric, counts
-from local.batch_emulator.simulation.pools import MAX_NODES, TARGETS, PoolLife
+from local.batch_emulator.formulas.evaluation import EvaluationContext, EvaluationResult, evaluate
+from local.batch_emulator.formulas.scale_samples import PERIOD_SECONDS, Metric, SampleHistory, sample_counts
+from local.batch_emulator.simulation.pools import MAX_NODES, TARGETS, PoolTransitions
 from local.batch_emulator.state.context import SimulationContext
 
 DEFAULT_INTERVAL = "PT15M"
@@ -31,11 +31,11 @@ class AutoScaleState:
     asked: int
     turn: int = 0
     run: Json | None = None
-    history: History = field(default_factory=History)
+    history: SampleHistory = field(default_factory=SampleHistory)
 
 
-class AutoScale:
-    def __init__(self, context: SimulationContext, pools: PoolLife) -> None:
+class AutoScaleRuns:
+    def __init__(self, context: SimulationContext, pools: PoolTransitions) -> None:
         self._context = context
         self._pools = pools
 
@@ -53,39 +53,39 @@ class AutoScale:
         pool.scaling = None
         self._context.note(pool, pool.account)
 
-    def evaluated(self, pool: Pool, formula: str) -> Outcome:
+    def evaluate_formula(self, pool: Pool, formula: str) -> EvaluationResult:
         """Evaluates a formula as of now. Raises SyntaxProblemError."""
-        history = pool.scaling.history if pool.scaling else History()
-        metrics = {name: Metric(name, value, history, self._context) for name, value in counts(pool).items()}
+        history = pool.scaling.history if pool.scaling else SampleHistory()
+        metrics = {name: Metric(name, value, history, self._context) for name, value in sample_counts(pool).items()}
         numbers = {"$TaskSlotsPerNode": float(pool.slots_per_node)}
-        around = Surroundings(metrics, numbers, self._context.now, self._context.rng, MAX_NODES)
-        return evaluate(formula, (_target(pool, _DEDICATED), _target(pool, _SPOT)), around)
+        context = EvaluationContext(metrics, numbers, self._context.now, self._context.rng, MAX_NODES)
+        return evaluate(formula, (_target(pool, _DEDICATED), _target(pool, _SPOT)), context)
 
-    def run_of(self, outcome: Outcome) -> Json:
+    def run_of(self, result: EvaluationResult) -> Json:
         """Returns an evaluation as JSON (AutoScaleRun)."""
-        found: Json = {"timestamp": stamp(self._context.now), "results": outcome.results}
-        if outcome.code:
-            values = [{"name": "Message", "value": outcome.problem}]
-            found["error"] = {"code": outcome.code, "message": outcome.message, "values": values}
+        found: Json = {"timestamp": stamp(self._context.now), "results": result.results}
+        if result.code:
+            values = [{"name": "Message", "value": result.problem}]
+            found["error"] = {"code": result.code, "message": result.message, "values": values}
         return found
 
     def _sample(self, pool: Pool, number: int) -> None:
         if pool.scaling and pool.scaling.number == number and not pool.is_deleted:
-            pool.scaling.history.take(self._context, pool)
+            pool.scaling.history.add_sample(self._context, pool)
             self._context.event_queue.after(PERIOD_SECONDS, partial(self._sample, pool, number))
 
     def _evaluate(self, pool: Pool, turn: int) -> None:
         scaling = pool.scaling
         if scaling is None or scaling.turn != turn or pool.state != "active" or pool.is_deleted:
             return
-        outcome = self.evaluated(pool, str(pool.spec["autoScaleFormula"]))
-        scaling.run = self.run_of(outcome)
+        result = self.evaluate_formula(pool, str(pool.spec["autoScaleFormula"]))
+        scaling.run = self.run_of(result)
         self._context.log.pool("PoolAutoScaleEvent", pool, {"formula": pool.spec["autoScaleFormula"], **scaling.run})
         self._context.note(pool, pool.account)
-        wanted = {_DEDICATED: outcome.dedicated, _SPOT: outcome.spot}
+        wanted = {_DEDICATED: result.dedicated, _SPOT: result.spot}
         if any(_target(pool, name) != count for name, count in wanted.items()):
             pool.spec |= wanted
-            self._pools.resize(pool, outcome.option)
+            self._pools.resize(pool, result.option)
         seconds = seconds_of(pool.spec["autoScaleEvaluationInterval"])
         self._context.event_queue.after(seconds, partial(self._evaluate, pool, turn))
 

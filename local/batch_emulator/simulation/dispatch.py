@@ -3,29 +3,29 @@
 from functools import partial
 
 from local.batch_emulator.entities import Job, Pool
-from local.batch_emulator.simulation.tasks import TaskLife
+from local.batch_emulator.simulation.tasks import TaskTransitions
 from local.batch_emulator.state.context import SimulationContext
 
-_DELAY = 0.2
+_DELAY_SECONDS = 0.2
 
 
-class Dispatch:
+class TaskScheduler:
     def __init__(self, context: SimulationContext) -> None:
         self._context = context
 
-    def waiting(self, job: Job) -> None:
+    def add_job(self, job: Job) -> None:
         """Registers a job with tasks to run; its pool needn't exist."""
         pool = job.pool
         if pool:
             pool.scheduling_index.add_job(job)
-            self.plan(pool)
+            self.plan_run(pool)
 
-    def plan(self, pool: Pool) -> None:
+    def plan_run(self, pool: Pool) -> None:
         if not pool.is_scheduling_planned:
             pool.is_scheduling_planned = True
-            self._context.event_queue.after(_DELAY, partial(self._run, pool))
+            self._context.event_queue.after(_DELAY_SECONDS, partial(self._run, pool))
 
-    def attach(self, tasks: TaskLife) -> None:
+    def attach(self, tasks: TaskTransitions) -> None:
         self._tasks = tasks
 
     def _run(self, pool: Pool) -> None:

@@ -11,16 +11,16 @@ from local.batch_emulator.entities.dependencies import TaskDependencies
 from local.batch_emulator.entities.task_counts import TaskCounts
 from local.batch_emulator.entities.task_set import TaskSet
 from local.batch_emulator.simulation.auto_pools import AutoPools
-from local.batch_emulator.simulation.tasks import TaskLife
+from local.batch_emulator.simulation.tasks import TaskTransitions
 from local.batch_emulator.state.context import SimulationContext
 from local.batch_emulator.state.exit_rules import job_action
 
 _NO_LIMIT = 10 * 365 * 86_400.0
-_PASSING = (0.5, 2.0)
-_LOOKING = 1.0
+_TRANSITION_SECONDS = (0.5, 2.0)
+_COMPLETION_CHECK_SECONDS = 1.0
 
 
-class JobLife:
+class JobTransitions:
     def __init__(
         self, account: Account, context: SimulationContext, number: Callable[[], int], pools: AutoPools
     ) -> None:
@@ -29,10 +29,10 @@ class JobLife:
         self._number = number
         self._pools = pools
 
-    def attach(self, tasks: TaskLife, ended: Callable[[Job], None]) -> None:
+    def attach(self, tasks: TaskTransitions, job_ended: Callable[[Job], None]) -> None:
         """Connects task lives; `ended` is called with jobs that have completed or were deleted."""
         self._tasks = tasks
-        self._ended = ended
+        self._job_ended = job_ended
 
     def begin(self, name: str, spec: Json, schedule: Schedule | None = None) -> Job:
         """Creates a job, with its job manager task if it has one."""
@@ -56,18 +56,18 @@ class JobLife:
         self._context.note(job, self._account)
         job.failure = self._pools.begin(job)
         if job.failure:
-            self._context.between(_PASSING, partial(self._not_started, job, job.turn))
+            self._context.between(_TRANSITION_SECONDS, partial(self._not_started, job, job.turn))
         if manager := spec.get("jobManagerTask"):
             self._tasks.add(job, [manager_task(manager, self._number(), now)])
-        self._limit(job)
-        self.look(job)
+        self._plan_expiry(job)
+        self.check_completion(job)
         return job
 
     def changed(self, job: Job) -> None:
         """Handles a user's change of a job: more tasks may run, it may end, its time limit may change."""
-        self._limit(job)
+        self._plan_expiry(job)
         self._tasks.resume(job)
-        self.look(job)
+        self.check_completion(job)
 
     def task_completed(self, job: Job, task: Task) -> None:
         """Handles a task's end: that of the job manager ends the job, exit conditions may."""
@@ -82,48 +82,50 @@ class JobLife:
         elif action == "disable":
             self._context.event_queue.after(0, partial(self._disable_after, job, job.turn))
 
-    def look(self, job: Job) -> None:
+    def check_completion(self, job: Job) -> None:
         """Checks whether a job is done; called after its creation, a change, or a run's end."""
         if self._is_done(job):
-            self._context.event_queue.after(_LOOKING, partial(self._end_if_done, job))
+            self._context.event_queue.after(_COMPLETION_CHECK_SECONDS, partial(self._end_if_done, job))
         elif job.state == "disabling" and not job.runs:
-            self._context.between(_PASSING, partial(self._disabled, job, job.turn))
+            self._context.between(_TRANSITION_SECONDS, partial(self._disabled, job, job.turn))
 
     def terminate(self, job: Job, reason: str) -> None:
         """Terminates a job and its runs; active tasks stay active, as documented."""
-        self._turn(job, "terminating")
+        self._begin_transition(job, "terminating")
         job.reason = reason
         for run in list(job.runs):
             self._tasks.end(job, run.task)
         self._after_release(job, partial(self._terminated, job, job.turn))
 
-    def disable(self, job: Job, what: str) -> None:
-        self._turn(job, "disabling")
-        for run in list(job.runs) if what != "wait" else ():
-            if what == "terminate":
+    def disable(self, job: Job, option: str) -> None:
+        self._begin_transition(job, "disabling")
+        for run in list(job.runs) if option != "wait" else ():
+            if option == "terminate":
                 self._tasks.end(job, run.task)
             else:
                 self._tasks.requeue(run, counted=True)
-        self._context.between(_PASSING, partial(self._disabled, job, job.turn))
+        self._context.between(_TRANSITION_SECONDS, partial(self._disabled, job, job.turn))
 
     def enable(self, job: Job) -> None:
-        self._turn(job, "enabling")
-        self._context.between(_PASSING, partial(self._enabled, job, job.turn))
+        self._begin_transition(job, "enabling")
+        self._context.between(_TRANSITION_SECONDS, partial(self._enabled, job, job.turn))
 
     def delete(self, job: Job) -> None:
         was_open = job.ended is None and job.state != "terminating"
-        self._turn(job, "deleting")
+        self._begin_transition(job, "deleting")
         for run in list(job.runs):
             self._tasks.drop(run)
         if was_open:
             self._after_release(job, partial(self._gone, job))
         else:
-            self._context.between(_PASSING, partial(self._gone, job))
+            self._context.between(_TRANSITION_SECONDS, partial(self._gone, job))
 
-    def _after_release(self, job: Job, then: Callable[[], None]) -> None:
-        self._context.event_queue.after(self._tasks.release(job) + self._context.rng.uniform(*_PASSING), then)
+    def _after_release(self, job: Job, event: Callable[[], None]) -> None:
+        self._context.event_queue.after(
+            self._tasks.release(job) + self._context.rng.uniform(*_TRANSITION_SECONDS), event
+        )
 
-    def _limit(self, job: Job) -> None:
+    def _plan_expiry(self, job: Job) -> None:
         text = (job.spec.get("constraints") or {}).get("maxWallClockTime")
         if text and (seconds := seconds_of(text)) < _NO_LIMIT:
             self._context.event_queue.after(seconds, partial(self._expire, job, str(text)))
@@ -153,7 +155,7 @@ class JobLife:
         if job.turn == turn:
             job.ended = self._context.now
             self._set(job, "completed")
-            self._ended(job)
+            self._job_ended(job)
             self._pools.end(job)
 
     def _disabled(self, job: Job, turn: int) -> None:
@@ -165,22 +167,22 @@ class JobLife:
         if job.turn == turn:
             job.ended = self._context.now
             self._set(job, "completed")
-            self._ended(job)
+            self._job_ended(job)
 
     def _enabled(self, job: Job, turn: int) -> None:
         if job.turn == turn:
             self._set(job, "active")
             self._tasks.resume(job)
-            self.look(job)
+            self.check_completion(job)
 
     def _gone(self, job: Job) -> None:
         if self._account.jobs.get(job.key) is job:
             del self._account.jobs[job.key]
             self._context.change_log.drop(job, self._account)
-            self._ended(job)
+            self._job_ended(job)
             self._pools.end(job)
 
-    def _turn(self, job: Job, state: str) -> None:
+    def _begin_transition(self, job: Job, state: str) -> None:
         job.turn += 1
         self._set(job, state)
 

@@ -8,21 +8,21 @@ from collections.abc import Callable
 from functools import partial
 
 from local.batch_emulator.entities import Json, Lease, Node, Pool, StartTask
-from local.batch_emulator.simulation.tasks import TaskLife
-from local.batch_emulator.state.command_lines import outcome_of
+from local.batch_emulator.simulation.tasks import TaskTransitions
+from local.batch_emulator.state.command_lines import command_result
 from local.batch_emulator.state.context import SimulationContext
 from local.batch_emulator.state.failures import exit_failure, package_error
 
 _CREATING = (8.0, 20.0)
 _STARTING = (8.0, 20.0)
-_AWAY = (40.0, 120.0)
+_RECOVERING = (40.0, 120.0)
 _LEAVING = (2.0, 5.0)
 _RESTARTING = (10.0, 30.0)
 _MIN_START_TASK_SECONDS = 1.0  # of a start task, which may be retried endlessly
 
 
-class NodeLife:
-    """Node lives; `ready` is called when a node can accept tasks, `settled` when one has started or left.
+class NodeTransitions:
+    """Node lives; `node_ready` is called when a node can accept tasks, `node_changed` when one has started or left.
 
     `ended` is called when a node's life ends, with the state that follows.
     """
@@ -30,22 +30,22 @@ class NodeLife:
     def __init__(
         self,
         context: SimulationContext,
-        tasks: TaskLife,
+        tasks: TaskTransitions,
         *,
-        ready: Callable[[Pool], None],
-        settled: Callable[[Pool], None],
-        ended: Callable[[Node, str], None],
+        node_ready: Callable[[Pool], None],
+        node_changed: Callable[[Pool], None],
+        session_ended: Callable[[Node, str], None],
     ) -> None:
         self._context = context
         self._tasks = tasks
-        self._ready = ready
-        self._settled = settled
-        self._ended = ended
+        self._node_ready = node_ready
+        self._node_changed = node_changed
+        self._session_ended = session_ended
 
     def add(self, pool: Pool, *, dedicated: bool) -> None:
         rng = self._context.rng
         name = f"tvmps_{rng.getrandbits(256):064x}_{'d' if dedicated else 'p'}"
-        place, now = len(pool.nodes), self._context.now
+        position, now = len(pool.nodes), self._context.now
         node = Node(
             id=name,
             number=self._context.change_log.number(),
@@ -55,7 +55,7 @@ class NodeLife:
             allocated=now,
             changed=now,
             free=pool.slots_per_node,
-            ip=f"10.0.{place // 250}.{place % 250 + 4}",
+            ip=f"10.0.{position // 250}.{position % 250 + 4}",
         )
         self._context.record_node_counts(pool)
         pool.nodes[name] = node
@@ -66,18 +66,18 @@ class NodeLife:
         """Removes a node by the deallocation option: requeue, terminate or taskcompletion."""
         node.leaving = True
         self._note(node)
-        self._free(node, option, counted=True)
+        self._stop_runs(node, option, counted=True)
         self.leave_when_free(node)
 
-    def send_away(self, node: Node, state: str, option: str) -> None:
+    def restart_or_deallocate(self, node: Node, state: str, option: str) -> None:
         """Moves a node to rebooting, reimaging or deallocating as soon as the option allows."""
         node.away = state
         node.image += state == "reimaging"
         self._note(node)
-        self._free(node, option, counted=False)
+        self._stop_runs(node, option, counted=False)
         self.leave_when_free(node)
 
-    def start_again(self, node: Node) -> None:
+    def start_deallocated(self, node: Node) -> None:
         """Starts a deallocated node."""
         node.life += 1
         self._start(node, node.life)
@@ -85,7 +85,7 @@ class NodeLife:
     def disable(self, node: Node, option: str) -> None:
         node.scheduling = "disabled"
         self._note(node)
-        self._free(node, option, counted=False)
+        self._stop_runs(node, option, counted=False)
         if node.state == "idle":
             self._set(node, "offline", self._context.now)
 
@@ -95,7 +95,7 @@ class NodeLife:
         if node.state == "offline":
             self._set(node, "idle", self._context.now)
         node.pool.scheduling_index.update_node(node, usable=node.is_usable)
-        self._ready(node.pool)
+        self._node_ready(node.pool)
 
     def leave_when_free(self, node: Node) -> None:
         if node.runs:
@@ -116,9 +116,9 @@ class NodeLife:
             pool.account.leases.append(lease)
             self._context.note(lease, pool.account)
             self._context.change_log.drop(node, pool)
-            self._settled(pool)
+            self._node_changed(pool)
 
-    def _free(self, node: Node, option: str, *, counted: bool) -> None:
+    def _stop_runs(self, node: Node, option: str, *, counted: bool) -> None:
         """Ends or requeues a node's runs; `taskcompletion` and `retaineddata` let them finish."""
         node.pool.scheduling_index.update_node(node, usable=False)
         for run in list(node.runs) if option in ("requeue", "terminate") else ():
@@ -128,7 +128,7 @@ class NodeLife:
                 self._tasks.requeue(run, counted=counted)
 
     def _end_life(self, node: Node, state: str) -> None:
-        self._ended(node, state)
+        self._session_ended(node, state)
         node.life += 1
         node.errors.clear()
         self._set(node, state, self._context.now)
@@ -151,7 +151,7 @@ class NodeLife:
         node.booted = self._context.node_now(node)
         self._note(node)
         self._context.report(node, partial(self._show, node, life, "starting"))
-        self._settled(node.pool)
+        self._node_changed(node.pool)
         self._context.between(_STARTING, partial(self._booted, node, life))
 
     def _booted(self, node: Node, life: int) -> None:
@@ -173,9 +173,9 @@ class NodeLife:
 
     def _run_start_task(self, node: Node, command_line: str) -> None:
         self._note(node)
-        outcome = outcome_of(command_line, self._context.rng)
-        ended = partial(self._start_task_ended, node, node.life, outcome.exit_code)
-        self._context.event_queue.after(max(outcome.seconds, _MIN_START_TASK_SECONDS), ended)
+        result = command_result(command_line, self._context.rng)
+        ended = partial(self._start_task_ended, node, node.life, result.exit_code)
+        self._context.event_queue.after(max(result.seconds, _MIN_START_TASK_SECONDS), ended)
 
     def _start_task_ended(self, node: Node, life: int, exit_code: int) -> None:
         run = node.start_task
@@ -212,7 +212,7 @@ class NodeLife:
             return
         self._set(node, node.idle_state, moment)
         node.pool.scheduling_index.update_node(node, usable=node.is_usable)
-        self._ready(node.pool)
+        self._node_ready(node.pool)
         settings = self._context.settings
         mean = settings.nodeLossSeconds if node.dedicated else settings.preemptionSeconds
         if mean:
@@ -227,7 +227,7 @@ class NodeLife:
         node.pool.scheduling_index.update_node(node, usable=False)
         for run in list(node.runs):
             self._tasks.requeue(run, counted=False)
-        self._context.between(_AWAY, partial(self._start, node, node.life))
+        self._context.between(_RECOVERING, partial(self._start, node, node.life))
 
     def _set(self, node: Node, state: str, moment: int) -> None:
         self._context.record_node_counts(node.pool)

@@ -7,28 +7,28 @@ from local.batch_emulator.core.collation import fold
 from local.batch_emulator.core.stamps import stamp
 from local.batch_emulator.entities import Account, Json, Node, Pool
 from local.batch_emulator.entities.backlog import SchedulingIndex
-from local.batch_emulator.simulation.nodes import NodeLife
+from local.batch_emulator.simulation.nodes import NodeTransitions
 from local.batch_emulator.state.context import SimulationContext
 
 MAX_NODES = 2500
 _ALLOCATING = (3.0, 8.0)
-_GOING = (3.0, 8.0)
+_DELETING = (3.0, 8.0)
 TARGETS = {True: "targetDedicatedNodes", False: "targetLowPriorityNodes"}
 _STOPPED = {
     "code": "ResizeStopped",
     "message": "Desired number of nodes could not be allocated as the resize operation was stopped",
 }
 _QUOTA = {"code": "AccountCoreQuotaReached", "message": "The specified account has reached core quota"}
-_UNSETTLED = ("creating", "leavingpool")
+_TRANSIENT_STATES = ("creating", "leavingpool")
 
 
-class PoolLife:
+class PoolTransitions:
     def __init__(self, account: Account, context: SimulationContext, number: Callable[[], int]) -> None:
         self._account = account
         self._context = context
         self._number = number
 
-    def attach(self, nodes: NodeLife, begin_scaling: Callable[[Pool], None]) -> None:
+    def attach(self, nodes: NodeTransitions, begin_scaling: Callable[[Pool], None]) -> None:
         self._nodes = nodes
         self._begin_scaling = begin_scaling
 
@@ -56,12 +56,12 @@ class PoolLife:
             if job.pool is pool:
                 pool.scheduling_index.add_job(job)
         if pool.allocation != "steady":
-            self._plan(pool, "requeue")
+            self._begin_resize(pool, "requeue")
         if pool.is_autoscaled:
             self._begin_scaling(pool)
         return pool
 
-    def quota_is_reached(self) -> bool:
+    def is_pool_quota_reached(self) -> bool:
         """Returns whether the account may have no more pools."""
         quota = self._context.settings.poolQuota
         return bool(quota) and len(self._account.pools) >= quota
@@ -69,7 +69,7 @@ class PoolLife:
     def resize(self, pool: Pool, option: str) -> None:
         """Moves the pool to the targets in its specification, after a while."""
         self._set_allocation(pool, "resizing")
-        self._plan(pool, option)
+        self._begin_resize(pool, option)
 
     def stop(self, pool: Pool) -> None:
         """Stops a resize; a missed target becomes a resize error."""
@@ -77,7 +77,7 @@ class PoolLife:
         self._set_allocation(pool, "stopping")
         self._context.between(_ALLOCATING, partial(self._stopped, pool, pool.resizes))
 
-    def take_out(self, pool: Pool, nodes: Sequence[Node], option: str) -> None:
+    def remove_nodes(self, pool: Pool, nodes: Sequence[Node], option: str) -> None:
         """Removes certain nodes, and lowers the targets by their number."""
         for node in nodes:
             name = TARGETS[node.dedicated]
@@ -94,16 +94,16 @@ class PoolLife:
         pool.resizes += 1
         for node in list(pool.nodes.values()):
             self._nodes.remove(node, "requeue")
-        self._context.between(_GOING, partial(self._gone, pool))
+        self._context.between(_DELETING, partial(self._gone, pool))
 
-    def settle(self, pool: Pool) -> None:
+    def check_steady(self, pool: Pool) -> None:
         """Makes a pool steady once all nodes have started or left."""
-        if pool.allocation == "resizing" and self._is_settled(pool):
+        if pool.allocation == "resizing" and self._is_steady(pool):
             since = pool.allocation_changed
             self._set_allocation(pool, "steady")
             self._context.log.resize("PoolResizeCompleteEvent", pool, "", since=since)
 
-    def _plan(self, pool: Pool, option: str) -> None:
+    def _begin_resize(self, pool: Pool, option: str) -> None:
         pool.errors.clear()
         pool.resizes += 1
         self._context.log.resize("PoolResizeStartEvent", pool, option)
@@ -115,18 +115,18 @@ class PoolLife:
         for dedicated, name in TARGETS.items():
             nodes = [node for node in pool.nodes.values() if node.dedicated == dedicated and not node.leaving]
             surplus = len(nodes) - int(pool.spec.get(name) or 0)
-            for node in sorted(nodes, key=_busyness)[: max(surplus, 0)]:
+            for node in sorted(nodes, key=_run_count)[: max(surplus, 0)]:
                 self._nodes.remove(node, option)
-            lacking = max(-surplus, 0)
-            allowed = min(lacking, self._quota_left()) if dedicated else lacking
+            missing = max(-surplus, 0)
+            allowed = min(missing, self._remaining_quota()) if dedicated else missing
             for _ in range(allowed):
                 self._nodes.add(pool, dedicated=dedicated)
-            if allowed < lacking:
+            if allowed < missing:
                 pool.errors.append(_QUOTA)
         self._context.note(pool, self._account)
-        self.settle(pool)
+        self.check_steady(pool)
 
-    def _quota_left(self) -> int:
+    def _remaining_quota(self) -> int:
         """Returns how many more dedicated nodes the account may have; the service counts cores."""
         quota = self._context.settings.dedicatedNodeQuota
         if not quota:
@@ -150,10 +150,10 @@ class PoolLife:
         for node in nodes:
             if node.id in pool.nodes and not node.leaving:
                 self._nodes.remove(node, option)
-        self.settle(pool)
+        self.check_steady(pool)
 
-    def _is_settled(self, pool: Pool) -> bool:
-        if any(node.leaving or node.state in _UNSETTLED for node in pool.nodes.values()):
+    def _is_steady(self, pool: Pool) -> bool:
+        if any(node.leaving or node.state in _TRANSIENT_STATES for node in pool.nodes.values()):
             return False
         targets = {kind: int(pool.spec.get(name) or 0) for kind, name in TARGETS.items()}
         return bool(pool.errors) or all(pool.node_count(dedicated=kind) == target for kind, target in targets.items())
@@ -172,5 +172,5 @@ class PoolLife:
         self._context.note(pool, self._account)
 
 
-def _busyness(node: Node) -> int:
+def _run_count(node: Node) -> int:
     return len(node.runs)

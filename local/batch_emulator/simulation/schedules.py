@@ -9,15 +9,15 @@ from functools import partial
 from local.batch_emulator.core.durations import seconds_of
 from local.batch_emulator.core.stamps import LATEST, SECOND, parse_stamp, ticks
 from local.batch_emulator.entities import Account, Job, Schedule
-from local.batch_emulator.simulation.jobs import JobLife
+from local.batch_emulator.simulation.jobs import JobTransitions
 from local.batch_emulator.state.context import SimulationContext
 
-_PASSING = (0.5, 2.0)
+_TRANSITION_SECONDS = (0.5, 2.0)
 _ENDED = ("completed", "deleting")
 
 
-class ScheduleLife:
-    def __init__(self, account: Account, context: SimulationContext, jobs: JobLife) -> None:
+class ScheduleTransitions:
+    def __init__(self, account: Account, context: SimulationContext, jobs: JobTransitions) -> None:
         self._account = account
         self._context = context
         self._jobs = jobs
@@ -35,7 +35,7 @@ class ScheduleLife:
             schedule.next_run = max(self._context.now, schedule.next_run or _later(self._context.now, interval))
         else:
             schedule.next_run = None
-        self._wait(schedule)
+        self._plan_events(schedule)
 
     def disable(self, schedule: Schedule) -> None:
         schedule.turn += 1
@@ -44,14 +44,14 @@ class ScheduleLife:
     def enable(self, schedule: Schedule) -> None:
         schedule.turn += 1
         self._set(schedule, "active")
-        self._wait(schedule)
+        self._plan_events(schedule)
 
     def terminate(self, schedule: Schedule) -> None:
         schedule.turn += 1
         self._set(schedule, "terminating")
         if schedule.job and schedule.job.state != "terminating":
             self._jobs.terminate(schedule.job, "TerminateJobSchedule")
-        self._context.between(_PASSING, partial(self._complete_if_over, schedule))
+        self._context.between(_TRANSITION_SECONDS, partial(self._complete_if_over, schedule))
 
     def delete(self, schedule: Schedule) -> None:
         """Deletes the schedule and its jobs (documented)."""
@@ -60,7 +60,7 @@ class ScheduleLife:
         for job in [job for job in self._account.jobs.values() if job.schedule is schedule]:
             if job.state != "deleting":
                 self._jobs.delete(job)
-        self._context.between(_PASSING, partial(self._go_if_empty, schedule))
+        self._context.between(_TRANSITION_SECONDS, partial(self._go_if_empty, schedule))
 
     def job_ended(self, job: Job) -> None:
         schedule = job.schedule
@@ -75,7 +75,7 @@ class ScheduleLife:
             if schedule.due is not None and schedule.state == "active":
                 self._begin_if_in_window(schedule)
 
-    def _wait(self, schedule: Schedule) -> None:
+    def _plan_events(self, schedule: Schedule) -> None:
         turn = schedule.turn
         for moment, then in ((schedule.next_run, self._fire), (schedule.not_after, self._passed)):
             if moment is not None:

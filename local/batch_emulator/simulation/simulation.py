@@ -7,13 +7,13 @@ from local.batch_emulator.core.clock import Clock
 from local.batch_emulator.core.settings import EmulatorSettings
 from local.batch_emulator.entities import Account, Job, Node, Task
 from local.batch_emulator.simulation.auto_pools import AutoPools
-from local.batch_emulator.simulation.auto_scale import AutoScale
-from local.batch_emulator.simulation.dispatch import Dispatch
-from local.batch_emulator.simulation.jobs import JobLife
-from local.batch_emulator.simulation.nodes import NodeLife
-from local.batch_emulator.simulation.pools import PoolLife
-from local.batch_emulator.simulation.schedules import ScheduleLife
-from local.batch_emulator.simulation.tasks import TaskLife
+from local.batch_emulator.simulation.auto_scale import AutoScaleRuns
+from local.batch_emulator.simulation.dispatch import TaskScheduler
+from local.batch_emulator.simulation.jobs import JobTransitions
+from local.batch_emulator.simulation.nodes import NodeTransitions
+from local.batch_emulator.simulation.pools import PoolTransitions
+from local.batch_emulator.simulation.schedules import ScheduleTransitions
+from local.batch_emulator.simulation.tasks import TaskTransitions
 from local.batch_emulator.state.change_log import ChangeLog
 from local.batch_emulator.state.context import SimulationContext
 from local.batch_emulator.state.event_log import EventLog
@@ -21,7 +21,7 @@ from local.batch_emulator.state.event_queue import EventQueue
 from local.batch_emulator.telemetry.samplers import NodeSampler
 
 
-class Simulation:
+class SimulatedAccount:
     def __init__(
         self,
         account: Account,
@@ -38,22 +38,29 @@ class Simulation:
         self.context = SimulationContext(
             clock, event_queue, settings, change_log, random.Random(f"{seed}/{account.name}"), log, late_seconds
         )
-        self._dispatch = Dispatch(self.context)
-        self.tasks = TaskLife(self.context, left=self._run_ended, waiting=self._dispatch.waiting, done=self._completed)
-        self._dispatch.attach(self.tasks)
-        self.pools = PoolLife(account, self.context, self.next_number)
+        self._scheduler = TaskScheduler(self.context)
+        self.tasks = TaskTransitions(
+            self.context,
+            run_ended=self._run_ended,
+            tasks_ready=self._scheduler.add_job,
+            task_completed=self._task_completed,
+        )
+        self._scheduler.attach(self.tasks)
+        self.pools = PoolTransitions(account, self.context, self.next_number)
         self.sampler = NodeSampler(account, self.context)
-        self.nodes = NodeLife(
+        self.nodes = NodeTransitions(
             self.context,
             self.tasks,
-            ready=self._dispatch.plan,
-            settled=self.pools.settle,
-            ended=self.sampler.ends,
+            node_ready=self._scheduler.plan_run,
+            node_changed=self.pools.check_steady,
+            session_ended=self.sampler.end_session,
         )
-        self.scaling = AutoScale(self.context, self.pools)
+        self.scaling = AutoScaleRuns(self.context, self.pools)
         self.pools.attach(self.nodes, self.scaling.begin)
-        self.jobs = JobLife(account, self.context, self.next_number, AutoPools(account, self.context, self.pools))
-        self.schedules = ScheduleLife(account, self.context, self.jobs)
+        self.jobs = JobTransitions(
+            account, self.context, self.next_number, AutoPools(account, self.context, self.pools)
+        )
+        self.schedules = ScheduleTransitions(account, self.context, self.jobs)
         self.jobs.attach(self.tasks, self.schedules.job_ended)
 
     @property
@@ -61,7 +68,7 @@ class Simulation:
         """The objects whose planned methods are stored, by name. Plans of dispatch are re-created instead."""
         return {
             "tasks": self.tasks,
-            "sides": self.tasks.sides,
+            "sides": self.tasks.preparation,
             "nodes": self.nodes,
             "pools": self.pools,
             "scaling": self.scaling,
@@ -73,10 +80,10 @@ class Simulation:
         """Returns the next number, in the order of creation of entities."""
         return self.context.change_log.number()
 
-    def _completed(self, job: Job, task: Task) -> None:
+    def _task_completed(self, job: Job, task: Task) -> None:
         self.jobs.task_completed(job, task)
 
     def _run_ended(self, node: Node, job: Job) -> None:
         self.nodes.leave_when_free(node)
-        self._dispatch.plan(node.pool)
-        self.jobs.look(job)
+        self._scheduler.plan_run(node.pool)
+        self.jobs.check_completion(job)

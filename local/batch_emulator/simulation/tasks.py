@@ -9,10 +9,10 @@ from functools import partial
 
 from local.batch_emulator.core.durations import seconds_of
 from local.batch_emulator.entities import Failure, Job, Node, Run, SatisfiedDependency, Task
-from local.batch_emulator.simulation.preparation import SideLife
-from local.batch_emulator.state.command_lines import outcome_of
+from local.batch_emulator.simulation.preparation import PreparationTransitions
+from local.batch_emulator.state.command_lines import command_result
 from local.batch_emulator.state.context import SimulationContext
-from local.batch_emulator.state.exit_rules import satisfies
+from local.batch_emulator.state.exit_rules import satisfies_dependents
 from local.batch_emulator.state.failures import ENDED, KILLED, TOO_LONG, download_failure, exit_failure
 
 _ASSIGNED = (0.1, 0.5)
@@ -20,8 +20,8 @@ _PREPARING = (0.2, 1.5)
 _DOWNLOADING = (0.3, 2.0)
 
 
-class TaskLife:
-    """Task lives; `left` is called with node and job after each run, `waiting` when a job has tasks to run.
+class TaskTransitions:
+    """Task lives; `run_ended` is called with node and job after each run, `tasks_ready` when a job has tasks to run.
 
     `done` is called with every completed task and its job.
     """
@@ -30,15 +30,17 @@ class TaskLife:
         self,
         context: SimulationContext,
         *,
-        left: Callable[[Node, Job], None],
-        waiting: Callable[[Job], None],
-        done: Callable[[Job, Task], None],
+        run_ended: Callable[[Node, Job], None],
+        tasks_ready: Callable[[Job], None],
+        task_completed: Callable[[Job, Task], None],
     ) -> None:
         self._context = context
-        self._left = left
-        self._waiting = waiting
-        self._done = done
-        self.sides = SideLife(context, prepared=self._prepared, refused=self._refused)
+        self._run_ended = run_ended
+        self._tasks_ready = tasks_ready
+        self._task_completed = task_completed
+        self.preparation = PreparationTransitions(
+            context, prepared=self._prepared, preparation_failed=self._preparation_failed
+        )
 
     def add(self, job: Job, tasks: Iterable[Task]) -> None:
         for task in tasks:
@@ -49,7 +51,7 @@ class TaskLife:
                 job.dependencies.add(task)
             if not task.open_dependencies:
                 job.ready_tasks.push(task)
-        self._waiting(job)
+        self._tasks_ready(job)
 
     def assign(self, job: Job, task: Task, node: Node) -> None:
         run = Run(self._context.change_log.number(), job, task, node)
@@ -66,18 +68,18 @@ class TaskLife:
         self._context.log.task_requeued(run)
         if counted:
             task.requeues, task.last_requeue = task.requeues + 1, self._context.now
-        self._back(run)
-        self._left(run.node, job)
+        self._requeue(run)
+        self._run_ended(run.node, job)
 
     def end(self, job: Job, task: Task) -> None:
         """Terminates a task at a user's request."""
         run = task.run
         if run:
-            self._leave(run)
+            self._detach(run)
         task.ticket += 1
         self._complete(job, task, self._context.now, exit_code=None, failure=ENDED)
         if run:
-            self._left(run.node, job)
+            self._run_ended(run.node, job)
 
     def reactivate(self, job: Job, task: Task) -> None:
         task.retries, task.last_retry = 0, None
@@ -86,40 +88,40 @@ class TaskLife:
     def delete(self, job: Job, task: Task) -> None:
         run = task.run
         if run:
-            self._leave(run)
+            self._detach(run)
         task.ticket += 1
         job.task_counts.move(task.slots, before=task.kind, after=None, now=self._context.now, lag=self._context.lag)
         job.tasks.remove(task)
         self._context.change_log.drop(task, job)
         if run:
-            self._left(run.node, job)
+            self._run_ended(run.node, job)
 
     def resume(self, job: Job) -> None:
         """Lets an enabled job's tasks run again."""
-        self._waiting(job)
+        self._tasks_ready(job)
 
     def drop(self, run: Run) -> None:
         """Removes a deleted job's task from its node."""
-        self._leave(run)
-        self._left(run.node, run.job)
+        self._detach(run)
+        self._run_ended(run.node, run.job)
 
     def release(self, job: Job) -> float:
         """Starts the release tasks of an ending job; returns the seconds until the last ends."""
-        return self.sides.release(job)
+        return self.preparation.release(job)
 
     def _prepare(self, run: Run) -> None:
         if run.task.run is run:
             self._context.report(run.node, partial(self._show_preparing, run))
-            self.sides.before(run)
+            self.preparation.prepare(run)
 
     def _prepared(self, run: Run) -> None:
         self._context.between(_PREPARING, partial(self._begin, run))
 
-    def _refused(self, run: Run) -> None:
+    def _preparation_failed(self, run: Run) -> None:
         """Returns a run to the queue after a failed job preparation on its node."""
         self._context.log.not_scheduled(run)
-        self._back(run)
-        self._left(run.node, run.job)
+        self._requeue(run)
+        self._run_ended(run.node, run.job)
 
     def _begin(self, run: Run) -> None:
         if run.task.run is not run:
@@ -130,38 +132,38 @@ class TaskLife:
         if failure := download_failure(run.task.spec):
             self._context.between(_DOWNLOADING, partial(self._finish, run, None, failure))
             return
-        outcome = outcome_of(str(run.task.spec["commandLine"]), self._context.rng)
+        result = command_result(str(run.task.spec["commandLine"]), self._context.rng)
         limit = (run.task.spec.get("constraints") or {}).get("maxWallClockTime")
-        if limit and (seconds := seconds_of(limit)) < outcome.seconds:
+        if limit and (seconds := seconds_of(limit)) < result.seconds:
             self._context.event_queue.after(seconds, partial(self._finish, run, KILLED, TOO_LONG))
             return
-        failed = exit_failure(outcome.exit_code) if outcome.exit_code else None
-        self._context.event_queue.after(outcome.seconds, partial(self._finish, run, outcome.exit_code, failed))
+        failed = exit_failure(result.exit_code) if result.exit_code else None
+        self._context.event_queue.after(result.seconds, partial(self._finish, run, result.exit_code, failed))
 
     def _finish(self, run: Run, exit_code: int | None, failure: Failure | None) -> None:
         if run.task.run is run:
             self._context.report(run.node, partial(self._show_end, run, exit_code, failure))
 
     def _show_preparing(self, run: Run, moment: int) -> None:
-        if self._appears(run, 1, moment):
+        if self._show_phase(run, 1, moment):
             self._set(run.job, run.task, "preparing", moment)
 
     def _show_running(self, run: Run, moment: int) -> None:
-        if self._appears(run, 2, moment):
+        if self._show_phase(run, 2, moment):
             run.task.started = run.started
             self._set(run.job, run.task, "running", moment)
             self._context.log.task_started(run)
 
-    def _appears(self, run: Run, phase: int, moment: int) -> bool:
+    def _show_phase(self, run: Run, phase: int, moment: int) -> bool:
         """Records that a run is visible on its node; returns False for an outdated report."""
-        if run.task.run is not run or run.shown >= phase:
+        if run.task.run is not run or run.visible_phase >= phase:
             return False
-        run.shown = phase
+        run.visible_phase = phase
         self._note(run)
         node = run.node
         run.task.pool_id, run.task.node_id = node.pool.id, node.id
-        if run not in node.shown:
-            node.shown[run] = None
+        if run not in node.visible_runs:
+            node.visible_runs[run] = None
             node.recent.append((run.job, run.task))
         if node.state == "idle":
             self._context.record_node_counts(node.pool)
@@ -176,15 +178,15 @@ class TaskLife:
         may_retry = task.max_retries < 0 or task.retries < task.max_retries
         if failure and exit_code is not None and may_retry:
             task.retries, task.last_retry = task.retries + 1, self._context.now
-            self._back(run)
+            self._requeue(run)
         else:
-            self._leave(run)
+            self._detach(run)
             task.started = run.started
             self._complete(job, task, moment, exit_code=exit_code, failure=failure)
-        self._left(node, job)
+        self._run_ended(node, job)
 
-    def _back(self, run: Run) -> None:
-        self._leave(run)
+    def _requeue(self, run: Run) -> None:
+        self._detach(run)
         self._activate(run.job, run.task)
 
     def _activate(self, job: Job, task: Task) -> None:
@@ -194,17 +196,17 @@ class TaskLife:
             self._set(job, task, "active", self._context.now)
         if not task.open_dependencies:
             job.ready_tasks.push(task, first=True)
-            self._waiting(job)
+            self._tasks_ready(job)
 
     def _complete(self, job: Job, task: Task, moment: int, *, exit_code: int | None, failure: Failure | None) -> None:
         task.exit_code, task.failure, task.ended = exit_code, failure, moment
         self._set(job, task, "completed", moment, result="failure" if failure else "success")
         self._context.log.task_ended(job, task)
-        if job.spec.get("usesTaskDependencies") and satisfies(task):
-            self._free(job, task)
-        self._done(job, task)
+        if job.spec.get("usesTaskDependencies") and satisfies_dependents(task):
+            self._satisfy_dependents(job, task)
+        self._task_completed(job, task)
 
-    def _free(self, job: Job, done: Task) -> None:
+    def _satisfy_dependents(self, job: Job, done: Task) -> None:
         """Queues tasks whose last dependency is satisfied, unless they were deleted or have ended."""
         if not job.dependencies.is_satisfied(done.key):
             self._context.note(SatisfiedDependency(self._context.change_log.number(), done.key), job)
@@ -213,17 +215,17 @@ class TaskLife:
             if task.state == "active" and task.run is None:
                 job.ready_tasks.push(task)
         if unblocked:
-            self._waiting(job)
+            self._tasks_ready(job)
 
-    def _leave(self, run: Run) -> None:
+    def _detach(self, run: Run) -> None:
         node, run.task.run = run.node, None
         self._note(run)
         node.runs.pop(run, None)
-        node.shown.pop(run, None)
+        node.visible_runs.pop(run, None)
         run.job.runs.pop(run, None)
-        self.sides.leave(run)
+        self.preparation.remove_waiting(run)
         node.free += run.task.slots
-        if node.state == "running" and not node.shown:
+        if node.state == "running" and not node.visible_runs:
             self._context.record_node_counts(node.pool)
             node.state, node.changed = node.idle_state, self._context.node_now(node)
         node.pool.scheduling_index.update_node(node, usable=node.is_usable)

@@ -9,32 +9,32 @@ _EXIT = re.compile(r"\bexit\s+(-?\d+)")
 _SHELL = re.compile(
     r"""\s*(?:\S*[/\\])?(?:ba|da|z)?(?:sh|cmd)(?:\.exe)?\s+(?:-\w*c|/c)\s+(.*)""", re.IGNORECASE | re.DOTALL
 )
-_NEXT = re.compile(r"&&|;|\n|\s&\s")
+_SEPARATOR = re.compile(r"&&|;|\n|\s&\s")
 _ECHO = re.compile(r"@?echo\s+(-n\s+)?(.*)", re.DOTALL)
 _TO_ERRORS = re.compile(r"\s*1?>&2\s*")
 _QUOTED = re.compile(r"""(["'])(.*)\1""", re.DOTALL)
-_AT_ONCE_SECONDS = (0.05, 0.3)
+_DEFAULT_SECONDS = (0.05, 0.3)
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CommandResult:
     """The run time, in seconds before the speed shortens it, and the exit code."""
 
     seconds: float
     exit_code: int
 
 
-def outcome_of(command_line: str, rng: random.Random) -> Outcome:
+def command_result(command_line: str, rng: random.Random) -> CommandResult:
     sleeps, exits = _SLEEP.findall(command_line), _EXIT.findall(command_line)
-    seconds = sum(map(float, sleeps)) if sleeps else rng.uniform(*_AT_ONCE_SECONDS)
-    return Outcome(seconds, int(exits[-1]) if exits else 0)
+    seconds = sum(map(float, sleeps)) if sleeps else rng.uniform(*_DEFAULT_SECONDS)
+    return CommandResult(seconds, int(exits[-1]) if exits else 0)
 
 
-def output_of(command_line: str) -> tuple[str, str]:
+def command_output(command_line: str) -> tuple[str, str]:
     """Returns the outputs to stdout and stderr: echoes up to `exit`, except into files and pipes."""
     shell = _SHELL.fullmatch(command_line)
     written = {False: "", True: ""}
-    for part in _NEXT.split(_unquoted(shell[1] if shell else command_line)):
+    for part in _SEPARATOR.split(_unquoted(shell[1] if shell else command_line)):
         step = part.partition("||")[0].strip()
         if _EXIT.match(step):
             break

@@ -18,7 +18,7 @@ _MAX_CHARACTERS = 64_000
 _PERFORM = "performexitoptionsjobaction"
 
 
-def satisfies(task: Task) -> bool:
+def satisfies_dependents(task: Task) -> bool:
     """Returns whether dependents of this completed task may start."""
     return bool(_option(task, "dependencyAction", "block" if task.failure else "satisfy") == "satisfy")
 

@@ -97,7 +97,7 @@ class NodeSampler:
         self._found.clear()
         return taken
 
-    def ends(self, node: Node, state: str) -> None:
+    def end_session(self, node: Node, state: str) -> None:
         """Records the end of a node's life; called with the state that follows."""
         if watched := self._watched.pop(node.id, None):
             self._keep(Ending(watched.origin, state in _LOST))

@@ -112,12 +112,12 @@ def node_renderers(url: str, pool: Pool) -> Renderers:
 def node_count_renderers(version: str, *, now: int, lag: int) -> Renderers:
     """Returns renderers of counts that are `lag` ticks old."""
     hidden = hidden_node_states(version)
-    shown = [name for name in _COUNTED if name not in hidden]
+    states = [name for name in _COUNTED if name not in hidden]
 
     def counted(pool: Pool, *, dedicated: bool) -> Json:
         counts = pool.lagged_node_counts.read(pool.node_counts, now=now, lag=lag)
         found = {state: number for (state, kind), number in counts.items() if kind == dedicated}
-        return {**{name: found.get(name.lower(), 0) for name in shown}, "total": sum(found.values())}
+        return {**{name: found.get(name.lower(), 0) for name in states}, "total": sum(found.values())}
 
     return {
         "poolId": lambda pool: pool.id,

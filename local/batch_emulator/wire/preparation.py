@@ -10,28 +10,28 @@ from local.batch_emulator.wire.tasks import failure_json, root_directory
 def preparation_renderers(url: str, job: Job) -> Renderers:
     preparation, release = special_task_id(job, "jobPreparationTask"), special_task_id(job, "jobReleaseTask")
     return {
-        "poolId": lambda side: side.pool_id,
-        "nodeId": lambda side: side.id,
-        "nodeUrl": lambda side: _node_url(url, side),
-        "jobPreparationTaskExecutionInfo": lambda side: {
-            **_info(url, job, side, preparation, side.preparation),
-            "retryCount": side.preparation.retries,
+        "poolId": lambda status: status.pool_id,
+        "nodeId": lambda status: status.id,
+        "nodeUrl": lambda status: _node_url(url, status),
+        "jobPreparationTaskExecutionInfo": lambda status: {
+            **_info(url, job, status, preparation, status.preparation),
+            "retryCount": status.preparation.retries,
         },
-        "jobReleaseTaskExecutionInfo": lambda side: (
-            _info(url, job, side, release, side.release) if side.release else None
+        "jobReleaseTaskExecutionInfo": lambda status: (
+            _info(url, job, status, release, status.release) if status.release else None
         ),
     }
 
 
-def _info(url: str, job: Job, side: PreparationStatus, name: str, run: StartTask) -> Json:
+def _info(url: str, job: Job, status: PreparationStatus, name: str, run: StartTask) -> Json:
     root = root_directory(job.id, name)
     info: Json = {"state": run.state, "startTime": stamp(run.started)}
     if run.ended is not None:
         info |= {"endTime": stamp(run.ended), "exitCode": run.exit_code, "result": run.result}
     if run.failure:
         info["failureInfo"] = failure_json(run.failure)
-    return info | {"taskRootDirectory": root, "taskRootDirectoryUrl": f"{_node_url(url, side)}/files/{root}"}
+    return info | {"taskRootDirectory": root, "taskRootDirectoryUrl": f"{_node_url(url, status)}/files/{root}"}
 
 
-def _node_url(url: str, side: PreparationStatus) -> str:
-    return f"{url}/pools/{side.pool_id}/nodes/{side.id}"
+def _node_url(url: str, status: PreparationStatus) -> str:
+    return f"{url}/pools/{status.pool_id}/nodes/{status.id}"

@@ -11,7 +11,7 @@ from itertools import chain
 from local.batch_emulator.core.collation import fold
 from local.batch_emulator.entities import Job, Node, Task
 from local.batch_emulator.protocol.job_rules import special_task_id
-from local.batch_emulator.state.command_lines import output_of
+from local.batch_emulator.state.command_lines import command_output
 from local.batch_emulator.wire.tasks import root_directory
 
 ROOT = ("applications", "fsmounts", "shared", "volatile", "workitems")
@@ -40,7 +40,7 @@ class File:
 
     @property
     def content(self) -> bytes | None:
-        return output_of(self.source[0])[self.source[1]].encode() if self.source else None
+        return command_output(self.source[0])[self.source[1]].encode() if self.source else None
 
     def below(self, root: str) -> "File":
         """Returns the file with its name relative to a directory."""
@@ -133,8 +133,8 @@ def _ran(node: Node, path: str) -> Iterator[Ran]:
 
 
 def _sides(job: Job, node: Node) -> Iterator[Ran]:
-    side = job.preparation_statuses.get(node.id)
-    for name, run in (("jobPreparationTask", side.preparation), ("jobReleaseTask", side.release)) if side else ():
+    status = job.preparation_statuses.get(node.id)
+    for name, run in (("jobPreparationTask", status.preparation), ("jobReleaseTask", status.release)) if status else ():
         if run:
             root = root_directory(job.id, special_task_id(job, name))
             yield Ran(root, str(job.spec[name]["commandLine"]), run.started, run.ended)

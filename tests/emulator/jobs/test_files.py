@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from azure.batch.aio import BatchClient
 
-from local.batch_emulator.state.command_lines import output_of
+from local.batch_emulator.state.command_lines import command_output
 from tests.emulator.support.direct import Direct
 from tests.emulator.support.driver import API, Answer, Driver
 
@@ -49,7 +49,7 @@ def _names(rows: list[Any]) -> list[str]:
     ],
 )
 def test_a_command_line_writes_its_echoes(line: str, out: str, errors: str) -> None:
-    assert output_of(line) == (out, errors)
+    assert command_output(line) == (out, errors)
 
 
 async def test_a_task_leaves_its_output_in_its_directory(stepped: Driver) -> None:

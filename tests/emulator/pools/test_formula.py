@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 
 from local.batch_emulator.core.stamps import parse_stamp
-from local.batch_emulator.formulas.evaluation import Outcome, Surroundings, evaluate, measured_variable
+from local.batch_emulator.formulas.evaluation import EvaluationContext, EvaluationResult, evaluate, measured_variable
 from local.batch_emulator.formulas.syntax import SyntaxProblemError
 
 _NOW = parse_stamp("2026-01-05T08:30:15.25Z")  # a Monday
 _RESULTS = "$TargetDedicatedNodes={};$TargetLowPriorityNodes={};$NodeDeallocationOption={}"
 
 
-def _run(text: str, dedicated: int = 2, spot: int = 0) -> Outcome:
-    around = Surroundings({}, {"$TaskSlotsPerNode": 4.0}, _NOW, random.Random(1), 2500)  # noqa: S311 - chance, not secrets
+def _run(text: str, dedicated: int = 2, spot: int = 0) -> EvaluationResult:
+    around = EvaluationContext({}, {"$TaskSlotsPerNode": 4.0}, _NOW, random.Random(1), 2500)  # noqa: S311 - chance, not secrets
     return evaluate(text, (dedicated, spot), around)
 
 
