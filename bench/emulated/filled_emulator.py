@@ -63,7 +63,7 @@ class Filling:
             before = task.kind
             task.previous, task.previous_changed = task.state, task.changed
             self._run(task, self._emulator.clock.now - 90 * SECOND, is_over=True, now=self._emulator.clock.now)
-            job.tasks.note_change(task)
+            job.tasks.log_change(task)
             self._tell(job, task, before=before)
         return {"changed": len(chosen)}
 

@@ -16,7 +16,7 @@ from local.batch_emulator.core.stamps import parse_stamp
 from local.batch_emulator.emulator import Emulator
 from local.batch_emulator.http.certificate import context
 from local.batch_emulator.http.server import Server
-from local.batch_emulator.keeper import Keeper
+from local.batch_emulator.keeper import PersistenceService
 from local.batch_emulator.persistence.store import Store, StoreError
 from local.batch_emulator.protocol.auth import DEVELOPMENT_KEY, DEVELOPMENT_TOKEN, is_key
 from local.batch_emulator.protocol.tokens import ISSUER, TokenKey, read_token_key
@@ -76,15 +76,15 @@ async def _serve(options: argparse.Namespace, store: Store | None, tls: SSLConte
         start=options.start,
         settings=EmulatorSettings(nodeClockSkewSeconds=options.node_clock_skew, preemptionSeconds=options.preemption),
     )
-    keeper = Keeper(emulator, store) if store else None
-    if keeper:
-        keeper.load(lambda tasks: print(f"{tasks:,} tasks read", file=sys.stderr, flush=True))
+    persistence = PersistenceService(emulator, store) if store else None
+    if persistence:
+        persistence.load(lambda tasks: print(f"{tasks:,} tasks read", file=sys.stderr, flush=True))
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         with contextlib.suppress(NotImplementedError):
             asyncio.get_running_loop().add_signal_handler(number, stop.set)
     _limit_garbage_collection()
-    server = Server(emulator, keeper)
+    server = Server(emulator, persistence)
     async with _logging(emulator, options.logs), _measuring(emulator, options.telemetry, options.telemetry_interval):
         try:
             port = await server.start(options.host, options.port, tls)

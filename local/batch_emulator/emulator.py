@@ -56,7 +56,7 @@ class Emulator:
         """Empties accounts, faults and counters, and resets settings and speed; time goes on."""
         self.epoch += 1
         self.event_queue.clear()
-        self.change_log.wipe()
+        self.change_log.clear()
         self.event_queue.speed = self._initial_speed
         self.faults.clear()
         self.settings.copy_from(self._initial_settings)
@@ -82,7 +82,7 @@ class Emulator:
         """Starts logging events; the caller must take the records."""
         self._is_logging = True
         for log in self.logs:
-            log.is_on = True
+            log.is_enabled = True
 
     @property
     def samplers(self) -> dict[str, NodeSampler]:
@@ -116,11 +116,11 @@ class Emulator:
     def state(self) -> tuple[int | None, ...]:
         """The arguments of `restore`: the last number given, the time shown, then values that change rarely."""
         latest, paused_total, paused_at = self.clock.stored_state
-        return self.change_log.last, latest, self.epoch, paused_total, paused_at
+        return self.change_log.last_number, latest, self.epoch, paused_total, paused_at
 
     def restore(self, last: int, latest: int, epoch: int, paused_total: int, paused_at: int | None) -> None:
         """Continues numbers, time and epoch; reseeds the random source, so that names of nodes don't repeat."""
-        self.change_log.last, self.epoch = last, epoch
+        self.change_log.last_number, self.epoch = last, epoch
         self.clock.restore(latest, paused_total, paused_at)
         for name, simulation in self.simulations.items():
             simulation.context.rng.seed(f"{self.seed}/{name}/{last}")
@@ -137,7 +137,7 @@ class Emulator:
         self.clients: dict[str, Counter[str]] = defaultdict(Counter)
         self.simulations = {
             name: SimulatedAccount(
-                Account(name, self.change_log.number()),
+                Account(name, self.change_log.next_number()),
                 self.clock,
                 self.event_queue,
                 self.settings,
@@ -152,7 +152,7 @@ class Emulator:
         if self._sampling_period:
             self.sample_nodes(self._sampling_period)
         for simulation in self.simulations.values():
-            self.change_log.note(simulation.account, ROOT)
+            self.change_log.mark_changed(simulation.account, ROOT)
 
 
 def _truth(account: Account) -> Json:

@@ -12,20 +12,20 @@ import gc
 import orjson
 
 from local.batch_emulator.emulator import Emulator
-from local.batch_emulator.persistence.restore import ReportProgress, Restorer
-from local.batch_emulator.persistence.rows import Batch, batch_of
+from local.batch_emulator.persistence.restore import AccountReader, ReportProgress
+from local.batch_emulator.persistence.rows import RowChanges, row_changes
 from local.batch_emulator.persistence.store import Store
 from local.batch_emulator.state.change_log import ROOT
 
 _SECONDS = 0.2
 
 
-class Keeper:
+class PersistenceService:
     def __init__(self, emulator: Emulator, store: Store) -> None:
         self._emulator = emulator
         self._store = store
-        self._over = asyncio.Event()
-        self._told_of: object = None
+        self._stopping = asyncio.Event()
+        self._stored_state: object = None
 
     def load(self, report: ReportProgress) -> None:
         """Fills the emulator's accounts, which must be empty; from then on they are stored.
@@ -39,38 +39,40 @@ class Keeper:
                 numbers[orjson.loads(row)[0]] = number
             else:
                 emulator.restore(*orjson.loads(row))
-        emulator.change_log.is_kept = True
+        emulator.change_log.is_enabled = True
         gc.disable()
         try:
             for name, simulation in emulator.simulations.items():
-                simulation.account.number = numbers.get(name) or emulator.change_log.number()
-                emulator.change_log.note(simulation.account, ROOT)
-                restorer = Restorer(simulation, self._store, report)
-                restorer.run()
-                self._store.write(Batch(wiped=False, there=b"[]", gone=orjson.dumps(restorer.dropped), owners=()))
+                simulation.account.number = numbers.get(name) or emulator.change_log.next_number()
+                emulator.change_log.mark_changed(simulation.account, ROOT)
+                reader = AccountReader(simulation, self._store, report)
+                reader.restore()
+                self._store.write(
+                    RowChanges(cleared=False, rows=b"[]", deleted=orjson.dumps(reader.dropped), deleted_owners=())
+                )
         finally:
             gc.enable()
 
     async def run(self) -> None:
-        """Stores changes until `finish`. Raises StoreError, as unstored changes must not go unnoticed."""
-        while not self._over.is_set():
+        """Stores changes until `stop`. Raises StoreError, as unstored changes must not go unnoticed."""
+        while not self._stopping.is_set():
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._over.wait(), _SECONDS)
+                await asyncio.wait_for(self._stopping.wait(), _SECONDS)
             await self.flush()
 
-    def finish(self) -> None:
-        self._over.set()
+    def stop(self) -> None:
+        self._stopping.set()
 
     async def flush(self) -> None:
         """Stores all changes so far. Raises StoreError."""
-        if batch := self.take():
-            await asyncio.to_thread(self._store.write, batch)
+        if changes := self.drain():
+            await asyncio.to_thread(self._store.write, changes)
 
-    def take(self) -> Batch | None:
+    def drain(self) -> RowChanges | None:
         """Returns the changes since the last call, if any."""
         emulator = self._emulator
-        changes, state = emulator.change_log.take(), emulator.state
-        if not changes and state[2:] == self._told_of and self._store.is_tidy:
+        changes, state = emulator.change_log.drain(), emulator.state
+        if not changes and state[2:] == self._stored_state and self._store.is_swept:
             return None
-        self._told_of = state[2:]
-        return batch_of(changes, emulator.owners, state)
+        self._stored_state = state[2:]
+        return row_changes(changes, emulator.owners, state)

@@ -39,20 +39,20 @@ class TaskSet:
     def add(self, task: Task) -> None:
         self._tasks[task.key] = task
         self._order = None
-        self.note_change(task)
+        self.log_change(task)
 
     def fill(self, tasks: Sequence[Task]) -> None:
         """Fills an empty set with tasks in the order of their creation."""
         self._tasks = {task.key: task for task in tasks}
         for task in sorted(tasks, key=lambda task: task.changed):
-            self.note_change(task)
+            self.log_change(task)
 
     def remove(self, task: Task) -> None:
         del self._tasks[task.key]
         self._log.pop(task.key, None)
         self._order = None
 
-    def note_change(self, task: Task) -> None:
+    def log_change(self, task: Task) -> None:
         """Logs a change of a task's visible state."""
         self._high_water = max(self._high_water, task.changed)
         self._log.pop(task.key, None)

@@ -42,11 +42,11 @@ class AppendBlob:
         except HttpResponseError as error:
             if error.status_code != _OTHER_PLACE and code_of(error) not in OVER:
                 raise
-            there = await self._rest()
-            if not there:
+            existing = await self._rest()
+            if not existing:
                 raise
-            self.size += len(there)
-            return there
+            self.size += len(existing)
+            return existing
         self.size += len(block)
         return b""
 

@@ -20,7 +20,7 @@ from local.batch_emulator.state.event_log import EventLog, hour_of
 
 CONTAINER = "insights-logs-servicelog"
 _SECONDS = 1.0
-_BLOCK = 5_000  # records per block, some 4 MB of at most 100
+_MAX_BLOCK_RECORDS = 5_000  # records per block, some 4 MB of at most 100
 
 
 class LogWriter:
@@ -34,59 +34,59 @@ class LogWriter:
         self._container = self._service.get_container_client(container)
         self._blobs: dict[str, AppendBlob] = {}
         self._failed = False
-        self._over = asyncio.Event()
-        self._running: asyncio.Task[None] | None = None
+        self._closing = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
         self._emulator.log_events()
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        self._over.set()
-        if self._running:  # not cancelled, which would lose taken records
-            await self._running
+        self._closing.set()
+        if self._task:  # not cancelled, which would lose taken records
+            await self._task
         await self.flush()
         await self._service.close()
 
     def start(self) -> None:
         """Starts writing every second, until closed."""
-        self._running = asyncio.create_task(self._run())
+        self._task = asyncio.create_task(self._run())
 
     async def flush(self) -> None:
         """Writes all events so far, or prints a failure once."""
         for log in self._emulator.logs:
-            records = log.take()
+            records = log.drain()
             try:
                 while records:
                     written = await self._write(log, records)
                     records = records[written:]
                 self._failed = False
             except AzureError as error:
-                log.give_back(records)
+                log.put_back(records)
                 if not self._failed:
                     print(f"The log can't be written: {str(error).splitlines()[0]}", file=sys.stderr, flush=True)
                 self._failed = True
 
     async def _run(self) -> None:
-        while not self._over.is_set():
+        while not self._closing.is_set():
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._over.wait(), _SECONDS)
+                await asyncio.wait_for(self._closing.wait(), _SECONDS)
             await self.flush()
 
     async def _write(self, log: EventLog, records: list[Json]) -> int:
         """Writes the first records, as many as belong to one hour and fit into a block; returns their number."""
-        _, first = next(iter(groupby(records[:_BLOCK], hour_of)))
+        _, first = next(iter(groupby(records[:_MAX_BLOCK_RECORDS], hour_of)))
         block = list(first)
         name = f"resourceId={log.resource}/{hour_of(block[0])}/PT1H.json"
-        lines = [orjson.dumps(one) + b"\n" for one in block]
+        lines = [orjson.dumps(record) + b"\n" for record in block]
         blob = await self._blob(name)
         try:
-            there = await blob.append(b"".join(lines))
+            existing = await blob.append(b"".join(lines))
         except HttpResponseError as error:
             if is_changed(error):
                 del self._blobs[name]
             raise
-        return _begun(lines, there) if there else len(lines)
+        return _written_lines(lines, existing) if existing else len(lines)
 
     async def _blob(self, name: str) -> AppendBlob:
         if name not in self._blobs:
@@ -96,7 +96,7 @@ class LogWriter:
         return self._blobs[name]
 
 
-def _begun(lines: list[bytes], there: bytes) -> int:
+def _written_lines(lines: list[bytes], existing: bytes) -> int:
     """Returns how many of the first lines an earlier append has already written."""
-    pairs = zip(lines, there.splitlines(keepends=True), strict=False)
+    pairs = zip(lines, existing.splitlines(keepends=True), strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

@@ -32,7 +32,7 @@ class TelemetryBlobs:
         place = self._places.get(folder) or await self._open(folder, await self._highest(folder))
         while True:
             try:
-                there = await place.blob.append(frame)
+                existing = await place.blob.append(frame)
             except HttpResponseError as error:
                 if code_of(error) in _NEXT:
                     place = await self._open(folder, place.number + 1)
@@ -40,7 +40,7 @@ class TelemetryBlobs:
                 if is_changed(error):
                     del self._places[folder]
                 raise
-            if not there or there.startswith(frame):
+            if not existing or existing.startswith(frame):
                 return str(place.blob.client.blob_name)
 
     async def _highest(self, folder: str) -> int:

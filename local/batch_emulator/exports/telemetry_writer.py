@@ -66,17 +66,17 @@ class TelemetryWriter:
         self._max_waiting = max_waiting
         self._desks: dict[str, _Desk] = {}
         self._said: set[str] = set()
-        self._over = asyncio.Event()
-        self._running: asyncio.Task[None] | None = None
+        self._closing = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
         self._emulator.sample_nodes(self._period)
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        self._over.set()
-        if self._running:  # not cancelled, which would lose taken samples
-            await self._running
+        self._closing.set()
+        if self._task:  # not cancelled, which would lose taken samples
+            await self._task
         await self.flush()
         self._emulator.sample_nodes(0)
         for desk in self._desks.values():
@@ -86,7 +86,7 @@ class TelemetryWriter:
 
     def start(self) -> None:
         """Starts writing every second, until closed."""
-        self._running = asyncio.create_task(self._run())
+        self._task = asyncio.create_task(self._run())
 
     async def flush(self) -> None:
         """Writes everything due, or prints a failure once."""
@@ -94,16 +94,16 @@ class TelemetryWriter:
             desk = self._desks.get(name)
             if desk is None or desk.sampler is not sampler:
                 desk = self._desks[name] = _Desk(sampler, Packer(name, str(self._emulator.seed), self._period))
-            desk.add(await asyncio.to_thread(desk.packer.pack, sampler.take()), self._max_waiting)
+            desk.add(await asyncio.to_thread(desk.packer.pack, sampler.drain()), self._max_waiting)
             await self._write(desk)
             self._record(sampler)
 
     async def _run(self) -> None:
         """Writes until the writer is closed. A defect ends telemetry, not the emulator, and is printed immediately."""
         try:
-            while not self._over.is_set():
+            while not self._closing.is_set():
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self._over.wait(), _SECONDS)
+                    await asyncio.wait_for(self._closing.wait(), _SECONDS)
                 await self.flush()
         except Exception as error:
             self._say("defect", f"Telemetry of nodes isn't written any more: {error!r}")

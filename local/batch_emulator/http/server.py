@@ -13,7 +13,7 @@ from aiohttp.http_exceptions import LineTooLong
 from local.batch_emulator.emulator import Emulator
 from local.batch_emulator.http.controls import PREFIX, Controls
 from local.batch_emulator.http.front import Front
-from local.batch_emulator.keeper import Keeper
+from local.batch_emulator.keeper import PersistenceService
 
 _SHUTDOWN_SECONDS = 0.5
 _MAX_LINE_BYTES = 16 * 1024
@@ -57,16 +57,16 @@ class _Listener(web.Server):
 
 
 class Server:
-    """The server; with a `keeper`, changes are stored, and it stops if that fails."""
+    """The server; with a `persistence`, changes are stored, and it stops if that fails."""
 
-    def __init__(self, emulator: Emulator, keeper: Keeper | None = None) -> None:
+    def __init__(self, emulator: Emulator, persistence: PersistenceService | None = None) -> None:
         self._emulator = emulator
-        self._keeper = keeper
+        self._persistence = persistence
         self._front = Front(emulator)
         self._controls = Controls(emulator)
         self._runner: web.ServerRunner | None = None
-        self._happening: asyncio.Task[None] | None = None
-        self._keeping: asyncio.Task[None] | None = None
+        self._event_task: asyncio.Task[None] | None = None
+        self._persistence_task: asyncio.Task[None] | None = None
 
     async def start(self, host: str = "127.0.0.1", port: int = 0, tls: SSLContext | None = None) -> int:
         """Listens, with https if a context is given, and returns the port. Raises OSError if that fails."""
@@ -78,29 +78,29 @@ class Server:
         self._runner = runner
         await web.TCPSite(runner, host, port, ssl_context=tls).start()
         if not self._emulator.clock.stepped:
-            self._happening = asyncio.create_task(self._emulator.event_queue.run())
-        if self._keeper:
-            self._keeping = asyncio.create_task(self._keeper.run())
+            self._event_task = asyncio.create_task(self._emulator.event_queue.run())
+        if self._persistence:
+            self._persistence_task = asyncio.create_task(self._persistence.run())
         chosen: int = runner.addresses[0][1]
         return chosen
 
     async def run(self, stop: asyncio.Event) -> None:
         """Returns on a stop signal. Raises errors of events and of the keeper."""
-        tasks = (asyncio.create_task(stop.wait()), self._happening, self._keeping)
+        tasks = (asyncio.create_task(stop.wait()), self._event_task, self._persistence_task)
         done, _ = await asyncio.wait(filter(None, tasks), return_when=asyncio.FIRST_COMPLETED)
         for each in done:
             each.result()
 
     async def stop(self) -> None:
-        if self._happening:
-            self._happening.cancel()
+        if self._event_task:
+            self._event_task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
-                await self._happening
+                await self._event_task
         if self._runner:
             await self._runner.cleanup()
-        if self._keeper and self._keeping:
-            self._keeper.finish()
-            await self._keeping
+        if self._persistence and self._persistence_task:
+            self._persistence.stop()
+            await self._persistence_task
 
     async def _serve(self, incoming: web.BaseRequest) -> web.StreamResponse:
         answers = self._controls.answer if incoming.path.startswith(PREFIX) else self._front.answer

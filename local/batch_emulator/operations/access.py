@@ -19,7 +19,7 @@ def create_node_user(request: Request) -> Response:
     if name in node.users:
         raise conflict("NodeUserExists", "The specified node user already exists.")
     node.users.append(name)
-    request.note(node, node.pool)
+    request.mark_changed(node, node.pool)
     return _done(request, node, f"users/{name}", 201)
 
 
@@ -32,7 +32,7 @@ def replace_node_user(request: Request) -> Response:
 def delete_node_user(request: Request) -> Response:
     name, node = _named(request), request.node()
     node.users.remove(name)
-    request.note(node, node.pool)
+    request.mark_changed(node, node.pool)
     return Response(200)
 
 

@@ -153,7 +153,7 @@ def _deleted(request: Request, node: Node, path: str, files: Files) -> Response:
     if path in ROOT:
         raise _io_error("The directory is the node's own.")
     remove(node, path, request.simulation.context.node_now(node))
-    request.note(node, node.pool)
+    request.mark_changed(node, node.pool)
     return Response(200)
 
 

@@ -63,7 +63,7 @@ def replace_job(request: Request) -> Response:
 def _changed(request: Request, job: Job, spec: Json) -> Response:
     job.spec = spec
     job.modified = max(request.now, job.modified + 1)
-    request.note(job, request.account)
+    request.mark_changed(job, request.account)
     request.simulation.jobs.changed(job)
     return written(request, 200, f"jobs/{job.id}", job.modified)
 

@@ -152,7 +152,7 @@ def open_pool(request: Request) -> Pool:
 def changed(request: Request, pool: Pool, verb: str, status: int) -> Response:
     """Marks a pool as modified by its user."""
     pool.modified = max(request.now, pool.modified + 1)
-    request.note(pool, request.account)
+    request.mark_changed(pool, request.account)
     return written(request, status, f"pools/{pool.id}{verb}", pool.modified)
 
 

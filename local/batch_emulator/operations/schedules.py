@@ -124,7 +124,7 @@ def _open(request: Request) -> Schedule:
 
 def _changed(request: Request, schedule: Schedule) -> Response:
     schedule.modified = max(request.now, schedule.modified + 1)
-    request.note(schedule, request.account)
+    request.mark_changed(schedule, request.account)
     if schedule.state == "active" and "schedule" in request.body:
         request.simulation.schedules.plan(schedule)
     return written(request, 200, f"jobschedules/{schedule.id}", schedule.modified)

@@ -66,7 +66,7 @@ def replace_task(request: Request) -> Response:
     task.max_retries = _retries(job, request.body)
     task.spec = {**task.spec, "constraints": nested(request.body, "constraints")}
     task.updated = max(request.now, task.modified + 1)
-    request.note(task, job)
+    request.mark_changed(task, job)
     return written(request, 200, f"jobs/{job.id}/tasks/{task.id}", task.modified)
 
 

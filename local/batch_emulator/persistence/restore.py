@@ -35,15 +35,15 @@ from local.batch_emulator.simulation.auto_scale import AutoScaleState
 from local.batch_emulator.simulation.simulation import SimulatedAccount
 from local.batch_emulator.state.failures import ENDED
 
-_TOLD = 100_000
-_GONE = object()
+_PROGRESS_TASKS = 100_000
+_DELETED = object()
 _POOL, _NODE, _SCHEDULE, _JOB = KINDS[Pool], KINDS[Node], KINDS[Schedule], KINDS[Job]
-_TASK, _SIDE, _LEASE = KINDS[Task], KINDS[PreparationStatus], KINDS[Lease]
+_TASK, _PREPARATION_STATUS, _LEASE = KINDS[Task], KINDS[PreparationStatus], KINDS[Lease]
 type Rows = dict[str, list[tuple[int, list[Any]]]]
 type ReportProgress = Callable[[int], None]
 
 
-class Restorer:
+class AccountReader:
     """Fills the empty account of a simulation; `report` gets the number of tasks read so far, at intervals.
 
     Afterwards `dropped` are the removable plans, as pairs of owner and number.
@@ -56,10 +56,10 @@ class Restorer:
         self._report = report
         self._by_number: dict[int, Any] = {}
         self._failures = {ENDED: ENDED}
-        self._read = 0
+        self._tasks_read = 0
         self.dropped: list[tuple[int, int]] = []
 
-    def run(self) -> None:
+    def restore(self) -> None:
         """Restores the account. Raises StoreError."""
         rows = self._rows(self._account.number)
         for _, row in rows[_POOL.name]:
@@ -72,10 +72,10 @@ class Restorer:
         for schedule in self._account.schedules.values():
             schedule.job = self._by_number.get(cast("Any", schedule.job))
         for pool in self._account.pools.values():
-            self._recall(pool)
+            self._restore_recent_tasks(pool)
         self._account.leases += [Lease(*row) for _, row in rows[_LEASE.name]]
         for number, row in rows[PLANNED_EVENT]:
-            self._plan(number, *row)
+            self._restore_event(number, *row)
         for job in self._account.jobs.values():
             self._simulation.tasks.resume(job)
 
@@ -92,17 +92,17 @@ class Restorer:
         self._account.pools[pool.key] = self._by_number[pool.number] = pool
         for _, values in self._rows(pool.number)[_NODE.name]:
             node = Node(**_NODE.named(values), pool=pool)
-            node.start_task = self._side_run(node.start_task)
+            node.start_task = self._special_task(node.start_task)
             pool.nodes[node.id] = self._by_number[node.number] = node
 
-    def _recall(self, pool: Pool) -> None:
+    def _restore_recent_tasks(self, pool: Pool) -> None:
         for node in pool.nodes.values():
             pairs = [(self._by_number.get(job), key) for job, key in cast("Any", node.recent)]
             tasks = [(job, job.tasks.get(key)) for job, key in pairs if job]
-            there = [(job, task) for job, task in tasks if task]
-            if len(there) < len(node.recent):
-                self._simulation.context.note(node, pool)
-            node.recent = deque(there, maxlen=10)
+            existing = [(job, task) for job, task in tasks if task]
+            if len(existing) < len(node.recent):
+                self._simulation.context.mark_changed(node, pool)
+            node.recent = deque(existing, maxlen=10)
             pool.scheduling_index.update_node(node, usable=node.is_usable)
 
     def _job(self, row: Json) -> None:
@@ -121,12 +121,12 @@ class Restorer:
             values = orjson.loads(text)
             if kind == _TASK.name:
                 tasks.append(self._task(job, values))
-            elif kind == _SIDE.name:
-                preparation_statuses.append(_SIDE.named(values))
+            elif kind == _PREPARATION_STATUS.name:
+                preparation_statuses.append(_PREPARATION_STATUS.named(values))
             else:
                 job.dependencies.satisfy(SatisfiedDependency(*values).key)
         for status in preparation_statuses:
-            self._side(job, status)
+            self._preparation_status(job, status)
         job.tasks.fill(tasks)
         context = self._simulation.context
         for task in tasks:
@@ -137,14 +137,14 @@ class Restorer:
                 job.ready_tasks.push(task)
 
     def _task(self, job: Job, values: list[Any]) -> Task:
-        self._read += 1
-        if self._read % _TOLD == 0:
-            self._report(self._read)
+        self._tasks_read += 1
+        if self._tasks_read % _PROGRESS_TASKS == 0:
+            self._report(self._tasks_read)
         task = Task(*values)
         task.state = intern(task.state)
         task.key = task.id if task.key == task.id else task.key
-        task.result, task.previous = _one(task.result), _one(task.previous)
-        task.pool_id, task.node_id = _one(task.pool_id), _one(task.node_id)
+        task.result, task.previous = _interned(task.result), _interned(task.previous)
+        task.pool_id, task.node_id = _interned(task.pool_id), _interned(task.node_id)
         task.failure = self._failure(task.failure)
         if task.run:
             self._run(job, task, cast("Any", task.run))
@@ -158,9 +158,9 @@ class Restorer:
         if visible_phase:
             node.visible_runs[run] = None
 
-    def _side(self, job: Job, row: Json) -> None:
+    def _preparation_status(self, job: Job, row: Json) -> None:
         waiting = [self._by_number[number] for number, *_ in row["waiting"]]
-        preparation, release = self._side_run(row["preparation"]), self._side_run(row["release"])
+        preparation, release = self._special_task(row["preparation"]), self._special_task(row["release"])
         node = self._by_number.get(row["node"])
         found = PreparationStatus(
             **{**row, "node": node, "preparation": preparation, "release": release, "waiting": waiting}
@@ -170,9 +170,9 @@ class Restorer:
         if node and must_succeed and found.preparation.result == "failure":
             job.failed_preparations[node] = found.image
         if row["node"] and not node:
-            self._simulation.context.note(found, job)
+            self._simulation.context.mark_changed(found, job)
 
-    def _side_run(self, row: Any) -> Any:
+    def _special_task(self, row: Any) -> Any:
         """Returns a start, preparation or release task, or None."""
         if row is None:
             return None
@@ -187,10 +187,10 @@ class Restorer:
         found = Failure(category, code, message, tuple((name, value) for name, value in details))
         return self._failures.setdefault(found, found)
 
-    def _plan(self, number: int, due: int, place: str, arguments: list[Any]) -> None:
-        owner, _, name = place.partition(".")
+    def _restore_event(self, number: int, due: int, target: str, arguments: list[Any]) -> None:
+        owner, _, name = target.partition(".")
         found = [self._argument(each) for each in arguments]
-        if any(each is _GONE for each in found):
+        if any(each is _DELETED for each in found):
             self.dropped.append((self._account.number, number))
             return
         method = getattr(self._simulation.transitions[owner], name)
@@ -198,12 +198,12 @@ class Restorer:
 
     def _argument(self, value: Any) -> Any:
         if isinstance(value, list):
-            return [found for each in value if (found := self._argument(each)) is not _GONE]
+            return [found for each in value if (found := self._argument(each)) is not _DELETED]
         if not isinstance(value, dict):
             return value
-        return self._by_number.get(value["number"], _GONE) if "number" in value else self._failure(value["failure"])
+        return self._by_number.get(value["number"], _DELETED) if "number" in value else self._failure(value["failure"])
 
 
-def _one(text: str | None) -> str | None:
+def _interned(text: str | None) -> str | None:
     """Returns the shared copy of a word that many tasks use."""
     return None if text is None else intern(text)

@@ -38,7 +38,7 @@ _OPTIONS = orjson.OPT_PASSTHROUGH_DATACLASS
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class RowKind:
     """A kind of row; `names` are its fields."""
 
     name: str
@@ -50,21 +50,21 @@ class Kind:
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
-    """Changes to store together: `there` is JSON of [owner, number, kind, row], `gone` of [owner, number]."""
+class RowChanges:
+    """Changes to store together: `there` is JSON of [owner, number, kind, row], `deleted` of [owner, number]."""
 
-    wiped: bool
-    there: bytes
-    gone: bytes
-    owners: tuple[int, ...]
+    cleared: bool
+    rows: bytes
+    deleted: bytes
+    deleted_owners: tuple[int, ...]
 
 
-def _kind(entity: type, *, without: str = "", name: str = "") -> Kind:
+def _kind(entity: type, *, without: str = "", name: str = "") -> RowKind:
     names = tuple(each.name for each in fields(entity) if each.name not in without.split())
-    return Kind(name or entity.__name__.lower(), names, attrgetter(*names))
+    return RowKind(name or entity.__name__.lower(), names, attrgetter(*names))
 
 
-KINDS: Mapping[type, Kind] = {
+KINDS: Mapping[type, RowKind] = {
     Account: _kind(Account, without="jobs pools schedules leases"),
     Pool: _kind(Pool, without="account scheduling_index nodes is_scheduling_planned lagged_node_counts"),
     Node: _kind(Node, without="pool runs visible_runs"),
@@ -82,23 +82,23 @@ KINDS: Mapping[type, Kind] = {
 _RUN = attrgetter("number", "node.number", "started", "visible_phase")
 
 
-def batch_of(changes: Changes, owners: EventOwners, state: object) -> Batch:
+def row_changes(changes: Changes, owners: EventOwners, state: object) -> RowChanges:
     """Returns the changes, with `state` as ROOT's own row; called while nothing else changes."""
-    there: list[object] = [(0, 0, "emulator", state)]
-    for entity, owner in changes.there.items():
+    rows: list[object] = [(0, 0, "emulator", state)]
+    for entity, owner in changes.changed.items():
         kind = KINDS[type(entity)]
-        there.append((owner.number, entity.number, kind.name, kind.values(entity)))
+        rows.append((owner.number, entity.number, kind.name, kind.values(entity)))
     for number, (due, event) in changes.planned.items():
-        if place := _place(event, owners):
-            account, name = place
-            there.append((account.number, number, PLANNED_EVENT, (due, name, _arguments(event))))
-    gone = [(owner.number, entity.number) for entity, owner in changes.gone.items()]
-    gone += [(place[0].number, n) for n, each in changes.happened.items() if (place := _place(each, owners))]
-    gone_owners = tuple(entity.number for entity in changes.gone if isinstance(entity, (Job, Pool)))
-    return Batch(changes.wiped, orjson.dumps(there, _shown, _OPTIONS), orjson.dumps(gone), gone_owners)
+        if target := _target(event, owners):
+            account, name = target
+            rows.append((account.number, number, PLANNED_EVENT, (due, name, _arguments(event))))
+    deleted = [(owner.number, entity.number) for entity, owner in changes.deleted.items()]
+    deleted += [(target[0].number, n) for n, each in changes.executed.items() if (target := _target(each, owners))]
+    deleted_owners = tuple(entity.number for entity in changes.deleted if isinstance(entity, (Job, Pool)))
+    return RowChanges(changes.cleared, orjson.dumps(rows, _json_value, _OPTIONS), orjson.dumps(deleted), deleted_owners)
 
 
-def _place(event: PlannedEvent, owners: EventOwners) -> tuple[Account, str] | None:
+def _target(event: PlannedEvent, owners: EventOwners) -> tuple[Account, str] | None:
     """Returns the account and name of a plan, such as `tasks._finish`; None for plans that are re-created."""
     method = event.func if isinstance(event, partial) else None
     found = owners.get(getattr(method, "__self__", None))
@@ -118,7 +118,7 @@ def _argument(value: object) -> object:
     return [_argument(each) for each in value] if isinstance(value, list | tuple) else value
 
 
-def _shown(value: object) -> object:
+def _json_value(value: object) -> object:
     """Converts values that orjson can't write."""
     if isinstance(value, Run):
         return _RUN(value)

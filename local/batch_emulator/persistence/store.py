@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from local.batch_emulator.persistence.rows import FORMAT, Batch
+from local.batch_emulator.persistence.rows import FORMAT, RowChanges
 
 _FILE = "emulator.sqlite3"
-_MARK = 0x42617463
-_SWEPT = 50_000
+_APPLICATION_ID = 0x42617463
+_MAX_SWEPT = 50_000
 _TABLE = (
     "CREATE TABLE rows (owner INTEGER, number INTEGER, kind TEXT, row TEXT, PRIMARY KEY (owner, number)) WITHOUT ROWID"
 )
@@ -38,14 +38,14 @@ class Store:
     def __init__(self, directory: Path) -> None:
         """Opens or creates the file; raises StoreError for a directory in use, foreign or unwritable."""
         self._directory = directory
-        self._swept: deque[int] = deque()
+        self._deleted_owners: deque[int] = deque()
         with self._raising_store_errors():
             directory.mkdir(parents=True, exist_ok=True)
             self._database = sqlite3.connect(
                 directory / _FILE, isolation_level=None, check_same_thread=False, timeout=0
             )
             try:
-                self._prepare()
+                self._open()
             except BaseException:
                 self._database.close()
                 raise
@@ -57,55 +57,55 @@ class Store:
                 "SELECT number, kind, row FROM rows WHERE owner = ? ORDER BY number", (owner,)
             )
 
-    def write(self, batch: Batch) -> None:
+    def write(self, changes: RowChanges) -> None:
         """Stores a batch. Rows of deleted owners are removed over several writes."""
-        with self._raising_store_errors(), self._at_once():
-            if batch.wiped:
+        with self._raising_store_errors(), self._transaction():
+            if changes.cleared:
                 self._database.execute("DROP TABLE rows")
                 self._database.execute(_TABLE)
-                self._swept.clear()
-            self._database.execute(_REMOVE, (batch.gone.decode(),))
-            self._database.execute(_PUT, (batch.there.decode(),))
-            self._swept.extend(batch.owners)
-            if self._swept:
-                owner = self._swept[0]
-                if self._database.execute(_SWEEP, (owner, owner, _SWEPT)).rowcount < _SWEPT:
-                    self._swept.popleft()
+                self._deleted_owners.clear()
+            self._database.execute(_REMOVE, (changes.deleted.decode(),))
+            self._database.execute(_PUT, (changes.rows.decode(),))
+            self._deleted_owners.extend(changes.deleted_owners)
+            if self._deleted_owners:
+                owner = self._deleted_owners[0]
+                if self._database.execute(_SWEEP, (owner, owner, _MAX_SWEPT)).rowcount < _MAX_SWEPT:
+                    self._deleted_owners.popleft()
 
     @property
-    def is_tidy(self) -> bool:
+    def is_swept(self) -> bool:
         """Whether all rows of deleted owners are removed."""
-        return not self._swept
+        return not self._deleted_owners
 
     def close(self) -> None:
         with self._raising_store_errors():
             self._database.close()
 
-    def _prepare(self) -> None:
+    def _open(self) -> None:
         run = self._database.execute
         run("PRAGMA page_size = 8192")
         run("PRAGMA locking_mode = EXCLUSIVE")
         run("PRAGMA journal_mode = WAL")
         run("PRAGMA synchronous = NORMAL")
         run("PRAGMA cache_size = -32768")
-        with self._at_once():
+        with self._transaction():
             tables = run("SELECT count(*) FROM sqlite_master").fetchone()[0]
-            mark, found = run("PRAGMA application_id").fetchone()[0], run("PRAGMA user_version").fetchone()[0]
+            application_id, found = run("PRAGMA application_id").fetchone()[0], run("PRAGMA user_version").fetchone()[0]
             if not tables:
                 run(_TABLE)
-                run(f"PRAGMA application_id = {_MARK}")
+                run(f"PRAGMA application_id = {_APPLICATION_ID}")
                 run(f"PRAGMA user_version = {FORMAT}")
-            elif mark != _MARK:
+            elif application_id != _APPLICATION_ID:
                 raise StoreError(f"{self._directory / _FILE} is not an emulator's; choose another directory.")
             elif found != FORMAT:
                 raise StoreError(
                     f"What is kept in {self._directory} has format {found}, and this emulator reads format {FORMAT}; "
                     "choose another directory, or delete this one to begin anew."
                 )
-        self._swept.extend(owner for (owner,) in run(_ORPHANS))
+        self._deleted_owners.extend(owner for (owner,) in run(_ORPHANS))
 
     @contextmanager
-    def _at_once(self) -> Iterator[None]:
+    def _transaction(self) -> Iterator[None]:
         """Runs a transaction inside the block."""
         self._database.execute("BEGIN IMMEDIATE")
         try:

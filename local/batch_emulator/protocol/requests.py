@@ -73,9 +73,9 @@ class Request:
     def node(self) -> Node:
         return found(self.pool().nodes.get(fold(self.ids["nodeId"])), "Node")
 
-    def note(self, entity: NumberedEntity, owner: NumberedEntity) -> None:
+    def mark_changed(self, entity: NumberedEntity, owner: NumberedEntity) -> None:
         """Notes an entity that the operation itself has changed."""
-        self.simulation.context.note(entity, owner)
+        self.simulation.context.mark_changed(entity, owner)
 
     def check(self, modified: int) -> None:
         """Checks the conditional headers. Raises BatchError."""

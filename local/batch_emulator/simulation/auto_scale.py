@@ -44,14 +44,14 @@ class AutoScaleRuns:
         pool.spec.setdefault("autoScaleEvaluationInterval", DEFAULT_INTERVAL)
         change_log, asked = self._context.change_log, self._context.clock.simulated
         if pool.scaling is None:
-            pool.scaling = AutoScaleState(change_log.number(), asked)
+            pool.scaling = AutoScaleState(change_log.next_number(), asked)
             self._sample(pool, pool.scaling.number)
-        pool.scaling.asked, pool.scaling.turn = asked, change_log.number()
+        pool.scaling.asked, pool.scaling.turn = asked, change_log.next_number()
         self._evaluate(pool, pool.scaling.turn)
 
     def end(self, pool: Pool) -> None:
         pool.scaling = None
-        self._context.note(pool, pool.account)
+        self._context.mark_changed(pool, pool.account)
 
     def evaluate_formula(self, pool: Pool, formula: str) -> EvaluationResult:
         """Evaluates a formula as of now. Raises SyntaxProblemError."""
@@ -81,7 +81,7 @@ class AutoScaleRuns:
         result = self.evaluate_formula(pool, str(pool.spec["autoScaleFormula"]))
         scaling.run = self.run_of(result)
         self._context.log.pool("PoolAutoScaleEvent", pool, {"formula": pool.spec["autoScaleFormula"], **scaling.run})
-        self._context.note(pool, pool.account)
+        self._context.mark_changed(pool, pool.account)
         wanted = {_DEDICATED: result.dedicated, _SPOT: result.spot}
         if any(_target(pool, name) != count for name, count in wanted.items()):
             pool.spec |= wanted

@@ -53,7 +53,7 @@ class JobTransitions:
             schedule=schedule,
         )
         self._account.jobs[job.key] = job
-        self._context.note(job, self._account)
+        self._context.mark_changed(job, self._account)
         job.failure = self._pools.begin(job)
         if job.failure:
             self._context.between(_TRANSITION_SECONDS, partial(self._not_started, job, job.turn))
@@ -178,7 +178,7 @@ class JobTransitions:
     def _gone(self, job: Job) -> None:
         if self._account.jobs.get(job.key) is job:
             del self._account.jobs[job.key]
-            self._context.change_log.drop(job, self._account)
+            self._context.change_log.mark_deleted(job, self._account)
             self._job_ended(job)
             self._pools.end(job)
 
@@ -189,7 +189,7 @@ class JobTransitions:
     def _set(self, job: Job, state: str) -> None:
         job.previous, job.previous_changed = job.state, job.changed
         job.state, job.changed = state, self._context.now
-        self._context.note(job, self._account)
+        self._context.mark_changed(job, self._account)
 
 
 def manager_task(spec: Json, number: int, now: int) -> Task:

@@ -48,7 +48,7 @@ class NodeTransitions:
         position, now = len(pool.nodes), self._context.now
         node = Node(
             id=name,
-            number=self._context.change_log.number(),
+            number=self._context.change_log.next_number(),
             pool=pool,
             dedicated=dedicated,
             bias=rng.uniform(-1, 1),
@@ -59,13 +59,13 @@ class NodeTransitions:
         )
         self._context.record_node_counts(pool)
         pool.nodes[name] = node
-        self._note(node)
+        self._mark_changed(node)
         self._context.between(_CREATING, partial(self._start, node, node.life))
 
     def remove(self, node: Node, option: str) -> None:
         """Removes a node by the deallocation option: requeue, terminate or taskcompletion."""
         node.leaving = True
-        self._note(node)
+        self._mark_changed(node)
         self._stop_runs(node, option, counted=True)
         self.leave_when_free(node)
 
@@ -73,7 +73,7 @@ class NodeTransitions:
         """Moves a node to rebooting, reimaging or deallocating as soon as the option allows."""
         node.away = state
         node.image += state == "reimaging"
-        self._note(node)
+        self._mark_changed(node)
         self._stop_runs(node, option, counted=False)
         self.leave_when_free(node)
 
@@ -84,14 +84,14 @@ class NodeTransitions:
 
     def disable(self, node: Node, option: str) -> None:
         node.scheduling = "disabled"
-        self._note(node)
+        self._mark_changed(node)
         self._stop_runs(node, option, counted=False)
         if node.state == "idle":
             self._set(node, "offline", self._context.now)
 
     def enable(self, node: Node) -> None:
         node.scheduling = "enabled"
-        self._note(node)
+        self._mark_changed(node)
         if node.state == "offline":
             self._set(node, "idle", self._context.now)
         node.pool.scheduling_index.update_node(node, usable=node.is_usable)
@@ -112,10 +112,12 @@ class NodeTransitions:
         pool = node.pool
         self._context.record_node_counts(pool)
         if pool.nodes.pop(node.id, None):
-            lease = Lease(self._context.change_log.number(), pool.id, pool.vm_size, node.allocated, self._context.now)
+            lease = Lease(
+                self._context.change_log.next_number(), pool.id, pool.vm_size, node.allocated, self._context.now
+            )
             pool.account.leases.append(lease)
-            self._context.note(lease, pool.account)
-            self._context.change_log.drop(node, pool)
+            self._context.mark_changed(lease, pool.account)
+            self._context.change_log.mark_deleted(node, pool)
             self._node_changed(pool)
 
     def _stop_runs(self, node: Node, option: str, *, counted: bool) -> None:
@@ -149,7 +151,7 @@ class NodeTransitions:
         if node.life != life:
             return
         node.booted = self._context.node_now(node)
-        self._note(node)
+        self._mark_changed(node)
         self._context.report(node, partial(self._show, node, life, "starting"))
         self._node_changed(node.pool)
         self._context.between(_STARTING, partial(self._booted, node, life))
@@ -172,7 +174,7 @@ class NodeTransitions:
             self._context.report(node, partial(self._show_ready, node, life))
 
     def _run_start_task(self, node: Node, command_line: str) -> None:
-        self._note(node)
+        self._mark_changed(node)
         result = command_result(command_line, self._context.rng)
         ended = partial(self._start_task_ended, node, node.life, result.exit_code)
         self._context.event_queue.after(max(result.seconds, _MIN_START_TASK_SECONDS), ended)
@@ -190,7 +192,7 @@ class NodeTransitions:
             return
         run.state, run.ended, run.exit_code = "completed", self._context.node_now(node), exit_code
         run.failure = exit_failure(exit_code) if exit_code else None
-        self._note(node)
+        self._mark_changed(node)
         if not spec.get("waitForSuccess", True):
             return
         show = (
@@ -232,10 +234,10 @@ class NodeTransitions:
     def _set(self, node: Node, state: str, moment: int) -> None:
         self._context.record_node_counts(node.pool)
         node.state, node.changed = state, moment
-        self._note(node)
+        self._mark_changed(node)
 
-    def _note(self, node: Node) -> None:
-        self._context.note(node, node.pool)
+    def _mark_changed(self, node: Node) -> None:
+        self._context.mark_changed(node, node.pool)
 
 
 def _may_retry(run: StartTask, spec: Json) -> bool:

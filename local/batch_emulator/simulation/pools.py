@@ -48,7 +48,7 @@ class PoolTransitions:
             scheduling_index=SchedulingIndex(),
         )
         self._account.pools[pool.key] = pool
-        self._context.note(pool, self._account)
+        self._context.mark_changed(pool, self._account)
         self._context.log.pool_created(pool)
         if not any(spec.get(target) for target in TARGETS.values()):
             pool.allocation = "steady"
@@ -89,7 +89,7 @@ class PoolTransitions:
 
     def delete(self, pool: Pool) -> None:
         pool.state, pool.changed = "deleting", self._context.now
-        self._context.note(pool, self._account)
+        self._context.mark_changed(pool, self._account)
         self._context.log.pool("PoolDeleteStartEvent", pool)
         pool.resizes += 1
         for node in list(pool.nodes.values()):
@@ -123,7 +123,7 @@ class PoolTransitions:
                 self._nodes.add(pool, dedicated=dedicated)
             if allowed < missing:
                 pool.errors.append(_QUOTA)
-        self._context.note(pool, self._account)
+        self._context.mark_changed(pool, self._account)
         self.check_steady(pool)
 
     def _remaining_quota(self) -> int:
@@ -163,13 +163,13 @@ class PoolTransitions:
             for node in list(pool.nodes.values()):
                 self._nodes.go(node)
             del self._account.pools[pool.key]
-            self._context.change_log.drop(pool, self._account)
+            self._context.change_log.mark_deleted(pool, self._account)
             times = {"startTime": stamp(pool.changed), "endTime": stamp(self._context.now)}
             self._context.log.pool("PoolDeleteCompleteEvent", pool, times)
 
     def _set_allocation(self, pool: Pool, state: str) -> None:
         pool.allocation, pool.allocation_changed = state, self._context.now
-        self._context.note(pool, self._account)
+        self._context.mark_changed(pool, self._account)
 
 
 def _run_count(node: Node) -> int:

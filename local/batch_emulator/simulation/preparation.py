@@ -33,7 +33,7 @@ class PreparationTransitions:
         if status is None or _is_outdated(status, run.node, spec):
             status = self._begin(run.job, run.node, spec)
         status.has_run = True
-        self._context.note(status, run.job)
+        self._context.mark_changed(status, run.job)
         if status.preparation.state == "completed" or not spec.get("waitForSuccess", True):
             self._continue(status, run, must_succeed=bool(spec.get("waitForSuccess", True)))
         else:
@@ -44,7 +44,7 @@ class PreparationTransitions:
         status = run.job.preparation_statuses.get(run.node.id)
         if status and run in status.waiting:
             status.waiting.remove(run)
-            self._context.note(status, run.job)
+            self._context.mark_changed(status, run.job)
 
     def release(self, job: Job) -> float:
         """Starts the release tasks of an ending job; returns the seconds until the last ends."""
@@ -55,7 +55,7 @@ class PreparationTransitions:
             if node is None or status.preparation.result != "success" or node.pool.nodes.get(node.id) is not node:
                 continue
             status.release = StartTask(self._context.node_now(node))
-            self._context.note(status, job)
+            self._context.mark_changed(status, job)
             result = command_result(str((spec or {})["commandLine"]), self._context.rng)
             self._context.event_queue.after(result.seconds, partial(self._released, job, status, result.exit_code))
             max_seconds = max(max_seconds, result.seconds)
@@ -64,10 +64,10 @@ class PreparationTransitions:
     def _begin(self, job: Job, node: Node, spec: Json) -> PreparationStatus:
         run = StartTask(self._context.node_now(node))
         status = PreparationStatus(
-            node.id, self._context.change_log.number(), node.pool.id, node, node.life, node.image, run
+            node.id, self._context.change_log.next_number(), node.pool.id, node, node.life, node.image, run
         )
         if previous := job.preparation_statuses.get(node.id):
-            self._context.change_log.drop(previous, job)
+            self._context.change_log.mark_deleted(previous, job)
         job.preparation_statuses[node.id] = status
         result = command_result(str(spec["commandLine"]), self._context.rng)
         retries = max(0, int((spec.get("constraints") or {}).get("maxTaskRetryCount") or 0))
@@ -79,7 +79,7 @@ class PreparationTransitions:
         if node is None or job.preparation_statuses.get(status.id) is not status or status.life != node.life:
             return
         self._end(status.preparation, node, exit_code)
-        self._context.note(status, job)
+        self._context.mark_changed(status, job)
         status.preparation.retries = retries if exit_code else 0
         name = str(job.spec["jobPreparationTask"].get("id") or "jobpreparation")
         self._context.log.special_task_ended(job, name, "JobPrep", node, status.preparation)
@@ -94,7 +94,7 @@ class PreparationTransitions:
             self._end(status.release, status.node, exit_code)
             name = str((job.spec.get("jobReleaseTask") or {}).get("id") or "jobrelease")
             self._context.log.special_task_ended(job, name, "JobRelease", status.node, status.release)
-            self._context.note(status, job)
+            self._context.mark_changed(status, job)
 
     def _continue(self, status: PreparationStatus, run: Run, *, must_succeed: bool) -> None:
         if run.task.run is not run:

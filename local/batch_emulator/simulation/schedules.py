@@ -28,7 +28,7 @@ class ScheduleTransitions:
         schedule.not_before = _moment(rules.get("doNotRunUntil"))
         schedule.not_after = _moment(rules.get("doNotRunAfter"))
         schedule.turn += 1
-        self._note(schedule)
+        self._mark_changed(schedule)
         if not schedule.jobs_made:
             schedule.next_run = max(self._context.now, schedule.not_before or 0)
         elif interval := self._interval(schedule):
@@ -70,7 +70,7 @@ class ScheduleTransitions:
             self._go_if_empty(schedule)
         elif schedule.job is job:
             schedule.job = None
-            self._note(schedule)
+            self._mark_changed(schedule)
             self._complete_if_over(schedule)
             if schedule.due is not None and schedule.state == "active":
                 self._begin_if_in_window(schedule)
@@ -92,7 +92,7 @@ class ScheduleTransitions:
         interval = self._interval(schedule)
         missed = (now - due) // interval * interval if interval else 0
         schedule.due = due + missed
-        self._note(schedule)
+        self._mark_changed(schedule)
         schedule.next_run = _later(schedule.due, interval) if interval else None
         if schedule.job is None:
             self._begin_if_in_window(schedule)
@@ -114,7 +114,7 @@ class ScheduleTransitions:
     def _passed(self, schedule: Schedule, turn: int) -> None:
         if schedule.turn == turn:
             schedule.next_run = schedule.due = None
-            self._note(schedule)
+            self._mark_changed(schedule)
             self._complete_if_over(schedule)
 
     def _complete_if_over(self, schedule: Schedule) -> None:
@@ -128,7 +128,7 @@ class ScheduleTransitions:
     def _go_if_empty(self, schedule: Schedule) -> None:
         if not any(job.schedule is schedule for job in self._account.jobs.values()):
             self._account.schedules.pop(schedule.key, None)
-            self._context.change_log.drop(schedule, self._account)
+            self._context.change_log.mark_deleted(schedule, self._account)
 
     def _interval(self, schedule: Schedule) -> int:
         text = (schedule.spec.get("schedule") or {}).get("recurrenceInterval")
@@ -137,10 +137,10 @@ class ScheduleTransitions:
     def _set(self, schedule: Schedule, state: str) -> None:
         schedule.previous, schedule.previous_changed = schedule.state, schedule.changed
         schedule.state, schedule.changed = state, self._context.now
-        self._note(schedule)
+        self._mark_changed(schedule)
 
-    def _note(self, schedule: Schedule) -> None:
-        self._context.note(schedule, self._account)
+    def _mark_changed(self, schedule: Schedule) -> None:
+        self._context.mark_changed(schedule, self._account)
 
 
 def _later(moment: int, interval: int) -> int:

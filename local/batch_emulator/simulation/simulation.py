@@ -78,7 +78,7 @@ class SimulatedAccount:
 
     def next_number(self) -> int:
         """Returns the next number, in the order of creation of entities."""
-        return self.context.change_log.number()
+        return self.context.change_log.next_number()
 
     def _task_completed(self, job: Job, task: Task) -> None:
         self.jobs.task_completed(job, task)

@@ -45,7 +45,7 @@ class TaskTransitions:
     def add(self, job: Job, tasks: Iterable[Task]) -> None:
         for task in tasks:
             job.tasks.add(task)
-            self._context.note(task, job)
+            self._context.mark_changed(task, job)
             job.task_counts.move(task.slots, before=None, after=task.kind, now=self._context.now, lag=self._context.lag)
             if task.spec.get("dependsOn"):
                 job.dependencies.add(task)
@@ -54,11 +54,11 @@ class TaskTransitions:
         self._tasks_ready(job)
 
     def assign(self, job: Job, task: Task, node: Node) -> None:
-        run = Run(self._context.change_log.number(), job, task, node)
+        run = Run(self._context.change_log.next_number(), job, task, node)
         task.run = run
         job.runs[run] = node.runs[run] = None
         node.free -= task.slots
-        self._note(run)
+        self._mark_changed(run)
         node.pool.scheduling_index.update_node(node, usable=node.is_usable)
         self._context.between(_ASSIGNED, partial(self._prepare, run))
 
@@ -92,7 +92,7 @@ class TaskTransitions:
         task.ticket += 1
         job.task_counts.move(task.slots, before=task.kind, after=None, now=self._context.now, lag=self._context.lag)
         job.tasks.remove(task)
-        self._context.change_log.drop(task, job)
+        self._context.change_log.mark_deleted(task, job)
         if run:
             self._run_ended(run.node, job)
 
@@ -119,7 +119,7 @@ class TaskTransitions:
 
     def _preparation_failed(self, run: Run) -> None:
         """Returns a run to the queue after a failed job preparation on its node."""
-        self._context.log.not_scheduled(run)
+        self._context.log.task_not_scheduled(run)
         self._requeue(run)
         self._run_ended(run.node, run.job)
 
@@ -127,7 +127,7 @@ class TaskTransitions:
         if run.task.run is not run:
             return
         run.started = self._context.node_now(run.node)
-        self._note(run)
+        self._mark_changed(run)
         self._context.report(run.node, partial(self._show_running, run))
         if failure := download_failure(run.task.spec):
             self._context.between(_DOWNLOADING, partial(self._finish, run, None, failure))
@@ -159,7 +159,7 @@ class TaskTransitions:
         if run.task.run is not run or run.visible_phase >= phase:
             return False
         run.visible_phase = phase
-        self._note(run)
+        self._mark_changed(run)
         node = run.node
         run.task.pool_id, run.task.node_id = node.pool.id, node.id
         if run not in node.visible_runs:
@@ -209,7 +209,7 @@ class TaskTransitions:
     def _satisfy_dependents(self, job: Job, done: Task) -> None:
         """Queues tasks whose last dependency is satisfied, unless they were deleted or have ended."""
         if not job.dependencies.is_satisfied(done.key):
-            self._context.note(SatisfiedDependency(self._context.change_log.number(), done.key), job)
+            self._context.mark_changed(SatisfiedDependency(self._context.change_log.next_number(), done.key), job)
         unblocked = [task for task in job.dependencies.satisfy(done.key) if job.tasks.get(task.key) is task]
         for task in unblocked:
             if task.state == "active" and task.run is None:
@@ -219,7 +219,7 @@ class TaskTransitions:
 
     def _detach(self, run: Run) -> None:
         node, run.task.run = run.node, None
-        self._note(run)
+        self._mark_changed(run)
         node.runs.pop(run, None)
         node.visible_runs.pop(run, None)
         run.job.runs.pop(run, None)
@@ -235,9 +235,9 @@ class TaskTransitions:
         task.previous, task.previous_changed = task.state, task.changed
         task.state, task.changed, task.result = state, moment, result
         job.task_counts.move(task.slots, before=before, after=task.kind, now=self._context.now, lag=self._context.lag)
-        job.tasks.note_change(task)
-        self._context.note(task, job)
+        job.tasks.log_change(task)
+        self._context.mark_changed(task, job)
 
-    def _note(self, run: Run) -> None:
-        self._context.note(run.task, run.job)
-        self._context.note(run.node, run.node.pool)
+    def _mark_changed(self, run: Run) -> None:
+        self._context.mark_changed(run.task, run.job)
+        self._context.mark_changed(run.node, run.node.pool)

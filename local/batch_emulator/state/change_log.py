@@ -30,56 +30,56 @@ ROOT = _Root()
 class Changes:
     """Changes since the previous notes: changed and deleted entities with their owners, and plans by number.
 
-    `wiped`: everything before was deleted. `happened` are plans that were executed or dropped.
+    `cleared`: everything before was deleted. `executed` are plans that were executed or dropped.
     """
 
-    wiped: bool = False
-    there: dict[NumberedEntity, NumberedEntity] = field(default_factory=dict)
-    gone: dict[NumberedEntity, NumberedEntity] = field(default_factory=dict)
+    cleared: bool = False
+    changed: dict[NumberedEntity, NumberedEntity] = field(default_factory=dict)
+    deleted: dict[NumberedEntity, NumberedEntity] = field(default_factory=dict)
     planned: dict[int, tuple[int, PlannedEvent]] = field(default_factory=dict)
-    happened: dict[int, PlannedEvent] = field(default_factory=dict)
+    executed: dict[int, PlannedEvent] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
-        return bool(self.wiped or self.there or self.gone or self.planned or self.happened)
+        return bool(self.cleared or self.changed or self.deleted or self.planned or self.executed)
 
 
 class ChangeLog:
-    """The change log; `last` is the last number given."""
+    """The change log; `last_number` is the last number given."""
 
     def __init__(self) -> None:
-        self.last = 0
-        self.is_kept = False
-        self._notes = Changes()
+        self.last_number = 0
+        self.is_enabled = False
+        self._changes = Changes()
 
-    def number(self) -> int:
+    def next_number(self) -> int:
         """Returns the next number; numbers rise in the order of creation."""
-        self.last += 1
-        return self.last
+        self.last_number += 1
+        return self.last_number
 
-    def note(self, entity: NumberedEntity, owner: NumberedEntity) -> None:
+    def mark_changed(self, entity: NumberedEntity, owner: NumberedEntity) -> None:
         """Notes a new or changed entity; called in the same step as the change."""
-        if self.is_kept:
-            self._notes.there[entity] = owner
+        if self.is_enabled:
+            self._changes.changed[entity] = owner
 
-    def drop(self, entity: NumberedEntity, owner: NumberedEntity) -> None:
+    def mark_deleted(self, entity: NumberedEntity, owner: NumberedEntity) -> None:
         """Notes that an entity was deleted, with everything that it owns."""
-        if self.is_kept:
-            self._notes.there.pop(entity, None)
-            self._notes.gone[entity] = owner
+        if self.is_enabled:
+            self._changes.changed.pop(entity, None)
+            self._changes.deleted[entity] = owner
 
-    def plan(self, number: int, due: int, event: PlannedEvent) -> None:
-        if self.is_kept:
-            self._notes.planned[number] = (due, event)
+    def mark_planned(self, number: int, due: int, event: PlannedEvent) -> None:
+        if self.is_enabled:
+            self._changes.planned[number] = (due, event)
 
-    def happen(self, number: int, event: PlannedEvent) -> None:
+    def mark_executed(self, number: int, event: PlannedEvent) -> None:
         """Notes that a planned event is executed now, in this step."""
-        if self.is_kept and self._notes.planned.pop(number, None) is None:
-            self._notes.happened[number] = event
+        if self.is_enabled and self._changes.planned.pop(number, None) is None:
+            self._changes.executed[number] = event
 
-    def wipe(self) -> None:
+    def clear(self) -> None:
         """Notes that everything was deleted."""
-        self._notes = Changes(wiped=True)
+        self._changes = Changes(cleared=True)
 
-    def take(self) -> Changes:
-        taken, self._notes = self._notes, Changes()
-        return taken
+    def drain(self) -> Changes:
+        changes, self._changes = self._changes, Changes()
+        return changes

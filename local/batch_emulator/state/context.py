@@ -46,9 +46,9 @@ class SimulationContext:
         """Stores the counts; called before a node is added, removed or changes its state."""
         pool.lagged_node_counts.record(pool.node_counts, now=self.now, lag=self.node_lag)
 
-    def note(self, entity: NumberedEntity, owner: NumberedEntity) -> None:
+    def mark_changed(self, entity: NumberedEntity, owner: NumberedEntity) -> None:
         """Notes a new or changed entity with its owner."""
-        self.change_log.note(entity, owner)
+        self.change_log.mark_changed(entity, owner)
 
     def node_now(self, node: Node) -> int:
         return to_node_precision(self.clock.now + ticks(node.bias * self.settings.nodeClockSkewSeconds))

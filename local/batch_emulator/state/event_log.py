@@ -13,8 +13,8 @@ from local.batch_emulator.core.clock import Clock
 from local.batch_emulator.core.stamps import full_stamp, stamp, ticks
 from local.batch_emulator.entities import Failure, Job, Json, Node, Pool, Run, StartTask, Task
 
-_REPEATED = 0.033
-_LATER = (1.0, 120.0)  # seconds
+_REPEAT_SHARE = 0.033
+_REPEAT_DELAY = (1.0, 120.0)  # seconds
 _MAX_RECORDS = 200_000
 _TARGETS = ("Dedicated", "LowPriority")
 
@@ -27,37 +27,37 @@ class EventLog:
             "/SUBSCRIPTIONS/00000000-0000-0000-0000-000000000000/RESOURCEGROUPS/EMULATOR"
             f"/PROVIDERS/MICROSOFT.BATCH/BATCHACCOUNTS/{account.upper()}"
         )
-        self.is_on = False
+        self.is_enabled = False
         self.recorded: Counter[str] = Counter()
         self.repeated = self.lost = 0
         self._clock = clock
         self._rng = random.Random(f"{seed}/{account}/log")
         self._records: deque[Json] = deque()
-        self._again: deque[tuple[int, Json]] = deque()
+        self._repeats: deque[tuple[int, Json]] = deque()
 
-    def take(self) -> list[Json]:
+    def drain(self) -> list[Json]:
         """Returns the records since the last call, and repeats that are due."""
-        taken, now = list(self._records), self._clock.now
+        drained, now = list(self._records), self._clock.now
         self._records.clear()
-        waiting = list(self._again)
-        self._again = deque(entry for entry in waiting if entry[0] > now)
-        taken += [{**record, "time": full_stamp(due)} for due, record in waiting if due <= now]
-        self.repeated += len(waiting) - len(self._again)
-        return taken
+        waiting = list(self._repeats)
+        self._repeats = deque(entry for entry in waiting if entry[0] > now)
+        drained += [{**record, "time": full_stamp(due)} for due, record in waiting if due <= now]
+        self.repeated += len(waiting) - len(self._repeats)
+        return drained
 
-    def give_back(self, records: list[Json]) -> None:
+    def put_back(self, records: list[Json]) -> None:
         """Returns unwritten records to the queue; if it overflows, the oldest are lost."""
         self._records.extendleft(reversed(records))
         while len(self._records) > _MAX_RECORDS:
             self._records.popleft()
             self.lost += 1
 
-    def pool(self, kind: str, pool: Pool, more: Json | None = None) -> None:
-        if self.is_on:
-            self._record(kind, {"id": pool.id, **(more or {})})
+    def pool(self, kind: str, pool: Pool, details: Json | None = None) -> None:
+        if self.is_enabled:
+            self._record(kind, {"id": pool.id, **(details or {})})
 
     def pool_created(self, pool: Pool) -> None:
-        if not self.is_on:
+        if not self.is_enabled:
             return
         spec = pool.spec
         self._record(
@@ -81,7 +81,7 @@ class EventLog:
 
     def resize(self, kind: str, pool: Pool, option: str, *, since: int | None = None) -> None:
         """Logs a resize that begins, or one that ended and began at `since`."""
-        if not self.is_on:
+        if not self.is_enabled:
             return
         properties: Json = {"id": pool.id, "nodeDeallocationOption": option or "Invalid"}
         for name in _TARGETS:
@@ -95,13 +95,13 @@ class EventLog:
         self._record(kind, properties)
 
     def task_started(self, run: Run) -> None:
-        if self.is_on:
+        if self.is_enabled:
             info = {"retryCount": run.task.retries, "scheduledTime": stamp(run.started)}
             self._record("TaskStartEvent", {**_task(run.job, run.task, run.node), "executionInfo": info})
 
     def task_ended(self, job: Job, task: Task) -> None:
         """Logs one record, and a second one for a failure."""
-        if not self.is_on:
+        if not self.is_enabled:
             return
         properties = {**_task(job, task, None), "executionInfo": _execution(task, task.failure)}
         self._record("TaskCompleteEvent", properties)
@@ -109,25 +109,25 @@ class EventLog:
             self._record("TaskFailEvent", properties)
 
     def task_requeued(self, run: Run) -> None:
-        if self.is_on:
+        if self.is_enabled:
             properties = {**_task(run.job, run.task, run.node), "executionInfo": _execution(run.task, None)}
             self._record("TaskRequeueEvent", properties)
 
-    def not_scheduled(self, run: Run) -> None:
-        if self.is_on:
+    def task_not_scheduled(self, run: Run) -> None:
+        if self.is_enabled:
             message = "Task cannot run because the job preparation task failed on node"
             error = {"category": "UserError", "code": "JobPreparationTaskFailed", "message": message}
             self._record("TaskScheduleFailEvent", {**_task(run.job, run.task, run.node), "schedulingError": error})
 
     def special_task_ended(self, job: Job, name: str, kind: str, node: Node, run: StartTask) -> None:
-        if not self.is_on:
+        if not self.is_enabled:
             return
         info: Json = {"startTime": stamp(run.started), "exitCode": run.exit_code, "result": run.result}
         if run.ended is not None:
             info["endTime"] = stamp(run.ended)
         info["schedulingError"] = _error(run.failure)
-        place = {"poolId": node.pool.id, "nodeId": node.id}
-        properties = {"jobId": job.id, "taskName": name, "taskType": kind, "nodeInfo": place, "executionInfo": info}
+        node_info = {"poolId": node.pool.id, "nodeId": node.id}
+        properties = {"jobId": job.id, "taskName": name, "taskType": kind, "nodeInfo": node_info, "executionInfo": info}
         self._record("SpecialTaskEvent", properties)
 
     def _record(self, kind: str, properties: Json) -> None:
@@ -142,8 +142,8 @@ class EventLog:
             "properties": properties,
         }
         self._records.append(record)
-        if self._rng.random() < _REPEATED:
-            self._again.append((self._clock.now + ticks(self._rng.uniform(*_LATER)), record))
+        if self._rng.random() < _REPEAT_SHARE:
+            self._repeats.append((self._clock.now + ticks(self._rng.uniform(*_REPEAT_DELAY)), record))
         if len(self._records) > _MAX_RECORDS:
             self._records.popleft()
             self.lost += 1
@@ -160,14 +160,16 @@ def _targets(pool: Pool) -> Json:
 
 
 def _task(job: Job, task: Task, node: Node | None) -> Json:
-    place = {"poolId": node.pool.id, "nodeId": node.id} if node else {"poolId": task.pool_id, "nodeId": task.node_id}
+    node_info = (
+        {"poolId": node.pool.id, "nodeId": node.id} if node else {"poolId": task.pool_id, "nodeId": task.node_id}
+    )
     return {
         "jobId": job.id,
         "id": task.id,
         "taskType": "User",
         "systemTaskVersion": task.retries + task.requeues,
         "requiredSlots": task.slots,
-        "nodeInfo": {name: value or " " for name, value in place.items()},
+        "nodeInfo": {name: value or " " for name, value in node_info.items()},
         "multiInstanceSettings": {"numberOfInstances": 1},
         "constraints": {"maxTaskRetryCount": task.max_retries},
     }

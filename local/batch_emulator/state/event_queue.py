@@ -21,7 +21,7 @@ class EventQueue:
         self._clock = clock
         self._due: list[tuple[int, int, PlannedEvent]] = []
         self._change_log = change_log
-        self._sooner = asyncio.Event()
+        self._wake_up = asyncio.Event()
 
     def after(self, seconds: float, event: PlannedEvent) -> None:
         """Plans an event; `seconds` are divided by the speed."""
@@ -29,8 +29,8 @@ class EventQueue:
 
     def after_exactly(self, seconds: float, event: PlannedEvent) -> None:
         """Plans an event; `seconds` are not divided by the speed."""
-        due, number = self._clock.simulated + ticks(seconds), self._change_log.number()
-        self._change_log.plan(number, due, event)
+        due, number = self._clock.simulated + ticks(seconds), self._change_log.next_number()
+        self._change_log.mark_planned(number, due, event)
         self.restore(number, due, event)
 
     def restore(self, number: int, due: int, event: PlannedEvent) -> None:
@@ -41,43 +41,43 @@ class EventQueue:
 
     def wake(self) -> None:
         """Wakes the loop; called when an event may be due sooner than planned, such as after a pause."""
-        self._sooner.set()
+        self._wake_up.set()
 
     def run_due(self, max_events: int = _MAX_EVENTS) -> bool:
         """Runs at most `max_events` due events; returns whether more are due."""
         for _ in range(max_events):
             if not self._due or self._due[0][0] > self._clock.simulated:
                 return False
-            self._happen()
+            self._run_next()
         return True
 
     async def run(self) -> None:
         """Live mode: runs events at their time, until cancelled."""
         while True:
-            self._sooner.clear()
+            self._wake_up.clear()
             if self.run_due():
                 await asyncio.sleep(0)
                 continue
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._sooner.wait(), self._pause())
+                await asyncio.wait_for(self._wake_up.wait(), self._sleep_seconds())
 
     def advance(self, seconds: float) -> None:
         """Stepped mode: advances time and runs each event at its own moment."""
         end = self._clock.now + ticks(seconds)
         while self._due and self._due[0][0] <= end:
             self._clock.move_to(self._due[0][0])
-            self._happen()
+            self._run_next()
         self._clock.move_to(end)
 
     def clear(self) -> None:
         self._due.clear()
 
-    def _happen(self) -> None:
+    def _run_next(self) -> None:
         _, number, event = heapq.heappop(self._due)
-        self._change_log.happen(number, event)
+        self._change_log.mark_executed(number, event)
         event()
 
-    def _pause(self) -> float:
+    def _sleep_seconds(self) -> float:
         if not self._due or self._clock.paused:
             return _MAX_SLEEP
         left = (self._due[0][0] - self._clock.simulated) / SECOND

@@ -91,7 +91,7 @@ class NodeSampler:
         self._watched.clear()
         self._found.clear()
 
-    def take(self) -> list[NodeSample | Ending]:
+    def drain(self) -> list[NodeSample | Ending]:
         """Returns the samples since the last call."""
         taken = list(self._found)
         self._found.clear()

@@ -5,8 +5,8 @@ from pathlib import Path
 import orjson
 
 from local.batch_emulator.emulator import Emulator
-from local.batch_emulator.keeper import Keeper
-from local.batch_emulator.persistence.rows import batch_of
+from local.batch_emulator.keeper import PersistenceService
+from local.batch_emulator.persistence.rows import row_changes
 from local.batch_emulator.persistence.store import Store
 from local.batch_emulator.protocol.auth import DEVELOPMENT_KEY
 from local.batch_emulator.state.change_log import ROOT, Changes, NumberedEntity
@@ -28,7 +28,7 @@ class Kept(Direct):
         self._take_up(self.emulator)
 
     def flush(self) -> None:
-        if batch := self.keeper.take():
+        if batch := self.persistence.drain():
             self.store.write(batch)
 
     def restart(self) -> None:
@@ -43,8 +43,8 @@ class Kept(Direct):
 
     def _take_up(self, emulator: Emulator) -> None:
         self.emulator = emulator
-        self.keeper = Keeper(emulator, self.store)
-        self.keeper.load(lambda _: None)
+        self.persistence = PersistenceService(emulator, self.store)
+        self.persistence.load(lambda _: None)
 
 
 def busy(kept: Kept, tasks: int = 8, line: str = "sleep 60", nodes: int = 2) -> None:
@@ -67,16 +67,16 @@ def everything(emulator: Emulator) -> set[Row]:
     notes = Changes()
     for simulation in emulator.simulations.values():
         account = simulation.account
-        notes.there[account] = ROOT
+        notes.changed[account] = ROOT
         owned: list[NumberedEntity] = [*account.pools.values(), *account.jobs.values(), *account.schedules.values()]
-        notes.there |= dict.fromkeys([*owned, *account.leases], account)
+        notes.changed |= dict.fromkeys([*owned, *account.leases], account)
         for pool in account.pools.values():
-            notes.there |= dict.fromkeys(pool.nodes.values(), pool)
+            notes.changed |= dict.fromkeys(pool.nodes.values(), pool)
         for job in account.jobs.values():
-            notes.there |= dict.fromkeys(job.tasks, job)
-            notes.there |= dict.fromkeys(job.preparation_statuses.values(), job)
+            notes.changed |= dict.fromkeys(job.tasks, job)
+            notes.changed |= dict.fromkeys(job.preparation_statuses.values(), job)
     notes.planned = {number: (due, event) for due, number, event in emulator.event_queue._due}
-    rows = orjson.loads(batch_of(notes, emulator.owners, None).there)
+    rows = orjson.loads(row_changes(notes, emulator.owners, None).rows)
     return {(owner, number, kind, _shape(orjson.dumps(row))) for owner, number, kind, row in rows if number}
 
 

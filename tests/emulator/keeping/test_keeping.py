@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from local.batch_emulator.emulator import Emulator
-from local.batch_emulator.keeper import Keeper
+from local.batch_emulator.keeper import PersistenceService
 from local.batch_emulator.persistence.store import Store
 from local.batch_emulator.protocol.auth import DEVELOPMENT_KEY
 from tests.emulator.keeping.keeping import POOL as _POOL
@@ -67,17 +67,17 @@ def test_events_due_during_an_outage_happen_at_the_start_and_bear_its_time(tmp_p
 def test_a_pause_goes_on_through_an_outage_and_ends_with_it(tmp_path: Path) -> None:
     store = Store(tmp_path)
     emulator = Emulator({"demo": DEVELOPMENT_KEY})
-    keeper = Keeper(emulator, store)
-    keeper.load(lambda _: None)
+    persistence = PersistenceService(emulator, store)
+    persistence.load(lambda _: None)
     emulator.pause()
     emulator.clock._paused_at = emulator.clock.now - 100 * 10_000_000
-    batch = keeper.take()
+    batch = persistence.drain()
     assert batch
     store.write(batch)
-    assert keeper.take() is None
+    assert persistence.drain() is None
     store.close()
     later = Emulator({"demo": DEVELOPMENT_KEY})
-    Keeper(later, Store(tmp_path)).load(lambda _: None)
+    PersistenceService(later, Store(tmp_path)).load(lambda _: None)
     assert not later.clock.paused
     assert 100 <= (later.clock.now - later.clock.simulated) / 10_000_000 < 105
 
@@ -185,13 +185,13 @@ def test_accounts_that_are_not_served_stay_as_they_are(tmp_path: Path) -> None:
     for names, jobs in ((["a", "b"], {"a": 0, "b": 0}), (["b"], {"b": 1}), (["a", "b", "c"], {"a": 1, "b": 2, "c": 0})):
         store = Store(tmp_path)
         emulator = Emulator(dict.fromkeys(names, DEVELOPMENT_KEY))
-        keeper = Keeper(emulator, store)
-        keeper.load(lambda _: None)
+        persistence = PersistenceService(emulator, store)
+        persistence.load(lambda _: None)
         assert {name: len(each.account.jobs) for name, each in emulator.simulations.items()} == jobs
         for simulation in emulator.simulations.values():
             name = f"job{len(simulation.account.jobs)}"
             simulation.jobs.begin(name, {"id": name, "poolInfo": {"poolId": "none"}})
-        batch = keeper.take()
+        batch = persistence.drain()
         assert batch
         store.write(batch)
         store.close()

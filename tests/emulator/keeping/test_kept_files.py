@@ -15,7 +15,7 @@ from tests.emulator.keeping.keeping import busy as _busy
 def test_a_deleted_job_with_many_tasks_is_cleared_away_piece_by_piece(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("local.batch_emulator.persistence.store._SWEPT", 3)
+    monkeypatch.setattr("local.batch_emulator.persistence.store._MAX_SWEPT", 3)
     kept = Kept(tmp_path)
     _busy(kept)
     kept.flush()
@@ -24,7 +24,7 @@ def test_a_deleted_job_with_many_tasks_is_cleared_away_piece_by_piece(
     kept.flush()
     assert len([row for row in kept.stored() if row[2] == "task"]) == 5
     kept.restart()
-    while not kept.store.is_tidy:
+    while not kept.store.is_swept:
         kept.flush()
     assert {row[2] for row in kept.stored()} & {"task", "job"} == set()
 

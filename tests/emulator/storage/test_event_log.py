@@ -57,7 +57,7 @@ async def test_every_event_is_logged_in_its_documented_shape(stepped: Driver) ->
     await stepped.advance(30)
     formula = {"autoScaleFormula": "$TargetDedicatedNodes=0;", "autoScaleEvaluationInterval": "PT5M"}
     assert (await stepped.call("POST", "/pools/scaled/enableautoscale", formula)).status == 200
-    found = [record for record in log.take() if record["operationName"] in log.recorded]
+    found = [record for record in log.drain() if record["operationName"] in log.recorded]
     fresh = {json.dumps([one["operationName"], one["properties"]], sort_keys=True): one for one in found}
     assert Counter(one["operationName"] for one in fresh.values()) == log.recorded
     documented = {path.name.removesuffix(".json") for path in conformance("batch-events").glob("*Event.json")}
@@ -144,4 +144,4 @@ async def test_nothing_is_logged_until_somebody_writes_it(stepped: Driver) -> No
     await stepped.add_pool(nodes=1)
     await stepped.advance(60)
     log = stepped.emulator.logs[0]
-    assert (log.take(), sum(log.recorded.values())) == ([], 0)
+    assert (log.drain(), sum(log.recorded.values())) == ([], 0)

@@ -194,7 +194,7 @@ async def test_the_same_seed_measures_the_same() -> None:
         simulation = emulator.simulations["demo"]
         simulation.pools.create("pool", {"id": "pool", "vmSize": "standard_d4s_v5", "targetDedicatedNodes": 2})
         emulator.event_queue.advance(120)
-        return [block.frame for block in Packer("demo", str(seed), 5).pack(simulation.sampler.take())]
+        return [block.frame for block in Packer("demo", str(seed), 5).pack(simulation.sampler.drain())]
 
     assert len(written(1)) > 4
     assert written(1) == written(1)
