@@ -12,10 +12,10 @@ from azure.core import MatchConditions
 from azure.core.exceptions import HttpResponseError
 from azure.storage.blob.aio import BlobClient
 
-EXISTS = (409, 412)
-OVER = frozenset(("BlockCountExceedsLimit", "BlobIsSealed"))
-_OTHER_PLACE, _NOTHING_THERE = 412, 416
-_CHANGED = (404, _OTHER_PLACE)
+EXISTS_STATUSES = (409, 412)
+CLOSED_CODES = frozenset(("BlockCountExceedsLimit", "BlobIsSealed"))
+_WRONG_POSITION, _NOTHING_AT_POSITION = 412, 416
+_CHANGED = (404, _WRONG_POSITION)
 
 
 @dataclass(slots=True)
@@ -28,7 +28,7 @@ class AppendBlob:
     @classmethod
     async def open(cls, client: BlobClient) -> "AppendBlob":
         """Opens a blob, creating it if missing. Raises AzureError."""
-        with ignored(EXISTS):
+        with ignore_statuses(EXISTS_STATUSES):
             await client.create_append_blob(match_condition=MatchConditions.IfMissing)
         return cls(client, (await client.get_blob_properties()).size)
 
@@ -40,9 +40,9 @@ class AppendBlob:
         try:
             await self.client.append_block(block, appendpos_condition=self.size)
         except HttpResponseError as error:
-            if error.status_code != _OTHER_PLACE and code_of(error) not in OVER:
+            if error.status_code != _WRONG_POSITION and code_of(error) not in CLOSED_CODES:
                 raise
-            existing = await self._rest()
+            existing = await self._read_existing()
             if not existing:
                 raise
             self.size += len(existing)
@@ -50,11 +50,11 @@ class AppendBlob:
         self.size += len(block)
         return b""
 
-    async def _rest(self) -> bytes:
+    async def _read_existing(self) -> bytes:
         try:
             return await (await self.client.download_blob(offset=self.size)).readall()
         except HttpResponseError as error:
-            if error.status_code != _NOTHING_THERE:
+            if error.status_code != _NOTHING_AT_POSITION:
                 raise
             return b""
 
@@ -70,7 +70,7 @@ def code_of(error: HttpResponseError) -> str | None:
 
 
 @contextlib.contextmanager
-def ignored(statuses: tuple[int, ...]) -> Iterator[None]:
+def ignore_statuses(statuses: tuple[int, ...]) -> Iterator[None]:
     """Ignores storage errors with one of these statuses."""
     try:
         yield

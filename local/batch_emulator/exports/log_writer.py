@@ -15,7 +15,7 @@ from azure.storage.blob.aio import BlobServiceClient
 
 from local.batch_emulator.emulator import Emulator
 from local.batch_emulator.entities import Json
-from local.batch_emulator.exports.append_blobs import EXISTS, AppendBlob, ignored, is_changed
+from local.batch_emulator.exports.append_blobs import EXISTS_STATUSES, AppendBlob, ignore_statuses, is_changed
 from local.batch_emulator.state.event_log import EventLog, hour_of
 
 CONTAINER = "insights-logs-servicelog"
@@ -90,7 +90,7 @@ class LogWriter:
 
     async def _blob(self, name: str) -> AppendBlob:
         if name not in self._blobs:
-            with ignored(EXISTS):
+            with ignore_statuses(EXISTS_STATUSES):
                 await self._container.create_container()
             self._blobs[name] = await AppendBlob.open(self._container.get_blob_client(name))
         return self._blobs[name]

@@ -8,14 +8,21 @@ from dataclasses import dataclass
 from azure.core.exceptions import HttpResponseError
 from azure.storage.blob.aio import ContainerClient
 
-from local.batch_emulator.exports.append_blobs import EXISTS, OVER, AppendBlob, code_of, ignored, is_changed
+from local.batch_emulator.exports.append_blobs import (
+    CLOSED_CODES,
+    EXISTS_STATUSES,
+    AppendBlob,
+    code_of,
+    ignore_statuses,
+    is_changed,
+)
 
 _NAME = "vm_perf_metrics"
-_NEXT = OVER | {"BlobNotFound"}
+_NEXT_BLOB_CODES = CLOSED_CODES | {"BlobNotFound"}
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _OpenBlob:
     number: int
     blob: AppendBlob
 
@@ -25,32 +32,32 @@ class TelemetryBlobs:
 
     def __init__(self, container: ContainerClient) -> None:
         self._container = container
-        self._places: dict[str, _Place] = {}
+        self._open_blobs: dict[str, _OpenBlob] = {}
 
     async def append(self, folder: str, frame: bytes) -> str:
         """Appends a frame once, and returns the name of its blob. Raises AzureError."""
-        place = self._places.get(folder) or await self._open(folder, await self._highest(folder))
+        current = self._open_blobs.get(folder) or await self._open(folder, await self._last_number(folder))
         while True:
             try:
-                existing = await place.blob.append(frame)
+                existing = await current.blob.append(frame)
             except HttpResponseError as error:
-                if code_of(error) in _NEXT:
-                    place = await self._open(folder, place.number + 1)
+                if code_of(error) in _NEXT_BLOB_CODES:
+                    current = await self._open(folder, current.number + 1)
                     continue
                 if is_changed(error):
-                    del self._places[folder]
+                    del self._open_blobs[folder]
                 raise
             if not existing or existing.startswith(frame):
-                return str(place.blob.client.blob_name)
+                return str(current.blob.client.blob_name)
 
-    async def _highest(self, folder: str) -> int:
-        with ignored(EXISTS):
+    async def _last_number(self, folder: str) -> int:
+        with ignore_statuses(EXISTS_STATUSES):
             await self._container.create_container()
         names = [name async for name in self._container.list_blob_names(name_starts_with=f"{folder}/{_NAME}.")]
         numbers = [name.removeprefix(f"{folder}/{_NAME}.").partition(".")[0] for name in names]
         return max((int(number) for number in numbers if number.isdecimal()), default=0)
 
-    async def _open(self, folder: str, number: int) -> _Place:
+    async def _open(self, folder: str, number: int) -> _OpenBlob:
         client = self._container.get_blob_client(f"{folder}/{_NAME}.{number}.zst")
-        place = self._places[folder] = _Place(number, await AppendBlob.open(client))
-        return place
+        current = self._open_blobs[folder] = _OpenBlob(number, await AppendBlob.open(client))
+        return current

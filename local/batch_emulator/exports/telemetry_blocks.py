@@ -12,10 +12,10 @@ import orjson
 import zstandard
 
 from local.batch_emulator.entities import Json
-from local.batch_emulator.telemetry.hardware import Origin
+from local.batch_emulator.telemetry.hardware import AgentSession
 from local.batch_emulator.telemetry.node_meter import Meter
-from local.batch_emulator.telemetry.samplers import Ending, NodeSample
-from local.batch_emulator.telemetry.startup_records import once_batch
+from local.batch_emulator.telemetry.samplers import EndedSession, NodeSample
+from local.batch_emulator.telemetry.startup_records import startup_records
 
 _SAMPLES_PER_BLOCK = 4
 _MAX_RECORDS = 1_000
@@ -27,7 +27,7 @@ _ESCAPED = ((b"&", rb"\u0026"), (b"<", rb"\u003c"), (b">", rb"\u003e"))
 class Block:
     """A flush of one life of a node, with its records."""
 
-    origin: Origin
+    session: AgentSession
     folder: str
     frame: bytes
     records: tuple[Json, ...]
@@ -35,13 +35,13 @@ class Block:
 
 @dataclass(slots=True)
 class _Agent:
-    origin: Origin
+    session: AgentSession
     meter: Meter
     unsent: list[Json] = field(default_factory=list)
     samples: int = 0
 
 
-class Packer:
+class BlockBuilder:
     """The agents of one account."""
 
     def __init__(self, account: str, seed: str, period: float) -> None:
@@ -51,9 +51,9 @@ class Packer:
         self._agents: dict[str, _Agent] = {}
         self._compressor = zstandard.ZstdCompressor(write_checksum=True, write_content_size=False)
 
-    def pack(self, found: Iterable[NodeSample | Ending]) -> list[Block]:
+    def build(self, samples: Iterable[NodeSample | EndedSession]) -> list[Block]:
         """Returns the blocks that are due, in the order of each node's time."""
-        return [block for one in found for block in self._blocks(one)]
+        return [block for sample in samples for block in self._blocks(sample)]
 
     def close(self) -> list[Block]:
         """Stops all agents and returns their last blocks."""
@@ -61,40 +61,40 @@ class Packer:
         self._agents.clear()
         return blocks
 
-    def _blocks(self, found: NodeSample | Ending) -> Iterator[Block]:
-        if isinstance(found, Ending):
-            agent = self._agents.pop(found.origin.node, None)
-            if agent and not found.is_abrupt:
+    def _blocks(self, sample: NodeSample | EndedSession) -> Iterator[Block]:
+        if isinstance(sample, EndedSession):
+            agent = self._agents.pop(sample.session.node, None)
+            if agent and not sample.is_abrupt:
                 yield from self._flush(agent)
             return
-        origin = found.origin
-        agent = self._agents.get(origin.node)
-        if agent is None or agent.origin is not origin:
-            agent = self._agents[origin.node] = _Agent(origin, Meter(self._seed, self._period))
-            yield self._block(origin, once_batch(self._account, found, self._seed, self._folder(origin)))
-        agent.unsent += agent.meter.read(found)
+        session = sample.session
+        agent = self._agents.get(session.node)
+        if agent is None or agent.session is not session:
+            agent = self._agents[session.node] = _Agent(session, Meter(self._seed, self._period))
+            yield self._block(session, startup_records(self._account, sample, self._seed, self._folder(session)))
+        agent.unsent += agent.meter.read(sample)
         agent.samples += 1
         if agent.samples % _SAMPLES_PER_BLOCK == 1 or len(agent.unsent) >= _MAX_RECORDS:
             yield from self._flush(agent)
 
     def _flush(self, agent: _Agent) -> Iterator[Block]:
         while agent.unsent:
-            yield self._block(agent.origin, agent.unsent[:_MAX_RECORDS])
+            yield self._block(agent.session, agent.unsent[:_MAX_RECORDS])
             del agent.unsent[:_MAX_RECORDS]
 
-    def _block(self, origin: Origin, records: list[Json]) -> Block:
-        return Block(origin, self._folder(origin), self._compressor.compress(text_of(records)), tuple(records))
+    def _block(self, session: AgentSession, records: list[Json]) -> Block:
+        return Block(session, self._folder(session), self._compressor.compress(encode_batch(records)), tuple(records))
 
-    def _folder(self, origin: Origin) -> str:
-        return f"accounts/{self._account}/pools/{origin.pool}/nodes/{origin.node}"
+    def _folder(self, session: AgentSession) -> str:
+        return f"accounts/{self._account}/pools/{session.pool}/nodes/{session.node}"
 
 
-def text_of(records: Iterable[Json]) -> bytes:
+def encode_batch(records: Iterable[Json]) -> bytes:
     """Returns a batch as TES's Telegraf writes it: sorted names, whole numbers without a point, a line end."""
-    plain = [{**record, "fields": _whole(record["fields"])} for record in records]
-    text = orjson.dumps({"metrics": plain}, option=orjson.OPT_SORT_KEYS)
-    for sign, escaped in _ESCAPED:
-        text = text.replace(sign, escaped)
+    converted = [{**record, "fields": _whole(record["fields"])} for record in records]
+    text = orjson.dumps({"metrics": converted}, option=orjson.OPT_SORT_KEYS)
+    for character, escaped in _ESCAPED:
+        text = text.replace(character, escaped)
     return text + b"\n"
 
 

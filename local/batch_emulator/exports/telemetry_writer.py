@@ -16,30 +16,30 @@ from azure.storage.blob.aio import BlobServiceClient
 
 from local.batch_emulator.emulator import Emulator
 from local.batch_emulator.exports.telemetry_blobs import TelemetryBlobs
-from local.batch_emulator.exports.telemetry_blocks import Block, Packer
+from local.batch_emulator.exports.telemetry_blocks import Block, BlockBuilder
 from local.batch_emulator.telemetry.samplers import MAX_SAMPLED_NODES, PERIOD_SECONDS, NodeSampler
 
 CONTAINER = "telemetry"
 _SECONDS = 1.0
 _MAX_WAITING = 10_000  # blocks of an account, some 20 MB: more than half an hour of MAX_NODES
-_AT_ONCE = 8
+_PARALLEL_WRITES = 8
 
 
 @dataclass(slots=True)
-class _Desk:
+class _BlockQueue:
     """An account's unwritten blocks, by folder."""
 
     sampler: NodeSampler
-    packer: Packer
+    builder: BlockBuilder
     waiting: dict[str, deque[Block]] = field(default_factory=dict)
 
     def add(self, blocks: list[Block], max_blocks: int) -> None:
         for block in blocks:
             self.waiting.setdefault(block.folder, deque()).append(block)
         while sum(map(len, self.waiting.values())) > max_blocks:
-            longest = max(self.waiting.values(), key=len)
-            longest.popleft()
-            self.sampler.written.lost += 1
+            longest_queue = max(self.waiting.values(), key=len)
+            longest_queue.popleft()
+            self.sampler.written_totals.lost += 1
 
 
 class TelemetryWriter:
@@ -64,8 +64,8 @@ class TelemetryWriter:
         self._blobs = TelemetryBlobs(self._service.get_container_client(container))
         self._period = period
         self._max_waiting = max_waiting
-        self._desks: dict[str, _Desk] = {}
-        self._said: set[str] = set()
+        self._queues: dict[str, _BlockQueue] = {}
+        self._printed: set[str] = set()
         self._closing = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
@@ -79,9 +79,9 @@ class TelemetryWriter:
             await self._task
         await self.flush()
         self._emulator.sample_nodes(0)
-        for desk in self._desks.values():
-            desk.add(desk.packer.close(), self._max_waiting)
-            await self._write(desk)
+        for queue in self._queues.values():
+            queue.add(queue.builder.close(), self._max_waiting)
+            await self._write(queue)
         await self._service.close()
 
     def start(self) -> None:
@@ -91,12 +91,14 @@ class TelemetryWriter:
     async def flush(self) -> None:
         """Writes everything due, or prints a failure once."""
         for name, sampler in self._emulator.samplers.items():
-            desk = self._desks.get(name)
-            if desk is None or desk.sampler is not sampler:
-                desk = self._desks[name] = _Desk(sampler, Packer(name, str(self._emulator.seed), self._period))
-            desk.add(await asyncio.to_thread(desk.packer.pack, sampler.drain()), self._max_waiting)
-            await self._write(desk)
-            self._record(sampler)
+            queue = self._queues.get(name)
+            if queue is None or queue.sampler is not sampler:
+                queue = self._queues[name] = _BlockQueue(
+                    sampler, BlockBuilder(name, str(self._emulator.seed), self._period)
+                )
+            queue.add(await asyncio.to_thread(queue.builder.build, sampler.drain()), self._max_waiting)
+            await self._write(queue)
+            self._report_losses(sampler)
 
     async def _run(self) -> None:
         """Writes until the writer is closed. A defect ends telemetry, not the emulator, and is printed immediately."""
@@ -106,41 +108,43 @@ class TelemetryWriter:
                     await asyncio.wait_for(self._closing.wait(), _SECONDS)
                 await self.flush()
         except Exception as error:
-            self._say("defect", f"Telemetry of nodes isn't written any more: {error!r}")
+            self._print_once("defect", f"Telemetry of nodes isn't written any more: {error!r}")
             raise
 
-    async def _write(self, desk: _Desk) -> None:
-        turns = asyncio.Semaphore(_AT_ONCE)
+    async def _write(self, queue: _BlockQueue) -> None:
+        slots = asyncio.Semaphore(_PARALLEL_WRITES)
 
         async def write(folder: str, blocks: deque[Block]) -> None:
-            async with turns:
-                await self._write_folder(desk, folder, blocks)
+            async with slots:
+                await self._write_folder(queue, folder, blocks)
 
-        await asyncio.gather(*(write(folder, blocks) for folder, blocks in desk.waiting.items()))
-        desk.waiting = {folder: blocks for folder, blocks in desk.waiting.items() if blocks}
+        await asyncio.gather(*(write(folder, blocks) for folder, blocks in queue.waiting.items()))
+        queue.waiting = {folder: blocks for folder, blocks in queue.waiting.items() if blocks}
 
-    async def _write_folder(self, desk: _Desk, folder: str, blocks: deque[Block]) -> None:
+    async def _write_folder(self, queue: _BlockQueue, folder: str, blocks: deque[Block]) -> None:
         try:
             while blocks:
                 block = blocks[0]
                 blob = await self._blobs.append(folder, block.frame)
                 blocks.popleft()
-                desk.sampler.written.add(block.origin, block.records, len(block.frame), blob)
-                self._said.discard("storage")
+                queue.sampler.written_totals.add(block.session, block.records, len(block.frame), blob)
+                self._printed.discard("storage")
         except AzureError as error:
-            self._say("storage", f"Telemetry can't be written now, and waits: {str(error).splitlines()[0]}")
+            self._print_once("storage", f"Telemetry can't be written now, and waits: {str(error).splitlines()[0]}")
 
-    def _record(self, sampler: NodeSampler) -> None:
-        if sampler.unseen:
-            self._say(
+    def _report_losses(self, sampler: NodeSampler) -> None:
+        if sampler.unsampled:
+            self._print_once(
                 "nodes",
-                f"Telemetry is written of {MAX_SAMPLED_NODES} nodes at a time; {sampler.unseen} more have none.",
+                f"Telemetry is written of {MAX_SAMPLED_NODES} nodes at a time; {sampler.unsampled} more have none.",
             )
-        if sampler.written.lost or sampler.lost:
-            self._say("lost", "Some telemetry of nodes is lost: storage didn't take it in time. It shows as a gap.")
+        if sampler.written_totals.lost or sampler.lost:
+            self._print_once(
+                "lost", "Some telemetry of nodes is lost: storage didn't take it in time. It shows as a gap."
+            )
 
-    def _say(self, subject: str, sentence: str) -> None:
+    def _print_once(self, subject: str, sentence: str) -> None:
         """Prints a sentence, unless one on the same subject was already printed."""
-        if subject not in self._said:
+        if subject not in self._printed:
             print(sentence, file=sys.stderr, flush=True)
-        self._said.add(subject)
+        self._printed.add(subject)

@@ -27,9 +27,9 @@ def context(folder: Path) -> ssl.SSLContext:
     """Returns a TLS context with the folder's certificate, renewed unless valid for a week. Raises OSError."""
     if not _holds(folder):
         _make(folder)
-    found = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    found.load_cert_chain(folder / CERTIFICATE, folder / _KEY)
-    return found
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(folder / CERTIFICATE, folder / _KEY)
+    return tls
 
 
 def _now() -> datetime:

@@ -18,7 +18,7 @@ _LARGE_GPUS = ("a100", "h100", "h200")
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
+class HardwareInfo:
     """A node's hardware; memory in bytes."""
 
     size: str
@@ -30,13 +30,13 @@ class Machine:
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class AgentSession:
     """A node's life; times in ticks by the node's clock."""
 
     pool: str
     node: str
     life: int
-    machine: Machine
+    hardware: HardwareInfo
     is_spot: bool
     address: str
     allocated: int
@@ -50,14 +50,14 @@ def cores(vm_size: str) -> int:
 
 
 @lru_cache(256)
-def machine_of(vm_size: str) -> Machine:
+def hardware_of(vm_size: str) -> HardwareInfo:
     """Returns the hardware of a VM size."""
     name = vm_size.lower()
     found = _FAMILY.match(name)
     family, count = found[1] if found else "", max(1, cores(name))
     memory = int(_GIB_A_CORE.get(family, _GIB_A_CORE.get(family[:1], 4.0)) * count * GIB)
     if family not in _CORES_A_GPU:
-        return Machine(vm_size, count, memory)
+        return HardwareInfo(vm_size, count, memory)
     large = next((model for model in _LARGE_GPUS if model in name), "")
     model, each = (f"NVIDIA {large.upper()}", 80 * GIB) if large else ("Tesla T4", 16 * GIB)
-    return Machine(vm_size, count, memory, max(1, count // _CORES_A_GPU[family]), model, each)
+    return HardwareInfo(vm_size, count, memory, max(1, count // _CORES_A_GPU[family]), model, each)

@@ -9,16 +9,16 @@ from collections.abc import Iterator
 
 from local.batch_emulator.entities import Json
 from local.batch_emulator.telemetry.hardware import GIB
-from local.batch_emulator.telemetry.node_load import MIB, Load, load_of
+from local.batch_emulator.telemetry.node_load import MIB, ResourceUsage, usage_of
 from local.batch_emulator.telemetry.samplers import NodeSample
 
 _MAX_REPORTED_CORES = 8
-_SUMMED, _SELDOM = 3, 12  # samples
+_AGGREGATED_SAMPLES, _SLOW_SAMPLES = 3, 12  # samples
 _DISKS = {"sda": 0.15, "sdb": 0.85}  # the system's disk, and the tasks' working disk
 _BLOCK, _PACKET = 65_536, 1_200
-_POWERFUL = 0.7  # of a GPU: above it power is limited, increasingly
+_POWER_CAP_SHARE = 0.7  # of a GPU: above it power is limited, increasingly
 _DISK_SIZE = {"/": 30 * GIB, "/mnt": 150 * GIB}
-_SUMMED_UP = {"cpu": ("usage_user", "usage_system", "usage_idle"), "mem": ("used", "used_percent")}
+_AGGREGATED_FIELDS = {"cpu": ("usage_user", "usage_system", "usage_idle"), "mem": ("used", "used_percent")}
 type Reading = tuple[str, dict[str, str], dict[str, int | float]]
 
 
@@ -34,40 +34,40 @@ class Meter:
 
     def read(self, sample: NodeSample) -> list[Json]:
         """Returns the records of a sample, stamped with its time in milliseconds."""
-        load, time = load_of(sample, self._seed), sample.time // 10_000
-        self._grow(load, sample.origin.machine.cores)
-        readings = list(self._often(sample, load))
-        self._remember(readings)
-        if sample.number % _SUMMED == _SUMMED - 1:
-            readings += self._summed()
-        if sample.number % _SELDOM == 0:
-            readings += self._seldom(sample, load)
+        usage, time = usage_of(sample, self._seed), sample.time // 10_000
+        self._update_counters(usage, sample.session.hardware.cores)
+        readings = list(self._fast_readings(sample, usage))
+        self._collect(readings)
+        if sample.number % _AGGREGATED_SAMPLES == _AGGREGATED_SAMPLES - 1:
+            readings += self._aggregates()
+        if sample.number % _SLOW_SAMPLES == 0:
+            readings += self._slow_readings(sample, usage)
         return [{"fields": fields, "name": name, "tags": tags, "timestamp": time} for name, tags, fields in readings]
 
-    def _grow(self, load: Load, cores: int) -> None:
-        rates = {"read": load.read, "written": load.written, "received": load.received, "sent": load.sent,
-                 "busy": min(0.95, (load.read + load.written) / (120 * MIB)),
-                 "capped": min(1.0, max(0.0, load.gpu - _POWERFUL) * 5)}  # fmt: skip
+    def _update_counters(self, usage: ResourceUsage, cores: int) -> None:
+        rates = {"read": usage.read, "written": usage.written, "received": usage.received, "sent": usage.sent,
+                 "busy": min(0.95, (usage.read + usage.written) / (120 * MIB)),
+                 "capped": min(1.0, max(0.0, usage.gpu - _POWER_CAP_SHARE) * 5)}  # fmt: skip
         for name, rate in rates.items():
             self._counters[name] = self._counters.get(name, 0.0) + rate * self._period
-        running = load.user + load.system + load.waiting
+        running = usage.user + usage.system + usage.waiting
         for place, minutes in enumerate((1, 5, 15)):
             self._loads[place] += (running - self._loads[place]) * min(1.0, self._period / 60 / minutes)
         self._cores = cores
 
-    def _often(self, sample: NodeSample, load: Load) -> Iterator[Reading]:
-        yield "cpu", {"cpu": "cpu-total"}, _usage(load.user, load.system, load.waiting, self._cores)
+    def _fast_readings(self, sample: NodeSample, usage: ResourceUsage) -> Iterator[Reading]:
+        yield "cpu", {"cpu": "cpu-total"}, _usage(usage.user, usage.system, usage.waiting, self._cores)
         if self._cores <= _MAX_REPORTED_CORES:
-            for core, (user, system, waiting) in enumerate(_spread(load, self._cores)):
+            for core, (user, system, waiting) in enumerate(_spread(usage, self._cores)):
                 yield "cpu", {"cpu": f"cpu{core}"}, _usage(user, system, waiting, 1)
-        yield "mem", {}, _memory(load, sample.origin.machine.memory)
+        yield "mem", {}, _memory(usage, sample.session.hardware.memory)
         for disk, share in _DISKS.items():
             yield "diskio", {"name": disk}, self._disk(share)
         yield "net", {"interface": "eth0"}, self._network()
-        for gpu in range(sample.origin.machine.gpus):
-            yield _gpu(gpu, sample, load.gpu, self._counters["capped"])
+        for gpu in range(sample.session.hardware.gpus):
+            yield _gpu(gpu, sample, usage.gpu, self._counters["capped"])
 
-    def _seldom(self, sample: NodeSample, load: Load) -> Iterator[Reading]:
+    def _slow_readings(self, sample: NodeSample, usage: ResourceUsage) -> Iterator[Reading]:
         written = {"/": 14 * GIB, "/mnt": 0.02 * GIB + 0.1 * self._counters["written"]}
         for path, size in _DISK_SIZE.items():
             used = min(int(written[path]), size)
@@ -81,12 +81,12 @@ class Meter:
             yield "disk", {"device": disk, "fstype": "ext4", "mode": "rw", "path": path}, {**fields, **inodes}
         yield "swap", {}, {"free": 0, "total": 0, "used": 0, "used_percent": 0}
         loads = dict(zip(("load1", "load5", "load15"), map(_rounded, self._loads), strict=True))
-        uptime = max(0, (sample.time - sample.origin.booted) // 10_000_000)
+        uptime = max(0, (sample.time - sample.session.booted) // 10_000_000)
         yield "system", {}, {**loads, "n_cpus": self._cores, "n_users": 0, "uptime": uptime}
-        running = round(load.user + load.system)
-        others = 118 + load.processes
-        yield "processes", {}, {"blocked": round(load.waiting), "running": running, "sleeping": others,
-                                "total": others + running + round(load.waiting), "total_threads": 2 * others + running,
+        running = round(usage.user + usage.system)
+        others = 118 + usage.processes
+        yield "processes", {}, {"blocked": round(usage.waiting), "running": running, "sleeping": others,
+                                "total": others + running + round(usage.waiting), "total_threads": 2 * others + running,
                                 "zombies": 0}  # fmt: skip
 
     def _disk(self, share: float) -> dict[str, int | float]:
@@ -100,14 +100,14 @@ class Meter:
         return {"bytes_recv": received, "bytes_sent": sent, "drop_in": 0, "drop_out": 0, "err_in": 0, "err_out": 0,
                 "packets_recv": received // _PACKET, "packets_sent": sent // _PACKET}  # fmt: skip
 
-    def _remember(self, readings: list[Reading]) -> None:
+    def _collect(self, readings: list[Reading]) -> None:
         for name, tags, fields in readings:
-            if name in _SUMMED_UP and tags.get("cpu", "cpu-total") == "cpu-total":
-                for field in _SUMMED_UP[name]:
+            if name in _AGGREGATED_FIELDS and tags.get("cpu", "cpu-total") == "cpu-total":
+                for field in _AGGREGATED_FIELDS[name]:
                     self._recent.setdefault(f"{name}/{field}", []).append(fields[field])
 
-    def _summed(self) -> Iterator[Reading]:
-        for name, fields in _SUMMED_UP.items():
+    def _aggregates(self) -> Iterator[Reading]:
+        for name, fields in _AGGREGATED_FIELDS.items():
             summary: dict[str, int | float] = {}
             for field in fields:
                 summary |= _summary(field, self._recent[f"{name}/{field}"])
@@ -124,17 +124,17 @@ def _usage(user: float, system: float, waiting: float, cores: int) -> dict[str, 
     return {"usage_idle": idle, **{f"usage_{name}": value for name, value in fields.items()}}
 
 
-def _spread(load: Load, cores: int) -> Iterator[tuple[float, float, float]]:
+def _spread(usage: ResourceUsage, cores: int) -> Iterator[tuple[float, float, float]]:
     """Yields the load per core, busy cores first: tasks stay on their cores."""
-    left = busy = load.user + load.system + load.waiting
+    left = busy = usage.user + usage.system + usage.waiting
     for _ in range(cores):
         part = min(1.0, left) / busy
         left = max(0.0, left - 1.0)
-        yield load.user * part, load.system * part, load.waiting * part
+        yield usage.user * part, usage.system * part, usage.waiting * part
 
 
-def _memory(load: Load, total: int) -> dict[str, int | float]:
-    used, cached = int(load.memory), int(load.cached)
+def _memory(usage: ResourceUsage, total: int) -> dict[str, int | float]:
+    used, cached = int(usage.memory), int(usage.cached)
     available = total - used
     return {"available": available, "available_percent": _rounded(100 * available / total), "buffered": 0,
             "cached": cached, "free": total - used - cached, "total": total, "used": used,
@@ -143,10 +143,10 @@ def _memory(load: Load, total: int) -> dict[str, int | float]:
 
 def _gpu(number: int, sample: NodeSample, busy: float, capped: float) -> Reading:
     """Returns a GPU's record; its power limit was active for `capped` seconds."""
-    machine = sample.origin.machine
-    total = machine.gpu_memory // MIB
+    hardware = sample.session.hardware
+    total = hardware.gpu_memory // MIB
     used = int(total * (0.01 + 0.7 * busy))
-    tags = {"index": str(number), "name": machine.gpu, "pstate": "P0" if busy else "P8"}
+    tags = {"index": str(number), "name": hardware.gpu, "pstate": "P0" if busy else "P8"}
     return "nvidia_smi", tags, {"clocks_event_reasons_counters_sw_power_cap": int(capped * 1_000_000),
                                 "clocks_event_reasons_counters_sw_therm_slowdown": 0,
                                 "ecc_errors_volatile_dram_correctable": 0, "ecc_errors_volatile_dram_uncorrectable": 0,

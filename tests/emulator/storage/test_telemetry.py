@@ -20,11 +20,11 @@ from local.azurite import StorageAddresses
 from local.batch_emulator.core.stamps import parse_stamp
 from local.batch_emulator.emulator import Emulator
 from local.batch_emulator.exports.telemetry_blobs import TelemetryBlobs
-from local.batch_emulator.exports.telemetry_blocks import Block, Packer, text_of
+from local.batch_emulator.exports.telemetry_blocks import Block, BlockBuilder, encode_batch
 from local.batch_emulator.exports.telemetry_writer import TelemetryWriter
 from local.batch_emulator.protocol.auth import DEVELOPMENT_KEY
-from local.batch_emulator.telemetry.hardware import Origin, machine_of
-from local.batch_emulator.telemetry.samplers import MAX_SAMPLED_NODES, Ending, NodeSample
+from local.batch_emulator.telemetry.hardware import AgentSession, hardware_of
+from local.batch_emulator.telemetry.samplers import MAX_SAMPLED_NODES, EndedSession, NodeSample
 from local.batch_emulator.telemetry.startup_records import secrets_of
 from tests.emulator.conftest import START
 from tests.emulator.storage.deaf_storage import deaf
@@ -181,9 +181,9 @@ async def test_a_rebooted_node_writes_all_it_has(
 
 
 def test_a_life_whose_end_nobody_saw_is_not_mixed_with_the_next() -> None:
-    packer = Packer("demo", "1", 5)
-    lives = [Origin("pool", "node", life, machine_of("d2s"), False, "10.0.0.4", 0, 0) for life in (1, 2)]
-    packed = [packer.pack([NodeSample(life, 0, at, False, ())]) for at, life in enumerate(lives)]
+    packer = BlockBuilder("demo", "1", 5)
+    lives = [AgentSession("pool", "node", life, hardware_of("d2s"), False, "10.0.0.4", 0, 0) for life in (1, 2)]
+    packed = [packer.build([NodeSample(life, 0, at, False, ())]) for at, life in enumerate(lives)]
     assert [ONCE in blocks[0].records[0]["tags"] for blocks in packed] == [True, True]
 
 
@@ -194,7 +194,7 @@ async def test_the_same_seed_measures_the_same() -> None:
         simulation = emulator.simulations["demo"]
         simulation.pools.create("pool", {"id": "pool", "vmSize": "standard_d4s_v5", "targetDedicatedNodes": 2})
         emulator.event_queue.advance(120)
-        return [block.frame for block in Packer("demo", str(seed), 5).pack(simulation.sampler.drain())]
+        return [block.frame for block in BlockBuilder("demo", str(seed), 5).build(simulation.sampler.drain())]
 
     assert len(written(1)) > 4
     assert written(1) == written(1)
@@ -202,7 +202,9 @@ async def test_the_same_seed_measures_the_same() -> None:
 
 
 def test_numbers_are_written_as_agents_write_them() -> None:
-    text = text_of([{"fields": {"b": 100.0, "a": 1.5, "c": 1.2e21, "d": 7}, "name": "m", "tags": {}, "timestamp": 1}])
+    text = encode_batch(
+        [{"fields": {"b": 100.0, "a": 1.5, "c": 1.2e21, "d": 7}, "name": "m", "tags": {}, "timestamp": 1}]
+    )
     assert text == b'{"metrics":[{"fields":{"a":1.5,"b":100,"c":1.2e+21,"d":7},"name":"m","tags":{},"timestamp":1}]}\n'
 
 
@@ -258,14 +260,14 @@ async def test_blocks_wait_until_storage_takes_them(
 async def test_blocks_being_packed_when_the_writer_is_closed_are_written(
     stepped: Driver, azurite: StorageAddresses, container: ContainerClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pack, begun = Packer.pack, threading.Event()
+    pack, begun = BlockBuilder.build, threading.Event()
 
-    def slowly(packer: Packer, found: Iterable[NodeSample | Ending]) -> list[Block]:
+    def slowly(packer: BlockBuilder, found: Iterable[NodeSample | EndedSession]) -> list[Block]:
         begun.set()
         time.sleep(0.3)
         return pack(packer, found)
 
-    monkeypatch.setattr(Packer, "pack", slowly)
+    monkeypatch.setattr(BlockBuilder, "build", slowly)
     async with TelemetryWriter(stepped.emulator, azurite.connection_string, container.container_name) as writer:
         await stepped.add_pool(nodes=1)
         await stepped.advance(100)
@@ -286,7 +288,7 @@ async def test_an_outage_that_lasts_leaves_a_gap_and_says_so(
         await stepped.advance(200)
         await writer.flush()
         reported = (await stepped.control("GET", "telemetry"))["demo"]
-        (waiting,) = writer._desks["demo"].waiting.values()
+        (waiting,) = writer._queues["demo"].waiting.values()
     assert waiting[-1].records[-1]["timestamp"] > stepped.emulator.clock.now // 10_000 - 20_000
     assert reported["blocksLost"] > 3
     assert reported["nodes"] == {}

@@ -92,7 +92,7 @@ async def test_telemetry_equals_the_emulators_record(world: World, azurite: Stor
         await writer.flush()
     await world.poll()
     await world.app.fire("tick")
-    written = world.emulator.samplers["demo"].written.totals["nodes"]
+    written = world.emulator.samplers["demo"].written_totals.totals["nodes"]
     assert len(written) == 2
     for node, truth in written.items():
         path = f"accounts/demo/pools/pool/nodes/{node}/telemetry?step=PT1H"
