@@ -22,8 +22,8 @@ class Property:
     values: tuple[str, ...] = ()
 
 
-type Rows = Mapping[str, Property]
-_SAME = ("eq", "ne")
+type FilterProperties = Mapping[str, Property]
+_EQUALITY = ("eq", "ne")
 _ORDERED_ID = (*OPERATORS, STARTSWITH)
 _RESULTS = ("success", "failure")
 _RUN_STATES = ("running", "completed")
@@ -33,81 +33,81 @@ _NODE_STATES = (
 )
 
 
-def _moment(attribute: str) -> Property:
+def _time(attribute: str) -> Property:
     return Property(attribute, "DateTime")
 
 
-def _words(attribute: str, words: str, operators: tuple[str, ...] = _SAME) -> Property:
-    return Property(attribute, "String", operators, tuple(words.split()))
+def _enum(attribute: str, values: str, operators: tuple[str, ...] = _EQUALITY) -> Property:
+    return Property(attribute, "String", operators, tuple(values.split()))
 
 
-def _run(name: str, attribute: str, *, state: tuple[str, ...]) -> Rows:
+def _run(name: str, attribute: str, *, state: tuple[str, ...]) -> FilterProperties:
     """Returns the rows of a start, preparation or release task."""
     return {
         f"{name}/state": Property(f"{attribute}.state", "String", state, _RUN_STATES),
-        f"{name}/result": Property(f"{attribute}.result", "String", _SAME, _RESULTS),
+        f"{name}/result": Property(f"{attribute}.result", "String", _EQUALITY, _RESULTS),
         f"{name}/exitCode": Property(f"{attribute}.exit_code", "Int"),
-        f"{name}/startTime": _moment(f"{attribute}.started"),
-        f"{name}/endTime": _moment(f"{attribute}.ended"),
+        f"{name}/startTime": _time(f"{attribute}.started"),
+        f"{name}/endTime": _time(f"{attribute}.ended"),
     }
 
 
 _ID = {"id": Property("id", "Id", _ORDERED_ID)}
-_MOMENTS = {"stateTransitionTime": _moment("changed"), "creationTime": _moment("created")}
-_MODIFIED = _MOMENTS | {"lastModified": _moment("modified")}
-TASKS: Rows = _ID | {
-    **_MOMENTS,
-    "state": _words("state", "active preparing running completed"),
-    "lastModifiedTime": _moment("modified"),
-    "executionInfo/startTime": _moment("started"),
-    "executionInfo/endTime": _moment("ended"),
+_TIMES = {"stateTransitionTime": _time("changed"), "creationTime": _time("created")}
+_MODIFIED = _TIMES | {"lastModified": _time("modified")}
+TASKS: FilterProperties = _ID | {
+    **_TIMES,
+    "state": _enum("state", "active preparing running completed"),
+    "lastModifiedTime": _time("modified"),
+    "executionInfo/startTime": _time("started"),
+    "executionInfo/endTime": _time("ended"),
     "executionInfo/exitCode": Property("exit_code", "Int"),
-    "executionInfo/result": Property("result", "String", _SAME, _RESULTS),
+    "executionInfo/result": Property("result", "String", _EQUALITY, _RESULTS),
 }
-JOBS_OF_SCHEDULE: Rows = _MODIFIED | {
-    "state": _words("state", "active disabling disabled enabling terminating completed deleting"),
-    "executionInfo/startTime": _moment("created"),
-    "executionInfo/endTime": _moment("ended"),
+JOBS_OF_SCHEDULE: FilterProperties = _MODIFIED | {
+    "state": _enum("state", "active disabling disabled enabling terminating completed deleting"),
+    "executionInfo/startTime": _time("created"),
+    "executionInfo/endTime": _time("ended"),
     "executionInfo/poolId": Property("pool_id", "Id", _ORDERED_ID),
 }
-JOBS: Rows = {**_ID, **JOBS_OF_SCHEDULE}
-SCHEDULES: Rows = {
+JOBS: FilterProperties = {**_ID, **JOBS_OF_SCHEDULE}
+SCHEDULES: FilterProperties = {
     **_ID,
     **_MODIFIED,
-    "state": _words("state", "active completed disabled terminating deleting"),
-    "executionInfo/endTime": _moment("ended"),
-    "schedule/doNotRunUntil": _moment("not_before"),
-    "schedule/doNotRunAfter": _moment("not_after"),
+    "state": _enum("state", "active completed disabled terminating deleting"),
+    "executionInfo/endTime": _time("ended"),
+    "schedule/doNotRunUntil": _time("not_before"),
+    "schedule/doNotRunAfter": _time("not_after"),
 }
-POOLS: Rows = {
+POOLS: FilterProperties = {
     **_ID,
     **_MODIFIED,
-    "state": _words("state", "active deleting"),
-    "allocationState": _words("allocation", "steady resizing stopping", ("eq",)),
-    "allocationStateTransitionTime": _moment("allocation_changed"),
-    "enableAutoScale": Property("is_autoscaled", "Boolean", _SAME),
-    "enableInterNodeCommunication": Property("is_interconnected", "Boolean", _SAME),
-    "vmSize": Property("vm_size", "String", _SAME),
+    "state": _enum("state", "active deleting"),
+    "allocationState": _enum("allocation", "steady resizing stopping", ("eq",)),
+    "allocationStateTransitionTime": _time("allocation_changed"),
+    "enableAutoScale": Property("is_autoscaled", "Boolean", _EQUALITY),
+    "enableInterNodeCommunication": Property("is_interconnected", "Boolean", _EQUALITY),
+    "vmSize": Property("vm_size", "String", _EQUALITY),
 }
-NODES: Rows = {
-    "state": _words("state", _NODE_STATES),
-    "stateTransitionTime": _moment("changed"),
-    "lastBootTime": _moment("booted"),
-    "allocationTime": _moment("allocated"),
+NODES: FilterProperties = {
+    "state": _enum("state", _NODE_STATES),
+    "stateTransitionTime": _time("changed"),
+    "lastBootTime": _time("booted"),
+    "allocationTime": _time("allocated"),
     **_run("startTaskInfo", "start_task", state=("eq",)),
 }
-NODE_COUNTS: Rows = {"poolId": Property("id", "String", ("eq",))}
-IMAGES: Rows = {
-    "osType": _words("os_type", "linux windows"),
-    "verificationType": _words("verification", "verified unverified"),
-    "nodeAgentSKUId": Property("agent", "String", _SAME),
+NODE_COUNTS: FilterProperties = {"poolId": Property("id", "String", ("eq",))}
+IMAGES: FilterProperties = {
+    "osType": _enum("os_type", "linux windows"),
+    "verificationType": _enum("verification", "verified unverified"),
+    "nodeAgentSKUId": Property("agent", "String", _EQUALITY),
 }
-AGENTS: Rows = {"osType": _words("os_type", "linux windows")}
-FILES: Rows = {"name": Property("name", "Id", (STARTSWITH,))}
-POOL_USAGE: Rows = {"poolId": Property("pool_id", "Id", ("eq", "ge", "gt", "le", "lt", STARTSWITH))}
-PREPARATIONS: Rows = {
-    "poolId": Property("pool_id", "String", _SAME),
-    "nodeId": Property("id", "String", _SAME),
-    **_run("jobPreparationTaskExecutionInfo", "preparation", state=_SAME),
-    **_run("jobReleaseTaskExecutionInfo", "release", state=_SAME),
+AGENTS: FilterProperties = {"osType": _enum("os_type", "linux windows")}
+FILES: FilterProperties = {"name": Property("name", "Id", (STARTSWITH,))}
+POOL_USAGE: FilterProperties = {"poolId": Property("pool_id", "Id", ("eq", "ge", "gt", "le", "lt", STARTSWITH))}
+PREPARATIONS: FilterProperties = {
+    "poolId": Property("pool_id", "String", _EQUALITY),
+    "nodeId": Property("id", "String", _EQUALITY),
+    **_run("jobPreparationTaskExecutionInfo", "preparation", state=_EQUALITY),
+    **_run("jobReleaseTaskExecutionInfo", "release", state=_EQUALITY),
 }

@@ -11,22 +11,22 @@ from typing import Any
 
 from local.batch_emulator.core.collation import Key, fold
 from local.batch_emulator.core.errors import invalid_query
-from local.batch_emulator.filtering.filter_rows import Property, Rows
+from local.batch_emulator.filtering.filter_rows import FilterProperties, Property
 from local.batch_emulator.filtering.odata import (
     OPERATORS,
     STARTSWITH,
-    Both,
-    Comparison,
-    Either,
+    AndExpression,
+    ComparisonExpression,
     FilterError,
+    FilterExpression,
     Literal,
-    Node,
-    StartsWith,
+    OrExpression,
+    StartsWithExpression,
     parse,
 )
 
 type Predicate = Callable[[Any], bool]
-_COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {name: getattr(operator, name) for name in OPERATORS}
+_OPERATORS: Mapping[str, Callable[[Any, Any], bool]] = {name: getattr(operator, name) for name in OPERATORS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +42,13 @@ class Filter:
     highest: str | None = None
 
 
-EVERYTHING = Filter(lambda _: True)
+MATCH_ALL = Filter(lambda _: True)
 
 
-def compile_filter(text: str | None, properties: Rows, collate: Key) -> Filter:
+def compile_filter(text: str | None, properties: FilterProperties, collate: Key) -> Filter:
     """Compiles a filter; `collate` compares ids. Raises BatchError (400 InvalidQueryParameterValue)."""
     if not text:
-        return EVERYTHING
+        return MATCH_ALL
     try:
         tree = parse(text)
         bounds = [_id_bound(tree, operators, collate) for operators in (("ge", "gt", "eq"), ("le", "lt", "eq"))]
@@ -57,15 +57,15 @@ def compile_filter(text: str | None, properties: Rows, collate: Key) -> Filter:
         raise invalid_query("$filter", text, str(error)) from None
 
 
-def _compile(node: Node, properties: Rows, collate: Key) -> Predicate:
+def _compile(node: FilterExpression, properties: FilterProperties, collate: Key) -> Predicate:
     match node:
-        case Both():
+        case AndExpression():
             return _all([_compile(part, properties, collate) for part in node.parts])
-        case Either():
+        case OrExpression():
             return _any([_compile(part, properties, collate) for part in node.parts])
-        case StartsWith():
+        case StartsWithExpression():
             return _startswith(node, properties)
-        case Comparison():
+        case ComparisonExpression():
             return _comparison(node, properties, collate)
 
 
@@ -78,30 +78,30 @@ def _any(parts: list[Predicate]) -> Predicate:
     return lambda entity: any(part(entity) for part in parts)
 
 
-def _startswith(node: StartsWith, properties: Rows) -> Predicate:
-    found, prefix = _property(node.name, properties), fold(node.prefix)
-    if STARTSWITH not in found.operators:
+def _startswith(node: StartsWithExpression, properties: FilterProperties) -> Predicate:
+    property_row, prefix = _property(node.name, properties), fold(node.prefix)
+    if STARTSWITH not in property_row.operators:
         raise FilterError(f"{STARTSWITH} is not supported for {node.name}")
-    read = attrgetter(found.attribute)
+    read = attrgetter(property_row.attribute)
     return lambda entity: fold(read(entity)).startswith(prefix)
 
 
-def _comparison(node: Comparison, properties: Rows, collate: Key) -> Predicate:
-    found = _property(node.name, properties)
-    if node.operator not in found.operators:
+def _comparison(node: ComparisonExpression, properties: FilterProperties, collate: Key) -> Predicate:
+    property_row = _property(node.name, properties)
+    if node.operator not in property_row.operators:
         raise FilterError(f"the operator {node.operator} is not supported for {node.name}")
-    wanted_kind = "String" if found.kind == "Id" else found.kind
-    if node.kind != wanted_kind:
-        raise FilterError(f"{node.name} is compared with a {wanted_kind}, not with a {node.kind}")
-    read, compare, literal = _reader(found), _COMPARE[node.operator], node.literal
-    if found.kind == "Id" and isinstance(literal, str):
-        place = collate(literal)
-        return lambda entity: compare(collate(read(entity)), place)
-    if found.kind == "String" and isinstance(literal, str):
+    literal_kind = "String" if property_row.kind == "Id" else property_row.kind
+    if node.kind != literal_kind:
+        raise FilterError(f"{node.name} is compared with a {literal_kind}, not with a {node.kind}")
+    read, compare, literal = _reader(property_row), _OPERATORS[node.operator], node.literal
+    if property_row.kind == "Id" and isinstance(literal, str):
+        key = collate(literal)
+        return lambda entity: compare(collate(read(entity)), key)
+    if property_row.kind == "String" and isinstance(literal, str):
         word = fold(literal)
-        if found.values and word not in found.values:
+        if property_row.values and word not in property_row.values:
             raise FilterError(f"invalid {node.name.rpartition('/')[2]}: '{literal}'")
-        if not found.values:
+        if not property_row.values:
             return lambda entity: compare(fold(read(entity)), word)
         return lambda entity: compare(read(entity), word)
     if node.operator == "ne":
@@ -109,37 +109,37 @@ def _comparison(node: Comparison, properties: Rows, collate: Key) -> Predicate:
     return lambda entity: (value := read(entity)) is not None and compare(value, literal)
 
 
-def _reader(found: Property) -> Callable[[Any], Any]:
-    first, _, second = found.attribute.partition(".")
+def _reader(property_row: Property) -> Callable[[Any], Any]:
+    first, _, second = property_row.attribute.partition(".")
     if not second:
         return attrgetter(first)
     return lambda entity: getattr(getattr(entity, first), second, None)
 
 
-def _property(name: str, properties: Rows) -> Property:
-    found = properties.get(name)
-    if found is None:
+def _property(name: str, properties: FilterProperties) -> Property:
+    property_row = properties.get(name)
+    if property_row is None:
         raise FilterError(f"{name} is not a property to filter by")
-    return found
+    return property_row
 
 
-def _since(node: Node) -> int | None:
+def _since(node: FilterExpression) -> int | None:
     """Returns the latest lower bound of stateTransitionTime over all matches."""
     bounds = _bounds(node, "stateTransitionTime", ("ge", "gt", "eq"))
     return max((bound for bound in bounds if isinstance(bound, int)), default=None)
 
 
-def _id_bound(node: Node, operators: tuple[str, ...], collate: Key) -> str | None:
+def _id_bound(node: FilterExpression, operators: tuple[str, ...], collate: Key) -> str | None:
     """Returns the narrowest bound of ids over all matches, from below or above by the operators."""
     names = [bound for bound in _bounds(node, "id", operators) if isinstance(bound, str)]
     narrowest = max if "ge" in operators else min
     return narrowest(names, key=collate, default=None)
 
 
-def _bounds(node: Node, name: str, operators: tuple[str, ...]) -> list[Literal]:
-    parts = node.parts if isinstance(node, Both) else (node,)
+def _bounds(node: FilterExpression, name: str, operators: tuple[str, ...]) -> list[Literal]:
+    parts = node.parts if isinstance(node, AndExpression) else (node,)
     return [
         part.literal
         for part in parts
-        if isinstance(part, Comparison) and part.name == name and part.operator in operators
+        if isinstance(part, ComparisonExpression) and part.name == name and part.operator in operators
     ]

@@ -24,7 +24,7 @@ class FilterError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ComparisonExpression:
     """A comparison; `kind` is that of the literal: String, DateTime (ticks), Int or Boolean."""
 
     name: str
@@ -34,27 +34,27 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
-class StartsWith:
+class StartsWithExpression:
     name: str
     prefix: str
 
 
 @dataclass(frozen=True, slots=True)
-class Both:
-    parts: "tuple[Node, ...]"
+class AndExpression:
+    parts: "tuple[FilterExpression, ...]"
 
 
 @dataclass(frozen=True, slots=True)
-class Either:
-    parts: "tuple[Node, ...]"
+class OrExpression:
+    parts: "tuple[FilterExpression, ...]"
 
 
-type Node = Comparison | StartsWith | Both | Either
+type FilterExpression = ComparisonExpression | StartsWithExpression | AndExpression | OrExpression
 
 
-def parse(text: str) -> Node:
+def parse(text: str) -> FilterExpression:
     """Parses a filter. Raises FilterError."""
-    return _Parser(text).whole()
+    return _Parser(text).parse()
 
 
 class _Parser:
@@ -63,50 +63,50 @@ class _Parser:
         self._at = 0
         self._depth = 0
 
-    def whole(self) -> Node:
-        node = self._either()
+    def parse(self) -> FilterExpression:
+        node = self._or_expression()
         if self._at < len(self._tokens):
             raise FilterError(f"'{self._tokens[self._at][1]}' is not expected there")
         return node
 
-    def _either(self) -> Node:
-        parts = [self._both()]
-        while self._takes("word", "or"):
-            parts.append(self._both())
-        return parts[0] if len(parts) == 1 else Either(tuple(parts))
+    def _or_expression(self) -> FilterExpression:
+        parts = [self._and_expression()]
+        while self._accept("word", "or"):
+            parts.append(self._and_expression())
+        return parts[0] if len(parts) == 1 else OrExpression(tuple(parts))
 
-    def _both(self) -> Node:
-        parts = [self._one()]
-        while self._takes("word", "and"):
-            parts.append(self._one())
-        return parts[0] if len(parts) == 1 else Both(tuple(parts))
+    def _and_expression(self) -> FilterExpression:
+        parts = [self._comparison()]
+        while self._accept("word", "and"):
+            parts.append(self._comparison())
+        return parts[0] if len(parts) == 1 else AndExpression(tuple(parts))
 
-    def _one(self) -> Node:
-        if self._takes("mark", "("):
-            return self._inner()
-        name = self._need("word")
-        if name == STARTSWITH and self._takes("mark", "("):
+    def _comparison(self) -> FilterExpression:
+        if self._accept("mark", "("):
+            return self._parenthesized()
+        name = self._expect("word")
+        if name == STARTSWITH and self._accept("mark", "("):
             return self._startswith()
-        operator = self._need("word")
+        operator = self._expect("word")
         if operator not in OPERATORS:
             raise FilterError(f"'{operator}' is not an operator")
-        return Comparison(name, operator, *self._literal())
+        return ComparisonExpression(name, operator, *self._literal())
 
-    def _inner(self) -> Node:
+    def _parenthesized(self) -> FilterExpression:
         self._depth += 1
         if self._depth > _MAX_DEPTH:
             raise FilterError(f"parentheses stand more than {_MAX_DEPTH} deep")
-        node = self._either()
-        self._need("mark", ")")
+        node = self._or_expression()
+        self._expect("mark", ")")
         self._depth -= 1
         return node
 
-    def _startswith(self) -> Node:
-        name = self._need("word")
-        self._need("mark", ",")
-        prefix = self._need("text")
-        self._need("mark", ")")
-        return StartsWith(name, prefix)
+    def _startswith(self) -> FilterExpression:
+        name = self._expect("word")
+        self._expect("mark", ",")
+        prefix = self._expect("text")
+        self._expect("mark", ")")
+        return StartsWithExpression(name, prefix)
 
     def _literal(self) -> tuple[str, Literal]:
         kind, text = self._next()
@@ -131,16 +131,16 @@ class _Parser:
         self._at += 1
         return self._tokens[self._at - 1]
 
-    def _need(self, kind: str, text: str | None = None) -> str:
+    def _expect(self, kind: str, text: str | None = None) -> str:
         found, found_text = self._next()
         if found != kind or text not in (None, found_text):
             raise FilterError(f"'{found_text}' is not expected there")
         return found_text
 
-    def _takes(self, kind: str, text: str) -> bool:
-        is_there = self._at < len(self._tokens) and self._tokens[self._at] == (kind, text)
-        self._at += is_there
-        return is_there
+    def _accept(self, kind: str, text: str) -> bool:
+        is_accepted = self._at < len(self._tokens) and self._tokens[self._at] == (kind, text)
+        self._at += is_accepted
+        return is_accepted
 
 
 def _scan(text: str) -> list[tuple[str, str]]:

@@ -13,25 +13,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from local.batch_emulator.formulas import syntax
-from local.batch_emulator.formulas.functions import called
-from local.batch_emulator.formulas.scale_samples import InsufficientError, Metric
-from local.batch_emulator.formulas.syntax import Expression, Statement, place
+from local.batch_emulator.formulas.functions import call_function
+from local.batch_emulator.formulas.scale_samples import InsufficientSamplesError, Metric
+from local.batch_emulator.formulas.syntax import Expression, Statement, position_text
 from local.batch_emulator.formulas.values import (
     INTERVALS,
-    ProblemError,
+    EvaluationError,
     Timestamp,
     Value,
-    calculated,
-    kind_of,
-    member,
-    negated,
-    shown,
+    apply_binary,
+    apply_unary,
+    format_value,
+    get_member,
+    type_name,
 )
 
 DEDICATED, SPOT, OPTION = "$TargetDedicatedNodes", "$TargetLowPriorityNodes", "$NodeDeallocationOption"
 OPTIONS = ("requeue", "terminate", "taskcompletion", "retaineddata")
 _ALIASES = {"$TargetDedicated": DEDICATED, "$TargetLowPriority": SPOT}
-_MEASURED = re.compile(
+_UNSUPPORTED = re.compile(
     r"\$(?:CPUPercent|WallClockSeconds|MemoryBytes|Disk(?:Bytes|(?:Read|Write)(?:Bytes|Ops))|Network(?:In|Out)Bytes)\b"
 )
 _MESSAGES = {
@@ -48,7 +48,7 @@ class EvaluationContext:
     numbers: Mapping[str, float]
     now: int
     rng: random.Random
-    most: int
+    max_nodes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,30 +71,30 @@ class _StopError(Exception):
     """The formula called `stop()`."""
 
 
-def measured_variable(text: str) -> str | None:
+def unsupported_variable(text: str) -> str | None:
     """Returns the first variable of a formula that isn't emulated."""
-    found = _MEASURED.search(text)
+    found = _UNSUPPORTED.search(text)
     return found[0] if found else None
 
 
-def evaluate(text: str, present: tuple[int, int], context: EvaluationContext) -> EvaluationResult:
-    """Evaluates a formula on the present targets. Raises SyntaxProblemError; other problems are in the outcome."""
-    return _Evaluation(text, present, context).result()
+def evaluate(text: str, targets: tuple[int, int], context: EvaluationContext) -> EvaluationResult:
+    """Evaluates a formula on the present targets. Raises FormulaSyntaxError; other problems are in the outcome."""
+    return _Evaluation(text, targets, context).result()
 
 
 class _Evaluation:
     """An evaluation; targets by precedence (documented): assigned, assigned by an alias, unchanged."""
 
-    def __init__(self, text: str, present: tuple[int, int], context: EvaluationContext) -> None:
+    def __init__(self, text: str, targets: tuple[int, int], context: EvaluationContext) -> None:
         self._text = text
         self._statements = syntax.parse(text)
-        self._around = context
-        self._present = present
-        self._full: dict[str, Value] = {}
+        self._context = context
+        self._initial_targets = targets
+        self._assigned: dict[str, Value] = {}
         self._aliased: dict[str, Value] = {}
-        before: dict[str, Value] = {DEDICATED: float(present[0]), SPOT: float(present[1]), OPTION: OPTIONS[0]}
-        self._targets = ChainMap(self._full, self._aliased, before)
-        self._own: dict[str, Value] = {}
+        before: dict[str, Value] = {DEDICATED: float(targets[0]), SPOT: float(targets[1]), OPTION: OPTIONS[0]}
+        self._targets = ChainMap(self._assigned, self._aliased, before)
+        self._variables: dict[str, Value] = {}
         self._at = 0
 
     def result(self) -> EvaluationResult:
@@ -102,122 +102,124 @@ class _Evaluation:
             with contextlib.suppress(_StopError):
                 for statement in self._statements:
                     self._run(statement)
-            return self._done(self._count(DEDICATED), self._count(SPOT), str(self._targets[OPTION]))
-        except InsufficientError as problem:
-            return self._failed("InsufficientSampleData", str(problem))
-        except ProblemError as problem:
-            return self._failed("AutoScalingFormulaEvaluationError", str(problem))
+            return self._result(self._count(DEDICATED), self._count(SPOT), str(self._targets[OPTION]))
+        except InsufficientSamplesError as problem:
+            return self._failure_result("InsufficientSampleData", str(problem))
+        except EvaluationError as problem:
+            return self._failure_result("AutoScalingFormulaEvaluationError", str(problem))
         except RecursionError:
-            return self._failed("AutoScalingFormulaEvaluationError", "The formula is nested too deeply")
+            return self._failure_result("AutoScalingFormulaEvaluationError", "The formula is nested too deeply")
 
     def _count(self, name: str) -> int:
         value = self._targets[name]
-        if not isinstance(value, float) or not 0 <= value <= self._around.most:
-            raise ProblemError(f"{name} is a number from 0 to {self._around.most}, not {shown(value)}")
+        if not isinstance(value, float) or not 0 <= value <= self._context.max_nodes:
+            raise EvaluationError(f"{name} is a number from 0 to {self._context.max_nodes}, not {format_value(value)}")
         return math.floor(value)
 
-    def _done(
+    def _result(
         self, dedicated: int, spot: int, option: str, code: str | None = None, problem: str = ""
     ) -> EvaluationResult:
         texts = [f"{DEDICATED}={dedicated}", f"{SPOT}={spot}", f"{OPTION}={option}"]
-        texts += [f"{name}={shown(self._own[name])}" for name in sorted(self._own)]
+        texts += [f"{name}={format_value(self._variables[name])}" for name in sorted(self._variables)]
         return EvaluationResult(dedicated, spot, option, ";".join(texts), code, problem)
 
-    def _failed(self, code: str, problem: str) -> EvaluationResult:
+    def _failure_result(self, code: str, problem: str) -> EvaluationResult:
         """Returns an outcome without changes (documented)."""
-        return self._done(*self._present, OPTIONS[0], code, f"{place(self._text, self._at)}: {problem}")
+        return self._result(
+            *self._initial_targets, OPTIONS[0], code, f"{position_text(self._text, self._at)}: {problem}"
+        )
 
     def _run(self, statement: Statement) -> None:
-        value, name, context = self._value(statement.value), statement.target, self._around
+        value, name, context = self._evaluate(statement.value), statement.target, self._context
         if name is None:
             return
         self._at = statement.at
         if name in context.metrics or name in context.numbers or name in INTERVALS:
-            raise ProblemError(f"{name} can't be assigned")
+            raise EvaluationError(f"{name} can't be assigned")
         if name == OPTION and value not in OPTIONS:
-            raise ProblemError(f"{OPTION} is one of {', '.join(OPTIONS)}, not {shown(value)}")
+            raise EvaluationError(f"{OPTION} is one of {', '.join(OPTIONS)}, not {format_value(value)}")
         if name in (DEDICATED, SPOT, *_ALIASES) and not isinstance(value, float):
-            raise ProblemError(f"{name} is a double, not a {kind_of(value)}")
+            raise EvaluationError(f"{name} is a double, not a {type_name(value)}")
         if name in _ALIASES:
             self._aliased[_ALIASES[name]] = value
         elif name in self._targets:
-            self._full[name] = value
+            self._assigned[name] = value
         else:
-            self._own[name] = value
+            self._variables[name] = value
 
-    def _value(self, node: Expression) -> Value:
-        found = self._found(node)
-        return found.current if isinstance(found, Metric) else found
+    def _evaluate(self, node: Expression) -> Value:
+        value = self._resolve(node)
+        return value.current if isinstance(value, Metric) else value
 
-    def _found(self, node: Expression) -> Value | Metric:
+    def _resolve(self, node: Expression) -> Value | Metric:
         self._at = node.at
         match node:
-            case syntax.Constant(_, constant):
+            case syntax.ConstantExpression(_, constant):
                 return constant
-            case syntax.Name(_, name):
-                return self._named(name)
-            case syntax.Choice(_, condition, then, otherwise):
-                return self._found(then if self._is_true(condition) else otherwise)
-            case syntax.Method():
-                return self._method(node)
+            case syntax.NameExpression(_, name):
+                return self._look_up(name)
+            case syntax.ConditionalExpression(_, condition, then, otherwise):
+                return self._resolve(then if self._is_true(condition) else otherwise)
+            case syntax.MethodExpression():
+                return self._call_method(node)
             case _:
-                return self._operated(node)
+                return self._apply(node)
 
-    def _operated(self, node: syntax.Unary | syntax.Binary | syntax.Call) -> Value:
+    def _apply(self, node: syntax.UnaryExpression | syntax.BinaryExpression | syntax.CallExpression) -> Value:
         match node:
-            case syntax.Unary(at, operator, operand):
-                value = self._value(operand)
+            case syntax.UnaryExpression(at, operator, operand):
+                value = self._evaluate(operand)
                 self._at = at
-                return negated(operator, value)
-            case syntax.Binary():
+                return apply_unary(operator, value)
+            case syntax.BinaryExpression():
                 return self._binary(node)
-            case syntax.Call(at, name, arguments):
-                values = [self._value(each) for each in arguments]
+            case syntax.CallExpression(at, name, arguments):
+                values = [self._evaluate(each) for each in arguments]
                 self._at = at
-                return self._called(name, values)
+                return self._call(name, values)
 
-    def _named(self, name: str) -> Value | Metric:
-        full = _ALIASES.get(name, name)
-        for known in (self._own, self._targets, INTERVALS, self._around.numbers, self._around.metrics):
-            if full in known:
-                return known[full]
+    def _look_up(self, name: str) -> Value | Metric:
+        full_name = _ALIASES.get(name, name)
+        for known in (self._variables, self._targets, INTERVALS, self._context.numbers, self._context.metrics):
+            if full_name in known:
+                return known[full_name]
         if name in OPTIONS:
             return name
-        raise ProblemError(f"There is no variable '{name}'")
+        raise EvaluationError(f"There is no variable '{name}'")
 
-    def _binary(self, node: syntax.Binary) -> Value:
+    def _binary(self, node: syntax.BinaryExpression) -> Value:
         if node.operator in ("&&", "||"):
             is_decided = self._is_true(node.left) == (node.operator == "||")
             return float(node.operator == "||") if is_decided else float(self._is_true(node.right))
-        left, right = self._value(node.left), self._value(node.right)
+        left, right = self._evaluate(node.left), self._evaluate(node.right)
         self._at = node.at
-        return calculated(node.operator, left, right)
+        return apply_binary(node.operator, left, right)
 
     def _is_true(self, node: Expression) -> bool:
-        value = self._value(node)
+        value = self._evaluate(node)
         if not isinstance(value, float):
             self._at = node.at
-            raise ProblemError(f"A condition is a double, not a {kind_of(value)}")
+            raise EvaluationError(f"A condition is a double, not a {type_name(value)}")
         return bool(value)
 
-    def _called(self, name: str, values: list[Value]) -> Value:
+    def _call(self, name: str, values: list[Value]) -> Value:
         match name, *values:
             case ["rand"]:
-                return self._around.rng.random()
+                return self._context.rng.random()
             case ["time"] | ["time", ""]:
-                return Timestamp(self._around.now)
+                return Timestamp(self._context.now)
             case ["stop"]:
                 raise _StopError
-        return called(name, values)
+        return call_function(name, values)
 
-    def _method(self, node: syntax.Method) -> Value:
-        owner = self._found(node.owner)
-        values = None if node.arguments is None else tuple(self._value(each) for each in node.arguments)
+    def _call_method(self, node: syntax.MethodExpression) -> Value:
+        owner = self._resolve(node.owner)
+        values = None if node.arguments is None else tuple(self._evaluate(each) for each in node.arguments)
         self._at = node.at
         if isinstance(owner, Metric):
             if values is None:
-                raise ProblemError(f"{owner.name} has no member '{node.name}'")
-            return owner.called(node.name, values)
+                raise EvaluationError(f"{owner.name} has no member '{node.name}'")
+            return owner.call(node.name, values)
         if values is not None:
-            raise ProblemError(f"A {kind_of(owner)} has no methods")
-        return member(owner, node.name)
+            raise EvaluationError(f"A {type_name(owner)} has no methods")
+        return get_member(owner, node.name)

@@ -10,7 +10,15 @@ from dataclasses import dataclass, field
 
 from local.batch_emulator.core.stamps import SECOND
 from local.batch_emulator.entities import Pool
-from local.batch_emulator.formulas.values import Interval, ProblemError, Timestamp, Value, Vector, kind_of, shown
+from local.batch_emulator.formulas.values import (
+    EvaluationError,
+    Interval,
+    Timestamp,
+    Value,
+    Vector,
+    format_value,
+    type_name,
+)
 from local.batch_emulator.state.context import SimulationContext
 
 PERIOD_SECONDS = 30
@@ -19,7 +27,7 @@ _MAX_SAMPLES = 86_400 // PERIOD_SECONDS
 _UNUSABLE = ("unusable", "starttaskfailed", "unknown", "offline", "preempted", "leavingpool", "deallocated")
 
 
-class InsufficientError(ProblemError):
+class InsufficientSamplesError(EvaluationError):
     """There are fewer samples than a formula needs."""
 
 
@@ -42,13 +50,13 @@ class Metric:
     history: SampleHistory
     context: SimulationContext
 
-    def called(self, method: str, arguments: tuple[Value, ...]) -> Value:
-        """Returns the result of a method. Raises ProblemError."""
+    def call(self, method: str, arguments: tuple[Value, ...]) -> Value:
+        """Returns the result of a method. Raises EvaluationError."""
         match method, *arguments:
             case "GetSample", float() as count:
-                return tuple(value for _, value in self._aged()[-max(0, int(count)) :]) if count >= 1 else ()
+                return tuple(value for _, value in self._values_by_age()[-max(0, int(count)) :]) if count >= 1 else ()
             case "GetSample", *_ if arguments:
-                return self._sample(arguments)
+                return self._get_sample(arguments)
             case "GetSamplePercent", (Timestamp() | Interval()), *_:
                 return self._window(arguments)[1]
             case ["Count"]:
@@ -56,17 +64,17 @@ class Metric:
             case ["GetSamplePeriod"]:
                 return Interval(_PERIOD)
             case ["HistoryBeginTime"]:
-                return self._begin()
-        given = ", ".join(map(kind_of, arguments))
-        raise ProblemError(f"{self.name} has no method {method}({given})")
+                return self._begin_time()
+        types = ", ".join(map(type_name, arguments))
+        raise EvaluationError(f"{self.name} has no method {method}({types})")
 
-    def _sample(self, arguments: tuple[Value, ...]) -> Vector:
+    def _get_sample(self, arguments: tuple[Value, ...]) -> Vector:
         *frame, last = arguments
         wanted = last if frame and isinstance(last, float) else None
         values, percent = self._window(tuple(frame) if wanted is not None else arguments)
         if wanted is not None and percent < wanted:
-            raise InsufficientError(
-                f"Insufficient data from data set: {self.name} wanted {shown(wanted)}%, received {percent:.0f}%"
+            raise InsufficientSamplesError(
+                f"Insufficient data from data set: {self.name} wanted {format_value(wanted)}%, received {percent:.0f}%"
             )
         return values
 
@@ -74,8 +82,8 @@ class Metric:
         """Returns the values between two moments (the second defaults to now), and their percentage of a full set."""
         bounds = sorted(self._age(each) for each in (frame if len(frame) > 1 else (*frame, Interval(0))))
         if len(frame) not in (1, 2) or bounds[1] <= bounds[0]:
-            raise ProblemError(f"{self.name}: a time frame has a start and perhaps an end, which differ")
-        values = tuple(value for age, value in self._aged() if bounds[0] <= age < bounds[1])
+            raise EvaluationError(f"{self.name}: a time frame has a start and perhaps an end, which differ")
+        values = tuple(value for age, value in self._values_by_age() if bounds[0] <= age < bounds[1])
         return values, min(100.0, 100 * len(values) * _PERIOD / (bounds[1] - bounds[0]))
 
     def _age(self, moment: Value) -> int:
@@ -84,15 +92,15 @@ class Metric:
             return moment.ticks
         if isinstance(moment, Timestamp):
             return round((self.context.now - moment.ticks) * self.context.event_queue.speed)
-        raise ProblemError(f"{self.name}: a {kind_of(moment)} is no time")
+        raise EvaluationError(f"{self.name}: a {type_name(moment)} is no time")
 
-    def _aged(self) -> list[tuple[int, float]]:
+    def _values_by_age(self) -> list[tuple[int, float]]:
         now, speed = self.context.clock.simulated, self.context.event_queue.speed
-        return [(round((now - taken) * speed), found[self.name]) for taken, found in self.history.samples]
+        return [(round((now - time) * speed), counts[self.name]) for time, counts in self.history.samples]
 
-    def _begin(self) -> Timestamp:
+    def _begin_time(self) -> Timestamp:
         if not self.history.samples:
-            raise InsufficientError(f"Insufficient data from data set: {self.name} has no samples")
+            raise InsufficientSamplesError(f"Insufficient data from data set: {self.name} has no samples")
         return Timestamp(self.context.now - (self.context.clock.simulated - self.history.samples[0][0]))
 
 

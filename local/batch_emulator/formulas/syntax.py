@@ -18,31 +18,31 @@ _TOKEN = re.compile(
 _LEVELS = (("||",), ("&&",), ("==", "!="), ("<", "<=", ">", ">="), ("+", "-"), ("*", "/"))
 
 
-class SyntaxProblemError(Exception):
+class FormulaSyntaxError(Exception):
     """A syntax error, with line and column."""
 
 
 @dataclass(frozen=True, slots=True)
-class Constant:
+class ConstantExpression:
     at: int
     value: float | str
 
 
 @dataclass(frozen=True, slots=True)
-class Name:
+class NameExpression:
     at: int
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class Unary:
+class UnaryExpression:
     at: int
     operator: str
     operand: "Expression"
 
 
 @dataclass(frozen=True, slots=True)
-class Binary:
+class BinaryExpression:
     at: int
     operator: str
     left: "Expression"
@@ -50,7 +50,7 @@ class Binary:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ConditionalExpression:
     at: int
     condition: "Expression"
     then: "Expression"
@@ -58,14 +58,14 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class CallExpression:
     at: int
     name: str
     arguments: tuple["Expression", ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Method:
+class MethodExpression:
     """A method call, or without `arguments` a member of a value."""
 
     at: int
@@ -74,7 +74,15 @@ class Method:
     arguments: tuple["Expression", ...] | None
 
 
-type Expression = Constant | Name | Unary | Binary | Choice | Call | Method
+type Expression = (
+    ConstantExpression
+    | NameExpression
+    | UnaryExpression
+    | BinaryExpression
+    | ConditionalExpression
+    | CallExpression
+    | MethodExpression
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,19 +95,21 @@ class Statement:
 
 
 def parse(text: str) -> tuple[Statement, ...]:
-    """Parses a formula. Raises SyntaxProblemError."""
+    """Parses a formula. Raises FormulaSyntaxError."""
     try:
         found = tuple(_Parser(text).statements())
     except RecursionError:
-        raise SyntaxProblemError("Line 1, Col 1: The formula is nested too deeply") from None
+        raise FormulaSyntaxError("Line 1, Col 1: The formula is nested too deeply") from None
     if len(found) > _MAX_STATEMENTS:
-        raise SyntaxProblemError(f"{place(text, found[_MAX_STATEMENTS].at)}: More than {_MAX_STATEMENTS} statements")
+        raise FormulaSyntaxError(
+            f"{position_text(text, found[_MAX_STATEMENTS].at)}: More than {_MAX_STATEMENTS} statements"
+        )
     if not found:
-        raise SyntaxProblemError("Line 1, Col 1: The formula is empty")
+        raise FormulaSyntaxError("Line 1, Col 1: The formula is empty")
     return found
 
 
-def place(text: str, at: int) -> str:
+def position_text(text: str, at: int) -> str:
     """Returns an offset as the service words it."""
     return f"Line {text.count('\n', 0, at) + 1}, Col {at - text.rfind('\n', 0, at)}"
 
@@ -107,73 +117,73 @@ def place(text: str, at: int) -> str:
 class _Parser:
     def __init__(self, text: str) -> None:
         self._text = text
-        self._tokens = self._scanned()
+        self._tokens = self._scan()
         self._next = 0
 
     def statements(self) -> list[Statement]:
         found = []
         while self._kind != "end":
-            if not self._takes(";"):
+            if not self._accept(";"):
                 found.append(self._statement())
                 if self._kind != "end":
-                    self._need(";")
+                    self._expect(";")
         return found
 
     def _statement(self) -> Statement:
         at = self._at
         if self._kind == "name" and self._tokens[self._next + 1][1] == "=":
-            target = self._take()
-            self._need("=")
-            return Statement(at, target, self._choice())
-        return Statement(at, None, self._choice())
+            target = self._advance()
+            self._expect("=")
+            return Statement(at, target, self._conditional())
+        return Statement(at, None, self._conditional())
 
-    def _choice(self) -> Expression:
+    def _conditional(self) -> Expression:
         at, condition = self._at, self._binary(0)
-        if not self._takes("?"):
+        if not self._accept("?"):
             return condition
-        then = self._choice()
-        self._need(":")
-        return Choice(at, condition, then, self._choice())
+        then = self._conditional()
+        self._expect(":")
+        return ConditionalExpression(at, condition, then, self._conditional())
 
     def _binary(self, level: int) -> Expression:
         if level == len(_LEVELS):
             return self._unary()
         found = self._binary(level + 1)
         while self._kind == "mark" and self._word in _LEVELS[level]:
-            at, operator = self._at, self._take()
-            found = Binary(at, operator, found, self._binary(level + 1))
+            at, operator = self._at, self._advance()
+            found = BinaryExpression(at, operator, found, self._binary(level + 1))
         return found
 
     def _unary(self) -> Expression:
         if self._kind == "mark" and self._word in ("-", "!"):
-            return Unary(self._at, self._take(), self._unary())
+            return UnaryExpression(self._at, self._advance(), self._unary())
         found = self._primary()
-        while self._takes("."):
+        while self._accept("."):
             at = self._at
-            name = self._need_name()
-            found = Method(at, found, name, self._arguments() if self._takes("(") else None)
+            name = self._expect_name()
+            found = MethodExpression(at, found, name, self._arguments() if self._accept("(") else None)
         return found
 
     def _primary(self) -> Expression:
         at, kind = self._at, self._kind
         if kind == "number":
-            return Constant(at, float(self._take()))
+            return ConstantExpression(at, float(self._advance()))
         if kind == "text":
-            return Constant(at, self._take()[1:-1])
+            return ConstantExpression(at, self._advance()[1:-1])
         if kind == "name":
-            name = self._take()
-            return Call(at, name, self._arguments()) if self._takes("(") else Name(at, name)
-        self._need("(")
-        inner = self._choice()
-        self._need(")")
+            name = self._advance()
+            return CallExpression(at, name, self._arguments()) if self._accept("(") else NameExpression(at, name)
+        self._expect("(")
+        inner = self._conditional()
+        self._expect(")")
         return inner
 
     def _arguments(self) -> tuple[Expression, ...]:
         found: list[Expression] = []
-        while not self._takes(")"):
+        while not self._accept(")"):
             if found:
-                self._need(",")
-            found.append(self._choice())
+                self._expect(",")
+            found.append(self._conditional())
         return tuple(found)
 
     @property
@@ -188,35 +198,35 @@ class _Parser:
     def _at(self) -> int:
         return self._tokens[self._next][2]
 
-    def _take(self) -> str:
+    def _advance(self) -> str:
         word = self._word
         self._next += 1
         return word
 
-    def _takes(self, mark: str) -> bool:
-        is_there = self._kind == "mark" and self._word == mark
-        self._next += is_there
-        return is_there
+    def _accept(self, mark: str) -> bool:
+        is_accepted = self._kind == "mark" and self._word == mark
+        self._next += is_accepted
+        return is_accepted
 
-    def _need(self, mark: str) -> None:
-        if not self._takes(mark):
+    def _expect(self, mark: str) -> None:
+        if not self._accept(mark):
             raise self._unexpected(f"'{mark}'")
 
-    def _need_name(self) -> str:
+    def _expect_name(self) -> str:
         if self._kind != "name":
             raise self._unexpected("a name")
-        return self._take()
+        return self._advance()
 
-    def _unexpected(self, wanted: str) -> SyntaxProblemError:
+    def _unexpected(self, expected: str) -> FormulaSyntaxError:
         found = "the end" if self._kind == "end" else f"'{self._word}'"
-        return SyntaxProblemError(f"{place(self._text, self._at)}: Expected {wanted}, found {found}")
+        return FormulaSyntaxError(f"{position_text(self._text, self._at)}: Expected {expected}, found {found}")
 
-    def _scanned(self) -> list[tuple[str, str, int]]:
+    def _scan(self) -> list[tuple[str, str, int]]:
         tokens, at = [], 0
         while at < len(self._text):
             found = _TOKEN.match(self._text, at)
             if found is None or found.lastgroup is None:
-                raise SyntaxProblemError(f"{place(self._text, at)}: Unexpected '{self._text[at]}'")
+                raise FormulaSyntaxError(f"{position_text(self._text, at)}: Unexpected '{self._text[at]}'")
             if found.lastgroup != "skip":
                 tokens.append((found.lastgroup, found[0], at))
             at = found.end()

@@ -18,7 +18,7 @@ _DAY = 86_400 * SECOND
 _END = 253_402_300_800 * SECOND
 
 
-class ProblemError(Exception):
+class EvaluationError(Exception):
     """The reason why a formula can't be evaluated."""
 
 
@@ -48,7 +48,7 @@ INTERVALS: Mapping[str, Interval] = {
         "Year": 365 * _DAY,
     }.items()
 }
-_KINDS: Mapping[type, str] = {
+_TYPE_NAMES: Mapping[type, str] = {
     float: "double",
     str: "string",
     tuple: "doubleVec",
@@ -71,12 +71,12 @@ _COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
 }
 
 
-def kind_of(value: Value) -> str:
-    return _KINDS[type(value)]
+def type_name(value: Value) -> str:
+    return _TYPE_NAMES[type(value)]
 
 
-def calculated(name: str, left: Value, right: Value) -> Value:
-    """Returns a binary operator's result. Raises ProblemError."""
+def apply_binary(name: str, left: Value, right: Value) -> Value:
+    """Returns a binary operator's result. Raises EvaluationError."""
     if name in _COMPARISONS:
         if type(left) is not type(right) or isinstance(left, tuple):
             raise _undefined(name, left, right)
@@ -85,33 +85,33 @@ def calculated(name: str, left: Value, right: Value) -> Value:
         case float() as one, float() as other:
             return _ARITHMETIC[name](one, other)
         case tuple() as values, (float() | tuple()) as others:
-            return _by_components(name, values, others)
+            return _apply_to_components(name, values, others)
         case _:
-            return _of_times(name, left, right)
+            return _apply_to_times(name, left, right)
 
 
-def negated(name: str, value: Value) -> Value:
-    """Returns a unary operator's result. Raises ProblemError."""
+def apply_unary(name: str, value: Value) -> Value:
+    """Returns a unary operator's result. Raises EvaluationError."""
     if isinstance(value, float):
         return -value if name == "-" else float(not value)
     if isinstance(value, Interval) and name == "-":
         return Interval(-value.ticks)
-    raise ProblemError(f"Operator '{name}' is not defined for {kind_of(value)}")
+    raise EvaluationError(f"Operator '{name}' is not defined for {type_name(value)}")
 
 
-def member(value: Value, name: str) -> float:
-    """Returns a part of a time stamp. Raises ProblemError."""
+def get_member(value: Value, name: str) -> float:
+    """Returns a part of a time stamp. Raises EvaluationError."""
     if not isinstance(value, Timestamp):
-        raise ProblemError(f"{kind_of(value)} has no member '{name}'")
+        raise EvaluationError(f"{type_name(value)} has no member '{name}'")
     moment = datetime.fromtimestamp(value.ticks // SECOND, UTC)
     parts = {part: getattr(moment, part) for part in ("year", "month", "day", "hour", "minute", "second")}
     parts["weekday"] = moment.isoweekday() % 7
     if name not in parts:
-        raise ProblemError(f"timestamp has no member '{name}'")
+        raise EvaluationError(f"timestamp has no member '{name}'")
     return float(parts[name])
 
 
-def shown(value: Value) -> str:
+def format_value(value: Value) -> str:
     """Returns a value as results show it."""
     match value:
         case float():
@@ -122,50 +122,50 @@ def shown(value: Value) -> str:
             moment = datetime.fromtimestamp(value.ticks // SECOND, UTC)
             return f"{moment:%Y-%m-%dT%H:%M:%S}.{value.ticks % SECOND // 10_000:03}Z"
         case Interval():
-            return _shown_interval(value.ticks)
+            return _format_interval(value.ticks)
         case _:
-            return f"[{','.join(shown(each) for each in value)}]"
+            return f"[{','.join(format_value(each) for each in value)}]"
 
 
-def _by_components(name: str, left: Vector, right: float | Vector) -> Vector:
+def _apply_to_components(name: str, left: Vector, right: float | Vector) -> Vector:
     others = (right,) * len(left) if isinstance(right, float) else right
     if len(left) != len(others):
-        raise ProblemError(f"Operator '{name}' needs vectors of one length, not {len(left)} and {len(others)}")
+        raise EvaluationError(f"Operator '{name}' needs vectors of one length, not {len(left)} and {len(others)}")
     return tuple(_ARITHMETIC[name](one, other) for one, other in zip(left, others, strict=True))
 
 
-def _of_times(name: str, left: Value, right: Value) -> Value:
+def _apply_to_times(name: str, left: Value, right: Value) -> Value:
     match left, name, right:
         case (float() as factor, "*", Interval() as span) | (Interval() as span, "*", float() as factor):
-            return Interval(_whole(span.ticks * factor))
+            return Interval(_round(span.ticks * factor))
         case Interval(), "/", float():
-            return Interval(_whole(_ARITHMETIC["/"](left.ticks, right)))
+            return Interval(_round(_ARITHMETIC["/"](left.ticks, right)))
         case Interval(), ("+" | "-"), Interval():
-            return Interval(_whole(_ARITHMETIC[name](left.ticks, right.ticks)))
+            return Interval(_round(_ARITHMETIC[name](left.ticks, right.ticks)))
         case (Interval() as span, "+", Timestamp() as moment) | (Timestamp() as moment, "+", Interval() as span):
-            return _moment(moment.ticks + span.ticks)
+            return _timestamp(moment.ticks + span.ticks)
         case Timestamp(), "-", Timestamp():
             return Interval(left.ticks - right.ticks)
     raise _undefined(name, left, right)
 
 
-def _undefined(name: str, left: Value, right: Value) -> ProblemError:
-    return ProblemError(f"Operator '{name}' is not defined for {kind_of(left)} and {kind_of(right)}")
+def _undefined(name: str, left: Value, right: Value) -> EvaluationError:
+    return EvaluationError(f"Operator '{name}' is not defined for {type_name(left)} and {type_name(right)}")
 
 
-def _moment(ticks: int) -> Timestamp:
+def _timestamp(ticks: int) -> Timestamp:
     if not 0 <= ticks < _END:
-        raise ProblemError("A timestamp lies between the years 1970 and 9999")
+        raise EvaluationError("A timestamp lies between the years 1970 and 9999")
     return Timestamp(ticks)
 
 
-def _whole(ticks: float) -> int:
+def _round(ticks: float) -> int:
     if not math.isfinite(ticks):
-        raise ProblemError("A timeinterval can't be infinite")
+        raise EvaluationError("A timeinterval can't be infinite")
     return round(ticks)
 
 
-def _shown_interval(ticks: int) -> str:
+def _format_interval(ticks: int) -> str:
     sign, whole = "-" if ticks < 0 else "", abs(ticks)
     days, rest = divmod(whole, _DAY)
     seconds, fraction = divmod(rest, SECOND)

@@ -6,7 +6,7 @@ from local.batch_emulator.core.stamps import parse_stamp
 from local.batch_emulator.filtering.filter_rows import AGENTS as AGENT_ROWS
 from local.batch_emulator.filtering.filter_rows import IMAGES as IMAGE_ROWS
 from local.batch_emulator.filtering.filter_rows import POOL_USAGE
-from local.batch_emulator.filtering.filters import EVERYTHING, compile_filter
+from local.batch_emulator.filtering.filters import MATCH_ALL, compile_filter
 from local.batch_emulator.protocol.paging import in_order, page
 from local.batch_emulator.protocol.requests import Request, Response
 from local.batch_emulator.protocol.versions import has_supported_images
@@ -31,7 +31,7 @@ def list_node_agent_skus(request: Request) -> Response:
 
 def list_applications(request: Request) -> Response:
     """Returns an empty list: packages are uploaded through Azure Resource Manager, which is not emulated."""
-    return page(request, "applications", iter(()), EVERYTHING.matches, {})
+    return page(request, "applications", iter(()), MATCH_ALL.matches, {})
 
 
 def get_application(_: Request) -> Response:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from local.batch_emulator.core.errors import BatchError, invalid_property
 from local.batch_emulator.core.stamps import SECOND, parse_stamp
 from local.batch_emulator.entities import Json, Node
-from local.batch_emulator.filtering.filters import EVERYTHING
+from local.batch_emulator.filtering.filters import MATCH_ALL
 from local.batch_emulator.operations.nodes import must_answer
 from local.batch_emulator.protocol import bodies
 from local.batch_emulator.protocol.paging import Renderers, in_order, page, rendered, selected
@@ -54,7 +54,7 @@ class Extension:
 
 def list_node_extensions(request: Request) -> Response:
     found = _extensions(_node(request))
-    return page(request, "nodevmextensions", in_order(request, found), EVERYTHING.matches, _RENDERERS)
+    return page(request, "nodevmextensions", in_order(request, found), MATCH_ALL.matches, _RENDERERS)
 
 
 def get_node_extension(request: Request) -> Response:

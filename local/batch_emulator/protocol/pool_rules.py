@@ -1,8 +1,8 @@
 """Rules for the values of pools and of specifications of jobs' own pools."""
 
 from local.batch_emulator.core.errors import BatchError, invalid_property, missing_property, not_implemented
-from local.batch_emulator.formulas.evaluation import measured_variable
-from local.batch_emulator.formulas.syntax import SyntaxProblemError, parse
+from local.batch_emulator.formulas.evaluation import unsupported_variable
+from local.batch_emulator.formulas.syntax import FormulaSyntaxError, parse
 from local.batch_emulator.protocol import bodies
 from local.batch_emulator.protocol.requests import nested
 from local.batch_emulator.simulation.pools import MAX_NODES, TARGETS
@@ -51,10 +51,10 @@ def check_scaling(body: bodies.Body) -> None:
         raise BatchError(400, "AutoScaleFormulaTooLong", text)
     try:
         parse(formula)
-    except SyntaxProblemError as problem:
+    except FormulaSyntaxError as problem:
         text = "The specified autoscale formula has a syntax error."
         raise BatchError(400, "AutoScalingFormulaSyntaxError", text, {"Message": str(problem)}) from None
-    if variable := measured_variable(formula):
+    if variable := unsupported_variable(formula):
         raise not_implemented(f"autoscale variable {variable}")
 
 

@@ -54,7 +54,7 @@ class AutoScaleRuns:
         self._context.mark_changed(pool, pool.account)
 
     def evaluate_formula(self, pool: Pool, formula: str) -> EvaluationResult:
-        """Evaluates a formula as of now. Raises SyntaxProblemError."""
+        """Evaluates a formula as of now. Raises FormulaSyntaxError."""
         history = pool.scaling.history if pool.scaling else SampleHistory()
         metrics = {name: Metric(name, value, history, self._context) for name, value in sample_counts(pool).items()}
         numbers = {"$TaskSlotsPerNode": float(pool.slots_per_node)}

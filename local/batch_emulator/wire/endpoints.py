@@ -41,13 +41,13 @@ def ipv6_address(node: Node) -> str | None:
 
 
 def _endpoint(node: Node, name: str, protocol: str, first_port: int, backend: int) -> Json:
-    place = _place(node)
+    index = _place(node)
     return {
-        "name": f"{name}.{place}",
+        "name": f"{name}.{index}",
         "protocol": protocol,
         "publicIPAddress": _ADDRESS,
         "publicFQDN": f"{node.pool.id}.example.org",
-        "frontendPort": first_port + place,
+        "frontendPort": first_port + index,
         "backendPort": backend,
     }
 

@@ -8,12 +8,12 @@ import pytest
 from local.batch_emulator.core.collation import fold
 from local.batch_emulator.core.errors import BatchError
 from local.batch_emulator.filtering import filter_rows
-from local.batch_emulator.filtering.filter_rows import Rows
+from local.batch_emulator.filtering.filter_rows import FilterProperties
 from local.batch_emulator.filtering.filters import compile_filter
 from tests.emulator.filters.filter_grid import conditions, expanded
 from tests.emulator.support.conformance import read_json
 
-LISTS: Mapping[str, Rows] = {
+LISTS: Mapping[str, FilterProperties] = {
     "tasks": filter_rows.TASKS,
     "jobs": filter_rows.JOBS,
     "jobs_from_schedule": filter_rows.JOBS_OF_SCHEDULE,

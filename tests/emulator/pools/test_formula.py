@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from local.batch_emulator.core.stamps import parse_stamp
-from local.batch_emulator.formulas.evaluation import EvaluationContext, EvaluationResult, evaluate, measured_variable
-from local.batch_emulator.formulas.syntax import SyntaxProblemError
+from local.batch_emulator.formulas.evaluation import EvaluationContext, EvaluationResult, evaluate, unsupported_variable
+from local.batch_emulator.formulas.syntax import FormulaSyntaxError
 
 _NOW = parse_stamp("2026-01-05T08:30:15.25Z")  # a Monday
 _RESULTS = "$TargetDedicatedNodes={};$TargetLowPriorityNodes={};$NodeDeallocationOption={}"
@@ -196,7 +196,7 @@ def test_failed_evaluations_change_nothing_and_name_their_place(text: str, probl
     ],
 )
 def test_unreadable_formulas_are_syntax_errors(text: str, problem: str) -> None:
-    with pytest.raises(SyntaxProblemError) as caught:
+    with pytest.raises(FormulaSyntaxError) as caught:
         _run(text)
     assert problem in str(caught.value)
 
@@ -214,4 +214,4 @@ def test_a_hundred_statements_are_taken() -> None:
     ],
 )
 def test_measures_that_are_not_emulated_are_named(text: str, name: Any) -> None:
-    assert measured_variable(text) == name
+    assert unsupported_variable(text) == name
