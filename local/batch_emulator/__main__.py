@@ -14,7 +14,7 @@ from ssl import SSLContext
 from local.batch_emulator.core.settings import EmulatorSettings
 from local.batch_emulator.core.stamps import parse_stamp
 from local.batch_emulator.emulator import Emulator
-from local.batch_emulator.http.certificate import context
+from local.batch_emulator.http.certificate import tls_context
 from local.batch_emulator.http.server import Server
 from local.batch_emulator.keeper import PersistenceService
 from local.batch_emulator.persistence.store import Store, StoreError
@@ -48,7 +48,7 @@ def main() -> int:
     if len(set(names)) < len(names):
         parser.error("an account is named twice")
     try:
-        tls = context(options.https) if options.https else None
+        tls = tls_context(options.https) if options.https else None
     except OSError as error:
         print(f"There is no certificate in {options.https}: {error.strerror or error}.", file=sys.stderr)
         return 1

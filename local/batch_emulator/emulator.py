@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from local.batch_emulator.core.clock import Clock
-from local.batch_emulator.core.injection import Faults
+from local.batch_emulator.core.injection import FaultList
 from local.batch_emulator.core.settings import EmulatorSettings
 from local.batch_emulator.core.stamps import stamp
 from local.batch_emulator.entities import Account, Json
@@ -43,7 +43,7 @@ class Emulator:
         self.change_log = ChangeLog()
         self.event_queue = EventQueue(self.clock, speed, self.change_log)
         self.settings = settings or EmulatorSettings()
-        self.faults = Faults()
+        self.faults = FaultList()
         self.epoch = 0
         self._initial_settings = replace(self.settings)
         self._initial_speed = speed

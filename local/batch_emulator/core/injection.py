@@ -21,7 +21,7 @@ _CODES = {
 }
 
 _COUNT, _SECONDS, _TEXT, _SWITCH = (int, type(None)), (int, float), (str,), (bool,)
-_KINDS: Mapping[str, tuple[type, ...]] = {
+_TYPES: Mapping[str, tuple[type, ...]] = {
     "method": _TEXT,
     "path": _TEXT,
     "status": _COUNT,
@@ -58,13 +58,13 @@ class Fault:
         return _CODES.get(self.status or 0, "InternalError")
 
     @property
-    def strikes(self) -> bool:
+    def affects_requests(self) -> bool:
         """Whether the fault affects requests."""
         return bool(self.status or self.delaySeconds or self.reset or self.truncate)
 
-    def hits(self, method: str, path: str) -> bool:
-        fits = self.method.upper() in ("*", method) and fnmatchcase(path, self.path)
-        return fits and self.strikes and self.count != 0
+    def matches(self, method: str, path: str) -> bool:
+        is_match = self.method.upper() in ("*", method) and fnmatchcase(path, self.path)
+        return is_match and self.affects_requests and self.count != 0
 
 
 def read_fault(body: Mapping[str, Any]) -> Fault:
@@ -72,16 +72,16 @@ def read_fault(body: Mapping[str, Any]) -> Fault:
     for name, value in body.items():
         _check(name, value)
     fault = Fault(**body)
-    if not (fault.strikes or fault.lateReportSeconds):
+    if not (fault.affects_requests or fault.lateReportSeconds):
         raise ValueError("A fault does something: status, delaySeconds, reset, truncate or lateReportSeconds.")
     return fault
 
 
 def _check(name: str, value: object) -> None:
-    if name not in _KINDS:
-        raise ValueError(f"There is no '{name}' in a fault; known are {', '.join(_KINDS)}.")
-    kinds = _KINDS[name]
-    if isinstance(value, bool) != (bool in kinds) or not isinstance(value, kinds):
+    if name not in _TYPES:
+        raise ValueError(f"There is no '{name}' in a fault; known are {', '.join(_TYPES)}.")
+    types = _TYPES[name]
+    if isinstance(value, bool) != (bool in types) or not isinstance(value, types):
         raise ValueError(f"'{value}' is no value for {name} of a fault.")
     if isinstance(value, int | float) and not 0 <= value < float("inf"):
         raise ValueError(f"{name} of a fault can't be {value}.")
@@ -89,7 +89,7 @@ def _check(name: str, value: object) -> None:
         raise ValueError(f"status is from {_MIN_STATUS} to {_MAX_STATUS}, not {value}.")
 
 
-class Faults:
+class FaultList:
     def __init__(self) -> None:
         self.all: list[Fault] = []
 
@@ -99,10 +99,10 @@ class Faults:
     def clear(self) -> None:
         self.all.clear()
 
-    def take(self, method: str, path: str) -> Fault | None:
+    def consume(self, method: str, path: str) -> Fault | None:
         """Returns the first fault that matches, and counts it."""
         for fault in self.all:
-            if fault.hits(method, path):
+            if fault.matches(method, path):
                 if fault.count is not None:
                     fault.count -= 1
                 return fault
@@ -112,5 +112,5 @@ class Faults:
         """Returns the present delay of nodes' reports, which the latest fault sets."""
         return next((fault.lateReportSeconds for fault in reversed(self.all) if fault.lateReportSeconds), 0.0)
 
-    def described(self) -> list[dict[str, Any]]:
+    def to_json(self) -> list[dict[str, Any]]:
         return [asdict(fault) for fault in self.all]

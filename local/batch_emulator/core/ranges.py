@@ -13,7 +13,7 @@ _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ByteRange:
     """The bytes from `start` (inclusive) to `end` (exclusive), and the status of the answer."""
 
     start: int
@@ -24,7 +24,7 @@ class Part:
         return f"bytes {self.start}-{self.end - 1}/{size}"
 
 
-def asked_part(headers: Mapping[str, str], size: int) -> Part | None:
+def requested_range(headers: Mapping[str, str], size: int) -> ByteRange | None:
     """Returns the requested part of `size` bytes, None for all. Raises BatchError: 400 or 416."""
     name = next((each for each in ("ocp-range", "range") if headers.get(each)), None)
     if name is None:
@@ -39,4 +39,4 @@ def asked_part(headers: Mapping[str, str], size: int) -> Part | None:
     if start >= end:
         text = "The range specified is invalid for the current size of the resource."
         raise BatchError(416, "InvalidRange", text, {}, {"Content-Range": f"bytes */{size}"})
-    return Part(start, end, 206 if name == "range" else 200)
+    return ByteRange(start, end, 206 if name == "range" else 200)

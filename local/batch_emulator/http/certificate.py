@@ -23,10 +23,10 @@ _NAMES = ("localhost", "*.localhost")
 _ADDRESSES = ("127.0.0.1", "::1")
 
 
-def context(folder: Path) -> ssl.SSLContext:
+def tls_context(folder: Path) -> ssl.SSLContext:
     """Returns a TLS context with the folder's certificate, renewed unless valid for a week. Raises OSError."""
-    if not _holds(folder):
-        _make(folder)
+    if not _is_valid(folder):
+        _create(folder)
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     tls.load_cert_chain(folder / CERTIFICATE, folder / _KEY)
     return tls
@@ -36,20 +36,20 @@ def _now() -> datetime:
     return datetime.fromtimestamp(real_now() / SECOND, UTC)
 
 
-def _holds(folder: Path) -> bool:
+def _is_valid(folder: Path) -> bool:
     if not ((folder / CERTIFICATE).exists() and (folder / _KEY).exists()):
         return False
-    found = x509.load_pem_x509_certificate((folder / CERTIFICATE).read_bytes())
-    return found.not_valid_after_utc > _now() + _MIN_REMAINING
+    certificate = x509.load_pem_x509_certificate((folder / CERTIFICATE).read_bytes())
+    return certificate.not_valid_after_utc > _now() + _MIN_REMAINING
 
 
-def _make(folder: Path) -> None:
+def _create(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Batch emulator on this machine")])
     names = [x509.DNSName(each) for each in _NAMES]
     addresses = [x509.IPAddress(ipaddress.ip_address(each)) for each in _ADDRESSES]
-    made = (
+    certificate = (
         x509.CertificateBuilder()
         .subject_name(name)
         .issuer_name(name)
@@ -65,7 +65,7 @@ def _make(folder: Path) -> None:
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
     _write(folder / _KEY, private, mode=0o600)
-    _write(folder / CERTIFICATE, made.public_bytes(serialization.Encoding.PEM), mode=0o644)
+    _write(folder / CERTIFICATE, certificate.public_bytes(serialization.Encoding.PEM), mode=0o644)
 
 
 def _write(path: Path, content: bytes, *, mode: int) -> None:

@@ -27,7 +27,7 @@ class ControlError(Exception):
         self.status = status
 
 
-class Controls:
+class ControlHandler:
     def __init__(self, emulator: Emulator) -> None:
         self._emulator = emulator
         self._controls: Mapping[tuple[str, str], Control] = {
@@ -45,14 +45,14 @@ class Controls:
             ("POST", "settings"): self._change_settings,
         }
 
-    async def answer(self, incoming: web.BaseRequest) -> web.Response:
+    async def handle(self, incoming: web.BaseRequest) -> web.Response:
         try:
-            status, found = await self._run(incoming)
+            status, result = await self._run(incoming)
         except ControlError as error:
             return _json(error.status, {"error": str(error)})
         except ValueError as error:
             return _json(400, {"error": str(error)})
-        return _json(status, found)
+        return _json(status, result)
 
     async def _run(self, incoming: web.BaseRequest) -> tuple[int, Any]:
         if not _is_loopback(incoming.remote):
@@ -100,7 +100,7 @@ class Controls:
         return self._clock(body)
 
     def _faults(self, _: Body) -> Any:
-        return {"faults": self._emulator.faults.described()}
+        return {"faults": self._emulator.faults.to_json()}
 
     def _add_fault(self, body: Body) -> Any:
         self._emulator.faults.add(read_fault(body))

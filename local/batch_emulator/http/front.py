@@ -19,58 +19,58 @@ from local.batch_emulator.core.stamps import full_stamp, http_date
 from local.batch_emulator.emulator import Emulator
 from local.batch_emulator.entities import Json
 from local.batch_emulator.http.surface import find_operation, timeout_of
-from local.batch_emulator.protocol.auth import Signed
-from local.batch_emulator.protocol.conditions import refuse_conditions
-from local.batch_emulator.protocol.encoding import packed, receive, unpacked
+from local.batch_emulator.protocol.auth import SignedRequest
+from local.batch_emulator.protocol.conditions import reject_conditions
+from local.batch_emulator.protocol.encoding import compress_body, decompress_body, read_body
 from local.batch_emulator.protocol.requests import Request, Response
 
 _LOG = logging.getLogger("emulator")
-HOLD = "x-emulator-hold-while-paused"
+HOLD_HEADER = "x-emulator-hold-while-paused"
 _JSON = "application/json;odata=minimalmetadata"
 _ERROR_KIND = "Microsoft.Azure.Batch.Protocol.Entities.Container.errors/@Element"
 _NOT_MODIFIED = 304
 
 
-class Front:
+class ApiHandler:
     def __init__(self, emulator: Emulator) -> None:
         self._emulator = emulator
 
-    async def answer(self, incoming: web.BaseRequest) -> web.StreamResponse:
-        raw = await receive(incoming.content)
-        fault = self._emulator.faults.take(incoming.method, unquote(incoming.rel_url.raw_path))
-        is_late = await self._wait(incoming, fault)
+    async def handle(self, incoming: web.BaseRequest) -> web.StreamResponse:
+        raw = await read_body(incoming.content)
+        fault = self._emulator.faults.consume(incoming.method, unquote(incoming.rel_url.raw_path))
+        timed_out = await self._delay(incoming, fault)
         if fault and fault.reset:
-            return _cut_off(incoming)
-        url, headers = f"{incoming.scheme}://{_header(incoming, 'Host') or 'localhost'}", self._usual_headers(incoming)
+            return _reset_connection(incoming)
+        url, headers = f"{incoming.scheme}://{_header(incoming, 'Host') or 'localhost'}", self._common_headers(incoming)
         try:
-            response = _given_up() if is_late else self._run(incoming, raw, url, fault)
+            response = _raise_timeout() if timed_out else self._run(incoming, raw, url, fault)
         except BatchError as refusal:
-            response = self._refusal(refusal, url, headers["request-id"])
+            response = self._error_response(refusal, url, headers["request-id"])
         except Exception:
             _LOG.exception("%s %s failed", incoming.method, incoming.path)
             failure = BatchError(500, "InternalError", "The emulator failed; its log says how.")
-            response = self._refusal(failure, url, headers["request-id"])
-        body, described = _body(response, incoming.headers.get("Accept-Encoding", ""))
-        headers |= {**response.headers, **described}
+            response = self._error_response(failure, url, headers["request-id"])
+        body, body_headers = _body(response, incoming.headers.get("Accept-Encoding", ""))
+        headers |= {**response.headers, **body_headers}
         if fault and fault.truncate and not fault.status:
             return await _truncated(incoming, response.status, headers, body)
         return web.Response(status=response.status, headers=headers, body=body or None)
 
-    def refuse_unread(self, reason: str) -> web.Response:
+    def reject_malformed(self, reason: str) -> web.Response:
         """Answers a malformed request: too long, or not HTTP."""
         refusal = BatchError(400, "InvalidInput", "One of the request inputs is not valid.", {"Reason": reason})
         request_id = str(uuid.uuid4())
-        body, described = _body(self._refusal(refusal, "http://localhost", request_id), "")
-        headers = {"Date": http_date(self._emulator.clock.now), "request-id": request_id, **described}
+        body, body_headers = _body(self._error_response(refusal, "http://localhost", request_id), "")
+        headers = {"Date": http_date(self._emulator.clock.now), "request-id": request_id, **body_headers}
         return web.Response(status=refusal.status, headers=headers, body=body)
 
-    async def _wait(self, incoming: web.BaseRequest, fault: Fault | None) -> bool:
+    async def _delay(self, incoming: web.BaseRequest, fault: Fault | None) -> bool:
         """Waits for the requested delays; returns whether they exceed the request's time-out."""
         delay = self._emulator.settings.latencySeconds + (fault.delaySeconds if fault else 0)
         limit = timeout_of(incoming.rel_url.query) if delay else delay
         if delay:
             await asyncio.sleep(min(delay, limit))
-        if incoming.headers.get(HOLD, "").lower() == "true":
+        if incoming.headers.get(HOLD_HEADER, "").lower() == "true":
             await self._emulator.clock.wait_until_running()
         return delay > limit
 
@@ -80,17 +80,17 @@ class Front:
         path = incoming.rel_url.raw_path
         headers = {name.lower(): _readable(value) for name, value in incoming.headers.items()}
         pairs = parse_qsl(incoming.rel_url.raw_query_string, keep_blank_values=True)
-        signed = Signed(incoming.method, path, pairs, headers)
-        account = self._emulator.credentials.account_of(signed, real_now())
+        signed_request = SignedRequest(incoming.method, path, pairs, headers)
+        account = self._emulator.credentials.account_of(signed_request, real_now())
         operation, ids = find_operation(incoming.method, path)
         items = 0
         try:
-            query = operation.checked(pairs)
-            refuse_conditions(headers, operation.conditions)
+            query = operation.validate_query(pairs)
+            reject_conditions(headers, operation.conditions)
             simulation = self._emulator.simulations[account]
-            sent = unpacked(raw, headers)
+            body = decompress_body(raw, headers)
             request = Request(
-                incoming.method, url, path, ids, query, headers, sent, simulation, self._emulator.settings
+                incoming.method, url, path, ids, query, headers, body, simulation, self._emulator.settings
             )
             response = operation.run(request)
             items = response.items
@@ -98,7 +98,7 @@ class Front:
             self._emulator.count_request(operation.route, unquote(path), items, headers.get("user-agent", ""))
         return response
 
-    def _usual_headers(self, incoming: web.BaseRequest) -> dict[str, str]:
+    def _common_headers(self, incoming: web.BaseRequest) -> dict[str, str]:
         headers = {
             "Date": http_date(self._emulator.clock.now),
             "Server": "Microsoft-HTTPAPI/2.0",
@@ -108,12 +108,12 @@ class Front:
         }
         if incoming.secure:
             headers["Strict-Transport-Security"] = "max-age=31536000; includeSubDomains"
-        own = _header(incoming, "client-request-id")
-        if own and incoming.headers.get("return-client-request-id", "").lower() == "true":
-            headers["client-request-id"] = own
+        client_request_id = _header(incoming, "client-request-id")
+        if client_request_id and incoming.headers.get("return-client-request-id", "").lower() == "true":
+            headers["client-request-id"] = client_request_id
         return headers
 
-    def _refusal(self, refusal: BatchError, url: str, request_id: str) -> Response:
+    def _error_response(self, refusal: BatchError, url: str, request_id: str) -> Response:
         if refusal.status == _NOT_MODIFIED:
             return Response(_NOT_MODIFIED)
         text = f"{refusal.message}\nRequestId:{request_id}\nTime:{full_stamp(self._emulator.clock.now)}"
@@ -136,18 +136,18 @@ def _readable(value: str) -> str:
     return value if value.isascii() else value.encode(errors="replace").decode()
 
 
-def _body(response: Response, accepted: str) -> tuple[bytes, dict[str, str]]:
+def _body(response: Response, accepted_encodings: str) -> tuple[bytes, dict[str, str]]:
     """Returns the body on the wire and its headers. Files aren't compressed, as their length counts."""
     if response.body is None:
         length = {} if response.content is None else {"Content-Length": str(len(response.content))}
         return response.content or b"", length
     body = orjson.dumps(response.body)
-    smaller = packed(body, accepted)
-    described = {"Content-Type": _JSON} | ({"Content-Encoding": "gzip"} if smaller else {})
-    return smaller or body, described
+    compressed = compress_body(body, accepted_encodings)
+    body_headers = {"Content-Type": _JSON} | ({"Content-Encoding": "gzip"} if compressed else {})
+    return compressed or body, body_headers
 
 
-def _given_up() -> Response:
+def _raise_timeout() -> Response:
     raise BatchError(500, "OperationTimedOut", "The operation could not be completed within the permitted time.")
 
 
@@ -156,7 +156,7 @@ def _injected(fault: Fault) -> BatchError:
     return BatchError(fault.status or 500, fault.code, "This failure was asked for.", {}, headers)
 
 
-def _cut_off(incoming: web.BaseRequest) -> web.Response:
+def _reset_connection(incoming: web.BaseRequest) -> web.Response:
     if incoming.transport:
         incoming.transport.abort()
     return web.Response(status=500)

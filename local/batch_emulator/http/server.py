@@ -11,8 +11,8 @@ from aiohttp import web
 from aiohttp.http_exceptions import LineTooLong
 
 from local.batch_emulator.emulator import Emulator
-from local.batch_emulator.http.controls import PREFIX, Controls
-from local.batch_emulator.http.front import Front
+from local.batch_emulator.http.controls import PREFIX, ControlHandler
+from local.batch_emulator.http.front import ApiHandler
 from local.batch_emulator.keeper import PersistenceService
 
 _SHUTDOWN_SECONDS = 0.5
@@ -24,7 +24,7 @@ class _Connection(web.RequestHandler):
 
     def __init__(self, listener: "_Listener", **options: Any) -> None:
         super().__init__(listener, **options)
-        self._front = listener.front
+        self._api_handler = listener.api_handler
 
     def handle_error(
         self,
@@ -36,14 +36,16 @@ class _Connection(web.RequestHandler):
         if status != HTTPStatus.BAD_REQUEST or request.writer.output_size > 0:
             return super().handle_error(request, status, exc, message)
         too_long = f"The request's line and each of its headers have at most {_MAX_LINE_BYTES} bytes."
-        answer = self._front.refuse_unread(too_long if isinstance(exc, LineTooLong) else str(message))
-        answer.force_close()
-        return answer
+        response = self._api_handler.reject_malformed(too_long if isinstance(exc, LineTooLong) else str(message))
+        response.force_close()
+        return response
 
 
 class _Listener(web.Server):
-    def __init__(self, front: Front, handler: Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]) -> None:
-        self.front = front
+    def __init__(
+        self, api_handler: ApiHandler, handler: Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
+    ) -> None:
+        self.api_handler = api_handler
         self._options = {
             "access_log": None,
             "auto_decompress": False,
@@ -62,8 +64,8 @@ class Server:
     def __init__(self, emulator: Emulator, persistence: PersistenceService | None = None) -> None:
         self._emulator = emulator
         self._persistence = persistence
-        self._front = Front(emulator)
-        self._controls = Controls(emulator)
+        self._api_handler = ApiHandler(emulator)
+        self._controls = ControlHandler(emulator)
         self._runner: web.ServerRunner | None = None
         self._event_task: asyncio.Task[None] | None = None
         self._persistence_task: asyncio.Task[None] | None = None
@@ -71,7 +73,7 @@ class Server:
     async def start(self, host: str = "127.0.0.1", port: int = 0, tls: SSLContext | None = None) -> int:
         """Listens, with https if a context is given, and returns the port. Raises OSError if that fails."""
         runner = web.ServerRunner(
-            _Listener(self._front, self._serve),
+            _Listener(self._api_handler, self._serve),
             shutdown_timeout=_SHUTDOWN_SECONDS,
         )
         await runner.setup()
@@ -103,5 +105,5 @@ class Server:
             await self._persistence_task
 
     async def _serve(self, incoming: web.BaseRequest) -> web.StreamResponse:
-        answers = self._controls.answer if incoming.path.startswith(PREFIX) else self._front.answer
-        return await answers(incoming)
+        handle = self._controls.handle if incoming.path.startswith(PREFIX) else self._api_handler.handle
+        return await handle(incoming)

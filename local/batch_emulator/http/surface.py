@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from urllib.parse import unquote
 
 from local.batch_emulator.core.errors import BatchError, invalid_query
-from local.batch_emulator.http.surface_rows import ROWS
+from local.batch_emulator.http.surface_rows import ROUTES
 from local.batch_emulator.operations import access, account, agent, files, jobs, nodes, pools, scaling, schedules, tasks
 from local.batch_emulator.protocol.conditions import CONDITIONAL, DATED
 from local.batch_emulator.protocol.older_names import in_version
@@ -17,7 +17,7 @@ _COMMON = {"api-version", "timeout"}
 _MAX_TIMEOUT = 30
 _MAX_DIGITS = 9
 _CONDITIONS: Mapping[str, tuple[str, ...]] = {"if": CONDITIONAL, "dated": DATED}
-_MARKS = ("paged", *_CONDITIONS)
+_MARKERS = ("paged", *_CONDITIONS)
 type Action = Callable[[Request], Response]
 _MODULES = (access, account, agent, files, jobs, nodes, pools, scaling, schedules, tasks)
 _ACTIONS: Mapping[str, Action] = {action.__name__: action for module in _MODULES for action in module.ACTIONS}
@@ -41,10 +41,10 @@ class Operation:
 
     def run(self, request: Request) -> Response:
         """Returns the answer in the shape of the request's api-version. Raises BatchError."""
-        answer = self.action(request)
-        return replace(answer, body=in_version(answer.body, request.version))
+        response = self.action(request)
+        return replace(response, body=in_version(response.body, request.version))
 
-    def checked(self, pairs: Sequence[tuple[str, str]]) -> Mapping[str, str]:
+    def validate_query(self, pairs: Sequence[tuple[str, str]]) -> Mapping[str, str]:
         """Returns the query by lower-case name. Raises BatchError."""
         query = {name.lower(): value for name, value in pairs}
         for name, value in pairs:
@@ -59,17 +59,17 @@ class Operation:
 
 
 def _operation(row: str) -> Operation:
-    method, template, name, *takes = row.split()
-    query = {each.lower() for each in takes if each not in _MARKS} | _COMMON
-    if "paged" in takes:
+    method, template, name, *markers = row.split()
+    query = {each.lower() for each in markers if each not in _MARKERS} | _COMMON
+    if "paged" in markers:
         query |= {"maxresults", "$skiptoken"}
-    slashed = re.sub(r"{filePath}", r"(?P<filePath>.+)", template)
-    pattern = re.compile(re.sub(r"{(\w+)}", r"(?P<\1>[^/]+)", slashed))
-    conditions = next((_CONDITIONS[each] for each in takes if each in _CONDITIONS), ())
+    with_slashes = re.sub(r"{filePath}", r"(?P<filePath>.+)", template)
+    pattern = re.compile(re.sub(r"{(\w+)}", r"(?P<\1>[^/]+)", with_slashes))
+    conditions = next((_CONDITIONS[each] for each in markers if each in _CONDITIONS), ())
     return Operation(method, template, name, frozenset(query), conditions, _ACTIONS[name], pattern)
 
 
-OPERATIONS = tuple(_operation(row) for row in ROWS.strip().splitlines())
+OPERATIONS = tuple(_operation(row) for row in ROUTES.strip().splitlines())
 
 
 def find_operation(method: str, path: str) -> tuple[Operation, Mapping[str, str]]:
@@ -85,8 +85,8 @@ def find_operation(method: str, path: str) -> tuple[Operation, Mapping[str, str]
 
 def timeout_of(query: Mapping[str, str]) -> int:
     """Returns a request's time limit in seconds: its `timeout`, at most 30 (documented)."""
-    said = next((value for name, value in query.items() if name.lower() == "timeout"), "")
-    return min(int(said[:_MAX_DIGITS]), _MAX_TIMEOUT) if said.isdecimal() else _MAX_TIMEOUT
+    text = next((value for name, value in query.items() if name.lower() == "timeout"), "")
+    return min(int(text[:_MAX_DIGITS]), _MAX_TIMEOUT) if text.isdecimal() else _MAX_TIMEOUT
 
 
 def _check_version(version: str | None) -> None:

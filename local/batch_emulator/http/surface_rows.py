@@ -5,7 +5,7 @@ They are those of api-version 2025-06-01, and the list of node agents, which sup
 are query parameters besides api-version and timeout.
 """
 
-ROWS = """
+ROUTES = """
 GET /applications list_applications paged
 GET /applications/{applicationId} get_application
 GET /poolusagemetrics list_pool_usage_metrics paged startTime endtime $filter

@@ -7,26 +7,26 @@ from local.batch_emulator.filtering.filter_rows import AGENTS as AGENT_ROWS
 from local.batch_emulator.filtering.filter_rows import IMAGES as IMAGE_ROWS
 from local.batch_emulator.filtering.filter_rows import POOL_USAGE
 from local.batch_emulator.filtering.filters import MATCH_ALL, compile_filter
-from local.batch_emulator.protocol.paging import in_order, page
+from local.batch_emulator.protocol.paging import page, sorted_from_position
 from local.batch_emulator.protocol.requests import Request, Response
 from local.batch_emulator.protocol.versions import has_supported_images
 from local.batch_emulator.wire.images import AGENTS, IMAGES, agent_renderers, image_renderers
-from local.batch_emulator.wire.usage import INTERVAL, usage, usage_renderers
+from local.batch_emulator.wire.usage import INTERVAL, pool_usage, pool_usage_renderers
 
 
 def list_supported_images(request: Request) -> Response:
     if not has_supported_images(request.version):
         raise not_found("Resource")
-    found = compile_filter(request.query.get("$filter"), IMAGE_ROWS, comparison_key(request.settings))
-    return page(request, "supportedimages", in_order(request, IMAGES), found.matches, image_renderers())
+    compiled = compile_filter(request.query.get("$filter"), IMAGE_ROWS, comparison_key(request.settings))
+    return page(request, "supportedimages", sorted_from_position(request, IMAGES), compiled.matches, image_renderers())
 
 
 def list_node_agent_skus(request: Request) -> Response:
     """Lists node agents with their images, in versions that don't list images."""
     if has_supported_images(request.version):
         raise not_found("Resource")
-    found = compile_filter(request.query.get("$filter"), AGENT_ROWS, comparison_key(request.settings))
-    return page(request, "nodeagentskus", in_order(request, AGENTS), found.matches, agent_renderers())
+    compiled = compile_filter(request.query.get("$filter"), AGENT_ROWS, comparison_key(request.settings))
+    return page(request, "nodeagentskus", sorted_from_position(request, AGENTS), compiled.matches, agent_renderers())
 
 
 def list_applications(request: Request) -> Response:
@@ -40,14 +40,20 @@ def get_application(_: Request) -> Response:
 
 def list_pool_usage_metrics(request: Request) -> Response:
     """Lists pool usage; without times, of the last complete interval (documented)."""
-    found = compile_filter(request.query.get("$filter"), POOL_USAGE, comparison_key(request.settings))
+    compiled = compile_filter(request.query.get("$filter"), POOL_USAGE, comparison_key(request.settings))
     last = request.now // INTERVAL * INTERVAL
     start, end = _time(request, "starttime", last - INTERVAL), _time(request, "endtime", last)
     if start % INTERVAL or end % INTERVAL:
         name = "starttime" if start % INTERVAL else "endtime"
         raise invalid_query(name, request.query[name], "it is not on the half hour")
-    rows = usage(request.account, start, end, request.now)
-    return page(request, "poolusagemetrics", in_order(request, rows), found.matches, usage_renderers(request.version))
+    rows = pool_usage(request.account, start, end, request.now)
+    return page(
+        request,
+        "poolusagemetrics",
+        sorted_from_position(request, rows),
+        compiled.matches,
+        pool_usage_renderers(request.version),
+    )
 
 
 def _time(request: Request, name: str, default: int) -> int:

@@ -11,13 +11,13 @@ from local.batch_emulator.core.errors import BatchError, invalid_property
 from local.batch_emulator.core.stamps import SECOND, parse_stamp
 from local.batch_emulator.entities import Json, Node
 from local.batch_emulator.filtering.filters import MATCH_ALL
-from local.batch_emulator.operations.nodes import must_answer
+from local.batch_emulator.operations.nodes import require_reachable
 from local.batch_emulator.protocol import bodies
-from local.batch_emulator.protocol.paging import Renderers, in_order, page, rendered, selected
-from local.batch_emulator.protocol.requests import Request, Response, one
+from local.batch_emulator.protocol.paging import Renderers, page, render_entity, select_renderers, sorted_from_position
+from local.batch_emulator.protocol.requests import Request, Response, entity_response
 from local.batch_emulator.wire.endpoints import is_windows
 
-_UPLOAD = bodies.Shape(
+_UPLOAD = bodies.BodyProperties(
     frozenset(["containerUrl", "startTime", "endTime", "identityReference"]),
     ("containerUrl", "startTime"),
     kind="Upload",
@@ -25,14 +25,14 @@ _UPLOAD = bodies.Shape(
 _LOGS_AN_HOUR = 2
 _HOUR = 3600 * SECOND
 _SUCCEEDED = {"code": "ProvisioningState/succeeded", "displayStatus": "Provisioning succeeded", "level": "Info"}
-_OWN: Json = {
+_BATCH_EXTENSION: Json = {
     "name": "batchNodeExtension",
     "publisher": "Microsoft.Azure.Extensions",
     "type": "CustomScript",
     "typeHandlerVersion": "2.0",
     "autoUpgradeMinorVersion": True,
 }
-_OWN_ON_WINDOWS: Json = _OWN | {
+_BATCH_EXTENSION_ON_WINDOWS: Json = _BATCH_EXTENSION | {
     "publisher": "Microsoft.Compute",
     "type": "CustomScriptExtension",
     "typeHandlerVersion": "1.10",
@@ -45,7 +45,7 @@ _RENDERERS: Renderers = {
 
 
 @dataclass(frozen=True, slots=True)
-class Extension:
+class NodeExtension:
     """An extension; `id` keeps the order of lists: the pool's as sent, then the service's own."""
 
     id: str
@@ -54,14 +54,16 @@ class Extension:
 
 def list_node_extensions(request: Request) -> Response:
     found = _extensions(_node(request))
-    return page(request, "nodevmextensions", in_order(request, found), MATCH_ALL.matches, _RENDERERS)
+    return page(request, "nodevmextensions", sorted_from_position(request, found), MATCH_ALL.matches, _RENDERERS)
 
 
 def get_node_extension(request: Request) -> Response:
     name = request.ids["extensionName"]
     for extension in _extensions(_node(request)).values():
         if str(extension.spec["name"]).lower() == name.lower():
-            return one(request, "nodevmextensions", rendered(extension, selected(request, _RENDERERS)))
+            return entity_response(
+                request, "nodevmextensions", render_entity(extension, select_renderers(request, _RENDERERS))
+            )
     raise BatchError(404, "ResourceNotFound", "The specified resource does not exist.", {"ExtensionName": name})
 
 
@@ -74,11 +76,11 @@ def upload_node_logs(request: Request) -> Response:
     if body.get("endTime") and end < start:
         raise invalid_property("endTime", body["endTime"], "It is before startTime.")
     guid = uuid.UUID(int=request.simulation.context.rng.getrandbits(128), version=4)
-    answer = {
+    payload = {
         "virtualDirectoryName": f"{node.pool.id}/{node.id}/{guid}",
         "numberOfFilesUploaded": _files(node, start, min(end, request.now)),
     }
-    return one(request, "uploadbatchservicelogs", answer)
+    return entity_response(request, "uploadbatchservicelogs", payload)
 
 
 def _files(node: Node, start: int, end: int) -> int:
@@ -89,16 +91,16 @@ def _files(node: Node, start: int, end: int) -> int:
 
 def _node(request: Request) -> Node:
     node = request.node()
-    must_answer(node)
+    require_reachable(node)
     return node
 
 
-def _extensions(node: Node) -> Mapping[str, Extension]:
+def _extensions(node: Node) -> Mapping[str, NodeExtension]:
     """Returns a node's extensions, without protected settings (documented)."""
     sent = (node.pool.spec.get("virtualMachineConfiguration") or {}).get("extensions") or []
-    shown = [{name: value for name, value in each.items() if name != "protectedSettings"} for each in sent]
-    shown.append(_OWN_ON_WINDOWS if is_windows(node.pool) else _OWN)
-    return {f"{position:03}": Extension(f"{position:03}", spec) for position, spec in enumerate(shown)}
+    visible = [{name: value for name, value in each.items() if name != "protectedSettings"} for each in sent]
+    visible.append(_BATCH_EXTENSION_ON_WINDOWS if is_windows(node.pool) else _BATCH_EXTENSION)
+    return {f"{position:03}": NodeExtension(f"{position:03}", spec) for position, spec in enumerate(visible)}
 
 
 def _time(body: bodies.Body, name: str, default: int) -> int:

@@ -5,17 +5,25 @@ from collections.abc import Iterable, Mapping
 from local.batch_emulator.core.collation import comparison_key, fold
 from local.batch_emulator.core.durations import seconds_of
 from local.batch_emulator.core.errors import BatchError, conflict, invalid_query, not_found
-from local.batch_emulator.core.ranges import asked_part
+from local.batch_emulator.core.ranges import requested_range
 from local.batch_emulator.core.stamps import http_date, ticks
 from local.batch_emulator.entities import Node, Pool, Task
 from local.batch_emulator.filtering.filter_rows import FILES
 from local.batch_emulator.filtering.filters import compile_filter
-from local.batch_emulator.operations.nodes import must_answer
-from local.batch_emulator.protocol.paging import first_in_order, page
-from local.batch_emulator.protocol.requests import Request, Response, marks
+from local.batch_emulator.operations.nodes import require_reachable
+from local.batch_emulator.protocol.paging import first_sorted, page
+from local.batch_emulator.protocol.requests import Request, Response, etag_headers
 from local.batch_emulator.wire.endpoints import is_windows
 from local.batch_emulator.wire.files import MODE, content_type, file_renderers
-from local.batch_emulator.wire.task_files import ROOT, File, every_file, node_files, remove, task_files, top_files
+from local.batch_emulator.wire.task_files import (
+    ROOT_DIRECTORIES,
+    File,
+    all_files,
+    node_files,
+    remove,
+    root_files,
+    task_files,
+)
 from local.batch_emulator.wire.tasks import root_directory
 
 type Files = Mapping[str, File]
@@ -24,18 +32,18 @@ _WEEK = 7 * 86_400
 
 def list_task_files(request: Request) -> Response:
     node, files = _of_task(request)
-    found = files.values() if _is_recursive(request) else [file for file in files.values() if "/" not in file.name]
-    return _listed(request, node.pool, found)
+    compiled = files.values() if _is_recursive(request) else [file for file in files.values() if "/" not in file.name]
+    return _listed(request, node.pool, compiled)
 
 
 def list_node_files(request: Request) -> Response:
     node = _node(request)
-    return _listed(request, node.pool, every_file(node) if _is_recursive(request) else top_files(node))
+    return _listed(request, node.pool, all_files(node) if _is_recursive(request) else root_files(node))
 
 
 def get_task_file_properties(request: Request) -> Response:
     node, files = _of_task(request)
-    return _properties(request, node.pool, _found(request, files))
+    return _properties(request, node.pool, _require_file(request, files))
 
 
 def get_node_file_properties(request: Request) -> Response:
@@ -45,7 +53,7 @@ def get_node_file_properties(request: Request) -> Response:
 
 def download_task_file(request: Request) -> Response:
     node, files = _of_task(request)
-    return _content(request, node.pool, _found(request, files))
+    return _content(request, node.pool, _require_file(request, files))
 
 
 def download_node_file(request: Request) -> Response:
@@ -66,7 +74,7 @@ def delete_node_file(request: Request) -> Response:
 
 def _node(request: Request) -> Node:
     node = request.node()
-    must_answer(node)
+    require_reachable(node)
     return node
 
 
@@ -79,21 +87,21 @@ def _of_task(request: Request) -> tuple[Node, Files]:
         raise conflict("TaskFilesUnavailable", "The files of the specified task are unavailable.")
     if _is_cleaned_up(request, task):
         raise conflict("TaskFilesCleanedup", "The files of the specified task are cleaned up.")
-    must_answer(node)
+    require_reachable(node)
     return node, task_files(job, task, node)
 
 
 def _is_cleaned_up(request: Request, task: Task) -> bool:
     """Returns whether the retention time has passed, seven days by default."""
-    kept = (task.spec.get("constraints") or {}).get("retentionTime")
-    seconds = (seconds_of(kept) if kept else _WEEK) / request.simulation.context.event_queue.speed
+    retention = (task.spec.get("constraints") or {}).get("retentionTime")
+    seconds = (seconds_of(retention) if retention else _WEEK) / request.simulation.context.event_queue.speed
     return task.ended is not None and request.now > task.ended + ticks(seconds)
 
 
 def _listed(request: Request, pool: Pool, files: Iterable[File]) -> Response:
-    found = compile_filter(request.query.get("$filter"), FILES, comparison_key(request.settings))
+    compiled = compile_filter(request.query.get("$filter"), FILES, comparison_key(request.settings))
     renderers = file_renderers(f"{request.url}{request.path}", with_mode=not is_windows(pool))
-    return page(request, "files", first_in_order(request, files, found.matches), found.matches, renderers)
+    return page(request, "files", first_sorted(request, files, compiled.matches), compiled.matches, renderers)
 
 
 def _is_recursive(request: Request) -> bool:
@@ -108,10 +116,10 @@ def _path(request: Request) -> str:
 
 
 def _of_node(request: Request, node: Node) -> File:
-    return _found(request, node_files(node, _path(request)))
+    return _require_file(request, node_files(node, _path(request)))
 
 
-def _found(request: Request, files: Files) -> File:
+def _require_file(request: Request, files: Files) -> File:
     file = files.get(_path(request))
     if file is None:
         raise not_found("File")
@@ -127,17 +135,17 @@ def _content(request: Request, pool: Pool, file: File) -> Response:
     content = file.content
     if content is None:
         raise _io_error("A directory has no content.")
-    part, headers = asked_part(request.headers, len(content)), _headers(request, pool, file)
-    if part is None:
+    byte_range, headers = requested_range(request.headers, len(content)), _headers(request, pool, file)
+    if byte_range is None:
         return Response(200, None, headers, content=content, items=1)
-    headers["Content-Range"] = part.header(len(content))
-    return Response(part.status, None, headers, content=content[part.start : part.end], items=1)
+    headers["Content-Range"] = byte_range.header(len(content))
+    return Response(byte_range.status, None, headers, content=content[byte_range.start : byte_range.end], items=1)
 
 
 def _headers(request: Request, pool: Pool, file: File) -> dict[str, str]:
     created = {"ocp-creation-time": http_date(file.created)}
     return {
-        **marks(file.modified),
+        **etag_headers(file.modified),
         "Content-Type": content_type(file),
         "ocp-batch-file-isdirectory": str(file.is_directory).lower(),
         "ocp-batch-file-url": f"{request.url}{request.path}",
@@ -147,10 +155,10 @@ def _headers(request: Request, pool: Pool, file: File) -> dict[str, str]:
 
 def _deleted(request: Request, node: Node, path: str, files: Files) -> Response:
     """Deletes a file; non-empty directories need `recursive` (documented)."""
-    file = _found(request, files)
+    file = _require_file(request, files)
     if not _is_recursive(request) and any(name.startswith(f"{file.name}/") for name in files):
         raise _io_error("The directory is not empty.")
-    if path in ROOT:
+    if path in ROOT_DIRECTORIES:
         raise _io_error("The directory is the node's own.")
     remove(node, path, request.simulation.context.node_now(node))
     request.mark_changed(node, node.pool)

@@ -10,8 +10,8 @@ from local.batch_emulator.entities import USABLE_STATES, Node
 from local.batch_emulator.filtering.filter_rows import NODE_COUNTS, NODES
 from local.batch_emulator.filtering.filters import compile_filter
 from local.batch_emulator.protocol import bodies
-from local.batch_emulator.protocol.paging import in_order, page, rendered, selected
-from local.batch_emulator.protocol.requests import Request, Response, one, written
+from local.batch_emulator.protocol.paging import page, render_entity, select_renderers, sorted_from_position
+from local.batch_emulator.protocol.requests import Request, Response, entity_response, write_response
 from local.batch_emulator.wire.pools import node_count_renderers, node_renderers
 
 _OPTIONS = ("requeue", "terminate", "taskcompletion", "retaineddata")
@@ -27,7 +27,7 @@ _BUSY = {
 _RESTARTABLE = (*USABLE_STATES, "offline", "starttaskfailed")
 
 
-def must_answer(node: Node) -> None:
+def require_reachable(node: Node) -> None:
     """Raises BatchError for a node that is unreachable now."""
     if node.state not in (*_RESTARTABLE, "waitingforstarttask"):
         raise _invalid(node)
@@ -35,20 +35,24 @@ def must_answer(node: Node) -> None:
 
 def list_nodes(request: Request) -> Response:
     pool = request.pool()
-    found = compile_filter(request.query.get("$filter"), NODES, comparison_key(request.settings))
-    return page(request, "nodes", in_order(request, pool.nodes), found.matches, node_renderers(request.url, pool))
+    compiled = compile_filter(request.query.get("$filter"), NODES, comparison_key(request.settings))
+    return page(
+        request, "nodes", sorted_from_position(request, pool.nodes), compiled.matches, node_renderers(request.url, pool)
+    )
 
 
 def get_node(request: Request) -> Response:
     node = request.node()
-    return one(request, "nodes", rendered(node, selected(request, node_renderers(request.url, node.pool))))
+    return entity_response(
+        request, "nodes", render_entity(node, select_renderers(request, node_renderers(request.url, node.pool)))
+    )
 
 
 def list_pool_node_counts(request: Request) -> Response:
-    found = compile_filter(request.query.get("$filter"), NODE_COUNTS, comparison_key(request.settings))
-    pools = in_order(request, request.account.pools)
+    compiled = compile_filter(request.query.get("$filter"), NODE_COUNTS, comparison_key(request.settings))
+    pools = sorted_from_position(request, request.account.pools)
     renderers = node_count_renderers(request.version, now=request.now, lag=request.simulation.context.node_lag)
-    return page(request, "poolnodecounts", pools, found.matches, renderers, max_results=_MAX_POOLS_PER_PAGE)
+    return page(request, "poolnodecounts", pools, compiled.matches, renderers, max_results=_MAX_POOLS_PER_PAGE)
 
 
 def reboot_node(request: Request) -> Response:
@@ -90,7 +94,7 @@ def enable_node_scheduling(request: Request) -> Response:
 
 
 def _option(request: Request, name: str, options: tuple[str, ...]) -> str:
-    bodies.Shape(frozenset({name})).check(request.body)
+    bodies.BodyProperties(frozenset({name})).check(request.body)
     return bodies.choice(request.body, name, "requeue", options)
 
 
@@ -103,8 +107,8 @@ def _restart_or_deallocate(request: Request, verb: str, state: str, option: str)
 
 
 def _accepted(request: Request, node: Node, verb: str, status: int) -> Response:
-    answer = written(request, status, f"pools/{node.pool.id}/nodes/{node.id}/{verb}", 0)
-    return Response(status, None, {"DataServiceId": answer.headers["DataServiceId"]})
+    response = write_response(request, status, f"pools/{node.pool.id}/nodes/{node.id}/{verb}", 0)
+    return Response(status, None, {"DataServiceId": response.headers["DataServiceId"]})
 
 
 def _invalid(node: Node) -> BatchError:

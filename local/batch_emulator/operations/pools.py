@@ -13,9 +13,16 @@ from local.batch_emulator.entities import Pool
 from local.batch_emulator.filtering.filter_rows import POOLS
 from local.batch_emulator.filtering.filters import compile_filter
 from local.batch_emulator.protocol import bodies
-from local.batch_emulator.protocol.paging import in_order, page, rendered, selected
+from local.batch_emulator.protocol.paging import page, render_entity, select_renderers, sorted_from_position
 from local.batch_emulator.protocol.pool_rules import check_pool_values, check_without_entra
-from local.batch_emulator.protocol.requests import Request, Response, checked_id, marks, one, written
+from local.batch_emulator.protocol.requests import (
+    Request,
+    Response,
+    entity_response,
+    etag_headers,
+    validate_id,
+    write_response,
+)
 from local.batch_emulator.simulation.pools import MAX_NODES, TARGETS
 from local.batch_emulator.state.failures import package_of
 from local.batch_emulator.wire.pools import pool_renderers
@@ -27,7 +34,7 @@ _OPTIONS = ("requeue", "terminate", "taskcompletion", "retaineddata")
 def create_pool(request: Request) -> Response:
     body = request.body
     bodies.pool(request.version).check(body)
-    name = checked_id(body["id"])
+    name = validate_id(body["id"])
     check_pool_values(body)
     if fold(name) in request.account.pools:
         raise already_exists("Pool")
@@ -39,16 +46,16 @@ def create_pool(request: Request) -> Response:
     if request.headers.get("authorization", "").startswith("SharedKey"):
         check_without_entra(body)
     pool = request.simulation.pools.create(name, body)
-    return written(request, 201, f"pools/{pool.id}", pool.modified)
+    return write_response(request, 201, f"pools/{pool.id}", pool.modified)
 
 
 def list_pools(request: Request) -> Response:
-    found = compile_filter(request.query.get("$filter"), POOLS, comparison_key(request.settings))
+    compiled = compile_filter(request.query.get("$filter"), POOLS, comparison_key(request.settings))
     return page(
         request,
         "pools",
-        in_order(request, request.account.pools),
-        found.matches,
+        sorted_from_position(request, request.account.pools),
+        compiled.matches,
         pool_renderers(request.url, request.version),
     )
 
@@ -56,19 +63,22 @@ def list_pools(request: Request) -> Response:
 def get_pool(request: Request) -> Response:
     pool = request.pool()
     request.check(pool.modified)
-    return one(
-        request, "pools", rendered(pool, selected(request, pool_renderers(request.url, request.version))), pool.modified
+    return entity_response(
+        request,
+        "pools",
+        render_entity(pool, select_renderers(request, pool_renderers(request.url, request.version))),
+        pool.modified,
     )
 
 
 def delete_pool(request: Request) -> Response:
-    pool = open_pool(request)
+    pool = require_open_pool(request)
     request.simulation.pools.delete(pool)
     return Response(202)
 
 
 def resize_pool(request: Request) -> Response:
-    pool, body = open_pool(request), request.body
+    pool, body = require_open_pool(request), request.body
     bodies.RESIZE.check(body)
     check_pool_values(body)
     targets = {name: bodies.number(body, name, -1, maximum=MAX_NODES) for name in TARGETS.values()}
@@ -88,12 +98,12 @@ def resize_pool(request: Request) -> Response:
 def pool_exists(request: Request) -> Response:
     pool = request.pool()
     request.check(pool.modified)
-    return Response(200, None, marks(pool.modified))
+    return Response(200, None, etag_headers(pool.modified))
 
 
 def update_pool(request: Request) -> Response:
     """Changes a pool; properties that shape nodes can change only while it has none (documented)."""
-    pool, body = open_pool(request), request.body
+    pool, body = require_open_pool(request), request.body
     bodies.pool_patch(request.version).check(body)
     check_pool_values(body)
     if pool.nodes and (shaping := sorted(bodies.POOL_WHILE_EMPTY & body.keys())):
@@ -104,7 +114,7 @@ def update_pool(request: Request) -> Response:
 
 def replace_pool_properties(request: Request) -> Response:
     """Replaces a pool's properties; omitted ones are removed (documented)."""
-    pool, body = open_pool(request), request.body
+    pool, body = require_open_pool(request), request.body
     bodies.pool_properties(request.version).check(body)
     check_pool_values(body)
     for name in ("startTask", "applicationPackageReferences", "metadata", "targetNodeCommunicationMode"):
@@ -115,7 +125,7 @@ def replace_pool_properties(request: Request) -> Response:
 
 
 def stop_pool_resize(request: Request) -> Response:
-    pool = open_pool(request)
+    pool = require_open_pool(request)
     if pool.allocation != "resizing":
         raise conflict("OperationInvalidForCurrentState", "The specified pool is not being resized.")
     request.simulation.pools.stop(pool)
@@ -123,7 +133,7 @@ def stop_pool_resize(request: Request) -> Response:
 
 
 def remove_nodes(request: Request) -> Response:
-    pool, body = open_pool(request), request.body
+    pool, body = require_open_pool(request), request.body
     bodies.REMOVE.check(body)
     check_pool_values(body)
     names = body["nodeList"]
@@ -133,14 +143,14 @@ def remove_nodes(request: Request) -> Response:
     if pool.allocation != "steady":
         raise conflict("PoolBeingResized", "The specified pool is being resized.")
     nodes = {fold(str(name)): pool.nodes.get(fold(str(name))) for name in names}
-    found = [node for node in nodes.values() if node]
-    if len(found) < len(nodes):
+    compiled = [node for node in nodes.values() if node]
+    if len(compiled) < len(nodes):
         raise not_found("Node")
-    request.simulation.pools.remove_nodes(pool, found, option)
+    request.simulation.pools.remove_nodes(pool, compiled, option)
     return changed(request, pool, "/removenodes", 202)
 
 
-def open_pool(request: Request) -> Pool:
+def require_open_pool(request: Request) -> Pool:
     """Returns the pool to change. Raises BatchError if it is missing or being deleted."""
     pool = request.pool()
     request.check(pool.modified)
@@ -153,7 +163,7 @@ def changed(request: Request, pool: Pool, verb: str, status: int) -> Response:
     """Marks a pool as modified by its user."""
     pool.modified = max(request.now, pool.modified + 1)
     request.mark_changed(pool, request.account)
-    return written(request, status, f"pools/{pool.id}{verb}", pool.modified)
+    return write_response(request, status, f"pools/{pool.id}{verb}", pool.modified)
 
 
 ACTIONS = (

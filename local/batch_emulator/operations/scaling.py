@@ -6,19 +6,19 @@ from typing import Any
 from local.batch_emulator.core.errors import BatchError, conflict, missing_property
 from local.batch_emulator.core.stamps import SECOND
 from local.batch_emulator.entities import Pool
-from local.batch_emulator.operations.pools import changed, open_pool
+from local.batch_emulator.operations.pools import changed, require_open_pool
 from local.batch_emulator.protocol import bodies
 from local.batch_emulator.protocol.pool_rules import check_scaling
 from local.batch_emulator.protocol.requests import Request, Response
 
-_ENABLE = bodies.Shape(frozenset(["autoScaleFormula", "autoScaleEvaluationInterval"]))
-_EVALUATE = bodies.Shape(frozenset(["autoScaleFormula"]), ("autoScaleFormula",))
+_ENABLE = bodies.BodyProperties(frozenset(["autoScaleFormula", "autoScaleEvaluationInterval"]))
+_EVALUATE = bodies.BodyProperties(frozenset(["autoScaleFormula"]), ("autoScaleFormula",))
 _MIN_ENABLE_INTERVAL = 30 * SECOND
 
 
 def enable_pool_auto_scale(request: Request) -> Response:
     """Enables autoscaling; if it is already enabled, omitted values stay (documented)."""
-    pool = open_pool(request)
+    pool = require_open_pool(request)
     sent = request.body
     _ENABLE.check(sent)
     if not sent or not (pool.is_autoscaled or sent.get("autoScaleFormula")):
@@ -33,7 +33,7 @@ def enable_pool_auto_scale(request: Request) -> Response:
 
 
 def disable_pool_auto_scale(request: Request) -> Response:
-    pool = open_pool(request)
+    pool = require_open_pool(request)
     for name in _ENABLE.known:
         pool.spec.pop(name, None)
     pool.spec["enableAutoScale"] = False
@@ -43,7 +43,7 @@ def disable_pool_auto_scale(request: Request) -> Response:
 
 def evaluate_pool_auto_scale(request: Request) -> Response:
     """Evaluates a formula without applying it; autoscaling must be enabled on the pool (documented)."""
-    pool = open_pool(request)
+    pool = require_open_pool(request)
     _EVALUATE.check(request.body)
     check_scaling(request.body)
     if not pool.is_autoscaled:

@@ -8,8 +8,17 @@ from local.batch_emulator.filtering.filter_rows import JOBS_OF_SCHEDULE, SCHEDUL
 from local.batch_emulator.filtering.filters import compile_filter
 from local.batch_emulator.protocol import bodies
 from local.batch_emulator.protocol.job_rules import check_values
-from local.batch_emulator.protocol.paging import in_order, page, rendered, selected
-from local.batch_emulator.protocol.requests import Request, Response, checked_id, found, marks, nested, one, written
+from local.batch_emulator.protocol.paging import page, render_entity, select_renderers, sorted_from_position
+from local.batch_emulator.protocol.requests import (
+    Request,
+    Response,
+    entity_response,
+    etag_headers,
+    nested,
+    require_found,
+    validate_id,
+    write_response,
+)
 from local.batch_emulator.wire.jobs import job_renderers
 from local.batch_emulator.wire.schedules import schedule_renderers
 
@@ -24,7 +33,7 @@ _CLOSED = {
 def create_job_schedule(request: Request) -> Response:
     body = request.body
     bodies.SCHEDULE.check(body)
-    name = checked_id(body["id"])
+    name = validate_id(body["id"])
     _check_values(body)
     if fold(name) in request.account.schedules:
         raise conflict("JobScheduleExists", "The specified job schedule already exists.")
@@ -34,35 +43,35 @@ def create_job_schedule(request: Request) -> Response:
     schedule = Schedule(name, fold(name), request.simulation.next_number(), body, now, now, now)
     request.account.schedules[schedule.key] = schedule
     request.simulation.schedules.plan(schedule)
-    return written(request, 201, f"jobschedules/{schedule.id}", schedule.modified)
+    return write_response(request, 201, f"jobschedules/{schedule.id}", schedule.modified)
 
 
 def list_job_schedules(request: Request) -> Response:
-    rows = compile_filter(request.query.get("$filter"), SCHEDULES, comparison_key(request.settings))
-    schedules = in_order(request, request.account.schedules)
-    return page(request, "jobschedules", schedules, rows.matches, schedule_renderers(request.url))
+    filter_ = compile_filter(request.query.get("$filter"), SCHEDULES, comparison_key(request.settings))
+    schedules = sorted_from_position(request, request.account.schedules)
+    return page(request, "jobschedules", schedules, filter_.matches, schedule_renderers(request.url))
 
 
 def get_job_schedule(request: Request) -> Response:
     schedule = _schedule(request)
-    body = rendered(schedule, selected(request, schedule_renderers(request.url)))
-    return one(request, "jobschedules", body, schedule.modified)
+    body = render_entity(schedule, select_renderers(request, schedule_renderers(request.url)))
+    return entity_response(request, "jobschedules", body, schedule.modified)
 
 
 def job_schedule_exists(request: Request) -> Response:
-    return Response(200, None, marks(_schedule(request).modified))
+    return Response(200, None, etag_headers(_schedule(request).modified))
 
 
 def list_jobs_from_schedule(request: Request) -> Response:
     schedule = _schedule(request)
-    rows = compile_filter(request.query.get("$filter"), JOBS_OF_SCHEDULE, comparison_key(request.settings))
+    filter_ = compile_filter(request.query.get("$filter"), JOBS_OF_SCHEDULE, comparison_key(request.settings))
     jobs = {key: job for key, job in request.account.jobs.items() if job.schedule is schedule}
-    return page(request, "jobs", in_order(request, jobs), rows.matches, job_renderers(request.url))
+    return page(request, "jobs", sorted_from_position(request, jobs), filter_.matches, job_renderers(request.url))
 
 
 def update_job_schedule(request: Request) -> Response:
     """Changes the specification of future jobs (documented: existing ones stay unchanged)."""
-    schedule, body = _open(request), request.body
+    schedule, body = _require_open(request), request.body
     bodies.SCHEDULE_PATCH.check(body)
     _check_values(body)
     schedule.spec |= body
@@ -70,7 +79,7 @@ def update_job_schedule(request: Request) -> Response:
 
 
 def replace_job_schedule(request: Request) -> Response:
-    schedule, body = _open(request), request.body
+    schedule, body = _require_open(request), request.body
     bodies.SCHEDULE_PUT.check(body)
     _check_values(body)
     kept: Json = {name: schedule.spec[name] for name in ("id", "displayName") if name in schedule.spec}
@@ -79,25 +88,25 @@ def replace_job_schedule(request: Request) -> Response:
 
 
 def disable_job_schedule(request: Request) -> Response:
-    schedule = _open(request)
+    schedule = _require_open(request)
     if schedule.state == "disabled":
         raise conflict("JobScheduleDisabled", "The specified job schedule is disabled.")
     request.simulation.schedules.disable(schedule)
-    return written(request, 204, f"jobschedules/{schedule.id}/disable", schedule.modified)
+    return write_response(request, 204, f"jobschedules/{schedule.id}/disable", schedule.modified)
 
 
 def enable_job_schedule(request: Request) -> Response:
-    schedule = _open(request)
+    schedule = _require_open(request)
     if schedule.state != "disabled":
         raise conflict("OperationInvalidForCurrentState", "The specified job schedule is not disabled.")
     request.simulation.schedules.enable(schedule)
-    return written(request, 204, f"jobschedules/{schedule.id}/enable", schedule.modified)
+    return write_response(request, 204, f"jobschedules/{schedule.id}/enable", schedule.modified)
 
 
 def terminate_job_schedule(request: Request) -> Response:
-    schedule = _open(request)
+    schedule = _require_open(request)
     request.simulation.schedules.terminate(schedule)
-    return written(request, 202, f"jobschedules/{schedule.id}/terminate", schedule.modified)
+    return write_response(request, 202, f"jobschedules/{schedule.id}/terminate", schedule.modified)
 
 
 def delete_job_schedule(request: Request) -> Response:
@@ -110,12 +119,12 @@ def delete_job_schedule(request: Request) -> Response:
 
 def _schedule(request: Request) -> Schedule:
     """Returns the requested schedule if the conditional headers hold. Raises BatchError."""
-    schedule = found(request.account.schedules.get(fold(request.ids["jobScheduleId"])), "JobSchedule")
+    schedule = require_found(request.account.schedules.get(fold(request.ids["jobScheduleId"])), "JobSchedule")
     request.check(schedule.modified)
     return schedule
 
 
-def _open(request: Request) -> Schedule:
+def _require_open(request: Request) -> Schedule:
     schedule = _schedule(request)
     if schedule.state in _CLOSED:
         raise conflict(*_CLOSED[schedule.state])
@@ -127,7 +136,7 @@ def _changed(request: Request, schedule: Schedule) -> Response:
     request.mark_changed(schedule, request.account)
     if schedule.state == "active" and "schedule" in request.body:
         request.simulation.schedules.plan(schedule)
-    return written(request, 200, f"jobschedules/{schedule.id}", schedule.modified)
+    return write_response(request, 200, f"jobschedules/{schedule.id}", schedule.modified)
 
 
 def _check_values(body: bodies.Body) -> None:

@@ -10,9 +10,16 @@ from local.batch_emulator.entities import Job, Json, Task
 from local.batch_emulator.filtering.filter_rows import TASKS
 from local.batch_emulator.filtering.filters import compile_filter
 from local.batch_emulator.protocol import bodies
-from local.batch_emulator.protocol.job_rules import must_be_open, special_task_id
-from local.batch_emulator.protocol.paging import page, place_of, rendered, selected
-from local.batch_emulator.protocol.requests import Request, Response, checked_id, nested, one, written
+from local.batch_emulator.protocol.job_rules import require_open, special_task_id
+from local.batch_emulator.protocol.paging import page, position_of, render_entity, select_renderers
+from local.batch_emulator.protocol.requests import (
+    Request,
+    Response,
+    entity_response,
+    nested,
+    validate_id,
+    write_response,
+)
 from local.batch_emulator.state.exit_rules import check_dependencies, check_exit_conditions
 from local.batch_emulator.wire.tasks import task_renderers
 
@@ -21,39 +28,44 @@ _MAX_TASKS = 100
 
 def create_task(request: Request) -> Response:
     job = request.job()
-    must_be_open(job)
+    require_open(job)
     task = _new_task(request, job, request.body)
     request.simulation.tasks.add(job, [task])
-    return written(request, 201, f"jobs/{job.id}/tasks/{task.id}", task.modified)
+    return write_response(request, 201, f"jobs/{job.id}/tasks/{task.id}", task.modified)
 
 
 def create_task_collection(request: Request) -> Response:
     job = request.job()
-    must_be_open(job)
+    require_open(job)
     bodies.COLLECTION.check(request.body)
-    rows = request.body["value"]
-    if not isinstance(rows, list) or len(rows) > _MAX_TASKS:
-        raise invalid_property("value", type(rows).__name__, f"It is a list of at most {_MAX_TASKS} tasks.")
+    compiled = request.body["value"]
+    if not isinstance(compiled, list) or len(compiled) > _MAX_TASKS:
+        raise invalid_property("value", type(compiled).__name__, f"It is a list of at most {_MAX_TASKS} tasks.")
     added: dict[str, Task] = {}
-    results = [_added(request, job, row, added) for row in rows]
+    results = [_add_result(request, job, row, added) for row in compiled]
     request.simulation.tasks.add(job, added.values())
     metadata = f"{request.url}/$metadata#taskaddresult"
     return Response(200, {"odata.metadata": metadata, "value": results}, items=len(results))
 
 
 def list_tasks(request: Request) -> Response:
-    job, position = request.job(), place_of(request)
+    job, position = request.job(), position_of(request)
     comparison = comparison_key(request.settings)
-    found = compile_filter(request.query.get("$filter"), TASKS, comparison)
-    lowest, highest = (found.lowest, found.highest) if position.key is comparison else (None, None)
-    tasks = job.tasks.listed(position.key, position.after, found.since, lowest=lowest, highest=highest)
-    return page(request, "tasks", tasks, found.matches, task_renderers(request.url, job))
+    compiled = compile_filter(request.query.get("$filter"), TASKS, comparison)
+    lowest, highest = (compiled.lowest, compiled.highest) if position.key is comparison else (None, None)
+    tasks = job.tasks.listed(position.key, position.after, compiled.since, lowest=lowest, highest=highest)
+    return page(request, "tasks", tasks, compiled.matches, task_renderers(request.url, job))
 
 
 def get_task(request: Request) -> Response:
     job, task = request.task()
     request.check(task.modified)
-    return one(request, "tasks", rendered(task, selected(request, task_renderers(request.url, job))), task.modified)
+    return entity_response(
+        request,
+        "tasks",
+        render_entity(task, select_renderers(request, task_renderers(request.url, job))),
+        task.modified,
+    )
 
 
 def replace_task(request: Request) -> Response:
@@ -67,7 +79,7 @@ def replace_task(request: Request) -> Response:
     task.spec = {**task.spec, "constraints": nested(request.body, "constraints")}
     task.updated = max(request.now, task.modified + 1)
     request.mark_changed(task, job)
-    return written(request, 200, f"jobs/{job.id}/tasks/{task.id}", task.modified)
+    return write_response(request, 200, f"jobs/{job.id}/tasks/{task.id}", task.modified)
 
 
 def list_subtasks(request: Request) -> Response:
@@ -91,22 +103,22 @@ def terminate_task(request: Request) -> Response:
         raise conflict("TaskCompleted", "The specified task is already in a completed state.")
     request.simulation.tasks.end(job, task)
     request.simulation.jobs.check_completion(job)
-    return written(request, 204, f"jobs/{job.id}/tasks/{task.id}/terminate", task.modified)
+    return write_response(request, 204, f"jobs/{job.id}/tasks/{task.id}/terminate", task.modified)
 
 
 def reactivate_task(request: Request) -> Response:
     job, task = request.task()
     request.check(task.modified)
-    must_be_open(job)
+    require_open(job)
     if task.state != "completed":
         raise conflict("TaskNotCompleted", "The specified task is not in a completed state.")
     if task.result == "success":
         raise conflict("TaskSucceeded", "The specified task has already completed successfully.")
     request.simulation.tasks.reactivate(job, task)
-    return written(request, 204, f"jobs/{job.id}/tasks/{task.id}/reactivate", task.modified)
+    return write_response(request, 204, f"jobs/{job.id}/tasks/{task.id}/reactivate", task.modified)
 
 
-def _added(request: Request, job: Job, row: Any, added: dict[str, Task]) -> Json:
+def _add_result(request: Request, job: Job, row: Any, added: dict[str, Task]) -> Json:
     name = str(row.get("id", "")) if isinstance(row, Mapping) else ""
     try:
         if fold(name) in added:
@@ -135,7 +147,7 @@ def _new_task(request: Request, job: Job, body: Any) -> Task:
     if not isinstance(body, dict):
         raise invalid_property("value", body, "A task is an object.")
     bodies.task(request.version).check(body)
-    name = checked_id(body["id"])
+    name = validate_id(body["id"])
     bodies.check_command_line(body)
     bodies.objects(body, "resourceFiles")
     check_dependencies(job, nested(body, "dependsOn"))
@@ -144,7 +156,7 @@ def _new_task(request: Request, job: Job, body: Any) -> Task:
     slots = bodies.slots(body, "requiredSlots")
     if fold(name) in job.tasks:
         raise already_exists("Task")
-    _check_sides(job, name)
+    _check_special_task_ids(job, name)
     return Task(
         id=name,
         key=fold(name),
@@ -165,9 +177,9 @@ def _retries(job: Job, body: Json) -> int:
     return bodies.number(constraints, "maxTaskRetryCount", inherited, minimum=-1)
 
 
-def _check_sides(job: Job, name: str) -> None:
-    for side, code in (("jobPreparationTask", "Preparation"), ("jobReleaseTask", "Release")):
-        if job.spec.get(side) and fold(special_task_id(job, side)) == fold(name):
+def _check_special_task_ids(job: Job, name: str) -> None:
+    for property_name, code in (("jobPreparationTask", "Preparation"), ("jobReleaseTask", "Release")):
+        if job.spec.get(property_name) and fold(special_task_id(job, property_name)) == fold(name):
             text = f"The specified task id is that of the job {code.lower()} task."
             raise conflict(f"TaskIdSameAsJob{code}Task", text)
 

@@ -19,7 +19,7 @@ from local.batch_emulator.protocol.tokens import TokenError, TokenKey
 DEVELOPMENT_KEY = base64.b64encode((b"batchscope-emulator-key" * 3)[:64]).decode()
 DEVELOPMENT_TOKEN = "batchscope-development-token"  # noqa: S105 - opens nothing but an emulator
 _MAX_SKEW = 15 * 60 * SECOND
-_SIGNED = (
+_SIGNED_HEADERS = (
     "content-encoding",
     "content-language",
     "content-length",
@@ -35,7 +35,7 @@ _SIGNED = (
 
 
 @dataclass(frozen=True, slots=True)
-class Signed:
+class SignedRequest:
     """The signed parts of a request: the path as on the wire, query pairs decoded, headers by lower-case name."""
 
     method: str
@@ -55,37 +55,37 @@ class Credentials:
     token: str
     token_key: TokenKey | None = None
 
-    def account_of(self, request: Signed, now: int) -> str:
+    def account_of(self, request: SignedRequest, now: int) -> str:
         """Returns the account of a request. Raises BatchError (401, 403); `now` is real time in ticks."""
         scheme, _, credential = request.headers.get("authorization", "").partition(" ")
         if scheme == "SharedKey":
             return self._by_key(request, credential, now)
         if scheme == "Bearer":
             return self._by_token(request, credential.strip())
-        raise _unknown("No SharedKey or Bearer authorization was sent.")
+        raise _unauthorized("No SharedKey or Bearer authorization was sent.")
 
-    def _by_key(self, request: Signed, credential: str, now: int) -> str:
+    def _by_key(self, request: SignedRequest, credential: str, now: int) -> str:
         account, _, signature = credential.partition(":")
         key = self.keys.get(account.lower())
         if key is None:
-            raise _refused(f"There is no account '{account}'.")
+            raise _forbidden(f"There is no account '{account}'.")
         _check_date(request.headers, now)
-        texts = list(_texts(request, account))
-        if not any(hmac.compare_digest(sign(key, text).encode(), signature.encode()) for text in texts):
-            raise _refused(
-                f"The signature '{signature}' is not the one computed of the string to sign {texts[0]!r} "
+        strings_to_sign = list(_strings_to_sign(request, account))
+        if not any(hmac.compare_digest(sign(key, text).encode(), signature.encode()) for text in strings_to_sign):
+            raise _forbidden(
+                f"The signature '{signature}' is not the one computed of the string to sign {strings_to_sign[0]!r} "
                 f"with the key of '{account}'."
             )
         return account.lower()
 
-    def _by_token(self, request: Signed, token: str) -> str:
+    def _by_token(self, request: SignedRequest, token: str) -> str:
         if not hmac.compare_digest(token.encode(), self.token.encode()):
             if self.token_key is None:
-                raise _unknown("The bearer token is not one that this service accepts.")
+                raise _unauthorized("The bearer token is not one that this service accepts.")
             try:
                 self.token_key.check(token)
             except TokenError as error:
-                raise _unknown(str(error)) from None
+                raise _unauthorized(str(error)) from None
         label = request.headers.get("host", "").partition(":")[0].partition(".")[0].lower()
         return label if label in self.keys else next(iter(self.keys))
 
@@ -102,19 +102,19 @@ def is_key(text: str) -> bool:
         return False
 
 
-def _texts(request: Signed, account: str) -> Iterator[str]:
+def _strings_to_sign(request: SignedRequest, account: str) -> Iterator[str]:
     length = request.headers.get("content-length", "")
     lengths = (length,) if length not in ("", "0") else ("", "0")
-    for lowered, size in product((True, False), lengths):
-        yield _text(request, account, lowered=lowered, length=size)
+    for lower_case, size in product((True, False), lengths):
+        yield _string_to_sign(request, account, lower_case=lower_case, length=size)
 
 
-def _text(request: Signed, account: str, *, lowered: bool, length: str) -> str:
+def _string_to_sign(request: SignedRequest, account: str, *, lower_case: bool, length: str) -> str:
     headers = {**request.headers, "content-length": length}
-    lines = [request.method, *(headers.get(name, "") for name in _SIGNED)]
+    lines = [request.method, *(headers.get(name, "") for name in _SIGNED_HEADERS)]
     lines += [f"{name}:{value}" for name, value in sorted(headers.items()) if name.startswith("ocp-") and value]
     lines.append(f"/{account}{request.path}")
-    pairs = sorted((name.lower() if lowered else name, value) for name, value in request.query if value)
+    pairs = sorted((name.lower() if lower_case else name, value) for name, value in request.query if value)
     return "\n".join(lines + [f"{name}:{value}" for name, value in pairs])
 
 
@@ -124,12 +124,12 @@ def _check_date(headers: Mapping[str, str], now: int) -> None:
     try:
         sent = parse_http_date(text)
     except ValueError:
-        raise (invalid_header(name, text) if text else _refused("Neither ocp-date nor Date was sent.")) from None
+        raise (invalid_header(name, text) if text else _forbidden("Neither ocp-date nor Date was sent.")) from None
     if abs(now - sent) > _MAX_SKEW:
-        raise _refused(f"The request's time, {text}, is more than 15 minutes off.")
+        raise _forbidden(f"The request's time, {text}, is more than 15 minutes off.")
 
 
-def _refused(reason: str) -> BatchError:
+def _forbidden(reason: str) -> BatchError:
     return BatchError(
         403,
         "AuthenticationFailed",
@@ -138,7 +138,7 @@ def _refused(reason: str) -> BatchError:
     )
 
 
-def _unknown(reason: str) -> BatchError:
+def _unauthorized(reason: str) -> BatchError:
     return BatchError(
         401,
         "AuthenticationFailed",

@@ -6,7 +6,7 @@ from typing import Any
 
 from local.batch_emulator.core.durations import seconds_of
 from local.batch_emulator.core.errors import BatchError, invalid_property, missing_property, not_implemented
-from local.batch_emulator.protocol.body_names import KINDS, NOTHING, Names
+from local.batch_emulator.protocol.body_names import NAMES_BY_KIND, NO_NAMES, Names
 from local.batch_emulator.protocol.versions import (
     has_certificates,
     has_communication_mode,
@@ -18,21 +18,21 @@ type Body = Mapping[str, Any]
 _MAX_SLOTS = 256
 _MAX_LENGTHS = {"displayName": 1024, "autoPoolIdPrefix": 20}
 _NESTED_TYPES = (dict, list)
-_PAIRS = ("metadata", "environmentSettings", "commonEnvironmentSettings", "userAccounts")
+_NAMED_PAIRS = ("metadata", "environmentSettings", "commonEnvironmentSettings", "userAccounts")
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class BodyProperties:
     """A body's properties; `not_implemented` ones exist only in the service, `kind` defines the names of nested properties."""
 
     known: frozenset[str]
     required: tuple[str, ...] = ()
     not_implemented: frozenset[str] = frozenset()
     kind: str = ""
-    _inner: Names = field(init=False)
+    _nested: Names = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_inner", KINDS[self.kind] if self.kind else NOTHING)
+        object.__setattr__(self, "_nested", NAMES_BY_KIND[self.kind] if self.kind else NO_NAMES)
 
     def check(self, body: Body) -> None:
         """Raises BatchError for an invalid property at any depth, with its name."""
@@ -44,9 +44,9 @@ class Shape:
             elif name not in self.known:
                 raise _unsupported(name)
             if type(value) in _NESTED_TYPES:
-                below = self._inner.get(name, NOTHING)
-                if below is not None:
-                    _check_below(below, value, name)
+                nested = self._nested.get(name, NO_NAMES)
+                if nested is not None:
+                    _check_nested(nested, value, name)
         for name in self.required:
             if body.get(name) in (None, ""):
                 raise missing_property(name)
@@ -57,34 +57,36 @@ def _unsupported(name: str) -> BatchError:
     return BatchError(400, "UnsupportedProperty", text, {"PropertyName": name})
 
 
-def _check_below(names: Names, value: Any, position: str) -> None:
+def _check_nested(names: Names, value: Any, position: str) -> None:
     """Raises BatchError for an unknown nested name."""
     if type(value) is list:
         for each in value:
-            _check_below(names, each, position)
+            _check_nested(names, each, position)
     elif type(value) is dict:
-        for name, inner in value.items():
+        for name, item in value.items():
             if name not in names:
                 raise _unsupported(f"{position}.{name}")
-            below = names[name]
-            if below is not None and type(inner) in _NESTED_TYPES:
-                _check_below(below, inner, f"{position}.{name}")
+            nested = names[name]
+            if nested is not None and type(item) in _NESTED_TYPES:
+                _check_nested(nested, item, f"{position}.{name}")
 
 
-_EVERYWHERE = "id displayName metadata networkConfiguration"
+_COMMON = "id displayName metadata networkConfiguration"
 _JOB_CHANGES = "priority allowTaskPreemption maxParallelTasks constraints onAllTasksComplete poolInfo"
 _JOB_STARTS = (
     "commonEnvironmentSettings onTaskFailure usesTaskDependencies jobManagerTask jobPreparationTask jobReleaseTask"
 )
-JOB = Shape(frozenset(f"{_EVERYWHERE} {_JOB_CHANGES} {_JOB_STARTS}".split()), ("id", "poolInfo"), kind="Job")
-SPECIFICATION = Shape(JOB.known - {"id"}, ("poolInfo",), kind="Job")
-JOB_PUT = Shape(frozenset(f"metadata {_JOB_CHANGES}".split()), ("poolInfo",), kind="Job")
-SCHEDULE_RULES = Shape(frozenset(["doNotRunUntil", "doNotRunAfter", "startWindow", "recurrenceInterval"]))
-SCHEDULE_PATCH = Shape(frozenset(["schedule", "jobSpecification", "metadata"]), kind="JobSchedule")
-SCHEDULE_PUT = Shape(SCHEDULE_PATCH.known, ("schedule", "jobSpecification"), kind="JobSchedule")
-SCHEDULE = Shape(SCHEDULE_PUT.known | {"id", "displayName"}, ("id", *SCHEDULE_PUT.required), kind="JobSchedule")
-JOB_PATCH = Shape(frozenset(f"metadata networkConfiguration {_JOB_CHANGES}".split()), kind="Job")
-TASK = Shape(
+JOB = BodyProperties(frozenset(f"{_COMMON} {_JOB_CHANGES} {_JOB_STARTS}".split()), ("id", "poolInfo"), kind="Job")
+SPECIFICATION = BodyProperties(JOB.known - {"id"}, ("poolInfo",), kind="Job")
+JOB_PUT = BodyProperties(frozenset(f"metadata {_JOB_CHANGES}".split()), ("poolInfo",), kind="Job")
+SCHEDULE_RULES = BodyProperties(frozenset(["doNotRunUntil", "doNotRunAfter", "startWindow", "recurrenceInterval"]))
+SCHEDULE_PATCH = BodyProperties(frozenset(["schedule", "jobSpecification", "metadata"]), kind="JobSchedule")
+SCHEDULE_PUT = BodyProperties(SCHEDULE_PATCH.known, ("schedule", "jobSpecification"), kind="JobSchedule")
+SCHEDULE = BodyProperties(
+    SCHEDULE_PUT.known | {"id", "displayName"}, ("id", *SCHEDULE_PUT.required), kind="JobSchedule"
+)
+JOB_PATCH = BodyProperties(frozenset(f"metadata networkConfiguration {_JOB_CHANGES}".split()), kind="Job")
+TASK = BodyProperties(
     frozenset(
         [
             "id",
@@ -108,10 +110,10 @@ TASK = Shape(
     kind="Task",
 )
 _TASK_WITH_TOKENS = replace(TASK, known=TASK.known | {"authenticationTokenSettings"})
-TASK_PUT = Shape(frozenset({"constraints"}), kind="Task")
-POOL = Shape(
+TASK_PUT = BodyProperties(frozenset({"constraints"}), kind="Task")
+POOL = BodyProperties(
     frozenset(
-        f"{_EVERYWHERE} vmSize virtualMachineConfiguration resizeTimeout targetDedicatedNodes targetLowPriorityNodes "
+        f"{_COMMON} vmSize virtualMachineConfiguration resizeTimeout targetDedicatedNodes targetLowPriorityNodes "
         "enableInterNodeCommunication startTask applicationPackageReferences taskSlotsPerNode taskSchedulingPolicy "
         "userAccounts mountConfiguration upgradePolicy enableAutoScale autoScaleFormula "
         "autoScaleEvaluationInterval".split()
@@ -124,46 +126,48 @@ _WHILE_EMPTY = (
     "networkConfiguration userAccounts mountConfiguration upgradePolicy"
 )
 POOL_WHILE_EMPTY = frozenset(_WHILE_EMPTY.split())
-_POOL_PATCH = Shape(POOL_WHILE_EMPTY | {"startTask", "applicationPackageReferences", "metadata"}, kind="Pool")
-_PROPERTIES = Shape(frozenset({"startTask", "applicationPackageReferences", "metadata"}), kind="Pool")
-POOL_SPECIFICATION = Shape(
+_POOL_PATCH = BodyProperties(POOL_WHILE_EMPTY | {"startTask", "applicationPackageReferences", "metadata"}, kind="Pool")
+_PROPERTIES = BodyProperties(frozenset({"startTask", "applicationPackageReferences", "metadata"}), kind="Pool")
+POOL_SPECIFICATION = BodyProperties(
     POOL.known - {"id"} | {"resourceTags", "targetNodeCommunicationMode"},
     ("vmSize",),
     frozenset(["certificateReferences"]),
     kind="Pool",
 )
 _AUTO = ("poolLifetimeOption", "pool")
-AUTO_POOL = Shape(frozenset(["autoPoolIdPrefix", "keepAlive", *_AUTO]), _AUTO, kind="AutoPool")
-REMOVE = Shape(frozenset({"nodeList", "resizeTimeout", "nodeDeallocationOption"}), ("nodeList",))
-RESIZE = Shape(frozenset(["targetDedicatedNodes", "targetLowPriorityNodes", "resizeTimeout", "nodeDeallocationOption"]))
-DISABLE = Shape(frozenset({"disableTasks"}), ("disableTasks",))
-TERMINATE = Shape(frozenset({"terminateReason"}))
-COLLECTION = Shape(frozenset({"value"}), ("value",), kind="Tasks")
+AUTO_POOL = BodyProperties(frozenset(["autoPoolIdPrefix", "keepAlive", *_AUTO]), _AUTO, kind="AutoPool")
+REMOVE = BodyProperties(frozenset({"nodeList", "resizeTimeout", "nodeDeallocationOption"}), ("nodeList",))
+RESIZE = BodyProperties(
+    frozenset(["targetDedicatedNodes", "targetLowPriorityNodes", "resizeTimeout", "nodeDeallocationOption"])
+)
+DISABLE = BodyProperties(frozenset({"disableTasks"}), ("disableTasks",))
+TERMINATE = BodyProperties(frozenset({"terminateReason"}))
+COLLECTION = BodyProperties(frozenset({"value"}), ("value",), kind="Tasks")
 
 
-def task(version: str) -> Shape:
+def task(version: str) -> BodyProperties:
     """Returns the shape of a task in an api-version."""
     return _TASK_WITH_TOKENS if has_token_settings(version) else TASK
 
 
-def pool(version: str) -> Shape:
+def pool(version: str) -> BodyProperties:
     """Returns the shape of a pool in an api-version."""
-    shape = _older(POOL, version)
-    return replace(shape, known=shape.known | {"resourceTags"}) if has_resource_tags(version) else shape
+    properties = _with_older_names(POOL, version)
+    return replace(properties, known=properties.known | {"resourceTags"}) if has_resource_tags(version) else properties
 
 
-def pool_patch(version: str) -> Shape:
-    return _older(_POOL_PATCH, version)
+def pool_patch(version: str) -> BodyProperties:
+    return _with_older_names(_POOL_PATCH, version)
 
 
-def pool_properties(version: str) -> Shape:
-    return _older(_PROPERTIES, version)
+def pool_properties(version: str) -> BodyProperties:
+    return _with_older_names(_PROPERTIES, version)
 
 
-def _older(shape: Shape, version: str) -> Shape:
+def _with_older_names(properties: BodyProperties, version: str) -> BodyProperties:
     mode = {"targetNodeCommunicationMode"} if has_communication_mode(version) else set()
     certificates = {"certificateReferences"} if has_certificates(version) else set()
-    return replace(shape, known=shape.known | mode, not_implemented=shape.not_implemented | certificates)
+    return replace(properties, known=properties.known | mode, not_implemented=properties.not_implemented | certificates)
 
 
 def number(body: Body, name: str, default: int, *, minimum: int = 0, maximum: int = 2**31 - 1) -> int:
@@ -195,10 +199,10 @@ def check_sizes(body: Body) -> None:
     for name, maximum in _MAX_LENGTHS.items():
         if isinstance(body.get(name), str) and len(body[name]) > maximum:
             raise invalid_property(name, body[name], f"It has at most {maximum} characters.")
-    for name in _PAIRS:
+    for name in _NAMED_PAIRS:
         for pair in objects(body, name):
             if pair.get("name") in (None, ""):
-                raise _nameless(name)
+                raise _missing_name(name)
 
 
 def check_command_line(spec: Body, name: str = "commandLine") -> None:
@@ -208,7 +212,7 @@ def check_command_line(spec: Body, name: str = "commandLine") -> None:
         raise missing_property(name)
 
 
-def _nameless(pairs: str) -> BatchError:
+def _missing_name(pairs: str) -> BatchError:
     if pairs == "metadata":
         return BatchError(400, "EmptyMetadataKey", "The key for one of the metadata key-value pairs is empty.")
     return missing_property(f"{pairs}.name")

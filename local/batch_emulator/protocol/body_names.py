@@ -131,5 +131,5 @@ def _read(table: str) -> Mapping[str, Names]:
     return kinds
 
 
-KINDS = _read(_TABLE)
-NOTHING: Names = {}
+NAMES_BY_KIND = _read(_TABLE)
+NO_NAMES: Names = {}

@@ -9,10 +9,10 @@ DATED = ("if-modified-since", "if-unmodified-since")
 CONDITIONAL = ("if-match", "if-none-match", *DATED)
 
 
-def refuse_conditions(headers: Mapping[str, str], taken: Collection[str]) -> None:
+def reject_conditions(headers: Mapping[str, str], supported: Collection[str]) -> None:
     """Raises BatchError for a conditional header that the operation doesn't support."""
     for name in CONDITIONAL:
-        if name in headers and name not in taken:
+        if name in headers and name not in supported:
             raise BatchError(
                 400,
                 "UnsupportedHeader",
@@ -21,20 +21,20 @@ def refuse_conditions(headers: Mapping[str, str], taken: Collection[str]) -> Non
             )
 
 
-def check_conditions(headers: Mapping[str, str], modified: int, *, reads: bool) -> None:
+def check_conditions(headers: Mapping[str, str], modified: int, *, is_read: bool) -> None:
     """Raises BatchError: 412, or 304 for a conditional read without changes."""
     tag, second = etag(modified), modified - modified % SECOND
-    if "if-match" in headers and not _names(headers["if-match"], tag):
+    if "if-match" in headers and not _includes(headers["if-match"], tag):
         raise _unmet(412)
     if "if-unmodified-since" in headers and second > _date("if-unmodified-since", headers):
         raise _unmet(412)
-    if "if-none-match" in headers and _names(headers["if-none-match"], tag):
-        raise _unmet(304 if reads else 412)
+    if "if-none-match" in headers and _includes(headers["if-none-match"], tag):
+        raise _unmet(304 if is_read else 412)
     if "if-modified-since" in headers and second <= _date("if-modified-since", headers):
-        raise _unmet(304 if reads else 412)
+        raise _unmet(304 if is_read else 412)
 
 
-def _names(header: str, tag: str) -> bool:
+def _includes(header: str, tag: str) -> bool:
     tags = {each.strip().removeprefix("W/").strip('"') for each in header.split(",")}
     return "*" in tags or tag in tags
 

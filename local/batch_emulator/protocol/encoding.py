@@ -17,7 +17,7 @@ _GZIP = 16 + zlib.MAX_WBITS
 _FAST = 1
 
 
-async def receive(content: StreamReader) -> bytes:
+async def read_body(content: StreamReader) -> bytes:
     """Returns the body as sent; of a body that is too large, enough to detect it."""
     parts: list[bytes] = []
     size = 0
@@ -27,7 +27,7 @@ async def receive(content: StreamReader) -> bytes:
     return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
-def unpacked(raw: bytes, headers: Mapping[str, str]) -> bytes:
+def decompress_body(raw: bytes, headers: Mapping[str, str]) -> bytes:
     """Returns the body decoded by Content-Encoding. Raises BatchError: 413, or 400 if it is unreadable."""
     coding = headers.get("content-encoding", "").strip().lower()
     if len(raw) > MAX_BODY_BYTES:
@@ -36,36 +36,36 @@ def unpacked(raw: bytes, headers: Mapping[str, str]) -> bytes:
         return raw
     if coding not in ("gzip", "x-gzip"):
         raise invalid_header("Content-Encoding", headers["content-encoding"])
-    return _gunzipped(raw)
+    return _gunzip(raw)
 
 
-def packed(body: bytes, accepted: str) -> bytes | None:
+def compress_body(body: bytes, accepted_encodings: str) -> bytes | None:
     """Returns the compressed body; None if the client doesn't request it or it is too small."""
-    if len(body) < _MIN_COMPRESSED or not _takes_gzip(accepted):
+    if len(body) < _MIN_COMPRESSED or not _accepts_gzip(accepted_encodings):
         return None
-    packer = zlib.compressobj(_FAST, zlib.DEFLATED, _GZIP)
-    return packer.compress(body) + packer.flush()
+    compressor = zlib.compressobj(_FAST, zlib.DEFLATED, _GZIP)
+    return compressor.compress(body) + compressor.flush()
 
 
-def _gunzipped(raw: bytes) -> bytes:
-    found = b""
+def _gunzip(raw: bytes) -> bytes:
+    decompressed = b""
     while raw:
         member = zlib.decompressobj(_GZIP)
         try:
-            found += member.decompress(raw, MAX_BODY_BYTES + 1 - len(found))
+            decompressed += member.decompress(raw, MAX_BODY_BYTES + 1 - len(decompressed))
         except zlib.error as error:
             raise invalid_body(f"it is not gzip: {error}") from None
-        if len(found) > MAX_BODY_BYTES:
+        if len(decompressed) > MAX_BODY_BYTES:
             raise _too_large()
         if not member.eof:
             raise invalid_body("its gzip ends too early")
         raw = member.unused_data
-    return found
+    return decompressed
 
 
-def _takes_gzip(accepted: str) -> bool:
+def _accepts_gzip(accepted_encodings: str) -> bool:
     """Returns whether Accept-Encoding has gzip with a quality above 0."""
-    for each in accepted.lower().split(","):
+    for each in accepted_encodings.lower().split(","):
         coding, _, quality = each.partition(";")
         if coding.strip() in ("gzip", "x-gzip"):
             return quality.replace(" ", "") not in ("q=0", "q=0.0", "q=0.00", "q=0.000")

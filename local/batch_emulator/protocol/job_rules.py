@@ -6,7 +6,7 @@ from local.batch_emulator.core.errors import conflict, invalid_property, missing
 from local.batch_emulator.entities import Job
 from local.batch_emulator.protocol import bodies
 from local.batch_emulator.protocol.pool_rules import check_pool_values
-from local.batch_emulator.protocol.requests import checked_id, nested
+from local.batch_emulator.protocol.requests import nested, validate_id
 
 CLOSED = {
     "terminating": ("JobBeingTerminated", "The specified job is being terminated."),
@@ -15,10 +15,10 @@ CLOSED = {
 }
 _ALL_COMPLETE = ("noaction", "terminatejob")
 _FAILURE = ("noaction", "performexitoptionsjobaction")
-_SIDES = {"jobPreparationTask": "jobpreparation", "jobReleaseTask": "jobrelease"}
+_SPECIAL_TASKS = {"jobPreparationTask": "jobpreparation", "jobReleaseTask": "jobrelease"}
 
 
-def must_be_open(job: Job) -> None:
+def require_open(job: Job) -> None:
     """Raises BatchError for jobs that have ended or are ending."""
     if job.state in CLOSED:
         raise conflict(*CLOSED[job.state])
@@ -35,14 +35,14 @@ def check_values(body: bodies.Body) -> None:
     bodies.duration(constraints, "maxWallClockTime")
     if "poolInfo" in body:
         _check_pool(nested(body, "poolInfo"))
-    for name in _SIDES:
-        _check_side(nested(body, name), name)
+    for name in _SPECIAL_TASKS:
+        _check_special_task(nested(body, name), name)
     if body.get("jobReleaseTask") and not body.get("jobPreparationTask"):
         raise invalid_property("jobReleaseTask", "", "A job release task needs a job preparation task.")
     manager = nested(body, "jobManagerTask")
     if manager:
-        checked_id(manager.get("id"))
-        _check_side(manager, "jobManagerTask")
+        validate_id(manager.get("id"))
+        _check_special_task(manager, "jobManagerTask")
         bodies.slots(manager, "requiredSlots")
 
 
@@ -51,17 +51,17 @@ def check_change(job: Job, body: bodies.Body) -> None:
     if "poolInfo" in body and body["poolInfo"] != job.spec.get("poolInfo") and job.state != "disabled":
         text = "The job's pool can be changed while the job is disabled only."
         raise conflict("OperationInvalidForCurrentState", text)
-    was, wanted = job.spec.get("onAllTasksComplete"), body.get("onAllTasksComplete")
-    if str(was).lower() == "terminatejob" and str(wanted).lower() == "noaction":
+    previous, wanted = job.spec.get("onAllTasksComplete"), body.get("onAllTasksComplete")
+    if str(previous).lower() == "terminatejob" and str(wanted).lower() == "noaction":
         raise invalid_property("onAllTasksComplete", wanted, "It can't be changed from terminatejob to noaction.")
 
 
 def special_task_id(job: Job, name: str) -> str:
     """Returns the id of a job's preparation or release task."""
-    return str((job.spec.get(name) or {}).get("id") or _SIDES[name])
+    return str((job.spec.get(name) or {}).get("id") or _SPECIAL_TASKS[name])
 
 
-def _check_side(spec: bodies.Body, name: str) -> None:
+def _check_special_task(spec: bodies.Body, name: str) -> None:
     if not spec:
         return
     bodies.check_command_line(spec, f"{name}.commandLine")

@@ -14,9 +14,9 @@ from local.batch_emulator.core.errors import invalid_body, invalid_property
 
 _MAX_DEPTH = 64
 _MIN_INT, _MAX_INT = -(2**31), 2**31 - 1
-_SPELLED_NUMBER = re.compile(r"[\t-\r ]*[+-]?[0-9]{1,20}[\t-\r ]*")
-_SPELLED_FLAGS = {"true": True, "false": False}
-_FREE = ("settings", "protectedSettings")
+_NUMBER_TEXT = re.compile(r"[\t-\r ]*[+-]?[0-9]{1,20}[\t-\r ]*")
+_FLAG_TEXTS = {"true": True, "false": False}
+_UNTYPED = ("settings", "protectedSettings")
 _OBJECTS = """affinityInfo authenticationTokenSettings autoPoolSpecification autoUser automaticOSUpgradePolicy
 azureBlobFileSystemConfiguration azureFileShareConfiguration cifsMountConfiguration constraints container
 containerConfiguration containerSettings customerManagedKey default dependsOn destination diskEncryptionConfiguration
@@ -55,7 +55,7 @@ resizeTimeout resourceId retentionTime sasKey scope securityEncryptionType secur
 source sourceAddressPrefix sshPrivateKey sshPublicKey startTime startWindow storageAccountType storageContainerUrl
 subnetId tag targetNodeCommunicationMode terminateReason type typeHandlerVersion uploadCondition username version
 virtualMachineImageId vmSize workingDirectory"""
-_WORDS: Mapping[type, str] = {
+_TYPE_NAMES: Mapping[type, str] = {
     dict: "an object",
     list: "a list",
     str: "a string",
@@ -65,7 +65,7 @@ _WORDS: Mapping[type, str] = {
 
 
 def _rows() -> Iterator[tuple[str, tuple[type, type | None]]]:
-    for names, kind, inner in (
+    for names, property_type, item_type in (
         (_OBJECTS, dict, None),
         (_LISTS, list, dict),
         (_TEXT_LISTS, list, str),
@@ -73,61 +73,63 @@ def _rows() -> Iterator[tuple[str, tuple[type, type | None]]]:
         (_FLAGS, bool, None),
         (_TEXTS, str, None),
     ):
-        yield from ((name, (kind, inner)) for name in names.split())
+        yield from ((name, (property_type, item_type)) for name in names.split())
 
 
-_KINDS: Mapping[str, tuple[type, type | None]] = dict(_rows())
+_TYPES: Mapping[str, tuple[type, type | None]] = dict(_rows())
 
 
-def kind_of(name: str) -> tuple[type, type | None] | None:
+def type_of(name: str) -> tuple[type, type | None] | None:
     """Returns the type of a property and of its items; None for unknown names and for properties without items."""
-    return _KINDS.get(name)
+    return _TYPES.get(name)
 
 
-def readable(body: dict[str, Any], depth: int = 0) -> dict[str, Any]:
+def typed_body(body: dict[str, Any], depth: int = 0) -> dict[str, Any]:
     """Returns a body without its nulls. Raises BatchError for a value of a wrong type or too much nesting."""
     _check_depth((), depth)
     return {name: _value(name, value, depth) for name, value in body.items() if value is not None}
 
 
-def _value(name: str, sent: Any, depth: int) -> Any:
-    value = sent
-    kind, inner = _KINDS.get(name, (None, None))
-    if type(value) is str and kind in _SPELLED:
-        value = _SPELLED[kind](value)
-    if kind and (type(value) is not kind or (isinstance(value, int) and not _MIN_INT <= value <= _MAX_INT)):
-        raise invalid_property(name, sent, f"It is {_WORDS[kind]}.")
+def _value(name: str, original: Any, depth: int) -> Any:
+    value = original
+    property_type, item_type = _TYPES.get(name, (None, None))
+    if type(value) is str and property_type in _STRING_CONVERTERS:
+        value = _STRING_CONVERTERS[property_type](value)
+    if property_type and (
+        type(value) is not property_type or (isinstance(value, int) and not _MIN_INT <= value <= _MAX_INT)
+    ):
+        raise invalid_property(name, original, f"It is {_TYPE_NAMES[property_type]}.")
     if name == "value" and type(value) not in (str, list):
-        raise invalid_property(name, sent, "It is a string, or the list of a collection.")
-    if name in _FREE:
+        raise invalid_property(name, original, "It is a string, or the list of a collection.")
+    if name in _UNTYPED:
         _check_depth(value, depth + 1)
         return value
     if isinstance(value, dict):
-        return readable(value, depth + 1)
+        return typed_body(value, depth + 1)
     if isinstance(value, list):
-        return [_item(name, each, inner, depth + 1) for each in value]
+        return [_item(name, each, item_type, depth + 1) for each in value]
     return value
 
 
 def _number(text: str) -> int | None:
     """Returns a number as .NET reads Int32: digits with a sign and surrounding blanks; None for anything else."""
-    return int(text) if _SPELLED_NUMBER.fullmatch(text) else None
+    return int(text) if _NUMBER_TEXT.fullmatch(text) else None
 
 
 def _flag(text: str) -> bool | None:
     """Returns a flag as .NET reads Boolean: in any case, with surrounding blanks; None for anything else."""
-    return _SPELLED_FLAGS.get(text.strip().lower())
+    return _FLAG_TEXTS.get(text.strip().lower())
 
 
-_SPELLED: Mapping[type | None, Callable[[str], Any]] = {int: _number, bool: _flag}
+_STRING_CONVERTERS: Mapping[type | None, Callable[[str], Any]] = {int: _number, bool: _flag}
 
 
-def _item(name: str, value: Any, inner: type | None, depth: int) -> Any:
-    if inner and type(value) is not inner:
-        raise invalid_property(name, value, f"It is a list whose items are each {_WORDS[inner]}.")
+def _item(name: str, value: Any, item_type: type | None, depth: int) -> Any:
+    if item_type and type(value) is not item_type:
+        raise invalid_property(name, value, f"It is a list whose items are each {_TYPE_NAMES[item_type]}.")
     _check_depth((), depth)
     if isinstance(value, dict):
-        return readable(value, depth)
+        return typed_body(value, depth)
     return [_item(name, each, None, depth + 1) for each in value] if isinstance(value, list) else value
 
 

@@ -33,49 +33,55 @@ _RENAMED: Mapping[str, tuple[str, str]] = {
     "httpUrl": ("blobSource", "2018-12-01.8.0"),
     "taskSlotsPerNode": ("maxTasksPerNode", "2020-09-01.12.0"),
 }
-_LAST = max(_SINCE.values())
-_FREE = frozenset({"protectedSettings", "resourceTags", "settings"})
+_LAST_CHANGE = max(_SINCE.values())
+_UNTRANSLATED = frozenset({"protectedSettings", "resourceTags", "settings"})
 
 
 def from_version(body: Any, version: str) -> Any:
     """Returns a request's body with current names. Raises BatchError for a name unknown to its version."""
-    if version >= _LAST:
+    if version >= _LAST_CHANGE:
         return body
-    today = {older: name for name, (older, until) in _RENAMED.items() if version < until}
-    later = {name for name, since in _SINCE.items() if version < since} | set(today.values())
-    return _read(body, today, later)
+    current_names = {older: name for name, (older, until) in _RENAMED.items() if version < until}
+    later_names = {name for name, since in _SINCE.items() if version < since} | set(current_names.values())
+    return _to_current(body, current_names, later_names)
 
 
 def in_version(body: Any, version: str) -> Any:
     """Returns an answer's body with the names of a version, without later ones."""
-    if version >= _LAST:
+    if version >= _LAST_CHANGE:
         return body
-    then = {name: older for name, (older, until) in _RENAMED.items() if version < until}
-    return _shown(body, then, {name for name, since in _SINCE.items() if version < since})
+    older_names = {name: older for name, (older, until) in _RENAMED.items() if version < until}
+    return _to_older(body, older_names, {name for name, since in _SINCE.items() if version < since})
 
 
 def select_in_version(names: str, version: str) -> str:
     """Returns the properties of `$select` with current names."""
-    today = {older: name for name, (older, until) in _RENAMED.items() if version < until}
-    return ",".join(today.get(name.strip(), name) for name in names.split(","))
+    current_names = {older: name for name, (older, until) in _RENAMED.items() if version < until}
+    return ",".join(current_names.get(name.strip(), name) for name in names.split(","))
 
 
-def _read(value: Any, today: Mapping[str, str], later: set[str]) -> Any:
+def _to_current(value: Any, current_names: Mapping[str, str], later_names: set[str]) -> Any:
     if isinstance(value, list):
-        return [_read(each, today, later) for each in value]
+        return [_to_current(each, current_names, later_names) for each in value]
     if not isinstance(value, dict):
         return value
     for name in value:
-        if name in later:
+        if name in later_names:
             text = "A property in the request's body is not supported."
             raise BatchError(400, "UnsupportedProperty", text, {"PropertyName": name})
-    return {today.get(name, name): each if name in _FREE else _read(each, today, later) for name, each in value.items()}
+    return {
+        current_names.get(name, name): each if name in _UNTRANSLATED else _to_current(each, current_names, later_names)
+        for name, each in value.items()
+    }
 
 
-def _shown(value: Any, then: Mapping[str, str], later: set[str]) -> Any:
+def _to_older(value: Any, older_names: Mapping[str, str], later_names: set[str]) -> Any:
     if isinstance(value, list):
-        return [_shown(each, then, later) for each in value]
+        return [_to_older(each, older_names, later_names) for each in value]
     if not isinstance(value, dict):
         return value
-    kept = {name: each for name, each in value.items() if name not in later}
-    return {then.get(name, name): each if name in _FREE else _shown(each, then, later) for name, each in kept.items()}
+    known = {name: each for name, each in value.items() if name not in later_names}
+    return {
+        older_names.get(name, name): each if name in _UNTRANSLATED else _to_older(each, older_names, later_names)
+        for name, each in known.items()
+    }

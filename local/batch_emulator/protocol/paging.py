@@ -28,7 +28,7 @@ _MAX_DIGITS = 9
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ListPosition:
     """A position in a list: after an id (None: at its start), in the list's initial order, after a number of pages."""
 
     order: str
@@ -39,19 +39,19 @@ class Place:
     def key(self) -> Key:
         return ORDERS[self.order]
 
-    def encoded(self) -> str:
+    def to_token(self) -> str:
         return base64.urlsafe_b64encode(orjson.dumps([self.pages, self.after, self.order])).decode().rstrip("=")
 
 
-def place_of(request: Request) -> Place:
+def position_of(request: Request) -> ListPosition:
     """Returns the position that a request asks for. Raises BatchError."""
     token = request.query.get("$skiptoken")
     if token is None:
-        return Place(order_name(request.settings))
+        return ListPosition(order_name(request.settings))
     try:
         match orjson.loads(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))):
             case [int() as pages, (str() | None) as after, str() as order] if order in ORDERS:
-                return Place(order, after, pages)
+                return ListPosition(order, after, pages)
     except (binascii.Error, ValueError):
         pass
     raise invalid_query("$skiptoken", token, "it is not one of this service's")
@@ -67,36 +67,37 @@ def page(
     max_results: int = _MAX_RESULTS,
 ) -> Response:
     """Returns one page, `max_results` long, of the matching `entities`, which are in list order from the position on."""
-    position, size = place_of(request), min(page_size(request, max_results), request.settings.pageSize)
-    number, chosen = position.pages + 1, selected(request, renderers)
+    position, size = position_of(request), min(page_size(request, max_results), request.settings.pageSize)
+    number, renderers_of_page = position.pages + 1, select_renderers(request, renderers)
     every = request.settings.emptyPageEvery
     if every and number % every == 0:
-        found, more = [], True
+        entities_of_page, has_more = [], True
     else:
-        found = list(islice(filter(matches, entities), size + 1))
-        found, more = found[:size], len(found) > size
+        entities_of_page = list(islice(filter(matches, entities), size + 1))
+        entities_of_page, has_more = entities_of_page[:size], len(entities_of_page) > size
     body: Json = {
         "odata.metadata": f"{request.url}/$metadata#{kind}",
-        "value": [rendered(entity, chosen) for entity in found],
+        "value": [render_entity(entity, renderers_of_page) for entity in entities_of_page],
     }
-    if more:
+    if has_more:
         body["odata.nextLink"] = _link(
-            request, Place(position.order, found[-1].id if found else position.after, number)
+            request,
+            ListPosition(position.order, entities_of_page[-1].id if entities_of_page else position.after, number),
         )
-    return Response(200, body, items=len(found))
+    return Response(200, body, items=len(entities_of_page))
 
 
-def in_order(request: Request, entities: Mapping[str, Any]) -> Iterator[Any]:
+def sorted_from_position(request: Request, entities: Mapping[str, Any]) -> Iterator[Any]:
     """Returns small collections in list order, from the position on. Large ones keep their own order."""
-    position = place_of(request)
+    position = position_of(request)
     key, after = position.key, position.after
     ordered = sorted(entities.values(), key=lambda entity: key(entity.id))
     return iter([each for each in ordered if after is None or key(each.id) > key(after)])
 
 
-def first_in_order(request: Request, entities: Iterable[Any], matches: Predicate) -> Iterator[Any]:
+def first_sorted(request: Request, entities: Iterable[Any], matches: Predicate) -> Iterator[Any]:
     """Returns as many entities as a page needs from a large, unordered, computed collection."""
-    position = place_of(request)
+    position = position_of(request)
     key, after = position.key, position.after
     behind = (each for each in entities if matches(each) and (after is None or key(each.id) > key(after)))
     return iter(nsmallest(page_size(request) + 1, behind, key=lambda entity: key(entity.id)))
@@ -112,7 +113,7 @@ def page_size(request: Request, max_results: int = _MAX_RESULTS) -> int:
     return int(text)
 
 
-def selected(request: Request, renderers: Renderers) -> Renderers:
+def select_renderers(request: Request, renderers: Renderers) -> Renderers:
     """Returns the properties that `$select` names. Raises BatchError.
 
     `$expand=stats` adds nothing: statistics are rolled up now and then, and may be absent (documented).
@@ -130,11 +131,11 @@ def selected(request: Request, renderers: Renderers) -> Renderers:
     return {name: renderers[name] for name in names}
 
 
-def rendered(entity: Any, renderers: Renderers) -> Json:
+def render_entity(entity: Any, renderers: Renderers) -> Json:
     return {name: value for name, render in renderers.items() if (value := render(entity)) is not None}
 
 
-def _link(request: Request, position: Place) -> str:
-    kept = {name: value for name, value in request.query.items() if name != "$skiptoken"}
-    query = urlencode({**kept, "$skiptoken": position.encoded()}, quote_via=quote, safe="$")
+def _link(request: Request, position: ListPosition) -> str:
+    parameters = {name: value for name, value in request.query.items() if name != "$skiptoken"}
+    query = urlencode({**parameters, "$skiptoken": position.to_token()}, quote_via=quote, safe="$")
     return f"{request.url}{request.path}?{query}"

@@ -14,7 +14,7 @@ from local.batch_emulator.core.settings import EmulatorSettings
 from local.batch_emulator.core.stamps import etag, http_date
 from local.batch_emulator.entities import Account, Job, Json, Node, Pool, Task
 from local.batch_emulator.protocol.conditions import check_conditions
-from local.batch_emulator.protocol.kinds import readable
+from local.batch_emulator.protocol.kinds import typed_body
 from local.batch_emulator.protocol.older_names import from_version
 from local.batch_emulator.simulation.simulation import SimulatedAccount
 from local.batch_emulator.state.change_log import NumberedEntity
@@ -58,20 +58,20 @@ class Request:
             raise invalid_body(str(error)) from None
         if not isinstance(body, dict):
             raise invalid_body("it is not an object")
-        return readable(from_version(body, self.version))
+        return typed_body(from_version(body, self.version))
 
     def job(self) -> Job:
-        return found(self.account.jobs.get(fold(self.ids["jobId"])), "Job")
+        return require_found(self.account.jobs.get(fold(self.ids["jobId"])), "Job")
 
     def task(self) -> tuple[Job, Task]:
         job = self.job()
-        return job, found(job.tasks.get(fold(self.ids["taskId"])), "Task")
+        return job, require_found(job.tasks.get(fold(self.ids["taskId"])), "Task")
 
     def pool(self) -> Pool:
-        return found(self.account.pools.get(fold(self.ids["poolId"])), "Pool")
+        return require_found(self.account.pools.get(fold(self.ids["poolId"])), "Pool")
 
     def node(self) -> Node:
-        return found(self.pool().nodes.get(fold(self.ids["nodeId"])), "Node")
+        return require_found(self.pool().nodes.get(fold(self.ids["nodeId"])), "Node")
 
     def mark_changed(self, entity: NumberedEntity, owner: NumberedEntity) -> None:
         """Notes an entity that the operation itself has changed."""
@@ -79,7 +79,7 @@ class Request:
 
     def check(self, modified: int) -> None:
         """Checks the conditional headers. Raises BatchError."""
-        check_conditions(self.headers, modified, reads=self.method in _READS)
+        check_conditions(self.headers, modified, is_read=self.method in _READS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,32 +93,32 @@ class Response:
     content: bytes | None = None
 
 
-def one(request: Request, kind: str, body: Json, modified: int | None = None) -> Response:
+def entity_response(request: Request, kind: str, body: Json, modified: int | None = None) -> Response:
     """Returns an answer with one entity; an ETag is also in the headers."""
     payload = {"odata.metadata": f"{request.url}/$metadata#{kind}/@Element", **body}
-    return Response(200, payload, marks(modified) if modified is not None else {}, items=1)
+    return Response(200, payload, etag_headers(modified) if modified is not None else {}, items=1)
 
 
-def written(request: Request, status: int, path: str, modified: int) -> Response:
+def write_response(request: Request, status: int, path: str, modified: int) -> Response:
     """Returns the answer to an accepted write."""
-    where = f"{request.url}/{path}"
-    created = {"Location": where} if status == 201 else {}  # noqa: PLR2004 - Created
-    return Response(status, None, {**marks(modified), "DataServiceId": where, **created})
+    address = f"{request.url}/{path}"
+    created = {"Location": address} if status == 201 else {}  # noqa: PLR2004 - Created
+    return Response(status, None, {**etag_headers(modified), "DataServiceId": address, **created})
 
 
-def checked_id(value: object) -> str:
+def validate_id(value: object) -> str:
     """Returns a valid id. Raises BatchError for any other value."""
     if not isinstance(value, str) or not _ID.fullmatch(value):
         raise invalid_property("id", value, "An id has 1 to 64 letters, digits, hyphens and underscores.")
     return value
 
 
-def marks(modified: int) -> dict[str, str]:
+def etag_headers(modified: int) -> dict[str, str]:
     """Returns the headers of an entity with an ETag."""
     return {"ETag": etag(modified), "Last-Modified": http_date(modified)}
 
 
-def found[E](entity: E | None, kind: str) -> E:
+def require_found[E](entity: E | None, kind: str) -> E:
     """Returns the entity. Raises BatchError (404) for None."""
     if entity is None:
         raise not_found(kind)
@@ -127,9 +127,9 @@ def found[E](entity: E | None, kind: str) -> E:
 
 def nested(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     """Returns an object inside a body, empty if absent. Raises BatchError."""
-    inner = body.get(name)
-    if inner is None:
+    value = body.get(name)
+    if value is None:
         return {}
-    if not isinstance(inner, dict):
-        raise invalid_property(name, inner, "It is an object.")
-    return inner
+    if not isinstance(value, dict):
+        raise invalid_property(name, value, "It is an object.")
+    return value

@@ -37,11 +37,11 @@ def ipv6_address(node: Node) -> str | None:
     """Returns a node's IPv6 address; None unless the pool requests the family."""
     families = (_network(node.pool).get("publicIPAddressConfiguration") or {}).get("ipFamilies") or ()
     has_it = any(str(family).lower() == "ipv6" for family in families)
-    return f"2001:db8::{_place(node) + 1:x}" if has_it else None
+    return f"2001:db8::{_index(node) + 1:x}" if has_it else None
 
 
 def _endpoint(node: Node, name: str, protocol: str, first_port: int, backend: int) -> Json:
-    index = _place(node)
+    index = _index(node)
     return {
         "name": f"{name}.{index}",
         "protocol": protocol,
@@ -56,5 +56,5 @@ def _network(pool: Pool) -> Json:
     return dict(pool.spec.get("networkConfiguration") or {})
 
 
-def _place(node: Node) -> int:
+def _index(node: Node) -> int:
     return max(0, int(node.ip.rpartition(".")[2]) - _FIRST_HOST)

@@ -41,7 +41,7 @@ IMAGES = {image.id: image for image in map(_image, _ROWS.strip().splitlines())}
 
 
 @dataclass(frozen=True, slots=True)
-class Agent:
+class NodeAgentSku:
     """A node agent, by name, with the verified images that it supports."""
 
     id: str
@@ -49,13 +49,15 @@ class Agent:
     images: tuple[Image, ...]
 
 
-def _agents() -> Iterator[Agent]:
+def _node_agent_skus() -> Iterator[NodeAgentSku]:
     for name in dict.fromkeys(image.agent for image in IMAGES.values()):
         images = tuple(image for image in IMAGES.values() if image.agent == name)
-        yield Agent(name, images[0].os_type, tuple(image for image in images if image.verification == "verified"))
+        yield NodeAgentSku(
+            name, images[0].os_type, tuple(image for image in images if image.verification == "verified")
+        )
 
 
-AGENTS = {agent.id: agent for agent in _agents()}
+AGENTS = {agent.id: agent for agent in _node_agent_skus()}
 
 
 def agent_renderers() -> Renderers:

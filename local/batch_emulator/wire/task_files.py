@@ -14,7 +14,7 @@ from local.batch_emulator.protocol.job_rules import special_task_id
 from local.batch_emulator.state.command_lines import command_output
 from local.batch_emulator.wire.tasks import root_directory
 
-ROOT = ("applications", "fsmounts", "shared", "volatile", "workitems")
+ROOT_DIRECTORIES = ("applications", "fsmounts", "shared", "volatile", "workitems")
 _TASK_DEPTH = 4
 
 
@@ -48,7 +48,7 @@ class File:
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class TaskDirectory:
     """A task that has run in a node's directory, or is running."""
 
     root: str
@@ -64,41 +64,45 @@ class Ran:
             yield File(f"{self.root}/{name}", self.started, last, (self.command_line, number))
 
 
-def every_file(node: Node, path: str = "") -> Iterator[File]:
+def all_files(node: Node, path: str = "") -> Iterator[File]:
     """Yields all files and directories of a node, unordered; with a `path`, at least those above and below it."""
-    yield from (File(name, node.allocated, node.allocated) for name in ROOT)
-    known = {*ROOT, ""}
-    for ran in _ran(node, path):
-        if ran.started < node.fresh:
+    yield from (File(name, node.allocated, node.allocated) for name in ROOT_DIRECTORIES)
+    known = {*ROOT_DIRECTORIES, ""}
+    for directory in _task_directories(node, path):
+        if directory.started < node.fresh:
             continue
-        parent = ran.root.rpartition("/")[0]
-        found = ran.files() if parent in known else chain(_above(node, ran, known), ran.files())
-        yield from (file for file in found if not node.removed or not _is_removed(node, file.name, ran.started))
+        parent = directory.root.rpartition("/")[0]
+        found = (
+            directory.files()
+            if parent in known
+            else chain(_parent_directories(node, directory, known), directory.files())
+        )
+        yield from (file for file in found if not node.removed or not _is_removed(node, file.name, directory.started))
 
 
-def _above(node: Node, ran: Ran, known: set[str]) -> Iterator[File]:
+def _parent_directories(node: Node, directory: TaskDirectory, known: set[str]) -> Iterator[File]:
     """Yields the unknown directories above a root, and marks them as known."""
-    parts = ran.root.split("/")[:-1]
+    parts = directory.root.split("/")[:-1]
     for name in ("/".join(parts[: depth + 1]) for depth in range(len(parts))):
-        if name not in known and not _is_removed(node, name, ran.started):
+        if name not in known and not _is_removed(node, name, directory.started):
             known.add(name)
-            yield File(name, ran.started, ran.started)
+            yield File(name, directory.started, directory.started)
 
 
-def top_files(node: Node) -> Iterator[File]:
+def root_files(node: Node) -> Iterator[File]:
     """Returns the directories at a node's root, without scanning tasks."""
-    return (file for file in every_file(node, "/") if "/" not in file.name)
+    return (file for file in all_files(node, "/") if "/" not in file.name)
 
 
 def node_files(node: Node, path: str) -> Mapping[str, File]:
     """Returns at least the files above and below a path, by path."""
-    return {file.name: file for file in every_file(node, path)}
+    return {file.name: file for file in all_files(node, path)}
 
 
 def task_files(job: Job, task: Task, node: Node) -> Mapping[str, File]:
     """Returns the files of a task that has run on a node, by path below its directory."""
     root = root_directory(job.id, task.id)
-    found = [file.below(root) for file in every_file(node, root) if file.name.startswith(f"{root}/")]
+    found = [file.below(root) for file in all_files(node, root) if file.name.startswith(f"{root}/")]
     return {file.name: file for file in found}
 
 
@@ -116,25 +120,27 @@ def _is_removed(node: Node, name: str, started: int) -> bool:
     return False
 
 
-def _ran(node: Node, path: str) -> Iterator[Ran]:
+def _task_directories(node: Node, path: str) -> Iterator[TaskDirectory]:
     start = node.start_task
     if start:
         line = (node.pool.spec.get("startTask") or {}).get("commandLine", "")
-        yield Ran("startup", str(line), start.started, start.ended)
+        yield TaskDirectory("startup", str(line), start.started, start.ended)
     parts = path.split("/")
     jobs = node.pool.account.jobs
     named = [jobs[fold(parts[1])]] if len(parts) > 1 and fold(parts[1]) in jobs else []
     for job in named if len(parts) > 1 else jobs.values():
-        yield from _sides(job, node)
+        yield from _special_task_directories(job, node)
         one = job.tasks.get(fold(parts[_TASK_DEPTH - 1])) if len(parts) >= _TASK_DEPTH else None
         for task in (one,) if one else job.tasks:
             if task.node_id == node.id and task.started is not None:
-                yield Ran(root_directory(job.id, task.id), str(task.spec["commandLine"]), task.started, task.ended)
+                yield TaskDirectory(
+                    root_directory(job.id, task.id), str(task.spec["commandLine"]), task.started, task.ended
+                )
 
 
-def _sides(job: Job, node: Node) -> Iterator[Ran]:
+def _special_task_directories(job: Job, node: Node) -> Iterator[TaskDirectory]:
     status = job.preparation_statuses.get(node.id)
     for name, run in (("jobPreparationTask", status.preparation), ("jobReleaseTask", status.release)) if status else ():
         if run:
             root = root_directory(job.id, special_task_id(job, name))
-            yield Ran(root, str(job.spec[name]["commandLine"]), run.started, run.ended)
+            yield TaskDirectory(root, str(job.spec[name]["commandLine"]), run.started, run.ended)

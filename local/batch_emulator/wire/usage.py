@@ -18,7 +18,7 @@ _HOUR = 3600 * SECOND
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
+class PoolUsage:
     """The usage of a pool in an interval; `id` orders the list by interval, then by pool."""
 
     id: str
@@ -28,20 +28,20 @@ class Usage:
     core_ticks: int
 
 
-def usage(account: Account, start: int, end: int, now: int) -> Mapping[str, Usage]:
+def pool_usage(account: Account, start: int, end: int, now: int) -> Mapping[str, PoolUsage]:
     """Returns usage by id in the complete intervals that begin in [start, end); all in ticks."""
     last = min(end, now // INTERVAL * INTERVAL)
     found: dict[tuple[int, str, str], int] = defaultdict(int)
     for lease in _leases(account, now):
         first = max(lease.start, start) // INTERVAL * INTERVAL
         for moment in range(max(first, start), min(lease.end, last), INTERVAL):
-            shared = min(lease.end, moment + INTERVAL) - max(lease.start, moment)
-            found[moment, lease.pool_id, lease.vm_size] += max(shared, 0) * cores(lease.vm_size)
-    rows = (Usage(f"{at:020}:{pool}", pool, size, at, total) for (at, pool, size), total in found.items() if total)
+            overlap = min(lease.end, moment + INTERVAL) - max(lease.start, moment)
+            found[moment, lease.pool_id, lease.vm_size] += max(overlap, 0) * cores(lease.vm_size)
+    rows = (PoolUsage(f"{at:020}:{pool}", pool, size, at, total) for (at, pool, size), total in found.items() if total)
     return {row.id: row for row in rows}
 
 
-def usage_renderers(version: str) -> Renderers:
+def pool_usage_renderers(version: str) -> Renderers:
     traffic: Renderers = {"dataIngressGiB": lambda _: 0.0, "dataEgressGiB": lambda _: 0.0}
     return {
         "poolId": lambda row: row.pool_id,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from azure.batch import models
 
-from local.batch_emulator.protocol.body_names import KINDS, Names
+from local.batch_emulator.protocol.body_names import NAMES_BY_KIND, Names
 from tests.emulator.support.direct import Direct
 from tests.emulator.support.driver import Driver
 
@@ -134,7 +134,7 @@ def test_older_names_are_taken_where_the_version_has_them() -> None:
 
 
 def test_the_names_are_those_of_azure_batch_and_of_older_clients() -> None:
-    ours = {f"{kind}.{path}" for kind in _ROOTS for path in _paths(KINDS[kind]) if "." in path}
+    ours = {f"{kind}.{path}" for kind in _ROOTS for path in _paths(NAMES_BY_KIND[kind]) if "." in path}
     theirs = {f"{kind}.{path}" for kind, model in _ROOTS.items() for path in _model_paths(model) if "." in path}
     assert theirs - ours == set()
     assert {".".join(path.split(".")[-2:]) for path in ours - theirs} == _OLDER

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from azure.batch import models
 
-from local.batch_emulator.protocol.kinds import kind_of
+from local.batch_emulator.protocol.kinds import type_of
 from tests.emulator.support.direct import Direct
 
 _REQUESTS = (
@@ -86,7 +86,7 @@ def test_a_number_is_never_read_as_a_string(body: dict[str, Any]) -> None:
 def test_every_property_of_the_official_models_has_its_kind() -> None:
     found = {pair for model in _REQUESTS for pair in _properties(model)}
     assert len(found) > 150
-    wrong = {(name, kind) for name, kind in found if name not in _MEANS_SEVERAL | _FREE and kind_of(name) != kind}
+    wrong = {(name, kind) for name, kind in found if name not in _MEANS_SEVERAL | _FREE and type_of(name) != kind}
     assert wrong == set()
 
 

@@ -11,7 +11,7 @@ from azure.batch.aio import BatchClient
 from azure.core.credentials import AccessToken
 
 from local.batch_emulator.emulator import Emulator
-from local.batch_emulator.http.certificate import CERTIFICATE, context
+from local.batch_emulator.http.certificate import CERTIFICATE, tls_context
 from local.batch_emulator.http.server import Server
 from local.batch_emulator.protocol.auth import DEVELOPMENT_KEY, DEVELOPMENT_TOKEN
 from tests.emulator.support.staging import add_job, add_tasks
@@ -35,7 +35,7 @@ class _Token:
 
 async def test_the_official_client_connects_with_a_token_and_pages(tmp_path: Path) -> None:
     server = Server(Emulator({"demo": DEVELOPMENT_KEY}, stepped=True))
-    url = f"https://127.0.0.1:{await server.start(tls=context(tmp_path))}"
+    url = f"https://127.0.0.1:{await server.start(tls=tls_context(tmp_path))}"
     trusted = str(tmp_path / CERTIFICATE)
     async with BatchClient(url, _Token(), connection_verify=trusted) as batch:
         await add_job(batch)
@@ -47,7 +47,7 @@ async def test_the_official_client_connects_with_a_token_and_pages(tmp_path: Pat
 
 async def test_a_client_that_does_not_trust_the_certificate_refuses(tmp_path: Path) -> None:
     server = Server(Emulator({"demo": DEVELOPMENT_KEY}, stepped=True))
-    url = f"https://127.0.0.1:{await server.start(tls=context(tmp_path))}"
+    url = f"https://127.0.0.1:{await server.start(tls=tls_context(tmp_path))}"
     async with ClientSession() as session:
         with pytest.raises(ClientConnectorCertificateError):
             await session.get(f"{url}/jobs")
@@ -59,8 +59,8 @@ async def test_a_client_that_does_not_trust_the_certificate_refuses(tmp_path: Pa
 
 
 def test_a_certificate_is_made_once_and_its_key_is_private(tmp_path: Path) -> None:
-    context(tmp_path)
+    tls_context(tmp_path)
     first = (tmp_path / CERTIFICATE).read_bytes()
-    context(tmp_path)
+    tls_context(tmp_path)
     assert (tmp_path / CERTIFICATE).read_bytes() == first
     assert (tmp_path / "key.pem").stat().st_mode & 0o077 == 0
