@@ -16,8 +16,8 @@ from local.batch_emulator.core.stamps import parse_stamp
 from local.batch_emulator.emulator import Emulator
 from local.batch_emulator.http.certificate import tls_context
 from local.batch_emulator.http.server import Server
-from local.batch_emulator.keeper import PersistenceService
 from local.batch_emulator.persistence.store import Store, StoreError
+from local.batch_emulator.persistence_service import PersistenceService
 from local.batch_emulator.protocol.auth import DEVELOPMENT_KEY, DEVELOPMENT_TOKEN, is_key
 from local.batch_emulator.protocol.tokens import ISSUER, TokenKey, read_token_key
 from local.batch_emulator.telemetry.samplers import PERIOD_SECONDS

@@ -7,9 +7,9 @@ from local.batch_emulator.entities.tasks import Failure, Run, StartTask
 
 if TYPE_CHECKING:
     from local.batch_emulator.entities.account import Account
-    from local.batch_emulator.entities.backlog import ReadyTasks
     from local.batch_emulator.entities.dependencies import TaskDependencies
     from local.batch_emulator.entities.pools import Node, Pool
+    from local.batch_emulator.entities.scheduling_index import ReadyTasks
     from local.batch_emulator.entities.task_counts import TaskCounts
     from local.batch_emulator.entities.task_set import TaskSet
 

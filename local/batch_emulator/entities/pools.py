@@ -4,13 +4,13 @@ from collections import Counter, deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from local.batch_emulator.core.past import LaggedValue
+from local.batch_emulator.core.lagged_value import LaggedValue
 from local.batch_emulator.entities.jobs import Job, Json
 from local.batch_emulator.entities.tasks import Run, StartTask, Task
 
 if TYPE_CHECKING:
     from local.batch_emulator.entities.account import Account
-    from local.batch_emulator.entities.backlog import SchedulingIndex
+    from local.batch_emulator.entities.scheduling_index import SchedulingIndex
     from local.batch_emulator.simulation.auto_scale import AutoScaleState
 
 USABLE_STATES = ("idle", "running")

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from local.batch_emulator.core.past import LaggedValue
+from local.batch_emulator.core.lagged_value import LaggedValue
 
 KINDS = ("active", "preparing", "running", "succeeded", "failed")
 

@@ -11,9 +11,9 @@ from aiohttp import web
 from aiohttp.http_exceptions import LineTooLong
 
 from local.batch_emulator.emulator import Emulator
+from local.batch_emulator.http.api_handler import ApiHandler
 from local.batch_emulator.http.controls import PREFIX, ControlHandler
-from local.batch_emulator.http.front import ApiHandler
-from local.batch_emulator.keeper import PersistenceService
+from local.batch_emulator.persistence_service import PersistenceService
 
 _SHUTDOWN_SECONDS = 0.5
 _MAX_LINE_BYTES = 16 * 1024

@@ -11,7 +11,7 @@ from local.batch_emulator.protocol.paging import page, sorted_from_position
 from local.batch_emulator.protocol.requests import Request, Response
 from local.batch_emulator.protocol.versions import has_supported_images
 from local.batch_emulator.wire.images import AGENTS, IMAGES, agent_renderers, image_renderers
-from local.batch_emulator.wire.usage import INTERVAL, pool_usage, pool_usage_renderers
+from local.batch_emulator.wire.pool_usage import INTERVAL, pool_usage, pool_usage_renderers
 
 
 def list_supported_images(request: Request) -> Response:

@@ -25,8 +25,8 @@ from local.batch_emulator.entities import (
     StartTask,
     Task,
 )
-from local.batch_emulator.entities.backlog import ReadyTasks, SchedulingIndex
 from local.batch_emulator.entities.dependencies import TaskDependencies
+from local.batch_emulator.entities.scheduling_index import ReadyTasks, SchedulingIndex
 from local.batch_emulator.entities.task_counts import TaskCounts
 from local.batch_emulator.entities.task_set import TaskSet
 from local.batch_emulator.persistence.rows import KINDS, PLANNED_EVENT

@@ -14,8 +14,8 @@ from local.batch_emulator.core.settings import EmulatorSettings
 from local.batch_emulator.core.stamps import etag, http_date
 from local.batch_emulator.entities import Account, Job, Json, Node, Pool, Task
 from local.batch_emulator.protocol.conditions import check_conditions
-from local.batch_emulator.protocol.kinds import typed_body
 from local.batch_emulator.protocol.older_names import from_version
+from local.batch_emulator.protocol.property_types import typed_body
 from local.batch_emulator.simulation.simulation import SimulatedAccount
 from local.batch_emulator.state.change_log import NumberedEntity
 

@@ -6,8 +6,8 @@ from functools import partial
 from local.batch_emulator.core.collation import fold
 from local.batch_emulator.core.durations import seconds_of
 from local.batch_emulator.entities import Account, Job, Json, Schedule, Task
-from local.batch_emulator.entities.backlog import ReadyTasks
 from local.batch_emulator.entities.dependencies import TaskDependencies
+from local.batch_emulator.entities.scheduling_index import ReadyTasks
 from local.batch_emulator.entities.task_counts import TaskCounts
 from local.batch_emulator.entities.task_set import TaskSet
 from local.batch_emulator.simulation.auto_pools import AutoPools

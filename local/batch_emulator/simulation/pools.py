@@ -6,7 +6,7 @@ from functools import partial
 from local.batch_emulator.core.collation import fold
 from local.batch_emulator.core.stamps import stamp
 from local.batch_emulator.entities import Account, Json, Node, Pool
-from local.batch_emulator.entities.backlog import SchedulingIndex
+from local.batch_emulator.entities.scheduling_index import SchedulingIndex
 from local.batch_emulator.simulation.nodes import NodeTransitions
 from local.batch_emulator.state.context import SimulationContext
 

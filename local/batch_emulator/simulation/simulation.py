@@ -8,11 +8,11 @@ from local.batch_emulator.core.settings import EmulatorSettings
 from local.batch_emulator.entities import Account, Job, Node, Task
 from local.batch_emulator.simulation.auto_pools import AutoPools
 from local.batch_emulator.simulation.auto_scale import AutoScaleRuns
-from local.batch_emulator.simulation.dispatch import TaskScheduler
 from local.batch_emulator.simulation.jobs import JobTransitions
 from local.batch_emulator.simulation.nodes import NodeTransitions
 from local.batch_emulator.simulation.pools import PoolTransitions
 from local.batch_emulator.simulation.schedules import ScheduleTransitions
+from local.batch_emulator.simulation.task_scheduler import TaskScheduler
 from local.batch_emulator.simulation.tasks import TaskTransitions
 from local.batch_emulator.state.change_log import ChangeLog
 from local.batch_emulator.state.context import SimulationContext

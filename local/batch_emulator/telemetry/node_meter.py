@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from local.batch_emulator.entities import Json
 from local.batch_emulator.telemetry.hardware import GIB
-from local.batch_emulator.telemetry.node_load import MIB, ResourceUsage, usage_of
+from local.batch_emulator.telemetry.node_usage import MIB, ResourceUsage, usage_of
 from local.batch_emulator.telemetry.samplers import NodeSample
 
 _MAX_REPORTED_CORES = 8

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from azure.batch import models
 
-from local.batch_emulator.protocol.kinds import type_of
+from local.batch_emulator.protocol.property_types import type_of
 from tests.emulator.support.direct import Direct
 
 _REQUESTS = (

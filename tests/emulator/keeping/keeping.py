@@ -5,9 +5,9 @@ from pathlib import Path
 import orjson
 
 from local.batch_emulator.emulator import Emulator
-from local.batch_emulator.keeper import PersistenceService
 from local.batch_emulator.persistence.rows import row_changes
 from local.batch_emulator.persistence.store import Store
+from local.batch_emulator.persistence_service import PersistenceService
 from local.batch_emulator.protocol.auth import DEVELOPMENT_KEY
 from local.batch_emulator.state.change_log import ROOT, Changes, NumberedEntity
 from tests.emulator.support.direct import Direct

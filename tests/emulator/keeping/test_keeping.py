@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from local.batch_emulator.emulator import Emulator
-from local.batch_emulator.keeper import PersistenceService
 from local.batch_emulator.persistence.store import Store
+from local.batch_emulator.persistence_service import PersistenceService
 from local.batch_emulator.protocol.auth import DEVELOPMENT_KEY
 from tests.emulator.keeping.keeping import POOL as _POOL
 from tests.emulator.keeping.keeping import Kept

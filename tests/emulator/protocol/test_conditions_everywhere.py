@@ -2,7 +2,7 @@
 
 import pytest
 
-from local.batch_emulator.http.surface import OPERATIONS, Operation
+from local.batch_emulator.http.routing import OPERATIONS, Operation
 from local.batch_emulator.protocol.conditions import CONDITIONAL
 from tests.emulator.support.driver import Driver
 

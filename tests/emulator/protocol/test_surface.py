@@ -2,7 +2,7 @@
 
 import pytest
 
-from local.batch_emulator.http.surface import OPERATIONS
+from local.batch_emulator.http.routing import OPERATIONS
 from tests.emulator.support.conformance import conformance
 from tests.emulator.support.driver import API, Driver
 

@@ -10,7 +10,7 @@ from local.batch_emulator.core.errors import BatchError
 from local.batch_emulator.core.settings import EmulatorSettings
 from local.batch_emulator.core.stamps import parse_stamp
 from local.batch_emulator.emulator import Emulator
-from local.batch_emulator.http.surface import find_operation
+from local.batch_emulator.http.routing import find_operation
 from local.batch_emulator.protocol.auth import DEVELOPMENT_KEY
 from local.batch_emulator.protocol.requests import Request
 

@@ -6,8 +6,19 @@ from dataclasses import dataclass, replace
 from urllib.parse import unquote
 
 from local.batch_emulator.core.errors import BatchError, invalid_query
-from local.batch_emulator.http.surface_rows import ROUTES
-from local.batch_emulator.operations import access, account, agent, files, jobs, nodes, pools, scaling, schedules, tasks
+from local.batch_emulator.http.routes import ROUTES
+from local.batch_emulator.operations import (
+    account,
+    auto_scale,
+    files,
+    jobs,
+    node_agent,
+    node_users,
+    nodes,
+    pools,
+    schedules,
+    tasks,
+)
 from local.batch_emulator.protocol.conditions import CONDITIONAL, DATED
 from local.batch_emulator.protocol.older_names import in_version
 from local.batch_emulator.protocol.requests import Request, Response
@@ -19,7 +30,7 @@ _MAX_DIGITS = 9
 _CONDITIONS: Mapping[str, tuple[str, ...]] = {"if": CONDITIONAL, "dated": DATED}
 _MARKERS = ("paged", *_CONDITIONS)
 type Action = Callable[[Request], Response]
-_MODULES = (access, account, agent, files, jobs, nodes, pools, scaling, schedules, tasks)
+_MODULES = (node_users, account, node_agent, files, jobs, nodes, pools, auto_scale, schedules, tasks)
 _ACTIONS: Mapping[str, Action] = {action.__name__: action for module in _MODULES for action in module.ACTIONS}
 
 

@@ -18,7 +18,7 @@ from local.batch_emulator.core.injection import Fault
 from local.batch_emulator.core.stamps import full_stamp, http_date
 from local.batch_emulator.emulator import Emulator
 from local.batch_emulator.entities import Json
-from local.batch_emulator.http.surface import find_operation, timeout_of
+from local.batch_emulator.http.routing import find_operation, timeout_of
 from local.batch_emulator.protocol.auth import SignedRequest
 from local.batch_emulator.protocol.conditions import reject_conditions
 from local.batch_emulator.protocol.encoding import compress_body, decompress_body, read_body
