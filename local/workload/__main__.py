@@ -9,13 +9,13 @@ from contextlib import suppress
 
 from azure.core.exceptions import AzureError
 
-from local.workload.patience import cause_of
-from local.workload.runner import Runner
+from local.workload.retries import cause_of
+from local.workload.runner import ScenarioRunner
 from local.workload.scenarios import SCENARIOS
 from local.workload.service import Service
 from local.workload.target import TargetError, check_target, open_client
 
-_BAD_INPUT = 2
+_USAGE_ERROR = 2
 
 
 def main() -> int:
@@ -28,7 +28,7 @@ def main() -> int:
         asyncio.run(_run(options))
     except TargetError as error:
         print(error, file=sys.stderr)
-        return _BAD_INPUT
+        return _USAGE_ERROR
     except AzureError as error:
         print(f"The emulator refuses the account '{options.account}': {cause_of(error)}.", file=sys.stderr)
         return 1
@@ -42,7 +42,7 @@ async def _run(options: argparse.Namespace) -> None:
     async with open_client(options.emulator, options.account, options.key) as client:
         service = Service(client)
         await service.check_key()
-        await Runner(service, SCENARIOS[options.scenario], seed=options.seed, speed=options.speed).run()
+        await ScenarioRunner(service, SCENARIOS[options.scenario], seed=options.seed, speed=options.speed).run()
 
 
 def _stop_on_signals() -> None:

@@ -9,23 +9,23 @@ import logging
 
 from azure.core.exceptions import AzureError
 
-from local.workload.patience import cause_of
-from local.workload.scenario import Ending, JobPlan, PoolPlan, Scenario, plan_tasks
+from local.workload.retries import cause_of
+from local.workload.scenario import EndingKind, JobPlan, PoolPlan, ScenarioPlan, plan_tasks
+from local.workload.schedule_handler import ScheduleHandler
 from local.workload.service import Service
-from local.workload.submitter import Submitter
 
 LOG = logging.getLogger("workload")
-_LOOK_SECONDS = 2.0
-_SHORTEST_REST = 6.0  # real seconds, so that ended jobs stay visible for a while
-_SHORTEST_ABSENCE = 3.0
-_AFTER_FAILURE = 3.0
+_POLL_SECONDS = 2.0
+_MIN_REST = 6.0  # real seconds, so that ended jobs stay visible for a while
+_MIN_ABSENCE = 3.0
+_RETRY_SECONDS = 3.0
 _PROGRESS = 5_000
 
 
-class Runner:
+class ScenarioRunner:
     """Runs a scenario; `speed` shortens the rests, the emulator shortens everything else."""
 
-    def __init__(self, service: Service, scenario: Scenario, *, seed: int, speed: float) -> None:
+    def __init__(self, service: Service, scenario: ScenarioPlan, *, seed: int, speed: float) -> None:
         self._service = service
         self._scenario = scenario
         self._seed = seed
@@ -37,24 +37,24 @@ class Runner:
         while True:
             epoch = await self._epoch()
             LOG.info("The scenario '%s' begins (epoch %d).", self._scenario.name, epoch)
-            lives = [asyncio.create_task(submitter.run()) for submitter in self._submitters()]
-            lives += [asyncio.create_task(self._live(job)) for job in self._scenario.jobs]
+            tasks = [asyncio.create_task(handler.run()) for handler in self._schedule_handlers()]
+            tasks += [asyncio.create_task(self._run_job(job)) for job in self._scenario.jobs]
             try:
-                await self._last(epoch)
+                await self._wait_for_reset(epoch)
             finally:
-                for life in lives:
-                    life.cancel()
-                await asyncio.gather(*lives, return_exceptions=True)
+                for task in tasks:
+                    task.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
             LOG.info("The emulator was reset.")
 
-    def _submitters(self) -> list[Submitter]:
+    def _schedule_handlers(self) -> list[ScheduleHandler]:
         plans = self._scenario.schedules
-        return [Submitter(self._service, plan, self._pools[plan.job.pool], seed=self._seed) for plan in plans]
+        return [ScheduleHandler(self._service, plan, self._pools[plan.job.pool], seed=self._seed) for plan in plans]
 
-    async def _last(self, epoch: int) -> None:
+    async def _wait_for_reset(self, epoch: int) -> None:
         """Returns when the epoch ends."""
         while True:
-            await asyncio.sleep(_LOOK_SECONDS)
+            await asyncio.sleep(_POLL_SECONDS)
             if await self._epoch() != epoch:
                 return
 
@@ -64,74 +64,74 @@ class Runner:
                 return await self._service.epoch()
             except AzureError as error:
                 LOG.warning("Couldn't ask for the emulator's epoch: %s.", cause_of(error))
-                await asyncio.sleep(_AFTER_FAILURE)
+                await asyncio.sleep(_RETRY_SECONDS)
 
-    async def _live(self, job: JobPlan) -> None:
+    async def _run_job(self, job: JobPlan) -> None:
         """Runs one job's lives. A permanent failure is logged, and the life resumes from its current state."""
         run = 0
         while True:
             try:
-                await self._live_once(job, run)
+                await self._run_job_once(job, run)
                 run += 1
             except AzureError as error:
                 LOG.warning("%s: %s; taking it up again.", job.id, cause_of(error))
-                await asyncio.sleep(_AFTER_FAILURE)
+                await asyncio.sleep(_RETRY_SECONDS)
 
-    async def _live_once(self, job: JobPlan, run: int) -> None:
+    async def _run_job_once(self, job: JobPlan, run: int) -> None:
         await self._ensure_pool(self._pools[job.pool])
         created = await self._service.ensure_job(job)
         LOG.info("%s: %s.", job.id, f"created (life {run + 1})" if created else "is there already")
         if await self._service.state_of(job.id) == "active":
-            await self._fill(job, run)
-        if job.ending is Ending.STOPPED:
-            await self._stop_later(job)
-        if not await self._ended(job):
+            await self._add_tasks(job, run)
+        if job.ending is EndingKind.STOPPED:
+            await self._stop_after_delay(job)
+        if not await self._wait_until_ended(job):
             LOG.info("%s: somebody deleted it.", job.id)
             return
         LOG.info("%s: has ended.", job.id)
-        await asyncio.sleep(max(job.rest / self._speed, _SHORTEST_REST))
+        await asyncio.sleep(max(job.rest / self._speed, _MIN_REST))
         await self._service.delete(job.id)
-        await self._gone(job)
+        await self._wait_until_deleted(job)
         LOG.info("%s: deleted.", job.id)
-        await asyncio.sleep(max(job.rest / 4 / self._speed, _SHORTEST_ABSENCE))
+        await asyncio.sleep(max(job.rest / 4 / self._speed, _MIN_ABSENCE))
 
     async def _ensure_pool(self, pool: PoolPlan) -> None:
         if await self._service.ensure_pool(pool):
             nodes = pool.dedicated + pool.spot
             LOG.info("%s: pool of %d %s nodes created.", pool.id, nodes, "spot" if pool.spot else "dedicated")
 
-    async def _fill(self, job: JobPlan, run: int) -> None:
+    async def _add_tasks(self, job: JobPlan, run: int) -> None:
         added = 0
 
-        def told(number: int) -> None:
+        def on_added(number: int) -> None:
             nonlocal added
             added += number
             if added % _PROGRESS < number or added == job.tasks:
                 LOG.info("%s: %s of %s tasks added.", job.id, f"{added:,}", f"{job.tasks:,}")
 
         tasks = plan_tasks(job, seed=self._seed, run=run)
-        await self._service.add_tasks(job.id, tasks, told, per_second=job.adds_per_second)
-        if job.ending is Ending.COMPLETES:
+        await self._service.add_tasks(job.id, tasks, on_added, per_second=job.adds_per_second)
+        if job.ending is EndingKind.COMPLETES:
             await self._service.end_when_done(job.id)
 
-    async def _stop_later(self, job: JobPlan) -> None:
-        await asyncio.sleep(max(job.stop_after / self._speed, _SHORTEST_REST))
+    async def _stop_after_delay(self, job: JobPlan) -> None:
+        await asyncio.sleep(max(job.stop_after / self._speed, _MIN_REST))
         if await self._service.state_of(job.id) == "active":
             await self._service.stop(job.id, job.stop_reason)
 
-    async def _ended(self, job: JobPlan) -> bool:
+    async def _wait_until_ended(self, job: JobPlan) -> bool:
         """Waits until the job has completed (True), or is deleted or being deleted (False)."""
         while True:
             state = await self._service.state_of(job.id)
             if state == "completed":
                 return True
             if state in (None, "deleting"):
-                await self._gone(job)
+                await self._wait_until_deleted(job)
                 return False
-            await asyncio.sleep(_LOOK_SECONDS)
+            await asyncio.sleep(_POLL_SECONDS)
 
-    async def _gone(self, job: JobPlan) -> None:
+    async def _wait_until_deleted(self, job: JobPlan) -> None:
         while True:
             if await self._service.state_of(job.id) is None:
                 return
-            await asyncio.sleep(_LOOK_SECONDS / 2)
+            await asyncio.sleep(_POLL_SECONDS / 2)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 
-class Ending(Enum):
+class EndingKind(Enum):
     """The end of a job: it completes with its last task, is stopped by a user, or stays."""
 
     COMPLETES = "completes"
@@ -29,12 +29,12 @@ class PoolPlan:
     start_task: str = ""
 
     @property
-    def all_slots(self) -> int:
+    def total_slots(self) -> int:
         return (self.dedicated + self.spot) * self.slots
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cause:
+class FailurePlan:
     """The cause of failure for a `share` of a job's tasks: an exit code, or a missing resource file."""
 
     share: float
@@ -59,11 +59,11 @@ class JobPlan:
     task_prefix: str
     program: str
     seconds: tuple[float, float]
-    causes: tuple[Cause, ...] = ()
+    failures: tuple[FailurePlan, ...] = ()
     adds_per_second: float = 300
     retries: int = 0
     priority: int = 0
-    ending: Ending = Ending.COMPLETES
+    ending: EndingKind = EndingKind.COMPLETES
     rest: float = 60
     stop_after: float = 0
     stop_reason: str = ""
@@ -86,7 +86,7 @@ class SchedulePlan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scenario:
+class ScenarioPlan:
     """Pools, jobs and job schedules; every job's `pool` is one of the pools."""
 
     name: str
@@ -107,22 +107,22 @@ class TaskPlan:
 
 def plan_tasks(job: JobPlan, *, seed: int, run: int) -> Iterator[TaskPlan]:
     """Yields the tasks of a job's `run`-th life, equal for equal seeds; each cause affects at least one task."""
-    chance = random.Random(f"{seed}/{job.id}/{run}")
-    failing = _draw_failures(job, chance)
+    rng = random.Random(f"{seed}/{job.id}/{run}")
+    failing = _choose_failing_tasks(job, rng)
     digits = len(str(job.tasks))
     for number in range(1, job.tasks + 1):
-        cause = failing.get(number)
-        seconds = chance.uniform(*job.seconds)
+        failure = failing.get(number)
+        seconds = rng.uniform(*job.seconds)
         program = job.program.format(n=number)
-        exit_code = cause.exit_code if cause else 0
+        exit_code = failure.exit_code if failure else 0
         yield TaskPlan(
             id=f"{job.task_prefix}-{number:0{digits}}",
             command_line=f"/bin/sh -c '{program}; sleep {seconds:.1f}; exit {exit_code}'",
-            missing_file=cause.missing_file if cause else "",
+            missing_file=failure.missing_file if failure else "",
             retries=job.retries,
         )
 
 
-def _draw_failures(job: JobPlan, chance: random.Random) -> dict[int, Cause]:
-    wanted = [cause for cause in job.causes for _ in range(max(1, round(cause.share * job.tasks)))]
-    return dict(zip(chance.sample(range(1, job.tasks + 1), len(wanted)), wanted, strict=True))
+def _choose_failing_tasks(job: JobPlan, rng: random.Random) -> dict[int, FailurePlan]:
+    plans = [failure for failure in job.failures for _ in range(max(1, round(failure.share * job.tasks)))]
+    return dict(zip(rng.sample(range(1, job.tasks + 1), len(plans)), plans, strict=True))

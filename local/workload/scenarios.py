@@ -8,7 +8,7 @@ submit.
 from collections.abc import Mapping
 from math import inf
 
-from local.workload.scenario import Cause, Ending, JobPlan, PoolPlan, Scenario, SchedulePlan
+from local.workload.scenario import EndingKind, FailurePlan, JobPlan, PoolPlan, ScenarioPlan, SchedulePlan
 
 _OUT_OF_MEMORY = 137
 _NOT_FOUND = 127
@@ -41,7 +41,7 @@ _DEMO_JOBS = (
         task_prefix="frame",
         program="blender --background reel4.blend --render-frame {n}",
         seconds=(20, 44),
-        causes=(Cause(share=0.002, exit_code=_OUT_OF_MEMORY), Cause(share=0.001, exit_code=1)),
+        failures=(FailurePlan(share=0.002, exit_code=_OUT_OF_MEMORY), FailurePlan(share=0.001, exit_code=1)),
         rest=120,
     ),
     JobPlan(
@@ -52,7 +52,7 @@ _DEMO_JOBS = (
         task_prefix="clip",
         program="ffmpeg -i clip{n}.mov -c:v libsvtav1 clip{n}.mkv",
         seconds=(8, 24),
-        causes=(Cause(share=0.01, exit_code=_NOT_FOUND),),
+        failures=(FailurePlan(share=0.01, exit_code=_NOT_FOUND),),
         priority=100,
         rest=200,
     ),
@@ -64,7 +64,7 @@ _DEMO_JOBS = (
         task_prefix="sample",
         program="bwa mem reference.fa sample{n}.fq",
         seconds=(15, 45),
-        causes=(Cause(share=0.02, exit_code=_OUT_OF_MEMORY), Cause(share=0.005, exit_code=1)),
+        failures=(FailurePlan(share=0.02, exit_code=_OUT_OF_MEMORY), FailurePlan(share=0.005, exit_code=1)),
         retries=1,
         rest=90,
     ),
@@ -76,10 +76,10 @@ _DEMO_JOBS = (
         task_prefix="trial",
         program="python train.py --trial {n}",
         seconds=(20, 60),
-        causes=(Cause(share=0.05, exit_code=_OUT_OF_MEMORY),),
+        failures=(FailurePlan(share=0.05, exit_code=_OUT_OF_MEMORY),),
         retries=2,
         priority=50,
-        ending=Ending.STOPPED,
+        ending=EndingKind.STOPPED,
         rest=240,
         stop_after=150,
         stop_reason="A better model was found",
@@ -92,7 +92,7 @@ _DEMO_JOBS = (
         task_prefix="path",
         program="./simulate --paths 10000 --seed {n}",
         seconds=(8, 16),
-        causes=(Cause(share=0.001, exit_code=1),),
+        failures=(FailurePlan(share=0.001, exit_code=1),),
         rest=60,
     ),
     JobPlan(
@@ -103,9 +103,9 @@ _DEMO_JOBS = (
         task_prefix="partition",
         program="python load.py --partition {n}",
         seconds=(4, 12),
-        causes=(
-            Cause(share=0.03, missing_file="https://warehouse.example/landing/missing-partition.parquet"),
-            Cause(share=0.02, exit_code=1),
+        failures=(
+            FailurePlan(share=0.03, missing_file="https://warehouse.example/landing/missing-partition.parquet"),
+            FailurePlan(share=0.02, exit_code=1),
         ),
         retries=1,
         priority=100,
@@ -130,7 +130,7 @@ _DEMO_JOBS = (
         task_prefix="case",
         program="simpleFoam -case case{n}",
         seconds=(60, 120),
-        ending=Ending.STAYS,
+        ending=EndingKind.STAYS,
     ),
 )
 
@@ -165,7 +165,7 @@ _DEMO_SCHEDULES = (
     ),
 )
 
-_QUIET = Scenario(
+_QUIET = ScenarioPlan(
     name="quiet",
     pools=(PoolPlan(id="services-d2s", vm_size="standard_d2s_v5", dedicated=2, slots=4),),
     jobs=(
@@ -178,7 +178,7 @@ _QUIET = Scenario(
             program="./lmgrd -server {n}",
             seconds=(2_000_000, 2_000_000),
             priority=100,
-            ending=Ending.STAYS,
+            ending=EndingKind.STAYS,
         ),
         JobPlan(
             id="import-2025",
@@ -188,13 +188,13 @@ _QUIET = Scenario(
             task_prefix="month",
             program="python import.py {n}",
             seconds=(1, 2),
-            causes=(Cause(share=0.01, exit_code=1),),
-            ending=Ending.STAYS,
+            failures=(FailurePlan(share=0.01, exit_code=1),),
+            ending=EndingKind.STAYS,
         ),
     ),
 )
 
-_BIG = Scenario(
+_BIG = ScenarioPlan(
     name="big",
     pools=(PoolPlan(id="simulation-d16s", vm_size="standard_d16s_v5", dedicated=10, slots=8),),
     jobs=(
@@ -207,12 +207,12 @@ _BIG = Scenario(
             program="./market --seed {n}",
             seconds=(40, 88),
             adds_per_second=inf,
-            causes=(Cause(share=0.0005, exit_code=1),),
-            ending=Ending.STAYS,
+            failures=(FailurePlan(share=0.0005, exit_code=1),),
+            ending=EndingKind.STAYS,
         ),
     ),
 )
 
-_DEMO = Scenario(name="demo", pools=_DEMO_POOLS, jobs=_DEMO_JOBS, schedules=_DEMO_SCHEDULES)
+_DEMO = ScenarioPlan(name="demo", pools=_DEMO_POOLS, jobs=_DEMO_JOBS, schedules=_DEMO_SCHEDULES)
 
-SCENARIOS: Mapping[str, Scenario] = {scenario.name: scenario for scenario in (_DEMO, _QUIET, _BIG)}
+SCENARIOS: Mapping[str, ScenarioPlan] = {scenario.name: scenario for scenario in (_DEMO, _QUIET, _BIG)}

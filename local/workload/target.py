@@ -12,7 +12,7 @@ from azure.core.pipeline import PipelineRequest
 from azure.core.pipeline.policies import SansIOHTTPPolicy
 from azure.core.rest import HttpRequest
 
-HOLD = "x-emulator-hold-while-paused"
+HOLD_HEADER = "x-emulator-hold-while-paused"
 _READS = ("GET", "HEAD")
 
 
@@ -25,7 +25,7 @@ class HoldPolicy(SansIOHTTPPolicy[HttpRequest, object]):
 
     def on_request(self, request: PipelineRequest[HttpRequest]) -> None:
         if request.http_request.method not in _READS:
-            request.http_request.headers[HOLD] = "true"
+            request.http_request.headers[HOLD_HEADER] = "true"
 
 
 class PlainColonsPolicy(SansIOHTTPPolicy[HttpRequest, object]):

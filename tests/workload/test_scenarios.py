@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from local.workload.scenario import Cause, Ending, JobPlan, Scenario, plan_tasks
+from local.workload.scenario import EndingKind, FailurePlan, JobPlan, ScenarioPlan, plan_tasks
 from local.workload.scenarios import SCENARIOS
 from local.workload.target import TargetError, check_target
 
@@ -12,17 +12,17 @@ DEMO = SCENARIOS["demo"]
 SEED = 1
 
 
-def biggest(scenario: Scenario) -> JobPlan:
+def biggest(scenario: ScenarioPlan) -> JobPlan:
     return max(scenario.jobs, key=lambda job: job.tasks)
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS.values(), ids=lambda scenario: scenario.name)
-def test_every_job_runs_on_a_pool_of_its_scenario(scenario: Scenario) -> None:
+def test_every_job_runs_on_a_pool_of_its_scenario(scenario: ScenarioPlan) -> None:
     assert {job.pool for job in scenario.jobs} == {pool.id for pool in scenario.pools}
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS.values(), ids=lambda scenario: scenario.name)
-def test_ids_are_unique_and_acceptable_to_batch(scenario: Scenario) -> None:
+def test_ids_are_unique_and_acceptable_to_batch(scenario: ScenarioPlan) -> None:
     names = [pool.id for pool in scenario.pools] + [job.id for job in scenario.jobs]
     assert len({name.lower() for name in names}) == len(names)
     assert all(re.fullmatch(r"[\w-]{1,64}", name) for name in names)
@@ -37,20 +37,20 @@ def test_one_pool_of_the_demo_is_broken_by_its_start_task_and_one_is_spot() -> N
     broken = {pool.id for pool in DEMO.pools if "exit 1" in pool.start_task}
     assert len(broken) == 1
     assert sum(pool.spot > 0 for pool in DEMO.pools) == 1
-    assert [job.ending for job in DEMO.jobs if job.pool in broken] == [Ending.STAYS]
+    assert [job.ending for job in DEMO.jobs if job.pool in broken] == [EndingKind.STAYS]
 
 
 def test_at_speed_20_the_largest_job_of_the_demo_ends_at_most_25_tasks_a_second() -> None:
     job = biggest(DEMO)
-    slots = next(pool.all_slots for pool in DEMO.pools if pool.id == job.pool)
+    slots = next(pool.total_slots for pool in DEMO.pools if pool.id == job.pool)
     assert slots / (sum(job.seconds) / 2) * 20 <= 25
 
 
 def test_the_demo_fails_for_several_causes() -> None:
-    causes = [cause for job in DEMO.jobs for cause in job.causes]
-    assert {cause.exit_code for cause in causes if cause.exit_code} == {1, 127, 137}
-    assert any(cause.missing_file for cause in causes)
-    assert any(job.retries and job.causes for job in DEMO.jobs)
+    failures = [cause for job in DEMO.jobs for cause in job.failures]
+    assert {cause.exit_code for cause in failures if cause.exit_code} == {1, 127, 137}
+    assert any(cause.missing_file for cause in failures)
+    assert any(job.retries and job.failures for job in DEMO.jobs)
 
 
 def test_the_big_scenario_is_one_job_of_200_000_tasks() -> None:
@@ -59,7 +59,7 @@ def test_the_big_scenario_is_one_job_of_200_000_tasks() -> None:
 
 def test_nothing_in_the_quiet_scenario_ends_or_comes_again() -> None:
     quiet = SCENARIOS["quiet"]
-    assert (len(quiet.pools), [job.ending for job in quiet.jobs]) == (1, [Ending.STAYS, Ending.STAYS])
+    assert (len(quiet.pools), [job.ending for job in quiet.jobs]) == (1, [EndingKind.STAYS, EndingKind.STAYS])
 
 
 @pytest.mark.parametrize("job", DEMO.jobs, ids=lambda job: job.id)
@@ -85,7 +85,10 @@ def test_failures_have_their_share_and_every_cause_happens_at_least_once() -> No
         task_prefix="t",
         program="run {n}",
         seconds=(1, 2),
-        causes=(Cause(share=0.1, exit_code=137), Cause(share=0.0001, missing_file="https://files.example/missing")),
+        failures=(
+            FailurePlan(share=0.1, exit_code=137),
+            FailurePlan(share=0.0001, missing_file="https://files.example/missing"),
+        ),
     )
     tasks = list(plan_tasks(job, seed=SEED, run=0))
     assert sum("exit 137" in task.command_line for task in tasks) == 10

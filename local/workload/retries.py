@@ -18,8 +18,8 @@ from azure.core.exceptions import (
 )
 
 LOG = logging.getLogger("workload")
-_FIRST_WAIT, _LONGEST_WAIT = 0.5, 5.0
-_PASSING = {
+_INITIAL_WAIT, _MAX_WAIT = 0.5, 5.0
+_TRANSIENT_STATUSES = {
     HTTPStatus.REQUEST_TIMEOUT,
     HTTPStatus.TOO_MANY_REQUESTS,
     HTTPStatus.INTERNAL_SERVER_ERROR,
@@ -27,27 +27,27 @@ _PASSING = {
     HTTPStatus.SERVICE_UNAVAILABLE,
     HTTPStatus.GATEWAY_TIMEOUT,
 }
-_SETTLING = {"JobBeingDeleted", "PoolBeingDeleted", "OperationInvalidForCurrentState"}
+_TRANSIENT_CODES = {"JobBeingDeleted", "PoolBeingDeleted", "OperationInvalidForCurrentState"}
 
 
-async def insist[T](what: str, call: Callable[[], Awaitable[T]]) -> T:
-    """Returns the call's result after any number of attempts; `what` completes "couldn't" in the log."""
-    wait = _FIRST_WAIT
+async def retry[T](action: str, call: Callable[[], Awaitable[T]]) -> T:
+    """Returns the call's result after any number of attempts; `action` completes "couldn't" in the log."""
+    wait = _INITIAL_WAIT
     while True:
         try:
             return await call()
         except AzureError as error:
-            if not passes(error):
+            if not is_transient(error):
                 raise
-            LOG.warning("Couldn't %s (%s); trying again.", what, cause_of(error))
+            LOG.warning("Couldn't %s (%s); trying again.", action, cause_of(error))
         await asyncio.sleep(wait)
-        wait = min(2 * wait, _LONGEST_WAIT)
+        wait = min(2 * wait, _MAX_WAIT)
 
 
-def passes(error: AzureError) -> bool:
+def is_transient(error: AzureError) -> bool:
     """Returns True for a transient failure."""
     if isinstance(error, HttpResponseError) and error.status_code is not None:
-        return error.status_code in _PASSING or code_of(error) in _SETTLING
+        return error.status_code in _TRANSIENT_STATUSES or code_of(error) in _TRANSIENT_CODES
     return isinstance(error, ServiceRequestError | ServiceResponseError | IncompleteReadError)
 
 
