@@ -14,11 +14,11 @@ import threading
 import time
 from pathlib import Path
 
-from local.functions_host.app.errors import RefusalError
+from local.functions_host.app.errors import ConfigurationError
 from local.functions_host.app.settings import is_loopback, load_local_settings
 from local.functions_host.app.storage import HOST_CONNECTION
 from local.functions_host.app.worker import invocation_id
-from local.functions_host.host import App, Host
+from local.functions_host.host import FunctionApp, Host
 from local.functions_host.http.keys import Keys
 from local.functions_host.listing import listing
 from local.functions_host.timers.clock import Clock, EmulatorClock, RealClock
@@ -29,19 +29,19 @@ def main() -> int:
     _log_to_stderr(logging.WARNING if options.quiet else logging.INFO)
     try:
         asyncio.run(_serve(options))
-    except RefusalError as refusal:
+    except ConfigurationError as refusal:
         print(refusal, file=sys.stderr)
         return 1
     return 0
 
 
 async def _serve(options: argparse.Namespace) -> None:
-    told_to_stop = asyncio.Event()
+    stop_requested = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, told_to_stop.set)
+        asyncio.get_running_loop().add_signal_handler(number, stop_requested.set)
     app_dir = options.app.resolve()
     if not app_dir.is_dir():
-        raise RefusalError(f"There is no folder {app_dir}.")
+        raise ConfigurationError(f"There is no folder {app_dir}.")
     load_local_settings(app_dir, os.environ)
     keys = Keys.from_environment(os.environ, checked=options.auth)
     clock: Clock = EmulatorClock(options.clock) if options.clock else RealClock()
@@ -49,7 +49,7 @@ async def _serve(options: argparse.Namespace) -> None:
         os.environ.setdefault("AZURE_FUNCTIONS_ENVIRONMENT", "Development")
     os.chdir(app_dir)
     listening = any(name.startswith(HOST_CONNECTION) for name in os.environ)
-    app = await App.load(app_dir, os.environ, listening=listening)
+    app = await FunctionApp.load(app_dir, os.environ, listening=listening)
     host = Host(app, os.environ, clock=clock, keys=keys, listening=listening)
     try:
         port = await host.start(options.address, options.port)
@@ -59,7 +59,7 @@ async def _serve(options: argparse.Namespace) -> None:
             logging.getLogger("host").warning(
                 "Timers and queues don't run: the setting %s is missing.", HOST_CONNECTION
             )
-        await told_to_stop.wait()
+        await stop_requested.wait()
         logging.getLogger("host").info("stopping")
     finally:
         await host.stop()
@@ -99,21 +99,21 @@ def _add_invocation(record: logging.LogRecord) -> bool:
     return True
 
 
-def _leave(code: int) -> None:
+def _exit_process(code: int) -> None:
     """Ends the process, at the latest after 0.2 s: threads of synchronous functions can't be cancelled."""
-    patience = time.monotonic() + 0.2
-    while time.monotonic() < patience and _others():
+    deadline = time.monotonic() + 0.2
+    while time.monotonic() < deadline and _other_threads():
         time.sleep(0.01)
     logging.shutdown()
     sys.stdout.flush()
-    if _others():
+    if _other_threads():
         os._exit(code)
     sys.exit(code)
 
 
-def _others() -> list[threading.Thread]:
-    return [one for one in threading.enumerate() if one is not threading.main_thread() and not one.daemon]
+def _other_threads() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread is not threading.main_thread() and not thread.daemon]
 
 
 if __name__ == "__main__":
-    _leave(main())
+    _exit_process(main())

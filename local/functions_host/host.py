@@ -9,20 +9,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from local.functions_host.app.functions import BLOB, QUEUE, TIMER, Function
-from local.functions_host.app.inflight import InFlight
+from local.functions_host.app.in_flight_tasks import InFlightTasks
 from local.functions_host.app.invoker import Invoker
 from local.functions_host.app.settings import HostOptions, load_host_json, resolve
-from local.functions_host.app.storage import Storage
+from local.functions_host.app.storage import StorageClients
 from local.functions_host.app.worker import Worker
 from local.functions_host.blobs.blob_events import BlobListener, BlobWebhook
 from local.functions_host.blobs.blob_paths import BlobPath
-from local.functions_host.blobs.blob_scan import BlobScan
-from local.functions_host.http.admin import Admin
-from local.functions_host.http.http_calls import HttpFunctions
+from local.functions_host.blobs.blob_scan import BlobScanListener
+from local.functions_host.http.admin import AdminHandler
+from local.functions_host.http.http_messages import HttpFunctions
 from local.functions_host.http.keys import Keys
 from local.functions_host.http.routes import RouteTable
 from local.functions_host.http_server import HttpServer
-from local.functions_host.refusals import refuse_unservable
+from local.functions_host.start_checks import check_functions
 from local.functions_host.timers.clock import Clock
 from local.functions_host.timers.timers import TimerListener
 from local.functions_host.triggers import Listener, queue_listener, routes_of, timer_listener
@@ -33,26 +33,26 @@ _STEP_SECONDS = 0.4
 
 
 @dataclass(frozen=True, slots=True)
-class App:
+class FunctionApp:
     """An indexed app that passed all checks at start, with the objects that run its functions."""
 
     worker: Worker
     options: HostOptions
-    storage: Storage
+    storage: StorageClients
     invoker: Invoker
     http: HttpFunctions
 
     @classmethod
-    async def load(cls, app_dir: Path, environment: Mapping[str, str], *, listening: bool = True) -> "App":
-        """Loads and checks an app. Raises RefusalError with every reason why it can't be served.
+    async def load(cls, app_dir: Path, environment: Mapping[str, str], *, listening: bool = True) -> "FunctionApp":
+        """Loads and checks an app. Raises ConfigurationError with every reason why it can't be served.
 
         `environment` is read after the import, so pass os.environ itself if the app sets defaults in it.
         """
         options = load_host_json(app_dir, environment)
         worker = Worker(app_dir)
         await worker.start()
-        refuse_unservable(worker.functions, options, environment, listening=listening)
-        storage = Storage(environment, base64=options.queues.base64)
+        check_functions(worker.functions, options, environment, listening=listening)
+        storage = StorageClients(environment, base64=options.queues.base64)
         invoker = Invoker(worker, options, storage, environment)
         table = RouteTable(routes_of(worker.functions, options.route_prefix))
         return cls(worker, options, storage, invoker, HttpFunctions(worker.functions, table, invoker))
@@ -66,20 +66,20 @@ class Host:
     """A running app. Without `listening` it serves only HTTP, as timers and queues have no storage for their leases."""
 
     def __init__(
-        self, app: App, environment: Mapping[str, str], *, clock: Clock, keys: Keys, listening: bool = True
+        self, app: FunctionApp, environment: Mapping[str, str], *, clock: Clock, keys: Keys, listening: bool = True
     ) -> None:
         self.app, self._environment, self._clock = app, environment, clock
         fallback = f"local{zlib.crc32(str(app.worker.app_dir).encode()):08x}"
         self._host_id = environment.get("AzureFunctionsWebHost__hostid") or fallback
         self._listening = listening
-        self._in_flight = InFlight()
+        self._in_flight = InFlightTasks()
         self._stopping = asyncio.Event()
         self._timers = {one.name: self._timer(one) for one in self._of(TIMER)}
         self._queues = {one.name: resolve(one.trigger.options["queueName"], environment) for one in self._of(QUEUE)}
         self._blobs = {one.name: self._blob(one) for one in self._of(BLOB) if not one.scans}
         self._scan = self._scan_of([one for one in self._of(BLOB) if one.scans])
         self._tasks: list[asyncio.Task[None]] = []
-        admin = Admin(app.worker.functions, self._host_id, self.run_now)
+        admin = AdminHandler(app.worker.functions, self._host_id, self.run_now)
         webhook = BlobWebhook(self._blobs)
         self._server = HttpServer(app.http, admin, keys, webhook, stop_limit=_DRAIN_SECONDS)
 
@@ -92,7 +92,7 @@ class Host:
         listeners += [self._scan] if self._scan else []
         for listener in listeners:
             task = asyncio.create_task(listener.listen(self._stopping))
-            task.add_done_callback(_tell_death)
+            task.add_done_callback(_log_failure)
             self._tasks.append(task)
         return port
 
@@ -159,11 +159,11 @@ class Host:
             in_flight=self._in_flight,
         )
 
-    def _scan_of(self, functions: Sequence[Function]) -> BlobScan | None:
+    def _scan_of(self, functions: Sequence[Function]) -> BlobScanListener | None:
         paths = [BlobPath.parse(resolve(one.trigger.options["path"], self._environment)) for one in functions]
         if not functions:
             return None
-        return BlobScan(
+        return BlobScanListener(
             {one.name: (one, path) for one, path in zip(functions, paths, strict=True)},
             options=self.app.options,
             invoker=self.app.invoker,
@@ -173,6 +173,6 @@ class Host:
         )
 
 
-def _tell_death(task: asyncio.Task[None]) -> None:
+def _log_failure(task: asyncio.Task[None]) -> None:
     if not task.cancelled() and (error := task.exception()):
         _LOG.error("a listener died; its function won't run any more", exc_info=error)

@@ -8,11 +8,11 @@ from typing import Any
 from aiohttp import web
 from aiohttp.http_exceptions import LineTooLong
 
-from local.functions_host.app.errors import RefusalError
+from local.functions_host.app.errors import ConfigurationError
 from local.functions_host.blobs.blob_events import PATH, BlobWebhook
-from local.functions_host.http.admin import Admin
+from local.functions_host.http.admin import AdminHandler
 from local.functions_host.http.callers import Callers
-from local.functions_host.http.http_calls import HttpCall, HttpFunctions, HttpReply
+from local.functions_host.http.http_messages import HttpFunctions, HttpRequest, HttpResponse
 from local.functions_host.http.keys import Keys
 
 _BODY_LIMIT = 100 * 1024 * 1024  # the default of FUNCTIONS_REQUEST_BODY_SIZE_LIMIT
@@ -48,7 +48,7 @@ class _Listener(web.Server):
 
 class HttpServer:
     def __init__(
-        self, functions: HttpFunctions, admin: Admin, keys: Keys, webhook: BlobWebhook, *, stop_limit: float
+        self, functions: HttpFunctions, admin: AdminHandler, keys: Keys, webhook: BlobWebhook, *, stop_limit: float
     ) -> None:
         """`stop_limit`: seconds that a stop waits for running requests."""
         self._functions, self._admin, self._keys, self._webhook = functions, admin, keys, webhook
@@ -82,33 +82,33 @@ class HttpServer:
         if refusal := self._callers.refusal(request.method, hosts, request.headers.get("Origin")):
             return web.Response(status=HTTPStatus.FORBIDDEN, text=refusal)
         body = await request.read() if request.content_length else b""  # Azure drops a chunked body, too
-        call = HttpCall(request.method, request.url, tuple(request.headers.items()), body)
-        reply = await self._reply(call, request)
-        response = web.Response(status=reply.status, body=reply.body)
-        for name, value in reply.headers:
+        http_request = HttpRequest(request.method, request.url, tuple(request.headers.items()), body)
+        http_response = await self._reply(http_request, request)
+        response = web.Response(status=http_response.status, body=http_response.body)
+        for name, value in http_response.headers:
             if name.lower() == "set-cookie":
                 response.headers.add(name, value)
             else:
                 response.headers[name] = value
         return response
 
-    async def _reply(self, call: HttpCall, request: web.BaseRequest) -> HttpReply:
-        if call.path.lower() == PATH:
-            is_known = self._keys.admit_webhook(request.headers, call.url)
-            return await self._webhook.answer(call) if is_known else HttpReply(HTTPStatus.UNAUTHORIZED)
-        if call.path.strip("/").split("/", 1)[0].lower() == "admin":
-            is_known = self._keys.admit_admin(request.headers, call.url, request.remote)
-            return self._admin.answer(call) if is_known else HttpReply(HTTPStatus.UNAUTHORIZED)
-        found = self._functions.find(call)
+    async def _reply(self, http_request: HttpRequest, request: web.BaseRequest) -> HttpResponse:
+        if http_request.path.lower() == PATH:
+            is_known = self._keys.admit_webhook(request.headers, http_request.url)
+            return await self._webhook.answer(http_request) if is_known else HttpResponse(HTTPStatus.UNAUTHORIZED)
+        if http_request.path.strip("/").split("/", 1)[0].lower() == "admin":
+            is_known = self._keys.admit_admin(request.headers, http_request.url, request.remote)
+            return self._admin.answer(http_request) if is_known else HttpResponse(HTTPStatus.UNAUTHORIZED)
+        found = self._functions.find(http_request)
         if found is None:
-            return HttpReply(HTTPStatus.NOT_FOUND)
+            return HttpResponse(HTTPStatus.NOT_FOUND)
         function, match = found
-        if not self._keys.admit(function.auth_level, request.headers, call.url):
-            return HttpReply(HTTPStatus.UNAUTHORIZED)
-        return await self._functions.answer(call, function, match)
+        if not self._keys.admit(function.auth_level, request.headers, http_request.url):
+            return HttpResponse(HTTPStatus.UNAUTHORIZED)
+        return await self._functions.answer(http_request, function, match)
 
 
-def _unbindable(error: OSError, address: str, port: int) -> RefusalError:
+def _unbindable(error: OSError, address: str, port: int) -> ConfigurationError:
     if error.errno == errno.EADDRINUSE:
-        return RefusalError(f"Port {port} on {address} is taken; stop what uses it or give another --port.")
-    return RefusalError(f"The host can't listen on {address}, port {port}: {error.strerror}.")
+        return ConfigurationError(f"Port {port} on {address} is taken; stop what uses it or give another --port.")
+    return ConfigurationError(f"The host can't listen on {address}, port {port}: {error.strerror}.")

@@ -17,8 +17,8 @@ from yarl import URL
 from local.functions_host.app.functions import Function
 from local.functions_host.app.messages import TypedData
 from local.functions_host.blobs.blob_events import blob_metadata
-from local.functions_host.host import App
-from local.functions_host.http.http_calls import HttpCall, HttpReply
+from local.functions_host.host import FunctionApp
+from local.functions_host.http.http_messages import HttpRequest, HttpResponse
 from local.functions_host.timers.timers import timer_message
 from local.functions_host.triggers import queue_metadata
 
@@ -30,10 +30,10 @@ class InProcessApp:
 
     def __init__(self, app_dir: Path, environment: Mapping[str, str]) -> None:
         self._app_dir, self._environment = app_dir, environment
-        self._app: App | None = None
+        self._app: FunctionApp | None = None
 
     async def __aenter__(self) -> Self:
-        self._app = await App.load(self._app_dir, self._environment, listening=False)
+        self._app = await FunctionApp.load(self._app_dir, self._environment, listening=False)
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -45,17 +45,17 @@ class InProcessApp:
 
     async def request(
         self, method: str, path: str, *, headers: Mapping[str, str] | None = None, body: bytes = b""
-    ) -> HttpReply:
+    ) -> HttpResponse:
         """Sends a request; `path` follows the host name and includes the query.
 
         Returns 404 if no function serves it.
         """
-        call = HttpCall(method, _BASE.join(URL(path)), tuple((headers or {}).items()), body)
-        found = self._loaded.http.find(call)
+        request = HttpRequest(method, _BASE.join(URL(path)), tuple((headers or {}).items()), body)
+        found = self._loaded.http.find(request)
         if found is None:
-            return HttpReply(HTTPStatus.NOT_FOUND)
+            return HttpResponse(HTTPStatus.NOT_FOUND)
         function, match = found
-        return await self._loaded.http.answer(call, function, match)
+        return await self._loaded.http.answer(request, function, match)
 
     async def fire(self, timer: str, *, past_due: bool = False) -> None:
         """Runs a timer function with its retries; raises FunctionFailedError if it finally fails."""
@@ -69,14 +69,14 @@ class InProcessApp:
         values = {"queueTrigger": text, "id": message.id}
         await self._loaded.invoker.run(found, TypedData(string=text), metadata=metadata, values=values)
 
-    async def tell_of_blob(self, function: str, path: str, content: bytes = b"") -> None:
+    async def deliver_blob(self, function: str, path: str, content: bytes = b"") -> None:
         """Runs a blob function as for a new blob `container/name`; raises FunctionFailedError if it fails."""
         metadata = blob_metadata(f"http://127.0.0.1/{path}", path, len(content))
         found = self.functions[function]
         await self._loaded.invoker.run(found, TypedData(bytes=content), metadata=metadata, values={"blobTrigger": path})
 
     @property
-    def _loaded(self) -> App:
+    def _loaded(self) -> FunctionApp:
         if self._app is None:
             raise RuntimeError("InProcessApp is used inside `async with`")
         return self._app

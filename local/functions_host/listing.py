@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 
 from local.functions_host.app.functions import HTTP
-from local.functions_host.host import App
+from local.functions_host.host import FunctionApp
 
 
-def listing(app: App, base: str) -> str:
+def listing(app: FunctionApp, base: str) -> str:
     return "\n".join(["", "Functions:", "", *_lines(app, base), ""])
 
 
-def _lines(app: App, base: str) -> Iterator[str]:
+def _lines(app: FunctionApp, base: str) -> Iterator[str]:
     routes = {route.function: route for route in app.http.table.routes}
     for function in sorted(app.worker.functions.values(), key=lambda one: (one.trigger.kind != HTTP, one.name)):
         if route := routes.get(function.name):

@@ -8,11 +8,11 @@ from typing import Protocol
 from azure.storage.queue import QueueMessage
 
 from local.functions_host.app.functions import HTTP, Function
-from local.functions_host.app.inflight import InFlight
+from local.functions_host.app.in_flight_tasks import InFlightTasks
 from local.functions_host.app.invoker import Invoker
 from local.functions_host.app.messages import TypedData
 from local.functions_host.app.settings import HostOptions, resolve
-from local.functions_host.app.storage import Storage
+from local.functions_host.app.storage import StorageClients
 from local.functions_host.http.routes import Route
 from local.functions_host.queues.queues import QueueListener
 from local.functions_host.timers.clock import Clock
@@ -45,20 +45,20 @@ def timer_listener(
     *,
     environment: Mapping[str, str],
     invoker: Invoker,
-    storage: Storage,
+    storage: StorageClients,
     host_id: str,
     clock: Clock,
-    in_flight: InFlight,
+    in_flight: InFlightTasks,
 ) -> TimerListener:
     hosts = storage.hosts_container()
-    memory = hosts.get_blob_client(f"timers/{host_id}/{function.storage_name}/status")
+    status_blob = hosts.get_blob_client(f"timers/{host_id}/{function.storage_name}/status")
     return TimerListener(
         function,
         parse_schedule(resolve(function.trigger.options["schedule"], environment)),
         invoker=invoker,
         clock=clock,
         lease=SingletonLease(hosts, f"locks/{host_id}/{function.storage_name}.Listener", function.name),
-        memory=TimerStatusBlob(memory),
+        status_blob=TimerStatusBlob(status_blob),
         in_flight=in_flight,
     )
 
@@ -69,10 +69,10 @@ def queue_listener(
     *,
     options: HostOptions,
     invoker: Invoker,
-    storage: Storage,
-    in_flight: InFlight,
+    storage: StorageClients,
+    in_flight: InFlightTasks,
 ) -> QueueListener:
-    async def work(message: QueueMessage, text: str) -> None:
+    async def process(message: QueueMessage, text: str) -> None:
         values = {"queueTrigger": text, "id": message.id}
         await invoker.run(function, TypedData(string=text), metadata=queue_metadata(message, text), values=values)
 
@@ -80,7 +80,7 @@ def queue_listener(
     return QueueListener(
         storage.queue(name, connection),
         None if name.endswith(_POISON) else storage.queue(f"{name}{_POISON}", connection),
-        work,
+        process,
         options=options.queues,
         in_flight=in_flight,
     )

@@ -17,7 +17,7 @@ from local.azurite import StorageAddresses
 from local.batch_emulator.emulator import Emulator
 from local.batch_emulator.http.server import Server
 from local.batch_emulator.protocol.auth import DEVELOPMENT_KEY
-from local.functions_host.http.http_calls import HttpReply
+from local.functions_host.http.http_messages import HttpResponse
 from local.functions_host.in_process import InProcessApp
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -63,7 +63,7 @@ class World:
         self.emulator.event_queue.advance(seconds)
 
 
-def _answer(reply: HttpReply) -> Answer:
+def _answer(reply: HttpResponse) -> Answer:
     raw = reply.body or b""
     headers = {name.lower(): value for name, value in dict(reply.headers).items()}
     is_json = headers.get("content-type", "").startswith("application/json")

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from local.functions_host.app.errors import FunctionFailedError, RefusalError
+from local.functions_host.app.errors import ConfigurationError, FunctionFailedError
 from local.functions_host.app.storage import HOST_CONNECTION
 from local.functions_host.in_process import InProcessApp
 
@@ -15,7 +15,7 @@ from local.functions_host.in_process import InProcessApp
 async def failure(work: Any) -> str:
     try:
         await work
-    except (FunctionFailedError, RefusalError) as error:
+    except (FunctionFailedError, ConfigurationError) as error:
         return str(error)
     return ""
 

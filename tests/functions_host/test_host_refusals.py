@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from local.functions_host.app.errors import RefusalError
+from local.functions_host.app.errors import ConfigurationError
 from local.functions_host.app.functions import Binding, Function
 from local.functions_host.app.settings import HostOptions
 from local.functions_host.http.keys import Keys
-from local.functions_host.refusals import refuse_unservable
+from local.functions_host.start_checks import check_functions
 from local.functions_host.timers.clock import EmulatorClock
 from tests.functions_host.running_host import StartHost
 
@@ -29,10 +29,8 @@ def problems(
     *functions: Function, options: HostOptions = NO_PREFIX, environment: dict[str, str] | None = None
 ) -> list[str]:
     try:
-        refuse_unservable(
-            {one.name: one for one in functions}, options, STORAGE if environment is None else environment
-        )
-    except RefusalError as refusal:
+        check_functions({one.name: one for one in functions}, options, STORAGE if environment is None else environment)
+    except ConfigurationError as refusal:
         return str(refusal).splitlines()
     return []
 
@@ -138,13 +136,13 @@ def test_an_address_that_is_not_here_is_refused(start_host: StartHost) -> None:
 
 
 def test_auth_without_keys_is_refused() -> None:
-    with pytest.raises(RefusalError, match="--auth needs LOCAL_FUNCTION_KEY"):
+    with pytest.raises(ConfigurationError, match="--auth needs LOCAL_FUNCTION_KEY"):
         Keys.from_environment({}, checked=True)
 
 
 @pytest.mark.parametrize("url", ["http://elsewhere.example/_emulator/clock", "https://localhost/", "nonsense"])
 def test_a_clock_elsewhere_is_refused(url: str) -> None:
-    with pytest.raises(RefusalError, match="on this machine"):
+    with pytest.raises(ConfigurationError, match="on this machine"):
         EmulatorClock(url)
 
 

@@ -3,19 +3,19 @@
 from local.functions_host.app.messages import RpcException
 
 
-class RefusalError(Exception):
+class ConfigurationError(Exception):
     """The host won't start; the message is the sentence to show, without a traceback."""
 
 
-class TryFailedError(Exception):
+class AttemptFailedError(Exception):
     """Processing a message failed; it is retried as often as the app allows."""
 
 
-class BlobRefusedError(TryFailedError):
+class BlobRefusedError(AttemptFailedError):
     """Storage refuses to return an existing blob, for example one in the archive tier."""
 
 
-class FunctionFailedError(TryFailedError):
+class FunctionFailedError(AttemptFailedError):
     """A function raised; carries the worker's report of the exception."""
 
     def __init__(self, name: str, report: RpcException) -> None:

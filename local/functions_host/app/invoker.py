@@ -11,18 +11,20 @@ from typing import Any
 
 from azure.core.exceptions import AzureError
 
-from local.functions_host.app.errors import FunctionFailedError, RefusalError
+from local.functions_host.app.errors import ConfigurationError, FunctionFailedError
 from local.functions_host.app.functions import TIMER, Binding, Function
 from local.functions_host.app.messages import RpcException, RpcRetryOptions, TypedData
 from local.functions_host.app.settings import HostOptions, fill, resolve
-from local.functions_host.app.storage import Storage
+from local.functions_host.app.storage import StorageClients
 from local.functions_host.app.worker import Attempt, Result, Worker
 
 _LOG = logging.getLogger("host.run")
 
 
 class Invoker:
-    def __init__(self, worker: Worker, options: HostOptions, storage: Storage, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self, worker: Worker, options: HostOptions, storage: StorageClients, environment: Mapping[str, str]
+    ) -> None:
         self._worker = worker
         self._limit = options.function_timeout
         self._storage = storage
@@ -48,7 +50,7 @@ class Invoker:
         attempt = Attempt(max_retry_count=retry.max_retry_count if retry else 0)
         while True:
             try:
-                result = await self._once(function, trigger, metadata or {}, attempt)
+                result = await self._attempt(function, trigger, metadata or {}, attempt)
                 break
             except FunctionFailedError as failure:
                 _LOG.error("%s failed: %s", function.name, failure.report.stack_trace or failure.report.message)
@@ -56,12 +58,12 @@ class Invoker:
                     raise
                 attempt = Attempt(attempt.retry_count + 1, retry.max_retry_count, failure.report)
                 await asyncio.sleep(retry_delay(retry, attempt.retry_count).total_seconds())
-        await self._fill_outputs(function, result, values or {})
+        await self._write_outputs(function, result, values or {})
         level = logging.INFO if function.trigger.kind != "httpTrigger" else logging.DEBUG
         _LOG.log(level, "%s succeeded in %.0f ms", function.name, (time.monotonic() - started) * 1000)
         return result
 
-    async def _once(
+    async def _attempt(
         self, function: Function, trigger: TypedData, metadata: Mapping[str, TypedData], attempt: Attempt
     ) -> Result:
         try:
@@ -71,14 +73,14 @@ class Invoker:
             report = RpcException(f"it ran past functionTimeout ({self._limit}), where Azure restarts the worker")
             raise FunctionFailedError(function.name, report) from None
 
-    async def _fill_outputs(self, function: Function, result: Result, values: Mapping[str, str]) -> None:
+    async def _write_outputs(self, function: Function, result: Result, values: Mapping[str, str]) -> None:
         for binding in function.outputs:
             value = result.outputs.get(binding.name) if binding.name != "$return" else result.return_value
             if value is None:
                 continue
             try:
                 await self._send(binding, value, values)
-            except (AzureError, LookupError, RefusalError) as error:
+            except (AzureError, LookupError, ConfigurationError) as error:
                 report = RpcException(f"its output {binding.name} couldn't be written: {error}")
                 _LOG.error("%s failed: %s", function.name, report.message)
                 raise FunctionFailedError(function.name, report) from error

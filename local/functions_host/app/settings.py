@@ -11,11 +11,11 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
-from local.functions_host.app.errors import RefusalError
+from local.functions_host.app.errors import ConfigurationError
 
 _OVERRIDE = "AzureFunctionsJobHost__"
 _TIME_SPAN = re.compile(r"(?:(\d+)\.)?(\d{1,2}):(\d{1,2})(?::(\d{1,2}(?:\.\d{1,7})?))?", re.ASCII)
-_LARGEST_BATCH = 32
+_MAX_BATCH_SIZE = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def load_local_settings(app_dir: Path, environment: MutableMapping[str, str]) ->
         return
     content = _read_object(path)
     if content.get("IsEncrypted"):
-        raise RefusalError("local.settings.json is encrypted; this host only reads plain values.")
+        raise ConfigurationError("local.settings.json is encrypted; this host only reads plain values.")
     for name, value in (content.get("Values") or {}).items():
         environment.setdefault(name, str(value))
 
@@ -67,7 +67,7 @@ def load_host_json(app_dir: Path, environment: Mapping[str, str]) -> HostOptions
     """Reads host.json, overridden by `AzureFunctionsJobHost__a__b` settings."""
     path = app_dir / "host.json"
     if not path.exists():
-        raise RefusalError(f"There is no host.json in {app_dir}.")
+        raise ConfigurationError(f"There is no host.json in {app_dir}.")
     return parse_host_json(_read_object(path), environment)
 
 
@@ -79,7 +79,7 @@ def parse_host_json(content: Mapping[str, Any], environment: Mapping[str, str]) 
     unbounded = str(flat.get("functiontimeout")) == "-1"
     return HostOptions(
         route_prefix=str(flat.get("extensions.http.routeprefix", "api")).strip("/"),
-        function_timeout=None if unbounded else _span(flat, "functionTimeout", timedelta(minutes=30)),
+        function_timeout=None if unbounded else _time_span(flat, "functionTimeout", timedelta(minutes=30)),
         queues=(queues := _queue_options(flat)),
         blobs=_blob_options(flat, base64=queues.base64),
     )
@@ -121,9 +121,9 @@ def _read_object(path: Path) -> dict[str, Any]:
     try:
         content = json.loads(path.read_text(encoding="utf-8-sig"))
     except ValueError as error:
-        raise RefusalError(f"{path.name} isn't valid JSON: {error}.") from None
+        raise ConfigurationError(f"{path.name} isn't valid JSON: {error}.") from None
     if not isinstance(content, dict):
-        raise RefusalError(f"{path.name} must hold a JSON object.")
+        raise ConfigurationError(f"{path.name} must hold a JSON object.")
     return content
 
 
@@ -143,42 +143,42 @@ def _queue_options(flat: Mapping[str, Any]) -> QueueOptions:
     def name(option: str) -> str:
         return f"extensions.queues.{option}"
 
-    batch_size = _whole(flat, name("batchSize"), 16, low=1, high=_LARGEST_BATCH)
+    batch_size = _integer(flat, name("batchSize"), 16, low=1, high=_MAX_BATCH_SIZE)
     encoding = str(flat.get(name("messageencoding"), "base64")).lower()
     if encoding not in ("base64", "none"):
-        raise RefusalError(f"host.json: {name('messageEncoding')} must be base64 or none, not '{encoding}'.")
+        raise ConfigurationError(f"host.json: {name('messageEncoding')} must be base64 or none, not '{encoding}'.")
     return QueueOptions(
         batch_size=batch_size,
-        new_batch_threshold=_whole(flat, name("newBatchThreshold"), batch_size // 2, low=0),
-        max_dequeue_count=_whole(flat, name("maxDequeueCount"), 5, low=1),
-        visibility_timeout=_span(flat, name("visibilityTimeout"), timedelta()),
-        max_polling_interval=_span(flat, name("maxPollingInterval"), timedelta(minutes=1)),
+        new_batch_threshold=_integer(flat, name("newBatchThreshold"), batch_size // 2, low=0),
+        max_dequeue_count=_integer(flat, name("maxDequeueCount"), 5, low=1),
+        visibility_timeout=_time_span(flat, name("visibilityTimeout"), timedelta()),
+        max_polling_interval=_time_span(flat, name("maxPollingInterval"), timedelta(minutes=1)),
         base64=encoding == "base64",
     )
 
 
 def _blob_options(flat: Mapping[str, Any], *, base64: bool) -> QueueOptions:
     """Limits concurrency over all functions with blob triggers; the next batch is taken once it fits."""
-    most = _whole(flat, "extensions.blobs.maxDegreeOfParallelism", 8 * (os.cpu_count() or 1), low=1)
-    batch_size = min(_LARGEST_BATCH, -(-most // 2))
+    max_parallel = _integer(flat, "extensions.blobs.maxDegreeOfParallelism", 8 * (os.cpu_count() or 1), low=1)
+    batch_size = min(_MAX_BATCH_SIZE, -(-max_parallel // 2))
     return QueueOptions(
         batch_size=batch_size,
-        new_batch_threshold=most - batch_size,
-        max_dequeue_count=_whole(flat, "extensions.blobs.poisonBlobThreshold", 5, low=1),
+        new_batch_threshold=max_parallel - batch_size,
+        max_dequeue_count=_integer(flat, "extensions.blobs.poisonBlobThreshold", 5, low=1),
         base64=base64,
     )
 
 
-def _whole(flat: Mapping[str, Any], name: str, default: int, *, low: int, high: int = 1_000_000) -> int:
+def _integer(flat: Mapping[str, Any], name: str, default: int, *, low: int, high: int = 1_000_000) -> int:
     value = str(flat.get(name.lower(), default))
     if not (value.isascii() and value.isdecimal() and low <= int(value) <= high):
-        raise RefusalError(f"host.json: {name} must be a whole number from {low} to {high}, not '{value}'.")
+        raise ConfigurationError(f"host.json: {name} must be a whole number from {low} to {high}, not '{value}'.")
     return int(value)
 
 
-def _span(flat: Mapping[str, Any], name: str, default: timedelta) -> timedelta:
+def _time_span(flat: Mapping[str, Any], name: str, default: timedelta) -> timedelta:
     value = flat.get(name.lower())
     try:
         return default if value is None else time_span(str(value))
     except ValueError as error:
-        raise RefusalError(f"host.json: {name}: {error}.") from None
+        raise ConfigurationError(f"host.json: {name}: {error}.") from None

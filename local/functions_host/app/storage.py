@@ -14,7 +14,7 @@ from azure.storage.blob.aio import BlobServiceClient, ContainerClient
 from azure.storage.queue import TextBase64EncodePolicy
 from azure.storage.queue.aio import QueueClient, QueueServiceClient
 
-from local.functions_host.app.errors import RefusalError
+from local.functions_host.app.errors import ConfigurationError
 
 HOST_CONNECTION = "AzureWebJobsStorage"
 HOSTS_CONTAINER = "azure-webjobs-hosts"
@@ -29,24 +29,24 @@ type Service = Literal["blob", "queue"]
 
 
 @dataclass(frozen=True, slots=True)
-class Connection:
+class StorageConnection:
     """A connection string or an account's address."""
 
     connection_string: str | None = None
     account_url: str | None = None
 
 
-def find_connection(environment: Mapping[str, str], name: str, service: Service) -> Connection:
-    """Returns the connection of a service. Raises RefusalError if its setting is missing or malformed."""
+def find_connection(environment: Mapping[str, str], name: str, service: Service) -> StorageConnection:
+    """Returns the connection of a service. Raises ConfigurationError if its setting is missing or malformed."""
     for key in (name, f"AzureWebJobs{name}"):
         if value := environment.get(key):
-            return Connection(connection_string=_checked(key, value, service))
+            return StorageConnection(connection_string=_checked(key, value, service))
     for key in (f"{name}__{service}ServiceUri", f"{name}__serviceUri"):
         if value := environment.get(key):
-            return Connection(account_url=value)
+            return StorageConnection(account_url=value)
     if account := environment.get(f"{name}__accountName"):
-        return Connection(account_url=f"https://{account}.{service}.core.windows.net")
-    raise RefusalError(f"the setting {name} is missing: it says where the {service} storage is")
+        return StorageConnection(account_url=f"https://{account}.{service}.core.windows.net")
+    raise ConfigurationError(f"the setting {name} is missing: it says where the {service} storage is")
 
 
 def _checked(name: str, value: str, service: Service) -> str:
@@ -58,11 +58,11 @@ def _checked(name: str, value: str, service: Service) -> str:
     try:
         client.from_connection_string(value)
     except ValueError:
-        raise RefusalError(f"the setting {name} isn't a storage connection string") from None
+        raise ConfigurationError(f"the setting {name} isn't a storage connection string") from None
     return value
 
 
-class Storage:
+class StorageClients:
     """Clients of all storage accounts; must be used and closed inside one event loop."""
 
     def __init__(self, environment: Mapping[str, str], *, base64: bool = True) -> None:

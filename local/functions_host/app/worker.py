@@ -17,12 +17,12 @@ from types import SimpleNamespace
 from typing import Any, ClassVar
 
 from local.functions_host.app import messages
-from local.functions_host.app.errors import FunctionFailedError, RefusalError
+from local.functions_host.app.errors import ConfigurationError, FunctionFailedError
 from local.functions_host.app.functions import Function
 from local.functions_host.app.messages import ParameterBinding, RpcException, TypedData
 
 _runtime: Any = importlib.import_module("azure_functions_runtime")  # untyped; its interface is five coroutines
-_LINES_SHOWN = 12
+_MAX_TRACE_LINES = 12
 
 invocation_id: contextvars.ContextVar[str | None] = _runtime.invocation_id_cv
 
@@ -52,23 +52,25 @@ class Worker:
         self.functions: dict[str, Function] = {}
 
     async def start(self) -> None:
-        """Imports and indexes the app; raises RefusalError with the worker's message if that fails."""
+        """Imports and indexes the app; raises ConfigurationError with the worker's message if that fails."""
         if not (self.app_dir / "function_app.py").exists():
-            raise RefusalError(f"There is no function_app.py in {self.app_dir}.")
+            raise ConfigurationError(f"There is no function_app.py in {self.app_dir}.")
         _runtime.start_threadpool_executor()
         if Worker._running is None:
             await self._index()
             Worker._running = self.app_dir
         if Worker._running != self.app_dir:
-            raise RefusalError(f"This process already runs the app in {Worker._running}; one process runs one app.")
+            raise ConfigurationError(
+                f"This process already runs the app in {Worker._running}; one process runs one app."
+            )
         response = await _runtime.functions_metadata_request(SimpleNamespace(request=None))
         found = response.function_metadata_results or ()
-        self.functions = {one.name: Function.parse(one) for one in found}
+        self.functions = {metadata.name: Function.parse(metadata) for metadata in found}
 
     async def _index(self) -> None:
         sys.path.insert(0, str(self.app_dir))
         request = SimpleNamespace(capabilities={}, function_app_directory=str(self.app_dir))
-        with _Muted("azure.functions"):  # it also logs the failure, with all of sys.path
+        with _MutedLogger("azure.functions"):  # it also logs the failure, with all of sys.path
             response = await _runtime.worker_init_request(
                 SimpleNamespace(
                     request=SimpleNamespace(worker_init_request=request),
@@ -76,9 +78,11 @@ class Worker:
                 ),
             )
         if response.result.status != messages.StatusResult.Success:
-            raise RefusalError(_import_failure(self.app_dir, response.result.exception))
+            raise ConfigurationError(_import_failure(self.app_dir, response.result.exception))
         if "HttpUri" in response.capabilities:
-            raise RefusalError("The app streams HTTP (azurefunctions-extensions-http-*): not served by this host yet.")
+            raise ConfigurationError(
+                "The app streams HTTP (azurefunctions-extensions-http-*): not served by this host yet."
+            )
 
     async def invoke(
         self,
@@ -97,7 +101,7 @@ class Worker:
             invocation_id.reset(token)
         if response.result.status != messages.StatusResult.Success:
             raise FunctionFailedError(function.name, response.result.exception)
-        return Result(response.return_value, {one.name: one.data for one in response.output_data})
+        return Result(response.return_value, {output.name: output.data for output in response.output_data})
 
     def stop(self) -> None:
         """Shuts down the thread pool of synchronous functions without waiting for running ones."""
@@ -129,10 +133,10 @@ def _import_failure(app_dir: Path, report: RpcException) -> str:
     first, *_ = report.message.splitlines() or [""]
     sentence = f"The app in {app_dir} can't be loaded: {first.partition('. Cannot find module.')[0]}"
     lines = [line for line in report.stack_trace.splitlines() if "Current sys.path" not in line]
-    return "\n".join([sentence, *(f"  {line}" for line in lines[-_LINES_SHOWN:])])
+    return "\n".join([sentence, *(f"  {line}" for line in lines[-_MAX_TRACE_LINES:])])
 
 
-class _Muted:
+class _MutedLogger:
     """Silences one logger within a block."""
 
     def __init__(self, name: str) -> None:

@@ -21,14 +21,14 @@ from azure.storage.queue import QueueMessage
 
 from local.functions_host.app.errors import BlobRefusedError, MessageError
 from local.functions_host.app.functions import Function
-from local.functions_host.app.inflight import InFlight
+from local.functions_host.app.in_flight_tasks import InFlightTasks
 from local.functions_host.app.invoker import Invoker
 from local.functions_host.app.messages import TypedData
 from local.functions_host.app.settings import HostOptions
-from local.functions_host.app.storage import Storage
+from local.functions_host.app.storage import StorageClients
 from local.functions_host.blobs.container_blobs import blobs_of
 from local.functions_host.blobs.etags import quoted
-from local.functions_host.http.http_calls import HttpCall, HttpReply
+from local.functions_host.http.http_messages import HttpRequest, HttpResponse
 from local.functions_host.queues.queues import QueueListener
 
 PATH = "/runtime/webhooks/blobs"
@@ -47,9 +47,9 @@ class BlobListener:
         *,
         options: HostOptions,
         invoker: Invoker,
-        storage: Storage,
+        storage: StorageClients,
         host_id: str,
-        in_flight: InFlight,
+        in_flight: InFlightTasks,
     ) -> None:
         self._function, self._invoker, self._storage = function, invoker, storage
         self._container_name = str(function.trigger.options["path"]).partition("/")[0]
@@ -59,7 +59,7 @@ class BlobListener:
         self._messages = QueueListener(
             storage.queue(self._queue, connection),
             storage.queue(POISON, connection),
-            self._work,
+            self._process_message,
             options=options.blobs,
             in_flight=in_flight,
         )
@@ -69,7 +69,7 @@ class BlobListener:
 
     async def accept(self, event: Mapping[str, Any]) -> None:
         """Queues a BlobCreated event of the function's container; ignores other events."""
-        container, name = _place_of(str(event["data"]["url"]))
+        container, name = _container_and_name(str(event["data"]["url"]))
         if event["eventType"] == CREATED and container == self._container_name:
             await self.announce(name)
 
@@ -82,10 +82,10 @@ class BlobListener:
             return
         await self._storage.send(self._queue, message_of(self._function, seen), self._function.trigger.connection)
 
-    async def _work(self, _: QueueMessage, text: str) -> None:
-        (name,) = told_by(text, "BlobName")
+    async def _process_message(self, _: QueueMessage, text: str) -> None:
+        (name,) = message_values(text, "BlobName")
         try:
-            content, metadata = await opened(self._container.get_blob_client(name), f"{self._container_name}/{name}")
+            content, metadata = await read_blob(self._container.get_blob_client(name), f"{self._container_name}/{name}")
         except ResourceNotFoundError:
             return  # deleted meanwhile: nothing is left to process
         values = {"blobTrigger": f"{self._container_name}/{name}", "name": name}
@@ -95,10 +95,10 @@ class BlobListener:
         known: set[tuple[str, datetime]] | None = None
         while not stopping.is_set():
             try:
-                seen = await self._all()
+                seen = await self._list_blobs()
                 known = seen if known is None else known & seen
                 for one in sorted(seen - known):
-                    if await self._is_told(one[0]):
+                    if await self._try_announce(one[0]):
                         known.add(one)
             except AzureError as error:
                 _LOG.warning("%s: no events for now, as storage doesn't do its part: %s", self._function.name, error)
@@ -107,7 +107,7 @@ class BlobListener:
             except TimeoutError:
                 continue
 
-    async def _is_told(self, name: str) -> bool:
+    async def _try_announce(self, name: str) -> bool:
         """Returns whether the event was accepted; False if storage refuses, so that it is retried."""
         try:
             await self.accept(_created(self._container, name))
@@ -116,7 +116,7 @@ class BlobListener:
             return False
         return True
 
-    async def _all(self) -> set[tuple[str, datetime]]:
+    async def _list_blobs(self) -> set[tuple[str, datetime]]:
         try:
             return {(blob.name, blob.creation_time) async for blob in blobs_of(self._container)}
         except ResourceNotFoundError:
@@ -129,22 +129,22 @@ class BlobWebhook:
     def __init__(self, listeners: Mapping[str, BlobListener]) -> None:
         self._listeners = listeners
 
-    async def answer(self, call: HttpCall) -> HttpReply:
+    async def answer(self, request: HttpRequest) -> HttpResponse:
         """Answers 202 for events passed to a function, and the validation handshake of a new subscription."""
-        name = (call.url.query.get("functionName") or "").removeprefix("Host.Functions.")
+        name = (request.url.query.get("functionName") or "").removeprefix("Host.Functions.")
         listener = self._listeners.get(name)
-        if call.method != "POST" or listener is None:
-            return HttpReply(HTTPStatus.NOT_FOUND)
+        if request.method != "POST" or listener is None:
+            return HttpResponse(HTTPStatus.NOT_FOUND)
         try:
-            events = json.loads(call.body)
+            events = json.loads(request.body)
             for event in events:
                 if event["eventType"] == VALIDATION:
                     body = json.dumps({"validationResponse": event["data"]["validationCode"]}).encode()
-                    return HttpReply(HTTPStatus.OK, (("content-type", "application/json"),), body)
+                    return HttpResponse(HTTPStatus.OK, (("content-type", "application/json"),), body)
                 await listener.accept(event)
         except (ValueError, LookupError, TypeError):
-            return HttpReply(HTTPStatus.BAD_REQUEST)
-        return HttpReply(HTTPStatus.ACCEPTED)
+            return HttpResponse(HTTPStatus.BAD_REQUEST)
+        return HttpResponse(HTTPStatus.ACCEPTED)
 
 
 def message_of(function: Function, seen: BlobProperties) -> str:
@@ -160,11 +160,11 @@ def message_of(function: Function, seen: BlobProperties) -> str:
     return json.dumps(message)
 
 
-def told_by(text: str, *names: str) -> list[str]:
+def message_values(text: str, *names: str) -> list[str]:
     """Returns the values of these names in a message. Raises MessageError if one is missing."""
     try:
-        told = json.loads(text)
-        found = [told[name] for name in names]
+        message = json.loads(text)
+        found = [message[name] for name in names]
     except (ValueError, LookupError, TypeError, RecursionError):
         found = []
     if not found or not all(isinstance(one, str) for one in found):
@@ -182,7 +182,7 @@ def blob_metadata(uri: str, path: str, length: int) -> dict[str, TypedData]:
     }
 
 
-async def opened(blob: BlobClient, path: str, etag: str | None = None) -> tuple[bytes, dict[str, TypedData]]:
+async def read_blob(blob: BlobClient, path: str, etag: str | None = None) -> tuple[bytes, dict[str, TypedData]]:
     """Returns the whole blob and its metadata, as Azure's host passes it to out-of-process workers.
 
     Raises BlobRefusedError, which is logged, and AzureError: ResourceModifiedError if the blob no longer has the
@@ -203,7 +203,7 @@ def _created(container: ContainerClient, name: str) -> dict[str, Any]:
     return {"eventType": CREATED, "data": {"url": container.get_blob_client(name).url}}
 
 
-def _place_of(url: str) -> tuple[str, str]:
+def _container_and_name(url: str) -> tuple[str, str]:
     """Returns container and name from a blob's address; local addresses have the account in front."""
     parts = urlsplit(url)
     path = unquote(parts.path).removeprefix("/")

@@ -28,8 +28,8 @@ class BlobPath:
         found = [_Part(*parts.groups()) for parts in _PARTS.finditer(names or "{_}")]
         if any(part.stray for part in found):
             raise ValueError(f"the path '{text}' has a bracket without its other, or something else than a name in two")
-        called = [part.name for part in found if part.name]
-        if len(called) != len(set(called)):
+        placeholder_names = [part.name for part in found if part.name]
+        if len(placeholder_names) != len(set(placeholder_names)):
             raise ValueError(f"the path '{text}' has the same name in brackets twice")
         return cls(container, re.compile("".join(part.pattern for part in found)))
 

@@ -17,15 +17,17 @@ from local.functions_host.blobs.etags import quoted
 
 _INCOMPLETE = "Incomplete"  # metadata of a receipt until the function was notified
 _LEASE = 30  # seconds
-_TAKEN = (HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT, HTTPStatus.PRECONDITION_FAILED)
+_UNAVAILABLE = (HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT, HTTPStatus.PRECONDITION_FAILED)
 
 
-class Receipts:
+class BlobReceipts:
     def __init__(self, hosts: ContainerClient, host_id: str) -> None:
         self._hosts, self._host_id = hosts, host_id
 
-    async def once(self, function: Function, path: str, etag: str, tell: Callable[[], Awaitable[None]]) -> bool:
-        """Calls `tell` unless the receipt for blob `container/name` and ETag (quoted or not) is complete.
+    async def notify_once(
+        self, function: Function, path: str, etag: str, notify: Callable[[], Awaitable[None]]
+    ) -> bool:
+        """Calls `notify` unless the receipt for blob `container/name` and ETag (quoted or not) is complete.
 
         Returns False if another host holds the receipt, to be retried. Raises AzureError.
         """
@@ -38,7 +40,7 @@ class Receipts:
             return False
         try:
             if not await self._is_complete(receipt):
-                await tell()
+                await notify()
                 await receipt.set_blob_metadata({}, lease=lease)
         finally:
             await lease.release()
@@ -71,6 +73,6 @@ class Receipts:
         try:
             return await receipt.acquire_lease(_LEASE)
         except HttpResponseError as error:
-            if error.status_code in _TAKEN:
+            if error.status_code in _UNAVAILABLE:
                 return None
             raise

@@ -25,37 +25,37 @@ class ScannedContainer:
     def __init__(self, container: ContainerClient, hosts: ContainerClient, host_id: str) -> None:
         self.container = container
         self.latest: datetime | None = None
-        self._memory = _ScanMemory(hosts, host_id, container)
-        self._before: datetime | None = None
+        self._scan_info = _ScanInfoBlob(hosts, host_id, container)
+        self._previous_newest: datetime | None = None
         self._newest: datetime | None = None
 
-    async def written_lately(self) -> list[BlobProperties]:
+    async def recent_blobs(self) -> list[BlobProperties]:
         """Returns the blobs written since the last position, including those of the same second.
 
         Raises AzureError.
         """
-        since = self.latest = self.latest or await self._memory.load()
+        since = self.latest = self.latest or await self._scan_info.load()
         try:
             listed = [blob async for blob in blobs_of(self.container)]
         except ResourceNotFoundError:
             listed = []
-        self._before, self._newest = self._newest, max((blob.last_modified for blob in listed), default=since)
+        self._previous_newest, self._newest = self._newest, max((blob.last_modified for blob in listed), default=since)
         return [blob for blob in listed if blob.last_modified >= since]
 
-    async def remember(self, left: Iterable[datetime]) -> None:
-        """Moves the position to the oldest of `left`, or at most to the newest blob of the previous list.
+    async def advance(self, failed: Iterable[datetime]) -> None:
+        """Moves the position to the oldest of `failed`, or at most to the newest blob of the previous list.
 
-        The first list doesn't move it: a blob that this list missed may be older than all in `left`.
+        The first list doesn't move it: a blob that this list missed may be older than all in `failed`.
         """
-        if self._before is None:
+        if self._previous_newest is None:
             return
-        found = min([*left, self._before])
+        found = min([*failed, self._previous_newest])
         if self.latest and found > self.latest:
             self.latest = found
-            await self._memory.save(found)
+            await self._scan_info.save(found)
 
 
-class _ScanMemory:
+class _ScanInfoBlob:
     def __init__(self, hosts: ContainerClient, host_id: str, container: ContainerClient) -> None:
         name = f"blobscaninfo/{host_id}/{container.account_name}/{container.container_name}/scanInfo"
         self._hosts, self._blob = hosts, hosts.get_blob_client(name)

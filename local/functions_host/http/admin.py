@@ -5,28 +5,28 @@ from collections.abc import Callable, Mapping
 from http import HTTPStatus
 
 from local.functions_host.app.functions import HTTP, Function
-from local.functions_host.http.http_calls import HttpCall, HttpReply
+from local.functions_host.http.http_messages import HttpRequest, HttpResponse
 
 _FUNCTIONS = "/admin/functions"
 
 
-class Admin:
+class AdminHandler:
     def __init__(self, functions: Mapping[str, Function], host_id: str, start: Callable[[Function, str], None]) -> None:
         """`start` runs a function without HTTP trigger, with a text as its input, and doesn't wait for it."""
         self._functions, self._host_id, self._start = functions, host_id, start
 
-    def answer(self, call: HttpCall) -> HttpReply:
-        path = call.path.rstrip("/")
-        if call.method == "GET" and path == "/admin/host/status":
+    def answer(self, request: HttpRequest) -> HttpResponse:
+        path = request.path.rstrip("/")
+        if request.method == "GET" and path == "/admin/host/status":
             return _json(HTTPStatus.OK, {"id": self._host_id, "state": "Running"})
-        if call.method == "GET" and path == _FUNCTIONS:
+        if request.method == "GET" and path == _FUNCTIONS:
             return _json(HTTPStatus.OK, [_description(one) for one in self._functions.values()])
         name = path.removeprefix(f"{_FUNCTIONS}/")
-        if call.method == "POST" and name != path:
-            return self._run(name, call.body)
-        return HttpReply(HTTPStatus.NOT_FOUND)
+        if request.method == "POST" and name != path:
+            return self._run(name, request.body)
+        return HttpResponse(HTTPStatus.NOT_FOUND)
 
-    def _run(self, name: str, body: bytes) -> HttpReply:
+    def _run(self, name: str, body: bytes) -> HttpResponse:
         function = self._functions.get(name)
         if function is None:
             return _json(HTTPStatus.NOT_FOUND, {"error": f"there is no function '{name}'"})
@@ -37,7 +37,7 @@ class Admin:
         except ValueError:
             return _json(HTTPStatus.BAD_REQUEST, {"error": 'the body must be {"input":"text"}'})
         self._start(function, text)
-        return HttpReply(HTTPStatus.ACCEPTED)
+        return HttpResponse(HTTPStatus.ACCEPTED)
 
 
 def _input(body: bytes) -> str:
@@ -53,5 +53,5 @@ def _description(function: Function) -> dict[str, object]:
     return {"name": function.name, "isDisabled": False, "config": {"bindings": bindings}}
 
 
-def _json(status: HTTPStatus, content: object) -> HttpReply:
-    return HttpReply(status, (("content-type", "application/json"),), json.dumps(content).encode())
+def _json(status: HTTPStatus, content: object) -> HttpResponse:
+    return HttpResponse(status, (("content-type", "application/json"),), json.dumps(content).encode())

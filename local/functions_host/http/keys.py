@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from yarl import URL
 
-from local.functions_host.app.errors import RefusalError
+from local.functions_host.app.errors import ConfigurationError
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Keys:
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str], *, checked: bool) -> "Keys":
-        """Reads the keys; with `checked`, functions require them. Raises RefusalError if none are set."""
+        """Reads the keys; with `checked`, functions require them. Raises ConfigurationError if none are set."""
         keys = cls(
             environment.get("LOCAL_FUNCTION_KEY", ""),
             environment.get("LOCAL_MASTER_KEY", ""),
@@ -32,7 +32,7 @@ class Keys:
             checked,
         )
         if checked and not (keys.function or keys.master):
-            raise RefusalError("--auth needs LOCAL_FUNCTION_KEY or LOCAL_MASTER_KEY in the environment.")
+            raise ConfigurationError("--auth needs LOCAL_FUNCTION_KEY or LOCAL_MASTER_KEY in the environment.")
         return keys
 
     def admit(self, level: str, headers: Mapping[str, str], url: URL) -> bool:

@@ -15,7 +15,7 @@ _PARAMETER = re.compile(
     r"(?:=(?P<default>[^{}?]*))?(?P<optional>\?)?}",
 )
 _RULE = re.compile(r":(?P<name>[^{}():=?]+)(?:\((?P<argument>(?:[^{}()]|{{[^{}]*}})*)\))?")
-_SHAPES: Final = {
+_PATTERNS: Final = {
     "int": r"-?\d+",
     "long": r"-?\d+",
     "float": r"-?\d+(\.\d+)?",
@@ -75,7 +75,7 @@ class Route:
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class RouteMatch:
     function: str
     parameters: Mapping[str, str]
 
@@ -84,12 +84,12 @@ class RouteTable:
     def __init__(self, routes: Iterable[Route]) -> None:
         self.routes = sorted(routes, key=lambda route: route.rank)
 
-    def find(self, method: str, path: str) -> Match | None:
+    def find(self, method: str, path: str) -> RouteMatch | None:
         for route in self.routes:
             if route.methods and method not in route.methods:
                 continue
             if (parameters := route.match(path)) is not None:
-                return Match(route.function, parameters)
+                return RouteMatch(route.function, parameters)
         return None
 
 
@@ -117,8 +117,8 @@ def _rule(found: re.Match[str]) -> Rule:
     name, argument = found["name"].strip().lower(), found["argument"]
     if name == "regex" and argument:
         return _matches(argument.replace("{{", "{").replace("}}", "}"), whole=False)
-    if argument is None and name in _SHAPES:
-        return _matches(_SHAPES[name], whole=True)
+    if argument is None and name in _PATTERNS:
+        return _matches(_PATTERNS[name], whole=True)
     try:
         return _bounds(name, [int(number) for number in (argument or "").split(",")])
     except (KeyError, ValueError, IndexError):

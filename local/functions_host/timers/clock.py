@@ -14,12 +14,12 @@ from urllib.parse import urlsplit
 
 from aiohttp import ClientError, ClientSession, ClientTimeout
 
-from local.functions_host.app.errors import RefusalError
+from local.functions_host.app.errors import ConfigurationError
 
 _LOG = logging.getLogger("host.clock")
 _LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 _STEPPED_POLL = 0.05
-_LONGEST_SLEEP = 60.0  # seconds; the machine may be suspended or its clock set meanwhile
+_MAX_SLEEP = 60.0  # seconds; the machine may be suspended or its clock set meanwhile
 _LIVE_POLL = 1.0
 _OUTAGE_POLL = 0.5
 _TIMEOUT = ClientTimeout(total=5)
@@ -40,10 +40,10 @@ class RealClock:
         return datetime.now(UTC)
 
     async def sleep_until(self, moment: datetime) -> bool:
-        left = (moment - datetime.now(UTC)).total_seconds()
-        while left > 0:
-            await asyncio.sleep(min(left, _LONGEST_SLEEP))
-            left = (moment - datetime.now(UTC)).total_seconds()
+        remaining = (moment - datetime.now(UTC)).total_seconds()
+        while remaining > 0:
+            await asyncio.sleep(min(remaining, _MAX_SLEEP))
+            remaining = (moment - datetime.now(UTC)).total_seconds()
         return True
 
     async def close(self) -> None:
@@ -51,7 +51,7 @@ class RealClock:
 
 
 @dataclass(frozen=True, slots=True)
-class _Reading:
+class _ClockReading:
     time: datetime
     stepped: bool
 
@@ -62,10 +62,10 @@ class EmulatorClock:
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
         if parts.scheme != "http" or parts.hostname not in _LOOPBACK:
-            raise RefusalError(f"--clock must be an http address on this machine, not '{url}'.")
+            raise ConfigurationError(f"--clock must be an http address on this machine, not '{url}'.")
         self._url = url
         self._session: ClientSession | None = None
-        self._away = False
+        self._is_unreachable = False
 
     async def now(self) -> datetime:
         return (await self._read()).time
@@ -79,32 +79,32 @@ class EmulatorClock:
             if latest and reading.time < latest:
                 return False
             latest = reading.time
-            left = (moment - reading.time).total_seconds()
-            await asyncio.sleep(_STEPPED_POLL if reading.stepped else min(left, _LIVE_POLL))
+            remaining = (moment - reading.time).total_seconds()
+            await asyncio.sleep(_STEPPED_POLL if reading.stepped else min(remaining, _LIVE_POLL))
 
     async def close(self) -> None:
         if self._session:
             await self._session.close()
 
-    async def _read(self) -> _Reading:
+    async def _read(self) -> _ClockReading:
         """Returns the time; waits while the emulator doesn't answer, as there is no other source."""
         self._session = self._session or ClientSession(timeout=_TIMEOUT)
         while True:
             with contextlib.suppress(ClientError, TimeoutError, ValueError, KeyError, TypeError):
                 async with self._session.get(self._url, raise_for_status=True) as response:
                     reading = _parse(await response.read())
-                if self._away:
+                if self._is_unreachable:
                     _LOG.info("the clock at %s answers again", self._url)
-                self._away = False
+                self._is_unreachable = False
                 return reading
-            if not self._away:
+            if not self._is_unreachable:
                 _LOG.warning("the clock at %s doesn't answer; timers stand still", self._url)
-            self._away = True
+            self._is_unreachable = True
             await asyncio.sleep(_OUTAGE_POLL)
 
 
-def _parse(body: bytes) -> _Reading:
+def _parse(body: bytes) -> _ClockReading:
     answer = json.loads(body)
     if answer["mode"] == "live":
-        return _Reading(datetime.now(UTC), stepped=False)
-    return _Reading(datetime.fromisoformat(answer["time"]).astimezone(UTC), stepped=True)
+        return _ClockReading(datetime.now(UTC), stepped=False)
+    return _ClockReading(datetime.fromisoformat(answer["time"]).astimezone(UTC), stepped=True)

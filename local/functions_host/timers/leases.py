@@ -25,10 +25,10 @@ class SingletonLease:
         """`owner` names the purpose of the lease in the log."""
         self._container, self._blob, self._owner = container, blob, owner
         self._lease: BlobLeaseClient | None = None
-        self._waiting_for = ""
+        self._waiting_reason = ""
 
     @property
-    def held(self) -> bool:
+    def is_held(self) -> bool:
         return self._lease is not None
 
     async def acquire(self) -> None:
@@ -38,21 +38,21 @@ class SingletonLease:
                 self._lease = await self._try()
             except HttpResponseError as error:
                 other = error.status_code == HTTPStatus.CONFLICT
-                self._explain("another host runs it" if other else f"storage refused: {error.reason}")
+                self._log_waiting("another host runs it" if other else f"storage refused: {error.reason}")
             except AzureError as error:
-                self._explain(f"storage doesn't answer: {error}")
+                self._log_waiting(f"storage doesn't answer: {error}")
             if self._lease is None:
                 await asyncio.sleep(_RETRY)
-        if self._waiting_for:
+        if self._waiting_reason:
             _LOG.info("%s runs here now", self._owner)
-        self._waiting_for = ""
+        self._waiting_reason = ""
 
     async def keep(self) -> None:
         """Renews the lease; returns when it is lost: taken, broken, or not renewed in time."""
-        good_until = time.monotonic() + _SECONDS
-        while self._lease and time.monotonic() + _RENEW < good_until:
+        expires_at = time.monotonic() + _SECONDS
+        while self._lease and time.monotonic() + _RENEW < expires_at:
             await asyncio.sleep(_RENEW)
-            asked = time.monotonic()
+            requested_at = time.monotonic()
             try:
                 await self._lease.renew()
             except HttpResponseError as error:
@@ -61,7 +61,7 @@ class SingletonLease:
             except AzureError:
                 continue
             else:
-                good_until = asked + _SECONDS
+                expires_at = requested_at + _SECONDS
         self._lease = None
         _LOG.warning("%s lost its lease and waits to get it back", self._owner)
 
@@ -88,7 +88,7 @@ class SingletonLease:
         with suppress(ResourceExistsError):
             await self._container.get_blob_client(self._blob).upload_blob(b"", overwrite=False)
 
-    def _explain(self, reason: str) -> None:
-        if reason != self._waiting_for:
+    def _log_waiting(self, reason: str) -> None:
+        if reason != self._waiting_reason:
             _LOG.info("%s waits: %s", self._owner, reason)
-        self._waiting_for = reason
+        self._waiting_reason = reason

@@ -57,7 +57,7 @@ _FIELDS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Cron:
+class CronSchedule:
     text: str
     seconds: frozenset[int]
     minutes: frozenset[int]
@@ -96,7 +96,7 @@ class Cron:
 
 
 @dataclass(frozen=True, slots=True)
-class Every:
+class IntervalSchedule:
     period: timedelta
 
     def next_after(self, moment: datetime) -> datetime:
@@ -107,7 +107,7 @@ class Every:
         return self.period >= timedelta(minutes=1)
 
 
-type Schedule = Cron | Every
+type Schedule = CronSchedule | IntervalSchedule
 
 
 def parse_schedule(text: str) -> Schedule:
@@ -116,12 +116,12 @@ def parse_schedule(text: str) -> Schedule:
         period = time_span(text)
         if not period:
             raise ValueError("a period of nothing never ends")
-        return Every(period)
+        return IntervalSchedule(period)
     if len(parts) == len(_FIELDS) - 1:
         parts = ["0", *parts]
     if len(parts) != len(_FIELDS):
         raise ValueError(f"'{text}' has {len(parts)} fields; NCRONTAB has 6 (or 5, without seconds)")
-    cron = Cron(text, *starmap(_Field.parse, zip(_FIELDS, parts, strict=True)))
+    cron = CronSchedule(text, *starmap(_Field.parse, zip(_FIELDS, parts, strict=True)))
     cron.next_after(datetime(2024, 1, 1, tzinfo=UTC))
     return cron
 

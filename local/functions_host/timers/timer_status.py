@@ -29,19 +29,19 @@ class TimerStatus:
         return {"Last": _text(self.last), "Next": _text(self.next), "LastUpdated": _text(self.updated)}
 
 
-def plan(remembered: TimerStatus | None, schedule: Schedule, now: datetime) -> TimerStatus:
+def initial_status(stored: TimerStatus | None, schedule: Schedule, now: datetime) -> TimerStatus:
     """Returns the status at start. Its `next` lies in the past if a run was missed.
 
     As in Azure, a run counts as missed only if it was due under the current schedule; after a change of the schedule,
     planning starts afresh. The same holds for a status from the future, which remains when a virtual clock is set back.
     """
     fresh = TimerStatus(last=NEVER, next=schedule.next_after(now), updated=now)
-    if remembered is None or remembered.updated > now:
+    if stored is None or stored.updated > now:
         return fresh
-    since = remembered.last if remembered.last != NEVER else remembered.updated
+    since = stored.last if stored.last != NEVER else stored.updated
     expected = schedule.next_after(since)
-    if expected == remembered.next:
-        return remembered
+    if expected == stored.next:
+        return stored
     return TimerStatus(NEVER, expected, since) if expected >= now else fresh
 
 

@@ -166,7 +166,7 @@ async def test_ingestion_totals_are_shown(world: World, azurite: StorageAddresse
     async with BlobServiceClient.from_connection_string(azurite.connection_string) as service:
         blob = service.get_blob_client(os.environ["RESOURCE_LOG_CONTAINER"], name)
         await blob.append_block(b"=nonsense\n")
-        await world.app.tell_of_blob("batch_events", f"{os.environ['RESOURCE_LOG_CONTAINER']}/{name}")
+        await world.app.deliver_blob("batch_events", f"{os.environ['RESOURCE_LOG_CONTAINER']}/{name}")
         await blob.append_block(b'{"half a line')
     await world.app.fire("tick")
     ingestion = (await world.get("accounts/demo/ingestion")).body

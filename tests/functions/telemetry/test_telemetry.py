@@ -48,7 +48,7 @@ def lines(world: World, *values: int, minutes_ago: int) -> bytes:
 
 async def test_telemetry_is_shown_as_its_blob_grows(world: World, blob: BlobClient) -> None:
     await blob.append_block(lines(world, 100, 300, minutes_ago=30))
-    await world.app.tell_of_blob("node_telemetry", f"{os.environ['TELEMETRY_CONTAINER']}/{blob.blob_name}")
+    await world.app.deliver_blob("node_telemetry", f"{os.environ['TELEMETRY_CONTAINER']}/{blob.blob_name}")
     first = (await world.get(f"{QUERY}?step=PT1H&name=system.memory")).body
     assert sum(point["sum"] for series in first["value"] for point in series["points"]) == 400
     await blob.append_block(lines(world, 500, minutes_ago=10) + b"nonsense\nhalf")
@@ -122,7 +122,7 @@ def points(answer: Any, attributes: dict[str, str], name: str = "system.cpu.util
 async def test_telemetry_older_than_its_minutes_is_shown_by_the_hour(world: World, blob: BlobClient) -> None:
     minutes_ago = 300 * 24 * 60 - 120
     await blob.append_block(lines(world, 100, 300, minutes_ago=minutes_ago))
-    await world.app.tell_of_blob("node_telemetry", f"{os.environ['TELEMETRY_CONTAINER']}/{blob.blob_name}")
+    await world.app.deliver_blob("node_telemetry", f"{os.environ['TELEMETRY_CONTAINER']}/{blob.blob_name}")
     now = datetime.fromisoformat(stamp(world.emulator.clock.now)).replace(microsecond=0, tzinfo=None)
     since = now - timedelta(minutes=minutes_ago - 30)
     query = f"{QUERY}?name=system.memory&from={(since - timedelta(hours=2)).isoformat()}Z&to={since.isoformat()}Z"

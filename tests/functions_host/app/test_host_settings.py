@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from local.functions_host.app.errors import RefusalError
+from local.functions_host.app.errors import ConfigurationError
 from local.functions_host.app.settings import (
     HostOptions,
     QueueOptions,
@@ -50,15 +50,15 @@ def test_a_timeout_of_minus_one_is_unbounded() -> None:
     ],
 )
 def test_a_wrong_value_in_host_json_is_refused_by_name(content: dict[str, object], words: str) -> None:
-    with pytest.raises(RefusalError, match=words):
+    with pytest.raises(ConfigurationError, match=words):
         parse_host_json(content, {})
 
 
 def test_a_missing_or_broken_host_json_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(RefusalError, match=r"There is no host\.json"):
+    with pytest.raises(ConfigurationError, match=r"There is no host\.json"):
         load_host_json(tmp_path, {})
     (tmp_path / "host.json").write_text("{")
-    with pytest.raises(RefusalError, match=r"host\.json isn't valid JSON"):
+    with pytest.raises(ConfigurationError, match=r"host\.json isn't valid JSON"):
         load_host_json(tmp_path, {})
 
 
@@ -71,7 +71,7 @@ def test_the_environment_overrides_local_settings(tmp_path: Path) -> None:
 
 def test_encrypted_local_settings_are_refused(tmp_path: Path) -> None:
     (tmp_path / "local.settings.json").write_text(json.dumps({"IsEncrypted": True}))
-    with pytest.raises(RefusalError, match="encrypted"):
+    with pytest.raises(ConfigurationError, match="encrypted"):
         load_local_settings(tmp_path, {})
 
 
@@ -103,9 +103,9 @@ def test_a_connection_is_a_string_or_an_address() -> None:
     assert by_name.account_url == "https://acc.queue.core.windows.net"
     by_uri = find_connection({"X__blobServiceUri": "https://b"}, "X", "blob")
     assert by_uri.account_url == "https://b"
-    with pytest.raises(RefusalError, match="X is missing"):
+    with pytest.raises(ConfigurationError, match="X is missing"):
         find_connection({}, "X", "blob")
-    with pytest.raises(RefusalError, match="isn't a storage connection string"):
+    with pytest.raises(ConfigurationError, match="isn't a storage connection string"):
         find_connection({"X": "nonsense"}, "X", "blob")
 
 

@@ -10,9 +10,9 @@ from azure.core.exceptions import AzureError, HttpResponseError, ResourceNotFoun
 from azure.storage.blob.aio import ContainerClient
 
 from local.functions_host.app.functions import BLOB, Binding, Function
-from local.functions_host.app.inflight import InFlight
+from local.functions_host.app.in_flight_tasks import InFlightTasks
 from local.functions_host.app.settings import HostOptions
-from local.functions_host.app.storage import Storage
+from local.functions_host.app.storage import StorageClients
 from local.functions_host.blobs import blob_events
 from local.functions_host.blobs.blob_events import BlobListener
 
@@ -31,26 +31,26 @@ class Failing:
 
 
 @pytest.fixture
-async def storage(environment: dict[str, str]) -> AsyncIterator[Storage]:
-    found = Storage(environment)
+async def storage(environment: dict[str, str]) -> AsyncIterator[StorageClients]:
+    found = StorageClients(environment)
     yield found
     await found.close()
 
 
 @pytest.fixture
-async def container(storage: Storage, environment: dict[str, str]) -> ContainerClient:
+async def container(storage: StorageClients, environment: dict[str, str]) -> ContainerClient:
     found = storage.container(environment["SAMPLE_BLOBS"])
     await found.create_container()
     return found
 
 
-def listener(storage: Storage, container: ContainerClient, taker: Failing, monkeypatch: Any) -> BlobListener:
+def listener(storage: StorageClients, container: ContainerClient, taker: Failing, monkeypatch: Any) -> BlobListener:
     """Returns a listener that delivers messages only to the taker, and polls often."""
     monkeypatch.setattr(blob_events, "_SECONDS", 0.1)
     function = Function("1", "seen", Binding(BLOB, "blob", "IN", {"path": f"{container.container_name}/{{name}}"}))
     invoker: Any = None
     found = BlobListener(
-        function, options=HostOptions(), invoker=invoker, storage=storage, host_id="host", in_flight=InFlight()
+        function, options=HostOptions(), invoker=invoker, storage=storage, host_id="host", in_flight=InFlightTasks()
     )
     monkeypatch.setattr(found, "announce", taker.announce)
     return found
@@ -65,7 +65,7 @@ def listener(storage: Storage, container: ContainerClient, taker: Failing, monke
     ],
 )
 async def test_a_blob_that_storage_refuses_is_announced_once_when_it_can_be_and_holds_up_no_other(
-    storage: Storage,
+    storage: StorageClients,
     container: ContainerClient,
     monkeypatch: pytest.MonkeyPatch,
     errors: list[AzureError],
@@ -88,7 +88,7 @@ async def test_a_blob_that_storage_refuses_is_announced_once_when_it_can_be_and_
 
 @pytest.mark.parametrize("name", ["folder/", "/a", "a b/ü?#%2F"])
 async def test_a_blob_name_is_announced_unchanged(
-    storage: Storage, container: ContainerClient, monkeypatch: pytest.MonkeyPatch, name: str
+    storage: StorageClients, container: ContainerClient, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     taker = Failing([])
     url = container.get_blob_client(name).url

@@ -12,8 +12,8 @@ from azure.core.exceptions import ResourceModifiedError
 from azure.storage.blob.aio import ContainerClient
 
 from local.functions_host.app.functions import BLOB, Binding, Function
-from local.functions_host.blobs.blob_events import message_of, opened
-from local.functions_host.blobs.blob_receipts import Receipts
+from local.functions_host.blobs.blob_events import message_of, read_blob
+from local.functions_host.blobs.blob_receipts import BlobReceipts
 from local.functions_host.blobs.scanned_container import ScannedContainer
 
 FUNCTION = Function("1", "text", Binding(BLOB, "blob", "IN", {}))
@@ -35,13 +35,13 @@ async def test_an_etag_is_the_same_in_messages_and_receipts_whether_it_was_liste
     assert f'"{listed.etag}"' == looked_up.etag
     assert json.loads(message_of(FUNCTION, listed))["ETag"] == looked_up.etag
     assert message_of(FUNCTION, listed) == message_of(FUNCTION, looked_up)
-    receipts, announcements = Receipts(container, "host"), []
+    receipts, announcements = BlobReceipts(container, "host"), []
 
     async def announce() -> None:
         announcements.append(1)
 
     for etag in (listed.etag, looked_up.etag, listed.etag):
-        assert await receipts.once(FUNCTION, "files/a.txt", etag, announce)
+        assert await receipts.notify_once(FUNCTION, "files/a.txt", etag, announce)
     assert announcements == [1]
     names = [name async for name in container.list_blob_names(name_starts_with="blobreceipts/")]
     assert names == [f"blobreceipts/host/Host.Functions.text/{looked_up.etag}/files/a.txt"]
@@ -52,10 +52,10 @@ async def test_opening_a_blob_that_changed_after_its_message_fails(
 ) -> None:
     blob = await container.upload_blob("a.txt", b"old")
     etag = (await blob.get_blob_properties()).etag
-    assert [(await opened(blob, "files/a.txt", one))[0] for one in (etag, etag.strip('"'), None)] == 3 * [b"old"]
+    assert [(await read_blob(blob, "files/a.txt", one))[0] for one in (etag, etag.strip('"'), None)] == 3 * [b"old"]
     await blob.upload_blob(b"new", overwrite=True)
     with pytest.raises(ResourceModifiedError):
-        await opened(blob, "files/a.txt", etag)
+        await read_blob(blob, "files/a.txt", etag)
 
 
 class LongList(ContainerClient):
@@ -89,8 +89,8 @@ async def blobs_of_a_page(blobs: list[Any]) -> AsyncIterator[Any]:
 
 
 async def scanned(one: ScannedContainer) -> set[str]:
-    found = {blob.name for blob in await one.written_lately()}
-    await one.remember([])
+    found = {blob.name for blob in await one.recent_blobs()}
+    await one.advance([])
     return found
 
 
@@ -113,7 +113,7 @@ async def test_a_blob_that_the_first_list_missed_is_found_though_another_is_defe
 ) -> None:
     late = await container.upload_blob("z-late", b"x")
     one = ScannedContainer(container, container, "host")
-    assert [blob.name for blob in await one.written_lately()] == ["z-late"]
-    await one.remember([(await late.get_blob_properties()).last_modified + timedelta(seconds=2)])
+    assert [blob.name for blob in await one.recent_blobs()] == ["z-late"]
+    await one.advance([(await late.get_blob_properties()).last_modified + timedelta(seconds=2)])
     await container.upload_blob("early", b"x")
     assert "early" in await scanned(one)

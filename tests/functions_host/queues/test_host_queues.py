@@ -16,11 +16,11 @@ from azure.storage.queue import QueueClient, QueueMessage, QueueServiceClient
 from azure.storage.queue.aio import QueueClient as AsyncQueueClient
 
 from local.functions_host.app.errors import FunctionFailedError
-from local.functions_host.app.inflight import InFlight
+from local.functions_host.app.in_flight_tasks import InFlightTasks
 from local.functions_host.app.invoker import queue_texts, retry_delay
 from local.functions_host.app.messages import RpcException, RpcRetryOptions, TypedData
 from local.functions_host.app.settings import QueueOptions
-from local.functions_host.blobs.blob_events import told_by
+from local.functions_host.blobs.blob_events import message_values
 from local.functions_host.queues.queues import QueueListener, decode
 from tests.functions_host.running_host import StartHost, until
 
@@ -188,14 +188,14 @@ async def attend(
         AsyncQueueClient.from_connection_string(connection, name) as queue,
         AsyncQueueClient.from_connection_string(connection, f"{name}-poison") as aside,
     ):
-        in_flight, stopping = InFlight(), asyncio.Event()
+        in_flight, stopping = InFlightTasks(), asyncio.Event()
         listener = QueueListener(
             queue,
             aside if poison else None,
             work,
             options=QueueOptions(max_dequeue_count=1 if not poison else 5, max_polling_interval=timedelta(seconds=0.2)),
             in_flight=in_flight,
-            claim_for=timedelta(seconds=claim_seconds),
+            lease_duration=timedelta(seconds=claim_seconds),
         )
         task = asyncio.create_task(listener.listen(stopping))
         await asyncio.wait_for(until_done.wait(), 10)
@@ -244,7 +244,7 @@ async def test_a_message_that_nobody_understands_becomes_poison_at_once(
     done = asyncio.Event()
 
     async def work(_: QueueMessage, text: str) -> None:
-        told_by(text, "BlobName")
+        message_values(text, "BlobName")
         done.set()
 
     put(storage_queue, text)

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from local.functions_host.timers.schedule import Cron, Every, parse_schedule
-from local.functions_host.timers.timer_status import NEVER, TimerStatus, plan
+from local.functions_host.timers.schedule import CronSchedule, IntervalSchedule, parse_schedule
+from local.functions_host.timers.timer_status import NEVER, TimerStatus, initial_status
 
 NOON = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
 moments = st.integers(0, 7 * 365 * 86400).map(
@@ -25,7 +25,7 @@ times_of_day = st.tuples(some(0, 59), some(0, 59), some(0, 23)).map(" ".join)
 expressions = st.tuples(times_of_day, some(1, 28), some(1, 12)).map(lambda parts: " ".join((*parts, "*")))
 
 
-def fits(cron: Cron, at: datetime) -> bool:
+def fits(cron: CronSchedule, at: datetime) -> bool:
     fields = (cron.seconds, cron.minutes, cron.hours, cron.days, cron.months, cron.weekdays)
     values = (at.second, at.minute, at.hour, at.day, at.month, at.isoweekday() % 7)
     return all(value in field for value, field in zip(values, fields, strict=True))
@@ -34,7 +34,7 @@ def fits(cron: Cron, at: datetime) -> bool:
 @given(expressions, moments)
 def test_the_next_time_is_later_and_fits_every_field(text: str, moment: datetime) -> None:
     cron = parse_schedule(text)
-    assert isinstance(cron, Cron)
+    assert isinstance(cron, CronSchedule)
     due = cron.next_after(moment)
     assert due > moment
     assert fits(cron, due)
@@ -45,7 +45,7 @@ def test_the_next_time_is_later_and_fits_every_field(text: str, moment: datetime
 @settings(max_examples=30, deadline=None)
 def test_no_earlier_second_would_have_fitted(second: str, minute: str, moment: datetime) -> None:
     cron = parse_schedule(f"{second} {minute} * * * *")
-    assert isinstance(cron, Cron)
+    assert isinstance(cron, CronSchedule)
     at = moment.replace(microsecond=0) + timedelta(seconds=1)
     while not fits(cron, at):
         at += timedelta(seconds=1)
@@ -84,33 +84,33 @@ def test_an_invalid_schedule_is_refused(text: str) -> None:
 def test_only_timers_of_a_minute_or_more_are_remembered() -> None:
     assert parse_schedule("0 * * * * *").monitored
     assert not parse_schedule("*/30 * * * * *").monitored
-    assert Every(timedelta(minutes=1)).monitored
-    assert not Every(timedelta(seconds=59)).monitored
+    assert IntervalSchedule(timedelta(minutes=1)).monitored
+    assert not IntervalSchedule(timedelta(seconds=59)).monitored
 
 
 HOURLY = parse_schedule("0 0 * * * *")
 
 
 def test_a_timer_never_seen_is_due_next() -> None:
-    assert plan(None, HOURLY, NOON) == TimerStatus(NEVER, NOON + timedelta(hours=1), NOON)
+    assert initial_status(None, HOURLY, NOON) == TimerStatus(NEVER, NOON + timedelta(hours=1), NOON)
 
 
 def test_a_run_that_was_missed_leaves_its_due_time_in_the_past() -> None:
     last = NOON - timedelta(hours=3)
     remembered = TimerStatus(last, last + timedelta(hours=1), last)
-    assert plan(remembered, HOURLY, NOON) == remembered
+    assert initial_status(remembered, HOURLY, NOON) == remembered
 
 
 def test_a_schedule_that_changed_is_not_past_due() -> None:
     last = NOON - timedelta(hours=3)
     remembered = TimerStatus(last, last + timedelta(minutes=5), last)
-    assert plan(remembered, HOURLY, NOON).next == NOON + timedelta(hours=1)
+    assert initial_status(remembered, HOURLY, NOON).next == NOON + timedelta(hours=1)
 
 
 def test_a_status_from_the_future_is_forgotten() -> None:
     later = NOON + timedelta(days=9)
     remembered = TimerStatus(later, HOURLY.next_after(later), later)
-    assert plan(remembered, HOURLY, NOON).next == NOON + timedelta(hours=1)
+    assert initial_status(remembered, HOURLY, NOON).next == NOON + timedelta(hours=1)
 
 
 def test_a_status_survives_storage() -> None:

@@ -8,14 +8,14 @@ from typing import Any
 _LOG = logging.getLogger("host")
 
 
-class InFlight:
+class InFlightTasks:
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[Any]] = set()
 
-    def start[T](self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        task = asyncio.create_task(work)
+    def start[T](self, coroutine: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        task = asyncio.create_task(coroutine)
         self._tasks.add(task)
-        task.add_done_callback(self._ended)
+        task.add_done_callback(self._remove)
         return task
 
     async def drain(self, limit: float) -> None:
@@ -23,14 +23,14 @@ class InFlight:
         if not self._tasks:
             return
         _LOG.info("waiting for %d running invocation(s)", len(self._tasks))
-        _, left = await asyncio.wait(self._tasks, timeout=limit)
-        for task in left:
+        _, remaining = await asyncio.wait(self._tasks, timeout=limit)
+        for task in remaining:
             task.cancel()
-        if left:
-            _LOG.warning("cancelled %d invocation(s) that didn't end within %g s", len(left), limit)
-            await asyncio.wait(left, timeout=0.5)
+        if remaining:
+            _LOG.warning("cancelled %d invocation(s) that didn't end within %g s", len(remaining), limit)
+            await asyncio.wait(remaining, timeout=0.5)
 
-    def _ended(self, task: asyncio.Task[Any]) -> None:
+    def _remove(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()):
             _LOG.error("a trigger failed", exc_info=error)

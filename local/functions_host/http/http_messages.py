@@ -15,13 +15,13 @@ from local.functions_host.app.errors import FunctionFailedError
 from local.functions_host.app.functions import Function
 from local.functions_host.app.invoker import Invoker
 from local.functions_host.app.messages import RpcHttp, RpcHttpCookie, TypedData
-from local.functions_host.http.routes import Match, RouteTable
+from local.functions_host.http.routes import RouteMatch, RouteTable
 
 _SAME_SITE = {1: "Lax", 2: "Strict", 3: "None"}
 
 
 @dataclass(frozen=True, slots=True)
-class HttpCall:
+class HttpRequest:
     """A request; `url` is absolute, `body` is empty without a Content-Length."""
 
     method: str
@@ -36,7 +36,7 @@ class HttpCall:
 
 
 @dataclass(frozen=True, slots=True)
-class HttpReply:
+class HttpResponse:
     status: int
     headers: tuple[tuple[str, str], ...] = ()
     body: bytes = b""
@@ -48,47 +48,47 @@ class HttpFunctions:
         self._invoker = invoker
         self.table = routes
 
-    def find(self, call: HttpCall) -> tuple[Function, Match] | None:
+    def find(self, request: HttpRequest) -> tuple[Function, RouteMatch] | None:
         """Returns the function and match, or None for a 404, also for a wrong method."""
-        match = self.table.find(call.method.upper(), call.path)
+        match = self.table.find(request.method.upper(), request.path)
         return (self._functions[match.function], match) if match else None
 
-    async def answer(self, call: HttpCall, function: Function, match: Match) -> HttpReply:
+    async def answer(self, request: HttpRequest, function: Function, match: RouteMatch) -> HttpResponse:
         """Runs the function; a failure answers 500 without a body, and the log has the reason."""
         try:
-            trigger = TypedData(http=request_message(call, match.parameters))
+            trigger = TypedData(http=request_message(request, match.parameters))
             result = await self._invoker.run(function, trigger, values=match.parameters)
         except FunctionFailedError:
-            return HttpReply(HTTPStatus.INTERNAL_SERVER_ERROR)
-        return reply_from(result.outputs.get("$return") or result.return_value)
+            return HttpResponse(HTTPStatus.INTERNAL_SERVER_ERROR)
+        return response_from(result.outputs.get("$return") or result.return_value)
 
 
-def request_message(call: HttpCall, parameters: Mapping[str, str]) -> RpcHttp:
-    query = joined(call.url.query.items())
+def request_message(request: HttpRequest, parameters: Mapping[str, str]) -> RpcHttp:
+    query = join_repeated(request.url.query.items())
     return RpcHttp(
-        method=call.method,
-        url=str(call.url),
-        headers=joined(call.headers, str.lower),
+        method=request.method,
+        url=str(request.url),
+        headers=join_repeated(request.headers, str.lower),
         query={name: value for name, value in query.items() if value},
         params=parameters,
-        body=TypedData(bytes=call.body) if call.body else TypedData(),
+        body=TypedData(bytes=request.body) if request.body else TypedData(),
     )
 
 
-def reply_from(value: TypedData | None) -> HttpReply:
+def response_from(value: TypedData | None) -> HttpResponse:
     if value is None:
-        return HttpReply(HTTPStatus.NO_CONTENT)
+        return HttpResponse(HTTPStatus.NO_CONTENT)
     if value.http is not None:
         headers = [*value.http.headers.items()]
         headers += [("set-cookie", cookie_text(one)) for one in value.http.cookies or ()]
-        return HttpReply(int(value.http.status_code), tuple(headers), value.http.body.bytes or b"")
+        return HttpResponse(int(value.http.status_code), tuple(headers), value.http.body.bytes or b"")
     if value.json is not None:
-        return HttpReply(HTTPStatus.OK, (("content-type", "application/json; charset=utf-8"),), value.json.encode())
+        return HttpResponse(HTTPStatus.OK, (("content-type", "application/json; charset=utf-8"),), value.json.encode())
     text = value.string if value.string is not None else ""
-    return HttpReply(HTTPStatus.OK, (("content-type", "text/plain; charset=utf-8"),), value.bytes or text.encode())
+    return HttpResponse(HTTPStatus.OK, (("content-type", "text/plain; charset=utf-8"),), value.bytes or text.encode())
 
 
-def joined(pairs: Iterable[tuple[str, str]], rename: Callable[[str], str] = str) -> dict[str, str]:
+def join_repeated(pairs: Iterable[tuple[str, str]], rename: Callable[[str], str] = str) -> dict[str, str]:
     out: dict[str, str] = {}
     for name, value in pairs:
         key = rename(name)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from local.functions_host.app.errors import RefusalError
+from local.functions_host.app.errors import ConfigurationError
 from local.functions_host.app.functions import BLOB, HTTP, QUEUE, TIMER, Binding, Function
 from local.functions_host.app.settings import HostOptions, resolve
 from local.functions_host.app.storage import HOST_CONNECTION, Service, find_connection
@@ -18,19 +18,19 @@ _BLOB_NAME = re.compile(r"\{\w+\}")
 _QUEUE_NAME = re.compile(r"(?=.{3,63}$)[a-z0-9]+(-[a-z0-9]+)*")
 
 
-def refuse_unservable(
+def check_functions(
     functions: Mapping[str, Function],
     options: HostOptions,
     environment: Mapping[str, str],
     *,
     listening: bool = True,
 ) -> None:
-    """Raises RefusalError naming each function that can't be served, with reasons.
+    """Raises ConfigurationError naming each function that can't be served, with reasons.
 
     Without `listening`, storage is optional.
     """
     if not functions:
-        raise RefusalError("The app has no functions.")
+        raise ConfigurationError("The app has no functions.")
     problems = [
         f"Function '{function.name}': {problem}."
         for function in functions.values()
@@ -38,7 +38,7 @@ def refuse_unservable(
     ]
     problems += _duplicates(functions.values(), options)
     if problems:
-        raise RefusalError("\n".join(problems))
+        raise ConfigurationError("\n".join(problems))
 
 
 def _problems(
@@ -122,16 +122,16 @@ def _binding_problems(binding: Binding, environment: Mapping[str, str]) -> Itera
 
 def _storage_problems(function: Function, environment: Mapping[str, str]) -> Iterator[str]:
     """Timers need the host's own storage for locks and status, queues the account that they name."""
-    wanted: list[tuple[str, Service]] = [(HOST_CONNECTION, "blob")] if function.trigger.kind == TIMER else []
+    required: list[tuple[str, Service]] = [(HOST_CONNECTION, "blob")] if function.trigger.kind == TIMER else []
     if function.trigger.kind == BLOB:  # its messages wait in a queue of the blobs' account
-        wanted += [(function.trigger.connection, "blob"), (function.trigger.connection, "queue")]
+        required += [(function.trigger.connection, "blob"), (function.trigger.connection, "queue")]
     if function.scans:  # its messages wait in the host's own storage
-        wanted += [(HOST_CONNECTION, "blob"), (HOST_CONNECTION, "queue")]
+        required += [(HOST_CONNECTION, "blob"), (HOST_CONNECTION, "queue")]
     queues = (one for one in (function.trigger, *function.others) if one.kind in (QUEUE, "queue"))
-    for connection, service in dict.fromkeys([*wanted, *((one.connection, "queue") for one in queues)]):
+    for connection, service in dict.fromkeys([*required, *((one.connection, "queue") for one in queues)]):
         try:
             find_connection(environment, connection, service)
-        except RefusalError as error:
+        except ConfigurationError as error:
             yield str(error)
 
 
@@ -146,15 +146,15 @@ def _duplicates(functions: Iterable[Function], options: HostOptions) -> list[str
             continue
         if route is None:
             continue
-        problems += [_clash(route, other) for other in seen if _compete(route, other)]
+        problems += [_duplicate_problem(route, other) for other in seen if _overlaps(route, other)]
         seen.append(route)
     return problems
 
 
-def _compete(one: Route, other: Route) -> bool:
+def _overlaps(one: Route, other: Route) -> bool:
     return one.shape == other.shape and (not one.methods or not other.methods or bool(one.methods & other.methods))
 
 
-def _clash(one: Route, other: Route) -> str:
+def _duplicate_problem(one: Route, other: Route) -> str:
     methods = ", ".join(sorted(one.methods & other.methods or one.methods or other.methods)) or "every method"
     return f"Functions '{other.function}' and '{one.function}' both serve {methods} of '{one.template}'."

@@ -14,15 +14,15 @@ _LOG = logging.getLogger("host.queues")
 _CLIENT_ERRORS = range(400, 500)
 
 
-class Claim:
-    """A claim; inside `async with` the message stays hidden from other consumers, unless `lost`."""
+class MessageLease:
+    """A claim; inside `async with` the message stays hidden from other consumers, unless `is_lost`."""
 
     def __init__(self, queue: QueueClient, message: QueueMessage, duration: timedelta) -> None:
         self._queue, self._message, self._duration = queue, message, duration
         self._pop_receipt = message.pop_receipt
         self._end = asyncio.Event()
         self._renewal: asyncio.Task[None] | None = None
-        self.lost = False
+        self.is_lost = False
 
     async def __aenter__(self) -> Self:
         self._renewal = asyncio.create_task(self._renew())
@@ -34,27 +34,27 @@ class Claim:
         if self._renewal:
             await self._renewal
 
-    async def give_back(self, after: timedelta) -> None:
+    async def release(self, after: timedelta) -> None:
         """Makes the message visible after a delay; if that fails, it becomes visible when the claim expires."""
         with suppress(AzureError):
-            if not self.lost:
+            if not self.is_lost:
                 await self._update(after)
 
     async def delete(self) -> None:
         try:
             await self._queue.delete_message(self._message.id, self._pop_receipt)
         except HttpResponseError as error:
-            self._tell_loss(error)
+            self._handle_loss(error)
 
     async def _renew(self) -> None:
-        while not self.lost:
+        while not self.is_lost:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._end.wait(), self._duration.total_seconds() / 3)
                 return
             try:
                 await self._update(self._duration)
             except HttpResponseError as error:
-                self._tell_loss(error)
+                self._handle_loss(error)
             except AzureError:
                 continue  # storage doesn't answer: the next renewal may succeed
 
@@ -64,8 +64,8 @@ class Claim:
         )
         self._pop_receipt = updated.pop_receipt
 
-    def _tell_loss(self, error: HttpResponseError) -> None:
+    def _handle_loss(self, error: HttpResponseError) -> None:
         """A 4xx means that another consumer claimed, changed or deleted the message. A 5xx doesn't."""
         if error.status_code in _CLIENT_ERRORS:
-            self.lost = True
+            self.is_lost = True
             _LOG.warning("message %s isn't ours any more: %s", self._message.id, error.reason)
