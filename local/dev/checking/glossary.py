@@ -16,7 +16,7 @@ from local.dev.checking.standard_nouns import STANDARD_NOUNS
 PAGE = "docs/glossary.md"
 MAX_TERMS = 60
 MAX_LINES = 2
-_CODE = ("functions", "shared")
+_CODE = ("functions", "shared", "local/batch_emulator", "local/functions_host", "local/workload")
 _ENTRY = re.compile(r"^- \*\*(?P<term>[^*\n]+)\*\*(?P<text>.*(?:\n[ \t]+\S.*)*)", re.MULTILINE)
 _OWNER = re.compile(r"`(?P<path>[\w./\-]+\.py)`\s*\Z")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z0-9]*")
@@ -56,7 +56,7 @@ def glossary_faults(root: Path) -> list[str]:
 
 
 def unknown_nouns(root: Path) -> list[str]:
-    """Returns a line for each public class of the app with an unknown head noun: its module, line and name."""
+    """Returns a line for each public class with an unknown head noun: its module, line and name."""
     known = STANDARD_NOUNS | {entry.term.lower().split()[-1] for entry in _entries_of(root)}
     return [
         f"{path.relative_to(root).as_posix()}:{line}: {name}"
