@@ -1,7 +1,7 @@
-"""Runs a scenario: every job goes through life after life, independently of the others.
+"""Runs a scenario: every job is created, filled, ended and deleted again and again, independently of the others.
 
-The only memory is the number of the life: a step whose work is done passes on to the next. So a stopped workload, or a
-restarted emulator, empty or not, is resumed. A new epoch of the emulator restarts the scenario.
+The only state is the number of the run: a step whose work is done is skipped. So the workload resumes after it was
+stopped, and after the emulator was restarted, empty or not. A new epoch of the emulator restarts the scenario.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ _PROGRESS = 5_000
 
 
 class ScenarioRunner:
-    """Runs a scenario; `speed` shortens the rests, the emulator shortens everything else."""
+    """Runs a scenario; `speed` shortens the pauses after a job's end, the emulator shortens everything else."""
 
     def __init__(self, service: Service, scenario: ScenarioPlan, *, seed: int, speed: float) -> None:
         self._service = service
@@ -67,7 +67,7 @@ class ScenarioRunner:
                 await asyncio.sleep(_RETRY_SECONDS)
 
     async def _run_job(self, job: JobPlan) -> None:
-        """Runs one job's lives. A permanent failure is logged, and the life resumes from its current state."""
+        """Runs one job repeatedly. A permanent failure is logged, and the run resumes from the job's current state."""
         run = 0
         while True:
             try:

@@ -1,4 +1,4 @@
-"""The parts of a scenario: pools, jobs, their tasks, and the course of a job's life. Values only; nothing runs.
+"""The parts of a scenario: pools, jobs, their tasks, and how jobs end. Values only; nothing runs.
 
 Durations are in seconds before `--speed` divides them; the emulator divides those in command lines itself.
 """
@@ -35,7 +35,7 @@ class PoolPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailurePlan:
-    """The cause of failure for a `share` of a job's tasks: an exit code, or a missing resource file."""
+    """The failure of a `share` of a job's tasks: an exit code, or a missing resource file."""
 
     share: float
     exit_code: int = 0
@@ -46,10 +46,9 @@ class FailurePlan:
 class JobPlan:
     """A job: `tasks` runs of `program` ({n} is the number), each with a duration within `seconds`.
 
-    After its end it rests for `rest` seconds, is deleted, and is created again under its id after a quarter of that.
-    Its submitter adds `adds_per_second` tasks a second at any speed, like one that waits for each answer of the
-    service. A job with the ending STOPPED is stopped `stop_after` seconds after its last task was added, with
-    `stop_reason`.
+    `rest` seconds after its end it is deleted, and after a quarter of that time it is created again under its id. The
+    workload adds `adds_per_second` tasks a second at any speed, like a client that waits for each response. A job with
+    the ending STOPPED is stopped `stop_after` seconds after its last task was added, with `stop_reason`.
     """
 
     id: str
@@ -71,9 +70,9 @@ class JobPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchedulePlan:
-    """A job schedule: every `interval` seconds a job like `job`, within `window` seconds or never (0: any time).
+    """A job schedule: every `interval` seconds a job like `job`, which starts within `window` seconds (0: no limit).
 
-    The service chooses the job ids. The submitter adds their tasks, and deletes all but the latest few.
+    The service chooses the job ids. The workload adds the tasks, and deletes all but the latest few jobs.
     """
 
     job: JobPlan
@@ -106,7 +105,7 @@ class TaskPlan:
 
 
 def plan_tasks(job: JobPlan, *, seed: int, run: int) -> Iterator[TaskPlan]:
-    """Yields the tasks of a job's `run`-th life, equal for equal seeds; each cause affects at least one task."""
+    """Yields the tasks of a job's `run`-th run, equal for equal seeds; each failure affects at least one task."""
     rng = random.Random(f"{seed}/{job.id}/{run}")
     failing = _choose_failing_tasks(job, rng)
     digits = len(str(job.tasks))

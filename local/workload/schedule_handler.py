@@ -1,4 +1,4 @@
-"""Handles the jobs of one schedule like its owner: adds their tasks, and deletes all but the latest few."""
+"""Handles the jobs of one schedule: adds their tasks, and deletes all but the latest few."""
 
 import asyncio
 import logging
@@ -17,7 +17,7 @@ _KEPT_JOBS = 3  # jobs, for the dashboard
 
 
 class ScheduleHandler:
-    """The submitter; it only remembers the last filled job, as filling a job again adds nothing."""
+    """The handler of one schedule. It remembers only the last job with added tasks: adding them again does nothing."""
 
     def __init__(self, service: Service, plan: SchedulePlan, pool: PoolPlan, *, seed: int) -> None:
         self._service = service

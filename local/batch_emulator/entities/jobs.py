@@ -20,7 +20,7 @@ type Json = dict[str, Any]
 class Job:
     """A job. `turn` counts requested transitions, so that an overtaken one does nothing.
 
-    `failure` is the reason why the service couldn't start it. `preparation_statuses` are its preparation and release tasks by node.
+    `failure` is the reason why the service couldn't start it. `preparation_statuses` are by node.
     `failed_preparations` are the nodes with a failed preparation, with their image at that time.
     """
 

@@ -18,7 +18,7 @@ class ReadyTasks:
         (queue.appendleft if first else queue.append)((task.ticket, task))
 
     def pop(self, free_slots: int) -> Task | None:
-        """Returns the oldest task that needs at most `room` slots."""
+        """Returns the oldest task that needs at most `free_slots` slots."""
         fitting = [head for slots in list(self._by_slots) if slots <= free_slots and (head := self._first(slots))]
         if not fitting:
             return None
@@ -73,7 +73,7 @@ class SchedulingIndex:
         return max(self._nodes, default=0)
 
     def suspend_job(self, job: Job) -> None:
-        """Removes a job until `resume_jobs`, because no node with room is suitable."""
+        """Removes a job until `resume_jobs`, because no node with free slots is suitable."""
         self.remove_job(job)
         self._suspended[job] = None
 
@@ -82,7 +82,10 @@ class SchedulingIndex:
         self._suspended.clear()
 
     def find_node(self, slots: int, *, pack: bool, failed_preparations: Mapping[Node, int]) -> Node | None:
-        """Returns the emptiest node with room, or with `pack` the fullest, unless unfit with its present image."""
+        """Returns the node with the most free slots, or with `pack` the fewest that suffice.
+
+        It skips nodes on which the job's preparation failed with the present image.
+        """
         for size in sorted((size for size in self._nodes if size >= slots), reverse=not pack):
             for node in self._nodes[size]:
                 if failed_preparations.get(node) != node.image:

@@ -23,8 +23,8 @@ class Failure:
 class Task:
     """A task. `run` is set from its assignment to a node until that run ends; `ticket` invalidates its queue entries.
 
-    `open_dependencies` counts the tasks and ranges that it still depends on. `updated` is the time of a user's last change, 0 for
-    none.
+    `open_dependencies` counts the tasks and ranges that it still depends on. `updated` is the time of a user's last
+    change, 0 for none.
     """
 
     id: str

@@ -21,7 +21,7 @@ from local.batch_emulator.telemetry.samplers import MAX_SAMPLED_NODES, PERIOD_SE
 
 CONTAINER = "telemetry"
 _SECONDS = 1.0
-_MAX_WAITING = 10_000  # blocks of an account, some 20 MB: more than half an hour of MAX_NODES
+_MAX_WAITING = 10_000  # blocks of an account, some 20 MB: more than half an hour of MAX_SAMPLED_NODES
 _PARALLEL_WRITES = 8
 
 

@@ -78,7 +78,7 @@ def unsupported_variable(text: str) -> str | None:
 
 
 def evaluate(text: str, targets: tuple[int, int], context: EvaluationContext) -> EvaluationResult:
-    """Evaluates a formula on the present targets. Raises FormulaSyntaxError; other problems are in the outcome."""
+    """Evaluates a formula with the present targets. Raises FormulaSyntaxError; the result has other problems."""
     return _Evaluation(text, targets, context).result()
 
 

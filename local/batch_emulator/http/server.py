@@ -87,7 +87,7 @@ class Server:
         return chosen
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Returns on a stop signal. Raises errors of events and of the keeper."""
+        """Returns on a stop signal. Raises errors of events and of the persistence."""
         tasks = (asyncio.create_task(stop.wait()), self._event_task, self._persistence_task)
         done, _ = await asyncio.wait(filter(None, tasks), return_when=asyncio.FIRST_COMPLETED)
         for each in done:

@@ -51,7 +51,7 @@ class RowKind:
 
 @dataclass(frozen=True, slots=True)
 class RowChanges:
-    """Changes to store together: `there` is JSON of [owner, number, kind, row], `deleted` of [owner, number]."""
+    """Changes to store together: `rows` is JSON of [owner, number, kind, row], `deleted` of [owner, number]."""
 
     cleared: bool
     rows: bytes

@@ -23,7 +23,7 @@ _NAMED_PAIRS = ("metadata", "environmentSettings", "commonEnvironmentSettings", 
 
 @dataclass(frozen=True, slots=True)
 class BodyProperties:
-    """A body's properties; `not_implemented` ones exist only in the service, `kind` defines the names of nested properties."""
+    """The properties of a body; the emulator lacks `not_implemented` ones, `kind` gives the names of nested ones."""
 
     known: frozenset[str]
     required: tuple[str, ...] = ()

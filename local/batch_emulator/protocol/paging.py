@@ -66,7 +66,7 @@ def page(
     *,
     max_results: int = _MAX_RESULTS,
 ) -> Response:
-    """Returns one page, `max_results` long, of the matching `entities`, which are in list order from the position on."""
+    """Returns one page of the matching `entities`, which are in list order and begin at the requested position."""
     position, size = position_of(request), min(page_size(request, max_results), request.settings.pageSize)
     number, renderers_of_page = position.pages + 1, select_renderers(request, renderers)
     every = request.settings.emptyPageEvery

@@ -30,7 +30,7 @@ class JobTransitions:
         self._pools = pools
 
     def attach(self, tasks: TaskTransitions, job_ended: Callable[[Job], None]) -> None:
-        """Connects task lives; `ended` is called with jobs that have completed or were deleted."""
+        """Connects task lives; `job_ended` is called with jobs that have completed or were deleted."""
         self._tasks = tasks
         self._job_ended = job_ended
 

@@ -24,7 +24,7 @@ _MIN_START_TASK_SECONDS = 1.0  # of a start task, which may be retried endlessly
 class NodeTransitions:
     """Node lives; `node_ready` is called when a node can accept tasks, `node_changed` when one has started or left.
 
-    `ended` is called when a node's life ends, with the state that follows.
+    `session_ended` is called when a node's life ends, with the state that follows.
     """
 
     def __init__(

@@ -16,7 +16,10 @@ type RunCallback = Callable[[Run], None]
 
 
 class PreparationTransitions:
-    """Preparation and release; `prepared` gets runs on prepared nodes, `preparation_failed` those after a failed preparation."""
+    """Carries out the state transitions of preparation and release tasks.
+
+    `prepared` is called with runs on prepared nodes, `preparation_failed` with runs on nodes whose preparation failed.
+    """
 
     def __init__(self, context: SimulationContext, *, prepared: RunCallback, preparation_failed: RunCallback) -> None:
         self._context = context

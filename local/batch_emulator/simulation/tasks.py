@@ -23,7 +23,7 @@ _DOWNLOADING = (0.3, 2.0)
 class TaskTransitions:
     """Task lives; `run_ended` is called with node and job after each run, `tasks_ready` when a job has tasks to run.
 
-    `done` is called with every completed task and its job.
+    `task_completed` is called with every completed task and its job.
     """
 
     def __init__(

@@ -49,14 +49,15 @@ class _UsageProfile:
 
 
 def usage_of(sample: NodeSample, seed: str) -> ResourceUsage:
-    """Returns the load of a sample, with the noise of measured values."""
+    """Returns the resource usage of a sample, with the noise of measured values."""
     hardware, session = sample.session.hardware, sample.session
     rng = random.Random(f"{seed}/{session.node}/{session.life}/{sample.number}")
     parts = [_task_usage(task, seed, hardware.cores, hardware.memory) for task in sample.running_tasks]
     if sample.is_starting:
         parts.append(_START_TASK_USAGE)
-    parts.append(ResourceUsage(_IDLE_SHARE * hardware.cores, 0.002 * hardware.cores, 0, _BASE_MEMORY_SHARE * hardware.memory, 0.02 * hardware.memory,
-                      0, 0.02 * MIB, 0.004 * MIB, 0.003 * MIB, 0, 0))  # fmt: skip
+    parts.append(ResourceUsage(_IDLE_SHARE * hardware.cores, 0.002 * hardware.cores, 0,
+                               _BASE_MEMORY_SHARE * hardware.memory, 0.02 * hardware.memory,
+                               0, 0.02 * MIB, 0.004 * MIB, 0.003 * MIB, 0, 0))  # fmt: skip
     return _sum(parts, rng, hardware.cores, hardware.memory)
 
 

@@ -1,7 +1,7 @@
 """Samples of nodes' activity every few seconds: the simulation's part in telemetry.
 
 A sample costs some microseconds per node; metering, packing and writing happen on another thread. Nodes are sampled
-only while a writer takes the samples: the first MAX_NODES nodes at a time.
+only while a writer takes the samples: the first MAX_SAMPLED_NODES nodes at a time.
 """
 
 import re
@@ -18,7 +18,7 @@ from local.batch_emulator.telemetry.written_totals import WrittenTotals
 
 MAX_SAMPLED_NODES = 64
 PERIOD_SECONDS = 5.0
-_MAX_UNREAD = 50_000  # waiting samples: more than an hour of MAX_NODES
+_MAX_UNREAD = 50_000  # waiting samples: more than an hour of MAX_SAMPLED_NODES
 _SAMPLED_STATES = frozenset(("waitingforstarttask", "starttaskfailed", "idle", "running", "offline"))
 _ABRUPT_END_STATES = frozenset(("preempted", "unusable"))
 _SLEEP = re.compile(r"\bsleep\s+(\d+(?:\.\d+)?)")
@@ -67,7 +67,7 @@ class _SampledNode:
 class NodeSampler:
     """The sampler of one account's nodes.
 
-    `lost` counts samples dropped unread, `unsampled` nodes beyond MAX_NODES now.
+    `lost` counts samples dropped unread, `unsampled` nodes beyond MAX_SAMPLED_NODES now.
     """
 
     def __init__(self, account: Account, context: SimulationContext) -> None:
