@@ -84,7 +84,7 @@ class Host:
         self._server = HttpServer(app.http, admin, keys, webhook, stop_limit=_DRAIN_SECONDS)
 
     async def start(self, address: str, port: int) -> int:
-        """Binds the socket, then starts listeners, so that a taken port fires no timer; returns the port."""
+        """Binds the socket, then starts listeners, so that no timer fires if the port is in use; returns the port."""
         port = await self._server.start(address, port)
         listeners: list[Listener] = [*self._timers.values()]
         listeners += [self._queue(one) for one in self._of(QUEUE)]
@@ -102,7 +102,7 @@ class Host:
         self._stopping.set()
         await asyncio.gather(self._server.stop(), self._in_flight.drain(_DRAIN_SECONDS))
         left = max(_STEP_SECONDS, _DRAIN_SECONDS - (time.monotonic() - began))
-        await self._in_flight.drain(min(left, _STEP_SECONDS))  # a batch that was being claimed when the stop began
+        await self._in_flight.drain(min(left, _STEP_SECONDS))  # a batch that was being received when the stop began
         for task in self._tasks:
             task.cancel()
         if self._tasks:

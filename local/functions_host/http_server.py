@@ -1,4 +1,4 @@
-"""The host's socket: aiohttp in front of the HTTP functions, the keys and the admin API."""
+"""The host's socket: an aiohttp server for the HTTP functions and the admin API, which checks keys."""
 
 import asyncio
 import errno
@@ -21,7 +21,7 @@ _HEADERS_LIMIT = 32 * 1024  # Kestrel's MaxRequestHeadersTotalSize, in bytes; he
 
 
 class _Connection(web.RequestHandler):
-    """Refuses malformed requests as Kestrel does: with a status alone."""
+    """Rejects malformed requests as Kestrel does: with a status alone."""
 
     def handle_error(
         self,

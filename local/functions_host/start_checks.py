@@ -1,4 +1,4 @@
-"""Reports at start everything that Azure refuses or silently doesn't serve: one sentence per problem, all together."""
+"""Reports at start everything that Azure rejects or silently doesn't serve: one sentence per problem, all together."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -136,7 +136,7 @@ def _storage_problems(function: Function, environment: Mapping[str, str]) -> Ite
 
 
 def _duplicates(functions: Iterable[Function], options: HostOptions) -> list[str]:
-    """Reports functions for the same requests: Azure refuses equal routes, ignoring parameter names."""
+    """Reports functions for the same requests: Azure rejects equal routes, ignoring parameter names."""
     seen: list[Route] = []
     problems: list[str] = []
     for function in functions:

@@ -29,7 +29,7 @@ class Listener(Protocol):
 
 
 def routes_of(functions: Mapping[str, Function], prefix: str) -> list[Route]:
-    """Returns the routes; raises ValueError or re.PatternError for an invalid template, which start has refused."""
+    """Returns the routes; raises ValueError or re.PatternError for a template that `start_checks` would reject."""
     http = (one for one in functions.values() if one.trigger.kind == HTTP)
     return [route_of(one, prefix) for one in http]
 

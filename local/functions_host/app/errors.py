@@ -1,14 +1,14 @@
-"""Errors of the host: a refused start, a failed function, an invalid message."""
+"""Errors of the host: a wrong configuration, a failed function, an invalid message."""
 
 from local.functions_host.app.messages import RpcException
 
 
 class ConfigurationError(Exception):
-    """The host won't start; the message is the sentence to show, without a traceback."""
+    """The app or its settings can't be served; the message is the sentence to print, without a traceback."""
 
 
 class AttemptFailedError(Exception):
-    """Processing a message failed; it is retried as often as the app allows."""
+    """One attempt to process a message failed; it is retried as often as the app allows."""
 
 
 class BlobRefusedError(AttemptFailedError):

@@ -1,4 +1,4 @@
-"""Running work that a stop must let finish: everything started by triggers other than HTTP."""
+"""Tasks that a stop must let finish: everything started by triggers other than HTTP."""
 
 import asyncio
 import logging

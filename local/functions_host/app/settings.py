@@ -1,4 +1,4 @@
-"""App settings and host.json, parsed at start into typed values; malformed values are refused by name."""
+"""App settings and host.json, parsed at start into typed values; errors name malformed values."""
 
 import json
 import os
@@ -158,7 +158,7 @@ def _queue_options(flat: Mapping[str, Any]) -> QueueOptions:
 
 
 def _blob_options(flat: Mapping[str, Any], *, base64: bool) -> QueueOptions:
-    """Limits concurrency over all functions with blob triggers; the next batch is taken once it fits."""
+    """Limits concurrency over all functions with blob triggers; the next batch is received once it fits."""
     max_parallel = _integer(flat, "extensions.blobs.maxDegreeOfParallelism", 8 * (os.cpu_count() or 1), low=1)
     batch_size = min(_MAX_BATCH_SIZE, -(-max_parallel // 2))
     return QueueOptions(

@@ -1,7 +1,7 @@
 """Drives azure_functions_runtime, the library that runs Python apps inside Azure's own worker.
 
 The library keeps its state in module globals, so a process can run only one app: starting the same folder again reuses
-its index, another folder is refused. Async functions run in the caller's event loop, as in Azure.
+its index, starting another one is an error. Async functions run in the caller's event loop, as in Azure.
 """
 
 import contextvars

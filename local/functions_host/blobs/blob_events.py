@@ -130,7 +130,7 @@ class BlobWebhook:
         self._listeners = listeners
 
     async def answer(self, request: HttpRequest) -> HttpResponse:
-        """Answers 202 for events passed to a function, and the validation handshake of a new subscription."""
+        """Returns 202 for events passed to a function, or the validation response for a new subscription."""
         name = (request.url.query.get("functionName") or "").removeprefix("Host.Functions.")
         listener = self._listeners.get(name)
         if request.method != "POST" or listener is None:
@@ -204,7 +204,7 @@ def _created(container: ContainerClient, name: str) -> dict[str, Any]:
 
 
 def _container_and_name(url: str) -> tuple[str, str]:
-    """Returns container and name from a blob's address; local addresses have the account in front."""
+    """Returns container and name from a blob's address; local addresses begin with the account."""
     parts = urlsplit(url)
     path = unquote(parts.path).removeprefix("/")
     if parts.hostname in ("127.0.0.1", "localhost"):

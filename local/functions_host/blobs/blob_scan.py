@@ -1,8 +1,8 @@
 """Blob triggers that scan their containers: each new or changed blob gets a message, and each message runs a function.
 
-This works as in Azure's host, without reading the storage account's logs. One host scans, under a lease; all hosts take
-messages from one queue. A message about an outdated version of a blob is dropped, as a later message follows. After
-`poisonBlobThreshold` failures the message moves to the poison queue of the blob's account. Azure scans every ten
+This works as in Azure's host, without reading the storage account's logs. One host scans, under a lease; all hosts
+receive messages from one queue. A message about an outdated version of a blob is dropped, as a later message follows.
+After `poisonBlobThreshold` failures the message moves to the poison queue of the blob's account. Azure scans every ten
 seconds; here it is two, as local scans cost nothing. Flex Consumption supports no such triggers.
 """
 
@@ -35,7 +35,7 @@ _LOG = logging.getLogger("host.blobs")
 
 
 class BlobScanListener:
-    """The scan for all functions with scanning triggers; each path has its settings filled in."""
+    """The listener of all functions with scanning triggers; settings in the paths are already replaced."""
 
     def __init__(
         self,

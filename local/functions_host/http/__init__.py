@@ -1,1 +1,1 @@
-"""HTTP triggers: routes, keys and the admin surface, without a socket."""
+"""HTTP triggers: routes, keys and the admin API, without a socket."""

@@ -1,8 +1,8 @@
 """Decides which requests the host accepts. Pure.
 
 A name that points to 127.0.0.1 makes any web page same-origin with this host (DNS rebinding), and a page of another
-site may post here without reading the answer. Azure's front end answers only to its own host names. This host answers
-only to names of this machine, and refuses modifying requests from pages of another origin.
+site may post here without reading the answer. Azure's front end accepts only its own host names. This host accepts only
+names of this machine, and rejects modifying requests from pages of another origin.
 """
 
 import re
@@ -22,7 +22,7 @@ class Callers:
     address: str = ""
 
     def refusal(self, method: str, hosts: Sequence[str], origin: str | None) -> str | None:
-        """Returns the reason why a request is refused, as a sentence; None if it is accepted.
+        """Returns the reason why a request is rejected, as a sentence; None if it is accepted.
 
         `hosts` are all addressed hosts: the values of `Host` and the authority of an absolute target.
         """

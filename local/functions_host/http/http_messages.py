@@ -1,4 +1,4 @@
-"""HTTP between the network and the worker, without a socket: a call in, a reply out.
+"""HTTP between the network and the worker, without a socket: requests in, responses out.
 
 The rules are those of Azure's host: lower-case header names, repeated headers and query parameters joined by commas,
 empty query values dropped, and a body only if the request has one.
@@ -54,7 +54,7 @@ class HttpFunctions:
         return (self._functions[match.function], match) if match else None
 
     async def answer(self, request: HttpRequest, function: Function, match: RouteMatch) -> HttpResponse:
-        """Runs the function; a failure answers 500 without a body, and the log has the reason."""
+        """Runs the function; the response to a failure is 500 without a body, and the log has the reason."""
         try:
             trigger = TypedData(http=request_message(request, match.parameters))
             result = await self._invoker.run(function, trigger, values=match.parameters)

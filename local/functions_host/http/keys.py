@@ -12,7 +12,7 @@ from local.functions_host.app.errors import ConfigurationError
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """The keys. Unless `checked`, all functions are open, as with `func start`, and admin answers only this machine.
+    """The keys. Unless `checked`, all functions are open, as with `func start`, and the admin API to this machine.
 
     The webhook of blob events always requires `system` or `master`, as in Azure; if neither is set, it is closed.
     """

@@ -1,1 +1,1 @@
-"""Queue triggers: claims, retries and poison messages."""
+"""Queue triggers: leases of messages, retries and poison messages."""

@@ -1,4 +1,4 @@
-"""The claim on one message while a function processes it: renewed in time, and marked when lost."""
+"""The lease of one message while a function processes it: renewed in time, and marked when lost."""
 
 import asyncio
 import logging
@@ -15,7 +15,7 @@ _CLIENT_ERRORS = range(400, 500)
 
 
 class MessageLease:
-    """A claim; inside `async with` the message stays hidden from other consumers, unless `is_lost`."""
+    """A lease; inside `async with` the message stays hidden from other consumers, unless `is_lost`."""
 
     def __init__(self, queue: QueueClient, message: QueueMessage, duration: timedelta) -> None:
         self._queue, self._message, self._duration = queue, message, duration
@@ -35,7 +35,7 @@ class MessageLease:
             await self._renewal
 
     async def release(self, after: timedelta) -> None:
-        """Makes the message visible after a delay; if that fails, it becomes visible when the claim expires."""
+        """Makes the message visible after a delay; if that fails, it becomes visible when the lease expires."""
         with suppress(AzureError):
             if not self.is_lost:
                 await self._update(after)
@@ -65,7 +65,7 @@ class MessageLease:
         self._pop_receipt = updated.pop_receipt
 
     def _handle_loss(self, error: HttpResponseError) -> None:
-        """A 4xx means that another consumer claimed, changed or deleted the message. A 5xx doesn't."""
+        """A 4xx means that another consumer received, changed or deleted the message. A 5xx doesn't."""
         if error.status_code in _CLIENT_ERRORS:
             self.is_lost = True
             _LOG.warning("message %s isn't ours any more: %s", self._message.id, error.reason)

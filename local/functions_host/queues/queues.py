@@ -1,6 +1,6 @@
-"""Queue triggers: claims messages in batches, renews claims, retries failures, and moves poison messages.
+"""Queue triggers: receives messages in batches, renews leases, retries failures, and moves poison messages.
 
-Azure claims a message for ten minutes. Here it is 30 seconds, renewed every ten, so that messages of a killed host
+Azure leases a message for ten minutes. Here it is 30 seconds, renewed every ten, so that messages of a killed host
 reappear soon. Likewise an idle queue is polled at least every two seconds, even if maxPollingInterval is longer: the
 default minute saves money in Azure and would only cost time here.
 """
@@ -41,10 +41,10 @@ class QueueListener:
         in_flight: InFlightTasks,
         lease_duration: timedelta = timedelta(seconds=30),
     ) -> None:
-        """`process_message` gets a message and its decoded text; a AttemptFailedError counts as a failed try.
+        """`process_message` gets a message and its decoded text; an AttemptFailedError counts as a failed attempt.
 
         After a MessageError there is no retry. As in Azure, a poison queue has no `poison` queue of its own: a message
-        that fails there stays hidden until its claim ends.
+        that fails there stays hidden until its lease ends.
         """
         self._queue, self._poison, self._process_message = queue, poison, process_message
         self._options, self._in_flight, self._lease_duration = options, in_flight, lease_duration
@@ -52,7 +52,7 @@ class QueueListener:
         self._is_unreachable = False
 
     async def listen(self, stopping: asyncio.Event) -> None:
-        """Returns soon after `stopping` is set; messages claimed by then continue as in-flight work."""
+        """Returns soon after `stopping` is set; messages received by then continue as in-flight tasks."""
         max_wait = min(self._options.max_polling_interval.total_seconds(), _MAX_WAIT)
         wait = _MIN_WAIT
         while not stopping.is_set():
@@ -78,7 +78,7 @@ class QueueListener:
         messages: list[QueueMessage] = []
         try:
             async for message in pages:
-                messages.append(message)  # noqa: PERF401 - what came before a failure is claimed and must be worked on
+                messages.append(message)  # noqa: PERF401 - messages received before a failure are leased and must be processed
         except ResourceNotFoundError:
             with suppress(AzureError):
                 await create_queue(self._queue)

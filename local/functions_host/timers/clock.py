@@ -1,6 +1,6 @@
 """The time that timers follow: the machine's, or the virtual time of the Batch emulator.
 
-Only timers use it. Leases and message claims always use real time, because storage does.
+Only timers use it. Leases always use real time, because storage does.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""A lease on a blob that makes one of several hosts the holder of a timer.
+"""A lease on a blob, by which one of several hosts runs a timer.
 
 Azure's lease lasts 60 seconds. Here it is 15, the shortest that storage grants, so that a killed host's timers resume
 sooner. It always uses real time, independent of the timers' clock.
@@ -48,7 +48,7 @@ class SingletonLease:
         self._waiting_reason = ""
 
     async def keep(self) -> None:
-        """Renews the lease; returns when it is lost: taken, broken, or not renewed in time."""
+        """Renews the lease; returns when it is lost: acquired by another host, broken, or not renewed in time."""
         expires_at = time.monotonic() + _SECONDS
         while self._lease and time.monotonic() + _RENEW < expires_at:
             await asyncio.sleep(_RENEW)
