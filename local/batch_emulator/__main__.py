@@ -31,7 +31,7 @@ _EPILOG = """controls, without authentication, from this machine only:
   GET  /_emulator/counters   requests and items served, by route, task list and client
   GET  /_emulator/log        what was written to the resource log, by account and kind
   GET  /_emulator/telemetry  what was written of nodes' telemetry, by account and node
-  GET  /_emulator/settings   POST turns knobs
+  GET  /_emulator/settings   POST changes them
   POST /_emulator/reset      empty accounts again"""
 
 

@@ -79,7 +79,7 @@ class Emulator:
         return [simulation.context.log for simulation in self.simulations.values()]
 
     def log_events(self) -> None:
-        """Starts logging events; the caller must take the records."""
+        """Starts logging events; the caller must drain the logs."""
         self._is_logging = True
         for log in self.logs:
             log.is_enabled = True
@@ -90,7 +90,7 @@ class Emulator:
         return {name: simulation.sampler for name, simulation in self.simulations.items()}
 
     def sample_nodes(self, period: float) -> None:
-        """Samples nodes every `period` seconds; the caller must take the samples. 0 ends it."""
+        """Samples nodes every `period` seconds; the caller must drain the samplers. 0 stops it."""
         self._sampling_period = period
         for sampler in self.samplers.values():
             if period:
@@ -114,7 +114,7 @@ class Emulator:
 
     @property
     def state(self) -> tuple[int | None, ...]:
-        """The arguments of `restore`: the last number given, the time shown, then values that change rarely."""
+        """The arguments of `restore`: the last entity number, the time shown, then values that change rarely."""
         latest, paused_total, paused_at = self.clock.stored_state
         return self.change_log.last_number, latest, self.epoch, paused_total, paused_at
 
@@ -127,7 +127,7 @@ class Emulator:
 
     @property
     def owners(self) -> EventOwners:
-        """The owners of stored plans: account and name."""
+        """The objects whose methods are planned events, with their account and stored name."""
         simulations = self.simulations.values()
         return {owner: (each.account, name) for each in simulations for name, owner in each.transitions.items()}
 

@@ -69,7 +69,7 @@ class PersistenceService:
             await asyncio.to_thread(self._store.write, changes)
 
     def drain(self) -> RowChanges | None:
-        """Returns the changes since the last call, if any."""
+        """Returns the changes since the last call; None if there are none."""
         emulator = self._emulator
         changes, state = emulator.change_log.drain(), emulator.state
         if not changes and state[2:] == self._stored_state and self._store.is_swept:

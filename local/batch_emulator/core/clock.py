@@ -38,11 +38,11 @@ class Clock:
 
     @property
     def stored_state(self) -> tuple[int, int, int | None]:
-        """The state that a later run needs: the latest time shown, total pauses, and the start of the present pause."""
+        """The arguments of `restore`: the latest time shown, the sum of pauses, and the start of the current pause."""
         return self.now, self._paused_total, self._paused_at
 
     def restore(self, latest: int, paused_total: int, paused_at: int | None) -> None:
-        """Continues from a stored state: never back, and running; the time since counts as passed unless paused."""
+        """Restores a stored state: time never goes back, and runs. The time since then counts unless it was paused."""
         self._latest = max(self._latest, latest) if not self.stepped else latest
         self._paused_total = paused_total + (0 if paused_at is None else self.now - paused_at)
 

@@ -1,4 +1,4 @@
-"""ISO 8601 durations from clients, such as PT10M or P1DT2H. Years and months are refused: they have no fixed length.
+"""ISO 8601 durations from clients, such as PT10M or P1DT2H. Years and months are invalid: they have no fixed length.
 
 The maximum is that of .NET.
 """

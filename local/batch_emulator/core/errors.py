@@ -8,7 +8,7 @@ NOT_IMPLEMENTED = 501
 
 @dataclass(slots=True)
 class BatchError(Exception):
-    """An error answer: status, code, message, details, and additional headers."""
+    """An error response: status, code, message, details, and additional headers."""
 
     status: int
     code: str

@@ -1,4 +1,4 @@
-"""Injected faults: failing requests, their number and kind, and the delay of nodes' reports.
+"""Fault injection: failing requests, their number and kind, and the delay of nodes' reports.
 
 The names are those in the JSON of `POST /_emulator/faults`.
 """
@@ -36,11 +36,11 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
 
 @dataclass(slots=True)
 class Fault:
-    """A fault for requests of a method with a path, as a client would write it, that matches the glob.
+    """A fault that affects requests with this method whose path, as a client writes it, matches the glob `path`.
 
-    `count` is the number of requests left, None for all. After `delaySeconds` the connection is reset, or the answer is
-    an error of that status, or it is cut in half; with none of these the request goes on. `lateReportSeconds` affects
-    no request: from then on nodes report that much later.
+    `count` is the number of requests left, None for all. After `delaySeconds` the connection is reset (`reset`), the
+    response is an error (`status`), or half of the response is missing (`truncate`); else the request is processed.
+    `lateReportSeconds` affects no request: from then on nodes report that much later.
     """
 
     method: str = "*"
@@ -100,7 +100,7 @@ class FaultList:
         self.all.clear()
 
     def consume(self, method: str, path: str) -> Fault | None:
-        """Returns the first fault that matches, and counts it."""
+        """Returns the first fault that matches the request, and decrements its `count`."""
         for fault in self.all:
             if fault.matches(method, path):
                 if fault.count is not None:
@@ -109,7 +109,7 @@ class FaultList:
         return None
 
     def late_report_seconds(self) -> float:
-        """Returns the present delay of nodes' reports, which the latest fault sets."""
+        """Returns the current delay of nodes' reports, which the latest fault with a delay sets."""
         return next((fault.lateReportSeconds for fault in reversed(self.all) if fault.lateReportSeconds), 0.0)
 
     def to_json(self) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Past values, for counts that lag behind the entities they count."""
+"""Values as of some time ago, for counts that lag behind the entities they count."""
 
 from collections import deque
 from collections.abc import Callable
@@ -9,13 +9,13 @@ _MIN_SPACING = SECOND // 20
 
 
 class LaggedValue[T]:
-    """Past values; times and lags are in ticks. Without a lag nothing is stored."""
+    """A value that is read with a lag; times and lags are in ticks. Without a lag nothing is stored."""
 
     def __init__(self) -> None:
         self._recorded: deque[tuple[int, T]] = deque()
 
     def record(self, current: Callable[[], T], *, now: int, lag: int) -> None:
-        """Stores the value before a change; `current` is called only if needed, and its result must not change."""
+        """Records the value before a change; `current` is called only if needed, and its result must not change."""
         if not lag:
             self._recorded.clear()
             return

@@ -1,6 +1,6 @@
 """Parts of files, requested by the headers `ocp-range` and `Range`.
 
-`ocp-range` is answered with 200, since the official clients treat any other status as an error; `Range` with 206.
+The status is 200 for `ocp-range`, since the official clients treat any other as an error, and 206 for `Range`.
 """
 
 import re
@@ -14,7 +14,7 @@ _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 
 @dataclass(frozen=True, slots=True)
 class ByteRange:
-    """The bytes from `start` (inclusive) to `end` (exclusive), and the status of the answer."""
+    """The bytes from `start` (inclusive) to `end` (exclusive), and the status of the response."""
 
     start: int
     end: int

@@ -12,11 +12,11 @@ _MIN_EMPTY_PAGE_EVERY = 2
 
 @dataclass(slots=True)
 class EmulatorSettings:
-    """The settings. Seconds are real (virtual in stepped mode), except mean lives of nodes, which the speed shortens.
+    """The settings. Seconds are real (virtual in stepped mode), but the speed shortens mean times to node loss.
 
     `emptyPageEvery` N empties every Nth page of a list, which still has a next link; 0 none. `pageSize` caps clients'
-    page sizes. With a mean life of 0 such nodes are never lost. `dedicatedNodeQuota` limits the dedicated nodes of all
-    pools of an account, `poolQuota` its pools; 0 means no limit.
+    page sizes. Nodes with a mean time to loss of 0 are never lost. `dedicatedNodeQuota` limits the dedicated nodes of
+    all pools of an account, `poolQuota` its pools; 0 means no limit.
     """
 
     idCollation: str = "ordinal"  # noqa: N815 - the JSON's name

@@ -1,6 +1,6 @@
 """Time as the service writes it. Inside the emulator time is ticks: an int of 100 nanoseconds since 1970, UTC.
 
-Formats follow recorded answers: up to seven digits with trailing zeros trimmed, ETags as hexadecimal .NET ticks.
+Formats follow recorded responses: up to seven digits with trailing zeros trimmed, ETags as hexadecimal .NET ticks.
 """
 
 import re

@@ -1,6 +1,6 @@
 """The contents of a Batch account, as lists show them now. Times are ticks, specifications are the clients' JSON.
 
-These classes decide nothing: the lives of tasks, nodes, pools and jobs change them, and requests read them.
+These classes decide nothing: the state transitions in `simulation` change them, and requests read them.
 """
 
 from local.batch_emulator.entities.account import Account

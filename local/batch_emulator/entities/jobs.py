@@ -18,7 +18,7 @@ type Json = dict[str, Any]
 
 @dataclass(slots=True, eq=False)
 class Job:
-    """A job. `turn` counts requested transitions, so that an overtaken one does nothing.
+    """A job. `turn` counts requested state transitions, so that events of superseded ones do nothing.
 
     `failure` is the reason why the service couldn't start it. `preparation_statuses` are by node.
     `failed_preparations` are the nodes with a failed preparation, with their image at that time.
@@ -65,9 +65,10 @@ class Job:
 
 @dataclass(slots=True, eq=False)
 class PreparationStatus:
-    """A job's preparation and release on the node `id`; `life` and `image` are the node's at its start.
+    """The status of a job's preparation and release tasks on the node `id`.
 
-    `node` is None if the node had left before the emulator was restarted.
+    `life` and `image` are those of the node when preparation started. `node` is None if the node had left before the
+    emulator was restarted.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""Pools, their nodes, and past stays of nodes."""
+"""Pools, their nodes, and leases of nodes that have left."""
 
 from collections import Counter, deque
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ USABLE_STATES = ("idle", "running")
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """A node. `life` changes at every boot and loss, so that plans of an earlier life do nothing.
+    """A node. `life` counts its boots and losses, so that events planned in an earlier life do nothing.
 
     `image` counts reimages, and its disk is empty since `fresh`. `removed` are files that users deleted, by path, with
     the moment. All these times are by the node's clock. `away` is the state that it enters when free (rebooting,
@@ -118,7 +118,7 @@ class Pool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lease:
-    """A node's past stay in a pool; times are ticks."""
+    """The time from a node's allocation until it left its pool; times are ticks."""
 
     number: int
     pool_id: str

@@ -1,4 +1,4 @@
-"""Jobs with waiting tasks, and nodes by free slots: finds the next task and its node without scanning the others."""
+"""Indexes jobs with waiting tasks and nodes by free slots, to find the next task and its node without a scan."""
 
 from collections import deque
 from collections.abc import Mapping
@@ -73,7 +73,7 @@ class SchedulingIndex:
         return max(self._nodes, default=0)
 
     def suspend_job(self, job: Job) -> None:
-        """Removes a job until `resume_jobs`, because no node with free slots is suitable."""
+        """Removes a job until `resume_jobs`, because none of the nodes with free slots is suitable."""
         self.remove_job(job)
         self._suspended[job] = None
 

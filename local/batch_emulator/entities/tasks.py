@@ -68,7 +68,7 @@ class Task:
 
 @dataclass(slots=True, eq=False)
 class Run:
-    """One task's stay on a node; `visible_phase` is its last visible phase."""
+    """One run of a task on a node; `visible_phase` is the last phase that lists show: 1 preparing, 2 running."""
 
     number: int
     job: "Job"
@@ -80,7 +80,10 @@ class Run:
 
 @dataclass(slots=True, eq=False)
 class StartTask:
-    """A start task in a node's present life; between retries `result` is that of the previous run."""
+    """A start task since the node's last boot, or a preparation or release task.
+
+    Between retries `result` is that of the previous run.
+    """
 
     started: int
     state: str = "running"
@@ -94,7 +97,7 @@ class StartTask:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SatisfiedDependency:
-    """A record that the task with this key once satisfied its dependents, even if it was deleted."""
+    """A record that the task with this key has satisfied its dependents, even if it was deleted since."""
 
     number: int
     key: str

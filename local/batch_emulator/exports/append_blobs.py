@@ -1,7 +1,7 @@
 """Append blobs with one writer each, whose appends are conditional on their position.
 
-So an append that succeeded without a known answer isn't repeated: the next one fails and reads the existing data. That
-data is returned for comparison, byte by byte, as its length alone doesn't identify the append.
+An append whose response was lost isn't repeated: the next append fails and reads the existing data. The caller compares
+that data byte by byte, as its length alone doesn't identify the append.
 """
 
 import contextlib

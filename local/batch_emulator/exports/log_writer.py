@@ -43,7 +43,7 @@ class LogWriter:
 
     async def __aexit__(self, *_: object) -> None:
         self._closing.set()
-        if self._task:  # not cancelled, which would lose taken records
+        if self._task:  # not cancelled, which would lose drained records
             await self._task
         await self.flush()
         await self._service.close()

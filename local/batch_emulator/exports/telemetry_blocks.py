@@ -1,7 +1,7 @@
 """Packs samples into blocks as a TES node appends them: one flush, one zstd frame, at most a thousand records.
 
-A life begins with its startup records and first samples, flushed immediately; then every four samples make a block. A
-node that is taken away loses unflushed samples, any other flushes at its end. Pure, for use on a separate thread.
+A session begins with its startup records and first samples, flushed immediately; then every four samples make a block.
+A preempted or broken node loses unflushed samples; any other flushes at its end. Pure, for use on a separate thread.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -25,7 +25,7 @@ _ESCAPED = ((b"&", rb"\u0026"), (b"<", rb"\u003c"), (b">", rb"\u003e"))
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A flush of one life of a node, with its records."""
+    """One flush of a session, with its records."""
 
     session: AgentSession
     folder: str
@@ -42,7 +42,7 @@ class _Agent:
 
 
 class BlockBuilder:
-    """The agents of one account."""
+    """Builds the blocks of one account's agents."""
 
     def __init__(self, account: str, seed: str, period: float) -> None:
         self._account = account

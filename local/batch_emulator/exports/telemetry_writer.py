@@ -1,6 +1,6 @@
 """Writes the telemetry of all accounts' nodes to storage, as agents on them would.
 
-The simulation never waits for it: it leaves samples, a thread packs them into blocks, and failed writes are retried in
+The simulation never waits for it: it queues samples, a thread packs them into blocks, and failed writes are retried in
 order. If an outage outlasts the queue, the oldest blocks are lost and a message says so.
 """
 
@@ -75,7 +75,7 @@ class TelemetryWriter:
 
     async def __aexit__(self, *_: object) -> None:
         self._closing.set()
-        if self._task:  # not cancelled, which would lose taken samples
+        if self._task:  # not cancelled, which would lose drained samples
             await self._task
         await self.flush()
         self._emulator.sample_nodes(0)

@@ -1,7 +1,7 @@
 """Evaluates autoscale formulas: a pool's new targets, and the values of all variables.
 
 Source: "Create a formula to automatically scale compute nodes in a Batch pool". Measurements of nodes (processor,
-memory, disks, network) aren't emulated: a formula that uses one is refused.
+memory, disks, network) aren't emulated: a formula that uses one is an error.
 """
 
 import contextlib
@@ -42,7 +42,7 @@ _MESSAGES = {
 
 @dataclass(frozen=True, slots=True)
 class EvaluationContext:
-    """A formula's inputs: samples, numbers of the pool, time and random source; and the maximum of nodes of a kind."""
+    """A formula's inputs: samples, numbers of the pool, time and random source; `max_nodes` limits each target."""
 
     metrics: Mapping[str, Metric]
     numbers: Mapping[str, float]
@@ -124,7 +124,7 @@ class _Evaluation:
         return EvaluationResult(dedicated, spot, option, ";".join(texts), code, problem)
 
     def _failure_result(self, code: str, problem: str) -> EvaluationResult:
-        """Returns an outcome without changes (documented)."""
+        """Returns a result that changes no target (documented)."""
         return self._result(
             *self._initial_targets, OPTIONS[0], code, f"{position_text(self._text, self._at)}: {problem}"
         )

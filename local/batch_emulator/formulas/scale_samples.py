@@ -1,7 +1,7 @@
 """Samples of a pool's counts, one every 30 seconds, for the variables of autoscale formulas.
 
-A sample's age counts like durations: a speed of 20 makes 30 seconds of samples in 1.5 real ones, and a formula that
-asks for five minutes still finds ten. Samples are available immediately; the service needs up to a minute.
+A sample's age counts like durations: a speed of 20 makes 30 seconds of samples in 1.5 real ones, and a formula
+for five minutes still finds ten. Samples are available immediately; the service needs up to a minute.
 """
 
 from collections import Counter, deque

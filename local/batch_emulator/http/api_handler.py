@@ -1,6 +1,6 @@
-"""From HTTP to an operation and back: authentication, faults, holding, headers, and errors in the service's format.
+"""Handles requests of the Batch REST API: authentication, faults, operations, headers, and errors in its format.
 
-An operation runs without interruption until its answer exists, so answers are consistent.
+An operation runs without interruption until its response exists, so responses are consistent.
 """
 
 import asyncio
@@ -57,7 +57,7 @@ class ApiHandler:
         return web.Response(status=response.status, headers=headers, body=body or None)
 
     def reject_malformed(self, reason: str) -> web.Response:
-        """Answers a malformed request: too long, or not HTTP."""
+        """Returns the error response to a malformed request: too long, or not HTTP."""
         refusal = BatchError(400, "InvalidInput", "One of the request inputs is not valid.", {"Reason": reason})
         request_id = str(uuid.uuid4())
         body, body_headers = _body(self._error_response(refusal, "http://localhost", request_id), "")
@@ -132,12 +132,12 @@ def _header(incoming: web.BaseRequest, name: str) -> str:
 
 
 def _readable(value: str) -> str:
-    """Returns a header's value that answers can show, with bytes that are not UTF-8 replaced."""
+    """Returns a header's value for use in responses, with bytes that are not UTF-8 replaced."""
     return value if value.isascii() else value.encode(errors="replace").decode()
 
 
 def _body(response: Response, accepted_encodings: str) -> tuple[bytes, dict[str, str]]:
-    """Returns the body on the wire and its headers. Files aren't compressed, as their length counts."""
+    """Returns the body on the wire and its headers. Files aren't compressed, as clients read their length."""
     if response.body is None:
         length = {} if response.content is None else {"Content-Length": str(len(response.content))}
         return response.content or b"", length

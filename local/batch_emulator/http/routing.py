@@ -1,4 +1,4 @@
-"""Finds the operation of a request, and refuses unsupported parameters."""
+"""Finds the operation of a request, and rejects unsupported parameters."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -51,7 +51,7 @@ class Operation:
         return f"{self.method} {self.template}"
 
     def run(self, request: Request) -> Response:
-        """Returns the answer in the shape of the request's api-version. Raises BatchError."""
+        """Returns the response in the format of the request's api-version. Raises BatchError."""
         response = self.action(request)
         return replace(response, body=in_version(response.body, request.version))
 

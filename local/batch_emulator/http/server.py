@@ -20,7 +20,7 @@ _MAX_LINE_BYTES = 16 * 1024
 
 
 class _Connection(web.RequestHandler):
-    """Answers malformed requests in the service's format instead of aiohttp's."""
+    """Rejects malformed requests in the service's format instead of aiohttp's."""
 
     def __init__(self, listener: "_Listener", **options: Any) -> None:
         super().__init__(listener, **options)
@@ -59,7 +59,7 @@ class _Listener(web.Server):
 
 
 class Server:
-    """The server; with a `persistence`, changes are stored, and it stops if that fails."""
+    """The server; with `persistence` changes are stored, and the server stops if that fails."""
 
     def __init__(self, emulator: Emulator, persistence: PersistenceService | None = None) -> None:
         self._emulator = emulator

@@ -1,6 +1,6 @@
 """Operations of a node's agent: virtual machine extensions, and uploads of its logs.
 
-Nothing is uploaded: the answer is the service's, and its container stays unchanged.
+Nothing is uploaded: the response is like the service's, and the container stays unchanged.
 """
 
 import uuid

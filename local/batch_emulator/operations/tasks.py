@@ -83,7 +83,7 @@ def replace_task(request: Request) -> Response:
 
 
 def list_subtasks(request: Request) -> Response:
-    """Returns an empty list, since multi-instance tasks are refused when added."""
+    """Returns an empty list, since multi-instance tasks can't be added."""
     request.task()
     return Response(200, {"odata.metadata": f"{request.url}/$metadata#subtasks", "value": []})
 

@@ -1,6 +1,7 @@
 """Restores accounts from stored rows.
 
-A plan for a deleted entity is dropped, as it would do nothing. Events already due run in order when time resumes.
+A planned event of a deleted entity is dropped, as it would do nothing. Events already due run in order when time
+resumes.
 """
 
 from collections import defaultdict, deque
@@ -46,7 +47,7 @@ type ReportProgress = Callable[[int], None]
 class AccountReader:
     """Fills the empty account of a simulation; `report` gets the number of tasks read so far, at intervals.
 
-    Afterwards `dropped` are the removable plans, as pairs of owner and number.
+    Afterwards `dropped` are the planned events that can be deleted, as pairs of owner and number.
     """
 
     def __init__(self, simulation: SimulatedAccount, store: Store, report: ReportProgress) -> None:

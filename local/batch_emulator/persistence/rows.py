@@ -1,7 +1,8 @@
 """Entities of accounts as rows of JSON: an entity's own fields in order, with numbers for other entities.
 
 Derived data is omitted: counts, queues, lists of nodes and runs. A run is part of its task's row. A change of any
-field, or of the name or parameters of any planned method, needs a new format.
+field, or of the name or parameters of any method that is planned as an event, needs a new format. Kinds of rows and
+names of events are stored, so they keep names that their classes no longer have.
 """
 
 from collections import deque
@@ -99,7 +100,7 @@ def row_changes(changes: Changes, owners: EventOwners, state: object) -> RowChan
 
 
 def _target(event: PlannedEvent, owners: EventOwners) -> tuple[Account, str] | None:
-    """Returns the account and name of a plan, such as `tasks._finish`; None for plans that are re-created."""
+    """Returns an event's account and stored name, such as `tasks._finish`; None for events that are re-created."""
     method = event.func if isinstance(event, partial) else None
     found = owners.get(getattr(method, "__self__", None))
     return (found[0], f"{found[1]}.{method.__name__}") if found and method else None

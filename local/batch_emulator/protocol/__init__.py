@@ -1,4 +1,4 @@
-"""Requests and answers of the Batch REST API: authentication, versions, bodies, conditions, lists, rules of values.
+"""Requests and responses of the Batch REST API: authentication, versions, bodies, conditions, lists, rules of values.
 
 Imports everything that describes or simulates accounts, and nothing of single operations.
 """

@@ -1,4 +1,4 @@
-"""Conditional headers: honoured where the service's surface lists them, refused with 400 elsewhere, never ignored."""
+"""Conditional headers: honoured where the API reference lists them, rejected with 400 elsewhere, never ignored."""
 
 from collections.abc import Collection, Mapping
 

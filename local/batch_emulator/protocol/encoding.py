@@ -1,6 +1,6 @@
 """Bodies on the wire: their size limit, and gzip in both directions.
 
-Answers are compressed for clients that request it, fast rather than small, and only where it saves time. The limit is
+Responses are compressed for clients that request it, fast rather than small, and only where it saves time. The limit is
 that of "Add Task Collection" (1 MiB, documented); it applies to every request, compressed or not.
 """
 

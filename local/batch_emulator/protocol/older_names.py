@@ -1,4 +1,4 @@
-"""The names of older api-versions, in requests and answers.
+"""The names of older api-versions, in requests and responses.
 
 Sources: the models of azure-batch 4.1.3 to 14.2.0, one release per api-version. Names are translated regardless of
 their position, since a name of the Batch REST API means the same everywhere. The few exceptions stay unchanged
@@ -47,7 +47,7 @@ def from_version(body: Any, version: str) -> Any:
 
 
 def in_version(body: Any, version: str) -> Any:
-    """Returns an answer's body with the names of a version, without later ones."""
+    """Returns a response's body with the names of a version, without later ones."""
     if version >= _LAST_CHANGE:
         return body
     older_names = {name: older for name, (older, until) in _RENAMED.items() if version < until}

@@ -44,7 +44,7 @@ class ListPosition:
 
 
 def position_of(request: Request) -> ListPosition:
-    """Returns the position that a request asks for. Raises BatchError."""
+    """Returns the requested position. Raises BatchError."""
     token = request.query.get("$skiptoken")
     if token is None:
         return ListPosition(order_name(request.settings))

@@ -2,8 +2,8 @@
 
 A string that spells a number or a flag is converted, since the service reads JSON with Microsoft's OData library
 (version 3), whose reader converts strings to the type of the property. It converts nothing to a string, and no fraction
-to a whole number. Any other value of a wrong type is refused. A null property counts as absent. Values below `settings`
-of extensions are free.
+to a whole number. Any other value of a wrong type is an error. A null property counts as absent. Values below
+`settings` of extensions may have any type.
 """
 
 import re

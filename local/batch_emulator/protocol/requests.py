@@ -74,7 +74,7 @@ class Request:
         return require_found(self.pool().nodes.get(fold(self.ids["nodeId"])), "Node")
 
     def mark_changed(self, entity: NumberedEntity, owner: NumberedEntity) -> None:
-        """Notes an entity that the operation itself has changed."""
+        """Marks an entity as changed by the operation itself."""
         self.simulation.context.mark_changed(entity, owner)
 
     def check(self, modified: int) -> None:
@@ -94,13 +94,13 @@ class Response:
 
 
 def entity_response(request: Request, kind: str, body: Json, modified: int | None = None) -> Response:
-    """Returns an answer with one entity; an ETag is also in the headers."""
+    """Returns a response with one entity; an ETag is also in the headers."""
     payload = {"odata.metadata": f"{request.url}/$metadata#{kind}/@Element", **body}
     return Response(200, payload, etag_headers(modified) if modified is not None else {}, items=1)
 
 
 def write_response(request: Request, status: int, path: str, modified: int) -> Response:
-    """Returns the answer to an accepted write."""
+    """Returns the response to an accepted write."""
     address = f"{request.url}/{path}"
     created = {"Location": address} if status == 201 else {}  # noqa: PLR2004 - Created
     return Response(status, None, {**etag_headers(modified), "DataServiceId": address, **created})

@@ -1,8 +1,8 @@
 """The supported api-versions, and their differences other than names, which are in `older_names`.
 
-Sources: the change logs and models of the clients that send them, and recorded answers of 2022-01-01.15.0.
+Sources: the change logs and models of the clients that send them, and recorded responses of 2022-01-01.15.0.
 Certificates, which older versions still name, were retired in February 2024: only an empty list of them is accepted.
-Pools of Cloud Services, retired then as well, are refused.
+Pools of Cloud Services, retired then as well, are not supported.
 """
 
 VERSIONS = (

@@ -1,4 +1,4 @@
-"""The lives of tasks, nodes, pools, jobs and job schedules: all state changes over time.
+"""The state transitions of tasks, nodes, pools, jobs and job schedules over time.
 
 Imports `core`, `entities`, `state`, `formulas` and `telemetry`, and nothing of requests.
 """

@@ -19,7 +19,7 @@ class AutoPools:
         self._pools = pools
 
     def begin(self, job: Job) -> Failure | None:
-        """Gives a new job its own pool or its schedule's; both must already be noted as changed.
+        """Gives a new job its own pool or its schedule's; both must already be marked as changed.
 
         Returns the reason if the pool can't be created; None on success, or if the job has no such rules.
         """
@@ -47,7 +47,7 @@ class AutoPools:
         return None
 
     def end(self, job: Job) -> None:
-        """Deletes the pool of an ended job, unless it is kept or its schedule continues."""
+        """Deletes the pool of an ended job, unless `keepAlive` is set or its schedule continues."""
         rules = _rules(job)
         is_shared = job.schedule and _is_of_schedule(rules) and job.schedule.state not in ("completed", "deleting")
         pool = self._account.pools.get(job.auto_pool.lower())

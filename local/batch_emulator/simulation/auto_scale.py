@@ -22,9 +22,9 @@ _DEDICATED, _SPOT = TARGETS[True], TARGETS[False]
 
 @dataclass(slots=True, eq=False)
 class AutoScaleState:
-    """A pool's autoscaling: when it was requested, in simulated ticks, the last run as JSON, and the samples.
+    """The state of a pool's autoscaling: `asked` is the time of the request in simulated ticks, `run` is JSON.
 
-    `turn` is unique to each schedule of evaluations, so that an overtaken one does nothing.
+    `turn` is unique to each series of evaluations, so that events of superseded ones do nothing.
     """
 
     number: int
@@ -40,7 +40,7 @@ class AutoScaleRuns:
         self._pools = pools
 
     def begin(self, pool: Pool) -> None:
-        """Starts with the formula and interval in the pool's specification; ends an earlier schedule."""
+        """Starts evaluations of the pool's formula at its interval; earlier ones end."""
         pool.spec.setdefault("autoScaleEvaluationInterval", DEFAULT_INTERVAL)
         change_log, asked = self._context.change_log, self._context.clock.simulated
         if pool.scaling is None:

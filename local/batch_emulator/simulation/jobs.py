@@ -1,4 +1,4 @@
-"""The life of a job: active, disabled and enabled again, terminated by a user or after its last task, deleted."""
+"""State transitions of jobs: active, disabled and enabled, terminated by a user or after the last task, deleted."""
 
 from collections.abc import Callable
 from functools import partial
@@ -30,7 +30,7 @@ class JobTransitions:
         self._pools = pools
 
     def attach(self, tasks: TaskTransitions, job_ended: Callable[[Job], None]) -> None:
-        """Connects task lives; `job_ended` is called with jobs that have completed or were deleted."""
+        """Connects the transitions of tasks; `job_ended` is called with jobs that have completed or were deleted."""
         self._tasks = tasks
         self._job_ended = job_ended
 

@@ -1,6 +1,6 @@
-"""The life of a node: created, started, its start task, idle and running, lost and back, leaving.
+"""State transitions of nodes: created, started, its start task, idle and running, lost and recovered, leaving.
 
-Spot nodes are preempted after seeded, exponentially distributed lives. Their tasks become active again without a
+Spot nodes are preempted after seeded, exponentially distributed times. Their tasks become active again without a
 counted requeue, since no user requested it (documented for requeueCount).
 """
 
@@ -22,9 +22,10 @@ _MIN_START_TASK_SECONDS = 1.0  # of a start task, which may be retried endlessly
 
 
 class NodeTransitions:
-    """Node lives; `node_ready` is called when a node can accept tasks, `node_changed` when one has started or left.
+    """Carries out the state transitions of nodes.
 
-    `session_ended` is called when a node's life ends, with the state that follows.
+    `node_ready` is called when a node can accept tasks, `node_changed` when one has started or left, and
+    `session_ended` when a node stops, with the state that follows.
     """
 
     def __init__(

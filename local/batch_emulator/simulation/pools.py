@@ -1,4 +1,4 @@
-"""The life of a pool: allocation up to its targets, resizing, deletion."""
+"""State transitions of pools: allocation up to its targets, resizing, deletion."""
 
 from collections.abc import Callable, Sequence
 from functools import partial

@@ -1,4 +1,4 @@
-"""The life of a job schedule: it creates jobs `schedule:job-1`, `schedule:job-2`, … by its rules.
+"""State transitions of job schedules, which create jobs `schedule:job-1`, `schedule:job-2`, … by their rules.
 
 Source: the reference of Schedule. One job is active at a time. A job that is due while the previous one runs begins
 after that, if still within the start window; else its run is lost. The speed shortens intervals.

@@ -65,7 +65,7 @@ class SimulatedAccount:
 
     @property
     def transitions(self) -> Mapping[str, object]:
-        """The objects whose planned methods are stored, by name. Plans of dispatch are re-created instead."""
+        """The objects whose planned methods are stored, by stored name. The task scheduler's events are re-created."""
         return {
             "tasks": self.tasks,
             "sides": self.tasks.preparation,

@@ -1,7 +1,7 @@
-"""The life of a task: active, preparing, running, completed, and the ways back to active.
+"""State transitions of tasks: active, preparing, running, completed, and the ways back to active.
 
 State changes move stateTransitionTime and never lastModified. Every step first checks whether the run is still the
-task's own, so plans of a run that ended early (a lost node, a deleted task) do nothing.
+task's current one, so events of a run that ended early (a lost node, a deleted task) do nothing.
 """
 
 from collections.abc import Callable, Iterable
@@ -21,9 +21,10 @@ _DOWNLOADING = (0.3, 2.0)
 
 
 class TaskTransitions:
-    """Task lives; `run_ended` is called with node and job after each run, `tasks_ready` when a job has tasks to run.
+    """Carries out the state transitions of tasks.
 
-    `task_completed` is called with every completed task and its job.
+    `run_ended` is called with node and job after each run, `tasks_ready` with each job that has tasks to run, and
+    `task_completed` with every completed task and its job.
     """
 
     def __init__(

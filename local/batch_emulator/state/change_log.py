@@ -1,7 +1,7 @@
 """Numbers all entities of accounts and records changes, so that the cost of storing depends on the changes.
 
-An entity is noted by identity with its owner (a task with its job, a job with its account, an account with ROOT). Its
-content is read when the notes are taken. Nothing is noted unless accounts are stored.
+An entity is marked by identity with its owner (a task with its job, a job with its account, an account with ROOT). Its
+content is read when the changes are drained. Nothing is recorded unless accounts are stored.
 """
 
 from collections.abc import Callable
@@ -28,9 +28,9 @@ ROOT = _Root()
 
 @dataclass(slots=True)
 class Changes:
-    """Changes since the previous notes: changed and deleted entities with their owners, and plans by number.
+    """Changes since the last `drain`: changed and deleted entities with their owners, and planned events by number.
 
-    `cleared`: everything before was deleted. `executed` are plans that were executed or dropped.
+    `cleared`: everything before was deleted. `executed` are planned events that were executed or dropped.
     """
 
     cleared: bool = False
@@ -44,7 +44,7 @@ class Changes:
 
 
 class ChangeLog:
-    """The change log; `last_number` is the last number given."""
+    """The change log; `last_number` is the number of the newest entity."""
 
     def __init__(self) -> None:
         self.last_number = 0
@@ -57,12 +57,12 @@ class ChangeLog:
         return self.last_number
 
     def mark_changed(self, entity: NumberedEntity, owner: NumberedEntity) -> None:
-        """Notes a new or changed entity; called in the same step as the change."""
+        """Marks a new or changed entity; called in the same step as the change."""
         if self.is_enabled:
             self._changes.changed[entity] = owner
 
     def mark_deleted(self, entity: NumberedEntity, owner: NumberedEntity) -> None:
-        """Notes that an entity was deleted, with everything that it owns."""
+        """Marks an entity as deleted, with everything that it owns."""
         if self.is_enabled:
             self._changes.changed.pop(entity, None)
             self._changes.deleted[entity] = owner
@@ -72,12 +72,12 @@ class ChangeLog:
             self._changes.planned[number] = (due, event)
 
     def mark_executed(self, number: int, event: PlannedEvent) -> None:
-        """Notes that a planned event is executed now, in this step."""
+        """Marks a planned event as executed now, in this step."""
         if self.is_enabled and self._changes.planned.pop(number, None) is None:
             self._changes.executed[number] = event
 
     def clear(self) -> None:
-        """Notes that everything was deleted."""
+        """Marks everything as deleted."""
         self._changes = Changes(cleared=True)
 
     def drain(self) -> Changes:

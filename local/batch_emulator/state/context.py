@@ -1,7 +1,7 @@
-"""The context of a simulation: time, plans, random source, settings, and nodes' reports to the service.
+"""The context of a simulation: time, events, random source, settings, and nodes' reports to the service.
 
-Actions of the service have its own time. Reports of nodes have the node's clock, ahead or behind. They show late if
-`late_seconds` says so, but with the stamp of the event.
+Actions of the service have its own time. Reports of nodes have the node's clock, ahead or behind. They become visible
+`late_seconds` later, but with the stamp of the event.
 """
 
 import random
@@ -47,7 +47,7 @@ class SimulationContext:
         pool.lagged_node_counts.record(pool.node_counts, now=self.now, lag=self.node_lag)
 
     def mark_changed(self, entity: NumberedEntity, owner: NumberedEntity) -> None:
-        """Notes a new or changed entity with its owner."""
+        """Marks a new or changed entity with its owner."""
         self.change_log.mark_changed(entity, owner)
 
     def node_now(self, node: Node) -> int:

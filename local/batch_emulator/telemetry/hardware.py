@@ -31,7 +31,7 @@ class HardwareInfo:
 
 @dataclass(frozen=True, slots=True)
 class AgentSession:
-    """A node's life; times in ticks by the node's clock."""
+    """The session of a node's agent, from a boot until the node stops; times in ticks by the node's clock."""
 
     pool: str
     node: str

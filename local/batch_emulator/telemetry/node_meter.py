@@ -23,7 +23,7 @@ type Reading = tuple[str, dict[str, str], dict[str, int | float]]
 
 
 class Meter:
-    """The meter of one life of a node, with samples every `period` seconds; each sample may be read only once."""
+    """The meter of one session, with samples every `period` seconds; each sample may be read only once."""
 
     def __init__(self, seed: str, period: float) -> None:
         self._seed = seed
@@ -125,7 +125,7 @@ def _usage(user: float, system: float, waiting: float, cores: int) -> dict[str, 
 
 
 def _spread(usage: ResourceUsage, cores: int) -> Iterator[tuple[float, float, float]]:
-    """Yields the load per core, busy cores first: tasks stay on their cores."""
+    """Yields the usage per core, busy cores first: tasks stay on their cores."""
     left = busy = usage.user + usage.system + usage.waiting
     for _ in range(cores):
         part = min(1.0, left) / busy

@@ -1,6 +1,6 @@
-"""The load of a node's activity: pure, and reproducible for a seed.
+"""The resource usage of a node's tasks: pure, and reproducible for a seed.
 
-Each job has a character (how its tasks use cores, memory, disk and network), which each task varies. Tasks fetch their
+Each job has a usage profile (cores, memory, disk and network of its tasks), which each task varies. Tasks fetch their
 input first, fill their memory within half a minute, and write all the time; one that will be killed for its memory
 fills its node's. A start task downloads and unpacks; an idle node has almost no load.
 """
@@ -37,7 +37,7 @@ class ResourceUsage:
 
 @dataclass(frozen=True, slots=True)
 class _UsageProfile:
-    """A task's character: `cpu`, `memory` and `gpu` are fractions of its share; the others MiB per second."""
+    """A task's usage profile: `cpu`, `memory` and `gpu` are fractions of its share; the others MiB per second."""
 
     cpu: float
     memory: float
@@ -97,7 +97,7 @@ def _task_usage(task: RunningTask, seed: str, cores: int, memory: int) -> Resour
 
 
 def _sum(parts: list[ResourceUsage], rng: random.Random, cores: int, memory: int) -> ResourceUsage:
-    """Returns the total load, within the node's limits."""
+    """Returns the total usage, within the node's limits."""
 
     def total(name: str, noise: float) -> float:
         values: list[float] = [getattr(part, name) for part in parts]

@@ -1,7 +1,7 @@
 """Samples of nodes' activity every few seconds: the simulation's part in telemetry.
 
 A sample costs some microseconds per node; metering, packing and writing happen on another thread. Nodes are sampled
-only while a writer takes the samples: the first MAX_SAMPLED_NODES nodes at a time.
+only while a writer drains the samples: the first MAX_SAMPLED_NODES nodes at a time.
 """
 
 import re
@@ -41,7 +41,7 @@ class RunningTask:
 
 @dataclass(frozen=True, slots=True)
 class NodeSample:
-    """A sample of a node at a moment, in ticks by the node's clock; `number` counts from 0 in each life."""
+    """A sample of a node at a moment, in ticks by the node's clock; `number` counts from 0 in each session."""
 
     session: AgentSession
     number: int
@@ -52,7 +52,7 @@ class NodeSample:
 
 @dataclass(frozen=True, slots=True)
 class EndedSession:
-    """The end of a node's life; `is_abrupt` if the node got no notice."""
+    """The end of a session; `is_abrupt` if the node got no notice."""
 
     session: AgentSession
     is_abrupt: bool
@@ -98,7 +98,7 @@ class NodeSampler:
         return samples
 
     def end_session(self, node: Node, state: str) -> None:
-        """Records the end of a node's life; called with the state that follows."""
+        """Records the end of a node's session; called with the state that follows."""
         if sampled := self._sampled.pop(node.id, None):
             self._append(EndedSession(sampled.session, state in _ABRUPT_END_STATES))
 

@@ -1,7 +1,7 @@
 """Totals of written node telemetry, for checks of its readers.
 
 They are computed from the blocks that storage has accepted, by node: number and sum of gauge values, and growth of
-counters within the lives of the node.
+counters within the sessions of the node.
 """
 
 from collections import Counter

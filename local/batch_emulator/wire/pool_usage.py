@@ -1,6 +1,6 @@
 """Core hours of pools in intervals of half an hour, for List Pool Usage Metrics.
 
-A node counts from its allocation until it has left. Cores are read from the size's name: d8s has 8.
+A node counts from its allocation until it has left its pool. Cores are read from the size's name: d8s has 8.
 """
 
 from collections import defaultdict
