@@ -2,7 +2,7 @@
 
 import { useEffect } from "preact/hooks";
 import type { Account, Page } from "../api/model.ts";
-import { useWatched } from "../api/useWatched.ts";
+import { usePolled } from "../api/usePolled.ts";
 import { Link } from "../routing/Link.tsx";
 import { Shell } from "../ui/page/Shell.tsx";
 import { Outside } from "../ui/text/Outside.tsx";
@@ -10,11 +10,11 @@ import { EventFeed } from "./EventFeed.tsx";
 import { addressOfEvents, EVERY_EVENT, type EventFilters, readEventFilters } from "./filters.ts";
 import { IngestionLine } from "./IngestionLine.tsx";
 
-const EVERY_MS = 10_000;
+const INTERVAL_MS = 10_000;
 
 export function EventsPage() {
   const filters = readEventFilters();
-  const { value, failure, retry } = useWatched<Page<Account>>({ path: "/api/accounts", every: EVERY_MS });
+  const { value, failure, retry } = usePolled<Page<Account>>({ path: "/api/accounts", intervalMs: INTERVAL_MS });
   const accounts = value?.value ?? [];
   const account = filters.account ? accounts.find(({ id }) => id === filters.account) : accounts[0];
   useEffect(() => {

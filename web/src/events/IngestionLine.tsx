@@ -1,7 +1,7 @@
 // How events of an account come in, in a line; and plainly where they come in late, or not at all.
 
 import { pathOfAccount } from "../api/paths.ts";
-import { useWatched } from "../api/useWatched.ts";
+import { usePolled } from "../api/usePolled.ts";
 import { span } from "../format/durations.ts";
 import { count, plural } from "../format/numbers.ts";
 import { serverClock } from "../time/clock.ts";
@@ -10,12 +10,12 @@ import { Age } from "../ui/text/Age.tsx";
 import { Outside } from "../ui/text/Outside.tsx";
 import type { Ingestion } from "./model.ts";
 
-const EVERY_MS = 10_000;
+const INTERVAL_MS = 10_000;
 const LATE_MS = 10 * 60_000;
 const UNITS = ["kB", "MB", "GB"];
 
 export function IngestionLine({ account }: { account: string }) {
-  const { value, failure } = useWatched<Ingestion>({ path: pathOfAccount(account, "ingestion"), every: EVERY_MS });
+  const { value, failure } = usePolled<Ingestion>({ path: pathOfAccount(account, "ingestion"), intervalMs: INTERVAL_MS });
   if (failure?.message != null && !value) {
     return (
       <p class="ingestion bad" data-testid="ingestion">

@@ -1,15 +1,15 @@
 // The latest few events of one thing, on its page: nothing at all where there are none.
 
 import type { Page } from "../api/model.ts";
-import { useWatched } from "../api/useWatched.ts";
+import { usePolled } from "../api/usePolled.ts";
 import { Link } from "../routing/Link.tsx";
 import { Problem } from "../ui/page/Problem.tsx";
-import { useSeen } from "../ui/page/useSeen.ts";
+import { useInView } from "../ui/page/useInView.ts";
 import { EventList, type Subject } from "./EventList.tsx";
 import { addressOfEvents, pathOfEvents } from "./filters.ts";
 import type { EventLine } from "./model.ts";
 
-const EVERY_MS = 30_000;
+const INTERVAL_MS = 30_000;
 const ROWS = 6;
 
 interface LatestProps {
@@ -20,9 +20,9 @@ interface LatestProps {
 }
 
 export function LatestEvents({ account, of, framed = true }: LatestProps) {
-  const { ref, seen } = useSeen();
+  const { ref, inView } = useInView();
   const path = pathOfEvents({ account, ...of }, { rows: ROWS });
-  const { value, failure, retry } = useWatched<Page<EventLine>>({ path, every: EVERY_MS, seen });
+  const { value, failure, retry } = usePolled<Page<EventLine>>({ path, intervalMs: INTERVAL_MS, enabled: inView });
   const events = value?.value ?? [];
   const shown = events.length > 0 || failure?.message != null;
   const kind = shown && framed ? "part-of-job card" : "";

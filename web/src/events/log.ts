@@ -6,7 +6,7 @@ import type { Page } from "../api/model.ts";
 import { type Failure, failureOf, Poller } from "../api/poller.ts";
 import type { EventLine } from "./model.ts";
 
-const EVERY_MS = 5_000;
+const INTERVAL_MS = 5_000;
 /** How long what is at hand is taken to lead up to a head that shares nothing with it, as few can pass it meanwhile. */
 const SOON_MS = 60_000;
 const MOST_ROWS = 2_000;
@@ -85,7 +85,7 @@ export class LogReader {
     this.#isRead = isRead;
     this.#show = show;
     const read = (signal: AbortSignal) => this.#readHead(signal);
-    this.#poller = new Poller(read, () => EVERY_MS, ({ failure }) => this.#change({ failure }));
+    this.#poller = new Poller(read, () => INTERVAL_MS, ({ failure }) => this.#change({ failure }));
   }
 
   /** Starts, and returns what stops it. */

@@ -1,20 +1,20 @@
 // What failed, by cause, the most frequent first. A cause leads to its tasks in the list below.
 
 import { pathOfJob } from "../api/paths.ts";
-import { useWatched } from "../api/useWatched.ts";
+import { usePolled } from "../api/usePolled.ts";
 import { moment } from "../format/dates.ts";
 import { count, plural } from "../format/numbers.ts";
 import { visible } from "../format/text.ts";
 import { addressOfView, EVERY_TASK, type JobView } from "../routing/jobView.ts";
 import { Link } from "../routing/Link.tsx";
 import { Section } from "../ui/page/Section.tsx";
-import { useSeen } from "../ui/page/useSeen.ts";
+import { useInView } from "../ui/page/useInView.ts";
 import { Age } from "../ui/text/Age.tsx";
 import { Outside } from "../ui/text/Outside.tsx";
 import type { FailureGroup, Failures } from "./model.ts";
 import { termsOf, wordsOf } from "./tasks/cause.ts";
 
-const EVERY_MS = 10_000;
+const INTERVAL_MS = 10_000;
 
 interface FailuresProps {
   view: JobView;
@@ -22,9 +22,9 @@ interface FailuresProps {
 }
 
 export function FailureGroups({ view, open }: FailuresProps) {
-  const { ref, seen } = useSeen();
-  const watched = useWatched<Failures>({ path: pathOfJob(view, "failures"), every: EVERY_MS, seen });
-  const failures = watched.value;
+  const { ref, inView } = useInView();
+  const polled = usePolled<Failures>({ path: pathOfJob(view, "failures"), intervalMs: INTERVAL_MS, enabled: inView });
+  const failures = polled.value;
   const note = failures && (
     <>
       {failures.failed ? `${plural(failures.failed, "failed task")}, ` : ""}
@@ -32,7 +32,7 @@ export function FailureGroups({ view, open }: FailuresProps) {
     </>
   );
   return (
-    <Section title="Failures by cause" name="failures" part={ref} watched={watched} note={note}>
+    <Section title="Failures by cause" name="failures" part={ref} polled={polled} note={note}>
       {(value) =>
         value.groups.length ? (
           <Groups failures={value} view={view} open={open} />

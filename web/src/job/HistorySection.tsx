@@ -3,7 +3,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { TASK_STATES, type TaskState } from "../api/model.ts";
 import { pathOfJob } from "../api/paths.ts";
-import { useWatched } from "../api/useWatched.ts";
+import { usePolled } from "../api/usePolled.ts";
 import { HistoryChart } from "../charts/HistoryChart.tsx";
 import { StateChoice } from "../charts/StateChoice.tsx";
 import type { Series } from "../charts/stack.ts";
@@ -13,13 +13,13 @@ import { addressOfView, type JobView } from "../routing/jobView.ts";
 import { Link } from "../routing/Link.tsx";
 import { beginOf, RANGE_WORDS, RANGES, type Range } from "../time/ranges.ts";
 import { Section } from "../ui/page/Section.tsx";
-import { useSeen } from "../ui/page/useSeen.ts";
+import { useInView } from "../ui/page/useInView.ts";
 import { Swatch } from "../ui/tiles/StateBar.tsx";
 import { taskStateLabel } from "../ui/tiles/taskStates.ts";
 import { HistoryTable } from "./HistoryTable.tsx";
 import type { History, HistoryPoint } from "./model.ts";
 
-const EVERY_MS = 15_000;
+const INTERVAL_MS = 15_000;
 
 interface HistoryProps {
   view: JobView;
@@ -29,9 +29,9 @@ interface HistoryProps {
 }
 
 export function HistorySection({ view, range, created }: HistoryProps) {
-  const { ref, seen } = useSeen();
+  const { ref, inView } = useInView();
   const path = `${pathOfJob(view, "history")}?from=${encodeURIComponent(beginOf(range ?? "24h"))}`;
-  const watched = useWatched<History>({ path, subject: range ?? "", every: EVERY_MS, seen: seen && range !== null });
+  const polled = usePolled<History>({ path, queryKey: range ?? "", intervalMs: INTERVAL_MS, enabled: inView && range !== null });
   const actions = (
     <>
       <nav class="ranges" aria-label="Range">
@@ -47,7 +47,7 @@ export function HistorySection({ view, range, created }: HistoryProps) {
     </>
   );
   return (
-    <Section title="History" name="history" part={ref} watched={watched} actions={actions}>
+    <Section title="History" name="history" part={ref} polled={polled} actions={actions}>
       {(history) => <Contents history={history} created={created} />}
     </Section>
   );

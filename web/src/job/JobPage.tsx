@@ -4,7 +4,7 @@ import { useContext } from "preact/hooks";
 import type { Job } from "../api/model.ts";
 import { pathOfJob } from "../api/paths.ts";
 import { POLL_MS } from "../api/poller.ts";
-import { useWatched } from "../api/useWatched.ts";
+import { usePolled } from "../api/usePolled.ts";
 import { LatestEvents } from "../events/LatestEvents.tsx";
 import { addressOfView, type JobView } from "../routing/jobView.ts";
 import { Going } from "../routing/Link.tsx";
@@ -29,18 +29,18 @@ interface JobPageProps {
 }
 
 export function JobPage({ view, back }: JobPageProps) {
-  const watched = useWatched<Job>({ path: pathOfJob(view), every: POLL_MS });
+  const polled = usePolled<Job>({ path: pathOfJob(view), intervalMs: POLL_MS });
   const go = useContext(Going);
   const open = (task: string) => go(addressOfView({ ...view, task }));
   const close = () => go(addressOfView({ ...view, task: "" }), "back");
   usePageOf(view.job, back);
-  const { value: job, failure } = watched;
+  const { value: job, failure } = polled;
   const gone = failure?.status === 404 && !job;
   const created = job?.creationTime ? Date.parse(job.creationTime) : -Infinity;
   const known = job !== null || failure !== null;
   const range = view.range ?? (known ? rangeFor(job) : null);
   return (
-    <Shell tab="jobs" account={view.account} back={back} reading={watched} tells retry={watched.retry}>
+    <Shell tab="jobs" account={view.account} back={back} reading={polled} tells retry={polled.retry}>
       <Crumbs tab="jobs" account={view.account} id={view.job} name="job" />
       {gone ? (
         <>
@@ -49,7 +49,7 @@ export function JobPage({ view, back }: JobPageProps) {
         </>
       ) : (
         <>
-          <Top watched={watched} name="job">
+          <Top polled={polled} name="job">
             {(read) => (
               <>
                 <JobTop job={read} />
@@ -70,11 +70,11 @@ export function JobPage({ view, back }: JobPageProps) {
   );
 }
 
-const RARELY_MS = 60_000;
+const SLOW_INTERVAL_MS = 60_000;
 
 /** The history of a job that is forgotten: it is kept longer than the job. */
 function Past({ view }: { view: JobView }) {
   const path = `${pathOfJob(view, "history")}?from=${encodeURIComponent(beginOf("90d"))}`;
-  const { value } = useWatched<History>({ path, every: RARELY_MS });
+  const { value } = usePolled<History>({ path, intervalMs: SLOW_INTERVAL_MS });
   return value && <HistorySection view={view} range={view.range ?? "90d"} created={-Infinity} />;
 }

@@ -2,7 +2,7 @@
 
 import { useMemo, useState } from "preact/hooks";
 import { pathOfPool } from "../api/paths.ts";
-import { useWatched } from "../api/useWatched.ts";
+import { usePolled } from "../api/usePolled.ts";
 import { HistoryChart } from "../charts/HistoryChart.tsx";
 import { StateChoice } from "../charts/StateChoice.tsx";
 import type { Scale } from "../charts/scales.ts";
@@ -15,12 +15,12 @@ import { Link } from "../routing/Link.tsx";
 import { addressOfPool, type PoolView } from "../routing/poolView.ts";
 import { beginOf, RANGE_WORDS, RANGES, type Range } from "../time/ranges.ts";
 import { Section } from "../ui/page/Section.tsx";
-import { useSeen } from "../ui/page/useSeen.ts";
+import { useInView } from "../ui/page/useInView.ts";
 import { inWords, kindsIn, restInWords, seriesOf, targetOf } from "./history.ts";
 import type { PoolHistory } from "./model.ts";
 import { PoolHistoryTable } from "./PoolHistoryTable.tsx";
 
-const EVERY_MS = 15_000;
+const INTERVAL_MS = 15_000;
 
 interface HistoryProps {
   view: PoolView;
@@ -32,10 +32,10 @@ interface HistoryProps {
 }
 
 export function PoolHistorySection({ view, range, created, gone = false }: HistoryProps) {
-  const { ref, seen } = useSeen();
+  const { ref, inView } = useInView();
   const path = `${pathOfPool(view, "history")}?from=${encodeURIComponent(beginOf(range ?? "24h"))}`;
-  const watched = useWatched<PoolHistory>({ path, subject: range ?? "", every: EVERY_MS, seen: seen && range !== null });
-  if (gone && !watched.value) return <section ref={ref} />;
+  const polled = usePolled<PoolHistory>({ path, queryKey: range ?? "", intervalMs: INTERVAL_MS, enabled: inView && range !== null });
+  if (gone && !polled.value) return <section ref={ref} />;
   const actions = (
     <>
       <nav class="ranges" aria-label="Range">
@@ -51,7 +51,7 @@ export function PoolHistorySection({ view, range, created, gone = false }: Histo
     </>
   );
   return (
-    <Section title="History" name="history" part={ref} watched={watched} actions={actions}>
+    <Section title="History" name="history" part={ref} polled={polled} actions={actions}>
       {(history) => <Contents history={history} created={created} />}
     </Section>
   );

@@ -3,7 +3,7 @@
 import { useContext } from "preact/hooks";
 import { pathOfPool } from "../api/paths.ts";
 import { POLL_MS } from "../api/poller.ts";
-import { useWatched } from "../api/useWatched.ts";
+import { usePolled } from "../api/usePolled.ts";
 import { LatestEvents } from "../events/LatestEvents.tsx";
 import { Going } from "../routing/Link.tsx";
 import { addressOfPool, readPoolView } from "../routing/poolView.ts";
@@ -27,17 +27,17 @@ interface PoolPageProps {
 
 export function PoolPage({ account, id, back }: PoolPageProps) {
   const view = readPoolView(account, id);
-  const watched = useWatched<Pool>({ path: pathOfPool(view), every: POLL_MS });
+  const polled = usePolled<Pool>({ path: pathOfPool(view), intervalMs: POLL_MS });
   const go = useContext(Going);
   usePageOf(id, back);
-  const { value: pool, failure } = watched;
+  const { value: pool, failure } = polled;
   const gone = failure?.status === 404 && !pool;
   const created = pool ? Date.parse(pool.creationTime) : -Infinity;
   const range = view.range ?? (pool || failure ? rangeFor(pool) : null);
   const open = (node: string) => go(addressOfPool({ ...view, node }));
   const close = () => go(addressOfPool({ ...view, node: "", charts: "" }), "back");
   return (
-    <Shell tab="pools" account={account} back={back} reading={watched} tells retry={watched.retry}>
+    <Shell tab="pools" account={account} back={back} reading={polled} tells retry={polled.retry}>
       <Crumbs tab="pools" account={account} id={id} name="pool" />
       {gone ? (
         <>
@@ -46,7 +46,7 @@ export function PoolPage({ account, id, back }: PoolPageProps) {
         </>
       ) : (
         <>
-          <Top watched={watched} name="pool">
+          <Top polled={polled} name="pool">
             {(read) => <PoolTop pool={read} />}
           </Top>
           <NodeSections

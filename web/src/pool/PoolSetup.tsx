@@ -3,17 +3,17 @@
 import type { ComponentChildren } from "preact";
 import type { Page } from "../api/model.ts";
 import { pathOfPool } from "../api/paths.ts";
-import { useWatched } from "../api/useWatched.ts";
+import { usePolled } from "../api/usePolled.ts";
 import { exactMoment } from "../format/dates.ts";
 import { parseDuration, seconds } from "../format/durations.ts";
 import { count } from "../format/numbers.ts";
-import { useSeen } from "../ui/page/useSeen.ts";
+import { useInView } from "../ui/page/useInView.ts";
 import { Age } from "../ui/text/Age.tsx";
 import { Words } from "../ui/text/Fields.tsx";
 import { Outside, OutsideLines } from "../ui/text/Outside.tsx";
 import type { AutoScale, Evaluation, Pool, StartTask } from "./model.ts";
 
-const RUNS_EVERY_MS = 15_000;
+const RUNS_INTERVAL_MS = 15_000;
 
 export function PoolSetup({ pool }: { pool: Pool }) {
   return (
@@ -81,11 +81,11 @@ function Scaling({ scale, pool }: { scale: AutoScale; pool: Pool }) {
 
 /** The latest evaluations that polls saw; one that failed says why. */
 function AutoscaleRuns({ pool: { account, id: pool } }: { pool: Pool }) {
-  const { ref, seen } = useSeen();
-  const { value, failure } = useWatched<Page<Evaluation>>({
+  const { ref, inView } = useInView();
+  const { value, failure } = usePolled<Page<Evaluation>>({
     path: pathOfPool({ account, pool }, "autoscaleruns"),
-    every: RUNS_EVERY_MS,
-    seen,
+    intervalMs: RUNS_INTERVAL_MS,
+    enabled: inView,
   });
   return (
     <section ref={ref} aria-label="Evaluations">

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { POLL_MS } from "../api/poller.ts";
-import { useWatched } from "../api/useWatched.ts";
+import { usePolled } from "../api/usePolled.ts";
 import { visible } from "../format/text.ts";
 import { Crumbs, usePageOf } from "../ui/page/Crumbs.tsx";
 import { NotThere, Top } from "../ui/page/OnePage.tsx";
@@ -21,17 +21,17 @@ interface SchedulePageProps {
 
 export function SchedulePage({ account, id, back }: SchedulePageProps) {
   const path = ["/api/accounts", ...[account, "jobschedules", id].map(encodeURIComponent)].join("/");
-  const watched = useWatched<WholeSchedule>({ path, every: POLL_MS });
+  const polled = usePolled<WholeSchedule>({ path, intervalMs: POLL_MS });
   usePageOf(id, back);
-  const { value, failure } = watched;
+  const { value, failure } = polled;
   const gone = failure?.status === 404 && !value;
   return (
-    <Shell tab="schedules" account={account} back={back} reading={watched} tells retry={watched.retry}>
+    <Shell tab="schedules" account={account} back={back} reading={polled} tells retry={polled.retry}>
       <Crumbs tab="schedules" account={account} id={id} name="schedule" />
       {gone ? (
         <NotThere name="schedule" back={back} failure={failure} />
       ) : (
-        <Top watched={watched} name="schedule">
+        <Top polled={polled} name="schedule">
           {(schedule) => <Contents schedule={schedule} />}
         </Top>
       )}

@@ -1,7 +1,7 @@
 // How busy each core of a node was, a row each: asked for when somebody opens it, as there may be a hundred.
 
 import { useMemo, useState } from "preact/hooks";
-import { useWatched } from "../api/useWatched.ts";
+import { usePolled } from "../api/usePolled.ts";
 import { plural } from "../format/numbers.ts";
 import { Outside } from "../ui/text/Outside.tsx";
 import { CursorLine, LEFT, RIGHT_MARGIN, steering } from "./Chart.tsx";
@@ -20,8 +20,8 @@ interface Core {
 
 interface MapProps extends Place {
   path: string;
-  subject: string;
-  every: number;
+  queryKey: string;
+  intervalMs: number;
 }
 
 const LEVELS = 5;
@@ -38,8 +38,8 @@ export function CoreMap(props: MapProps) {
   );
 }
 
-function Cores({ path, subject, every, ...place }: MapProps) {
-  const { value, failure } = useWatched<Telemetry>({ path, subject, every });
+function Cores({ path, queryKey, intervalMs, ...place }: MapProps) {
+  const { value, failure } = usePolled<Telemetry>({ path, queryKey, intervalMs });
   const cores = useMemo(() => (value ? coresOf(value) : []), [value]);
   if (failure && !value) {
     const words = failure.message === null ? "The server doesn't respond." : <Outside text={failure.message} />;

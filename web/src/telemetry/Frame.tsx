@@ -1,18 +1,18 @@
 // The part of a panel that shows what was measured: loading, failing and growing old apart from the rest.
 
 import type { ComponentChildren, RefObject } from "preact";
-import type { Watched } from "../api/useWatched.ts";
+import type { Polled } from "../api/usePolled.ts";
 import { Problem } from "../ui/page/Problem.tsx";
 
 interface FrameProps<T> {
   part: RefObject<HTMLElement | null>;
-  watched: Watched<T>;
+  polled: Polled<T>;
   actions: ComponentChildren;
   children: (value: T) => ComponentChildren;
 }
 
-export function Frame<T>({ part, watched, actions, children }: FrameProps<T>) {
-  const { value, failure, fresh, retry } = watched;
+export function Frame<T>({ part, polled, actions, children }: FrameProps<T>) {
+  const { value, failure, fresh, retry } = polled;
   return (
     <section ref={part} class="telemetry" aria-label="Telemetry" data-section="telemetry">
       <header>

@@ -3,7 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Page } from "../api/model.ts";
 import { pathOfAccount } from "../api/paths.ts";
-import { useWatched } from "../api/useWatched.ts";
+import { usePolled } from "../api/usePolled.ts";
 import { pathOfEvents } from "../events/filters.ts";
 import { moment } from "../format/dates.ts";
 import { count } from "../format/numbers.ts";
@@ -12,12 +12,12 @@ import type { Node } from "../nodes/model.ts";
 import { Link } from "../routing/Link.tsx";
 import { addressOfPool, type PoolView } from "../routing/poolView.ts";
 import { beginOf, RANGE_WORDS, RANGES, type Range } from "../time/ranges.ts";
-import { useSeen } from "../ui/page/useSeen.ts";
+import { useInView } from "../ui/page/useInView.ts";
 import { Outside } from "../ui/text/Outside.tsx";
 import { CoreMap } from "./CoreMap.tsx";
 import { Csv, Frame } from "./Frame.tsx";
 import { Measured } from "./Measured.tsx";
-import { csvOfNode, EVERY, pathOfNode, spanOf } from "./paths.ts";
+import { csvOfNode, INTERVALS_MS, pathOfNode, spanOf } from "./paths.ts";
 import { RunStrip } from "./RunStrip.tsx";
 import { chartsOf, measuresOf } from "./series/charts.ts";
 import { leftOutInWords } from "./series/leftOut.ts";
@@ -26,7 +26,7 @@ import { type LoggedEvent, pastOf } from "./series/runs.ts";
 import { measured } from "./series/units.ts";
 import { useStep } from "./useStep.ts";
 
-const EVENTS_EVERY_MS = 30_000;
+const EVENTS_INTERVAL_MS = 30_000;
 const MOST_EVENTS = 1000;
 
 interface NodeTelemetryProps {
@@ -36,13 +36,13 @@ interface NodeTelemetryProps {
 }
 
 export function NodeTelemetry({ view, node }: NodeTelemetryProps) {
-  const { ref, seen } = useSeen();
+  const { ref, inView } = useInView();
   const span = spanOf(view.charts);
   const [told, tell] = useState<Telemetry | null>(null);
   const step = useStep(span, told);
   const path = pathOfNode(view, span, step);
-  const watched = useWatched<Telemetry>({ path, subject: span + step, every: EVERY[span], seen });
-  const read = watched.fresh ? watched.value : null;
+  const polled = usePolled<Telemetry>({ path, queryKey: span + step, intervalMs: INTERVALS_MS[span], enabled: inView });
+  const read = polled.fresh ? polled.value : null;
   useEffect(() => tell(read), [read]);
   const actions = (
     <>
@@ -57,7 +57,7 @@ export function NodeTelemetry({ view, node }: NodeTelemetryProps) {
     </>
   );
   return (
-    <Frame part={ref} watched={watched} actions={actions}>
+    <Frame part={ref} polled={polled} actions={actions}>
       {(telemetry) => <Contents view={view} node={node} span={span} step={step} telemetry={telemetry} />}
     </Frame>
   );
@@ -72,12 +72,12 @@ interface ContentsProps extends NodeTelemetryProps {
 function Contents({ view, node, span, step, telemetry }: ContentsProps) {
   const { account, pool, node: id } = view;
   const path = pathOfEvents({ account, pool, node: id, from: beginOf(span) }, { rows: MOST_EVENTS });
-  const { value: log } = useWatched<Page<LoggedEvent>>({ path, subject: span, every: EVENTS_EVERY_MS });
+  const { value: log } = usePolled<Page<LoggedEvent>>({ path, queryKey: span, intervalMs: EVENTS_INTERVAL_MS });
   if (!chartsOf(measuresOf(telemetry)).length) return <Nothing account={account} span={span} telemetry={telemetry} />;
   const past = pastOf(log?.value ?? []);
   const oldest = log?.nextLink ? log.value.at(-1) : undefined;
   const begun = node?.allocationTime ? Date.parse(node.allocationTime) : Infinity;
-  const cores = { path: pathOfNode(view, span, step, "cores"), subject: span + step, every: EVERY[span] };
+  const cores = { path: pathOfNode(view, span, step, "cores"), queryKey: span + step, intervalMs: INTERVALS_MS[span] };
   return (
     <>
       <Measured
@@ -112,7 +112,7 @@ function headline({ value, undrawn = [], leftOut }: Telemetry, span: string): st
 
 /** Why there is nothing, and what to do. */
 function Nothing({ account, span, telemetry }: NothingProps) {
-  const { value } = useWatched<Ingestion>({ path: pathOfAccount(account, "ingestion"), every: EVENTS_EVERY_MS });
+  const { value } = usePolled<Ingestion>({ path: pathOfAccount(account, "ingestion"), intervalMs: EVENTS_INTERVAL_MS });
   const leftOut = leftOutInWords(telemetry.leftOut);
   const undrawn = telemetry.undrawn ?? [];
   return (

@@ -2,14 +2,14 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { pathOfJob } from "../api/paths.ts";
-import { useWatched } from "../api/useWatched.ts";
+import { usePolled } from "../api/usePolled.ts";
 import { exactMoment } from "../format/dates.ts";
 import { seconds } from "../format/durations.ts";
 import { count } from "../format/numbers.ts";
 import type { JobView } from "../routing/jobView.ts";
 import { Link } from "../routing/Link.tsx";
 import { addressOfOne } from "../routing/places.ts";
-import { useSeen } from "../ui/page/useSeen.ts";
+import { useInView } from "../ui/page/useInView.ts";
 import { Outside } from "../ui/text/Outside.tsx";
 import type { Span } from "./Chart.tsx";
 import { Csv, Frame } from "./Frame.tsx";
@@ -18,9 +18,9 @@ import { ASKED, chartsOf, measuresOf } from "./series/charts.ts";
 import type { Telemetry, TaskTelemetry as Told } from "./series/model.ts";
 import { useStep } from "./useStep.ts";
 
-const EVERY_MS = 30_000;
+const INTERVAL_MS = 30_000;
 /** Of a task that is over: its node may send the last minutes of it still. */
-const RARELY_MS = 300_000;
+const SLOW_INTERVAL_MS = 300_000;
 
 interface TaskTelemetryProps {
   view: JobView;
@@ -28,19 +28,19 @@ interface TaskTelemetryProps {
 }
 
 export function TaskTelemetry({ view, task }: TaskTelemetryProps) {
-  const { ref, seen } = useSeen();
+  const { ref, inView } = useInView();
   const [over, setOver] = useState(false);
   const path = pathOfJob(view, "tasks", task, "telemetry");
   const [told, tell] = useState<Told | null>(null);
   const step = useStep(task, told?.telemetry);
   const asked = `${path}?${new URLSearchParams({ ...ASKED, ...(step && { step }) })}`;
-  const watched = useWatched<Told>({ path: asked, every: over ? RARELY_MS : EVERY_MS, seen });
-  useEffect(() => tell(watched.value), [watched.value]);
-  const end = watched.value?.endTime;
+  const polled = usePolled<Told>({ path: asked, intervalMs: over ? SLOW_INTERVAL_MS : INTERVAL_MS, enabled: inView });
+  useEffect(() => tell(polled.value), [polled.value]);
+  const end = polled.value?.endTime;
   useEffect(() => setOver(Boolean(end)), [end]);
   const table = `${path}?${new URLSearchParams({ name: ASKED.name, format: "csv" })}`;
   return (
-    <Frame part={ref} watched={watched} actions={watched.value?.telemetry && <Csv href={table} of={task} />}>
+    <Frame part={ref} polled={polled} actions={polled.value?.telemetry && <Csv href={table} of={task} />}>
       {(told) => <Contents told={told} account={view.account} />}
     </Frame>
   );

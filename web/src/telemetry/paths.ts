@@ -6,7 +6,7 @@ import { beginOf, RANGES, type Range } from "../time/ranges.ts";
 import { ASKED, ASKED_OF_CORES } from "./series/charts.ts";
 
 /** Milliseconds: agents send every two minutes, and a week is much to read. */
-export const EVERY: Record<Range, number> = {
+export const INTERVALS_MS: Record<Range, number> = {
   "1h": 30_000,
   "6h": 60_000,
   "24h": 180_000,

@@ -5,21 +5,21 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { ownPath } from "../../api/client.ts";
 import type { Page, TaskCounts } from "../../api/model.ts";
 import { pathOfJob } from "../../api/paths.ts";
-import { useWatched } from "../../api/useWatched.ts";
+import { usePolled } from "../../api/usePolled.ts";
 import { Csv } from "../../export/Csv.tsx";
 import { addressOfView, EVERY_TASK, type JobView } from "../../routing/jobView.ts";
 import { Link } from "../../routing/Link.tsx";
 import { Pages } from "../../ui/list/Pages.tsx";
 import { Section } from "../../ui/page/Section.tsx";
-import { useSeen } from "../../ui/page/useSeen.ts";
+import { useInView } from "../../ui/page/useInView.ts";
 import type { Task } from "./model.ts";
 import { rowsOfCsv, tasksOf, tasksQuery } from "./query.ts";
 import { TaskFilterBar } from "./TaskFilterBar.tsx";
 import { TaskTable } from "./TaskTable.tsx";
 
-const EVERY_MS = 10_000;
+const INTERVAL_MS = 10_000;
 /** Where the server looks at all tasks for each page. */
-const ORDERED_EVERY_MS = 30_000;
+const SORTED_INTERVAL_MS = 30_000;
 
 interface TaskSectionProps {
   view: JobView;
@@ -28,15 +28,15 @@ interface TaskSectionProps {
 }
 
 export function TaskSection({ view, counts, open }: TaskSectionProps) {
-  const { ref, seen } = useSeen();
+  const { ref, inView } = useInView();
   const first = pathOfJob(view, "tasks") + tasksQuery(view.tasks, "json");
   const [turned, turn] = useState<{ first: string; pages: string[] }>({ first, pages: [] });
   useEffect(() => turn({ first, pages: [] }), [first]);
   const pages = turned.first === first ? turned.pages : [];
-  const every = view.tasks.orderby ? ORDERED_EVERY_MS : EVERY_MS;
-  const watched = useWatched<Page<Task>>({ path: pages.at(-1) ?? first, every, seen });
+  const intervalMs = view.tasks.orderby ? SORTED_INTERVAL_MS : INTERVAL_MS;
+  const polled = usePolled<Page<Task>>({ path: pages.at(-1) ?? first, intervalMs, enabled: inView });
   useShown(ref, view.tasks.failureGroup);
-  const next = watched.fresh && watched.value?.nextLink;
+  const next = polled.fresh && polled.value?.nextLink;
   const { most, known } = counts ? tasksOf(view.tasks, counts) : { most: next || pages.length ? Infinity : 0, known: false };
   const csv = (
     <Csv
@@ -52,7 +52,7 @@ export function TaskSection({ view, counts, open }: TaskSectionProps) {
       title="Tasks"
       name="tasks"
       part={ref}
-      watched={watched}
+      polled={polled}
       actions={csv}
       controls={<TaskFilterBar view={view} counts={counts} />}
     >
@@ -62,7 +62,7 @@ export function TaskSection({ view, counts, open }: TaskSectionProps) {
           <Pages
             of="tasks"
             before={pages.length}
-            fresh={watched.fresh}
+            fresh={polled.fresh}
             more={Boolean(next)}
             back={() => turn({ first, pages: pages.slice(0, -1) })}
             next={() => next && turn({ first, pages: [...pages, ownPath(next)] })}

@@ -3,21 +3,21 @@
 import { useCallback } from "preact/hooks";
 import type { Job } from "../../api/model.ts";
 import { pathOfJob } from "../../api/paths.ts";
-import { useWatched } from "../../api/useWatched.ts";
+import { usePolled } from "../../api/usePolled.ts";
 import { zone } from "../../format/dates.ts";
 import { plural } from "../../format/numbers.ts";
 import type { JobView } from "../../routing/jobView.ts";
 import { serverClock } from "../../time/clock.ts";
 import { beginOf, type Range } from "../../time/ranges.ts";
 import { Section } from "../../ui/page/Section.tsx";
-import { useSeen } from "../../ui/page/useSeen.ts";
+import { useInView } from "../../ui/page/useInView.ts";
 import { Age } from "../../ui/text/Age.tsx";
 import type { Timeline } from "./model.ts";
 import { TimelineChart } from "./TimelineChart.tsx";
 
-const EVERY_MS = 30_000;
+const INTERVAL_MS = 30_000;
 /** Of so many runs that the server takes seconds to read them; also how long a completed job must be left alone. */
-const RARELY_MS = 5 * 60_000;
+const SLOW_INTERVAL_MS = 5 * 60_000;
 /** How far a node's clock may be behind: a run may seem to begin before its job was there. */
 const SKEW_MS = 60_000;
 
@@ -31,23 +31,23 @@ interface TimelineProps {
 }
 
 export function TimelineSection({ view, range, job, created, open }: TimelineProps) {
-  const { ref, seen } = useSeen();
-  const begin = beginOf(range ?? "24h", created - SKEW_MS, RARELY_MS);
+  const { ref, inView } = useInView();
+  const begin = beginOf(range ?? "24h", created - SKEW_MS, SLOW_INTERVAL_MS);
   const path = `${pathOfJob(view, "timeline")}?from=${encodeURIComponent(begin)}`;
   const over = isOver(job);
-  const every = useCallback(
-    (value: Timeline | null) => (over ? Infinity : value?.aggregated ? RARELY_MS : EVERY_MS),
+  const intervalMs = useCallback(
+    (value: Timeline | null) => (over ? Infinity : value?.aggregated ? SLOW_INTERVAL_MS : INTERVAL_MS),
     [over],
   );
-  const watched = useWatched<Timeline>({ path, subject: range ?? "", every, seen: seen && range !== null });
-  const timeline = watched.value;
+  const polled = usePolled<Timeline>({ path, queryKey: range ?? "", intervalMs, enabled: inView && range !== null });
+  const timeline = polled.value;
   const note = timeline && (
     <>
       {timeline.nodes.length > 0 && `${inWords(timeline)}, `}as of <Age at={timeline.asOf} />
     </>
   );
   return (
-    <Section title="Nodes" name="timeline" part={ref} watched={watched} note={note}>
+    <Section title="Nodes" name="timeline" part={ref} polled={polled} note={note}>
       {(value) =>
         value.nodes.length ? (
           <>
@@ -66,7 +66,7 @@ export function TimelineSection({ view, range, job, created, open }: TimelinePro
 function isOver(job: Job | null): boolean {
   if (!job || job.deleted) return job !== null;
   const checked = Date.parse(job.verdict.checkedAt ?? "");
-  return job.state === "completed" && job.verdict.level !== "stale" && serverClock.now() - checked > RARELY_MS;
+  return job.state === "completed" && job.verdict.level !== "stale" && serverClock.now() - checked > SLOW_INTERVAL_MS;
 }
 
 function inWords({ nodes, otherNodes, aggregated }: Timeline): string {

@@ -2,17 +2,17 @@
 
 import type { Job } from "../../api/model.ts";
 import { pathOfJob } from "../../api/paths.ts";
-import { useWatched } from "../../api/useWatched.ts";
+import { usePolled } from "../../api/usePolled.ts";
 import type { JobView } from "../../routing/jobView.ts";
 import { Section } from "../../ui/page/Section.tsx";
-import { useSeen } from "../../ui/page/useSeen.ts";
+import { useInView } from "../../ui/page/useInView.ts";
 import { Age } from "../../ui/text/Age.tsx";
 import { Outside } from "../../ui/text/Outside.tsx";
 import { Shown } from "./Evidence.tsx";
 import type { Explanation, Finding, Severity } from "./model.ts";
 
 /** Each answer may cost calls to Batch. */
-const EVERY_MS = 30_000;
+const INTERVAL_MS = 30_000;
 const MARKS: Record<Severity, string> = { blocking: "Blocking", limiting: "Limiting", info: "Note" };
 
 interface WhyProps {
@@ -30,16 +30,16 @@ export function Why({ view, job }: WhyProps) {
 }
 
 function Asked({ view, runs }: { view: JobView; runs: boolean }) {
-  const { ref, seen } = useSeen();
-  const watched = useWatched<Explanation>({ path: pathOfJob(view, "explanation"), every: EVERY_MS, seen });
+  const { ref, inView } = useInView();
+  const polled = usePolled<Explanation>({ path: pathOfJob(view, "explanation"), intervalMs: INTERVAL_MS, enabled: inView });
   const title = runs ? "Why tasks are waiting" : "Why the job isn't running";
-  const note = watched.value && (
+  const note = polled.value && (
     <>
-      as of <Age at={watched.value.asOf} none="an unknown time" />
+      as of <Age at={polled.value.asOf} none="an unknown time" />
     </>
   );
   return (
-    <Section title={title} name="why" part={ref} watched={watched} note={note}>
+    <Section title={title} name="why" part={ref} polled={polled} note={note}>
       {(value) => <Answer account={view.account} value={value} />}
     </Section>
   );

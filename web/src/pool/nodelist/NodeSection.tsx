@@ -4,7 +4,7 @@ import { useContext, useEffect, useRef, useState } from "preact/hooks";
 import { ownPath } from "../../api/client.ts";
 import type { NodeCounts, Page } from "../../api/model.ts";
 import { pathOfPool } from "../../api/paths.ts";
-import { useWatched } from "../../api/useWatched.ts";
+import { usePolled } from "../../api/usePolled.ts";
 import { Csv } from "../../export/Csv.tsx";
 import { count, plural } from "../../format/numbers.ts";
 import { begun, visible } from "../../format/text.ts";
@@ -15,14 +15,14 @@ import { addressOfPool, type PoolView } from "../../routing/poolView.ts";
 import { Pages } from "../../ui/list/Pages.tsx";
 import { PrefixInput } from "../../ui/list/PrefixInput.tsx";
 import { Section } from "../../ui/page/Section.tsx";
-import { useSeen } from "../../ui/page/useSeen.ts";
+import { useInView } from "../../ui/page/useInView.ts";
 import { Outside } from "../../ui/text/Outside.tsx";
 import { NodeMap } from "./NodeMap.tsx";
 import { NodeTable } from "./NodeTable.tsx";
 import { nodesQuery, ROWS_OF_CSV } from "./query.ts";
 
-const MAP_EVERY_MS = 5_000;
-const TABLE_EVERY_MS = 10_000;
+const MAP_INTERVAL_MS = 5_000;
+const TABLE_INTERVAL_MS = 10_000;
 const TYPING_RESTS_MS = 250;
 
 interface NodesProps {
@@ -34,33 +34,33 @@ interface NodesProps {
 
 /** The map and the list are read, and fail, apart; both follow the same filters. */
 export function NodeSections({ view, counts, flapping, open }: NodesProps) {
-  const { ref, seen } = useSeen();
-  const watched = useWatched<NodeStates>({ path: pathOfPool(view, "nodestates"), every: MAP_EVERY_MS, seen });
+  const { ref, inView } = useInView();
+  const polled = usePolled<NodeStates>({ path: pathOfPool(view, "nodestates"), intervalMs: MAP_INTERVAL_MS, enabled: inView });
   return (
     <>
-      <Section title="Node map" name="node-map" part={ref} watched={watched}>
+      <Section title="Node map" name="node-map" part={ref} polled={polled}>
         {(states) =>
           states.nodes.length ? <NodeMap states={states} view={view} open={open} /> : <NoNodes view={view} counts={counts} />
         }
       </Section>
-      <NodeList view={view} counts={counts} flapping={flapping} causes={watched.value?.causes ?? []} open={open} />
+      <NodeList view={view} counts={counts} flapping={flapping} causes={polled.value?.causes ?? []} open={open} />
     </>
   );
 }
 
 function NodeList({ view, counts, flapping, causes, open }: NodesProps & { causes: Cause[] }) {
-  const { ref, seen } = useSeen();
+  const { ref, inView } = useInView();
   const first = pathOfPool(view, "nodes") + nodesQuery(view);
   const [turned, turn] = useState<{ first: string; pages: string[] }>({ first, pages: [] });
   const pages = turned.first === first ? turned.pages : [];
-  const watched = useWatched<Page<Node>>({ path: pages.at(-1) ?? first, every: TABLE_EVERY_MS, seen });
-  const next = watched.fresh && watched.value?.nextLink;
+  const polled = usePolled<Page<Node>>({ path: pages.at(-1) ?? first, intervalMs: TABLE_INTERVAL_MS, enabled: inView });
+  const next = polled.fresh && polled.value?.nextLink;
   return (
     <Section
       title="Nodes"
       name="nodes"
       part={ref}
-      watched={watched}
+      polled={polled}
       actions={<NodesCsv view={view} counts={counts} flapping={flapping} />}
       controls={<NodeFilterBar view={view} counts={counts} flapping={flapping} causes={causes} />}
     >
@@ -70,7 +70,7 @@ function NodeList({ view, counts, flapping, causes, open }: NodesProps & { cause
           <Pages
             of="nodes"
             before={pages.length}
-            fresh={watched.fresh}
+            fresh={polled.fresh}
             more={Boolean(next)}
             back={() => turn({ first, pages: pages.slice(0, -1) })}
             next={() => next && turn({ first, pages: [...pages, ownPath(next)] })}

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { pathOfPool } from "../../api/paths.ts";
-import { useWatched } from "../../api/useWatched.ts";
+import { usePolled } from "../../api/usePolled.ts";
 import { LatestEvents } from "../../events/LatestEvents.tsx";
 import { exactMoment } from "../../format/dates.ts";
 import { count, plural } from "../../format/numbers.ts";
@@ -22,7 +22,7 @@ import { NodeLevel } from "./NodeLevel.tsx";
 import { NodePast } from "./NodePast.tsx";
 import { Recent } from "./RecentTasks.tsx";
 
-const EVERY_MS = 5_000;
+const INTERVAL_MS = 5_000;
 
 interface PanelProps {
   view: PoolView;
@@ -30,9 +30,9 @@ interface PanelProps {
 }
 
 export function NodePanel({ view, close }: PanelProps) {
-  const { value: node, failure, retry } = useWatched<Node>({
+  const { value: node, failure, retry } = usePolled<Node>({
     path: pathOfPool(view, "nodes", view.node),
-    every: EVERY_MS,
+    intervalMs: INTERVAL_MS,
   });
   const heading = (
     <>

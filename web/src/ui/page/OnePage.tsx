@@ -2,21 +2,21 @@
 
 import type { ComponentChildren } from "preact";
 import type { Failure } from "../../api/poller.ts";
-import type { Watched } from "../../api/useWatched.ts";
+import type { Polled } from "../../api/usePolled.ts";
 import { begun } from "../../format/text.ts";
 import { Link } from "../../routing/Link.tsx";
 import { Outside } from "../text/Outside.tsx";
 import { Problem } from "./Problem.tsx";
 
 interface TopProps<T> {
-  watched: Watched<T>;
+  polled: Polled<T>;
   /** "pool". */
   name: string;
   children: (value: T) => ComponentChildren;
 }
 
 /** That the server doesn't answer at all is told above the page. */
-export function Top<T>({ watched: { value, failure, retry }, name, children }: TopProps<T>) {
+export function Top<T>({ polled: { value, failure, retry }, name, children }: TopProps<T>) {
   return (
     <>
       {failure?.message != null && <Problem failure={failure} retry={retry} name={name} />}

@@ -1,14 +1,14 @@
 // One part of the page in a frame of its own: loading, failing and growing old apart from all others.
 
 import type { ComponentChildren, RefObject } from "preact";
-import type { Watched } from "../../api/useWatched.ts";
+import type { Polled } from "../../api/usePolled.ts";
 import { Problem } from "./Problem.tsx";
 
 interface SectionProps<T> {
   title: string;
   name: string;
   part: RefObject<HTMLElement | null>;
-  watched: Watched<T>;
+  polled: Polled<T>;
   note?: ComponentChildren;
   actions?: ComponentChildren;
   /** Stays usable while nothing is read. */
@@ -16,8 +16,8 @@ interface SectionProps<T> {
   children: (value: T) => ComponentChildren;
 }
 
-export function Section<T>({ title, name, part, watched, note, actions, controls, children }: SectionProps<T>) {
-  const { value, failure, fresh, retry } = watched;
+export function Section<T>({ title, name, part, polled, note, actions, controls, children }: SectionProps<T>) {
+  const { value, failure, fresh, retry } = polled;
   const kind = failure ? "contents outdated" : fresh ? "contents" : "contents waiting";
   return (
     <section class="part-of-job card" ref={part} aria-labelledby={`title-${name}`} data-section={name}>

@@ -1,0 +1,45 @@
+// Polls one path of the API for one part of the page, independently of all other parts.
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import { Reader } from "./client.ts";
+import { NOTHING_YET, Poller, type Reading } from "./poller.ts";
+
+export interface Polled<T> extends Reading<T> {
+  /** False while the value belongs to an earlier query. */
+  fresh: boolean;
+  retry: () => void;
+}
+
+interface PollOptions<T> {
+  path: string;
+  /** Identifies the query where its path moves on with time. An error never shows the value of another query. */
+  queryKey?: string;
+  /** Milliseconds between a response and the next request; may depend on the value. */
+  intervalMs: number | ((value: T | null) => number);
+  enabled?: boolean;
+}
+
+interface KeyedReading<T> extends Reading<T> {
+  queryKey: string;
+}
+
+/** Polls a path while `enabled`; a 304 has no body and keeps the value. */
+export function usePolled<T>({ path, queryKey = path, intervalMs, enabled = true }: PollOptions<T>): Polled<T> {
+  const [latest, setLatest] = useState<KeyedReading<T>>({ ...NOTHING_YET, queryKey });
+  const reader = useRef(new Reader());
+  const poller = useRef<Poller<T>>(null);
+  useEffect(() => {
+    if (!enabled) return undefined;
+    const read = async (signal: AbortSignal) => {
+      const value = await reader.current.read<T>(path, signal);
+      reader.current.endRound();
+      return value;
+    };
+    const show = ({ value, failure }: Reading<T>) =>
+      setLatest((before) => ({ value: value ?? (before.queryKey === queryKey ? before.value : null), failure, queryKey }));
+    const delay = () => (typeof intervalMs === "number" ? intervalMs : intervalMs(poller.current?.value ?? null));
+    poller.current = new Poller<T>(read, delay, show);
+    return poller.current.start();
+  }, [path, intervalMs, enabled]);
+  return { ...latest, fresh: latest.queryKey === queryKey, retry: () => poller.current?.refresh() };
+}
