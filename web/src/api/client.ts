@@ -1,19 +1,19 @@
-// Reads the API of the page's own origin. What didn't change is answered by 304 and costs no body.
+// Requests the API at the page's own origin. A response that didn't change is a 304 without a body.
 
 import { serverClock } from "../time/clock.ts";
 import type { Page } from "./model.ts";
 
 const TIMEOUT_MS = 20_000;
 const MAX_PAGES = 20;
-/** Of a part of a table, with all that is in it: Azure grants an answer 230 seconds to begin. */
-const PART_TIMEOUT_MS = 300_000;
+/** For a whole part of a CSV table: Azure lets a response take 230 seconds to begin. */
+const CSV_TIMEOUT_MS = 300_000;
 
-/** The server answered, and said no: `message` is its own sentence. */
-export class Refusal extends Error {
+/** The server answered with an error status; `message` is its own sentence. */
+export class ApiError extends Error {
   readonly status: number;
-  /** When to ask again, in seconds, where the server said so. */
+  /** Seconds until the next attempt, if the server named them. */
   readonly retryAfter: number | null;
-  /** In a word, like AccountNotFound; "" where the server gave none. */
+  /** The API's error code, such as AccountNotFound; "" if the response had none. */
   readonly code: string;
 
   constructor(status: number, message: string, retryAfter: number | null = null, code = "") {
@@ -25,62 +25,63 @@ export class Refusal extends Error {
 }
 
 /** The server didn't answer. */
-export class Unreachable extends Error {}
+export class UnreachableError extends Error {}
 
-interface Known {
+interface CachedResponse {
   etag: string;
   body: unknown;
 }
 
-/** A list as far as it was read; `more` tells that it goes on. */
-export interface Listing<T> {
+/** The entries of a list; `truncated` if the list has more of them. */
+export interface ListResult<T> {
   values: T[];
-  more: boolean;
+  truncated: boolean;
 }
 
-export class Reader {
-  #known = new Map<string, Known>();
-  #used = new Map<string, Known>();
+/** Caches responses by path, for requests with If-None-Match. */
+export class ApiClient {
+  #cache = new Map<string, CachedResponse>();
+  #used = new Map<string, CachedResponse>();
 
-  /** One resource by its path. Raises Refusal, Unreachable, or the signal's abort. */
-  async read<T>(path: string, signal: AbortSignal): Promise<T> {
-    const known = this.#known.get(path);
-    // A weak tag leaves out as of when an answer is, which is shown: such answers are asked for in whole.
-    const tag = known?.etag.startsWith('"') ? { "If-None-Match": known.etag } : {};
-    const headers = { Accept: "application/json", ...tag };
-    const response = await get(path, headers, signal);
-    const fresh = response.status === 304 && known ? known : await keep(response);
-    this.#used.set(path, fresh);
-    return fresh.body as T;
+  /** Gets one resource. Raises ApiError, UnreachableError, or the signal's abort. */
+  async get<T>(path: string, signal: AbortSignal): Promise<T> {
+    const cached = this.#cache.get(path);
+    // Weak ETags ignore the time of an answer. The page shows that time, so it needs the whole response.
+    const condition = cached?.etag.startsWith('"') ? { "If-None-Match": cached.etag } : {};
+    const headers = { Accept: "application/json", ...condition };
+    const response = await request(path, headers, signal);
+    const latest = response.status === 304 && cached ? cached : await parsed(response);
+    this.#used.set(path, latest);
+    return latest.body as T;
   }
 
-  /** A list with the pages that follow it, up to a bound. */
-  async list<T>(path: string, signal: AbortSignal): Promise<Listing<T>> {
+  /** Gets a list page by page, up to a limit. */
+  async list<T>(path: string, signal: AbortSignal): Promise<ListResult<T>> {
     const values: T[] = [];
     let next: string | undefined = path;
     for (let page = 0; next && page < MAX_PAGES; page++) {
-      const answer: Page<T> = await this.read<Page<T>>(next, signal);
+      const answer: Page<T> = await this.get<Page<T>>(next, signal);
       values.push(...answer.value);
-      next = answer.nextLink && ownPath(answer.nextLink);
+      next = answer.nextLink && sameOriginPath(answer.nextLink);
     }
-    return { values, more: next !== undefined };
+    return { values, truncated: next !== undefined };
   }
 
-  /** Forgets what the last round didn't ask for. */
-  endRound(): void {
-    this.#known = this.#used;
+  /** Drops the responses that weren't used since the last call. */
+  dropUnused(): void {
+    this.#cache = this.#used;
     this.#used = new Map();
   }
 }
 
-/** A table, or a part of one, whose body is still to come. Raises Refusal, Unreachable, or the signal's abort. */
-export async function table(path: string, signal: AbortSignal): Promise<Response> {
-  const response = await get(path, { Accept: "text/csv" }, signal, PART_TIMEOUT_MS);
-  if (!response.ok) throw await refusalOf(response);
+/** Requests a CSV table or a part of one; the body is unread. Raises ApiError, UnreachableError, or the signal's abort. */
+export async function requestCsv(path: string, signal: AbortSignal): Promise<Response> {
+  const response = await request(path, { Accept: "text/csv" }, signal, CSV_TIMEOUT_MS);
+  if (!response.ok) throw await apiErrorOf(response);
   return response;
 }
 
-async function get(
+async function request(
   path: string,
   headers: Record<string, string>,
   signal: AbortSignal,
@@ -98,29 +99,29 @@ async function get(
     return response;
   } catch (error) {
     if (signal.aborted) throw error;
-    throw new Unreachable();
+    throw new UnreachableError();
   }
 }
 
-async function keep(response: Response): Promise<Known> {
-  if (!response.ok) throw await refusalOf(response);
+async function parsed(response: Response): Promise<CachedResponse> {
+  if (!response.ok) throw await apiErrorOf(response);
   try {
     return { etag: response.headers.get("ETag") ?? "", body: await response.json() };
   } catch {
-    throw new Unreachable();
+    throw new UnreachableError();
   }
 }
 
-async function refusalOf(response: Response): Promise<Refusal> {
+async function apiErrorOf(response: Response): Promise<ApiError> {
   const seconds = Number.parseInt(response.headers.get("Retry-After") ?? "", 10);
   const body = (await response.json().catch(() => null)) as { error?: { code?: unknown; message?: unknown } } | null;
   const { code, message } = body?.error ?? {};
   const sentence = typeof message === "string" && message ? message : `The server answered with status ${response.status}.`;
-  return new Refusal(response.status, sentence, Number.isNaN(seconds) ? null : seconds, typeof code === "string" ? code : "");
+  return new ApiError(response.status, sentence, Number.isNaN(seconds) ? null : seconds, typeof code === "string" ? code : "");
 }
 
-/** A next link by path and query alone: behind a proxy its host may be another, and no other host is ever asked. */
-export function ownPath(link: string): string {
+/** The path and query of a next link. A proxy may change its host, and the page requests no other host. */
+export function sameOriginPath(link: string): string {
   const { pathname, search } = new URL(link, location.origin);
   return pathname + search;
 }

@@ -1,6 +1,6 @@
 // Keeps the picture of all accounts and one kind of what they hold (jobs, pools, …) up to date.
 
-import { Reader, Refusal } from "./client.ts";
+import { ApiClient, ApiError } from "./client.ts";
 import type { Account, Page } from "./model.ts";
 import { NOTHING_YET, POLL_MS, Poller, type Reading } from "./poller.ts";
 
@@ -32,7 +32,7 @@ export interface Asked {
 }
 
 export class Feed<Row extends { account: string }> {
-  #reader = new Reader();
+  #client = new ApiClient();
   #asked: Asked = { account: "", query: "" };
   #show: (reading: Reading<Picture<Row>>) => void = () => {};
   #poller: Poller<Picture<Row>>;
@@ -74,16 +74,16 @@ export class Feed<Row extends { account: string }> {
 
   async #read(signal: AbortSignal): Promise<Picture<Row>> {
     const asked = this.#asked;
-    const accounts = (await this.#reader.read<Page<Account>>("/api/accounts", signal)).value;
+    const accounts = (await this.#client.get<Page<Account>>("/api/accounts", signal)).value;
     const wanted = accounts.filter(({ id }) => !asked.account || id === asked.account);
     const problems: Problem[] = [];
     const lists = await Promise.all(wanted.map((account) => this.#list(account, asked.query, problems, signal)));
-    this.#reader.endRound();
+    this.#client.dropUnused();
     return {
       accounts,
       rows: lists.flatMap(({ values }) => values),
       problems,
-      more: lists.some(({ more }) => more),
+      more: lists.some(({ truncated }) => truncated),
       asked,
       read: wanted.filter((_, index) => !lists[index]?.failed).map(({ id }) => id),
     };
@@ -92,12 +92,12 @@ export class Feed<Row extends { account: string }> {
   async #list(account: Account, query: string, problems: Problem[], signal: AbortSignal) {
     const path = `/api/accounts/${encodeURIComponent(account.id)}/${this.#collection}${query}`;
     try {
-      return { ...(await this.#reader.list<Row>(path, signal)), failed: false };
+      return { ...(await this.#client.list<Row>(path, signal)), failed: false };
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
+      if (!(error instanceof ApiError)) throw error;
       problems.push({ account: account.name, message: error.message });
       const known = this.#poller.value?.rows ?? [];
-      return { values: known.filter((row) => row.account === account.id), more: false, failed: true };
+      return { values: known.filter((row) => row.account === account.id), truncated: false, failed: true };
     }
   }
 }

@@ -1,6 +1,6 @@
 // Reads one thing over and over: backs off while the server doesn't answer, sleeps while nobody looks.
 
-import { Refusal, Unreachable } from "./client.ts";
+import { ApiError, UnreachableError } from "./client.ts";
 
 export const POLL_MS = 2000;
 const LONGEST_WAIT_MS = 10_000;
@@ -94,7 +94,7 @@ export class Poller<T> {
   }
 
   #fail(error: unknown, began: number): void {
-    if (!(error instanceof Refusal || error instanceof Unreachable)) console.error(error);
+    if (!(error instanceof ApiError || error instanceof UnreachableError)) console.error(error);
     this.#failures++;
     const { value, failure } = this.#reading;
     this.#tell({ value, failure: failureOf(error, failure?.since ?? began) });
@@ -111,15 +111,15 @@ export class Poller<T> {
 }
 
 export function failureOf(error: unknown, since: number): Failure {
-  const status = error instanceof Refusal ? error.status : null;
-  if (error instanceof Unreachable) return { since, status, message: null };
-  const code = error instanceof Refusal ? error.code : "";
+  const status = error instanceof ApiError ? error.status : null;
+  if (error instanceof UnreachableError) return { since, status, message: null };
+  const code = error instanceof ApiError ? error.code : "";
   return { since, status, code, message: error instanceof Error ? error.message : String(error) };
 }
 
 /** The server's own sentence, and when to try again where it said so. */
 export function sentenceOf(error: unknown): string {
   const message = failureOf(error, 0).message ?? "The server doesn't respond.";
-  const wait = error instanceof Refusal ? error.retryAfter : null;
+  const wait = error instanceof ApiError ? error.retryAfter : null;
   return wait === null ? message : `${message.replace(/\.$/, "")}; try again in ${wait} s.`;
 }

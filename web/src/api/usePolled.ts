@@ -1,7 +1,7 @@
 // Polls one path of the API for one part of the page, independently of all other parts.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Reader } from "./client.ts";
+import { ApiClient } from "./client.ts";
 import { NOTHING_YET, Poller, type Reading } from "./poller.ts";
 
 export interface Polled<T> extends Reading<T> {
@@ -26,13 +26,13 @@ interface KeyedReading<T> extends Reading<T> {
 /** Polls a path while `enabled`; a 304 has no body and keeps the value. */
 export function usePolled<T>({ path, queryKey = path, intervalMs, enabled = true }: PollOptions<T>): Polled<T> {
   const [latest, setLatest] = useState<KeyedReading<T>>({ ...NOTHING_YET, queryKey });
-  const reader = useRef(new Reader());
+  const client = useRef(new ApiClient());
   const poller = useRef<Poller<T>>(null);
   useEffect(() => {
     if (!enabled) return undefined;
     const read = async (signal: AbortSignal) => {
-      const value = await reader.current.read<T>(path, signal);
-      reader.current.endRound();
+      const value = await client.current.get<T>(path, signal);
+      client.current.dropUnused();
       return value;
     };
     const show = ({ value, failure }: Reading<T>) =>

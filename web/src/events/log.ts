@@ -1,7 +1,7 @@
 // What was read of a list of events: it grows at its head as events are logged, and at its end as older ones are asked
 // for. What is listed once stays where it is among the others.
 
-import { ownPath, Reader } from "../api/client.ts";
+import { ApiClient, sameOriginPath } from "../api/client.ts";
 import type { Page } from "../api/model.ts";
 import { type Failure, failureOf, Poller } from "../api/poller.ts";
 import type { EventLine } from "./model.ts";
@@ -57,7 +57,7 @@ function without(rows: EventLine[], others: EventLine[]): EventLine[] {
 }
 
 function linkOf({ nextLink }: Page<EventLine>): string | null {
-  return nextLink ? ownPath(nextLink) : null;
+  return nextLink ? sameOriginPath(nextLink) : null;
 }
 
 export interface Kept {
@@ -71,7 +71,7 @@ export const NOTHING: Kept = { value: null, failure: null, older: false };
 
 /** Reads one list over and over; `isRead` tells whether somebody reads it, so that it mustn't begin anew. */
 export class LogReader {
-  #reader = new Reader();
+  #client = new ApiClient();
   #stopped = new AbortController();
   #asOf = 0;
   #kept = NOTHING;
@@ -106,7 +106,7 @@ export class LogReader {
     if (!before || this.#kept.older) return;
     this.#change({ older: true });
     try {
-      const grown = await withOlder(before, (path) => new Reader().read(path, this.#stopped.signal));
+      const grown = await withOlder(before, (path) => new ApiClient().get(path, this.#stopped.signal));
       const newer = without(this.#kept.value?.rows ?? [], grown.rows); // which came meanwhile
       this.#change({ value: { rows: [...newer, ...grown.rows], next: grown.next }, failure: null, older: false });
     } catch (error) {
@@ -117,10 +117,10 @@ export class LogReader {
   async #readHead(signal: AbortSignal): Promise<Log> {
     const before = this.#kept.value;
     const anew = before && before.rows.length > MOST_ROWS && !this.#isRead();
-    const read: Read = (path) => this.#reader.read(path, signal);
+    const read: Read = (path) => this.#client.get(path, signal);
     const soon = Date.now() - this.#asOf < SOON_MS;
     const now = await withHead(anew ? null : before, this.#path, read, soon);
-    this.#reader.endRound();
+    this.#client.dropUnused();
     if (before && this.#kept.value !== before) return before; // older ones came meanwhile; the next turn joins them
     this.#asOf = Date.now();
     if (!signal.aborted && !unchanged(before, now)) this.#kept = { ...this.#kept, value: now };

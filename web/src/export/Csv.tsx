@@ -1,7 +1,7 @@
 // A list as CSV: a plain link where one answer holds all of it, else a button that puts the parts together in one file.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ownPath, table } from "../api/client.ts";
+import { requestCsv, sameOriginPath } from "../api/client.ts";
 import { count } from "../format/numbers.ts";
 import { begun } from "../format/text.ts";
 import { Outside } from "../ui/text/Outside.tsx";
@@ -99,7 +99,7 @@ function useExport(href: string) {
     const target = await targetFor(file);
     choosing.current = false;
     if (!target) return;
-    const whole = new WholeTable(href, (path, signal) => table(ownPath(path), signal), target);
+    const whole = new WholeTable(href, (path, signal) => requestCsv(sameOriginPath(path), signal), target);
     const exporting = new Exporting(whole, target, (progress) => show({ ...progress, about }));
     if (left.current) return exporting.stop();
     current.current = exporting;

@@ -1,6 +1,6 @@
 // One export from its beginning to its end, which may be a stop; it can go on after failures.
 
-import { Refusal, Unreachable } from "../api/client.ts";
+import { ApiError, UnreachableError } from "../api/client.ts";
 import { sentenceOf } from "../api/poller.ts";
 import type { Target, WholeTable } from "./parts.ts";
 
@@ -59,7 +59,7 @@ export class Exporting {
 }
 
 function whyOf(error: unknown): string {
-  if (error instanceof Refusal || error instanceof Unreachable) return sentenceOf(error);
+  if (error instanceof ApiError || error instanceof UnreachableError) return sentenceOf(error);
   if (error instanceof TypeError || isTimeout(error)) return "The connection was lost.";
   if (error instanceof DOMException) return `The file can't be written: ${error.message}`;
   return error instanceof Error ? error.message : String(error);

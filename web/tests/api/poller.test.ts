@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Refusal, Unreachable } from "../../src/api/client.ts";
+import { ApiError, UnreachableError } from "../../src/api/client.ts";
 import { Poller, type Reading, sentenceOf } from "../../src/api/poller.ts";
 import { FakePage, settled } from "./page.ts";
 
@@ -34,7 +34,7 @@ test("after a success it rests", async () => {
 });
 
 test("it backs off while the server doesn't answer, up to ten seconds", async () => {
-  const { page, poller } = polling(new Unreachable());
+  const { page, poller } = polling(new UnreachableError());
   poller.start();
   const waits = [];
   for (let turn = 0; turn < 6; turn++) {
@@ -45,7 +45,7 @@ test("it backs off while the server doesn't answer, up to ten seconds", async ()
 });
 
 test("a success ends the back-off", async () => {
-  const { page, poller } = polling(new Unreachable(), new Unreachable(), 7, new Unreachable());
+  const { page, poller } = polling(new UnreachableError(), new UnreachableError(), 7, new UnreachableError());
   poller.start();
   await settled();
   await page.pass();
@@ -58,8 +58,8 @@ test("a success ends the back-off", async () => {
 test("a failure keeps what was read before, and tells since when", async () => {
   const { page, poller, readings } = polling(
     7,
-    new Refusal(503, "Storage is away.", 5, "StorageUnavailable"),
-    new Unreachable(),
+    new ApiError(503, "Storage is away.", 5, "StorageUnavailable"),
+    new UnreachableError(),
   );
   poller.start();
   await settled();
@@ -142,8 +142,8 @@ test("a rest without end plans nothing", async () => {
 });
 
 test("a failure is told in the server's words, with when to try again", () => {
-  assert.equal(sentenceOf(new Refusal(429, "Too many requests.", 5)), "Too many requests; try again in 5 s.");
-  assert.equal(sentenceOf(new Refusal(400, "No such state.")), "No such state.");
-  assert.equal(sentenceOf(new Unreachable()), "The server doesn't respond.");
+  assert.equal(sentenceOf(new ApiError(429, "Too many requests.", 5)), "Too many requests; try again in 5 s.");
+  assert.equal(sentenceOf(new ApiError(400, "No such state.")), "No such state.");
+  assert.equal(sentenceOf(new UnreachableError()), "The server doesn't respond.");
   assert.equal(sentenceOf("odd"), "odd");
 });

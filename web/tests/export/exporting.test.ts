@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Refusal } from "../../src/api/client.ts";
+import { ApiError } from "../../src/api/client.ts";
 import { Exporting, type Progress } from "../../src/export/exporting.ts";
 import { nextOf, type Target, WholeTable } from "../../src/export/parts.ts";
 
@@ -53,7 +53,7 @@ test("parts become one table with one line of headings", async () => {
 test("an export that failed goes on where it was", async () => {
   const { exporting, target, shown } = exported(
     "id\r\na\r\n",
-    new Refusal(429, "Too many requests.", 5),
+    new ApiError(429, "Too many requests.", 5),
     "id\r\nb\r\n",
   );
   await exporting.goOn();

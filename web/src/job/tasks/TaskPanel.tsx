@@ -1,7 +1,7 @@
 // One task as Batch holds it now: asked for once, when somebody opens it, and never polled.
 
 import { useEffect, useState } from "preact/hooks";
-import { Reader } from "../../api/client.ts";
+import { ApiClient } from "../../api/client.ts";
 import type { Json } from "../../api/model.ts";
 import { pathOfJob } from "../../api/paths.ts";
 import { sentenceOf } from "../../api/poller.ts";
@@ -67,7 +67,7 @@ export function TaskPanel({ view, task, close }: PanelProps) {
 
 async function fetchTask(path: string, signal: AbortSignal): Promise<Answer> {
   try {
-    return { task: await new Reader().read<Record<string, Json>>(path, signal), trouble: null };
+    return { task: await new ApiClient().get<Record<string, Json>>(path, signal), trouble: null };
   } catch (error) {
     return { task: null, trouble: sentenceOf(error) };
   }

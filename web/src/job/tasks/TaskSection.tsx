@@ -2,7 +2,7 @@
 
 import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ownPath } from "../../api/client.ts";
+import { sameOriginPath } from "../../api/client.ts";
 import type { Page, TaskCounts } from "../../api/model.ts";
 import { pathOfJob } from "../../api/paths.ts";
 import { usePolled } from "../../api/usePolled.ts";
@@ -65,7 +65,7 @@ export function TaskSection({ view, counts, open }: TaskSectionProps) {
             fresh={polled.fresh}
             more={Boolean(next)}
             back={() => turn({ first, pages: pages.slice(0, -1) })}
-            next={() => next && turn({ first, pages: [...pages, ownPath(next)] })}
+            next={() => next && turn({ first, pages: [...pages, sameOriginPath(next)] })}
           />
         </>
       )}

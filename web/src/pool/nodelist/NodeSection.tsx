@@ -1,7 +1,7 @@
 // The nodes of a pool: all of them as a map, by cause where something is the matter, and a page at a time as a table.
 
 import { useContext, useEffect, useRef, useState } from "preact/hooks";
-import { ownPath } from "../../api/client.ts";
+import { sameOriginPath } from "../../api/client.ts";
 import type { NodeCounts, Page } from "../../api/model.ts";
 import { pathOfPool } from "../../api/paths.ts";
 import { usePolled } from "../../api/usePolled.ts";
@@ -73,7 +73,7 @@ function NodeList({ view, counts, flapping, causes, open }: NodesProps & { cause
             fresh={polled.fresh}
             more={Boolean(next)}
             back={() => turn({ first, pages: pages.slice(0, -1) })}
-            next={() => next && turn({ first, pages: [...pages, ownPath(next)] })}
+            next={() => next && turn({ first, pages: [...pages, sameOriginPath(next)] })}
           />
         </>
       )}
