@@ -2,7 +2,7 @@
 
 import { ApiClient, ApiError } from "./client.ts";
 import type { Account, Page } from "./model.ts";
-import { NOTHING_YET, POLL_MS, Poller, type Reading } from "./poller.ts";
+import { NO_RESULT, POLL_MS, Poller, type PollResult } from "./poller.ts";
 
 const POLL_MS_PER_ACCOUNT = 400;
 const POLL_MS_PER_ROW = 5;
@@ -34,11 +34,11 @@ export interface Asked {
 export class Feed<Row extends { account: string }> {
   #client = new ApiClient();
   #asked: Asked = { account: "", query: "" };
-  #show: (reading: Reading<Picture<Row>>) => void = () => {};
+  #show: (result: PollResult<Picture<Row>>) => void = () => {};
   #poller: Poller<Picture<Row>>;
   readonly #collection: string;
   /** What was read last, also while nobody watches. */
-  reading: Reading<Picture<Row>> = NOTHING_YET;
+  result: PollResult<Picture<Row>> = NO_RESULT;
 
   /** `collection` is the list's name in the API, as "jobs". */
   constructor(collection: string) {
@@ -47,11 +47,11 @@ export class Feed<Row extends { account: string }> {
       const { accounts = [], rows = [] } = this.#poller.value ?? {};
       return Math.max(POLL_MS, POLL_MS_PER_ACCOUNT * accounts.length, POLL_MS_PER_ROW * rows.length);
     };
-    this.#poller = new Poller((signal) => this.#read(signal), rest, (reading) => this.#tell(reading));
+    this.#poller = new Poller((signal) => this.#read(signal), rest, (result) => this.#tell(result));
   }
 
   /** Starts, and returns what stops it. */
-  start(asked: Asked, show: (reading: Reading<Picture<Row>>) => void): () => void {
+  start(asked: Asked, show: (result: PollResult<Picture<Row>>) => void): () => void {
     this.#asked = asked;
     this.#show = show;
     return this.#poller.start();
@@ -67,9 +67,9 @@ export class Feed<Row extends { account: string }> {
     this.#poller.refresh();
   }
 
-  #tell(reading: Reading<Picture<Row>>): void {
-    this.reading = reading;
-    this.#show(reading);
+  #tell(result: PollResult<Picture<Row>>): void {
+    this.result = result;
+    this.#show(result);
   }
 
   async #read(signal: AbortSignal): Promise<Picture<Row>> {

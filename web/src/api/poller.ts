@@ -1,73 +1,73 @@
-// Reads one thing over and over: backs off while the server doesn't answer, sleeps while nobody looks.
+// Polls one resource. Backs off while the server doesn't answer, and pauses while the page is hidden.
 
 import { ApiError, UnreachableError } from "./client.ts";
 
 export const POLL_MS = 2000;
-const LONGEST_WAIT_MS = 10_000;
+const MAX_BACKOFF_MS = 10_000;
 
-/** Why there is nothing new; `message` is null when the server doesn't answer at all. */
-export interface Failure {
+/** Why the latest poll failed; `message` is null if the server didn't answer. */
+export interface PollFailure {
   since: number;
   message: string | null;
-  /** The status of the answer, where there was one. */
+  /** The HTTP status, if there was a response. */
   status: number | null;
-  /** The server's word for it, like AccountNotFound. */
+  /** The API's error code, such as AccountNotFound. */
   code?: string;
 }
 
-/** What was read last, and why it isn't newer. */
-export interface Reading<T> {
+/** The last value, and the failure of later polls. */
+export interface PollResult<T> {
   value: T | null;
-  failure: Failure | null;
+  failure: PollFailure | null;
 }
 
-export const NOTHING_YET: Reading<never> = { value: null, failure: null };
+export const NO_RESULT: PollResult<never> = { value: null, failure: null };
 
 export class Poller<T> {
-  #reading: Reading<T> = NOTHING_YET;
+  #result: PollResult<T> = NO_RESULT;
   #failures = 0;
   #timer: number | undefined;
   #current = new AbortController();
   readonly #read: (signal: AbortSignal) => Promise<T>;
-  readonly #rest: () => number;
-  readonly #show: (reading: Reading<T>) => void;
+  readonly #delay: () => number;
+  readonly #onResult: (result: PollResult<T>) => void;
 
-  /** `rest` is how long to wait after a success, in milliseconds, or for good; after failures it is longer. */
+  /** `delay` returns the milliseconds to wait after a success; Infinity ends the polling. Failures wait longer. */
   constructor(
     read: (signal: AbortSignal) => Promise<T>,
-    rest: () => number,
-    show: (reading: Reading<T>) => void,
+    delay: () => number,
+    onResult: (result: PollResult<T>) => void,
   ) {
     this.#read = read;
-    this.#rest = rest;
-    this.#show = show;
+    this.#delay = delay;
+    this.#onResult = onResult;
   }
 
   get value(): T | null {
-    return this.#reading.value;
+    return this.#result.value;
   }
 
-  /** Starts, and returns what stops it. */
+  /** Starts polling, and returns a function that stops it. */
   start(): () => void {
-    const woken = () => (document.hidden ? this.#pause() : this.refresh());
-    document.addEventListener("visibilitychange", woken);
-    window.addEventListener("online", woken);
+    const wake = () => (document.hidden ? this.#pause() : this.refresh());
+    document.addEventListener("visibilitychange", wake);
+    window.addEventListener("online", wake);
     this.refresh();
     return () => {
-      document.removeEventListener("visibilitychange", woken);
-      window.removeEventListener("online", woken);
+      document.removeEventListener("visibilitychange", wake);
+      window.removeEventListener("online", wake);
       this.#pause();
     };
   }
 
-  /** Reads now; an unfinished read is given up. */
+  /** Polls now; aborts an unfinished poll. */
   refresh(): void {
     this.#pause();
     this.#current = new AbortController();
     void this.#poll(this.#current.signal);
   }
 
-  /** Reads after a while; an unfinished read is given up. */
+  /** Polls after a delay; aborts an unfinished poll. */
   refreshIn(milliseconds: number): void {
     this.#pause();
     this.#timer = window.setTimeout(() => this.refresh(), milliseconds);
@@ -84,7 +84,7 @@ export class Poller<T> {
       const value = await this.#read(signal);
       if (signal.aborted) return;
       this.#failures = 0;
-      this.#tell({ value, failure: null });
+      this.#publish({ value, failure: null });
     } catch (error) {
       if (signal.aborted) return;
       this.#fail(error, began);
@@ -96,29 +96,29 @@ export class Poller<T> {
   #fail(error: unknown, began: number): void {
     if (!(error instanceof ApiError || error instanceof UnreachableError)) console.error(error);
     this.#failures++;
-    const { value, failure } = this.#reading;
-    this.#tell({ value, failure: failureOf(error, failure?.since ?? began) });
+    const { value, failure } = this.#result;
+    this.#publish({ value, failure: failureOf(error, failure?.since ?? began) });
   }
 
   #wait(): number {
-    return this.#failures ? Math.min(LONGEST_WAIT_MS, POLL_MS * 2 ** (this.#failures - 1)) : this.#rest();
+    return this.#failures ? Math.min(MAX_BACKOFF_MS, POLL_MS * 2 ** (this.#failures - 1)) : this.#delay();
   }
 
-  #tell(reading: Reading<T>): void {
-    this.#reading = reading;
-    this.#show(reading);
+  #publish(result: PollResult<T>): void {
+    this.#result = result;
+    this.#onResult(result);
   }
 }
 
-export function failureOf(error: unknown, since: number): Failure {
+export function failureOf(error: unknown, since: number): PollFailure {
   const status = error instanceof ApiError ? error.status : null;
   if (error instanceof UnreachableError) return { since, status, message: null };
   const code = error instanceof ApiError ? error.code : "";
   return { since, status, code, message: error instanceof Error ? error.message : String(error) };
 }
 
-/** The server's own sentence, and when to try again where it said so. */
-export function sentenceOf(error: unknown): string {
+/** The server's own sentence, with the time until the next attempt if the server named it. */
+export function errorMessage(error: unknown): string {
   const message = failureOf(error, 0).message ?? "The server doesn't respond.";
   const wait = error instanceof ApiError ? error.retryAfter : null;
   return wait === null ? message : `${message.replace(/\.$/, "")}; try again in ${wait} s.`;

@@ -2,9 +2,9 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiClient } from "./client.ts";
-import { NOTHING_YET, Poller, type Reading } from "./poller.ts";
+import { NO_RESULT, Poller, type PollResult } from "./poller.ts";
 
-export interface Polled<T> extends Reading<T> {
+export interface Polled<T> extends PollResult<T> {
   /** False while the value belongs to an earlier query. */
   fresh: boolean;
   retry: () => void;
@@ -19,13 +19,13 @@ interface PollOptions<T> {
   enabled?: boolean;
 }
 
-interface KeyedReading<T> extends Reading<T> {
+interface KeyedResult<T> extends PollResult<T> {
   queryKey: string;
 }
 
 /** Polls a path while `enabled`; a 304 has no body and keeps the value. */
 export function usePolled<T>({ path, queryKey = path, intervalMs, enabled = true }: PollOptions<T>): Polled<T> {
-  const [latest, setLatest] = useState<KeyedReading<T>>({ ...NOTHING_YET, queryKey });
+  const [latest, setLatest] = useState<KeyedResult<T>>({ ...NO_RESULT, queryKey });
   const client = useRef(new ApiClient());
   const poller = useRef<Poller<T>>(null);
   useEffect(() => {
@@ -35,7 +35,7 @@ export function usePolled<T>({ path, queryKey = path, intervalMs, enabled = true
       client.current.dropUnused();
       return value;
     };
-    const show = ({ value, failure }: Reading<T>) =>
+    const show = ({ value, failure }: PollResult<T>) =>
       setLatest((before) => ({ value: value ?? (before.queryKey === queryKey ? before.value : null), failure, queryKey }));
     const delay = () => (typeof intervalMs === "number" ? intervalMs : intervalMs(poller.current?.value ?? null));
     poller.current = new Poller<T>(read, delay, show);

@@ -21,7 +21,7 @@ export function EventsPage() {
     document.title = "Events · Batchscope";
   }, []);
   return (
-    <Shell tab="events" account={filters.account} reading={{ value: value?.value ?? null, failure }} retry={retry}>
+    <Shell tab="events" account={filters.account} result={{ value: value?.value ?? null, failure }} retry={retry}>
       {!value && !failure && <p class="empty">Loading…</p>}
       {accounts.length > 1 && <Accounts accounts={accounts} chosen={account?.id} filters={filters} />}
       {account && <IngestionLine key={account.id} account={account.id} />}

@@ -3,7 +3,7 @@
 
 import { ApiClient, sameOriginPath } from "../api/client.ts";
 import type { Page } from "../api/model.ts";
-import { type Failure, failureOf, Poller } from "../api/poller.ts";
+import { failureOf, Poller, type PollFailure } from "../api/poller.ts";
 import type { EventLine } from "./model.ts";
 
 const INTERVAL_MS = 5_000;
@@ -62,7 +62,7 @@ function linkOf({ nextLink }: Page<EventLine>): string | null {
 
 export interface Kept {
   value: Log | null;
-  failure: Failure | null;
+  failure: PollFailure | null;
   /** True while older ones are read. */
   older: boolean;
 }

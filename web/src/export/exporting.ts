@@ -1,7 +1,7 @@
 // One export from its beginning to its end, which may be a stop; it can go on after failures.
 
 import { ApiError, UnreachableError } from "../api/client.ts";
-import { sentenceOf } from "../api/poller.ts";
+import { errorMessage } from "../api/poller.ts";
 import type { Target, WholeTable } from "./parts.ts";
 
 export interface Progress {
@@ -59,7 +59,7 @@ export class Exporting {
 }
 
 function whyOf(error: unknown): string {
-  if (error instanceof ApiError || error instanceof UnreachableError) return sentenceOf(error);
+  if (error instanceof ApiError || error instanceof UnreachableError) return errorMessage(error);
   if (error instanceof TypeError || isTimeout(error)) return "The connection was lost.";
   if (error instanceof DOMException) return `The file can't be written: ${error.message}`;
   return error instanceof Error ? error.message : String(error);

@@ -40,7 +40,7 @@ export function JobPage({ view, back }: JobPageProps) {
   const known = job !== null || failure !== null;
   const range = view.range ?? (known ? rangeFor(job) : null);
   return (
-    <Shell tab="jobs" account={view.account} back={back} reading={polled} tells retry={polled.retry}>
+    <Shell tab="jobs" account={view.account} back={back} result={polled} tells retry={polled.retry}>
       <Crumbs tab="jobs" account={view.account} id={view.job} name="job" />
       {gone ? (
         <>

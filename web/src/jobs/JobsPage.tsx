@@ -18,15 +18,15 @@ export function JobsPage() {
   const filters = readFilters();
   const go = useContext(Going);
   const asked: Asked = { account: filters.account, query: jobsQuery(filters) };
-  const reading = useFeed(JOBS, asked);
+  const result = useFeed(JOBS, asked);
   useEffect(() => {
     document.title = "Batchscope";
   }, []);
   const choose = (change: Partial<Filters>) =>
     go(addressOf({ ...filters, ...change }), "prefix" in change ? "replace" : "push");
   return (
-    <Shell tab="jobs" account={filters.account} reading={reading} retry={() => JOBS.refresh()}>
-      <ListBody reading={reading}>
+    <Shell tab="jobs" account={filters.account} result={result} retry={() => JOBS.refresh()}>
+      <ListBody result={result}>
         {(picture) => (
           <>
             <section class="tiles" aria-label="Accounts">

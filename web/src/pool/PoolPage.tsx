@@ -37,7 +37,7 @@ export function PoolPage({ account, id, back }: PoolPageProps) {
   const open = (node: string) => go(addressOfPool({ ...view, node }));
   const close = () => go(addressOfPool({ ...view, node: "", charts: "" }), "back");
   return (
-    <Shell tab="pools" account={account} back={back} reading={polled} tells retry={polled.retry}>
+    <Shell tab="pools" account={account} back={back} result={polled} tells retry={polled.retry}>
       <Crumbs tab="pools" account={account} id={id} name="pool" />
       {gone ? (
         <>

@@ -21,14 +21,14 @@ export function PoolsPage() {
   const filters = readPoolFilters();
   const go = useContext(Going);
   const asked: Asked = { account: filters.account, query: ALL };
-  const reading = useFeed(POOLS, asked);
+  const result = useFeed(POOLS, asked);
   useEffect(() => {
     document.title = "Pools · Batchscope";
   }, []);
   const choose = (change: Partial<PoolFilters>) => go(addressOfPools({ ...filters, ...change }), "replace");
   return (
-    <Shell tab="pools" account={filters.account} reading={reading} retry={() => POOLS.refresh()}>
-      <ListBody reading={reading}>
+    <Shell tab="pools" account={filters.account} result={result} retry={() => POOLS.refresh()}>
+      <ListBody result={result}>
         {(picture) => (
           <>
             <section class="tiles" aria-label="Accounts">

@@ -26,7 +26,7 @@ export function SchedulePage({ account, id, back }: SchedulePageProps) {
   const { value, failure } = polled;
   const gone = failure?.status === 404 && !value;
   return (
-    <Shell tab="schedules" account={account} back={back} reading={polled} tells retry={polled.retry}>
+    <Shell tab="schedules" account={account} back={back} result={polled} tells retry={polled.retry}>
       <Crumbs tab="schedules" account={account} id={id} name="schedule" />
       {gone ? (
         <NotThere name="schedule" back={back} failure={failure} />

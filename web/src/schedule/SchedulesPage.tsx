@@ -20,14 +20,14 @@ export function SchedulesPage() {
   const filters = readScheduleFilters();
   const go = useContext(Going);
   const asked: Asked = { account: filters.account, query: ALL };
-  const reading = useFeed(SCHEDULES, asked);
+  const result = useFeed(SCHEDULES, asked);
   useEffect(() => {
     document.title = "Schedules · Batchscope";
   }, []);
   const choose = (change: Partial<ScheduleFilters>) => go(addressOfSchedules({ ...filters, ...change }), "replace");
   return (
-    <Shell tab="schedules" account={filters.account} reading={reading} retry={() => SCHEDULES.refresh()}>
-      <ListBody reading={reading}>
+    <Shell tab="schedules" account={filters.account} result={result} retry={() => SCHEDULES.refresh()}>
+      <ListBody result={result}>
         {(picture) => (
           <>
             <section class="tiles" aria-label="Accounts">

@@ -47,7 +47,7 @@ async function watched(feed: Feed<Row>, chosen = ""): Promise<Picture<Row> | nul
   const stop = feed.start({ account: chosen, query: "?x=1" }, () => {});
   for (let turn = 0; turn < 20; turn++) await settled();
   stop();
-  return feed.reading.value;
+  return feed.result.value;
 }
 
 test("the rows of all accounts are read", async () => {

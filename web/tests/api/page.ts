@@ -8,12 +8,12 @@ interface Timer {
 
 export class FakePage {
   hidden = false;
-  /** What is to run later; a poller never plans more than one thing. */
+  /** Planned timers; a poller never plans more than one. */
   timers: Timer[] = [];
   #listeners = new Map<string, Set<() => void>>();
   #ids = 0;
 
-  /** Puts the page where scripts of a page look for it. */
+  /** Makes the page the global window and document. */
   open(): this {
     Object.assign(globalThis, { window: this, document: this });
     return this;
@@ -36,23 +36,23 @@ export class FakePage {
     this.#listeners.get(name)?.delete(listener);
   }
 
-  tell(name: string): void {
+  dispatch(name: string): void {
     for (const listener of this.#listeners.get(name) ?? []) listener();
   }
 
-  /** How long the next thing waits, in milliseconds; null where nothing is planned. */
+  /** Milliseconds that the next timer waits; null if none is planned. */
   get wait(): number | null {
     return this.timers[0]?.wait ?? null;
   }
 
-  /** Runs what is planned, and lets all that follows from it happen. */
+  /** Runs the next timer, and everything that follows from it. */
   async pass(): Promise<void> {
     this.timers.shift()?.run();
     await settled();
   }
 }
 
-/** Lets promises run to where they wait for something from outside. */
+/** Runs all promises that don't wait for anything outside. */
 export async function settled(): Promise<void> {
   await new Promise((done) => setImmediate(done));
 }

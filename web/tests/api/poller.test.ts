@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ApiError, UnreachableError } from "../../src/api/client.ts";
-import { Poller, type Reading, sentenceOf } from "../../src/api/poller.ts";
+import { errorMessage, Poller, type PollResult } from "../../src/api/poller.ts";
 import { FakePage, settled } from "./page.ts";
 
 type Next = number | Error;
 
-/** A poller that reads what is next, of which the last goes on for ever, and rests for three seconds. */
+/** A poller that reads the next values in order, repeats the last one, and waits three seconds between them. */
 function polling(...next: Next[]) {
   const page = new FakePage().open();
-  const readings: Reading<number>[] = [];
+  const results: PollResult<number>[] = [];
   const signals: AbortSignal[] = [];
   const read = async (signal: AbortSignal) => {
     signals.push(signal);
@@ -20,16 +20,16 @@ function polling(...next: Next[]) {
   const poller = new Poller(
     read,
     () => 3000,
-    (reading) => readings.push(reading),
+    (result) => results.push(result),
   );
-  return { page, poller, readings, signals };
+  return { page, poller, results, signals };
 }
 
-test("after a success it rests", async () => {
-  const { page, poller, readings } = polling(7);
+test("after a success it waits", async () => {
+  const { page, poller, results } = polling(7);
   poller.start();
   await settled();
-  assert.deepEqual(readings, [{ value: 7, failure: null }]);
+  assert.deepEqual(results, [{ value: 7, failure: null }]);
   assert.equal(page.wait, 3000);
 });
 
@@ -55,8 +55,8 @@ test("a success ends the back-off", async () => {
   assert.equal(page.wait, 2000);
 });
 
-test("a failure keeps what was read before, and tells since when", async () => {
-  const { page, poller, readings } = polling(
+test("a failure keeps the last value, and says since when", async () => {
+  const { page, poller, results } = polling(
     7,
     new ApiError(503, "Storage is away.", 5, "StorageUnavailable"),
     new UnreachableError(),
@@ -65,7 +65,7 @@ test("a failure keeps what was read before, and tells since when", async () => {
   await settled();
   await page.pass();
   await page.pass();
-  const [, first, second] = readings;
+  const [, first, second] = results;
   assert.equal(first?.value, 7);
   assert.equal(first?.failure?.message, "Storage is away.");
   assert.equal(first?.failure?.code, "StorageUnavailable");
@@ -75,28 +75,28 @@ test("a failure keeps what was read before, and tells since when", async () => {
 });
 
 test("a page that is hidden isn't polled, and is at once when it shows again", async () => {
-  const { page, poller, readings } = polling(7);
+  const { page, poller, results } = polling(7);
   page.hidden = true;
   poller.start();
   await settled();
-  assert.deepEqual([readings.length, page.wait], [1, null]);
+  assert.deepEqual([results.length, page.wait], [1, null]);
   page.hidden = false;
-  page.tell("visibilitychange");
+  page.dispatch("visibilitychange");
   await settled();
-  assert.deepEqual([readings.length, page.wait], [2, 3000]);
+  assert.deepEqual([results.length, page.wait], [2, 3000]);
 });
 
-test("hiding the page gives up what is under way", async () => {
-  const { page, poller, readings, signals } = polling(7);
+test("hiding the page aborts the poll under way", async () => {
+  const { page, poller, results, signals } = polling(7);
   poller.start();
   page.hidden = true;
-  page.tell("visibilitychange");
+  page.dispatch("visibilitychange");
   await settled();
-  assert.deepEqual([readings.length, signals[0]?.aborted, page.wait], [0, true, null]);
+  assert.deepEqual([results.length, signals[0]?.aborted, page.wait], [0, true, null]);
 });
 
-test("asking again gives up what is under way, so that one answer comes", async () => {
-  const { poller, readings, signals } = polling(1, 2);
+test("a refresh aborts the poll under way, so that only one answer arrives", async () => {
+  const { poller, results, signals } = polling(1, 2);
   poller.start();
   poller.refresh();
   await settled();
@@ -105,12 +105,12 @@ test("asking again gives up what is under way, so that one answer comes", async 
     [true, false],
   );
   assert.deepEqual(
-    readings.map(({ value }) => value),
+    results.map(({ value }) => value),
     [2],
   );
 });
 
-test("asking later replaces what was planned", async () => {
+test("a later refresh replaces the planned poll", async () => {
   const { page, poller } = polling(7);
   poller.start();
   await settled();
@@ -121,16 +121,16 @@ test("asking later replaces what was planned", async () => {
   );
 });
 
-test("a poller that was stopped reads no more, whatever happens to the page", async () => {
-  const { page, poller, readings } = polling(7);
+test("a stopped poller reads no more, even when the page comes online", async () => {
+  const { page, poller, results } = polling(7);
   const stop = poller.start();
   stop();
-  page.tell("online");
+  page.dispatch("online");
   await settled();
-  assert.deepEqual([readings.length, page.wait], [0, null]);
+  assert.deepEqual([results.length, page.wait], [0, null]);
 });
 
-test("a rest without end plans nothing", async () => {
+test("an endless delay plans no poll", async () => {
   const page = new FakePage().open();
   new Poller(
     async () => 7,
@@ -141,9 +141,9 @@ test("a rest without end plans nothing", async () => {
   assert.equal(page.wait, null);
 });
 
-test("a failure is told in the server's words, with when to try again", () => {
-  assert.equal(sentenceOf(new ApiError(429, "Too many requests.", 5)), "Too many requests; try again in 5 s.");
-  assert.equal(sentenceOf(new ApiError(400, "No such state.")), "No such state.");
-  assert.equal(sentenceOf(new UnreachableError()), "The server doesn't respond.");
-  assert.equal(sentenceOf("odd"), "odd");
+test("a failure is reported in the server's words, with when to try again", () => {
+  assert.equal(errorMessage(new ApiError(429, "Too many requests.", 5)), "Too many requests; try again in 5 s.");
+  assert.equal(errorMessage(new ApiError(400, "No such state.")), "No such state.");
+  assert.equal(errorMessage(new UnreachableError()), "The server doesn't respond.");
+  assert.equal(errorMessage("odd"), "odd");
 });

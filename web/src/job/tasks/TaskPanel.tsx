@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { ApiClient } from "../../api/client.ts";
 import type { Json } from "../../api/model.ts";
 import { pathOfJob } from "../../api/paths.ts";
-import { sentenceOf } from "../../api/poller.ts";
+import { errorMessage } from "../../api/poller.ts";
 import type { JobView } from "../../routing/jobView.ts";
 import { TaskTelemetry } from "../../telemetry/TaskTelemetry.tsx";
 import { Panel } from "../../ui/page/Panel.tsx";
@@ -69,6 +69,6 @@ async function fetchTask(path: string, signal: AbortSignal): Promise<Answer> {
   try {
     return { task: await new ApiClient().get<Record<string, Json>>(path, signal), trouble: null };
   } catch (error) {
-    return { task: null, trouble: sentenceOf(error) };
+    return { task: null, trouble: errorMessage(error) };
   }
 }

@@ -2,14 +2,14 @@
 
 import type { ComponentChildren } from "preact";
 import type { Picture } from "../../api/feed.ts";
-import type { Reading } from "../../api/poller.ts";
+import type { PollResult } from "../../api/poller.ts";
 
 interface BodyProps<Row> {
-  reading: Reading<Picture<Row>>;
+  result: PollResult<Picture<Row>>;
   children: (picture: Picture<Row>) => ComponentChildren;
 }
 
-export function ListBody<Row>({ reading: { value: picture, failure }, children }: BodyProps<Row>) {
+export function ListBody<Row>({ result: { value: picture, failure }, children }: BodyProps<Row>) {
   if (!picture) return failure ? null : <p class="empty">Loading…</p>;
   if (picture.accounts.length) return <>{children(picture)}</>;
   return (

@@ -1,12 +1,12 @@
 // How alive the page itself is: a quiet word while all is well, a clear one when it isn't.
 
-import type { Failure, Reading } from "../../api/poller.ts";
+import type { PollFailure, PollResult } from "../../api/poller.ts";
 import { span } from "../../format/durations.ts";
 import { useTick } from "../../time/useTick.ts";
 import { Outside } from "../text/Outside.tsx";
 
 interface BannerProps {
-  failure: Failure;
+  failure: PollFailure;
   retry: () => void;
 }
 
@@ -36,7 +36,7 @@ export function Banner({ failure, retry }: BannerProps) {
 }
 
 /** That there is no such thing is an answer, too. */
-export function Liveness({ reading: { value, failure } }: { reading: Reading<unknown> }) {
+export function Liveness({ result: { value, failure } }: { result: PollResult<unknown> }) {
   const live = failure ? failure.status === 404 && !value : value;
   const word = live ? "Live" : !failure ? "Connecting" : failure.message === null ? "Offline" : "Error";
   return (

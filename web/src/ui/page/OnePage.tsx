@@ -1,7 +1,7 @@
 // What pages of one job, pool or schedule have in common: they load, they fail, and there may be no such thing.
 
 import type { ComponentChildren } from "preact";
-import type { Failure } from "../../api/poller.ts";
+import type { PollFailure } from "../../api/poller.ts";
 import type { Polled } from "../../api/usePolled.ts";
 import { begun } from "../../format/text.ts";
 import { Link } from "../../routing/Link.tsx";
@@ -31,7 +31,7 @@ export function Top<T>({ polled: { value, failure, retry }, name, children }: To
 
 interface NotThereProps {
   name: string;
-  failure: Failure;
+  failure: PollFailure;
   /** The list as it was left. */
   back: string;
 }

@@ -1,10 +1,10 @@
 // Why there is nothing new, in the server's own words, and a button that asks again.
 
-import type { Failure } from "../../api/poller.ts";
+import type { PollFailure } from "../../api/poller.ts";
 import { Outside } from "../text/Outside.tsx";
 
 interface ProblemProps {
-  failure: Failure;
+  failure: PollFailure;
   retry: () => void;
   /** Whose problem it is, for tests and the button's name. */
   name: string;

@@ -1,7 +1,7 @@
 // What frames every page: the name, the ways to the lists, how alive the page is, and its contents.
 
 import type { ComponentChildren } from "preact";
-import type { Reading } from "../../api/poller.ts";
+import type { PollResult } from "../../api/poller.ts";
 import { Link } from "../../routing/Link.tsx";
 import { addressOfList, TABS, type Tab } from "../../routing/places.ts";
 import { Banner, Liveness } from "./Banner.tsx";
@@ -12,15 +12,15 @@ interface ShellProps {
   account: string;
   /** The list as it was left, on the page of something in it. */
   back?: string;
-  reading: Reading<unknown>;
+  result: PollResult<unknown>;
   /** Whether the page itself tells what the server refused. */
   tells?: boolean;
   retry: () => void;
   children: ComponentChildren;
 }
 
-export function Shell({ tab, account, back, reading, tells, retry, children }: ShellProps) {
-  const { value, failure } = reading;
+export function Shell({ tab, account, back, result, tells, retry, children }: ShellProps) {
+  const { value, failure } = result;
   const shown = tells && failure?.message !== null ? null : failure;
   return (
     <>
@@ -38,7 +38,7 @@ export function Shell({ tab, account, back, reading, tells, retry, children }: S
             </Link>
           ))}
         </nav>
-        <Liveness reading={reading} />
+        <Liveness result={result} />
       </header>
       {shown && <Banner failure={shown} retry={retry} />}
       <main class={shown && value ? "outdated" : ""} aria-busy={!value && !failure}>
