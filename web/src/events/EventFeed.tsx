@@ -5,7 +5,7 @@ import { zone } from "../format/dates.ts";
 import { count, plural } from "../format/numbers.ts";
 import { Link } from "../routing/Link.tsx";
 import { More } from "../ui/list/More.tsx";
-import { Problem } from "../ui/page/Problem.tsx";
+import { ErrorNotice } from "../ui/page/ErrorNotice.tsx";
 import { EventFilterBar } from "./EventFilterBar.tsx";
 import { EventList } from "./EventList.tsx";
 import { addressOfEvents, type EventFilters, isFiltered, pathOfEvents, ROWS_OF_CSV } from "./filters.ts";
@@ -36,7 +36,7 @@ export function EventFeed({ filters }: { filters: EventFilters }) {
           </a>
         </header>
         {failure && (
-          <Problem failure={failure} retry={retry} name="events" of="Events" older={value !== null} />
+          <ErrorNotice failure={failure} retry={retry} name="events" of="Events" older={value !== null} />
         )}
         {rows.length > 0 && <EventList account={filters.account} events={rows} />}
         {value && !rows.length && <NoEvents filters={filters} more={value.next !== null} />}

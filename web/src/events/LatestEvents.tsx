@@ -3,7 +3,7 @@
 import type { Page } from "../api/model.ts";
 import { usePolled } from "../api/usePolled.ts";
 import { Link } from "../routing/Link.tsx";
-import { Problem } from "../ui/page/Problem.tsx";
+import { ErrorNotice } from "../ui/page/ErrorNotice.tsx";
 import { useInView } from "../ui/page/useInView.ts";
 import { EventList, type Subject } from "./EventList.tsx";
 import { addressOfEvents, pathOfEvents } from "./filters.ts";
@@ -38,7 +38,7 @@ export function LatestEvents({ account, of, framed = true }: LatestProps) {
             </div>
           </header>
           {failure?.message != null && (
-            <Problem failure={failure} retry={retry} name="events" of="Events" />
+            <ErrorNotice failure={failure} retry={retry} name="events" of="Events" />
           )}
           <EventList account={account} events={events} subject={of} />
         </>

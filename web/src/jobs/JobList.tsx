@@ -1,13 +1,13 @@
 // The jobs as a table; on a narrow screen each row becomes a card (roles are spelled out because CSS would drop them).
 
 import { useState } from "preact/hooks";
-import type { Picture } from "../api/feed.ts";
+import type { ListSnapshot } from "../api/listPoller.ts";
 import { type Job, TASK_STATES } from "../api/model.ts";
 import { visible } from "../format/text.ts";
 import { Link } from "../routing/Link.tsx";
 import { addressOfJob, addressOfOne } from "../routing/places.ts";
 import { ListRest } from "../ui/list/ListRest.tsx";
-import { Problems } from "../ui/page/Problem.tsx";
+import { AccountErrors } from "../ui/page/ErrorNotice.tsx";
 import { Age } from "../ui/text/Age.tsx";
 import { Outside } from "../ui/text/Outside.tsx";
 import { Badge } from "../ui/text/Verdict.tsx";
@@ -18,41 +18,41 @@ import { byUrgency } from "./order.ts";
 const ROWS = 300;
 
 interface JobListProps {
-  picture: Picture<Job>;
+  snapshot: ListSnapshot<Job>;
   filters: Filters;
-  /** Whether the picture answers what is asked. */
-  fitting: boolean;
+  /** Whether the snapshot answers the present query. */
+  isCurrent: boolean;
   choose: (change: Partial<Filters>) => void;
 }
 
-export function JobList({ picture, filters, fitting, choose }: JobListProps) {
+export function JobList({ snapshot, filters, isCurrent, choose }: JobListProps) {
   const [rows, setRows] = useState(ROWS);
-  const jobs = picture.rows.filter((job) => passes(job, filters)).sort(byUrgency);
-  const many = picture.accounts.length > 1 && !filters.account;
+  const jobs = snapshot.rows.filter((job) => passes(job, filters)).sort(byUrgency);
+  const many = snapshot.accounts.length > 1 && !filters.account;
   return (
     <section class="jobs" aria-label="Jobs">
-      <Problems problems={picture.problems} />
+      <AccountErrors errors={snapshot.errors} />
       {jobs.length ? (
         <JobTable jobs={jobs.slice(0, rows)} many={many} />
       ) : (
-        !picture.problems.length && <NoJobs {...{ picture, filters, fitting, choose }} />
+        !snapshot.errors.length && <NoJobs {...{ snapshot, filters, isCurrent, choose }} />
       )}
       <ListRest
         of="jobs"
         shown={rows}
         all={jobs.length}
         show={() => setRows(rows + ROWS)}
-        more={picture.more ? "filter to find the others" : null}
+        more={snapshot.truncated ? "filter to find the others" : null}
       />
     </section>
   );
 }
 
-function NoJobs({ picture, filters, fitting, choose }: JobListProps) {
-  const accounts = picture.accounts.filter(({ id }) => !filters.account || id === filters.account);
+function NoJobs({ snapshot, filters, isCurrent, choose }: JobListProps) {
+  const accounts = snapshot.accounts.filter(({ id }) => !filters.account || id === filters.account);
   const unknown = !accounts.length;
   const filtered = Object.entries(filters).some(([name, value]) => value && name !== "account");
-  if (!unknown && !fitting) return <p class="empty">Loading…</p>;
+  if (!unknown && !isCurrent) return <p class="empty">Loading…</p>;
   const waiting = accounts.some(({ enabled, lastRound }) => enabled && !lastRound);
   return (
     <div class="empty" data-testid="no-jobs">

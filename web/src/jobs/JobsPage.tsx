@@ -1,9 +1,9 @@
 // What is watched, how its jobs are doing, and how sure that is.
 
 import { useContext, useEffect } from "preact/hooks";
-import { type Asked, Feed, fits } from "../api/feed.ts";
+import { answersQuery, ListPoller, type ListQuery } from "../api/listPoller.ts";
 import type { Job } from "../api/model.ts";
-import { useFeed } from "../api/useFeed.ts";
+import { usePolledList } from "../api/usePolledList.ts";
 import { Going } from "../routing/Link.tsx";
 import { ListBody } from "../ui/list/ListBody.tsx";
 import { Shell } from "../ui/page/Shell.tsx";
@@ -12,13 +12,13 @@ import { FilterBar } from "./FilterBar.tsx";
 import { addressOf, type Filters, jobsQuery, readFilters } from "./filters.ts";
 import { JobList } from "./JobList.tsx";
 
-const JOBS = new Feed<Job>("jobs");
+const JOBS = new ListPoller<Job>("jobs");
 
 export function JobsPage() {
   const filters = readFilters();
   const go = useContext(Going);
-  const asked: Asked = { account: filters.account, query: jobsQuery(filters) };
-  const result = useFeed(JOBS, asked);
+  const query: ListQuery = { account: filters.account, parameters: jobsQuery(filters) };
+  const result = usePolledList(JOBS, query);
   useEffect(() => {
     document.title = "Batchscope";
   }, []);
@@ -27,21 +27,21 @@ export function JobsPage() {
   return (
     <Shell tab="jobs" account={filters.account} result={result} retry={() => JOBS.refresh()}>
       <ListBody result={result}>
-        {(picture) => (
+        {(snapshot) => (
           <>
             <section class="tiles" aria-label="Accounts">
-              {picture.accounts.map((account) => (
+              {snapshot.accounts.map((account) => (
                 <AccountTile
                   key={account.id}
                   account={account}
-                  single={picture.accounts.length === 1}
+                  single={snapshot.accounts.length === 1}
                   filters={filters}
                   choose={choose}
                 />
               ))}
             </section>
-            <FilterBar accounts={picture.accounts} filters={filters} choose={choose} />
-            <JobList picture={picture} filters={filters} fitting={fits(picture, asked)} choose={choose} />
+            <FilterBar accounts={snapshot.accounts} filters={filters} choose={choose} />
+            <JobList snapshot={snapshot} filters={filters} isCurrent={answersQuery(snapshot, query)} choose={choose} />
           </>
         )}
       </ListBody>

@@ -1,7 +1,7 @@
 // The pools as a table; on a narrow screen each row becomes a card (roles are spelled out because CSS would drop them).
 
 import { useMemo, useState } from "preact/hooks";
-import type { Picture } from "../api/feed.ts";
+import type { ListSnapshot } from "../api/listPoller.ts";
 import { count, rate } from "../format/numbers.ts";
 import { visible } from "../format/text.ts";
 import { NodeBar } from "../nodes/NodeBar.tsx";
@@ -12,7 +12,7 @@ import { Link } from "../routing/Link.tsx";
 import { addressOfOne } from "../routing/places.ts";
 import { ListRest } from "../ui/list/ListRest.tsx";
 import { Unknown } from "../ui/list/Unknown.tsx";
-import { Problems } from "../ui/page/Problem.tsx";
+import { AccountErrors } from "../ui/page/ErrorNotice.tsx";
 import { Age } from "../ui/text/Age.tsx";
 import { Outside } from "../ui/text/Outside.tsx";
 import { Badge } from "../ui/text/Verdict.tsx";
@@ -23,48 +23,48 @@ const ROWS = 200;
 const MOST_TROUBLES = 3;
 
 interface PoolListProps {
-  picture: Picture<Pool>;
+  snapshot: ListSnapshot<Pool>;
   filters: PoolFilters;
-  /** Whether the picture answers what is asked. */
-  fitting: boolean;
+  /** Whether the snapshot answers the present query. */
+  isCurrent: boolean;
 }
 
-export function PoolList({ picture, filters, fitting }: PoolListProps) {
+export function PoolList({ snapshot, filters, isCurrent }: PoolListProps) {
   const [rows, setRows] = useState(ROWS);
-  const { rows: all, problems } = picture;
-  const off = switchedOff(picture.accounts);
+  const { rows: all, errors } = snapshot;
+  const off = switchedOff(snapshot.accounts);
   const pools = useMemo(
     () => sorted(all.filter((pool) => passes(pool, filters, off)), filters.order, off),
     [all, JSON.stringify([filters, ...off])],
   );
-  const many = picture.accounts.length > 1 && !filters.account;
+  const many = snapshot.accounts.length > 1 && !filters.account;
   return (
     <section class="jobs pools" aria-label="Pools">
-      <Problems problems={problems} />
+      <AccountErrors errors={errors} />
       {pools.length ? (
         <PoolTable pools={pools.slice(0, rows)} many={many} filters={filters} off={off} />
       ) : (
-        !problems.length && <NoPools picture={picture} filters={filters} fitting={fitting} />
+        !errors.length && <NoPools snapshot={snapshot} filters={filters} isCurrent={isCurrent} />
       )}
       <ListRest
         of="pools"
         shown={rows}
         all={pools.length}
         show={() => setRows(rows + ROWS)}
-        more={picture.more ? "choose an account" : null}
+        more={snapshot.truncated ? "choose an account" : null}
       />
     </section>
   );
 }
 
-function NoPools({ picture, filters, fitting }: PoolListProps) {
-  const accounts = picture.accounts.filter(({ id }) => !filters.account || id === filters.account);
+function NoPools({ snapshot, filters, isCurrent }: PoolListProps) {
+  const accounts = snapshot.accounts.filter(({ id }) => !filters.account || id === filters.account);
   const { state, allocationState, problems, prefix } = filters;
   const filtered = state || allocationState || problems || prefix;
   const reasons = accounts.flatMap(({ name, pools, poolsReason: reason }): [string, string][] =>
     !pools && reason ? [[name, reason]] : [],
   );
-  if (accounts.length && !fitting) return <p class="empty">Loading…</p>;
+  if (accounts.length && !isCurrent) return <p class="empty">Loading…</p>;
   if (reasons.length) return <Unknown title="Pools can't be listed" reasons={reasons} />;
   const waiting = accounts.some(({ enabled, pools }) => enabled && !pools);
   return (

@@ -1,8 +1,8 @@
 // The pools that are watched: which have trouble, how their nodes fare, and how busy they are.
 
 import { useContext, useEffect } from "preact/hooks";
-import { type Asked, Feed, fits, isCounted } from "../api/feed.ts";
-import { useFeed } from "../api/useFeed.ts";
+import { answersQuery, canCount, ListPoller, type ListQuery } from "../api/listPoller.ts";
+import { usePolledList } from "../api/usePolledList.ts";
 import type { Pool } from "../pool/model.ts";
 import { switchedOff } from "../pool/trouble.ts";
 import { Going } from "../routing/Link.tsx";
@@ -15,13 +15,13 @@ import { PoolsTile } from "./PoolsTile.tsx";
 
 /** All pools are read and filtered here: there are never as many as there are jobs. */
 const ALL = "?maxpagesize=1000";
-const POOLS = new Feed<Pool>("pools");
+const POOLS = new ListPoller<Pool>("pools");
 
 export function PoolsPage() {
   const filters = readPoolFilters();
   const go = useContext(Going);
-  const asked: Asked = { account: filters.account, query: ALL };
-  const result = useFeed(POOLS, asked);
+  const query: ListQuery = { account: filters.account, parameters: ALL };
+  const result = usePolledList(POOLS, query);
   useEffect(() => {
     document.title = "Pools · Batchscope";
   }, []);
@@ -29,25 +29,25 @@ export function PoolsPage() {
   return (
     <Shell tab="pools" account={filters.account} result={result} retry={() => POOLS.refresh()}>
       <ListBody result={result}>
-        {(picture) => (
+        {(snapshot) => (
           <>
             <section class="tiles" aria-label="Accounts">
-              {picture.accounts.map((account) => (
+              {snapshot.accounts.map((account) => (
                 <PoolsTile
                   key={account.id}
                   account={account}
-                  single={picture.accounts.length === 1}
+                  single={snapshot.accounts.length === 1}
                   filters={filters}
                 />
               ))}
             </section>
             <PoolFilterBar
-              pools={isCounted(picture, asked, ({ pools }) => pools !== null) ? picture.rows : null}
+              pools={canCount(snapshot, query, ({ pools }) => pools !== null) ? snapshot.rows : null}
               filters={filters}
-              off={switchedOff(picture.accounts)}
+              off={switchedOff(snapshot.accounts)}
               choose={choose}
             />
-            <PoolList picture={picture} filters={filters} fitting={fits(picture, asked)} />
+            <PoolList snapshot={snapshot} filters={filters} isCurrent={answersQuery(snapshot, query)} />
           </>
         )}
       </ListBody>

@@ -1,12 +1,12 @@
 // The schedules as a table; on a narrow screen each row becomes a card (roles are spelled out because CSS would drop them).
 
-import type { Picture } from "../api/feed.ts";
+import type { ListSnapshot } from "../api/listPoller.ts";
 import { count } from "../format/numbers.ts";
 import { visible } from "../format/text.ts";
 import { Link } from "../routing/Link.tsx";
 import { addressOfJob, addressOfOne } from "../routing/places.ts";
 import { Unknown } from "../ui/list/Unknown.tsx";
-import { Problems } from "../ui/page/Problem.tsx";
+import { AccountErrors } from "../ui/page/ErrorNotice.tsx";
 import { Age } from "../ui/text/Age.tsx";
 import { Outside } from "../ui/text/Outside.tsx";
 import { Badge } from "../ui/text/Verdict.tsx";
@@ -16,35 +16,35 @@ import { byUrgency, type Missed, type Schedule } from "./model.ts";
 import { rhythmOf, Until } from "./times.tsx";
 
 interface ScheduleListProps {
-  picture: Picture<Schedule>;
+  snapshot: ListSnapshot<Schedule>;
   filters: ScheduleFilters;
-  /** Whether the picture answers what is asked. */
-  fitting: boolean;
+  /** Whether the snapshot answers the present query. */
+  isCurrent: boolean;
 }
 
-export function ScheduleList({ picture, filters, fitting }: ScheduleListProps) {
-  const schedules = picture.rows.filter((schedule) => passes(schedule, filters)).sort(byUrgency);
-  const many = picture.accounts.length > 1 && !filters.account;
+export function ScheduleList({ snapshot, filters, isCurrent }: ScheduleListProps) {
+  const schedules = snapshot.rows.filter((schedule) => passes(schedule, filters)).sort(byUrgency);
+  const many = snapshot.accounts.length > 1 && !filters.account;
   return (
     <section class="jobs schedules" aria-label="Schedules">
-      <Problems problems={picture.problems} />
+      <AccountErrors errors={snapshot.errors} />
       {schedules.length ? (
         <ScheduleTable schedules={schedules} many={many} />
       ) : (
-        !picture.problems.length && <NoSchedules picture={picture} filters={filters} fitting={fitting} />
+        !snapshot.errors.length && <NoSchedules snapshot={snapshot} filters={filters} isCurrent={isCurrent} />
       )}
-      {picture.more && <p class="rest">This page doesn't load all schedules; choose an account.</p>}
+      {snapshot.truncated && <p class="rest">This page doesn't load all schedules; choose an account.</p>}
     </section>
   );
 }
 
-function NoSchedules({ picture, filters, fitting }: ScheduleListProps) {
-  const accounts = picture.accounts.filter(({ id }) => !filters.account || id === filters.account);
+function NoSchedules({ snapshot, filters, isCurrent }: ScheduleListProps) {
+  const accounts = snapshot.accounts.filter(({ id }) => !filters.account || id === filters.account);
   const filtered = filters.state || filters.missed || filters.prefix;
   const reasons = accounts.flatMap(({ name, schedules, schedulesReason: reason }): [string, string][] =>
     !schedules && reason ? [[name, reason]] : [],
   );
-  if (accounts.length && !fitting) return <p class="empty">Loading…</p>;
+  if (accounts.length && !isCurrent) return <p class="empty">Loading…</p>;
   if (reasons.length) return <Unknown title="Job schedules can't be listed" reasons={reasons} />;
   const waiting = accounts.some(({ enabled, schedules }) => enabled && !schedules);
   const title = !accounts.length ? "This account isn't monitored" : filtered ? "No schedule matches" : "No job schedules";

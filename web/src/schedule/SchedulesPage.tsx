@@ -1,8 +1,8 @@
 // The job schedules that are watched: when they run next, how their jobs do, and what they missed.
 
 import { useContext, useEffect } from "preact/hooks";
-import { type Asked, Feed, fits, isCounted } from "../api/feed.ts";
-import { useFeed } from "../api/useFeed.ts";
+import { answersQuery, canCount, ListPoller, type ListQuery } from "../api/listPoller.ts";
+import { usePolledList } from "../api/usePolledList.ts";
 import { Going } from "../routing/Link.tsx";
 import { ListBody } from "../ui/list/ListBody.tsx";
 import { Shell } from "../ui/page/Shell.tsx";
@@ -14,13 +14,13 @@ import { SchedulesTile } from "./SchedulesTile.tsx";
 
 /** All are read and filtered here: an account has some hundreds at most. */
 const ALL = "?maxpagesize=1000";
-const SCHEDULES = new Feed<Schedule>("jobschedules");
+const SCHEDULES = new ListPoller<Schedule>("jobschedules");
 
 export function SchedulesPage() {
   const filters = readScheduleFilters();
   const go = useContext(Going);
-  const asked: Asked = { account: filters.account, query: ALL };
-  const result = useFeed(SCHEDULES, asked);
+  const query: ListQuery = { account: filters.account, parameters: ALL };
+  const result = usePolledList(SCHEDULES, query);
   useEffect(() => {
     document.title = "Schedules · Batchscope";
   }, []);
@@ -28,27 +28,27 @@ export function SchedulesPage() {
   return (
     <Shell tab="schedules" account={filters.account} result={result} retry={() => SCHEDULES.refresh()}>
       <ListBody result={result}>
-        {(picture) => (
+        {(snapshot) => (
           <>
             <section class="tiles" aria-label="Accounts">
-              {picture.accounts
+              {snapshot.accounts
                 .filter(({ id }) => !filters.account || id === filters.account)
                 .map((account) => (
                   <SchedulesTile
                     key={account.id}
                     account={account}
-                    schedules={picture.read.includes(account.id) ? rowsOf(account.id, picture.rows) : null}
-                    single={picture.accounts.length === 1}
+                    schedules={snapshot.readAccounts.includes(account.id) ? rowsOf(account.id, snapshot.rows) : null}
+                    single={snapshot.accounts.length === 1}
                     filters={filters}
                   />
                 ))}
             </section>
             <ScheduleFilterBar
-              schedules={isCounted(picture, asked, ({ schedules }) => schedules !== null) ? picture.rows : null}
+              schedules={canCount(snapshot, query, ({ schedules }) => schedules !== null) ? snapshot.rows : null}
               filters={filters}
               choose={choose}
             />
-            <ScheduleList picture={picture} filters={filters} fitting={fits(picture, asked)} />
+            <ScheduleList snapshot={snapshot} filters={filters} isCurrent={answersQuery(snapshot, query)} />
           </>
         )}
       </ListBody>

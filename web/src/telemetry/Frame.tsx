@@ -2,7 +2,7 @@
 
 import type { ComponentChildren, RefObject } from "preact";
 import type { Polled } from "../api/usePolled.ts";
-import { Problem } from "../ui/page/Problem.tsx";
+import { ErrorNotice } from "../ui/page/ErrorNotice.tsx";
 
 interface FrameProps<T> {
   part: RefObject<HTMLElement | null>;
@@ -19,7 +19,7 @@ export function Frame<T>({ part, polled, actions, children }: FrameProps<T>) {
         <h4>Telemetry</h4>
         {actions}
       </header>
-      {failure && <Problem failure={failure} retry={retry} name="telemetry" of="Telemetry" older={value !== null} />}
+      {failure && <ErrorNotice failure={failure} retry={retry} name="telemetry" of="Telemetry" older={value !== null} />}
       {value ? (
         <div class={failure ? "contents outdated" : fresh ? "contents" : "contents waiting"} aria-busy={!fresh}>
           {children(value)}

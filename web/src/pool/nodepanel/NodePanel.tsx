@@ -13,8 +13,8 @@ import type { Node, StartTaskInfo } from "../../nodes/model.ts";
 import { KindSwatch } from "../../nodes/NodeBar.tsx";
 import type { PoolView } from "../../routing/poolView.ts";
 import { NodeTelemetry } from "../../telemetry/NodeTelemetry.tsx";
+import { ErrorNotice } from "../../ui/page/ErrorNotice.tsx";
 import { Panel } from "../../ui/page/Panel.tsx";
-import { Problem } from "../../ui/page/Problem.tsx";
 import { Age, TimeInState } from "../../ui/text/Age.tsx";
 import { Words } from "../../ui/text/Fields.tsx";
 import { Outside } from "../../ui/text/Outside.tsx";
@@ -43,7 +43,7 @@ export function NodePanel({ view, close }: PanelProps) {
   return (
     <Panel class="of-node" close={close} heading={heading}>
       {failure && (
-        <Problem failure={failure} retry={retry} name="node" older={node !== null} />
+        <ErrorNotice failure={failure} retry={retry} name="node" older={node !== null} />
       )}
       {node ? (
         <Contents node={node} view={view} />

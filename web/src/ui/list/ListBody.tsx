@@ -1,17 +1,17 @@
 // What every list has in common: it loads, or it has no accounts to tell of.
 
 import type { ComponentChildren } from "preact";
-import type { Picture } from "../../api/feed.ts";
+import type { ListSnapshot } from "../../api/listPoller.ts";
 import type { PollResult } from "../../api/poller.ts";
 
 interface BodyProps<Row> {
-  result: PollResult<Picture<Row>>;
-  children: (picture: Picture<Row>) => ComponentChildren;
+  result: PollResult<ListSnapshot<Row>>;
+  children: (snapshot: ListSnapshot<Row>) => ComponentChildren;
 }
 
-export function ListBody<Row>({ result: { value: picture, failure }, children }: BodyProps<Row>) {
-  if (!picture) return failure ? null : <p class="empty">Loading…</p>;
-  if (picture.accounts.length) return <>{children(picture)}</>;
+export function ListBody<Row>({ result: { value: snapshot, failure }, children }: BodyProps<Row>) {
+  if (!snapshot) return failure ? null : <p class="empty">Loading…</p>;
+  if (snapshot.accounts.length) return <>{children(snapshot)}</>;
   return (
     <div class="empty" data-testid="no-accounts">
       <h2>No accounts are configured</h2>

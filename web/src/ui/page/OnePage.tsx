@@ -6,7 +6,7 @@ import type { Polled } from "../../api/usePolled.ts";
 import { begun } from "../../format/text.ts";
 import { Link } from "../../routing/Link.tsx";
 import { Outside } from "../text/Outside.tsx";
-import { Problem } from "./Problem.tsx";
+import { ErrorNotice } from "./ErrorNotice.tsx";
 
 interface TopProps<T> {
   polled: Polled<T>;
@@ -19,7 +19,7 @@ interface TopProps<T> {
 export function Top<T>({ polled: { value, failure, retry }, name, children }: TopProps<T>) {
   return (
     <>
-      {failure?.message != null && <Problem failure={failure} retry={retry} name={name} />}
+      {failure?.message != null && <ErrorNotice failure={failure} retry={retry} name={name} />}
       {value ? (
         <div class={failure ? "outdated" : ""}>{children(value)}</div>
       ) : (

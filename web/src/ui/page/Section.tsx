@@ -2,7 +2,7 @@
 
 import type { ComponentChildren, RefObject } from "preact";
 import type { Polled } from "../../api/usePolled.ts";
-import { Problem } from "./Problem.tsx";
+import { ErrorNotice } from "./ErrorNotice.tsx";
 
 interface SectionProps<T> {
   title: string;
@@ -27,7 +27,7 @@ export function Section<T>({ title, name, part, polled, note, actions, controls,
         {actions && <div class="actions">{actions}</div>}
       </header>
       {controls}
-      {failure && <Problem failure={failure} retry={retry} name="section" of={title} older={value !== null} />}
+      {failure && <ErrorNotice failure={failure} retry={retry} name="section" of={title} older={value !== null} />}
       {value ? (
         <div class={kind} aria-busy={!fresh}>
           {children(value)}

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { afterEach, mock, test } from "node:test";
-import { Feed, fits, isCounted, type Picture } from "../../src/api/feed.ts";
+import { answersQuery, canCount, ListPoller, type ListSnapshot } from "../../src/api/listPoller.ts";
 import type { Account } from "../../src/api/model.ts";
 import { pathOfAccount, pathOfJob, pathOfPool } from "../../src/api/paths.ts";
 import { goTo } from "../address.ts";
@@ -15,20 +15,20 @@ function account(id: string): Account {
   return { id, name: id } as Account;
 }
 
-function picture(change: Partial<Picture<Row>>): Picture<Row> {
-  const asked = { account: "", query: "" };
+function snapshot(change: Partial<ListSnapshot<Row>>): ListSnapshot<Row> {
+  const query = { account: "", parameters: "" };
   return {
     accounts: [account("a"), account("b")],
     rows: [],
-    problems: [],
-    more: false,
-    read: ["a", "b"],
-    asked,
+    errors: [],
+    truncated: false,
+    readAccounts: ["a", "b"],
+    query,
     ...change,
   };
 }
 
-/** A server that lists rows by account; an account of null refuses. */
+/** A server that lists rows by account; an account of null answers with an error. */
 function serve(lists: Record<string, string[] | null>): void {
   goTo("");
   mock.method(globalThis, "fetch", async (path: string) => {
@@ -42,27 +42,27 @@ function serve(lists: Record<string, string[] | null>): void {
 
 afterEach(() => mock.restoreAll());
 
-async function watched(feed: Feed<Row>, chosen = ""): Promise<Picture<Row> | null> {
+async function polled(poller: ListPoller<Row>, chosen = ""): Promise<ListSnapshot<Row> | null> {
   new FakePage().open();
-  const stop = feed.start({ account: chosen, query: "?x=1" }, () => {});
+  const stop = poller.start({ account: chosen, parameters: "?x=1" }, () => {});
   for (let turn = 0; turn < 20; turn++) await settled();
   stop();
-  return feed.result.value;
+  return poller.result.value;
 }
 
 test("the rows of all accounts are read", async () => {
   serve({ a: ["1", "2"], b: ["3"] });
-  const found = await watched(new Feed<Row>("jobs"));
+  const found = await polled(new ListPoller<Row>("jobs"));
   assert.deepEqual(
     found?.rows.map(({ id }) => id),
     ["1", "2", "3"],
   );
-  assert.deepEqual([found?.read, found?.more, found?.problems], [["a", "b"], false, []]);
+  assert.deepEqual([found?.readAccounts, found?.truncated, found?.errors], [["a", "b"], false, []]);
 });
 
-test("of one account that is chosen only its rows are read", async () => {
+test("with a chosen account only its rows are read", async () => {
   serve({ a: ["1", "2"], b: ["3"] });
-  const found = await watched(new Feed<Row>("jobs"), "b");
+  const found = await polled(new ListPoller<Row>("jobs"), "b");
   assert.deepEqual(
     found?.rows.map(({ id }) => id),
     ["3"],
@@ -73,43 +73,43 @@ test("of one account that is chosen only its rows are read", async () => {
   );
 });
 
-test("an account that refuses keeps the rows that it had, and says why", async () => {
-  const feed = new Feed<Row>("jobs");
+test("an account that can't be read keeps its older rows, and says why", async () => {
+  const poller = new ListPoller<Row>("jobs");
   serve({ a: ["1"], b: ["3"] });
-  await watched(feed);
+  await polled(poller);
   mock.restoreAll();
   serve({ a: ["1", "2"], b: null });
-  const found = await watched(feed);
+  const found = await polled(poller);
   assert.deepEqual(
     found?.rows.map(({ id }) => id),
     ["1", "2", "3"],
   );
-  assert.deepEqual([found?.read, found?.problems], [["a"], [{ account: "b", message: "No right to read b." }]]);
+  assert.deepEqual([found?.readAccounts, found?.errors], [["a"], [{ account: "b", message: "No right to read b." }]]);
 });
 
-test("the more rows there are, the longer it rests", async () => {
+test("the more rows there are, the longer it waits", async () => {
   serve({ a: Array.from({ length: 1000 }, (_, index) => String(index)) });
   const page = new FakePage().open();
-  const stop = new Feed<Row>("jobs").start({ account: "", query: "" }, () => {});
+  const stop = new ListPoller<Row>("jobs").start({ account: "", parameters: "" }, () => {});
   for (let turn = 0; turn < 20; turn++) await settled();
   assert.equal(page.wait, 5000);
   stop();
 });
 
-test("a picture of all accounts answers what is asked of one, and not the other way round", () => {
-  const all = picture({});
-  const one = picture({ asked: { account: "a", query: "" } });
-  assert.ok(fits(all, { account: "a", query: "" }));
-  assert.ok(!fits(one, { account: "", query: "" }));
-  assert.ok(!fits(all, { account: "", query: "?state=active" }));
+test("a snapshot of all accounts answers a query for one, and not the other way round", () => {
+  const all = snapshot({});
+  const one = snapshot({ query: { account: "a", parameters: "" } });
+  assert.ok(answersQuery(all, { account: "a", parameters: "" }));
+  assert.ok(!answersQuery(one, { account: "", parameters: "" }));
+  assert.ok(!answersQuery(all, { account: "", parameters: "?state=active" }));
 });
 
-test("no rows count only where every account was read and lists some", () => {
-  const asked = { account: "", query: "" };
-  assert.ok(isCounted(picture({}), asked, () => true));
-  assert.ok(!isCounted(picture({ read: ["a"] }), asked, () => true));
-  assert.ok(!isCounted(picture({}), asked, ({ id }) => id === "a"));
-  assert.ok(isCounted(picture({ rows: [{ account: "a", id: "1" }], read: [] }), asked, () => false));
+test("an empty list counts only if every account was read and listed", () => {
+  const query = { account: "", parameters: "" };
+  assert.ok(canCount(snapshot({}), query, () => true));
+  assert.ok(!canCount(snapshot({ readAccounts: ["a"] }), query, () => true));
+  assert.ok(!canCount(snapshot({}), query, ({ id }) => id === "a"));
+  assert.ok(canCount(snapshot({ rows: [{ account: "a", id: "1" }], readAccounts: [] }), query, () => false));
 });
 
 test("ids of any kind are escaped in paths of the API", () => {

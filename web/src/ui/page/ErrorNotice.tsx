@@ -1,19 +1,21 @@
-// Why there is nothing new, in the server's own words, and a button that asks again.
+// A failed poll, in the server's own words, with a button that retries.
 
+import type { AccountError } from "../../api/listPoller.ts";
 import type { PollFailure } from "../../api/poller.ts";
 import { Outside } from "../text/Outside.tsx";
 
-interface ProblemProps {
+interface ErrorNoticeProps {
   failure: PollFailure;
   retry: () => void;
-  /** Whose problem it is, for tests and the button's name. */
+  /** Names the test id. */
   name: string;
+  /** Names the button for screen readers. */
   of?: string;
-  /** Whether something is shown all the same. */
+  /** Whether older data is still shown. */
   older?: boolean;
 }
 
-export function Problem({ failure: { message }, retry, name, of = "", older = false }: ProblemProps) {
+export function ErrorNotice({ failure: { message }, retry, name, of = "", older = false }: ErrorNoticeProps) {
   return (
     <p class="problem" role="alert" data-testid={`${name}-problem`}>
       <span>
@@ -27,11 +29,11 @@ export function Problem({ failure: { message }, retry, name, of = "", older = fa
   );
 }
 
-/** Of accounts whose lists couldn't be read. */
-export function Problems({ problems }: { problems: { account: string; message: string }[] }) {
+/** Accounts whose lists couldn't be read. */
+export function AccountErrors({ errors }: { errors: AccountError[] }) {
   return (
     <>
-      {problems.map(({ account, message }) => (
+      {errors.map(({ account, message }) => (
         <p key={account} class="problem" role="alert" data-testid="problem">
           <strong>
             <Outside text={account} />:
