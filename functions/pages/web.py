@@ -1,6 +1,6 @@
 """Serves the built dashboard: the files of `web/dist`, and its page for every other path outside the API.
 
-The page is at `/` and `/index.html`, as isKnownAddress of web/src/routing/places.ts defines. On any other path the page
+The page is at `/` and `/index.html`, as isKnownAddress of web/src/routing/routes.ts defines. On any other path the page
 comes with status 404, and shows that the address is unknown.
 
 This handler gets every path and method that no other function serves. Azure's host matches path and method together and

@@ -1,81 +1,86 @@
-// The page: a list or one thing in it, as the page's address says.
+// The page: shows the list or the detail page that its address names.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { EventsPage } from "./events/EventsPage.tsx";
 import { JobPage } from "./job/JobPage.tsx";
 import { JobsPage } from "./jobs/JobsPage.tsx";
-import { NoSuchPage } from "./NoSuchPage.tsx";
+import { PageNotFound } from "./PageNotFound.tsx";
 import { PoolPage } from "./pool/PoolPage.tsx";
 import { PoolsPage } from "./pools/PoolsPage.tsx";
-import { readView } from "./routing/jobView.ts";
-import { type Go, Going } from "./routing/Link.tsx";
-import { addressOfList, addressOfOne, isKnownAddress, type Place, readPlace, type Tab } from "./routing/places.ts";
+import { readJobView } from "./routing/jobView.ts";
+import { type Navigate, Navigation } from "./routing/Link.tsx";
+import { addressOfDetail, addressOfList, isKnownAddress, type Route, readRoute, type Tab } from "./routing/routes.ts";
 import { SchedulePage } from "./schedule/SchedulePage.tsx";
 import { SchedulesPage } from "./schedule/SchedulesPage.tsx";
 import { TipLayer } from "./ui/text/Tip.tsx";
 
-const LISTS = { jobs: JobsPage, pools: PoolsPage, schedules: SchedulesPage, events: EventsPage };
-/** Pages of what a list holds; without one the list is shown. */
-const PAGES: Partial<Record<Tab, typeof PoolPage>> = { pools: PoolPage, schedules: SchedulePage };
+const LIST_PAGES = { jobs: JobsPage, pools: PoolsPage, schedules: SchedulesPage, events: EventsPage };
+/** Detail pages by tab; the job's page is separate, as it has a view of its own. */
+const DETAIL_PAGES: Partial<Record<Tab, typeof PoolPage>> = { pools: PoolPage, schedules: SchedulePage };
 
-interface Left {
+/** The address and scroll position at which a list was left. */
+interface ListPosition {
   address: string;
   top: number;
 }
 
 export function App() {
-  const [place, setPlace] = useState(readPlace);
-  const left = useRef<Partial<Record<Tab, Left>>>({});
+  const [route, setRoute] = useState(readRoute);
+  const positions = useRef<Partial<Record<Tab, ListPosition>>>({});
   useEffect(() => {
-    const moved = () => setPlace(readPlace());
-    window.addEventListener("popstate", moved);
-    return () => window.removeEventListener("popstate", moved);
+    const onPopState = () => setRoute(readRoute());
+    window.addEventListener("popstate", onPopState);
+    return () => window.removeEventListener("popstate", onPopState);
   }, []);
-  const before = useRef(place);
+  const previous = useRef(route);
   useEffect(() => {
-    const { tab, account, id } = before.current;
-    before.current = place;
-    window.scrollTo(0, place.id === null ? (left.current[place.tab]?.top ?? 0) : 0);
-    if (id !== null && place.id === null && place.tab === tab && tab !== "events") focusOn(addressOfOne(tab, account, id));
-  }, [keyOf(place)]);
+    const { tab, account, id } = previous.current;
+    previous.current = route;
+    window.scrollTo(0, route.id === null ? (positions.current[route.tab]?.top ?? 0) : 0);
+    if (id !== null && route.id === null && route.tab === tab && tab !== "events") focusOn(addressOfDetail(tab, account, id));
+  }, [keyOf(route)]);
 
-  const go: Go = (address, how = "push") => {
-    if (place.id === null) left.current[place.tab] = { address: location.search || "./", top: window.scrollY };
+  const navigate: Navigate = (address, mode = "push") => {
+    if (route.id === null) positions.current[route.tab] = { address: location.search || "./", top: window.scrollY };
     const here = location.href;
-    const cameFrom = history.state?.from === new URL(address, here).href;
-    if (how === "back" && cameFrom) return history.back(); // which tells of it by popstate
-    if (how === "push") history.pushState({ from: here }, "", address);
+    const isPrevious = history.state?.from === new URL(address, here).href;
+    if (mode === "back" && isPrevious) return history.back(); // the listener of popstate sets the route
+    if (mode === "push") history.pushState({ from: here }, "", address);
     else history.replaceState(history.state, "", address);
-    setPlace(readPlace());
+    setRoute(readRoute());
   };
   return (
     <TipLayer>
-      <Going.Provider value={go}>
-        <Shown key={keyOf(place)} place={place} back={left.current[place.tab]?.address ?? addressOfList(place.tab, {})} />
-      </Going.Provider>
+      <Navigation.Provider value={navigate}>
+        <CurrentPage
+          key={keyOf(route)}
+          route={route}
+          back={positions.current[route.tab]?.address ?? addressOfList(route.tab, {})}
+        />
+      </Navigation.Provider>
     </TipLayer>
   );
 }
 
-/** Gives a list's link the focus that its page had, or the way to the list where it isn't listed. */
+/** Moves the focus to an entry's link in its list, or to the list's tab if the list doesn't show the entry. */
 function focusOn(address: string): void {
   const rows = [...document.querySelectorAll<HTMLAnchorElement>("a.open")];
   const link = rows.find((each) => each.getAttribute("href") === address);
   (link ?? document.querySelector<HTMLAnchorElement>(".tabs [aria-current]"))?.focus({ preventScroll: true });
 }
 
-/** The same while filters change, so that nothing that is shown begins anew. */
-function keyOf({ tab, account, id }: Place): string {
+/** Identifies a page; filters don't change it, so that they don't remount the page. */
+function keyOf({ tab, account, id }: Route): string {
   if (!isKnownAddress()) return location.href;
   return id === null ? tab : JSON.stringify([tab, account, id]);
 }
 
-function Shown({ place, back }: { place: Place; back: string }) {
-  if (!isKnownAddress()) return <NoSuchPage />;
-  const view = place.tab === "jobs" ? readView() : null;
+function CurrentPage({ route, back }: { route: Route; back: string }) {
+  if (!isKnownAddress()) return <PageNotFound />;
+  const view = route.tab === "jobs" ? readJobView() : null;
   if (view) return <JobPage view={view} back={back} />;
-  const One = PAGES[place.tab];
-  if (One && place.id !== null) return <One account={place.account} id={place.id} back={back} />;
-  const List = LISTS[place.tab];
-  return <List />;
+  const DetailPage = DETAIL_PAGES[route.tab];
+  if (DetailPage && route.id !== null) return <DetailPage account={route.account} id={route.id} back={back} />;
+  const ListPage = LIST_PAGES[route.tab];
+  return <ListPage />;
 }

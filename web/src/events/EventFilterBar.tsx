@@ -2,7 +2,7 @@
 
 import { useContext, useEffect, useRef, useState } from "preact/hooks";
 import { begun } from "../format/text.ts";
-import { Going, Link } from "../routing/Link.tsx";
+import { Link, Navigation } from "../routing/Link.tsx";
 import { addressOfEvents, type EventFilters, isFiltered, localOf, timeOf } from "./filters.ts";
 import { KINDS } from "./model.ts";
 
@@ -17,8 +17,8 @@ interface FilterBarProps {
 }
 
 export function EventFilterBar({ filters, seen }: FilterBarProps) {
-  const go = useContext(Going);
-  const choose = (change: Partial<EventFilters>) => go(addressOfEvents({ ...filters, ...change }), "replace");
+  const navigate = useContext(Navigation);
+  const choose = (change: Partial<EventFilters>) => navigate(addressOfEvents({ ...filters, ...change }), "replace");
   const kinds = [...new Set([...KINDS, ...seen, ...(filters.kind ? [filters.kind] : [])])];
   return (
     <form

@@ -7,7 +7,7 @@ import { Link } from "../routing/Link.tsx";
 import { Shell } from "../ui/page/Shell.tsx";
 import { Outside } from "../ui/text/Outside.tsx";
 import { EventFeed } from "./EventFeed.tsx";
-import { addressOfEvents, EVERY_EVENT, type EventFilters, readEventFilters } from "./filters.ts";
+import { addressOfEvents, type EventFilters, NO_EVENT_FILTERS, readEventFilters } from "./filters.ts";
 import { IngestionLine } from "./IngestionLine.tsx";
 
 const INTERVAL_MS = 10_000;
@@ -55,7 +55,7 @@ function NoAccount({ some }: { some: boolean }) {
     <div class="empty" data-testid="no-accounts">
       <h2>{some ? "This account isn't monitored" : "No accounts are configured"}</h2>
       {some ? (
-        <Link to={addressOfEvents(EVERY_EVENT)}>Show all events</Link>
+        <Link to={addressOfEvents(NO_EVENT_FILTERS)}>Show all events</Link>
       ) : (
         <p>
           Add the Batch accounts to monitor to the setting <code>BATCH_ACCOUNTS</code>. Their events then appear here.

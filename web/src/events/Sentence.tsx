@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { visible } from "../format/text.ts";
 import { Link } from "../routing/Link.tsx";
-import { addressOfJob, addressOfOne } from "../routing/places.ts";
+import { addressOfDetail, addressOfJob } from "../routing/routes.ts";
 import { Outside } from "../ui/text/Outside.tsx";
 import type { Subject } from "./EventList.tsx";
 import type { EventLine } from "./model.ts";
@@ -51,8 +51,8 @@ function waysOf(account: string, { jobId: job, taskId: task, poolId: pool, nodeI
   const ways: Way[] = [];
   if (job) ways.push({ name: "job", id: job, to: addressOfJob(account, job) });
   if (job && task) ways.push({ name: "task", id: task, to: addressOfJob(account, job, task) });
-  if (pool) ways.push({ name: "pool", id: pool, to: addressOfOne("pools", account, pool) });
-  if (pool && node) ways.push({ name: "node", id: node, to: addressOfOne("pools", account, pool, { node }) });
+  if (pool) ways.push({ name: "pool", id: pool, to: addressOfDetail("pools", account, pool) });
+  if (pool && node) ways.push({ name: "node", id: node, to: addressOfDetail("pools", account, pool, { node }) });
   return ways;
 }
 

@@ -1,7 +1,7 @@
 // Which events are listed, kept in the page's address so that a view can be shared and reloaded.
 
 import { pathOfAccount } from "../api/paths.ts";
-import { addressOfList } from "../routing/places.ts";
+import { addressOfList } from "../routing/routes.ts";
 
 /** "" stands for everything; `from` and `to` are times with a zone, of which `from` is included and `to` isn't. */
 export interface EventFilters {
@@ -15,7 +15,7 @@ export interface EventFilters {
   to: string;
 }
 
-export const EVERY_EVENT: EventFilters = {
+export const NO_EVENT_FILTERS: EventFilters = {
   account: "",
   kind: "",
   job: "",
@@ -31,7 +31,7 @@ export const ROWS_OF_CSV = 1000;
 
 export function readEventFilters(): EventFilters {
   const query = new URLSearchParams(location.search);
-  const keys = Object.keys(EVERY_EVENT) as (keyof EventFilters)[];
+  const keys = Object.keys(NO_EVENT_FILTERS) as (keyof EventFilters)[];
   return Object.fromEntries(keys.map((key) => [key, query.get(key) ?? ""])) as unknown as EventFilters;
 }
 

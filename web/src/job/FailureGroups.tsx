@@ -5,7 +5,7 @@ import { usePolled } from "../api/usePolled.ts";
 import { moment } from "../format/dates.ts";
 import { count, plural } from "../format/numbers.ts";
 import { visible } from "../format/text.ts";
-import { addressOfView, EVERY_TASK, type JobView } from "../routing/jobView.ts";
+import { addressOfJobView, type JobView, NO_TASK_FILTERS } from "../routing/jobView.ts";
 import { Link } from "../routing/Link.tsx";
 import { Section } from "../ui/page/Section.tsx";
 import { useInView } from "../ui/page/useInView.ts";
@@ -78,11 +78,11 @@ function Groups({ failures, view, open }: FailuresProps & { failures: Failures }
 
 function GroupRow({ group, most, view, open }: FailuresProps & { group: FailureGroup; most: number }) {
   const chosen = view.tasks.failureGroup === group.id;
-  const tasks = chosen ? EVERY_TASK : { ...EVERY_TASK, failureGroup: group.id };
+  const tasks = chosen ? NO_TASK_FILTERS : { ...NO_TASK_FILTERS, failureGroup: group.id };
   return (
     <tr role="row" data-group={group.id} data-chosen={chosen}>
       <th role="rowheader" scope="row" class="cause">
-        <Link to={addressOfView({ ...view, tasks })} current={chosen}>
+        <Link to={addressOfJobView({ ...view, tasks })} current={chosen}>
           {wordsOf(group)}
         </Link>
         <small class="terms">

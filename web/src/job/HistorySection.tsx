@@ -9,7 +9,7 @@ import { StateChoice } from "../charts/StateChoice.tsx";
 import type { Series } from "../charts/stack.ts";
 import { moment, zone } from "../format/dates.ts";
 import { count } from "../format/numbers.ts";
-import { addressOfView, type JobView } from "../routing/jobView.ts";
+import { addressOfJobView, type JobView } from "../routing/jobView.ts";
 import { Link } from "../routing/Link.tsx";
 import { beginOf, RANGE_WORDS, RANGES, type Range } from "../time/ranges.ts";
 import { Section } from "../ui/page/Section.tsx";
@@ -36,7 +36,7 @@ export function HistorySection({ view, range, created }: HistoryProps) {
     <>
       <nav class="ranges" aria-label="Range">
         {RANGES.map((each) => (
-          <Link key={each} to={addressOfView({ ...view, range: each })} current={each === range}>
+          <Link key={each} to={addressOfJobView({ ...view, range: each })} current={each === range}>
             {RANGE_WORDS[each]}
           </Link>
         ))}

@@ -6,8 +6,8 @@ import { pathOfJob } from "../api/paths.ts";
 import { POLL_MS } from "../api/poller.ts";
 import { usePolled } from "../api/usePolled.ts";
 import { LatestEvents } from "../events/LatestEvents.tsx";
-import { addressOfView, type JobView } from "../routing/jobView.ts";
-import { Going } from "../routing/Link.tsx";
+import { addressOfJobView, type JobView } from "../routing/jobView.ts";
+import { Navigation } from "../routing/Link.tsx";
 import { beginOf, rangeFor } from "../time/ranges.ts";
 import { Crumbs, usePageOf } from "../ui/page/Crumbs.tsx";
 import { NotThere, Top } from "../ui/page/OnePage.tsx";
@@ -30,9 +30,9 @@ interface JobPageProps {
 
 export function JobPage({ view, back }: JobPageProps) {
   const polled = usePolled<Job>({ path: pathOfJob(view), intervalMs: POLL_MS });
-  const go = useContext(Going);
-  const open = (task: string) => go(addressOfView({ ...view, task }));
-  const close = () => go(addressOfView({ ...view, task: "" }), "back");
+  const navigate = useContext(Navigation);
+  const open = (task: string) => navigate(addressOfJobView({ ...view, task }));
+  const close = () => navigate(addressOfJobView({ ...view, task: "" }), "back");
   usePageOf(view.job, back);
   const { value: job, failure } = polled;
   const gone = failure?.status === 404 && !job;

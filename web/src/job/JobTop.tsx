@@ -3,7 +3,7 @@
 import { type Job, TASK_STATES, type TaskCounts, type TaskState } from "../api/model.ts";
 import { count, plural, share } from "../format/numbers.ts";
 import { Link } from "../routing/Link.tsx";
-import { addressOfOne } from "../routing/places.ts";
+import { addressOfDetail } from "../routing/routes.ts";
 import { Age } from "../ui/text/Age.tsx";
 import { Outside } from "../ui/text/Outside.tsx";
 import { Badge } from "../ui/text/Verdict.tsx";
@@ -45,7 +45,7 @@ function Facts({ job }: { job: Job }) {
       <li>
         pool{" "}
         {job.poolId ? (
-          <Link to={addressOfOne("pools", job.account, job.poolId)}>
+          <Link to={addressOfDetail("pools", job.account, job.poolId)}>
             <Outside text={job.poolId} />
           </Link>
         ) : (
@@ -55,7 +55,7 @@ function Facts({ job }: { job: Job }) {
       {schedule && (
         <li>
           schedule{" "}
-          <Link to={addressOfOne("schedules", job.account, schedule)}>
+          <Link to={addressOfDetail("schedules", job.account, schedule)}>
             <Outside text={schedule} />
           </Link>
         </li>

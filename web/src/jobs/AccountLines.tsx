@@ -4,7 +4,7 @@ import type { Account } from "../api/model.ts";
 import { plural, statesInWords } from "../format/numbers.ts";
 import { totalsInWords } from "../nodes/words.ts";
 import { Link } from "../routing/Link.tsx";
-import { addressOfList } from "../routing/places.ts";
+import { addressOfList } from "../routing/routes.ts";
 import { Age } from "../ui/text/Age.tsx";
 import { Outside } from "../ui/text/Outside.tsx";
 

@@ -5,7 +5,7 @@ import type { ListSnapshot } from "../api/listPoller.ts";
 import { type Job, TASK_STATES } from "../api/model.ts";
 import { visible } from "../format/text.ts";
 import { Link } from "../routing/Link.tsx";
-import { addressOfJob, addressOfOne } from "../routing/places.ts";
+import { addressOfDetail, addressOfJob } from "../routing/routes.ts";
 import { ListRest } from "../ui/list/ListRest.tsx";
 import { AccountErrors } from "../ui/page/ErrorNotice.tsx";
 import { Age } from "../ui/text/Age.tsx";
@@ -124,7 +124,7 @@ function JobRow({ job, many }: { job: Job; many: boolean }) {
       </td>
       <td role="cell" class="pool" title={visible(job.poolId ?? "")}>
         {job.poolId ? (
-          <Link to={addressOfOne("pools", job.account, job.poolId)}>
+          <Link to={addressOfDetail("pools", job.account, job.poolId)}>
             <Outside text={job.poolId} />
           </Link>
         ) : (

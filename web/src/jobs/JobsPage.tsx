@@ -4,7 +4,7 @@ import { useContext, useEffect } from "preact/hooks";
 import { answersQuery, ListPoller, type ListQuery } from "../api/listPoller.ts";
 import type { Job } from "../api/model.ts";
 import { usePolledList } from "../api/usePolledList.ts";
-import { Going } from "../routing/Link.tsx";
+import { Navigation } from "../routing/Link.tsx";
 import { ListBody } from "../ui/list/ListBody.tsx";
 import { Shell } from "../ui/page/Shell.tsx";
 import { AccountTile } from "./AccountTile.tsx";
@@ -16,14 +16,14 @@ const JOBS = new ListPoller<Job>("jobs");
 
 export function JobsPage() {
   const filters = readFilters();
-  const go = useContext(Going);
+  const navigate = useContext(Navigation);
   const query: ListQuery = { account: filters.account, parameters: jobsQuery(filters) };
   const result = usePolledList(JOBS, query);
   useEffect(() => {
     document.title = "Batchscope";
   }, []);
   const choose = (change: Partial<Filters>) =>
-    go(addressOf({ ...filters, ...change }), "prefix" in change ? "replace" : "push");
+    navigate(addressOf({ ...filters, ...change }), "prefix" in change ? "replace" : "push");
   return (
     <Shell tab="jobs" account={filters.account} result={result} retry={() => JOBS.refresh()}>
       <ListBody result={result}>

@@ -1,7 +1,7 @@
 // What is shown, kept in the page's address so that a view can be shared and reloaded.
 
 import type { Job } from "../api/model.ts";
-import { addressOfList } from "../routing/places.ts";
+import { addressOfList } from "../routing/routes.ts";
 
 export interface Filters {
   account: string;

@@ -12,7 +12,7 @@ import { parseDuration } from "../format/durations.ts";
 import { byKind, KIND_WORDS, type NodeKind } from "../nodes/kinds.ts";
 import { KindSwatch, NodePatterns } from "../nodes/NodeBar.tsx";
 import { Link } from "../routing/Link.tsx";
-import { addressOfPool, type PoolView } from "../routing/poolView.ts";
+import { addressOfPoolView, type PoolView } from "../routing/poolView.ts";
 import { beginOf, RANGE_WORDS, RANGES, type Range } from "../time/ranges.ts";
 import { Section } from "../ui/page/Section.tsx";
 import { useInView } from "../ui/page/useInView.ts";
@@ -40,7 +40,7 @@ export function PoolHistorySection({ view, range, created, gone = false }: Histo
     <>
       <nav class="ranges" aria-label="Range">
         {RANGES.map((each) => (
-          <Link key={each} to={addressOfPool({ ...view, range: each })} current={each === range}>
+          <Link key={each} to={addressOfPoolView({ ...view, range: each })} current={each === range}>
             {RANGE_WORDS[each]}
           </Link>
         ))}

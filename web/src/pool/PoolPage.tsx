@@ -5,8 +5,8 @@ import { pathOfPool } from "../api/paths.ts";
 import { POLL_MS } from "../api/poller.ts";
 import { usePolled } from "../api/usePolled.ts";
 import { LatestEvents } from "../events/LatestEvents.tsx";
-import { Going } from "../routing/Link.tsx";
-import { addressOfPool, readPoolView } from "../routing/poolView.ts";
+import { Navigation } from "../routing/Link.tsx";
+import { addressOfPoolView, readPoolView } from "../routing/poolView.ts";
 import { rangeFor } from "../time/ranges.ts";
 import { Crumbs, usePageOf } from "../ui/page/Crumbs.tsx";
 import { NotThere, Top } from "../ui/page/OnePage.tsx";
@@ -28,14 +28,14 @@ interface PoolPageProps {
 export function PoolPage({ account, id, back }: PoolPageProps) {
   const view = readPoolView(account, id);
   const polled = usePolled<Pool>({ path: pathOfPool(view), intervalMs: POLL_MS });
-  const go = useContext(Going);
+  const navigate = useContext(Navigation);
   usePageOf(id, back);
   const { value: pool, failure } = polled;
   const gone = failure?.status === 404 && !pool;
   const created = pool ? Date.parse(pool.creationTime) : -Infinity;
   const range = view.range ?? (pool || failure ? rangeFor(pool) : null);
-  const open = (node: string) => go(addressOfPool({ ...view, node }));
-  const close = () => go(addressOfPool({ ...view, node: "", charts: "" }), "back");
+  const open = (node: string) => navigate(addressOfPoolView({ ...view, node }));
+  const close = () => navigate(addressOfPoolView({ ...view, node: "", charts: "" }), "back");
   return (
     <Shell tab="pools" account={account} back={back} result={polled} tells retry={polled.retry}>
       <Crumbs tab="pools" account={account} id={id} name="pool" />

@@ -6,7 +6,7 @@ import { sumOf } from "../nodes/kinds.ts";
 import { NodeBar, NodeLegend } from "../nodes/NodeBar.tsx";
 import { restOfSlots } from "../nodes/words.ts";
 import { Link } from "../routing/Link.tsx";
-import { addressOfList } from "../routing/places.ts";
+import { addressOfList } from "../routing/routes.ts";
 import { Age, TimeInState } from "../ui/text/Age.tsx";
 import { Outside } from "../ui/text/Outside.tsx";
 import { Badge } from "../ui/text/Verdict.tsx";

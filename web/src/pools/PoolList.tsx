@@ -9,14 +9,14 @@ import { inWords } from "../nodes/words.ts";
 import type { Pool } from "../pool/model.ts";
 import { type Off, type Order, sorted, switchedOff, troublesOf } from "../pool/trouble.ts";
 import { Link } from "../routing/Link.tsx";
-import { addressOfOne } from "../routing/places.ts";
+import { addressOfDetail } from "../routing/routes.ts";
 import { ListRest } from "../ui/list/ListRest.tsx";
 import { Unknown } from "../ui/list/Unknown.tsx";
 import { AccountErrors } from "../ui/page/ErrorNotice.tsx";
 import { Age } from "../ui/text/Age.tsx";
 import { Outside } from "../ui/text/Outside.tsx";
 import { Badge } from "../ui/text/Verdict.tsx";
-import { addressOfPools, EVERY_POOL, type PoolFilters, passes } from "./filters.ts";
+import { addressOfPools, NO_POOL_FILTERS, type PoolFilters, passes } from "./filters.ts";
 import { Sizes } from "./Sizes.tsx";
 
 const ROWS = 200;
@@ -71,7 +71,7 @@ function NoPools({ snapshot, filters, isCurrent }: PoolListProps) {
     <div class="empty" data-testid="no-pools">
       <h2>{!accounts.length ? "This account isn't monitored" : filtered ? "No pool matches" : "No pools yet"}</h2>
       {filtered || !accounts.length ? (
-        <Link to={addressOfPools(EVERY_POOL)}>Show all pools</Link>
+        <Link to={addressOfPools(NO_POOL_FILTERS)}>Show all pools</Link>
       ) : (
         <p>
           {waiting
@@ -140,7 +140,7 @@ function Head({ column: { title, order, kind = "" }, filters }: { column: Column
   const way = order === "id" ? "ascending" : "descending";
   return (
     <th role="columnheader" scope="col" class={`${kind} orders`} aria-sort={current ? way : "none"}>
-      <Link to={addressOfPools({ ...filters, order })} how="replace">
+      <Link to={addressOfPools({ ...filters, order })} mode="replace">
         {title}
         <span class="arrow" aria-hidden="true">
           {current ? (way === "ascending" ? "↑" : "↓") : "↕"}
@@ -155,7 +155,7 @@ function PoolRow({ pool, many, off }: { pool: Pool; many: boolean; off: Off }) {
   return (
     <tr role="row" data-pool={pool.id} data-account={pool.account}>
       <th role="rowheader" scope="row" class="id">
-        <Link to={addressOfOne("pools", pool.account, pool.id)} class="open">
+        <Link to={addressOfDetail("pools", pool.account, pool.id)} class="open">
           <Outside text={pool.id} />
         </Link>
         <Aside pool={pool} many={many} />

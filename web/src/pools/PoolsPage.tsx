@@ -5,7 +5,7 @@ import { answersQuery, canCount, ListPoller, type ListQuery } from "../api/listP
 import { usePolledList } from "../api/usePolledList.ts";
 import type { Pool } from "../pool/model.ts";
 import { switchedOff } from "../pool/trouble.ts";
-import { Going } from "../routing/Link.tsx";
+import { Navigation } from "../routing/Link.tsx";
 import { ListBody } from "../ui/list/ListBody.tsx";
 import { Shell } from "../ui/page/Shell.tsx";
 import { addressOfPools, type PoolFilters, readPoolFilters } from "./filters.ts";
@@ -19,13 +19,13 @@ const POOLS = new ListPoller<Pool>("pools");
 
 export function PoolsPage() {
   const filters = readPoolFilters();
-  const go = useContext(Going);
+  const navigate = useContext(Navigation);
   const query: ListQuery = { account: filters.account, parameters: ALL };
   const result = usePolledList(POOLS, query);
   useEffect(() => {
     document.title = "Pools · Batchscope";
   }, []);
-  const choose = (change: Partial<PoolFilters>) => go(addressOfPools({ ...filters, ...change }), "replace");
+  const choose = (change: Partial<PoolFilters>) => navigate(addressOfPools({ ...filters, ...change }), "replace");
   return (
     <Shell tab="pools" account={filters.account} result={result} retry={() => POOLS.refresh()}>
       <ListBody result={result}>

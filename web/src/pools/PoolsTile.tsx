@@ -6,7 +6,7 @@ import { count, plural, rate, share, statesInWords } from "../format/numbers.ts"
 import { sumOf } from "../nodes/kinds.ts";
 import { NodeBar, NodeLegend } from "../nodes/NodeBar.tsx";
 import { restOfSlots } from "../nodes/words.ts";
-import { Going } from "../routing/Link.tsx";
+import { Navigation } from "../routing/Link.tsx";
 import { Outside } from "../ui/text/Outside.tsx";
 import { Lead } from "../ui/tiles/Lead.tsx";
 import { TileFrame } from "../ui/tiles/TileFrame.tsx";
@@ -19,9 +19,9 @@ interface TileProps {
 }
 
 export function PoolsTile({ account, single, filters }: TileProps) {
-  const go = useContext(Going);
+  const navigate = useContext(Navigation);
   const chosen = filters.account === account.id;
-  const toggle = () => go(addressOfPools({ ...filters, account: chosen ? "" : account.id }));
+  const toggle = () => navigate(addressOfPools({ ...filters, account: chosen ? "" : account.id }));
   const asOf = account.pools?.total === 0 ? undefined : (account.pools?.asOf ?? null);
   return (
     <TileFrame {...{ account, single, chosen, toggle, asOf }} orLater>

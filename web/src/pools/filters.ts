@@ -2,7 +2,7 @@
 
 import type { Pool } from "../pool/model.ts";
 import { hasProblems, type Off, ORDERS, type Order } from "../pool/trouble.ts";
-import { addressOfList } from "../routing/places.ts";
+import { addressOfList } from "../routing/routes.ts";
 
 /** "" stands for everything; `problems` is "yes" where only pools with problems are wanted. */
 export interface PoolFilters {
@@ -14,7 +14,7 @@ export interface PoolFilters {
   order: Order;
 }
 
-export const EVERY_POOL: PoolFilters = {
+export const NO_POOL_FILTERS: PoolFilters = {
   account: "",
   state: "",
   allocationState: "",
@@ -26,13 +26,13 @@ export const EVERY_POOL: PoolFilters = {
 export function readPoolFilters(): PoolFilters {
   const query = new URLSearchParams(location.search);
   const order = ORDERS.find((each) => each === query.get("order")) ?? "problems";
-  const asked = (name: string) => query.get(name) ?? "";
+  const parameter = (name: string) => query.get(name) ?? "";
   return {
-    account: asked("account"),
-    state: asked("state"),
-    allocationState: asked("allocationState"),
-    problems: asked("problems"),
-    prefix: asked("prefix"),
+    account: parameter("account"),
+    state: parameter("state"),
+    allocationState: parameter("allocationState"),
+    problems: parameter("problems"),
+    prefix: parameter("prefix"),
     order,
   };
 }

@@ -1,34 +1,34 @@
-// Links within the page: real addresses that open without a reload, and in another tab when asked to.
+// Links within the page: they have real addresses, open without a reload, and in another browser tab on request.
 
 import { type ComponentChildren, createContext } from "preact";
 import { useContext } from "preact/hooks";
 
 /**
- * Shows an address of this page. "replace" leaves no step to come back to; "back" takes the step back where that is
- * where one came from, and otherwise replaces.
+ * Opens an address of this page. "replace" adds no entry to the browser's history. "back" goes back if the previous entry
+ * has this address, and otherwise replaces.
  */
-export type Go = (address: string, how?: "push" | "replace" | "back") => void;
+export type Navigate = (address: string, mode?: "push" | "replace" | "back") => void;
 
-export const Going = createContext<Go>(() => {});
+export const Navigation = createContext<Navigate>(() => {});
 
 interface LinkProps {
   to: string;
   class?: string;
   current?: boolean;
   label?: string;
-  how?: "push" | "replace";
+  mode?: "push" | "replace";
   children: ComponentChildren;
 }
 
-export function Link({ to, class: kind, current, label, how, children }: LinkProps) {
-  const go = useContext(Going);
-  const follow = (event: MouseEvent) => {
+export function Link({ to, class: kind, current, label, mode, children }: LinkProps) {
+  const navigate = useContext(Navigation);
+  const onClick = (event: MouseEvent) => {
     if (event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     event.preventDefault();
-    go(to, how);
+    navigate(to, mode);
   };
   return (
-    <a href={to} class={kind} onClick={follow} aria-current={current ? "true" : undefined} aria-label={label}>
+    <a href={to} class={kind} onClick={onClick} aria-current={current ? "true" : undefined} aria-label={label}>
       {children}
     </a>
   );

@@ -1,9 +1,9 @@
-// What of a pool is looked at, kept in the page's address so that a view can be shared and reloaded.
+// The state of a pool's page, kept in its address so that it can be shared and reloaded.
 
 import { RANGES, type Range } from "../time/ranges.ts";
-import { addressOfOne } from "./places.ts";
+import { addressOfDetail } from "./routes.ts";
 
-/** "" stands for everything; `flapping` is "true" where only such nodes are wanted, `node` the one whose panel is open, `charts` their range. */
+/** "" stands for all. `flapping` is "true" for flapping nodes only, `node` has its panel open, `charts` is their range. */
 export interface PoolView {
   account: string;
   pool: string;
@@ -18,21 +18,21 @@ export interface PoolView {
 
 export function readPoolView(account: string, pool: string): PoolView {
   const query = new URLSearchParams(location.search);
-  const asked = (name: string) => query.get(name) ?? "";
+  const parameter = (name: string) => query.get(name) ?? "";
   const range = RANGES.find((each) => each === query.get("range")) ?? null;
   return {
     account,
     pool,
     range,
-    state: asked("state"),
-    cause: asked("cause"),
-    flapping: asked("flapping") === "true" ? "true" : "",
-    prefix: asked("prefix"),
-    node: asked("node"),
-    charts: asked("charts"),
+    state: parameter("state"),
+    cause: parameter("cause"),
+    flapping: parameter("flapping") === "true" ? "true" : "",
+    prefix: parameter("prefix"),
+    node: parameter("node"),
+    charts: parameter("charts"),
   };
 }
 
-export function addressOfPool({ account, pool, range, ...looked }: PoolView): string {
-  return addressOfOne("pools", account, pool, { range: range ?? "", ...looked });
+export function addressOfPoolView({ account, pool, range, ...parameters }: PoolView): string {
+  return addressOfDetail("pools", account, pool, { range: range ?? "", ...parameters });
 }

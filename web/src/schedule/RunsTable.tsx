@@ -2,7 +2,7 @@
 
 import { seconds } from "../format/durations.ts";
 import { Link } from "../routing/Link.tsx";
-import { addressOfJob } from "../routing/places.ts";
+import { addressOfJob } from "../routing/routes.ts";
 import { Age } from "../ui/text/Age.tsx";
 import { Outside } from "../ui/text/Outside.tsx";
 import { Figure, StateBar } from "../ui/tiles/StateBar.tsx";

@@ -4,14 +4,14 @@ import type { ListSnapshot } from "../api/listPoller.ts";
 import { count } from "../format/numbers.ts";
 import { visible } from "../format/text.ts";
 import { Link } from "../routing/Link.tsx";
-import { addressOfJob, addressOfOne } from "../routing/places.ts";
+import { addressOfDetail, addressOfJob } from "../routing/routes.ts";
 import { Unknown } from "../ui/list/Unknown.tsx";
 import { AccountErrors } from "../ui/page/ErrorNotice.tsx";
 import { Age } from "../ui/text/Age.tsx";
 import { Outside } from "../ui/text/Outside.tsx";
 import { Badge } from "../ui/text/Verdict.tsx";
 import { Figure, StateBar } from "../ui/tiles/StateBar.tsx";
-import { addressOfSchedules, EVERY_SCHEDULE, passes, type ScheduleFilters } from "./filters.ts";
+import { addressOfSchedules, NO_SCHEDULE_FILTERS, passes, type ScheduleFilters } from "./filters.ts";
 import { byUrgency, type Missed, type Schedule } from "./model.ts";
 import { rhythmOf, Until } from "./times.tsx";
 
@@ -52,7 +52,7 @@ function NoSchedules({ snapshot, filters, isCurrent }: ScheduleListProps) {
     <div class="empty" data-testid="no-schedules">
       <h2>{waiting && !filtered ? "No job schedules yet" : title}</h2>
       {filtered || !accounts.length ? (
-        <Link to={addressOfSchedules(EVERY_SCHEDULE)}>Show all schedules</Link>
+        <Link to={addressOfSchedules(NO_SCHEDULE_FILTERS)}>Show all schedules</Link>
       ) : (
         <p>
           {waiting
@@ -105,7 +105,7 @@ function ScheduleRow({ schedule, many }: { schedule: Schedule; many: boolean }) 
   return (
     <tr role="row" data-schedule={schedule.id} data-account={schedule.account}>
       <th role="rowheader" scope="row" class="id">
-        <Link to={addressOfOne("schedules", schedule.account, schedule.id)} class="open">
+        <Link to={addressOfDetail("schedules", schedule.account, schedule.id)} class="open">
           <Outside text={schedule.id} />
         </Link>
         <Aside schedule={schedule} many={many} />

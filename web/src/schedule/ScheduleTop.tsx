@@ -2,7 +2,7 @@
 
 import { count, plural } from "../format/numbers.ts";
 import { Link } from "../routing/Link.tsx";
-import { addressOfOne } from "../routing/places.ts";
+import { addressOfDetail } from "../routing/routes.ts";
 import { Age, TimeInState } from "../ui/text/Age.tsx";
 import { Outside } from "../ui/text/Outside.tsx";
 import { Badge } from "../ui/text/Verdict.tsx";
@@ -81,7 +81,7 @@ function Facts({ schedule }: { schedule: WholeSchedule }) {
       {pool && (
         <li>
           pool{" "}
-          <Link to={addressOfOne("pools", schedule.account, pool)}>
+          <Link to={addressOfDetail("pools", schedule.account, pool)}>
             <Outside text={pool} />
           </Link>
         </li>

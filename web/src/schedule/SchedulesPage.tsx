@@ -3,7 +3,7 @@
 import { useContext, useEffect } from "preact/hooks";
 import { answersQuery, canCount, ListPoller, type ListQuery } from "../api/listPoller.ts";
 import { usePolledList } from "../api/usePolledList.ts";
-import { Going } from "../routing/Link.tsx";
+import { Navigation } from "../routing/Link.tsx";
 import { ListBody } from "../ui/list/ListBody.tsx";
 import { Shell } from "../ui/page/Shell.tsx";
 import { addressOfSchedules, readScheduleFilters, type ScheduleFilters } from "./filters.ts";
@@ -18,13 +18,13 @@ const SCHEDULES = new ListPoller<Schedule>("jobschedules");
 
 export function SchedulesPage() {
   const filters = readScheduleFilters();
-  const go = useContext(Going);
+  const navigate = useContext(Navigation);
   const query: ListQuery = { account: filters.account, parameters: ALL };
   const result = usePolledList(SCHEDULES, query);
   useEffect(() => {
     document.title = "Schedules · Batchscope";
   }, []);
-  const choose = (change: Partial<ScheduleFilters>) => go(addressOfSchedules({ ...filters, ...change }), "replace");
+  const choose = (change: Partial<ScheduleFilters>) => navigate(addressOfSchedules({ ...filters, ...change }), "replace");
   return (
     <Shell tab="schedules" account={filters.account} result={result} retry={() => SCHEDULES.refresh()}>
       <ListBody result={result}>

@@ -3,7 +3,7 @@
 import { useContext } from "preact/hooks";
 import type { Account } from "../api/model.ts";
 import { count, plural, statesInWords } from "../format/numbers.ts";
-import { Going } from "../routing/Link.tsx";
+import { Navigation } from "../routing/Link.tsx";
 import { Outside } from "../ui/text/Outside.tsx";
 import { Lead } from "../ui/tiles/Lead.tsx";
 import { TileFrame } from "../ui/tiles/TileFrame.tsx";
@@ -19,9 +19,9 @@ interface TileProps {
 }
 
 export function SchedulesTile({ account, schedules, single, filters }: TileProps) {
-  const go = useContext(Going);
+  const navigate = useContext(Navigation);
   const chosen = filters.account === account.id;
-  const toggle = () => go(addressOfSchedules({ ...filters, account: chosen ? "" : account.id }));
+  const toggle = () => navigate(addressOfSchedules({ ...filters, account: chosen ? "" : account.id }));
   const { schedules: listed, schedulesReason: reason } = account;
   return (
     <TileFrame {...{ account, single, chosen, toggle }} asOf={listed?.asOf ?? null}>

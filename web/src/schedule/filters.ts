@@ -1,6 +1,6 @@
 // Which schedules are listed, kept in the page's address.
 
-import { addressOfList } from "../routing/places.ts";
+import { addressOfList } from "../routing/routes.ts";
 import type { Schedule } from "./model.ts";
 
 /** "" stands for everything; `missed` is "yes" where only schedules that missed runs are wanted. */
@@ -11,12 +11,12 @@ export interface ScheduleFilters {
   prefix: string;
 }
 
-export const EVERY_SCHEDULE: ScheduleFilters = { account: "", state: "", missed: "", prefix: "" };
+export const NO_SCHEDULE_FILTERS: ScheduleFilters = { account: "", state: "", missed: "", prefix: "" };
 
 export function readScheduleFilters(): ScheduleFilters {
   const query = new URLSearchParams(location.search);
-  const asked = (name: string) => query.get(name) ?? "";
-  return { account: asked("account"), state: asked("state"), missed: asked("missed"), prefix: asked("prefix") };
+  const parameter = (name: string) => query.get(name) ?? "";
+  return { account: parameter("account"), state: parameter("state"), missed: parameter("missed"), prefix: parameter("prefix") };
 }
 
 export function addressOfSchedules(filters: ScheduleFilters): string {

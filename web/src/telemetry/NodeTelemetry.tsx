@@ -10,7 +10,7 @@ import { count } from "../format/numbers.ts";
 import { visible } from "../format/text.ts";
 import type { Node } from "../nodes/model.ts";
 import { Link } from "../routing/Link.tsx";
-import { addressOfPool, type PoolView } from "../routing/poolView.ts";
+import { addressOfPoolView, type PoolView } from "../routing/poolView.ts";
 import { beginOf, RANGE_WORDS, RANGES, type Range } from "../time/ranges.ts";
 import { useInView } from "../ui/page/useInView.ts";
 import { Outside } from "../ui/text/Outside.tsx";
@@ -48,7 +48,7 @@ export function NodeTelemetry({ view, node }: NodeTelemetryProps) {
     <>
       <nav class="ranges" aria-label="Chart range">
         {RANGES.map((each) => (
-          <Link key={each} to={addressOfPool({ ...view, charts: each })} current={each === span} how="replace">
+          <Link key={each} to={addressOfPoolView({ ...view, charts: each })} current={each === span} mode="replace">
             {RANGE_WORDS[each]}
           </Link>
         ))}

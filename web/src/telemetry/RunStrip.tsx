@@ -9,8 +9,8 @@ import { visible } from "../format/text.ts";
 import { kindOf, stateWords } from "../nodes/kinds.ts";
 import type { PastState } from "../nodes/model.ts";
 import { NodePatterns } from "../nodes/NodeBar.tsx";
-import { Going } from "../routing/Link.tsx";
-import { addressOfJob } from "../routing/places.ts";
+import { Navigation } from "../routing/Link.tsx";
+import { addressOfJob } from "../routing/routes.ts";
 import { serverClock } from "../time/clock.ts";
 import { useTipBeside } from "../ui/text/Tip.tsx";
 import { CursorLine, LEFT, RIGHT_MARGIN, steering } from "./Chart.tsx";
@@ -40,7 +40,7 @@ interface Scales {
 }
 
 export function RunStrip({ account, states, past, time, width, cursor }: StripProps) {
-  const go = useContext(Going);
+  const navigate = useContext(Navigation);
   const tip = useTipBeside();
   const right = Math.max(LEFT + 1, width - RIGHT_MARGIN);
   const scales = scalesOf(time, right);
@@ -62,7 +62,7 @@ export function RunStrip({ account, states, past, time, width, cursor }: StripPr
         }}
         onClick={({ target }) => {
           const run = runs[Number((target as Element).getAttribute("data-run-at") ?? -1)];
-          if (run) go(addressOfJob(account, run.job, run.task));
+          if (run) navigate(addressOfJob(account, run.job, run.task));
         }}
       >
         <defs>

@@ -8,7 +8,7 @@ import { seconds } from "../format/durations.ts";
 import { count } from "../format/numbers.ts";
 import type { JobView } from "../routing/jobView.ts";
 import { Link } from "../routing/Link.tsx";
-import { addressOfOne } from "../routing/places.ts";
+import { addressOfDetail } from "../routing/routes.ts";
 import { useInView } from "../ui/page/useInView.ts";
 import { Outside } from "../ui/text/Outside.tsx";
 import type { Span } from "./Chart.tsx";
@@ -82,7 +82,7 @@ function Run({ told, account }: { told: Told; account: string }) {
     <p class="run-of-task soft" data-testid="run">
       {earlierRuns > 0 ? "Latest run" : "Run"} on node{" "}
       {poolId ? (
-        <Link to={addressOfOne("pools", account, poolId, { node: nodeId })}>
+        <Link to={addressOfDetail("pools", account, poolId, { node: nodeId })}>
           <Outside text={nodeId} />
         </Link>
       ) : (

@@ -4,16 +4,16 @@ import { beforeEach, test } from "node:test";
 import type { Page } from "../../src/api/model.ts";
 import {
   addressOfEvents,
-  EVERY_EVENT,
   isFiltered,
   localOf,
+  NO_EVENT_FILTERS,
   pathOfEvents,
   readEventFilters,
   timeOf,
 } from "../../src/events/filters.ts";
 import { type Log, withHead, withOlder } from "../../src/events/log.ts";
 import type { EventLine } from "../../src/events/model.ts";
-import { askedBy, goTo } from "../address.ts";
+import { goTo, parametersOf } from "../address.ts";
 
 function page(ids: string, nextLink?: string): Page<EventLine> {
   return { value: [...ids].map((id) => ({ id }) as EventLine), ...(nextLink && { nextLink }) };
@@ -75,26 +75,26 @@ test("the end of a log is known once it was read", async () => {
 });
 
 test("filters survive the address", () => {
-  const filters = { ...EVERY_EVENT, account: "scope", job: "a&b", from: "2026-11-21T12:00:00Z" };
+  const filters = { ...NO_EVENT_FILTERS, account: "scope", job: "a&b", from: "2026-11-21T12:00:00Z" };
   goTo(addressOfEvents(filters));
   assert.deepEqual(readEventFilters(), filters);
 });
 
 test("an account alone isn't a filter", () => {
-  assert.ok(!isFiltered({ ...EVERY_EVENT, account: "scope" }));
-  assert.ok(isFiltered({ ...EVERY_EVENT, node: "n" }));
+  assert.ok(!isFiltered({ ...NO_EVENT_FILTERS, account: "scope" }));
+  assert.ok(isFiltered({ ...NO_EVENT_FILTERS, node: "n" }));
 });
 
 test("events are asked for a page at a time, as a table, or as many as are wanted", () => {
   const filters = { account: "a/b", job: "x y", task: "" };
   assert.ok(pathOfEvents(filters).startsWith("/api/accounts/a%2Fb/events?"));
-  assert.deepEqual(askedBy(pathOfEvents(filters)), { maxpagesize: "50", job: "x y" });
-  assert.deepEqual(askedBy(pathOfEvents(filters, { format: "csv" })), {
+  assert.deepEqual(parametersOf(pathOfEvents(filters)), { maxpagesize: "50", job: "x y" });
+  assert.deepEqual(parametersOf(pathOfEvents(filters, { format: "csv" })), {
     format: "csv",
     maxpagesize: "1000",
     job: "x y",
   });
-  assert.deepEqual(askedBy(pathOfEvents(filters, { rows: 6 })), { maxpagesize: "6", job: "x y" });
+  assert.deepEqual(parametersOf(pathOfEvents(filters, { rows: 6 })), { maxpagesize: "6", job: "x y" });
 });
 
 test("times are shown and typed in the reader's zone, in winter and in summer", () => {

@@ -2,24 +2,24 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { termsOf, wordsOf } from "../../src/job/tasks/cause.ts";
 import { rowsOfCsv, tasksOf, tasksQuery } from "../../src/job/tasks/query.ts";
-import { EVERY_TASK } from "../../src/routing/jobView.ts";
-import { askedBy } from "../address.ts";
+import { NO_TASK_FILTERS } from "../../src/routing/jobView.ts";
+import { parametersOf } from "../address.ts";
 
 const COUNTS = { active: 5, preparing: 1, running: 4, completed: 90, succeeded: 80, failed: 10, total: 100 };
 
 test("a page of tasks is asked for without filters that are empty", () => {
-  assert.deepEqual(askedBy(tasksQuery(EVERY_TASK, "json")), { maxpagesize: "25" });
+  assert.deepEqual(parametersOf(tasksQuery(NO_TASK_FILTERS, "json")), { maxpagesize: "25" });
 });
 
 test("a result is asked for as a result, and any other choice as a state", () => {
-  assert.equal(askedBy(tasksQuery({ ...EVERY_TASK, show: "failed" }, "json")).result, "failure");
-  assert.equal(askedBy(tasksQuery({ ...EVERY_TASK, show: "succeeded" }, "json")).result, "success");
-  assert.equal(askedBy(tasksQuery({ ...EVERY_TASK, show: "running" }, "json")).state, "running");
+  assert.equal(parametersOf(tasksQuery({ ...NO_TASK_FILTERS, show: "failed" }, "json")).result, "failure");
+  assert.equal(parametersOf(tasksQuery({ ...NO_TASK_FILTERS, show: "succeeded" }, "json")).result, "success");
+  assert.equal(parametersOf(tasksQuery({ ...NO_TASK_FILTERS, show: "running" }, "json")).state, "running");
 });
 
 test("a table has the filters of the page, and as many rows as one answer may have", () => {
-  const filters = { ...EVERY_TASK, prefix: "a b", exitCode: "-9", orderby: "runTime desc" };
-  assert.deepEqual(askedBy(tasksQuery(filters, "csv")), {
+  const filters = { ...NO_TASK_FILTERS, prefix: "a b", exitCode: "-9", orderby: "runTime desc" };
+  assert.deepEqual(parametersOf(tasksQuery(filters, "csv")), {
     format: "csv",
     maxpagesize: "25000",
     prefix: "a b",
@@ -34,14 +34,14 @@ test("a table that the server must sort holds fewer rows", () => {
 });
 
 test("how many tasks pass is known of a state alone", () => {
-  assert.deepEqual(tasksOf(EVERY_TASK, COUNTS), { most: 100, known: true });
-  assert.deepEqual(tasksOf({ ...EVERY_TASK, show: "failed" }, COUNTS), { most: 10, known: true });
-  assert.deepEqual(tasksOf({ ...EVERY_TASK, show: "failed", nodeId: "n" }, COUNTS), { most: 10, known: false });
-  assert.deepEqual(tasksOf({ ...EVERY_TASK, orderby: "id desc" }, COUNTS), { most: 100, known: true });
+  assert.deepEqual(tasksOf(NO_TASK_FILTERS, COUNTS), { most: 100, known: true });
+  assert.deepEqual(tasksOf({ ...NO_TASK_FILTERS, show: "failed" }, COUNTS), { most: 10, known: true });
+  assert.deepEqual(tasksOf({ ...NO_TASK_FILTERS, show: "failed", nodeId: "n" }, COUNTS), { most: 10, known: false });
+  assert.deepEqual(tasksOf({ ...NO_TASK_FILTERS, orderby: "id desc" }, COUNTS), { most: 100, known: true });
 });
 
 test("a choice that is no state, as an address may have it, is taken for all", () => {
-  assert.equal(tasksOf({ ...EVERY_TASK, show: "toString" }, COUNTS).most, 100);
+  assert.equal(tasksOf({ ...NO_TASK_FILTERS, show: "toString" }, COUNTS).most, 100);
 });
 
 test("a task that exited is told by its exit code", () => {

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { Job } from "../../src/api/model.ts";
 import { addressOf, type Filters, jobsQuery, passes, readFilters } from "../../src/jobs/filters.ts";
 import { byUrgency, rankOf } from "../../src/jobs/order.ts";
-import { askedBy, goTo } from "../address.ts";
+import { goTo, parametersOf } from "../address.ts";
 
 const EVERY: Filters = { account: "", state: "", poolId: "", prefix: "" };
 
@@ -33,8 +33,8 @@ test("filters survive the address", () => {
 });
 
 test("the API is asked for what it filters by, and not for accounts", () => {
-  assert.deepEqual(askedBy(jobsQuery(EVERY)), { maxpagesize: "500" });
-  assert.deepEqual(askedBy(jobsQuery({ account: "scope", state: "active", poolId: "gpu", prefix: "a b" })), {
+  assert.deepEqual(parametersOf(jobsQuery(EVERY)), { maxpagesize: "500" });
+  assert.deepEqual(parametersOf(jobsQuery({ account: "scope", state: "active", poolId: "gpu", prefix: "a b" })), {
     maxpagesize: "500",
     state: "active",
     poolId: "gpu",

@@ -5,7 +5,7 @@ import { gridOf, layersOf, nodeAt, placeOf, stepped } from "../../src/pool/nodel
 import { nodesQuery } from "../../src/pool/nodelist/query.ts";
 import { stretchesOf } from "../../src/pool/nodepanel/past.ts";
 import { readPoolView } from "../../src/routing/poolView.ts";
-import { askedBy, goTo } from "../address.ts";
+import { goTo, parametersOf } from "../address.ts";
 
 function node(state: string): MappedNode {
   return {
@@ -119,8 +119,8 @@ test("what is told isn't changed by folding it", () => {
 test("a list of nodes is asked for by its filters, as a page or as a table", () => {
   goTo("?account=scope&pool=gpu&state=idle&cause=disk+full&node=n1&charts=6h");
   const view = readPoolView("scope", "gpu");
-  assert.deepEqual(askedBy(nodesQuery(view)), { maxpagesize: "15", state: "idle", cause: "disk full" });
-  assert.deepEqual(askedBy(nodesQuery(view, "csv")), {
+  assert.deepEqual(parametersOf(nodesQuery(view)), { maxpagesize: "15", state: "idle", cause: "disk full" });
+  assert.deepEqual(parametersOf(nodesQuery(view, "csv")), {
     format: "csv",
     maxpagesize: "1000",
     state: "idle",

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { addressOfView, EVERY_TASK, type JobView, readView } from "../../src/routing/jobView.ts";
-import { addressOfPool, type PoolView, readPoolView } from "../../src/routing/poolView.ts";
+import { addressOfJobView, type JobView, NO_TASK_FILTERS, readJobView } from "../../src/routing/jobView.ts";
+import { addressOfPoolView, type PoolView, readPoolView } from "../../src/routing/poolView.ts";
 import { goTo } from "../address.ts";
 
-const JOB: JobView = { account: "scope", job: "render", range: null, task: "", tasks: EVERY_TASK };
+const JOB: JobView = { account: "scope", job: "render", range: null, task: "", tasks: NO_TASK_FILTERS };
 const POOL: PoolView = {
   account: "scope",
   pool: "gpu",
@@ -27,27 +27,27 @@ test("a job's view survives its address", () => {
     orderby: "runTime desc",
   };
   for (const view of [JOB, { ...JOB, range: "7d" as const, task: "t#1", tasks }]) {
-    goTo(addressOfView(view));
-    assert.deepEqual(readView(), view);
+    goTo(addressOfJobView(view));
+    assert.deepEqual(readJobView(), view);
   }
 });
 
 test("an address without a job or an account has no view of one", () => {
   for (const search of ["", "?account=scope", "?job=render", "?account=&job=render"]) {
     goTo(search);
-    assert.equal(readView(), null, search);
+    assert.equal(readJobView(), null, search);
   }
 });
 
-test("a range that there isn't counts as none", () => {
+test("an unknown range counts as none", () => {
   goTo("?account=scope&job=render&range=2h");
-  assert.equal(readView()?.range, null);
+  assert.equal(readJobView()?.range, null);
   goTo("?account=scope&pool=gpu&range=2h");
   assert.equal(readPoolView("scope", "gpu").range, null);
 });
 
 test("a pool's view survives its address", () => {
-  const looked = {
+  const parameters = {
     state: "unusable",
     cause: "disk: 100%",
     flapping: "true",
@@ -55,13 +55,13 @@ test("a pool's view survives its address", () => {
     node: "tvm_1",
     charts: "6h",
   };
-  for (const view of [POOL, { ...POOL, range: "90d" as const, ...looked }]) {
-    goTo(addressOfPool(view));
+  for (const view of [POOL, { ...POOL, range: "90d" as const, ...parameters }]) {
+    goTo(addressOfPoolView(view));
     assert.deepEqual(readPoolView("scope", "gpu"), view);
   }
 });
 
-test("only true asks for flapping nodes", () => {
+test("only true filters for flapping nodes", () => {
   goTo("?account=scope&pool=gpu&flapping=yes");
   assert.equal(readPoolView("scope", "gpu").flapping, "");
 });

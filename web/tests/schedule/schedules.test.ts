@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { addressOfSchedules, EVERY_SCHEDULE, passes, readScheduleFilters } from "../../src/schedule/filters.ts";
+import { addressOfSchedules, NO_SCHEDULE_FILTERS, passes, readScheduleFilters } from "../../src/schedule/filters.ts";
 import { byUrgency, poolOf, type Schedule, type WholeSchedule } from "../../src/schedule/model.ts";
 import { goTo } from "../address.ts";
 
@@ -28,13 +28,13 @@ test("what is alive stands first, then what missed most, then by id", () => {
 });
 
 test("a schedule of which missed runs aren't known didn't miss any", () => {
-  assert.ok(!passes(schedule("a", "active", null), { ...EVERY_SCHEDULE, missed: "yes" }));
-  assert.ok(!passes(schedule("a", "active", 0), { ...EVERY_SCHEDULE, missed: "yes" }));
-  assert.ok(passes(schedule("Nightly", "active", 1), { ...EVERY_SCHEDULE, missed: "yes", prefix: "night" }));
+  assert.ok(!passes(schedule("a", "active", null), { ...NO_SCHEDULE_FILTERS, missed: "yes" }));
+  assert.ok(!passes(schedule("a", "active", 0), { ...NO_SCHEDULE_FILTERS, missed: "yes" }));
+  assert.ok(passes(schedule("Nightly", "active", 1), { ...NO_SCHEDULE_FILTERS, missed: "yes", prefix: "night" }));
 });
 
 test("a schedule has to pass every filter", () => {
-  const filters = { ...EVERY_SCHEDULE, account: "scope", state: "active" };
+  const filters = { ...NO_SCHEDULE_FILTERS, account: "scope", state: "active" };
   assert.ok(passes(schedule("a"), filters));
   assert.ok(!passes(schedule("a", "completed"), filters));
   assert.ok(!passes(schedule("a"), { ...filters, account: "other" }));

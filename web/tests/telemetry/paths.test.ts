@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { afterEach, beforeEach, mock, test } from "node:test";
 import type { PoolView } from "../../src/routing/poolView.ts";
 import { csvOfNode, pathOfNode, spanOf } from "../../src/telemetry/paths.ts";
-import { askedBy } from "../address.ts";
+import { parametersOf } from "../address.ts";
 
 const VIEW = { account: "a", pool: "gpu", node: "tvm/1" } as PoolView;
 
@@ -19,7 +19,7 @@ test("a range of charts that there isn't counts as an hour", () => {
 test("charts are asked for with all that they draw, of processors the whole alone", () => {
   const path = pathOfNode(VIEW, "1h", "");
   assert.ok(path.startsWith("/api/accounts/a/pools/gpu/nodes/tvm%2F1/telemetry?"));
-  const asked = askedBy(path);
+  const asked = parametersOf(path);
   assert.deepEqual(
     [asked.from, asked.attributes, asked.step],
     ["2026-11-21T11:34:00Z", "cpu.logical_number=", undefined],
@@ -28,7 +28,7 @@ test("charts are asked for with all that they draw, of processors the whole alon
 });
 
 test("cores are asked for by themselves, in the steps of the charts beside them", () => {
-  assert.deepEqual(askedBy(pathOfNode(VIEW, "24h", "PT1H", "cores")), {
+  assert.deepEqual(parametersOf(pathOfNode(VIEW, "24h", "PT1H", "cores")), {
     from: "2026-11-20T12:30:00Z",
     name: "system.cpu.utilization",
     attributes: "cpu.mode=idle",
@@ -37,6 +37,6 @@ test("cores are asked for by themselves, in the steps of the charts beside them"
 });
 
 test("a table has every series, also of single cores", () => {
-  const asked = askedBy(csvOfNode(VIEW, "1h"));
+  const asked = parametersOf(csvOfNode(VIEW, "1h"));
   assert.deepEqual([asked.format, asked.attributes], ["csv", undefined]);
 });

@@ -3,8 +3,8 @@
 import { useContext, useEffect, useRef, useState } from "preact/hooks";
 import type { TaskCounts } from "../../api/model.ts";
 import { count } from "../../format/numbers.ts";
-import { addressOfView, type JobView, type TaskFilters } from "../../routing/jobView.ts";
-import { Going, Link } from "../../routing/Link.tsx";
+import { addressOfJobView, type JobView, type TaskFilters } from "../../routing/jobView.ts";
+import { Link, Navigation } from "../../routing/Link.tsx";
 import { TaskStateName } from "../../ui/tiles/StateBar.tsx";
 
 const SHOWN = ["", "active", "preparing", "running", "succeeded", "failed"] as const;
@@ -17,7 +17,7 @@ interface FilterBarProps {
 
 export function TaskFilterBar({ view, counts }: FilterBarProps) {
   const { show, failureGroup } = view.tasks;
-  const to = (change: Partial<TaskFilters>) => addressOfView({ ...view, tasks: { ...view.tasks, ...change } });
+  const to = (change: Partial<TaskFilters>) => addressOfJobView({ ...view, tasks: { ...view.tasks, ...change } });
   return (
     <form
       class="filters of-tasks"
@@ -55,7 +55,7 @@ interface FieldProps {
 
 /** Asks once typing rests; follows the address when that changes by itself. */
 function Field({ view, name, label, numeric = false }: FieldProps) {
-  const go = useContext(Going);
+  const navigate = useContext(Navigation);
   const asked = view.tasks[name];
   const [draft, setDraft] = useState(asked);
   const timer = useRef<number>(undefined);
@@ -66,7 +66,7 @@ function Field({ view, name, label, numeric = false }: FieldProps) {
     const value = text.trim();
     if (numeric && value && !/^-?\d{1,10}$/.test(value)) return;
     const tasks = { ...view.tasks, [name]: value };
-    timer.current = window.setTimeout(() => go(addressOfView({ ...view, tasks }), "replace"), TYPING_RESTS_MS);
+    timer.current = window.setTimeout(() => navigate(addressOfJobView({ ...view, tasks }), "replace"), TYPING_RESTS_MS);
   };
   useEffect(() => () => window.clearTimeout(timer.current), []);
   return (

@@ -7,7 +7,7 @@ import type { Page, TaskCounts } from "../../api/model.ts";
 import { pathOfJob } from "../../api/paths.ts";
 import { usePolled } from "../../api/usePolled.ts";
 import { Csv } from "../../export/Csv.tsx";
-import { addressOfView, EVERY_TASK, type JobView } from "../../routing/jobView.ts";
+import { addressOfJobView, type JobView, NO_TASK_FILTERS } from "../../routing/jobView.ts";
 import { Link } from "../../routing/Link.tsx";
 import { Pages } from "../../ui/list/Pages.tsx";
 import { Section } from "../../ui/page/Section.tsx";
@@ -89,7 +89,7 @@ function NoTasks({ view }: { view: JobView }) {
   if (!filtered) return <p class="nothing">The job has no tasks, or they haven't been read yet.</p>;
   return (
     <p class="nothing">
-      No task matches. <Link to={addressOfView({ ...view, tasks: EVERY_TASK })}>Show all tasks</Link>
+      No task matches. <Link to={addressOfJobView({ ...view, tasks: NO_TASK_FILTERS })}>Show all tasks</Link>
     </p>
   );
 }

@@ -3,7 +3,7 @@
 import { exactMoment, moment } from "../../format/dates.ts";
 import { seconds } from "../../format/durations.ts";
 import { visible } from "../../format/text.ts";
-import { addressOfView, type JobView } from "../../routing/jobView.ts";
+import { addressOfJobView, type JobView } from "../../routing/jobView.ts";
 import { Link } from "../../routing/Link.tsx";
 import { Outside } from "../../ui/text/Outside.tsx";
 import { TaskStateName } from "../../ui/tiles/StateBar.tsx";
@@ -74,7 +74,7 @@ function Head({ column: { title, order, kind }, view }: { column: Column; view: 
       class={kind ? `${kind} orders` : "orders"}
       aria-sort={current ? (down ? "descending" : "ascending") : "none"}
     >
-      <Link to={addressOfView({ ...view, tasks: { ...view.tasks, orderby: next } })} how="replace">
+      <Link to={addressOfJobView({ ...view, tasks: { ...view.tasks, orderby: next } })} mode="replace">
         {title}
         <span class="arrow" aria-hidden="true">
           {current ? (down ? "↓" : "↑") : "↕"}

@@ -5,7 +5,7 @@ import { seconds } from "../../format/durations.ts";
 import { count } from "../../format/numbers.ts";
 import { spoken, visible } from "../../format/text.ts";
 import { Link } from "../../routing/Link.tsx";
-import { addressOfOne } from "../../routing/places.ts";
+import { addressOfDetail } from "../../routing/routes.ts";
 import { Outside } from "../../ui/text/Outside.tsx";
 import type { Evidence, Finding } from "./model.ts";
 
@@ -72,8 +72,8 @@ type Ways = ((text: string) => string) | null;
 /** The addresses of what evidence names, where it names pools or nodes that are there. */
 function waysOf(account: string, { code, evidence: { poolId: pool } }: Finding, name: string): Ways {
   if (typeof pool !== "string" || code === "poolMissing") return null;
-  if (name === "poolId") return (id) => addressOfOne("pools", account, id);
-  return name === "examples" ? (node) => addressOfOne("pools", account, pool, { node }) : null;
+  if (name === "poolId") return (id) => addressOfDetail("pools", account, id);
+  return name === "examples" ? (node) => addressOfDetail("pools", account, pool, { node }) : null;
 }
 
 function Value({ name, value, to }: { name: string; value: Evidence; to: Ways }) {

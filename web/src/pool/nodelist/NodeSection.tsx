@@ -10,8 +10,8 @@ import { count, plural } from "../../format/numbers.ts";
 import { begun, visible } from "../../format/text.ts";
 import { statesOf, stateWords, sumOf } from "../../nodes/kinds.ts";
 import type { Cause, Node, NodeStates } from "../../nodes/model.ts";
-import { Going, Link } from "../../routing/Link.tsx";
-import { addressOfPool, type PoolView } from "../../routing/poolView.ts";
+import { Link, Navigation } from "../../routing/Link.tsx";
+import { addressOfPoolView, type PoolView } from "../../routing/poolView.ts";
 import { Pages } from "../../ui/list/Pages.tsx";
 import { PrefixInput } from "../../ui/list/PrefixInput.tsx";
 import { Section } from "../../ui/page/Section.tsx";
@@ -112,7 +112,7 @@ interface BarProps {
 }
 
 function NodeFilterBar({ view, counts, flapping, causes }: BarProps) {
-  const to = (change: Partial<PoolView>) => addressOfPool({ ...view, ...change });
+  const to = (change: Partial<PoolView>) => addressOfPoolView({ ...view, ...change });
   const states = statesOf(counts ?? {}).filter(([state, number]) => number || state === view.state);
   if (view.state && !states.some(([state]) => state === view.state)) states.push([view.state, 0]);
   return (
@@ -123,16 +123,16 @@ function NodeFilterBar({ view, counts, flapping, causes }: BarProps) {
       onSubmit={(event) => event.preventDefault()}
     >
       <div class="choices" role="group" aria-label="State">
-        <Link to={to({ state: "" })} current={!view.state} how="replace">
+        <Link to={to({ state: "" })} current={!view.state} mode="replace">
           All {counts && <span class="much">{count(sumOf(counts))}</span>}
         </Link>
         {states.map(([state, number]) => (
-          <Link key={state} to={to({ state })} current={view.state === state} how="replace">
+          <Link key={state} to={to({ state })} current={view.state === state} mode="replace">
             <Outside text={begun(stateWords(state))} /> <span class="much">{count(number)}</span>
           </Link>
         ))}
         {(Boolean(flapping) || view.flapping) && (
-          <Link to={to({ flapping: view.flapping ? "" : "true" })} current={Boolean(view.flapping)} how="replace">
+          <Link to={to({ flapping: view.flapping ? "" : "true" })} current={Boolean(view.flapping)} mode="replace">
             Flapping <span class="much">{count(flapping ?? 0)}</span>
           </Link>
         )}
@@ -147,7 +147,7 @@ function NodeFilterBar({ view, counts, flapping, causes }: BarProps) {
 
 /** The most frequent causes, to choose from. */
 function Causes({ view, causes }: Pick<BarProps, "view" | "causes">) {
-  const go = useContext(Going);
+  const navigate = useContext(Navigation);
   if (!causes.length && !view.cause) return null;
   const known = causes.some(({ cause }) => cause === view.cause);
   return (
@@ -155,7 +155,7 @@ function Causes({ view, causes }: Pick<BarProps, "view" | "causes">) {
       name="cause"
       aria-label="Cause"
       value={view.cause}
-      onChange={(event) => go(addressOfPool({ ...view, cause: event.currentTarget.value }), "replace")}
+      onChange={(event) => navigate(addressOfPoolView({ ...view, cause: event.currentTarget.value }), "replace")}
     >
       <option value="">Any cause</option>
       {!known && view.cause && <option value={view.cause}>{visible(view.cause)}</option>}
@@ -169,7 +169,7 @@ function Causes({ view, causes }: Pick<BarProps, "view" | "causes">) {
 }
 
 function Prefix({ view }: { view: PoolView }) {
-  const go = useContext(Going);
+  const navigate = useContext(Navigation);
   const [draft, setDraft] = useState(view.prefix);
   const timer = useRef<number>(undefined);
   useEffect(() => setDraft(view.prefix), [view.prefix]);
@@ -178,7 +178,7 @@ function Prefix({ view }: { view: PoolView }) {
     setDraft(text);
     window.clearTimeout(timer.current);
     timer.current = window.setTimeout(
-      () => go(addressOfPool({ ...view, prefix: text.trim() }), "replace"),
+      () => navigate(addressOfPoolView({ ...view, prefix: text.trim() }), "replace"),
       TYPING_RESTS_MS,
     );
   };
@@ -192,7 +192,7 @@ function NoNodes({ view, counts }: { view: PoolView; counts: NodeCounts | null }
     return (
       <p class="nothing">
         No node matches.{" "}
-        <Link to={addressOfPool({ ...view, state: "", cause: "", flapping: "", prefix: "" })} how="replace">
+        <Link to={addressOfPoolView({ ...view, state: "", cause: "", flapping: "", prefix: "" })} mode="replace">
           Show all nodes
         </Link>
       </p>

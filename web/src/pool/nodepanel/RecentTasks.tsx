@@ -2,7 +2,7 @@
 
 import type { Node, RecentTask } from "../../nodes/model.ts";
 import { Link } from "../../routing/Link.tsx";
-import { addressOfJob } from "../../routing/places.ts";
+import { addressOfJob } from "../../routing/routes.ts";
 import { Age } from "../../ui/text/Age.tsx";
 import { Outside } from "../../ui/text/Outside.tsx";
 

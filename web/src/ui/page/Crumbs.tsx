@@ -2,8 +2,8 @@
 
 import { useContext, useEffect, useRef } from "preact/hooks";
 import { visible } from "../../format/text.ts";
-import { Going, Link } from "../../routing/Link.tsx";
-import { addressOfList, type Tab } from "../../routing/places.ts";
+import { Link, Navigation } from "../../routing/Link.tsx";
+import { addressOfList, type Tab } from "../../routing/routes.ts";
 import { Outside } from "../text/Outside.tsx";
 
 interface CrumbsProps {
@@ -33,12 +33,12 @@ export function Crumbs({ tab, account, id, name }: CrumbsProps) {
 
 /** Titles the page, and leads back to the list on Escape unless that closes something nearer. */
 export function usePageOf(id: string, back: string): void {
-  const go = useContext(Going);
+  const navigate = useContext(Navigation);
   useEffect(() => {
     document.title = `${visible(id)} · Batchscope`;
     const leave = (event: KeyboardEvent) => {
       const busy = event.target instanceof HTMLInputElement || document.querySelector("dialog[open], .tip");
-      if (event.key === "Escape" && !event.defaultPrevented && !busy) go(back);
+      if (event.key === "Escape" && !event.defaultPrevented && !busy) navigate(back);
     };
     window.addEventListener("keydown", leave);
     return () => window.removeEventListener("keydown", leave);

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import type { PollResult } from "../../api/poller.ts";
 import { Link } from "../../routing/Link.tsx";
-import { addressOfList, TABS, type Tab } from "../../routing/places.ts";
+import { addressOfList, TABS, type Tab } from "../../routing/routes.ts";
 import { Banner, Liveness } from "./Banner.tsx";
 
 interface ShellProps {

@@ -1,11 +1,11 @@
-// An address that leads nowhere, such as a mistyped one: which it is, and the ways to the lists.
+// The page for an unknown address, such as a mistyped one: names the address, and links to the lists.
 
 import { useEffect } from "preact/hooks";
-import { TABS } from "./routing/places.ts";
+import { TABS } from "./routing/routes.ts";
 import { Outside } from "./ui/text/Outside.tsx";
 
-/** Its links load the page anew, as relative ones of the lists would stay on this path. */
-export function NoSuchPage() {
+/** Its links reload the page: relative links, as the lists have them, would keep the unknown path. */
+export function PageNotFound() {
   useEffect(() => {
     document.title = "Page not found · Batchscope";
   }, []);
