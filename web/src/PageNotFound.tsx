@@ -2,7 +2,7 @@
 
 import { useEffect } from "preact/hooks";
 import { TABS } from "./routing/routes.ts";
-import { Outside } from "./ui/text/Outside.tsx";
+import { ExternalText } from "./ui/text/ExternalText.tsx";
 
 /** Its links reload the page: relative links, as the lists have them, would keep the unknown path. */
 export function PageNotFound() {
@@ -30,7 +30,7 @@ export function PageNotFound() {
         <div class="empty" data-testid="no-such-page">
           <h2>Page not found</h2>
           <p>
-            No page exists at <Outside text={`${location.pathname}${location.search}`} />. Check the address, or open a list above.
+            No page exists at <ExternalText text={`${location.pathname}${location.search}`} />. Check the address, or open a list above.
           </p>
           <a href="/">Show all jobs</a>
         </div>

@@ -1,7 +1,7 @@
 // Events one below the other: when, of which kind, and what happened in a sentence whose names lead to what they name.
 
 import { exactMoment } from "../format/dates.ts";
-import { Outside } from "../ui/text/Outside.tsx";
+import { ExternalText } from "../ui/text/ExternalText.tsx";
 import type { EventFilters } from "./filters.ts";
 import type { EventLine } from "./model.ts";
 import { Sentence } from "./Sentence.tsx";
@@ -22,7 +22,7 @@ export function EventList({ account, events, subject = {} }: EventListProps) {
         <li key={event.id} data-event={event.id} data-tone={event.kind.includes("Fail") ? "bad" : "plain"}>
           <time dateTime={event.time}>{exactMoment(Date.parse(event.time))}</time>
           <span class="kind">
-            <Outside text={event.kind} />
+            <ExternalText text={event.kind} />
           </span>
           <Sentence account={account} event={event} subject={subject} />
         </li>

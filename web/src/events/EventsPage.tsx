@@ -5,7 +5,7 @@ import type { Account, Page } from "../api/model.ts";
 import { usePolled } from "../api/usePolled.ts";
 import { Link } from "../routing/Link.tsx";
 import { Shell } from "../ui/page/Shell.tsx";
-import { Outside } from "../ui/text/Outside.tsx";
+import { ExternalText } from "../ui/text/ExternalText.tsx";
 import { EventFeed } from "./EventFeed.tsx";
 import { addressOfEvents, type EventFilters, NO_EVENT_FILTERS, readEventFilters } from "./filters.ts";
 import { IngestionLine } from "./IngestionLine.tsx";
@@ -43,7 +43,7 @@ function Accounts({ accounts, chosen, filters }: AccountsProps) {
     <nav class="choices accounts" aria-label="Account">
       {accounts.map(({ id }) => (
         <Link key={id} to={addressOfEvents({ ...filters, account: id })} current={id === chosen}>
-          <Outside text={id} />
+          <ExternalText text={id} />
         </Link>
       ))}
     </nav>

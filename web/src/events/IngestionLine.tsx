@@ -7,7 +7,7 @@ import { count, plural } from "../format/numbers.ts";
 import { serverClock } from "../time/clock.ts";
 import { useTick } from "../time/useTick.ts";
 import { Age } from "../ui/text/Age.tsx";
-import { Outside } from "../ui/text/Outside.tsx";
+import { ExternalText } from "../ui/text/ExternalText.tsx";
 import type { Ingestion } from "./model.ts";
 
 const INTERVAL_MS = 10_000;
@@ -19,7 +19,7 @@ export function IngestionLine({ account }: { account: string }) {
   if (failure?.message != null && !value) {
     return (
       <p class="ingestion bad" data-testid="ingestion">
-        Event ingestion status unavailable: <Outside text={failure.message} />
+        Event ingestion status unavailable: <ExternalText text={failure.message} />
       </p>
     );
   }
@@ -79,7 +79,7 @@ function Trouble({ account, told }: { account: string; told: Ingestion }) {
       )}
       {problems.map((problem) => (
         <li key={problem} class="bad">
-          <Outside text={problem} />
+          <ExternalText text={problem} />
         </li>
       ))}
     </ul>

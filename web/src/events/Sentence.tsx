@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { visible } from "../format/text.ts";
 import { Link } from "../routing/Link.tsx";
 import { addressOfDetail, addressOfJob } from "../routing/routes.ts";
-import { Outside } from "../ui/text/Outside.tsx";
+import { ExternalText } from "../ui/text/ExternalText.tsx";
 import type { Subject } from "./EventList.tsx";
 import type { EventLine } from "./model.ts";
 
@@ -74,11 +74,11 @@ function withLinks(sentence: string, places: Place[]): ComponentChildren {
     <>
       {places.map((place, index) => (
         <>
-          <Outside text={sentence.slice(ends[index], place.begin)} />
+          <ExternalText text={sentence.slice(ends[index], place.begin)} />
           <WayThere way={place} />
         </>
       ))}
-      <Outside text={sentence.slice(ends.at(-1))} />
+      <ExternalText text={sentence.slice(ends.at(-1))} />
     </>
   );
 }
@@ -91,10 +91,10 @@ function WayThere({ way: { name, id, to } }: { way: Way }) {
   return (
     <span class={`way of-${name}`} title={visible(id)}>
       <Link to={to}>
-        <Outside text={isCut ? id.slice(0, LONGEST_NODE) : id} />
+        <ExternalText text={isCut ? id.slice(0, LONGEST_NODE) : id} />
         {isCut && (
           <span class="cut">
-            <Outside text={id.slice(LONGEST_NODE)} />
+            <ExternalText text={id.slice(LONGEST_NODE)} />
           </span>
         )}
       </Link>

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { requestCsv, sameOriginPath } from "../api/client.ts";
 import { count } from "../format/numbers.ts";
 import { begun } from "../format/text.ts";
-import { Outside } from "../ui/text/Outside.tsx";
+import { ExternalText } from "../ui/text/ExternalText.tsx";
 import { Exporting, type Progress } from "./exporting.ts";
 import { WholeTable } from "./parts.ts";
 import { targetFor } from "./targets.ts";
@@ -66,7 +66,7 @@ function Words({ shown: { state, rows, about, why }, of }: { shown: Shown; of: s
   return (
     <span class="bad" data-testid="export-problem">
       {`Export stopped after ${far}. `}
-      <Outside text={why ?? ""} />
+      <ExternalText text={why ?? ""} />
     </span>
   );
 }

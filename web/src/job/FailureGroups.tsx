@@ -10,7 +10,7 @@ import { Link } from "../routing/Link.tsx";
 import { Section } from "../ui/page/Section.tsx";
 import { useInView } from "../ui/page/useInView.ts";
 import { Age } from "../ui/text/Age.tsx";
-import { Outside } from "../ui/text/Outside.tsx";
+import { ExternalText } from "../ui/text/ExternalText.tsx";
 import type { FailureGroup, Failures } from "./model.ts";
 import { termsOf, wordsOf } from "./tasks/cause.ts";
 
@@ -86,11 +86,11 @@ function GroupRow({ group, most, view, open }: FailuresProps & { group: FailureG
           {wordsOf(group)}
         </Link>
         <small class="terms">
-          <Outside text={termsOf(group)} />
+          <ExternalText text={termsOf(group)} />
         </small>
         {group.advice && (
           <p class="advice">
-            <Outside text={group.advice} />
+            <ExternalText text={group.advice} />
           </p>
         )}
       </th>
@@ -110,7 +110,7 @@ function GroupRow({ group, most, view, open }: FailuresProps & { group: FailureG
       <td role="cell" class="examples">
         {group.tasks.map((task) => (
           <button key={task} type="button" class="name" onClick={() => open(task)}>
-            <Outside text={task} />
+            <ExternalText text={task} />
           </button>
         ))}
       </td>
@@ -134,7 +134,7 @@ function Nodes({ group: { nodes, otherNodes } }: { group: FailureGroup }) {
       {nodes.slice(0, NODES_SHOWN).map(({ nodeId, poolId, count: failures }) => (
         <li key={`${poolId} ${nodeId}`}>
           <span class="node">
-            <Outside text={nodeId} />
+            <ExternalText text={nodeId} />
           </span>
           <small>
             {atLeast}

@@ -7,7 +7,7 @@ import { seconds } from "../format/durations.ts";
 import { count, plural, rate } from "../format/numbers.ts";
 import { serverClock } from "../time/clock.ts";
 import { useTick } from "../time/useTick.ts";
-import { Outside } from "../ui/text/Outside.tsx";
+import { ExternalText } from "../ui/text/ExternalText.tsx";
 
 export function InsightTiles({ insight }: { insight: Insight | null }) {
   if (!insight) {
@@ -84,7 +84,7 @@ function End({ estimate }: { estimate: Estimate | null }) {
     return (
       <Tile title="Estimated end" name="estimate" lead={estimate?.remaining === 0 ? "–" : "Unknown"} faint>
         <dd class="detail">
-          <Outside text={estimate?.reason ?? "The throughput isn't known yet."} />
+          <ExternalText text={estimate?.reason ?? "The throughput isn't known yet."} />
         </dd>
       </Tile>
     );
@@ -96,7 +96,7 @@ function End({ estimate }: { estimate: Estimate | null }) {
         about {moment(Date.parse(at))}; {plural(estimate.remaining, "task")} left
         {estimate.basis && (
           <>
-            , based on the <Outside text={estimate.basis} />
+            , based on the <ExternalText text={estimate.basis} />
           </>
         )}
       </dd>

@@ -5,7 +5,7 @@ import { count, plural, share } from "../format/numbers.ts";
 import { Link } from "../routing/Link.tsx";
 import { addressOfDetail } from "../routing/routes.ts";
 import { Age } from "../ui/text/Age.tsx";
-import { Outside } from "../ui/text/Outside.tsx";
+import { ExternalText } from "../ui/text/ExternalText.tsx";
 import { Badge } from "../ui/text/Verdict.tsx";
 import { Figure, ReadBar, StateBar, Swatch, TaskStateName } from "../ui/tiles/StateBar.tsx";
 
@@ -18,7 +18,7 @@ export function JobTop({ job }: { job: Job }) {
       <p class="sure">
         <Badge verdict={job.verdict} />
         <span>
-          <Outside text={job.verdict.reason} />
+          <ExternalText text={job.verdict.reason} />
         </span>
         <span class="checked">
           as of <Age at={job.verdict.asOf} none="never" />, checked <Age at={job.verdict.checkedAt} />
@@ -46,7 +46,7 @@ function Facts({ job }: { job: Job }) {
         pool{" "}
         {job.poolId ? (
           <Link to={addressOfDetail("pools", job.account, job.poolId)}>
-            <Outside text={job.poolId} />
+            <ExternalText text={job.poolId} />
           </Link>
         ) : (
           "–"
@@ -56,24 +56,24 @@ function Facts({ job }: { job: Job }) {
         <li>
           schedule{" "}
           <Link to={addressOfDetail("schedules", job.account, schedule)}>
-            <Outside text={schedule} />
+            <ExternalText text={schedule} />
           </Link>
         </li>
       )}
       <li>
-        account <Outside text={job.account} />
+        account <ExternalText text={job.account} />
       </li>
       <li>
         created <Age at={job.creationTime} none="at an unknown time" />
       </li>
       {job.displayName && job.displayName !== job.id && (
         <li class="called">
-          <Outside text={job.displayName} />
+          <ExternalText text={job.displayName} />
         </li>
       )}
       {job.terminateReason && (
         <li>
-          terminated: <Outside text={job.terminateReason} />
+          terminated: <ExternalText text={job.terminateReason} />
         </li>
       )}
     </ul>

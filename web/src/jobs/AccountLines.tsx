@@ -6,7 +6,7 @@ import { totalsInWords } from "../nodes/words.ts";
 import { Link } from "../routing/Link.tsx";
 import { addressOfList } from "../routing/routes.ts";
 import { Age } from "../ui/text/Age.tsx";
-import { Outside } from "../ui/text/Outside.tsx";
+import { ExternalText } from "../ui/text/ExternalText.tsx";
 
 /** What is read beside each other is apart by one interval now and then. */
 const INTERVALS_APART = 2;
@@ -67,7 +67,7 @@ function Reason({ text, known }: { text: string | null; known: boolean }) {
   return (
     <span class="bad">
       {known ? ". Last poll: " : ": "}
-      <Outside text={text} />
+      <ExternalText text={text} />
     </span>
   );
 }

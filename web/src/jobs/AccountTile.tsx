@@ -4,7 +4,7 @@ import { type Account, type Round, TASK_STATES } from "../api/model.ts";
 import { duration } from "../format/durations.ts";
 import { count, plural } from "../format/numbers.ts";
 import { Age } from "../ui/text/Age.tsx";
-import { Outside } from "../ui/text/Outside.tsx";
+import { ExternalText } from "../ui/text/ExternalText.tsx";
 import { Figure, StateBar, Swatch, TaskStateName } from "../ui/tiles/StateBar.tsx";
 import { TileFrame } from "../ui/tiles/TileFrame.tsx";
 import { PoolsLine, SchedulesLine } from "./AccountLines.tsx";
@@ -30,7 +30,7 @@ export function AccountTile({ account, single, filters, choose }: TileProps) {
       <footer>
         <LastRound round={account.lastRound} />
         <span class="endpoint">
-          <Outside text={account.endpoint} />
+          <ExternalText text={account.endpoint} />
         </span>
       </footer>
     </TileFrame>
@@ -74,7 +74,7 @@ function LastRound({ round }: { round: Round | null }) {
   if (round.outcome === "failed") {
     return (
       <span class="bad" data-testid="round">
-        The last poll failed <Age at={round.finishedAt} />: <Outside text={round.reason ?? "no reason was given"} />
+        The last poll failed <Age at={round.finishedAt} />: <ExternalText text={round.reason ?? "no reason was given"} />
       </span>
     );
   }

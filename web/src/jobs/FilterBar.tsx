@@ -3,7 +3,7 @@
 import type { Account } from "../api/model.ts";
 import { count } from "../format/numbers.ts";
 import { PrefixInput } from "../ui/list/PrefixInput.tsx";
-import { Outside } from "../ui/text/Outside.tsx";
+import { ExternalText } from "../ui/text/ExternalText.tsx";
 import type { Filters } from "./filters.ts";
 import { rankOf } from "./order.ts";
 
@@ -32,7 +32,7 @@ export function FilterBar({ accounts, filters, choose }: FilterBarProps) {
         {filters.poolId && (
           <button type="button" class="of-pool" aria-pressed="true" onClick={() => choose({ poolId: "" })}>
             <span>
-              pool <Outside text={filters.poolId} />
+              pool <ExternalText text={filters.poolId} />
             </span>{" "}
             <span aria-hidden="true">×</span>
             <span class="unseen">: show jobs of all pools</span>

@@ -9,7 +9,7 @@ import { addressOfDetail, addressOfJob } from "../routing/routes.ts";
 import { ListRest } from "../ui/list/ListRest.tsx";
 import { AccountErrors } from "../ui/page/ErrorNotice.tsx";
 import { Age } from "../ui/text/Age.tsx";
-import { Outside } from "../ui/text/Outside.tsx";
+import { ExternalText } from "../ui/text/ExternalText.tsx";
 import { Badge } from "../ui/text/Verdict.tsx";
 import { Figure, ReadBar, StateBar, Swatch, TaskStateName } from "../ui/tiles/StateBar.tsx";
 import { type Filters, passes } from "./filters.ts";
@@ -115,7 +115,7 @@ function JobRow({ job, many }: { job: Job; many: boolean }) {
     <tr role="row" data-job={job.id} data-account={job.account}>
       <th role="rowheader" scope="row" class="id">
         <Link to={addressOfJob(job.account, job.id)} class="open">
-          <Outside text={job.id} />
+          <ExternalText text={job.id} />
         </Link>
         <Aside job={job} many={many} />
       </th>
@@ -125,7 +125,7 @@ function JobRow({ job, many }: { job: Job; many: boolean }) {
       <td role="cell" class="pool" title={visible(job.poolId ?? "")}>
         {job.poolId ? (
           <Link to={addressOfDetail("pools", job.account, job.poolId)}>
-            <Outside text={job.poolId} />
+            <ExternalText text={job.poolId} />
           </Link>
         ) : (
           "–"
@@ -170,7 +170,7 @@ function Aside({ job, many }: { job: Job; many: boolean }) {
     <small class="aside" title={visible(parts.join(" · "))}>
       {parts.map((part) => (
         <span key={part}>
-          <Outside text={part} />
+          <ExternalText text={part} />
         </span>
       ))}
     </small>

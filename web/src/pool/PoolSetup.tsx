@@ -9,8 +9,8 @@ import { parseDuration, seconds } from "../format/durations.ts";
 import { count } from "../format/numbers.ts";
 import { useInView } from "../ui/page/useInView.ts";
 import { Age } from "../ui/text/Age.tsx";
+import { ExternalLines, ExternalText } from "../ui/text/ExternalText.tsx";
 import { Words } from "../ui/text/Fields.tsx";
-import { Outside, OutsideLines } from "../ui/text/Outside.tsx";
 import type { AutoScale, Evaluation, Pool, StartTask } from "./model.ts";
 
 const RUNS_INTERVAL_MS = 15_000;
@@ -50,14 +50,14 @@ function Scaling({ scale, pool }: { scale: AutoScale; pool: Pool }) {
       {scale.error && (
         <p class="bad">
           <strong>
-            <Outside text={scale.error.code} />
+            <ExternalText text={scale.error.code} />
           </strong>{" "}
-          <Outside text={scale.error.message} />
+          <ExternalText text={scale.error.message} />
         </p>
       )}
       {scale.formula && (
         <pre aria-label="Formula" tabIndex={0}>
-          <OutsideLines text={scale.formula} />
+          <ExternalLines text={scale.formula} />
         </pre>
       )}
       {scale.results && (
@@ -67,7 +67,7 @@ function Scaling({ scale, pool }: { scale: AutoScale; pool: Pool }) {
             {resultsOf(scale.results).map((each) => (
               <li key={each}>
                 <code>
-                  <Outside text={each} />
+                  <ExternalText text={each} />
                 </code>
               </li>
             ))}
@@ -90,7 +90,7 @@ function AutoscaleRuns({ pool: { account, id: pool } }: { pool: Pool }) {
   return (
     <section ref={ref} aria-label="Evaluations">
       <h4>Recorded evaluations</h4>
-      {failure && !value && <p class="bad">{failure.message === null ? "The server doesn't respond." : <Outside text={failure.message} />}</p>}
+      {failure && !value && <p class="bad">{failure.message === null ? "The server doesn't respond." : <ExternalText text={failure.message} />}</p>}
       {value && !value.value.length && <p class="soft">None yet.</p>}
       {value && value.value.length > 0 && (
         <ol class="runs scroll" tabIndex={0} data-testid="autoscale-runs">
@@ -99,11 +99,11 @@ function AutoscaleRuns({ pool: { account, id: pool } }: { pool: Pool }) {
               <time dateTime={timestamp}>{exactMoment(Date.parse(timestamp))}</time>
               {error ? (
                 <span class="bad">
-                  <Outside text={`${error.code}: ${error.message}`} />
+                  <ExternalText text={`${error.code}: ${error.message}`} />
                 </span>
               ) : (
                 <span>
-                  <Outside text={resultsOf(results ?? "").join(", ") || "no results"} />
+                  <ExternalText text={resultsOf(results ?? "").join(", ") || "no results"} />
                 </span>
               )}
             </li>
@@ -140,7 +140,7 @@ function Start({ task }: { task: StartTask }) {
             {environment.map(([name, value]) => (
               <li key={name}>
                 <code>
-                  <Outside text={name} />
+                  <ExternalText text={name} />
                 </code>{" "}
                 = <Words text={value} />
               </li>

@@ -8,7 +8,7 @@ import { restOfSlots } from "../nodes/words.ts";
 import { Link } from "../routing/Link.tsx";
 import { addressOfList } from "../routing/routes.ts";
 import { Age, TimeInState } from "../ui/text/Age.tsx";
-import { Outside } from "../ui/text/Outside.tsx";
+import { ExternalText } from "../ui/text/ExternalText.tsx";
 import { Badge } from "../ui/text/Verdict.tsx";
 import { Lead } from "../ui/tiles/Lead.tsx";
 import type { Pool, Size } from "./model.ts";
@@ -34,7 +34,7 @@ export function PoolTop({ pool }: { pool: Pool }) {
       <p class="sure">
         <Badge verdict={pool.verdict} />
         <span>
-          <Outside text={pool.verdict.reason} />
+          <ExternalText text={pool.verdict.reason} />
         </span>
         <span class="checked">
           as of <Age at={pool.verdict.asOf} none="never" />, checked <Age at={pool.verdict.checkedAt} />
@@ -50,14 +50,14 @@ function Facts({ pool }: { pool: Pool }) {
       <li class="state" data-pool-state={pool.allocationState ?? ""} data-testid="allocation">
         {pool.allocationState ? (
           <>
-            allocation state <Outside text={pool.allocationState} /> for <TimeInState since={pool.allocationStateTransitionTime} />
+            allocation state <ExternalText text={pool.allocationState} /> for <TimeInState since={pool.allocationStateTransitionTime} />
           </>
         ) : (
           "allocation state unknown"
         )}
       </li>
       <li data-testid="pool-state">
-        pool state <Outside text={pool.state} />
+        pool state <ExternalText text={pool.state} />
         {pool.state !== "active" && (
           <>
             {" "}
@@ -66,11 +66,11 @@ function Facts({ pool }: { pool: Pool }) {
         )}
       </li>
       <li>
-        <Outside text={pool.vmSize} />
+        <ExternalText text={pool.vmSize} />
       </li>
       <li>{plural(pool.taskSlotsPerNode, "slot")} per node</li>
       <li>
-        account <Outside text={pool.account} />
+        account <ExternalText text={pool.account} />
       </li>
       <li>
         <Link to={addressOfList("jobs", { account: pool.account, poolId: pool.id })}>jobs on this pool</Link>
@@ -80,7 +80,7 @@ function Facts({ pool }: { pool: Pool }) {
       </li>
       {pool.displayName && pool.displayName !== pool.id && (
         <li class="called">
-          <Outside text={pool.displayName} />
+          <ExternalText text={pool.displayName} />
         </li>
       )}
     </ul>
@@ -95,7 +95,7 @@ function Troubles({ troubles }: { troubles: Trouble[] }) {
       {troubles.map(({ text, detail, stale, at }, index) => (
         <li key={index} data-stale={stale}>
           <strong>
-            <Outside text={text} />
+            <ExternalText text={text} />
           </strong>
           {at && (
             <small>
@@ -105,7 +105,7 @@ function Troubles({ troubles }: { troubles: Trouble[] }) {
           )}
           {detail && (
             <span class="detail">
-              <Outside text={detail} />
+              <ExternalText text={detail} />
             </span>
           )}
         </li>

@@ -14,7 +14,7 @@ import { ListRest } from "../ui/list/ListRest.tsx";
 import { Unknown } from "../ui/list/Unknown.tsx";
 import { AccountErrors } from "../ui/page/ErrorNotice.tsx";
 import { Age } from "../ui/text/Age.tsx";
-import { Outside } from "../ui/text/Outside.tsx";
+import { ExternalText } from "../ui/text/ExternalText.tsx";
 import { Badge } from "../ui/text/Verdict.tsx";
 import { addressOfPools, NO_POOL_FILTERS, type PoolFilters, passes } from "./filters.ts";
 import { Sizes } from "./Sizes.tsx";
@@ -156,7 +156,7 @@ function PoolRow({ pool, many, off }: { pool: Pool; many: boolean; off: Off }) {
     <tr role="row" data-pool={pool.id} data-account={pool.account}>
       <th role="rowheader" scope="row" class="id">
         <Link to={addressOfDetail("pools", pool.account, pool.id)} class="open">
-          <Outside text={pool.id} />
+          <ExternalText text={pool.id} />
         </Link>
         <Aside pool={pool} many={many} />
       </th>
@@ -195,7 +195,7 @@ function Aside({ pool, many }: { pool: Pool; many: boolean }) {
     <small class="aside" title={visible(parts.join(" · "))}>
       {parts.map((part) => (
         <span key={part}>
-          <Outside text={part} />
+          <ExternalText text={part} />
         </span>
       ))}
     </small>
@@ -232,7 +232,7 @@ function Troubles({ pool, off }: { pool: Pool; off: Off }) {
     <td role="cell" class="troubles" data-empty={!troubles.length}>
       {troubles.slice(0, MOST_TROUBLES).map(({ text, detail, stale, at }, index) => (
         <p key={index} class={stale ? "soft" : "bad"} title={visible(detail)}>
-          <Outside text={text} />
+          <ExternalText text={text} />
           {stale && (
             <small>
               {" "}

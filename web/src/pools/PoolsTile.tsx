@@ -7,7 +7,7 @@ import { sumOf } from "../nodes/kinds.ts";
 import { NodeBar, NodeLegend } from "../nodes/NodeBar.tsx";
 import { restOfSlots } from "../nodes/words.ts";
 import { Navigation } from "../routing/Link.tsx";
-import { Outside } from "../ui/text/Outside.tsx";
+import { ExternalText } from "../ui/text/ExternalText.tsx";
 import { Lead } from "../ui/tiles/Lead.tsx";
 import { TileFrame } from "../ui/tiles/TileFrame.tsx";
 import { addressOfPools, type PoolFilters } from "./filters.ts";
@@ -42,7 +42,7 @@ function Unread({ account: { pools, poolsReason } }: { account: Account }) {
       {Boolean(pools?.notRead) && <span data-testid="unread">{plural(pools?.notRead ?? 0, "pool")} not read yet</span>}
       {poolsReason && (
         <span class="bad" data-testid="reason">
-          Last poll of pools: <Outside text={poolsReason} />
+          Last poll of pools: <ExternalText text={poolsReason} />
         </span>
       )}
     </>

@@ -4,7 +4,7 @@ import { seconds } from "../format/durations.ts";
 import { Link } from "../routing/Link.tsx";
 import { addressOfJob } from "../routing/routes.ts";
 import { Age } from "../ui/text/Age.tsx";
-import { Outside } from "../ui/text/Outside.tsx";
+import { ExternalText } from "../ui/text/ExternalText.tsx";
 import { Figure, StateBar } from "../ui/tiles/StateBar.tsx";
 import type { Run, WholeSchedule } from "./model.ts";
 
@@ -49,7 +49,7 @@ function RunRow({ run, account }: { run: Run; account: string }) {
     <tr role="row" data-run={run.id}>
       <th role="rowheader" scope="row" class="run-id">
         <Link to={addressOfJob(account, run.id)}>
-          <Outside text={run.id} />
+          <ExternalText text={run.id} />
         </Link>
       </th>
       <td role="cell" class="state" data-job-state={state}>

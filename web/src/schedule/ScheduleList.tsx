@@ -8,7 +8,7 @@ import { addressOfDetail, addressOfJob } from "../routing/routes.ts";
 import { Unknown } from "../ui/list/Unknown.tsx";
 import { AccountErrors } from "../ui/page/ErrorNotice.tsx";
 import { Age } from "../ui/text/Age.tsx";
-import { Outside } from "../ui/text/Outside.tsx";
+import { ExternalText } from "../ui/text/ExternalText.tsx";
 import { Badge } from "../ui/text/Verdict.tsx";
 import { Figure, StateBar } from "../ui/tiles/StateBar.tsx";
 import { addressOfSchedules, NO_SCHEDULE_FILTERS, passes, type ScheduleFilters } from "./filters.ts";
@@ -106,7 +106,7 @@ function ScheduleRow({ schedule, many }: { schedule: Schedule; many: boolean }) 
     <tr role="row" data-schedule={schedule.id} data-account={schedule.account}>
       <th role="rowheader" scope="row" class="id">
         <Link to={addressOfDetail("schedules", schedule.account, schedule.id)} class="open">
-          <Outside text={schedule.id} />
+          <ExternalText text={schedule.id} />
         </Link>
         <Aside schedule={schedule} many={many} />
       </th>
@@ -161,7 +161,7 @@ function Aside({ schedule, many }: { schedule: Schedule; many: boolean }) {
     <small class="aside" title={visible(parts.join(" · "))}>
       {parts.map((part) => (
         <span key={part}>
-          <Outside text={part} />
+          <ExternalText text={part} />
         </span>
       ))}
     </small>
@@ -175,7 +175,7 @@ function RecentJob({ schedule }: { schedule: Schedule }) {
   return (
     <>
       <Link to={addressOfJob(schedule.account, recent.id)}>
-        <Outside text={recent.id.slice(recent.id.lastIndexOf(":") + 1)} />
+        <ExternalText text={recent.id.slice(recent.id.lastIndexOf(":") + 1)} />
       </Link>{" "}
       <small>
         {recent.deleted ? "deleted" : (recent.state ?? "not read yet")}

@@ -4,7 +4,7 @@ import { count, plural } from "../format/numbers.ts";
 import { Link } from "../routing/Link.tsx";
 import { addressOfDetail } from "../routing/routes.ts";
 import { Age, TimeInState } from "../ui/text/Age.tsx";
-import { Outside } from "../ui/text/Outside.tsx";
+import { ExternalText } from "../ui/text/ExternalText.tsx";
 import { Badge } from "../ui/text/Verdict.tsx";
 import { Lead } from "../ui/tiles/Lead.tsx";
 import { StateBar } from "../ui/tiles/StateBar.tsx";
@@ -32,7 +32,7 @@ export function ScheduleTop({ schedule }: { schedule: WholeSchedule }) {
       <p class="sure">
         <Badge verdict={verdict} />
         <span>
-          <Outside text={verdict.reason} />
+          <ExternalText text={verdict.reason} />
         </span>
         <span class="checked">
           as of <Age at={verdict.asOf} none="never" />, checked <Age at={verdict.checkedAt} />
@@ -82,19 +82,19 @@ function Facts({ schedule }: { schedule: WholeSchedule }) {
         <li>
           pool{" "}
           <Link to={addressOfDetail("pools", schedule.account, pool)}>
-            <Outside text={pool} />
+            <ExternalText text={pool} />
           </Link>
         </li>
       )}
       <li>
-        account <Outside text={schedule.account} />
+        account <ExternalText text={schedule.account} />
       </li>
       <li>
         created <Age at={schedule.creationTime} />
       </li>
       {schedule.displayName && schedule.displayName !== schedule.id && (
         <li class="called">
-          <Outside text={schedule.displayName} />
+          <ExternalText text={schedule.displayName} />
         </li>
       )}
     </ul>

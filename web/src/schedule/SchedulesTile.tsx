@@ -4,7 +4,7 @@ import { useContext } from "preact/hooks";
 import type { Account } from "../api/model.ts";
 import { count, plural, statesInWords } from "../format/numbers.ts";
 import { Navigation } from "../routing/Link.tsx";
-import { Outside } from "../ui/text/Outside.tsx";
+import { ExternalText } from "../ui/text/ExternalText.tsx";
 import { Lead } from "../ui/tiles/Lead.tsx";
 import { TileFrame } from "../ui/tiles/TileFrame.tsx";
 import { addressOfSchedules, type ScheduleFilters } from "./filters.ts";
@@ -32,7 +32,7 @@ export function SchedulesTile({ account, schedules, single, filters }: TileProps
       {reason && (
         <footer>
           <span class="bad" data-testid="reason">
-            Last poll of schedules: <Outside text={reason} />
+            Last poll of schedules: <ExternalText text={reason} />
           </span>
         </footer>
       )}

@@ -5,7 +5,7 @@ import { useMemo, useState } from "preact/hooks";
 import { useWidth } from "../charts/useWidth.ts";
 import { moment, zone } from "../format/dates.ts";
 import { seconds } from "../format/durations.ts";
-import { Outside } from "../ui/text/Outside.tsx";
+import { ExternalText } from "../ui/text/ExternalText.tsx";
 import { betweenOf, Chart, type Cursor, type Span, valueAt } from "./Chart.tsx";
 import { inWholeSteps, silencesOf, type Time, timeOf } from "./series/axis.ts";
 import { type Chart as Charted, chartsOf, measuresOf } from "./series/charts.ts";
@@ -98,7 +98,7 @@ function Legend({ chart, at }: { chart: Charted; at: number | null }) {
       {lines.map((line, tone) => (
         <span key={line.name} data-tone={tone}>
           <i class="stroke" aria-hidden="true" />
-          <Outside text={line.name} />{" "}
+          <ExternalText text={line.name} />{" "}
           <Shown line={line} chart={chart} at={at} />
         </span>
       ))}

@@ -3,7 +3,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { usePolled } from "../api/usePolled.ts";
 import { plural } from "../format/numbers.ts";
-import { Outside } from "../ui/text/Outside.tsx";
+import { ExternalText } from "../ui/text/ExternalText.tsx";
 import { CursorLine, LEFT, RIGHT_MARGIN, steering } from "./Chart.tsx";
 import type { Place } from "./Charts.tsx";
 import { placesOf } from "./series/axis.ts";
@@ -42,7 +42,7 @@ function Cores({ path, queryKey, intervalMs, ...place }: MapProps) {
   const { value, failure } = usePolled<Telemetry>({ path, queryKey, intervalMs });
   const cores = useMemo(() => (value ? coresOf(value) : []), [value]);
   if (failure && !value) {
-    const words = failure.message === null ? "The server doesn't respond." : <Outside text={failure.message} />;
+    const words = failure.message === null ? "The server doesn't respond." : <ExternalText text={failure.message} />;
     return <p class="nothing">{words}</p>;
   }
   if (!value) return <p class="loading" role="status">Loading…</p>;

@@ -5,7 +5,7 @@ import { exactMoment } from "../format/dates.ts";
 import { count, plural } from "../format/numbers.ts";
 import { visible } from "../format/text.ts";
 import { Age } from "../ui/text/Age.tsx";
-import { Outside } from "../ui/text/Outside.tsx";
+import { ExternalText } from "../ui/text/ExternalText.tsx";
 import type { Span } from "./Chart.tsx";
 import { Charts, type Place } from "./Charts.tsx";
 import { inOrder, measuresOf } from "./series/charts.ts";
@@ -54,7 +54,7 @@ function Facts({ facts }: { facts: NodeFacts }) {
   if (!told.length && !bootedAt) return null;
   return (
     <p class="node-facts soft" data-testid="facts">
-      <Outside text={told.join(" · ")} />
+      <ExternalText text={told.join(" · ")} />
       {bootedAt && (
         <>
           {told.length > 0 && " · "}booted <span title={exactMoment(Date.parse(bootedAt))}><Age at={bootedAt} /></span>
@@ -84,7 +84,7 @@ function Damaged({ telemetry }: { telemetry: Telemetry }) {
   const gpus = [...new Set(errors.filter(({ points }) => points.some(({ sum }) => sum > 0)).map(gpuOf))].sort(inOrder);
   return (
     <p class="bad" data-testid="damaged">
-      {plural(times, "uncorrectable memory error")} on <Outside text={gpus.join(", ")} />, most recently{" "}
+      {plural(times, "uncorrectable memory error")} on <ExternalText text={gpus.join(", ")} />, most recently{" "}
       <Age at={last} />.
     </p>
   );

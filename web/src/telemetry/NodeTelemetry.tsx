@@ -13,7 +13,7 @@ import { Link } from "../routing/Link.tsx";
 import { addressOfPoolView, type PoolView } from "../routing/poolView.ts";
 import { beginOf, RANGE_WORDS, RANGES, type Range } from "../time/ranges.ts";
 import { useInView } from "../ui/page/useInView.ts";
-import { Outside } from "../ui/text/Outside.tsx";
+import { ExternalText } from "../ui/text/ExternalText.tsx";
 import { CoreMap } from "./CoreMap.tsx";
 import { Csv, Frame } from "./Frame.tsx";
 import { Measured } from "./Measured.tsx";
@@ -123,9 +123,9 @@ function Nothing({ account, span, telemetry }: NothingProps) {
           {undrawn.map(({ blob, reason }) => (
             <li key={blob}>
               <code>
-                <Outside text={blob} />
+                <ExternalText text={blob} />
               </code>
-              : <Outside text={reason} />
+              : <ExternalText text={reason} />
             </li>
           ))}
         </ul>

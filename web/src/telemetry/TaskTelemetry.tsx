@@ -10,7 +10,7 @@ import type { JobView } from "../routing/jobView.ts";
 import { Link } from "../routing/Link.tsx";
 import { addressOfDetail } from "../routing/routes.ts";
 import { useInView } from "../ui/page/useInView.ts";
-import { Outside } from "../ui/text/Outside.tsx";
+import { ExternalText } from "../ui/text/ExternalText.tsx";
 import type { Span } from "./Chart.tsx";
 import { Csv, Frame } from "./Frame.tsx";
 import { Measured } from "./Measured.tsx";
@@ -56,7 +56,7 @@ function Contents({ told, account }: { told: Told; account: string }) {
       {some && <Measured telemetry={telemetry} run={run ?? undefined} />}
       {!some && (
         <p class="nothing" data-testid="no-telemetry">
-          {reason ? <Outside text={reason} /> : "The node sent no data that these charts show."}
+          {reason ? <ExternalText text={reason} /> : "The node sent no data that these charts show."}
         </p>
       )}
     </>
@@ -83,10 +83,10 @@ function Run({ told, account }: { told: Told; account: string }) {
       {earlierRuns > 0 ? "Latest run" : "Run"} on node{" "}
       {poolId ? (
         <Link to={addressOfDetail("pools", account, poolId, { node: nodeId })}>
-          <Outside text={nodeId} />
+          <ExternalText text={nodeId} />
         </Link>
       ) : (
-        <Outside text={nodeId} />
+        <ExternalText text={nodeId} />
       )}
       , from {exactMoment(from)} {until}
       {endTime && seconds((Date.parse(endTime) - from) / 1000)}.{" "}

@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { exactMoment } from "../format/dates.ts";
-import { Outside } from "../ui/text/Outside.tsx";
+import { ExternalText } from "../ui/text/ExternalText.tsx";
 import type { Time } from "./series/axis.ts";
 import type { Chart } from "./series/charts.ts";
 import type { Value } from "./series/lines.ts";
@@ -36,7 +36,7 @@ function Values({ charts, time: { first, step, steps } }: TableProps) {
             <th scope="col">Interval start</th>
             {columns.map(({ chart, name }) => (
               <th key={`${chart.id} ${name}`} scope="col" class="number">
-                {chart.title}, <Outside text={name} />
+                {chart.title}, <ExternalText text={name} />
               </th>
             ))}
           </tr>

@@ -8,8 +8,8 @@ import { errorMessage } from "../../api/poller.ts";
 import type { JobView } from "../../routing/jobView.ts";
 import { TaskTelemetry } from "../../telemetry/TaskTelemetry.tsx";
 import { Panel } from "../../ui/page/Panel.tsx";
+import { ExternalText } from "../../ui/text/ExternalText.tsx";
 import { Fields } from "../../ui/text/Fields.tsx";
-import { Outside } from "../../ui/text/Outside.tsx";
 
 interface PanelProps {
   view: JobView;
@@ -39,7 +39,7 @@ export function TaskPanel({ view, task, close }: PanelProps) {
   const heading = (
     <>
       <small>Task, live from Batch</small>
-      <Outside text={task} />
+      <ExternalText text={task} />
     </>
   );
   return (
@@ -47,7 +47,7 @@ export function TaskPanel({ view, task, close }: PanelProps) {
       {trouble !== null ? (
         <p class="problem" role="alert" data-testid="task-problem">
           <span>
-            <Outside text={trouble} />
+            <ExternalText text={trouble} />
           </span>
           <button type="button" onClick={retry}>
             Retry

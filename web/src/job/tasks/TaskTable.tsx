@@ -5,7 +5,7 @@ import { seconds } from "../../format/durations.ts";
 import { visible } from "../../format/text.ts";
 import { addressOfJobView, type JobView } from "../../routing/jobView.ts";
 import { Link } from "../../routing/Link.tsx";
-import { Outside } from "../../ui/text/Outside.tsx";
+import { ExternalText } from "../../ui/text/ExternalText.tsx";
 import { TaskStateName } from "../../ui/tiles/StateBar.tsx";
 import { termsOf, wordsOf } from "./cause.ts";
 import type { Task } from "./model.ts";
@@ -92,7 +92,7 @@ function TaskRow({ task, open }: { task: Task; open: (task: string) => void }) {
     <tr role="row" data-task={task.id}>
       <th role="rowheader" scope="row" class="task">
         <button type="button" onClick={() => open(task.id)}>
-          <Outside text={task.id} />
+          <ExternalText text={task.id} />
         </button>
       </th>
       <td role="cell" class="what">
@@ -102,7 +102,7 @@ function TaskRow({ task, open }: { task: Task; open: (task: string) => void }) {
         {failed ? wordsOf(cause) : task.exitCode !== null && <span class="soft">exit code {task.exitCode}</span>}
       </td>
       <td role="cell" class="on" title={visible(task.nodeId ?? "")}>
-        {task.nodeId && <Outside text={task.nodeId} />}
+        {task.nodeId && <ExternalText text={task.nodeId} />}
       </td>
       <Cell name="waited" value={waited(task)} />
       <td role="cell" class="began">

@@ -2,7 +2,7 @@
 
 import type { Scale } from "../../charts/scales.ts";
 import { visible } from "../../format/text.ts";
-import { Outside } from "../../ui/text/Outside.tsx";
+import { ExternalText } from "../../ui/text/ExternalText.tsx";
 import { busy, laneBox, type Mark, type Row } from "./lanes.ts";
 
 interface RowProps {
@@ -83,7 +83,7 @@ function NodeName({ row, width }: { row: Row; width: number }) {
   return (
     <foreignObject x={4} y={row.top} width={width - 12} height={row.height}>
       <div class="node-name" title={title}>
-        <Outside text={name} />
+        <ExternalText text={name} />
       </div>
     </foreignObject>
   );

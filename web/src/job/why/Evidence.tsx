@@ -6,7 +6,7 @@ import { count } from "../../format/numbers.ts";
 import { spoken, visible } from "../../format/text.ts";
 import { Link } from "../../routing/Link.tsx";
 import { addressOfDetail } from "../../routing/routes.ts";
-import { Outside } from "../../ui/text/Outside.tsx";
+import { ExternalText } from "../../ui/text/ExternalText.tsx";
 import type { Evidence, Finding } from "./model.ts";
 
 const SPANS = new Set(["estimatedWait", "estimatedWaitOfLast", "maxWallClockTime"]);
@@ -94,10 +94,10 @@ function Value({ name, value, to }: { name: string; value: Evidence; to: Ways })
 }
 
 function Text({ text, to }: { text: string; to: Ways }) {
-  if (!to) return <Outside text={text} />;
+  if (!to) return <ExternalText text={text} />;
   return (
     <Link to={to(text)}>
-      <Outside text={text} />
+      <ExternalText text={text} />
     </Link>
   );
 }

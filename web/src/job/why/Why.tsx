@@ -7,7 +7,7 @@ import type { JobView } from "../../routing/jobView.ts";
 import { Section } from "../../ui/page/Section.tsx";
 import { useInView } from "../../ui/page/useInView.ts";
 import { Age } from "../../ui/text/Age.tsx";
-import { Outside } from "../../ui/text/Outside.tsx";
+import { ExternalText } from "../../ui/text/ExternalText.tsx";
 import { Shown } from "./Evidence.tsx";
 import type { Explanation, Finding, Severity } from "./model.ts";
 
@@ -55,7 +55,7 @@ function Answer({ account, value: { summary, findings, unknown } }: AnswerProps)
   return (
     <div class="why" data-severity={first?.severity ?? "info"}>
       <p class="summary" data-testid="why-summary">
-        <Outside text={summary} />
+        <ExternalText text={summary} />
       </p>
       {first && <One account={account} finding={first} open={first.severity === "blocking"} />}
       {others.map((finding) => (
@@ -67,7 +67,7 @@ function Answer({ account, value: { summary, findings, unknown } }: AnswerProps)
           <ul aria-labelledby="why-unknown">
             {unknown.map((sentence) => (
               <li key={sentence}>
-                <Outside text={sentence} />
+                <ExternalText text={sentence} />
               </li>
             ))}
           </ul>
@@ -89,7 +89,7 @@ function One({ account, finding, open }: OneProps) {
       <summary>
         <span class="weight">{MARKS[finding.severity]}</span>
         <strong>
-          <Outside text={finding.title} />
+          <ExternalText text={finding.title} />
         </strong>
         {finding.since && (
           <span class="soft">
@@ -98,10 +98,10 @@ function One({ account, finding, open }: OneProps) {
         )}
       </summary>
       <p>
-        <Outside text={finding.detail} />
+        <ExternalText text={finding.detail} />
       </p>
       <p class="advice">
-        <b>What to do:</b> <Outside text={finding.advice} />
+        <b>What to do:</b> <ExternalText text={finding.advice} />
       </p>
       <Shown account={account} finding={finding} />
     </details>

@@ -16,7 +16,7 @@ import { Pages } from "../../ui/list/Pages.tsx";
 import { PrefixInput } from "../../ui/list/PrefixInput.tsx";
 import { Section } from "../../ui/page/Section.tsx";
 import { useInView } from "../../ui/page/useInView.ts";
-import { Outside } from "../../ui/text/Outside.tsx";
+import { ExternalText } from "../../ui/text/ExternalText.tsx";
 import { NodeMap } from "./NodeMap.tsx";
 import { NodeTable } from "./NodeTable.tsx";
 import { nodesQuery, ROWS_OF_CSV } from "./query.ts";
@@ -128,7 +128,7 @@ function NodeFilterBar({ view, counts, flapping, causes }: BarProps) {
         </Link>
         {states.map(([state, number]) => (
           <Link key={state} to={to({ state })} current={view.state === state} mode="replace">
-            <Outside text={begun(stateWords(state))} /> <span class="much">{count(number)}</span>
+            <ExternalText text={begun(stateWords(state))} /> <span class="much">{count(number)}</span>
           </Link>
         ))}
         {(Boolean(flapping) || view.flapping) && (

@@ -6,7 +6,7 @@ import { kindOf, stateWords } from "../../nodes/kinds.ts";
 import type { Node } from "../../nodes/model.ts";
 import { KindSwatch } from "../../nodes/NodeBar.tsx";
 import { Age, TimeInState } from "../../ui/text/Age.tsx";
-import { Outside } from "../../ui/text/Outside.tsx";
+import { ExternalText } from "../../ui/text/ExternalText.tsx";
 
 interface TableProps {
   nodes: Node[];
@@ -44,7 +44,7 @@ function NodeRow({ node, open }: { node: Node; open: (node: string) => void }) {
     <tr role="row" data-node={node.id}>
       <th role="rowheader" scope="row" class="task">
         <button type="button" title={visible(node.id)} onClick={() => open(node.id)}>
-          <Outside text={node.id} />
+          <ExternalText text={node.id} />
         </button>
       </th>
       <td role="cell" class="what" data-node-state={node.state}>
@@ -56,7 +56,7 @@ function NodeRow({ node, open }: { node: Node; open: (node: string) => void }) {
         <TimeInState since={node.stateTransitionTime} />
       </td>
       <td role="cell" class="why" data-empty={!node.cause}>
-        {node.cause ? <Outside text={node.cause} /> : <span class="zero">–</span>}
+        {node.cause ? <ExternalText text={node.cause} /> : <span class="zero">–</span>}
       </td>
       <td role="cell" class="soft">
         {node.isDedicated ? "dedicated" : "spot"}

@@ -16,8 +16,8 @@ import { NodeTelemetry } from "../../telemetry/NodeTelemetry.tsx";
 import { ErrorNotice } from "../../ui/page/ErrorNotice.tsx";
 import { Panel } from "../../ui/page/Panel.tsx";
 import { Age, TimeInState } from "../../ui/text/Age.tsx";
+import { ExternalText } from "../../ui/text/ExternalText.tsx";
 import { Words } from "../../ui/text/Fields.tsx";
-import { Outside } from "../../ui/text/Outside.tsx";
 import { NodeLevel } from "./NodeLevel.tsx";
 import { NodePast } from "./NodePast.tsx";
 import { Recent } from "./RecentTasks.tsx";
@@ -37,7 +37,7 @@ export function NodePanel({ view, close }: PanelProps) {
   const heading = (
     <>
       <small>Node{node && `, as of the poll at ${asOf(node)}`}</small>
-      <Outside text={view.node} />
+      <ExternalText text={view.node} />
     </>
   );
   return (
@@ -75,7 +75,7 @@ function Contents({ node, view }: { node: Node; view: PoolView }) {
       </p>
       {node.cause && (
         <p class="node-cause" data-testid="node-cause">
-          <Outside text={node.cause} />
+          <ExternalText text={node.cause} />
         </p>
       )}
       {node.flapping && (
@@ -100,7 +100,7 @@ function Contents({ node, view }: { node: Node; view: PoolView }) {
           </Field>
         )}
         <Field name="VM size">
-          <Outside text={node.vmSize} />
+          <ExternalText text={node.vmSize} />
         </Field>
         <Field name="Allocated">
           <Age at={node.allocationTime} none="at an unknown time" />
@@ -137,7 +137,7 @@ function Errors({ errors }: Pick<Node, "errors">) {
         {errors.map(({ code, message }, index) => (
           <li key={index}>
             <strong>
-              <Outside text={code} />
+              <ExternalText text={code} />
             </strong>{" "}
             <Words text={message || "no message"} />
           </li>
@@ -154,10 +154,10 @@ function Start({ run }: { run: StartTaskInfo | null }) {
       <h4>Start task</h4>
       <dl class="fields-of" data-testid="start-task">
         <Field name="State">
-          <Outside text={run.state} />
+          <ExternalText text={run.state} />
           {run.result && (
             <>
-              , <Outside text={run.result} />
+              , <ExternalText text={run.result} />
             </>
           )}
         </Field>

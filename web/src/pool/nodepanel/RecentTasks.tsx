@@ -4,7 +4,7 @@ import type { Node, RecentTask } from "../../nodes/model.ts";
 import { Link } from "../../routing/Link.tsx";
 import { addressOfJob } from "../../routing/routes.ts";
 import { Age } from "../../ui/text/Age.tsx";
-import { Outside } from "../../ui/text/Outside.tsx";
+import { ExternalText } from "../../ui/text/ExternalText.tsx";
 
 export function Recent({ node }: { node: Node }) {
   const { recentTasks, recentTasksAsOf, asOf: now, totalTasksRun, runningTasks } = node;
@@ -47,15 +47,15 @@ function TaskLink({ account, task: { job, task, state }, past }: TaskLinkProps) 
   return (
     <>
       <Link to={addressOfJob(account, job, task)}>
-        <Outside text={task} />
+        <ExternalText text={task} />
       </Link>{" "}
       <small>
         of{" "}
         <Link to={addressOfJob(account, job)}>
-          <Outside text={job} />
+          <ExternalText text={job} />
         </Link>
         , {past && "at that time "}
-        <Outside text={state} />
+        <ExternalText text={state} />
       </small>
     </>
   );

@@ -1,6 +1,6 @@
 // What stands in place of a list where its accounts couldn't be read: whose they are, and why.
 
-import { Outside } from "../text/Outside.tsx";
+import { ExternalText } from "../text/ExternalText.tsx";
 
 /** Reasons in the server's words, by account. */
 export function Unknown({ title, reasons }: { title: string; reasons: [account: string, reason: string][] }) {
@@ -9,7 +9,7 @@ export function Unknown({ title, reasons }: { title: string; reasons: [account: 
       <h2>{title}</h2>
       {reasons.map(([account, reason]) => (
         <p key={account} class="bad">
-          <Outside text={account} />: <Outside text={reason} />
+          <ExternalText text={account} />: <ExternalText text={reason} />
         </p>
       ))}
     </div>

@@ -3,7 +3,7 @@
 import type { PollFailure, PollResult } from "../../api/poller.ts";
 import { span } from "../../format/durations.ts";
 import { useTick } from "../../time/useTick.ts";
-import { Outside } from "../text/Outside.tsx";
+import { ExternalText } from "../text/ExternalText.tsx";
 
 interface BannerProps {
   failure: PollFailure;
@@ -24,7 +24,7 @@ export function Banner({ failure, retry }: BannerProps) {
           </>
         ) : (
           <>
-            <strong>The server returned an error:</strong> <Outside text={failure.message} />
+            <strong>The server returned an error:</strong> <ExternalText text={failure.message} />
           </>
         )}
       </p>

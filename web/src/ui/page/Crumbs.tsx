@@ -4,7 +4,7 @@ import { useContext, useEffect, useRef } from "preact/hooks";
 import { visible } from "../../format/text.ts";
 import { Link, Navigation } from "../../routing/Link.tsx";
 import { addressOfList, type Tab } from "../../routing/routes.ts";
-import { Outside } from "../text/Outside.tsx";
+import { ExternalText } from "../text/ExternalText.tsx";
 
 interface CrumbsProps {
   tab: Tab;
@@ -20,12 +20,12 @@ export function Crumbs({ tab, account, id, name }: CrumbsProps) {
     <div class="crumbs">
       <nav aria-label="Breadcrumb">
         <Link to={addressOfList(tab, { account })}>
-          <Outside text={account} />
+          <ExternalText text={account} />
         </Link>
         <span aria-hidden="true">/</span>
       </nav>
       <h2 ref={heading} tabIndex={-1} data-testid={`${name}-heading`}>
-        <Outside text={id} />
+        <ExternalText text={id} />
       </h2>
     </div>
   );

@@ -2,7 +2,7 @@
 
 import type { AccountError } from "../../api/listPoller.ts";
 import type { PollFailure } from "../../api/poller.ts";
-import { Outside } from "../text/Outside.tsx";
+import { ExternalText } from "../text/ExternalText.tsx";
 
 interface ErrorNoticeProps {
   failure: PollFailure;
@@ -19,7 +19,7 @@ export function ErrorNotice({ failure: { message }, retry, name, of = "", older 
   return (
     <p class="problem" role="alert" data-testid={`${name}-problem`}>
       <span>
-        {message === null ? "The server doesn't respond." : <Outside text={message} />}
+        {message === null ? "The server doesn't respond." : <ExternalText text={message} />}
         {older && " Showing earlier data."}
       </span>
       <button type="button" onClick={retry} aria-label={of ? `Retry: ${of}` : undefined}>
@@ -36,9 +36,9 @@ export function AccountErrors({ errors }: { errors: AccountError[] }) {
       {errors.map(({ account, message }) => (
         <p key={account} class="problem" role="alert" data-testid="problem">
           <strong>
-            <Outside text={account} />:
+            <ExternalText text={account} />:
           </strong>{" "}
-          <Outside text={message} />
+          <ExternalText text={message} />
         </p>
       ))}
     </>

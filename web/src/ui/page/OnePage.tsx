@@ -5,7 +5,7 @@ import type { PollFailure } from "../../api/poller.ts";
 import type { Polled } from "../../api/usePolled.ts";
 import { begun } from "../../format/text.ts";
 import { Link } from "../../routing/Link.tsx";
-import { Outside } from "../text/Outside.tsx";
+import { ExternalText } from "../text/ExternalText.tsx";
 import { ErrorNotice } from "./ErrorNotice.tsx";
 
 interface TopProps<T> {
@@ -43,7 +43,7 @@ export function NotThere({ name, failure, back }: NotThereProps) {
     <div class="empty" data-testid={`no-such-${missing}`}>
       <h3>{begun(missing)} not found</h3>
       <p>
-        <Outside text={failure.message ?? ""} />
+        <ExternalText text={failure.message ?? ""} />
       </p>
       <Link to={back}>Show all {name}s</Link>
     </div>

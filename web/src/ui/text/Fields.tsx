@@ -3,7 +3,7 @@
 import type { Json } from "../../api/model.ts";
 import { exactMoment } from "../../format/dates.ts";
 import { spoken, visible } from "../../format/text.ts";
-import { Outside } from "./Outside.tsx";
+import { ExternalText } from "./ExternalText.tsx";
 
 const MARK = "[redacted]";
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
@@ -26,7 +26,7 @@ export function Fields({ value }: { value: Record<string, Json> }) {
       {entries.map(([name, each]) => (
         <div key={name} class={isWide(each) ? "wide-field" : ""} data-field={name}>
           <dt>
-            <Outside text={NAMES.get(name) ?? spoken(name)} />
+            <ExternalText text={NAMES.get(name) ?? spoken(name)} />
           </dt>
           <dd>
             {each === -1 && name.startsWith("max") ? "no limit" : <Value value={each} />}
@@ -58,7 +58,7 @@ function named(value: Json) {
   return (
     <>
       <code>
-        <Outside text={name} />
+        <ExternalText text={name} />
       </code>{" "}
       = {typeof set === "string" ? <Words text={set} /> : <span class="zero">not set</span>}
     </>
@@ -83,7 +83,7 @@ export function Words({ text }: { text: string }) {
           redacted
         </mark>
       )}
-      {part && <Outside text={part} />}
+      {part && <ExternalText text={part} />}
     </span>
   ));
   return text.length > LONG ? <code class="block">{words}</code> : words;

@@ -2,7 +2,7 @@
 
 import { type ComponentChildren, createContext } from "preact";
 import { useContext, useEffect, useState } from "preact/hooks";
-import { Outside } from "./Outside.tsx";
+import { ExternalText } from "./ExternalText.tsx";
 
 interface Tip {
   text: string;
@@ -32,7 +32,7 @@ export function TipLayer({ children }: { children: ComponentChildren }) {
       {children}
       {tip && (
         <div class="tip" aria-hidden="true" style={{ left: `${tip.left}px`, top: `${tip.top}px` }}>
-          <Outside text={tip.text} />
+          <ExternalText text={tip.text} />
         </div>
       )}
     </SetTip.Provider>

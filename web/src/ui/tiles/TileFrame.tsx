@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import type { Account } from "../../api/model.ts";
 import { Age } from "../text/Age.tsx";
-import { Outside } from "../text/Outside.tsx";
+import { ExternalText } from "../text/ExternalText.tsx";
 
 interface FrameProps {
   account: Account;
@@ -24,10 +24,10 @@ export function TileFrame({ account, single, chosen, toggle, asOf, orLater, chil
       <header>
         <h2>
           {single ? (
-            <Outside text={account.name} />
+            <ExternalText text={account.name} />
           ) : (
             <button type="button" aria-pressed={chosen} onClick={toggle}>
-              <Outside text={account.name} />
+              <ExternalText text={account.name} />
             </button>
           )}
           {account.region && <small>{account.region}</small>}
