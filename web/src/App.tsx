@@ -12,7 +12,7 @@ import { type Navigate, Navigation } from "./routing/Link.tsx";
 import { addressOfDetail, addressOfList, isKnownAddress, type Route, readRoute, type Tab } from "./routing/routes.ts";
 import { SchedulePage } from "./schedule/SchedulePage.tsx";
 import { SchedulesPage } from "./schedule/SchedulesPage.tsx";
-import { TipLayer } from "./ui/text/Tip.tsx";
+import { TooltipLayer } from "./ui/text/Tooltip.tsx";
 
 const LIST_PAGES = { jobs: JobsPage, pools: PoolsPage, schedules: SchedulesPage, events: EventsPage };
 /** Detail pages by tab; the job's page is separate, as it has a view of its own. */
@@ -50,7 +50,7 @@ export function App() {
     setRoute(readRoute());
   };
   return (
-    <TipLayer>
+    <TooltipLayer>
       <Navigation.Provider value={navigate}>
         <CurrentPage
           key={keyOf(route)}
@@ -58,7 +58,7 @@ export function App() {
           back={positions.current[route.tab]?.address ?? addressOfList(route.tab, {})}
         />
       </Navigation.Provider>
-    </TipLayer>
+    </TooltipLayer>
   );
 }
 

@@ -4,7 +4,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { zone } from "../format/dates.ts";
 import { count, plural } from "../format/numbers.ts";
 import { Link } from "../routing/Link.tsx";
-import { More } from "../ui/list/More.tsx";
+import { MoreButton } from "../ui/list/MoreButton.tsx";
 import { ErrorNotice } from "../ui/page/ErrorNotice.tsx";
 import { EventFilterBar } from "./EventFilterBar.tsx";
 import { EventList } from "./EventList.tsx";
@@ -40,11 +40,11 @@ export function EventFeed({ filters }: { filters: EventFilters }) {
         )}
         {rows.length > 0 && <EventList account={filters.account} events={rows} />}
         {value && !rows.length && <NoEvents filters={filters} more={value.next !== null} />}
-        <More
+        <MoreButton
           key={pathOfEvents(filters)}
-          can={Boolean(value?.next) && !older}
-          take={readOlder}
-          words={older ? "Loading…" : "Older events"}
+          enabled={Boolean(value?.next) && !older}
+          onClick={readOlder}
+          label={older ? "Loading…" : "Older events"}
         />
       </section>
     </>

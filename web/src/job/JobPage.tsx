@@ -9,8 +9,8 @@ import { LatestEvents } from "../events/LatestEvents.tsx";
 import { addressOfJobView, type JobView } from "../routing/jobView.ts";
 import { Navigation } from "../routing/Link.tsx";
 import { beginOf, rangeFor } from "../time/ranges.ts";
-import { Crumbs, usePageOf } from "../ui/page/Crumbs.tsx";
-import { NotThere, Top } from "../ui/page/OnePage.tsx";
+import { Breadcrumb, useDetailPage } from "../ui/page/Breadcrumb.tsx";
+import { DetailBody, NotFound } from "../ui/page/DetailPage.tsx";
 import { Shell } from "../ui/page/Shell.tsx";
 import { FailureGroups } from "./FailureGroups.tsx";
 import { HistorySection } from "./HistorySection.tsx";
@@ -24,7 +24,7 @@ import { Why } from "./why/Why.tsx";
 
 interface JobPageProps {
   view: JobView;
-  /** The list as it was left. */
+  /** The address at which the list was left. */
   back: string;
 }
 
@@ -33,23 +33,23 @@ export function JobPage({ view, back }: JobPageProps) {
   const navigate = useContext(Navigation);
   const open = (task: string) => navigate(addressOfJobView({ ...view, task }));
   const close = () => navigate(addressOfJobView({ ...view, task: "" }), "back");
-  usePageOf(view.job, back);
+  useDetailPage(view.job, back);
   const { value: job, failure } = polled;
   const gone = failure?.status === 404 && !job;
   const created = job?.creationTime ? Date.parse(job.creationTime) : -Infinity;
   const known = job !== null || failure !== null;
   const range = view.range ?? (known ? rangeFor(job) : null);
   return (
-    <Shell tab="jobs" account={view.account} back={back} result={polled} tells retry={polled.retry}>
-      <Crumbs tab="jobs" account={view.account} id={view.job} name="job" />
+    <Shell tab="jobs" account={view.account} back={back} result={polled} showsErrors retry={polled.retry}>
+      <Breadcrumb tab="jobs" account={view.account} id={view.job} name="job" />
       {gone ? (
         <>
-          <NotThere name="job" back={back} failure={failure} />
+          <NotFound name="job" back={back} failure={failure} />
           <Past view={view} />
         </>
       ) : (
         <>
-          <Top polled={polled} name="job">
+          <DetailBody polled={polled} name="job">
             {(read) => (
               <>
                 <JobTop job={read} />
@@ -57,7 +57,7 @@ export function JobPage({ view, back }: JobPageProps) {
                 <InsightTiles insight={read.insight ?? null} />
               </>
             )}
-          </Top>
+          </DetailBody>
           <HistorySection view={view} range={range} created={created} />
           <TimelineSection view={view} range={known ? range : null} job={job} created={created} open={open} />
           <FailureGroups view={view} open={open} />

@@ -6,7 +6,7 @@ import { Link } from "../routing/Link.tsx";
 import { addressOfDetail } from "../routing/routes.ts";
 import { Age } from "../ui/text/Age.tsx";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
-import { Badge } from "../ui/text/Verdict.tsx";
+import { VerdictBadge } from "../ui/text/VerdictBadge.tsx";
 import { Figure, ReadBar, StateBar, Swatch, TaskStateName } from "../ui/tiles/StateBar.tsx";
 
 export function JobTop({ job }: { job: Job }) {
@@ -16,7 +16,7 @@ export function JobTop({ job }: { job: Job }) {
       <Numbers counts={job.taskCounts} />
       {job.progress ? <ReadBar {...job.progress} /> : <StateBar counts={job.taskCounts} />}
       <p class="sure">
-        <Badge verdict={job.verdict} />
+        <VerdictBadge verdict={job.verdict} />
         <span>
           <ExternalText text={job.verdict.reason} />
         </span>

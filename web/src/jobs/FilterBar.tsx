@@ -39,7 +39,7 @@ export function FilterBar({ accounts, filters, choose }: FilterBarProps) {
           </button>
         )}
       </div>
-      <PrefixInput value={filters.prefix} type={(prefix) => choose({ prefix })} />
+      <PrefixInput value={filters.prefix} onInput={(prefix) => choose({ prefix })} />
     </form>
   );
 }

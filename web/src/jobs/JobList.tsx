@@ -6,11 +6,11 @@ import { type Job, TASK_STATES } from "../api/model.ts";
 import { visible } from "../format/text.ts";
 import { Link } from "../routing/Link.tsx";
 import { addressOfDetail, addressOfJob } from "../routing/routes.ts";
-import { ListRest } from "../ui/list/ListRest.tsx";
+import { ListFooter } from "../ui/list/ListFooter.tsx";
 import { AccountErrors } from "../ui/page/ErrorNotice.tsx";
 import { Age } from "../ui/text/Age.tsx";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
-import { Badge } from "../ui/text/Verdict.tsx";
+import { VerdictBadge } from "../ui/text/VerdictBadge.tsx";
 import { Figure, ReadBar, StateBar, Swatch, TaskStateName } from "../ui/tiles/StateBar.tsx";
 import { type Filters, passes } from "./filters.ts";
 import { byUrgency } from "./order.ts";
@@ -37,7 +37,7 @@ export function JobList({ snapshot, filters, isCurrent, choose }: JobListProps) 
       ) : (
         !snapshot.errors.length && <NoJobs {...{ snapshot, filters, isCurrent, choose }} />
       )}
-      <ListRest
+      <ListFooter
         of="jobs"
         shown={rows}
         all={jobs.length}
@@ -148,7 +148,7 @@ function JobRow({ job, many }: { job: Job; many: boolean }) {
         <Figure value={counts?.total} />
       </td>
       <td role="cell" class="verdict">
-        <Badge verdict={job.verdict} />
+        <VerdictBadge verdict={job.verdict} />
       </td>
       <td role="cell" class="number age">
         <span class="label">checked </span>

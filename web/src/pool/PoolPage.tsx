@@ -8,8 +8,8 @@ import { LatestEvents } from "../events/LatestEvents.tsx";
 import { Navigation } from "../routing/Link.tsx";
 import { addressOfPoolView, readPoolView } from "../routing/poolView.ts";
 import { rangeFor } from "../time/ranges.ts";
-import { Crumbs, usePageOf } from "../ui/page/Crumbs.tsx";
-import { NotThere, Top } from "../ui/page/OnePage.tsx";
+import { Breadcrumb, useDetailPage } from "../ui/page/Breadcrumb.tsx";
+import { DetailBody, NotFound } from "../ui/page/DetailPage.tsx";
 import { Shell } from "../ui/page/Shell.tsx";
 import type { Pool } from "./model.ts";
 import { NodeSections } from "./nodelist/NodeSection.tsx";
@@ -21,7 +21,7 @@ import { PoolTop } from "./PoolTop.tsx";
 interface PoolPageProps {
   account: string;
   id: string;
-  /** The list as it was left. */
+  /** The address at which the list was left. */
   back: string;
 }
 
@@ -29,7 +29,7 @@ export function PoolPage({ account, id, back }: PoolPageProps) {
   const view = readPoolView(account, id);
   const polled = usePolled<Pool>({ path: pathOfPool(view), intervalMs: POLL_MS });
   const navigate = useContext(Navigation);
-  usePageOf(id, back);
+  useDetailPage(id, back);
   const { value: pool, failure } = polled;
   const gone = failure?.status === 404 && !pool;
   const created = pool ? Date.parse(pool.creationTime) : -Infinity;
@@ -37,18 +37,18 @@ export function PoolPage({ account, id, back }: PoolPageProps) {
   const open = (node: string) => navigate(addressOfPoolView({ ...view, node }));
   const close = () => navigate(addressOfPoolView({ ...view, node: "", charts: "" }), "back");
   return (
-    <Shell tab="pools" account={account} back={back} result={polled} tells retry={polled.retry}>
-      <Crumbs tab="pools" account={account} id={id} name="pool" />
+    <Shell tab="pools" account={account} back={back} result={polled} showsErrors retry={polled.retry}>
+      <Breadcrumb tab="pools" account={account} id={id} name="pool" />
       {gone ? (
         <>
-          <NotThere name="pool" back={back} failure={failure} />
+          <NotFound name="pool" back={back} failure={failure} />
           <PoolHistorySection key="gone" view={view} range={range} created={created} gone />
         </>
       ) : (
         <>
-          <Top polled={polled} name="pool">
+          <DetailBody polled={polled} name="pool">
             {(read) => <PoolTop pool={read} />}
-          </Top>
+          </DetailBody>
           <NodeSections
             view={view}
             counts={pool?.nodeCounts ?? null}

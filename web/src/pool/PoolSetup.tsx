@@ -10,7 +10,7 @@ import { count } from "../format/numbers.ts";
 import { useInView } from "../ui/page/useInView.ts";
 import { Age } from "../ui/text/Age.tsx";
 import { ExternalLines, ExternalText } from "../ui/text/ExternalText.tsx";
-import { Words } from "../ui/text/Fields.tsx";
+import { FieldText } from "../ui/text/Fields.tsx";
 import type { AutoScale, Evaluation, Pool, StartTask } from "./model.ts";
 
 const RUNS_INTERVAL_MS = 15_000;
@@ -131,7 +131,7 @@ function Start({ task }: { task: StartTask }) {
         {retriesOf(task)}
       </p>
       <pre aria-label="Command line" tabIndex={0}>
-        <Words text={task.commandLine} />
+        <FieldText text={task.commandLine} />
       </pre>
       {environment.length > 0 && (
         <>
@@ -142,7 +142,7 @@ function Start({ task }: { task: StartTask }) {
                 <code>
                   <ExternalText text={name} />
                 </code>{" "}
-                = <Words text={value} />
+                = <FieldText text={value} />
               </li>
             ))}
           </ul>

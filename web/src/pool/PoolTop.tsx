@@ -9,8 +9,8 @@ import { Link } from "../routing/Link.tsx";
 import { addressOfList } from "../routing/routes.ts";
 import { Age, TimeInState } from "../ui/text/Age.tsx";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
-import { Badge } from "../ui/text/Verdict.tsx";
-import { Lead } from "../ui/tiles/Lead.tsx";
+import { VerdictBadge } from "../ui/text/VerdictBadge.tsx";
+import { KeyFigure } from "../ui/tiles/KeyFigure.tsx";
 import type { Pool, Size } from "./model.ts";
 import { type Trouble, troublesOf } from "./trouble.ts";
 
@@ -32,7 +32,7 @@ export function PoolTop({ pool }: { pool: Pool }) {
         </p>
       )}
       <p class="sure">
-        <Badge verdict={pool.verdict} />
+        <VerdictBadge verdict={pool.verdict} />
         <span>
           <ExternalText text={pool.verdict.reason} />
         </span>
@@ -120,14 +120,14 @@ function Numbers({ pool }: { pool: Pool }) {
   const busy = cores && `of ${count(cores.total)}${cores.total ? `, ${share(cores.busy, cores.total)}` : ""}`;
   return (
     <dl class="numbers of-pools of-pool">
-      <Lead name="Nodes" value={nodes === null ? null : count(nodes)} detail={targetsOf(dedicated, spot)} />
-      <Lead
+      <KeyFigure name="Nodes" value={nodes === null ? null : count(nodes)} detail={targetsOf(dedicated, spot)} />
+      <KeyFigure
         name="Cores busy"
         value={cores && rate(cores.busy)}
         detail={busy ?? (nodeCounts ? "cores of this VM size unknown" : "")}
       />
-      <Lead name="Slots used" value={slots && count(slots.used)} detail={slots ? restOfSlots(slots) : ""} />
-      <Lead name="Running tasks" value={pool.runningTasks === null ? null : count(pool.runningTasks)} />
+      <KeyFigure name="Slots used" value={slots && count(slots.used)} detail={slots ? restOfSlots(slots) : ""} />
+      <KeyFigure name="Running tasks" value={pool.runningTasks === null ? null : count(pool.runningTasks)} />
     </dl>
   );
 }

@@ -2,7 +2,7 @@
 
 import type { Pool } from "../pool/model.ts";
 import type { Off } from "../pool/trouble.ts";
-import { type Choice, ChoiceBar } from "../ui/list/ChoiceBar.tsx";
+import { type FilterChoice, ListFilterBar } from "../ui/list/ListFilterBar.tsx";
 import { addressOfPools, type PoolFilters, passes } from "./filters.ts";
 
 interface FilterBarProps {
@@ -19,7 +19,7 @@ const STATES = ["active", "deleting"];
 
 export function PoolFilterBar({ pools, filters, off, choose }: FilterBarProps) {
   const { state, allocationState, problems } = filters;
-  const choices: Choice<PoolFilters>[] = [
+  const choices: FilterChoice<PoolFilters>[] = [
     { name: "all", change: NOTHING, chosen: !state && !allocationState && !problems, always: true },
     { name: "with problems", change: { problems: problems ? "" : "yes" }, chosen: Boolean(problems), always: true },
     ...STATES.map((each) => ({
@@ -34,12 +34,12 @@ export function PoolFilterBar({ pools, filters, off, choose }: FilterBarProps) {
     })),
   ];
   return (
-    <ChoiceBar
+    <ListFilterBar
       label="Filter pools"
       choices={choices}
       filters={filters}
       address={addressOfPools}
-      number={(asked) => pools?.filter((pool) => passes(pool, asked, off)).length}
+      count={(changed) => pools?.filter((pool) => passes(pool, changed, off)).length}
       choose={choose}
     />
   );

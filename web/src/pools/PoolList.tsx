@@ -10,12 +10,12 @@ import type { Pool } from "../pool/model.ts";
 import { type Off, type Order, sorted, switchedOff, troublesOf } from "../pool/trouble.ts";
 import { Link } from "../routing/Link.tsx";
 import { addressOfDetail } from "../routing/routes.ts";
-import { ListRest } from "../ui/list/ListRest.tsx";
-import { Unknown } from "../ui/list/Unknown.tsx";
+import { ListFooter } from "../ui/list/ListFooter.tsx";
+import { UnavailableList } from "../ui/list/UnavailableList.tsx";
 import { AccountErrors } from "../ui/page/ErrorNotice.tsx";
 import { Age } from "../ui/text/Age.tsx";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
-import { Badge } from "../ui/text/Verdict.tsx";
+import { VerdictBadge } from "../ui/text/VerdictBadge.tsx";
 import { addressOfPools, NO_POOL_FILTERS, type PoolFilters, passes } from "./filters.ts";
 import { Sizes } from "./Sizes.tsx";
 
@@ -46,7 +46,7 @@ export function PoolList({ snapshot, filters, isCurrent }: PoolListProps) {
       ) : (
         !errors.length && <NoPools snapshot={snapshot} filters={filters} isCurrent={isCurrent} />
       )}
-      <ListRest
+      <ListFooter
         of="pools"
         shown={rows}
         all={pools.length}
@@ -65,7 +65,7 @@ function NoPools({ snapshot, filters, isCurrent }: PoolListProps) {
     !pools && reason ? [[name, reason]] : [],
   );
   if (accounts.length && !isCurrent) return <p class="empty">Loading…</p>;
-  if (reasons.length) return <Unknown title="Pools can't be listed" reasons={reasons} />;
+  if (reasons.length) return <UnavailableList title="Pools can't be listed" reasons={reasons} />;
   const waiting = accounts.some(({ enabled, pools }) => enabled && !pools);
   return (
     <div class="empty" data-testid="no-pools">
@@ -174,7 +174,7 @@ function PoolRow({ pool, many, off }: { pool: Pool; many: boolean; off: Off }) {
       <Used name="cores busy" of={pool.cores} value={pool.cores?.busy} unknown={counts && !pool.cores} />
       <Troubles pool={pool} off={off} />
       <td role="cell" class="verdict">
-        <Badge verdict={pool.verdict} />
+        <VerdictBadge verdict={pool.verdict} />
       </td>
       <td role="cell" class="number age">
         <span class="label">checked </span>

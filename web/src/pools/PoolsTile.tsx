@@ -8,7 +8,7 @@ import { NodeBar, NodeLegend } from "../nodes/NodeBar.tsx";
 import { restOfSlots } from "../nodes/words.ts";
 import { Navigation } from "../routing/Link.tsx";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
-import { Lead } from "../ui/tiles/Lead.tsx";
+import { KeyFigure } from "../ui/tiles/KeyFigure.tsx";
 import { TileFrame } from "../ui/tiles/TileFrame.tsx";
 import { addressOfPools, type PoolFilters } from "./filters.ts";
 
@@ -52,9 +52,9 @@ function Unread({ account: { pools, poolsReason } }: { account: Account }) {
 function Numbers({ account: { pools, nodeCounts, slots, cores, unknownCores } }: { account: Account }) {
   return (
     <dl class="numbers of-pools">
-      <Lead name="Pools" value={pools && count(pools.total)} detail={statesInWords(pools?.byState ?? {})} />
-      <Lead name="Nodes" value={nodeCounts && count(sumOf(nodeCounts))} />
-      <Lead
+      <KeyFigure name="Pools" value={pools && count(pools.total)} detail={statesInWords(pools?.byState ?? {})} />
+      <KeyFigure name="Nodes" value={nodeCounts && count(sumOf(nodeCounts))} />
+      <KeyFigure
         name="Cores busy"
         value={cores && rate(cores.busy)}
         detail={
@@ -62,7 +62,7 @@ function Numbers({ account: { pools, nodeCounts, slots, cores, unknownCores } }:
           (unknownCores ? `; cores of ${plural(unknownCores, "node")} unknown` : "")
         }
       />
-      <Lead
+      <KeyFigure
         name="Slots used"
         value={slots && count(slots.used)}
         detail={slots ? restOfSlots(slots) : ""}

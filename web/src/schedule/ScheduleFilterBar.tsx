@@ -1,6 +1,6 @@
 // Which schedules are shown: by state, those that missed runs, by the beginning of their id.
 
-import { type Choice, ChoiceBar } from "../ui/list/ChoiceBar.tsx";
+import { type FilterChoice, ListFilterBar } from "../ui/list/ListFilterBar.tsx";
 import { addressOfSchedules, passes, type ScheduleFilters } from "./filters.ts";
 import type { Schedule } from "./model.ts";
 
@@ -15,7 +15,7 @@ const STATES = ["active", "disabled", "terminating", "deleting", "completed"];
 
 export function ScheduleFilterBar({ schedules, filters, choose }: FilterBarProps) {
   const { state, missed } = filters;
-  const choices: Choice<ScheduleFilters>[] = [
+  const choices: FilterChoice<ScheduleFilters>[] = [
     { name: "all", change: { state: "", missed: "" }, chosen: !state && !missed, always: true },
     { name: "with missed runs", change: { missed: missed ? "" : "yes" }, chosen: Boolean(missed), always: true },
     ...STATES.map((each) => ({
@@ -25,12 +25,12 @@ export function ScheduleFilterBar({ schedules, filters, choose }: FilterBarProps
     })),
   ];
   return (
-    <ChoiceBar
+    <ListFilterBar
       label="Filter schedules"
       choices={choices}
       filters={filters}
       address={addressOfSchedules}
-      number={(asked) => schedules?.filter((schedule) => passes(schedule, asked)).length}
+      count={(changed) => schedules?.filter((schedule) => passes(schedule, changed)).length}
       choose={choose}
     />
   );

@@ -5,11 +5,11 @@ import { count } from "../format/numbers.ts";
 import { visible } from "../format/text.ts";
 import { Link } from "../routing/Link.tsx";
 import { addressOfDetail, addressOfJob } from "../routing/routes.ts";
-import { Unknown } from "../ui/list/Unknown.tsx";
+import { UnavailableList } from "../ui/list/UnavailableList.tsx";
 import { AccountErrors } from "../ui/page/ErrorNotice.tsx";
 import { Age } from "../ui/text/Age.tsx";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
-import { Badge } from "../ui/text/Verdict.tsx";
+import { VerdictBadge } from "../ui/text/VerdictBadge.tsx";
 import { Figure, StateBar } from "../ui/tiles/StateBar.tsx";
 import { addressOfSchedules, NO_SCHEDULE_FILTERS, passes, type ScheduleFilters } from "./filters.ts";
 import { byUrgency, type Missed, type Schedule } from "./model.ts";
@@ -45,7 +45,7 @@ function NoSchedules({ snapshot, filters, isCurrent }: ScheduleListProps) {
     !schedules && reason ? [[name, reason]] : [],
   );
   if (accounts.length && !isCurrent) return <p class="empty">Loading…</p>;
-  if (reasons.length) return <Unknown title="Job schedules can't be listed" reasons={reasons} />;
+  if (reasons.length) return <UnavailableList title="Job schedules can't be listed" reasons={reasons} />;
   const waiting = accounts.some(({ enabled, schedules }) => enabled && !schedules);
   const title = !accounts.length ? "This account isn't monitored" : filtered ? "No schedule matches" : "No job schedules";
   return (
@@ -143,7 +143,7 @@ function ScheduleRow({ schedule, many }: { schedule: Schedule; many: boolean }) 
         <MissedRuns missed={schedule.missedRuns} />
       </td>
       <td role="cell" class="verdict">
-        <Badge verdict={schedule.verdict} />
+        <VerdictBadge verdict={schedule.verdict} />
       </td>
       <td role="cell" class="number age">
         <span class="label">checked </span>

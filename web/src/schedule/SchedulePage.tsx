@@ -4,8 +4,8 @@ import type { ComponentChildren } from "preact";
 import { POLL_MS } from "../api/poller.ts";
 import { usePolled } from "../api/usePolled.ts";
 import { visible } from "../format/text.ts";
-import { Crumbs, usePageOf } from "../ui/page/Crumbs.tsx";
-import { NotThere, Top } from "../ui/page/OnePage.tsx";
+import { Breadcrumb, useDetailPage } from "../ui/page/Breadcrumb.tsx";
+import { DetailBody, NotFound } from "../ui/page/DetailPage.tsx";
 import { Shell } from "../ui/page/Shell.tsx";
 import { Fields } from "../ui/text/Fields.tsx";
 import type { WholeSchedule } from "./model.ts";
@@ -15,25 +15,25 @@ import { ScheduleTop } from "./ScheduleTop.tsx";
 interface SchedulePageProps {
   account: string;
   id: string;
-  /** The list as it was left. */
+  /** The address at which the list was left. */
   back: string;
 }
 
 export function SchedulePage({ account, id, back }: SchedulePageProps) {
   const path = ["/api/accounts", ...[account, "jobschedules", id].map(encodeURIComponent)].join("/");
   const polled = usePolled<WholeSchedule>({ path, intervalMs: POLL_MS });
-  usePageOf(id, back);
+  useDetailPage(id, back);
   const { value, failure } = polled;
   const gone = failure?.status === 404 && !value;
   return (
-    <Shell tab="schedules" account={account} back={back} result={polled} tells retry={polled.retry}>
-      <Crumbs tab="schedules" account={account} id={id} name="schedule" />
+    <Shell tab="schedules" account={account} back={back} result={polled} showsErrors retry={polled.retry}>
+      <Breadcrumb tab="schedules" account={account} id={id} name="schedule" />
       {gone ? (
-        <NotThere name="schedule" back={back} failure={failure} />
+        <NotFound name="schedule" back={back} failure={failure} />
       ) : (
-        <Top polled={polled} name="schedule">
+        <DetailBody polled={polled} name="schedule">
           {(schedule) => <Contents schedule={schedule} />}
-        </Top>
+        </DetailBody>
       )}
     </Shell>
   );

@@ -5,8 +5,8 @@ import { Link } from "../routing/Link.tsx";
 import { addressOfDetail } from "../routing/routes.ts";
 import { Age, TimeInState } from "../ui/text/Age.tsx";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
-import { Badge } from "../ui/text/Verdict.tsx";
-import { Lead } from "../ui/tiles/Lead.tsx";
+import { VerdictBadge } from "../ui/text/VerdictBadge.tsx";
+import { KeyFigure } from "../ui/tiles/KeyFigure.tsx";
 import { StateBar } from "../ui/tiles/StateBar.tsx";
 import { poolOf, type Schedule, type WholeSchedule } from "./model.ts";
 import { MissedRuns } from "./ScheduleList.tsx";
@@ -30,7 +30,7 @@ export function ScheduleTop({ schedule }: { schedule: WholeSchedule }) {
       </p>
       <MissedLine schedule={schedule} />
       <p class="sure">
-        <Badge verdict={verdict} />
+        <VerdictBadge verdict={verdict} />
         <span>
           <ExternalText text={verdict.reason} />
         </span>
@@ -115,14 +115,14 @@ function Numbers({ schedule }: { schedule: Schedule }) {
           last <Age at={schedule.lastRunTime} none={schedule.recentJob ? "not read yet" : "never"} />
         </dd>
       </div>
-      <Lead name="Runs made" value={made} detail={`${count(runs.completed)} completed, ${count(runs.deleted)} deleted`} />
+      <KeyFigure name="Runs made" value={made} detail={`${count(runs.completed)} completed, ${count(runs.deleted)} deleted`} />
       <div class="lead">
         <dt>Missed runs</dt>
         <dd data-testid="missed-runs">
           <MissedRuns missed={missed} />
         </dd>
       </div>
-      <Lead name="Active jobs" value={count(totals.activeJobs)} />
+      <KeyFigure name="Active jobs" value={count(totals.activeJobs)} />
     </dl>
   );
 }

@@ -5,7 +5,7 @@ import type { Account } from "../api/model.ts";
 import { count, plural, statesInWords } from "../format/numbers.ts";
 import { Navigation } from "../routing/Link.tsx";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
-import { Lead } from "../ui/tiles/Lead.tsx";
+import { KeyFigure } from "../ui/tiles/KeyFigure.tsx";
 import { TileFrame } from "../ui/tiles/TileFrame.tsx";
 import { addressOfSchedules, type ScheduleFilters } from "./filters.ts";
 import type { Schedule } from "./model.ts";
@@ -26,7 +26,7 @@ export function SchedulesTile({ account, schedules, single, filters }: TileProps
   return (
     <TileFrame {...{ account, single, chosen, toggle }} asOf={listed?.asOf ?? null}>
       <dl class="numbers of-pools">
-        <Lead name="Schedules" value={listed && count(listed.total)} detail={statesInWords(listed?.byState ?? {})} />
+        <KeyFigure name="Schedules" value={listed && count(listed.total)} detail={statesInWords(listed?.byState ?? {})} />
         <Sums schedules={listed && schedules} />
       </dl>
       {reason && (
@@ -49,13 +49,13 @@ function Sums({ schedules }: { schedules: Schedule[] | null }) {
   const missed = known(schedules, ({ missedRuns }) => missedRuns.count);
   return (
     <>
-      <Lead name="Active jobs" value={sum(({ totals }) => totals.activeJobs)} detail={runsOf(schedules)} />
-      <Lead
+      <KeyFigure name="Active jobs" value={sum(({ totals }) => totals.activeJobs)} detail={runsOf(schedules)} />
+      <KeyFigure
         name="Running tasks"
         value={sum(({ totals }) => totals.taskCounts.running)}
         detail={(waiting ? `${waiting} waiting (active)` : "") + (unread ? `; ${plural(unread, "job")} not read yet` : "")}
       />
-      <Lead
+      <KeyFigure
         name="Missed runs"
         value={missed.sum === null ? null : count(missed.sum)}
         detail={missed.unknown ? `unknown for ${plural(missed.unknown, "schedule")}` : ""}

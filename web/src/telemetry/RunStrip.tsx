@@ -12,7 +12,7 @@ import { NodePatterns } from "../nodes/NodeBar.tsx";
 import { Navigation } from "../routing/Link.tsx";
 import { addressOfJob } from "../routing/routes.ts";
 import { serverClock } from "../time/clock.ts";
-import { useTipBeside } from "../ui/text/Tip.tsx";
+import { useTooltipSetter } from "../ui/text/Tooltip.tsx";
 import { CursorLine, LEFT, RIGHT_MARGIN, steering } from "./Chart.tsx";
 import type { Place } from "./Charts.tsx";
 import { placesOf, type Time } from "./series/axis.ts";
@@ -41,7 +41,7 @@ interface Scales {
 
 export function RunStrip({ account, states, past, time, width, cursor }: StripProps) {
   const navigate = useContext(Navigation);
-  const tip = useTipBeside();
+  const setTooltip = useTooltipSetter();
   const right = Math.max(LEFT + 1, width - RIGHT_MARGIN);
   const scales = scalesOf(time, right);
   const bottom = marksAt(past) + (past.marks.length ? MARK : 0);
@@ -55,10 +55,10 @@ export function RunStrip({ account, states, past, time, width, cursor }: StripPr
         role="img"
         aria-label={toldOf(past, runs.length)}
         onPointerMove={onPointerMove}
-        onPointerOver={({ target }) => tip((target as Element).getAttribute("data-words"), target as Element)}
+        onPointerOver={({ target }) => setTooltip((target as Element).getAttribute("data-words"), target as Element)}
         onPointerLeave={() => {
           onPointerLeave();
-          tip(null);
+          setTooltip(null);
         }}
         onClick={({ target }) => {
           const run = runs[Number((target as Element).getAttribute("data-run-at") ?? -1)];

@@ -9,7 +9,7 @@ import { usePolled } from "../../api/usePolled.ts";
 import { Csv } from "../../export/Csv.tsx";
 import { addressOfJobView, type JobView, NO_TASK_FILTERS } from "../../routing/jobView.ts";
 import { Link } from "../../routing/Link.tsx";
-import { Pages } from "../../ui/list/Pages.tsx";
+import { Pagination } from "../../ui/list/Pagination.tsx";
 import { Section } from "../../ui/page/Section.tsx";
 import { useInView } from "../../ui/page/useInView.ts";
 import type { Task } from "./model.ts";
@@ -59,7 +59,7 @@ export function TaskSection({ view, counts, open }: TaskSectionProps) {
       {({ value }) => (
         <>
           {value.length ? <TaskTable tasks={value} view={view} open={open} /> : <NoTasks view={view} />}
-          <Pages
+          <Pagination
             of="tasks"
             before={pages.length}
             fresh={polled.fresh}

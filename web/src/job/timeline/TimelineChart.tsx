@@ -6,7 +6,7 @@ import { linear, timeTicks } from "../../charts/scales.ts";
 import { useWidth } from "../../charts/useWidth.ts";
 import { visible } from "../../format/text.ts";
 import { serverClock } from "../../time/clock.ts";
-import { useTipBeside } from "../../ui/text/Tip.tsx";
+import { useTooltipSetter } from "../../ui/text/Tooltip.tsx";
 import { extentOf, mostSlots, rowsOf, stepped } from "./lanes.ts";
 import type { Timeline } from "./model.ts";
 import { Chosen, TimelineRow } from "./TimelineRow.tsx";
@@ -25,7 +25,7 @@ export function TimelineChart({ timeline, open }: ChartProps) {
   const { ref, width } = useWidth();
   const [chosen, choose] = useState<Place | null>(null);
   const here = useRef<Place | null>(null); // Keys may come faster than the chart is drawn.
-  const tip = useTipBeside();
+  const setTooltip = useTooltipSetter();
   const box = useRef<SVGSVGElement>(null);
   const now = timeline.asOf ? Date.parse(timeline.asOf) : serverClock.now();
   const rows = useMemo(() => rowsOf(timeline, now), [timeline]);
@@ -62,7 +62,7 @@ export function TimelineChart({ timeline, open }: ChartProps) {
     const bar = place && box.current?.querySelector(`[data-place="${place.join("-")}"]`);
     bar?.scrollIntoView({ block: "nearest" });
     // Scrolling, which is told in the next frame, hides tips.
-    requestAnimationFrame(() => tip(at(place)?.words ?? null, bar ?? undefined));
+    requestAnimationFrame(() => setTooltip(at(place)?.words ?? null, bar ?? undefined));
   };
   const press = (event: KeyboardEvent) => {
     const next = stepped(rows, here.current, event.key);
@@ -93,8 +93,8 @@ export function TimelineChart({ timeline, open }: ChartProps) {
           aria-label="Task runs by node. Arrow keys move between runs, Enter opens the task."
           onKeyDown={press}
           onBlur={() => here.current && show(null)}
-          onPointerOver={(event) => tip(under(event)?.words ?? null, event.target as Element)}
-          onPointerLeave={() => tip(null)}
+          onPointerOver={(event) => setTooltip(under(event)?.words ?? null, event.target as Element)}
+          onPointerLeave={() => setTooltip(null)}
           onClick={(event) => {
             const task = under(event)?.task;
             if (task) open(task);

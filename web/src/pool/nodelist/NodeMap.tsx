@@ -10,7 +10,7 @@ import type { MappedNode, NodeState, NodeStates } from "../../nodes/model.ts";
 import { NodePatterns } from "../../nodes/NodeBar.tsx";
 import type { PoolView } from "../../routing/poolView.ts";
 import { serverClock } from "../../time/clock.ts";
-import { useTipBeside } from "../../ui/text/Tip.tsx";
+import { useTooltipSetter } from "../../ui/text/Tooltip.tsx";
 import { gridOf, layersOf, nodeAt, placeOf, stepped } from "./cells.ts";
 
 interface MapProps {
@@ -26,7 +26,7 @@ export function NodeMap({ states, view, open }: MapProps) {
   const here = useRef<number | null>(null); // Keys may come faster than the map is drawn.
   const mark = useRef<SVGRectElement>(null);
   const byKey = useRef(false);
-  const tip = useTipBeside();
+  const setTooltip = useTooltipSetter();
   const grid = useMemo(() => gridOf(nodes.length, width), [nodes.length, width]);
   const wants = useMemo(() => wanted(states, view), [states, view.state, view.cause, view.flapping, view.prefix]);
   const layers = useMemo(() => layersOf(nodes, grid, wants), [nodes, grid, wants]);
@@ -35,9 +35,9 @@ export function NodeMap({ states, view, open }: MapProps) {
   useEffect(() => {
     if (byKey.current) mark.current?.scrollIntoView({ block: "nearest" });
     // Scrolling, which is told in the next frame, hides tips.
-    requestAnimationFrame(() => tip(words, mark.current ?? undefined));
+    requestAnimationFrame(() => setTooltip(words, mark.current ?? undefined));
   }, [chosen, node?.id]);
-  useEffect(() => () => tip(null), []);
+  useEffect(() => () => setTooltip(null), []);
 
   const show = (index: number | null, key: boolean) => {
     byKey.current = key;

@@ -12,7 +12,7 @@ import { statesOf, stateWords, sumOf } from "../../nodes/kinds.ts";
 import type { Cause, Node, NodeStates } from "../../nodes/model.ts";
 import { Link, Navigation } from "../../routing/Link.tsx";
 import { addressOfPoolView, type PoolView } from "../../routing/poolView.ts";
-import { Pages } from "../../ui/list/Pages.tsx";
+import { Pagination } from "../../ui/list/Pagination.tsx";
 import { PrefixInput } from "../../ui/list/PrefixInput.tsx";
 import { Section } from "../../ui/page/Section.tsx";
 import { useInView } from "../../ui/page/useInView.ts";
@@ -67,7 +67,7 @@ function NodeList({ view, counts, flapping, causes, open }: NodesProps & { cause
       {({ value }) => (
         <>
           {value.length ? <NodeTable nodes={value} open={open} /> : <NoNodes view={view} counts={counts} />}
-          <Pages
+          <Pagination
             of="nodes"
             before={pages.length}
             fresh={polled.fresh}
@@ -183,7 +183,7 @@ function Prefix({ view }: { view: PoolView }) {
     );
   };
   return (
-    <PrefixInput value={draft} type={type} />
+    <PrefixInput value={draft} onInput={type} />
   );
 }
 

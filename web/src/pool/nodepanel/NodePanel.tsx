@@ -17,7 +17,7 @@ import { ErrorNotice } from "../../ui/page/ErrorNotice.tsx";
 import { Panel } from "../../ui/page/Panel.tsx";
 import { Age, TimeInState } from "../../ui/text/Age.tsx";
 import { ExternalText } from "../../ui/text/ExternalText.tsx";
-import { Words } from "../../ui/text/Fields.tsx";
+import { FieldText } from "../../ui/text/Fields.tsx";
 import { NodeLevel } from "./NodeLevel.tsx";
 import { NodePast } from "./NodePast.tsx";
 import { Recent } from "./RecentTasks.tsx";
@@ -139,7 +139,7 @@ function Errors({ errors }: Pick<Node, "errors">) {
             <strong>
               <ExternalText text={code} />
             </strong>{" "}
-            <Words text={message || "no message"} />
+            <FieldText text={message || "no message"} />
           </li>
         ))}
       </ul>
@@ -173,7 +173,7 @@ function Start({ run }: { run: StartTaskInfo | null }) {
         )}
         {(run.failureCode || run.failureMessage) && (
           <Field name="Failure">
-            <Words text={[run.failureCode, run.failureMessage].filter(Boolean).join(": ")} />
+            <FieldText text={[run.failureCode, run.failureMessage].filter(Boolean).join(": ")} />
           </Field>
         )}
       </dl>

@@ -1,4 +1,4 @@
-// What every list has in common: it loads, or it has no accounts to tell of.
+// The states that all lists share: loading, and no accounts.
 
 import type { ComponentChildren } from "preact";
 import type { ListSnapshot } from "../../api/listPoller.ts";

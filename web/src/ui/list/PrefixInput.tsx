@@ -1,11 +1,11 @@
-// Where the beginning of an id is typed.
+// The input for the beginning of an id.
 
 interface Props {
   value: string;
-  type: (text: string) => void;
+  onInput: (text: string) => void;
 }
 
-export function PrefixInput({ value, type }: Props) {
+export function PrefixInput({ value, onInput }: Props) {
   return (
     <input
       type="search"
@@ -15,7 +15,7 @@ export function PrefixInput({ value, type }: Props) {
       autocomplete="off"
       spellcheck={false}
       value={value}
-      onInput={(event) => type(event.currentTarget.value)}
+      onInput={(event) => onInput(event.currentTarget.value)}
     />
   );
 }

@@ -1,4 +1,4 @@
-// How alive the page itself is: a quiet word while all is well, a clear one when it isn't.
+// The page's connection to the server: a word in the header, and a banner while polls fail.
 
 import type { PollFailure, PollResult } from "../../api/poller.ts";
 import { span } from "../../format/durations.ts";
@@ -10,7 +10,7 @@ interface BannerProps {
   retry: () => void;
 }
 
-/** What ticks is hidden from screen readers, which would read it out every second. */
+/** The waiting time is hidden from screen readers, which would read it every second. */
 export function Banner({ failure, retry }: BannerProps) {
   useTick();
   const waited = span(Date.now() - failure.since);
@@ -35,8 +35,8 @@ export function Banner({ failure, retry }: BannerProps) {
   );
 }
 
-/** That there is no such thing is an answer, too. */
-export function Liveness({ result: { value, failure } }: { result: PollResult<unknown> }) {
+/** A 404 is an answer, too. */
+export function ConnectionStatus({ result: { value, failure } }: { result: PollResult<unknown> }) {
   const live = failure ? failure.status === 404 && !value : value;
   const word = live ? "Live" : !failure ? "Connecting" : failure.message === null ? "Offline" : "Error";
   return (

@@ -1,11 +1,11 @@
-// A panel beside the page, open while an address says so. Whichever way it goes, what was in use before has the focus.
+// A panel beside the page, open while the address names it. When it closes, the focus returns to the previous element.
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 
 interface PanelProps {
   class?: string;
-  /** Asked for by Escape, the cross, or a click beside the panel. */
+  /** Called on Escape, the close button, or a click beside the panel. */
   close: () => void;
   heading: ComponentChildren;
   children: ComponentChildren;
@@ -13,30 +13,30 @@ interface PanelProps {
 
 export function Panel({ class: kind = "", close, heading, children }: PanelProps) {
   const ref = useRef<HTMLDialogElement>(null);
-  const there = useRef(true);
+  const mounted = useRef(true);
   useEffect(() => {
     const before = document.activeElement as HTMLElement | SVGElement | null;
     const dialog = ref.current;
     dialog?.showModal();
     return () => {
-      there.current = false;
-      // A dialog that was closed gave the focus back; one that is removed can't.
+      mounted.current = false;
+      // A closing dialog returns the focus itself; a removed one can't.
       if (dialog?.open) before?.focus({ preventScroll: true });
     };
   }, []);
-  const shut = () => ref.current?.close();
+  const closeDialog = () => ref.current?.close();
   return (
     <dialog
       ref={ref}
       class={`panel ${kind}`}
       aria-labelledby="panel-title"
-      onClose={() => there.current && close()}
-      onClick={(event) => event.target === ref.current && shut()}
+      onClose={() => mounted.current && close()}
+      onClick={(event) => event.target === ref.current && closeDialog()}
     >
       <div class="inner">
         <header>
           <h3 id="panel-title">{heading}</h3>
-          <button type="button" class="close" onClick={shut} aria-label="Close">
+          <button type="button" class="close" onClick={closeDialog} aria-label="Close">
             ×
           </button>
         </header>

@@ -1,4 +1,4 @@
-// One part of the page in a frame of its own: loading, failing and growing old apart from all others.
+// A framed part of the page, which loads and fails independently of the others.
 
 import type { ComponentChildren, RefObject } from "preact";
 import type { Polled } from "../../api/usePolled.ts";
@@ -11,7 +11,7 @@ interface SectionProps<T> {
   polled: Polled<T>;
   note?: ComponentChildren;
   actions?: ComponentChildren;
-  /** Stays usable while nothing is read. */
+  /** Shown also while nothing has loaded. */
   controls?: ComponentChildren;
   children: (value: T) => ComponentChildren;
 }

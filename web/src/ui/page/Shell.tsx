@@ -1,27 +1,27 @@
-// What frames every page: the name, the ways to the lists, how alive the page is, and its contents.
+// The frame of every page: the name, the tabs, the connection status, and the contents.
 
 import type { ComponentChildren } from "preact";
 import type { PollResult } from "../../api/poller.ts";
 import { Link } from "../../routing/Link.tsx";
 import { addressOfList, TABS, type Tab } from "../../routing/routes.ts";
-import { Banner, Liveness } from "./Banner.tsx";
+import { Banner, ConnectionStatus } from "./Banner.tsx";
 
 interface ShellProps {
   tab: Tab;
-  /** The account that is chosen, which the other lists show too; "" for all. */
+  /** The chosen account, which the links to other lists keep; "" for all. */
   account: string;
-  /** The list as it was left, on the page of something in it. */
+  /** On a detail page, the address at which its list was left. */
   back?: string;
   result: PollResult<unknown>;
-  /** Whether the page itself tells what the server refused. */
-  tells?: boolean;
+  /** Whether the page itself shows errors that the server sent. */
+  showsErrors?: boolean;
   retry: () => void;
   children: ComponentChildren;
 }
 
-export function Shell({ tab, account, back, result, tells, retry, children }: ShellProps) {
+export function Shell({ tab, account, back, result, showsErrors, retry, children }: ShellProps) {
   const { value, failure } = result;
-  const shown = tells && failure?.message !== null ? null : failure;
+  const shown = showsErrors && failure?.message !== null ? null : failure;
   return (
     <>
       <header class="top">
@@ -38,7 +38,7 @@ export function Shell({ tab, account, back, result, tells, retry, children }: Sh
             </Link>
           ))}
         </nav>
-        <Liveness result={result} />
+        <ConnectionStatus result={result} />
       </header>
       {shown && <Banner failure={shown} retry={retry} />}
       <main class={shown && value ? "outdated" : ""} aria-busy={!value && !failure}>

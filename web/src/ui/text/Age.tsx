@@ -1,10 +1,10 @@
-// Moments as ages, which tick by the server's clock.
+// Times as ages, by the server's clock; updated every second.
 
 import { seconds, span } from "../../format/durations.ts";
 import { serverClock } from "../../time/clock.ts";
 import { useTick } from "../../time/useTick.ts";
 
-/** A moment as its age, which ticks by the server's clock. */
+/** "3 min ago". */
 export function Age({ at, none = "never" }: { at: string | null; none?: string }) {
   useTick();
   if (!at) return <>{none}</>;
@@ -15,7 +15,7 @@ export function Age({ at, none = "never" }: { at: string | null; none?: string }
   );
 }
 
-/** "3 h 12 min"; it ticks by the server's clock. */
+/** "3 h 12 min", the time since then. */
 export function TimeInState({ since }: { since: string | null }) {
   useTick();
   if (!since) return <>an unknown time</>;

@@ -1,17 +1,17 @@
-// Any JSON as names and values, in words. All of it is text; what was redacted says so.
+// JSON as a list of names and values. Redacted parts are marked as such.
 
 import type { Json } from "../../api/model.ts";
 import { exactMoment } from "../../format/dates.ts";
 import { spoken, visible } from "../../format/text.ts";
 import { ExternalText } from "./ExternalText.tsx";
 
-const MARK = "[redacted]";
+const REDACTED = "[redacted]";
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 const LONG = 60;
-/** The longest duration that there is: what Batch says for none. */
+/** The longest duration, by which Batch means no limit. */
 const FOREVER = "P10675199D";
-/** What Batchscope adds to what Batch tells, and what isn't made of words. */
-const NAMES = new Map([
+/** Labels of properties that Batchscope adds, and of names that aren't made of words. */
+const LABELS = new Map([
   ["eTag", "ETag"],
   ["url", "URL"],
   ["cached", "in the stored counts"],
@@ -26,7 +26,7 @@ export function Fields({ value }: { value: Record<string, Json> }) {
       {entries.map(([name, each]) => (
         <div key={name} class={isWide(each) ? "wide-field" : ""} data-field={name}>
           <dt>
-            <ExternalText text={NAMES.get(name) ?? spoken(name)} />
+            <ExternalText text={LABELS.get(name) ?? spoken(name)} />
           </dt>
           <dd>
             {each === -1 && name.startsWith("max") ? "no limit" : <Value value={each} />}
@@ -38,20 +38,20 @@ export function Fields({ value }: { value: Record<string, Json> }) {
 }
 
 function Value({ value }: { value: Json }) {
-  if (typeof value === "string") return <Words text={value} />;
+  if (typeof value === "string") return <FieldText text={value} />;
   if (value === null || typeof value !== "object") return <>{String(value)}</>;
   if (!Array.isArray(value)) return <Fields value={value} />;
   return (
     <ul>
       {value.map((each, index) => (
-        <li key={index}>{named(each) ?? <Value value={each} />}</li>
+        <li key={index}>{environmentSetting(each) ?? <Value value={each} />}</li>
       ))}
     </ul>
   );
 }
 
 /** An environment setting, as NAME = value. */
-function named(value: Json) {
+function environmentSetting(value: Json) {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return null;
   const { name, value: set, ...rest } = value;
   if (typeof name !== "string" || Object.keys(rest).length) return null;
@@ -60,12 +60,12 @@ function named(value: Json) {
       <code>
         <ExternalText text={name} />
       </code>{" "}
-      = {typeof set === "string" ? <Words text={set} /> : <span class="zero">not set</span>}
+      = {typeof set === "string" ? <FieldText text={set} /> : <span class="zero">not set</span>}
     </>
   );
 }
 
-export function Words({ text }: { text: string }) {
+export function FieldText({ text }: { text: string }) {
   if (!text) return <span class="zero">empty</span>;
   if (text.startsWith(FOREVER)) return <span title={visible(text)}>no limit</span>;
   if (TIME.test(text)) {
@@ -75,7 +75,7 @@ export function Words({ text }: { text: string }) {
       </time>
     );
   }
-  const parts = text.split(MARK);
+  const parts = text.split(REDACTED);
   const words = parts.map((part, index) => (
     <span key={index}>
       {index > 0 && (

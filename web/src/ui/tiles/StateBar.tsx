@@ -1,10 +1,10 @@
-// A job's or an account's tasks by state: as lengths, and as the numbers beside them.
+// Tasks by state: as the parts of a bar, and as numbers.
 
 import { TASK_STATES, type TaskCounts, type TaskState } from "../../api/model.ts";
 import { count } from "../../format/numbers.ts";
 import { taskStateLabel } from "./taskStates.ts";
 
-/** Lengths only, for the eyes: the numbers stand in text nearby. */
+/** Hidden from screen readers, as text nearby has the numbers. */
 export function StateBar({ counts }: { counts: TaskCounts | null }) {
   return (
     <div class="bar" aria-hidden="true">
@@ -21,7 +21,7 @@ export function StateBar({ counts }: { counts: TaskCounts | null }) {
   );
 }
 
-/** How far a first read is; `expected` is null while it reads what changed since it began. */
+/** The progress of a first read; `expected` is null while it reads the tasks that changed since it began. */
 export function ReadBar({ tasks, expected }: { tasks: number; expected: number | null }) {
   if (expected === null)
     return (
@@ -44,7 +44,7 @@ export function Swatch({ state }: { state: TaskState }) {
   return <span class="swatch" data-state={state} aria-hidden="true" />;
 }
 
-/** A task state in the words of the page; `long` adds Batch's own name where that differs. */
+/** A task state by its name on the page; `long` adds Batch's name if it differs. */
 export function TaskStateName({ state, long = false }: { state: string; long?: boolean }) {
   const label = taskStateLabel(state);
   if (label === state) return <>{state}</>;
@@ -56,7 +56,7 @@ export function TaskStateName({ state, long = false }: { state: string; long?: b
   );
 }
 
-/** A number that steps back when it is zero. */
+/** A number; zero is faint. */
 export function Figure({ value }: { value: number | undefined }) {
   if (value === undefined) return <span class="zero">–</span>;
   return value ? count(value) : <span class="zero">0</span>;

@@ -1,4 +1,4 @@
-// The frame of an account's tile: whose it is and how fresh.
+// The frame of an account's tile, with the account's name and the age of its data.
 
 import type { ComponentChildren } from "preact";
 import type { Account } from "../../api/model.ts";
@@ -10,14 +10,14 @@ interface FrameProps {
   single: boolean;
   chosen: boolean;
   toggle: () => void;
-  /** Of what the tile tells, be it jobs, pools or schedules; null where it wasn't read, undefined if it can't be. */
+  /** The as-of of the tile's data; null if it wasn't read yet, undefined if there is nothing to read. */
   asOf: string | null | undefined;
-  /** Some of it is later than that. */
+  /** Whether parts of the data are later than `asOf`. */
   orLater?: boolean;
   children: ComponentChildren;
 }
 
-/** Whose tile it is and how fresh; where there are several accounts its name chooses it. */
+/** With several accounts, the name is a button that chooses the account. */
 export function TileFrame({ account, single, chosen, toggle, asOf, orLater, children }: FrameProps) {
   return (
     <article class="tile" data-account={account.id} data-chosen={chosen}>

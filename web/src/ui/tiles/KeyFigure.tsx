@@ -1,6 +1,6 @@
-// One leading number of a tile.
+// A large number on a tile, with its name and a detail.
 
-export function Lead({ name, value, detail }: { name: string; value: string | null; detail?: string }) {
+export function KeyFigure({ name, value, detail }: { name: string; value: string | null; detail?: string }) {
   return (
     <div class="lead">
       <dt>{name}</dt>

@@ -1,4 +1,4 @@
-// What pages of one job, pool or schedule have in common: they load, they fail, and there may be no such thing.
+// The states that pages of one job, pool or schedule share: loading, failed, not found.
 
 import type { ComponentChildren } from "preact";
 import type { PollFailure } from "../../api/poller.ts";
@@ -8,15 +8,15 @@ import { Link } from "../../routing/Link.tsx";
 import { ExternalText } from "../text/ExternalText.tsx";
 import { ErrorNotice } from "./ErrorNotice.tsx";
 
-interface TopProps<T> {
+interface DetailBodyProps<T> {
   polled: Polled<T>;
-  /** "pool". */
+  /** The kind of resource, such as "pool". */
   name: string;
   children: (value: T) => ComponentChildren;
 }
 
-/** That the server doesn't answer at all is told above the page. */
-export function Top<T>({ polled: { value, failure, retry }, name, children }: TopProps<T>) {
+/** Shows errors that the server sent; the banner above the page says that it doesn't answer at all. */
+export function DetailBody<T>({ polled: { value, failure, retry }, name, children }: DetailBodyProps<T>) {
   return (
     <>
       {failure?.message != null && <ErrorNotice failure={failure} retry={retry} name={name} />}
@@ -29,15 +29,15 @@ export function Top<T>({ polled: { value, failure, retry }, name, children }: To
   );
 }
 
-interface NotThereProps {
+interface NotFoundProps {
   name: string;
   failure: PollFailure;
-  /** The list as it was left. */
+  /** The address at which the list was left. */
   back: string;
 }
 
-/** What is missing may be the account that it is said to be of. */
-export function NotThere({ name, failure, back }: NotThereProps) {
+/** The missing resource may be the account. */
+export function NotFound({ name, failure, back }: NotFoundProps) {
   const missing = failure.code === "AccountNotFound" ? "account" : name;
   return (
     <div class="empty" data-testid={`no-such-${missing}`}>

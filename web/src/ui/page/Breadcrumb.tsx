@@ -1,4 +1,4 @@
-// Which account a thing belongs to and what it is called: the heading of a page about one thing.
+// The heading of a detail page: the account, as a link to the list, and the id.
 
 import { useContext, useEffect, useRef } from "preact/hooks";
 import { visible } from "../../format/text.ts";
@@ -6,14 +6,14 @@ import { Link, Navigation } from "../../routing/Link.tsx";
 import { addressOfList, type Tab } from "../../routing/routes.ts";
 import { ExternalText } from "../text/ExternalText.tsx";
 
-interface CrumbsProps {
+interface BreadcrumbProps {
   tab: Tab;
   account: string;
   id: string;
   name: string;
 }
 
-export function Crumbs({ tab, account, id, name }: CrumbsProps) {
+export function Breadcrumb({ tab, account, id, name }: BreadcrumbProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus({ preventScroll: true }), []);
   return (
@@ -31,16 +31,16 @@ export function Crumbs({ tab, account, id, name }: CrumbsProps) {
   );
 }
 
-/** Titles the page, and leads back to the list on Escape unless that closes something nearer. */
-export function usePageOf(id: string, back: string): void {
+/** Sets the document's title; Escape returns to the list, unless it closes a panel or a tooltip. */
+export function useDetailPage(id: string, back: string): void {
   const navigate = useContext(Navigation);
   useEffect(() => {
     document.title = `${visible(id)} · Batchscope`;
-    const leave = (event: KeyboardEvent) => {
+    const onKeyDown = (event: KeyboardEvent) => {
       const busy = event.target instanceof HTMLInputElement || document.querySelector("dialog[open], .tip");
       if (event.key === "Escape" && !event.defaultPrevented && !busy) navigate(back);
     };
-    window.addEventListener("keydown", leave);
-    return () => window.removeEventListener("keydown", leave);
+    window.addEventListener("keydown", onKeyDown);
+    return () => window.removeEventListener("keydown", onKeyDown);
   }, [id, back]);
 }

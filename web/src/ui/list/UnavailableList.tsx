@@ -1,9 +1,9 @@
-// What stands in place of a list where its accounts couldn't be read: whose they are, and why.
+// Replaces a list that couldn't be read: names the accounts and the reasons.
 
 import { ExternalText } from "../text/ExternalText.tsx";
 
-/** Reasons in the server's words, by account. */
-export function Unknown({ title, reasons }: { title: string; reasons: [account: string, reason: string][] }) {
+/** `reasons` are in the server's words. */
+export function UnavailableList({ title, reasons }: { title: string; reasons: [account: string, reason: string][] }) {
   return (
     <div class="empty" data-testid="unknown">
       <h2>{title}</h2>

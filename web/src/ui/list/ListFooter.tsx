@@ -1,0 +1,29 @@
+// The end of a long list: the number of rows shown, and a note if the page doesn't load all entries.
+
+import { count } from "../../format/numbers.ts";
+import { MoreButton } from "./MoreButton.tsx";
+
+interface FooterProps {
+  /** The kind of entries, such as "jobs". */
+  of: string;
+  shown: number;
+  all: number;
+  show: () => void;
+  /** The user's way to the other entries, if the page loaded only a part; null if it loaded all. */
+  more: string | null;
+}
+
+export function ListFooter({ of, shown, all, show, more }: FooterProps) {
+  return (
+    <>
+      <MoreButton enabled={all > shown} onClick={show} label="Show more">
+        Showing {count(Math.min(shown, all))} of {count(all)} {of}.
+      </MoreButton>
+      {more && (
+        <p class="rest">
+          This page doesn't load all {of}; {more}.
+        </p>
+      )}
+    </>
+  );
+}
