@@ -2,7 +2,7 @@
 
 import type { Account } from "../api/model.ts";
 import { plural, statesInWords } from "../format/numbers.ts";
-import { totalsInWords } from "../nodes/words.ts";
+import { accountNodesText } from "../nodes/summaries.ts";
 import { Link } from "../routing/Link.tsx";
 import { addressOfList } from "../routing/routes.ts";
 import { Age } from "../ui/text/Age.tsx";
@@ -20,7 +20,7 @@ export function PoolsLine({ account }: { account: Account }) {
       {pools ? (
         <>
           <Link to={addressOfList("pools", { account: id })}>{plural(pools.total, "pool")}</Link>,{" "}
-          {totalsInWords(account)}
+          {accountNodesText(account)}
           <OfItsOwn account={account} at={pools.asOf} />
         </>
       ) : (

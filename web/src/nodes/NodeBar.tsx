@@ -1,61 +1,61 @@
-// Nodes by kind of state: as lengths, and as a legend with the numbers and the states behind them.
+// Nodes by group of states: as the parts of a bar, and as a legend with numbers and states.
 
 import type { NodeCounts } from "../api/model.ts";
 import { count } from "../format/numbers.ts";
 import { visible } from "../format/text.ts";
-import { byKind, KIND_WORDS, kindOf, NODE_KINDS, type NodeKind, statesOf, stateWords } from "./kinds.ts";
+import { countsByGroup, GROUP_LABELS, STATE_GROUPS, type StateGroup, sortedStates, stateGroupOf, stateLabel } from "./stateGroups.ts";
 
-/** Lengths only, for the eyes: the numbers stand in text nearby. */
+/** Hidden from screen readers, as text nearby has the numbers. */
 export function NodeBar({ counts }: { counts: NodeCounts | null }) {
-  const kinds = byKind(counts ?? {});
+  const groups = countsByGroup(counts ?? {});
   return (
     <div class="bar of-nodes" aria-hidden="true">
-      {NODE_KINDS.map((kind) => (
+      {STATE_GROUPS.map((group) => (
         <span
-          key={kind}
+          key={group}
           class="part"
-          data-kind={kind}
-          style={{ flexGrow: String(kinds[kind]) }}
-          hidden={!kinds[kind]}
+          data-kind={group}
+          style={{ flexGrow: String(groups[group]) }}
+          hidden={!groups[group]}
         />
       ))}
     </div>
   );
 }
 
-export function KindSwatch({ kind }: { kind: NodeKind }) {
-  return <span class="swatch" data-kind={kind} aria-hidden="true" />;
+export function GroupSwatch({ group }: { group: StateGroup }) {
+  return <span class="swatch" data-kind={group} aria-hidden="true" />;
 }
 
-/** Every kind there is, what it looks like, how many nodes that is and in which states they are. */
+/** The groups that have nodes: swatch, number of nodes, label, states. */
 export function NodeLegend({ counts }: { counts: NodeCounts }) {
-  const kinds = byKind(counts);
-  const shown = NODE_KINDS.filter((kind) => kinds[kind]);
+  const groups = countsByGroup(counts);
+  const shown = STATE_GROUPS.filter((group) => groups[group]);
   return (
     <ul class="node-legend" data-testid="node-legend">
-      {shown.map((kind) => (
-        <li key={kind} data-legend={kind}>
-          <KindSwatch kind={kind} /> <b>{count(kinds[kind])}</b> {KIND_WORDS[kind]}
-          <Behind counts={counts} kind={kind} />
+      {shown.map((group) => (
+        <li key={group} data-legend={group}>
+          <GroupSwatch group={group} /> <b>{count(groups[group])}</b> {GROUP_LABELS[group]}
+          <GroupStates counts={counts} group={group} />
         </li>
       ))}
     </ul>
   );
 }
 
-/** The states of a kind, where they say more than its name. */
-function Behind({ counts, kind }: { counts: NodeCounts; kind: NodeKind }) {
-  const states = statesOf(counts).filter(([state, number]) => number && kindOf(state) === kind);
+/** The states of a group, if they say more than its label. */
+function GroupStates({ counts, group }: { counts: NodeCounts; group: StateGroup }) {
+  const states = sortedStates(counts).filter(([state, number]) => number && stateGroupOf(state) === group);
   const [only] = states;
-  if (states.length === 1 && (only?.[0] === kind || kind === "running")) return null;
-  const words = states.map(([state, number]) =>
-    states.length > 1 ? `${count(number)} ${stateWords(state)}` : stateWords(state),
+  if (states.length === 1 && (only?.[0] === group || group === "running")) return null;
+  const labels = states.map(([state, number]) =>
+    states.length > 1 ? `${count(number)} ${stateLabel(state)}` : stateLabel(state),
   );
-  return <small>: {visible(words.join(", "))}</small>;
+  return <small>: {visible(labels.join(", "))}</small>;
 }
 
-/** Fills of kinds in charts, told apart by more than their hue. */
-export function NodePatterns() {
+/** Fills of the groups in charts, which differ by more than their hue. */
+export function NodeFillPatterns() {
   const size = { width: 5, height: 5, patternUnits: "userSpaceOnUse" } as const;
   return (
     <>

@@ -1,4 +1,4 @@
-// The JSON of nodes, as far as the page shows it. Every string comes from outside and is only ever text.
+// The JSON of nodes: the properties that the page shows. Every string comes from outside and is only shown as text.
 
 import type { Level } from "../api/model.ts";
 
@@ -7,7 +7,7 @@ export interface ErrorText {
   message: string;
 }
 
-/** One node among all of a pool. */
+/** A node in the node map and in lists. */
 export interface NodeState {
   id: string;
   state: string;
@@ -17,19 +17,19 @@ export interface NodeState {
   flapping: boolean;
 }
 
-/** One of a map's; `cause` is its place among the map's causes, their number where it is another. */
-export interface MappedNode extends NodeState {
+/** A node of the map; `cause` is an index into the map's causes, or their length for any other cause. */
+export interface MapNode extends NodeState {
   cause: number | null;
 }
 
-/** Why nodes are in their states, and how many are for this reason. */
+/** A cause of node states, with the number of nodes that have it. */
 export interface Cause {
   cause: string;
   nodes: number;
 }
 
 export interface NodeStates {
-  nodes: MappedNode[];
+  nodes: MapNode[];
   otherNodes: number;
   causes: Cause[];
   otherCauses: number;
@@ -72,27 +72,27 @@ export interface Node extends NodeState {
   errors: ErrorText[];
   recentTasks: RecentTask[];
   recentTasksAsOf: string | null;
-  /** Falls into a bad state within an hour. */
+  /** The number of times it entered a bad state within an hour. */
   flaps: number;
   interruptions: Interruptions;
-  history: PastState[];
+  history: StatePeriod[];
   historySince: string | null;
   historyComplete: boolean;
 }
 
-/** How often spot nodes were preempted, as polls saw it since `since`. */
+/** Preemptions of spot nodes that polls recorded since `since`. */
 export interface Interruptions {
   total: number;
   lastHour: number;
   lastDay: number;
   latest: string | null;
   since: string | null;
-  /** By so many the numbers may be too low. */
+  /** Restarts that may be further interruptions. */
   unexplainedRestarts: number;
 }
 
-/** Latest first; `state` is null where no poll saw it, `until` where it is the current one, or isn't known. */
-export interface PastState {
+/** One period of a node's history; `state` is null if no poll recorded it, `until` if it is current or unknown. */
+export interface StatePeriod {
   state: string | null;
   since: string | null;
   until: string | null;

@@ -9,14 +9,14 @@ import type { Scale } from "../charts/scales.ts";
 import { place } from "../charts/stack.ts";
 import { zone } from "../format/dates.ts";
 import { parseDuration } from "../format/durations.ts";
-import { byKind, KIND_WORDS, type NodeKind } from "../nodes/kinds.ts";
-import { KindSwatch, NodePatterns } from "../nodes/NodeBar.tsx";
+import { GroupSwatch, NodeFillPatterns } from "../nodes/NodeBar.tsx";
+import { countsByGroup, GROUP_LABELS, type StateGroup } from "../nodes/stateGroups.ts";
 import { Link } from "../routing/Link.tsx";
 import { addressOfPoolView, type PoolView } from "../routing/poolView.ts";
 import { beginOf, RANGE_WORDS, RANGES, type Range } from "../time/ranges.ts";
 import { Section } from "../ui/page/Section.tsx";
 import { useInView } from "../ui/page/useInView.ts";
-import { inWords, kindsIn, restInWords, seriesOf, targetOf } from "./history.ts";
+import { groupsIn, inWords, restInWords, seriesOf, targetOf } from "./history.ts";
 import type { PoolHistory } from "./model.ts";
 import { PoolHistoryTable } from "./PoolHistoryTable.tsx";
 
@@ -58,7 +58,7 @@ export function PoolHistorySection({ view, range, created, gone = false }: Histo
 }
 
 function Contents({ history, created }: { history: PoolHistory; created: number }) {
-  const [hidden, setHidden] = useState<readonly NodeKind[]>([]);
+  const [hidden, setHidden] = useState<readonly StateGroup[]>([]);
   const [pointed, setCursor] = useState<number | null>(null);
   const series = useMemo(() => seriesOf(history), [history]);
   const cursor = pointed !== null && pointed < history.value.length ? pointed : null;
@@ -68,13 +68,13 @@ function Contents({ history, created }: { history: PoolHistory; created: number 
     return <p class="nothing">No data in this range.{young}</p>;
   }
   const point = cursor === null ? known.at(-1) : history.value[cursor];
-  const kinds = kindsIn(series);
-  const counts = point?.nodeCounts && byKind(point.nodeCounts);
-  const choices = kinds.map((kind) => ({
-    state: kind,
-    words: KIND_WORDS[kind],
-    swatch: <KindSwatch kind={kind} />,
-    number: counts ? counts[kind] : null,
+  const groups = groupsIn(series);
+  const counts = point?.nodeCounts && countsByGroup(point.nodeCounts);
+  const choices = groups.map((group) => ({
+    state: group,
+    words: GROUP_LABELS[group],
+    swatch: <GroupSwatch group={group} />,
+    number: counts ? counts[group] : null,
   }));
   return (
     <>
@@ -84,7 +84,7 @@ function Contents({ history, created }: { history: PoolHistory; created: number 
       </StateChoice>
       <HistoryChart
         history={series}
-        states={kinds.filter((kind) => !hidden.includes(kind))}
+        states={groups.filter((group) => !hidden.includes(group))}
         kind="node-"
         created={created}
         cursor={cursor}
@@ -131,7 +131,7 @@ function Above({ history, created, x, y }: { history: PoolHistory; created: numb
   return (
     <g>
       <defs>
-        <NodePatterns />
+        <NodeFillPatterns />
       </defs>
       <path class="target-path" d={line} data-testid="target" />
       {history.value

@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { exactMoment } from "../format/dates.ts";
 import { count, rate } from "../format/numbers.ts";
-import { inWords } from "../nodes/words.ts";
+import { nodeStatesText } from "../nodes/summaries.ts";
 import { targetOf } from "./history.ts";
 import type { PoolHistory, PoolPoint } from "./model.ts";
 
@@ -56,7 +56,7 @@ function Row({ point }: { point: PoolPoint }) {
       <th scope="row">{exactMoment(Date.parse(time))}</th>
       {nodeCounts ? (
         <>
-          <td>{inWords(nodeCounts) || "none"}</td>
+          <td>{nodeStatesText(nodeCounts) || "none"}</td>
           {numbers.map((number, index) => (
             <td key={NUMBERS[index]} class="number">
               {number}

@@ -1,10 +1,10 @@
 // A pool at a glance: its state and sizes, its nodes by state, how much of them is in use, and what is wrong.
 
 import { count, plural, rate, share } from "../format/numbers.ts";
-import { Interrupted } from "../nodes/Interrupted.tsx";
-import { sumOf } from "../nodes/kinds.ts";
+import { InterruptionSummary } from "../nodes/InterruptionSummary.tsx";
 import { NodeBar, NodeLegend } from "../nodes/NodeBar.tsx";
-import { restOfSlots } from "../nodes/words.ts";
+import { nodeTotal } from "../nodes/stateGroups.ts";
+import { slotsText } from "../nodes/summaries.ts";
 import { Link } from "../routing/Link.tsx";
 import { addressOfList } from "../routing/routes.ts";
 import { Age, TimeInState } from "../ui/text/Age.tsx";
@@ -28,7 +28,7 @@ export function PoolTop({ pool }: { pool: Pool }) {
       )}
       {pool.interruptions && (pool.spot.current + (pool.spot.target ?? 0) > 0 || pool.interruptions.total > 0) && (
         <p class="pools-line" data-testid="interruptions">
-          Spot: <Interrupted found={pool.interruptions} />.
+          Spot: <InterruptionSummary interruptions={pool.interruptions} />.
         </p>
       )}
       <p class="sure">
@@ -116,7 +116,7 @@ function Troubles({ troubles }: { troubles: Trouble[] }) {
 
 function Numbers({ pool }: { pool: Pool }) {
   const { nodeCounts, cores, slots, dedicated, spot } = pool;
-  const nodes = nodeCounts ? sumOf(nodeCounts) : null;
+  const nodes = nodeCounts ? nodeTotal(nodeCounts) : null;
   const busy = cores && `of ${count(cores.total)}${cores.total ? `, ${share(cores.busy, cores.total)}` : ""}`;
   return (
     <dl class="numbers of-pools of-pool">
@@ -126,7 +126,7 @@ function Numbers({ pool }: { pool: Pool }) {
         value={cores && rate(cores.busy)}
         detail={busy ?? (nodeCounts ? "cores of this VM size unknown" : "")}
       />
-      <KeyFigure name="Slots used" value={slots && count(slots.used)} detail={slots ? restOfSlots(slots) : ""} />
+      <KeyFigure name="Slots used" value={slots && count(slots.used)} detail={slots ? slotsText(slots) : ""} />
       <KeyFigure name="Running tasks" value={pool.runningTasks === null ? null : count(pool.runningTasks)} />
     </dl>
   );

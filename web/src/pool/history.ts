@@ -3,21 +3,21 @@
 import type { Series } from "../charts/stack.ts";
 import { moment } from "../format/dates.ts";
 import { count, plural, rate } from "../format/numbers.ts";
-import { byKind, KIND_WORDS, NODE_KINDS, type NodeKind } from "../nodes/kinds.ts";
+import { countsByGroup, GROUP_LABELS, STATE_GROUPS, type StateGroup } from "../nodes/stateGroups.ts";
 import type { PoolHistory, PoolPoint } from "./model.ts";
 
-export function seriesOf(history: PoolHistory): Series<NodeKind> {
+export function seriesOf(history: PoolHistory): Series<StateGroup> {
   const value = history.value.map(({ time, exact, nodeCounts }) => ({
     time,
     exact,
-    counts: nodeCounts && byKind(nodeCounts),
+    counts: nodeCounts && countsByGroup(nodeCounts),
   }));
   return { ...history, value };
 }
 
 /** The kinds that any point has, in their order. */
-export function kindsIn({ value }: Series<NodeKind>): NodeKind[] {
-  const found = NODE_KINDS.filter((kind) => value.some(({ counts }) => counts?.[kind]));
+export function groupsIn({ value }: Series<StateGroup>): StateGroup[] {
+  const found = STATE_GROUPS.filter((group) => value.some(({ counts }) => counts?.[group]));
   return found.length ? found : ["idle"];
 }
 
@@ -47,7 +47,7 @@ export function restInWords(point: PoolPoint): string {
 export function inWords(point: PoolPoint | undefined): string {
   if (!point) return "";
   if (!point.nodeCounts) return restInWords(point);
-  const counts = byKind(point.nodeCounts);
-  const states = NODE_KINDS.filter((kind) => counts[kind]).map((kind) => `${count(counts[kind])} ${KIND_WORDS[kind]}`);
+  const counts = countsByGroup(point.nodeCounts);
+  const states = STATE_GROUPS.filter((group) => counts[group]).map((group) => `${count(counts[group])} ${GROUP_LABELS[group]}`);
   return `${restInWords(point)}: ${states.join(", ") || "no nodes"}`;
 }

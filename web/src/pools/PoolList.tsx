@@ -5,7 +5,7 @@ import type { ListSnapshot } from "../api/listPoller.ts";
 import { count, rate } from "../format/numbers.ts";
 import { visible } from "../format/text.ts";
 import { NodeBar } from "../nodes/NodeBar.tsx";
-import { inWords } from "../nodes/words.ts";
+import { nodeStatesText } from "../nodes/summaries.ts";
 import type { Pool } from "../pool/model.ts";
 import { type Off, type Order, sorted, switchedOff, troublesOf } from "../pool/trouble.ts";
 import { Link } from "../routing/Link.tsx";
@@ -168,7 +168,7 @@ function PoolRow({ pool, many, off }: { pool: Pool; many: boolean; off: Off }) {
       </td>
       <td role="cell" class="wide">
         <NodeBar counts={counts} />
-        <small class="states">{counts ? inWords(counts) || "no nodes" : "not read yet"}</small>
+        <small class="states">{counts ? nodeStatesText(counts) || "no nodes" : "not read yet"}</small>
       </td>
       <Used name="slots used" of={pool.slots} value={pool.slots?.used} />
       <Used name="cores busy" of={pool.cores} value={pool.cores?.busy} unknown={counts && !pool.cores} />

@@ -3,9 +3,9 @@
 import { useContext } from "preact/hooks";
 import type { Account } from "../api/model.ts";
 import { count, plural, rate, share, statesInWords } from "../format/numbers.ts";
-import { sumOf } from "../nodes/kinds.ts";
 import { NodeBar, NodeLegend } from "../nodes/NodeBar.tsx";
-import { restOfSlots } from "../nodes/words.ts";
+import { nodeTotal } from "../nodes/stateGroups.ts";
+import { slotsText } from "../nodes/summaries.ts";
 import { Navigation } from "../routing/Link.tsx";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
 import { KeyFigure } from "../ui/tiles/KeyFigure.tsx";
@@ -53,7 +53,7 @@ function Numbers({ account: { pools, nodeCounts, slots, cores, unknownCores } }:
   return (
     <dl class="numbers of-pools">
       <KeyFigure name="Pools" value={pools && count(pools.total)} detail={statesInWords(pools?.byState ?? {})} />
-      <KeyFigure name="Nodes" value={nodeCounts && count(sumOf(nodeCounts))} />
+      <KeyFigure name="Nodes" value={nodeCounts && count(nodeTotal(nodeCounts))} />
       <KeyFigure
         name="Cores busy"
         value={cores && rate(cores.busy)}
@@ -65,7 +65,7 @@ function Numbers({ account: { pools, nodeCounts, slots, cores, unknownCores } }:
       <KeyFigure
         name="Slots used"
         value={slots && count(slots.used)}
-        detail={slots ? restOfSlots(slots) : ""}
+        detail={slots ? slotsText(slots) : ""}
       />
     </dl>
   );

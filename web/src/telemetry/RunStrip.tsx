@@ -6,9 +6,9 @@ import { type Scale, timeTicks } from "../charts/scales.ts";
 import { exactMoment } from "../format/dates.ts";
 import { plural } from "../format/numbers.ts";
 import { visible } from "../format/text.ts";
-import { kindOf, stateWords } from "../nodes/kinds.ts";
-import type { PastState } from "../nodes/model.ts";
-import { NodePatterns } from "../nodes/NodeBar.tsx";
+import type { StatePeriod } from "../nodes/model.ts";
+import { NodeFillPatterns } from "../nodes/NodeBar.tsx";
+import { stateGroupOf, stateLabel } from "../nodes/stateGroups.ts";
 import { Navigation } from "../routing/Link.tsx";
 import { addressOfJob } from "../routing/routes.ts";
 import { serverClock } from "../time/clock.ts";
@@ -28,7 +28,7 @@ const marksAt = ({ lanes }: Past) => TASKS_AT + lanes * LANE;
 interface StripProps extends Place {
   account: string;
   /** Latest first. */
-  states: PastState[];
+  states: StatePeriod[];
   past: Past;
 }
 
@@ -66,7 +66,7 @@ export function RunStrip({ account, states, past, time, width, cursor }: StripPr
         }}
       >
         <defs>
-          <NodePatterns />
+          <NodeFillPatterns />
         </defs>
         <Fills name="timeline" />
         <Names lanes={past.lanes} />
@@ -102,13 +102,13 @@ function Names({ lanes }: { lanes: number }) {
   );
 }
 
-function States({ states, scales: { time, spanOf } }: { states: PastState[]; scales: Scales }) {
+function States({ states, scales: { time, spanOf } }: { states: StatePeriod[]; scales: Scales }) {
   return states.map(({ state, since, until }) => {
     const from = since ? Date.parse(since) : -Infinity;
     const to = until ? Date.parse(until) : Infinity;
     if (!state || to <= time.from || from >= time.to) return null;
-    const words = `${stateWords(state)}${since ? ` since ${exactMoment(from)}` : ""}`;
-    const kind = `node-${kindOf(state)}`;
+    const words = `${stateLabel(state)}${since ? ` since ${exactMoment(from)}` : ""}`;
+    const kind = `node-${stateGroupOf(state)}`;
     return <rect key={from} data-layer={kind} data-words={words} {...spanOf(from, to)} y={1} height={STATES} rx={2} />;
   });
 }

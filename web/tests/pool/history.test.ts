@@ -1,7 +1,7 @@
 import "../zone.ts";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { inWords, kindsIn, restInWords, seriesOf, targetOf } from "../../src/pool/history.ts";
+import { groupsIn, inWords, restInWords, seriesOf, targetOf } from "../../src/pool/history.ts";
 import type { PoolHistory, PoolPoint } from "../../src/pool/model.ts";
 
 function point(change: Partial<PoolPoint>): PoolPoint {
@@ -39,12 +39,12 @@ test("states are drawn by kind, and a step that nobody polled in stays without c
   );
   assert.deepEqual([series.value[0]?.counts?.starting, series.value[0]?.counts?.running], [3, 4]);
   assert.equal(series.value[1]?.counts, null);
-  assert.deepEqual(kindsIn(series), ["running", "starting"]);
+  assert.deepEqual(groupsIn(series), ["running", "starting"]);
 });
 
 test("a history without any nodes has a kind to choose all the same", () => {
-  assert.deepEqual(kindsIn(seriesOf(history())), ["idle"]);
-  assert.deepEqual(kindsIn(seriesOf(history(point({ nodeCounts: {} })))), ["idle"]);
+  assert.deepEqual(groupsIn(seriesOf(history())), ["idle"]);
+  assert.deepEqual(groupsIn(seriesOf(history(point({ nodeCounts: {} })))), ["idle"]);
 });
 
 test("a point says what its states don't tell, and nothing of what is zero or unknown", () => {

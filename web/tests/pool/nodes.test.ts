@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { MappedNode, PastState } from "../../src/nodes/model.ts";
+import type { MapNode, StatePeriod } from "../../src/nodes/model.ts";
 import { gridOf, layersOf, nodeAt, placeOf, stepped } from "../../src/pool/nodelist/cells.ts";
 import { nodesQuery } from "../../src/pool/nodelist/query.ts";
 import { stretchesOf } from "../../src/pool/nodepanel/past.ts";
 import { readPoolView } from "../../src/routing/poolView.ts";
 import { goTo, parametersOf } from "../address.ts";
 
-function node(state: string): MappedNode {
+function node(state: string): MapNode {
   return {
     id: "n",
     state,
@@ -19,7 +19,7 @@ function node(state: string): MappedNode {
   };
 }
 
-function past(state: string | null, since: string): PastState {
+function past(state: string | null, since: string): StatePeriod {
   return { state, since, until: null, current: false };
 }
 
@@ -77,7 +77,7 @@ test("cells of a kind are one shape, and those that filters leave out another be
   const nodes = [node("idle"), node("running"), node("idle"), node("a new state")];
   const found = layersOf(nodes, gridOf(4, 438), ({ state }) => state !== "running");
   assert.deepEqual(
-    found.map(({ kind, wanted, number }) => [kind, wanted, number]),
+    found.map(({ group, wanted, number }) => [group, wanted, number]),
     [
       ["running", false, 1],
       ["idle", true, 2],

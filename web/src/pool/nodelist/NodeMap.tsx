@@ -5,9 +5,9 @@ import { useWidth } from "../../charts/useWidth.ts";
 import { span } from "../../format/durations.ts";
 import { count, plural } from "../../format/numbers.ts";
 import { visible } from "../../format/text.ts";
-import { stateWords } from "../../nodes/kinds.ts";
-import type { MappedNode, NodeState, NodeStates } from "../../nodes/model.ts";
-import { NodePatterns } from "../../nodes/NodeBar.tsx";
+import type { MapNode, NodeState, NodeStates } from "../../nodes/model.ts";
+import { NodeFillPatterns } from "../../nodes/NodeBar.tsx";
+import { stateLabel } from "../../nodes/stateGroups.ts";
 import type { PoolView } from "../../routing/poolView.ts";
 import { serverClock } from "../../time/clock.ts";
 import { useTooltipSetter } from "../../ui/text/Tooltip.tsx";
@@ -77,13 +77,13 @@ export function NodeMap({ states, view, open }: MapProps) {
             }}
           >
             <defs>
-              <NodePatterns />
+              <NodeFillPatterns />
             </defs>
-            {layers.map(({ kind, wanted: isWanted, path, number }) => (
+            {layers.map(({ group, wanted: isWanted, path, number }) => (
               <path
-                key={`${kind} ${isWanted}`}
+                key={`${group} ${isWanted}`}
                 class={isWanted ? "cells" : "cells unwanted"}
-                data-cells-of={kind}
+                data-cells-of={group}
                 data-number={number}
                 d={path}
               />
@@ -112,7 +112,7 @@ export function NodeMap({ states, view, open }: MapProps) {
 }
 
 /** The filters of the table; a cause is found by a part of its words, of any case. */
-function wanted({ causes }: NodeStates, { state, cause, flapping, prefix }: PoolView): (node: MappedNode) => boolean {
+function wanted({ causes }: NodeStates, { state, cause, flapping, prefix }: PoolView): (node: MapNode) => boolean {
   const part = cause.toLowerCase();
   const found = causes.map((each) => each.cause.toLowerCase().includes(part));
   return (node) =>
@@ -126,5 +126,5 @@ function wanted({ causes }: NodeStates, { state, cause, flapping, prefix }: Pool
 function inWords({ id, state, stateTransitionTime, isDedicated, runningTasks }: NodeState): string {
   const age = stateTransitionTime ? ` for ${span(serverClock.now() - Date.parse(stateTransitionTime))}` : "";
   const tasks = runningTasks ? `, ${plural(runningTasks, "running task")}` : "";
-  return visible(`${id}: ${stateWords(state)}${age}${tasks}, ${isDedicated ? "dedicated" : "spot"}`);
+  return visible(`${id}: ${stateLabel(state)}${age}${tasks}, ${isDedicated ? "dedicated" : "spot"}`);
 }

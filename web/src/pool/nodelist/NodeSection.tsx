@@ -8,8 +8,8 @@ import { usePolled } from "../../api/usePolled.ts";
 import { Csv } from "../../export/Csv.tsx";
 import { count, plural } from "../../format/numbers.ts";
 import { begun, visible } from "../../format/text.ts";
-import { statesOf, stateWords, sumOf } from "../../nodes/kinds.ts";
 import type { Cause, Node, NodeStates } from "../../nodes/model.ts";
+import { nodeTotal, sortedStates, stateLabel } from "../../nodes/stateGroups.ts";
 import { Link, Navigation } from "../../routing/Link.tsx";
 import { addressOfPoolView, type PoolView } from "../../routing/poolView.ts";
 import { Pagination } from "../../ui/list/Pagination.tsx";
@@ -98,8 +98,8 @@ function NodesCsv({ view, counts, flapping }: Omit<BarProps, "causes">) {
 /** How many nodes pass the filters at most, null where that isn't known. One cause may be a part of others. */
 function mostNodes({ view, counts, flapping }: Omit<BarProps, "causes">): number | null {
   if (!counts) return null;
-  const most = [sumOf(counts)];
-  if (view.state) most.push(statesOf(counts).find(([state]) => state === view.state)?.[1] ?? 0);
+  const most = [nodeTotal(counts)];
+  if (view.state) most.push(sortedStates(counts).find(([state]) => state === view.state)?.[1] ?? 0);
   if (view.flapping && flapping !== null) most.push(flapping);
   return Math.min(...most);
 }
@@ -113,7 +113,7 @@ interface BarProps {
 
 function NodeFilterBar({ view, counts, flapping, causes }: BarProps) {
   const to = (change: Partial<PoolView>) => addressOfPoolView({ ...view, ...change });
-  const states = statesOf(counts ?? {}).filter(([state, number]) => number || state === view.state);
+  const states = sortedStates(counts ?? {}).filter(([state, number]) => number || state === view.state);
   if (view.state && !states.some(([state]) => state === view.state)) states.push([view.state, 0]);
   return (
     <form
@@ -124,11 +124,11 @@ function NodeFilterBar({ view, counts, flapping, causes }: BarProps) {
     >
       <div class="choices" role="group" aria-label="State">
         <Link to={to({ state: "" })} current={!view.state} mode="replace">
-          All {counts && <span class="much">{count(sumOf(counts))}</span>}
+          All {counts && <span class="much">{count(nodeTotal(counts))}</span>}
         </Link>
         {states.map(([state, number]) => (
           <Link key={state} to={to({ state })} current={view.state === state} mode="replace">
-            <ExternalText text={begun(stateWords(state))} /> <span class="much">{count(number)}</span>
+            <ExternalText text={begun(stateLabel(state))} /> <span class="much">{count(number)}</span>
           </Link>
         ))}
         {(Boolean(flapping) || view.flapping) && (

@@ -2,9 +2,9 @@
 
 import { count } from "../../format/numbers.ts";
 import { visible } from "../../format/text.ts";
-import { kindOf, stateWords } from "../../nodes/kinds.ts";
 import type { Node } from "../../nodes/model.ts";
-import { KindSwatch } from "../../nodes/NodeBar.tsx";
+import { GroupSwatch } from "../../nodes/NodeBar.tsx";
+import { stateGroupOf, stateLabel } from "../../nodes/stateGroups.ts";
 import { Age, TimeInState } from "../../ui/text/Age.tsx";
 import { ExternalText } from "../../ui/text/ExternalText.tsx";
 
@@ -48,7 +48,7 @@ function NodeRow({ node, open }: { node: Node; open: (node: string) => void }) {
         </button>
       </th>
       <td role="cell" class="what" data-node-state={node.state}>
-        <KindSwatch kind={kindOf(node.state)} /> {visible(stateWords(node.state))}
+        <GroupSwatch group={stateGroupOf(node.state)} /> {visible(stateLabel(node.state))}
         {node.flapping && <small class="bad"> flapping</small>}
       </td>
       <td role="cell" class="for">

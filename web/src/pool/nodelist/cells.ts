@@ -1,7 +1,7 @@
 // A cell for each node, in rows that fill a width: sizes, places, and what lies under a point or a key.
 
-import { kindOf, NODE_KINDS, type NodeKind } from "../../nodes/kinds.ts";
-import type { MappedNode } from "../../nodes/model.ts";
+import type { MapNode } from "../../nodes/model.ts";
+import { STATE_GROUPS, type StateGroup, stateGroupOf } from "../../nodes/stateGroups.ts";
 
 const GAP = 2;
 const SIZES: [nodes: number, size: number][] = [
@@ -53,7 +53,7 @@ export function stepped(key: string, here: number | null, { columns }: Grid, nod
 }
 
 export interface Layer {
-  kind: NodeKind;
+  group: StateGroup;
   /** False for what the filters leave out, which steps back. */
   wanted: boolean;
   path: string;
@@ -61,19 +61,19 @@ export interface Layer {
 }
 
 /** All cells of a kind as one shape: five thousand of them are drawn at once. */
-export function layersOf(nodes: MappedNode[], grid: Grid, wants: (node: MappedNode) => boolean): Layer[] {
+export function layersOf(nodes: MapNode[], grid: Grid, wants: (node: MapNode) => boolean): Layer[] {
   const paths = new Map<string, string[]>();
   nodes.forEach((node, index) => {
     const { x, y } = placeOf(index, grid);
-    const name = `${kindOf(node.state)} ${wants(node)}`;
+    const name = `${stateGroupOf(node.state)} ${wants(node)}`;
     const cells = paths.get(name) ?? [];
     cells.push(`M${x} ${y}h${grid.size}v${grid.size}h-${grid.size}z`);
     paths.set(name, cells);
   });
-  return NODE_KINDS.flatMap((kind) =>
+  return STATE_GROUPS.flatMap((group) =>
     [false, true].flatMap((wanted) => {
-      const cells = paths.get(`${kind} ${wanted}`);
-      return cells ? [{ kind, wanted, path: cells.join(""), number: cells.length }] : [];
+      const cells = paths.get(`${group} ${wanted}`);
+      return cells ? [{ group, wanted, path: cells.join(""), number: cells.length }] : [];
     }),
   );
 }

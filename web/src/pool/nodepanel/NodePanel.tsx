@@ -7,10 +7,10 @@ import { LatestEvents } from "../../events/LatestEvents.tsx";
 import { exactMoment } from "../../format/dates.ts";
 import { count, plural } from "../../format/numbers.ts";
 import { begun, visible } from "../../format/text.ts";
-import { Interrupted } from "../../nodes/Interrupted.tsx";
-import { kindOf, stateWords } from "../../nodes/kinds.ts";
+import { InterruptionSummary } from "../../nodes/InterruptionSummary.tsx";
 import type { Node, StartTaskInfo } from "../../nodes/model.ts";
-import { KindSwatch } from "../../nodes/NodeBar.tsx";
+import { GroupSwatch } from "../../nodes/NodeBar.tsx";
+import { stateGroupOf, stateLabel } from "../../nodes/stateGroups.ts";
 import type { PoolView } from "../../routing/poolView.ts";
 import { NodeTelemetry } from "../../telemetry/NodeTelemetry.tsx";
 import { ErrorNotice } from "../../ui/page/ErrorNotice.tsx";
@@ -69,7 +69,7 @@ function Contents({ node, view }: { node: Node; view: PoolView }) {
     <>
       <NodeLevel level={node.level} />
       <p class="node-state" data-testid="node-state">
-        <KindSwatch kind={kindOf(node.state)} /> <strong>{begun(visible(stateWords(node.state)))}</strong> for{" "}
+        <GroupSwatch group={stateGroupOf(node.state)} /> <strong>{begun(visible(stateLabel(node.state)))}</strong> for{" "}
         <TimeInState since={node.stateTransitionTime} />
         {node.schedulingState !== "enabled" && <span class="bad">, scheduling {visible(node.schedulingState)}</span>}
       </p>
@@ -96,7 +96,7 @@ function Contents({ node, view }: { node: Node; view: PoolView }) {
         <Field name="Kind">{node.isDedicated ? "dedicated" : "spot"}</Field>
         {(!node.isDedicated || node.interruptions.total > 0) && (
           <Field name="Interruptions">
-            <Interrupted found={node.interruptions} />
+            <InterruptionSummary interruptions={node.interruptions} />
           </Field>
         )}
         <Field name="VM size">

@@ -4,9 +4,9 @@ import { exactMoment, zone } from "../../format/dates.ts";
 import { seconds } from "../../format/durations.ts";
 import { plural } from "../../format/numbers.ts";
 import { visible } from "../../format/text.ts";
-import { kindOf, stateWords } from "../../nodes/kinds.ts";
 import type { Node } from "../../nodes/model.ts";
-import { KindSwatch } from "../../nodes/NodeBar.tsx";
+import { GroupSwatch } from "../../nodes/NodeBar.tsx";
+import { stateGroupOf, stateLabel } from "../../nodes/stateGroups.ts";
 import { Age } from "../../ui/text/Age.tsx";
 import { stretchesOf } from "./past.ts";
 
@@ -24,7 +24,7 @@ export function NodePast({ node }: { node: Node }) {
           <li key={index}>
             {state ? (
               <>
-                <KindSwatch kind={kindOf(state)} /> {visible(stateWords(state))}
+                <GroupSwatch group={stateGroupOf(state)} /> {visible(stateLabel(state))}
               </>
             ) : (
               <span class="soft">states that no poll recorded</span>

@@ -1,9 +1,9 @@
 // A node's earlier states, folded for the eye: where tasks are short it runs, rests and runs again between two polls.
 
-import { kindOf } from "../../nodes/kinds.ts";
-import type { PastState } from "../../nodes/model.ts";
+import type { StatePeriod } from "../../nodes/model.ts";
+import { stateGroupOf } from "../../nodes/stateGroups.ts";
 
-export interface Stretch extends PastState {
+export interface Stretch extends StatePeriod {
   /** How often it left this state and came back without a poll that saw it. */
   unseen: number;
 }
@@ -11,7 +11,7 @@ export interface Stretch extends PastState {
 const FOLDED = new Set(["running", "idle"]);
 
 /** Latest first, as they are told; only what is well is folded: that a node was twice unusable is no detail. */
-export function stretchesOf(history: PastState[]): Stretch[] {
+export function stretchesOf(history: StatePeriod[]): Stretch[] {
   const found: Stretch[] = [];
   for (const past of history) {
     const [later, between] = found.slice(-2);
@@ -24,6 +24,6 @@ export function stretchesOf(history: PastState[]): Stretch[] {
   return found;
 }
 
-function folds(past: PastState, between: PastState, later: PastState): boolean {
-  return past.state !== null && between.state === null && later.state === past.state && FOLDED.has(kindOf(past.state));
+function folds(past: StatePeriod, between: StatePeriod, later: StatePeriod): boolean {
+  return past.state !== null && between.state === null && later.state === past.state && FOLDED.has(stateGroupOf(past.state));
 }

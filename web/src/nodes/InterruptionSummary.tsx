@@ -1,11 +1,11 @@
-// How often spot nodes were taken back, in a sentence.
+// The interruptions of spot nodes, in a sentence.
 
 import { count, plural } from "../format/numbers.ts";
 import { Age } from "../ui/text/Age.tsx";
 import type { Interruptions } from "./model.ts";
 
-export function Interrupted({ found }: { found: Interruptions }) {
-  const { total, lastHour, lastDay, latest, since, unexplainedRestarts } = found;
+export function InterruptionSummary({ interruptions }: { interruptions: Interruptions }) {
+  const { total, lastHour, lastDay, latest, since, unexplainedRestarts } = interruptions;
   return (
     <>
       {total
