@@ -1,4 +1,4 @@
-// The history of a pool: its nodes by kind of state, how many there were to be, and interruptions of spot nodes.
+// The history of a pool: nodes by group of states, target nodes, and interruptions of spot nodes.
 
 import { useMemo, useState } from "preact/hooks";
 import { pathOfPool } from "../api/paths.ts";
@@ -16,7 +16,7 @@ import { addressOfPoolView, type PoolView } from "../routing/poolView.ts";
 import { beginOf, RANGE_WORDS, RANGES, type Range } from "../time/ranges.ts";
 import { Section } from "../ui/page/Section.tsx";
 import { useInView } from "../ui/page/useInView.ts";
-import { groupsIn, inWords, restInWords, seriesOf, targetOf } from "./history.ts";
+import { groupsIn, pointDetails, pointText, seriesOf, targetOf } from "./history.ts";
 import type { PoolHistory } from "./model.ts";
 import { PoolHistoryTable } from "./PoolHistoryTable.tsx";
 
@@ -24,10 +24,10 @@ const INTERVAL_MS = 15_000;
 
 interface HistoryProps {
   view: PoolView;
-  /** Null until the pool tells which one shows most of it. */
+  /** Null until the pool's age is known, which decides the default. */
   range: Range | null;
   created: number;
-  /** Of a pool that is gone: shows what is kept of it, if anything is. */
+  /** Whether the pool is gone: then the section shows its stored history, if there is any. */
   gone?: boolean;
 }
 
@@ -80,7 +80,7 @@ function Contents({ history, created }: { history: PoolHistory; created: number 
     <>
       <StateChoice choices={choices} hidden={hidden} hide={setHidden}>
         {cursor === null && "Latest: "}
-        {point && restInWords(point)}
+        {point && pointDetails(point)}
       </StateChoice>
       <HistoryChart
         history={series}
@@ -89,8 +89,8 @@ function Contents({ history, created }: { history: PoolHistory; created: number 
         created={created}
         cursor={cursor}
         point={setCursor}
-        spoken={inWords(point)}
-        overlay={(x, y) => <Above history={history} created={created} x={x} y={y} />}
+        spoken={pointText(point)}
+        overlay={(x, y) => <TargetOverlay history={history} created={created} x={x} y={y} />}
         overlayHeight={Math.max(0, ...known.map((each) => targetOf(each) ?? 0))}
       />
       <footer class="key">
@@ -115,8 +115,8 @@ function Contents({ history, created }: { history: PoolHistory; created: number 
   );
 }
 
-/** The target as a line that breaks where it isn't known, or the pool wasn't there, and a mark below each step with interruptions. */
-function Above({ history, created, x, y }: { history: PoolHistory; created: number; x: Scale; y: Scale }) {
+/** The target as a line, with gaps where it is unknown or the pool didn't exist, and a mark at each step with interruptions. */
+function TargetOverlay({ history, created, x, y }: { history: PoolHistory; created: number; x: Scale; y: Scale }) {
   const step = parseDuration(history.step);
   let open = false;
   const line = history.value

@@ -1,4 +1,4 @@
-// A pool's history as a table, for those who can't see the chart or want the numbers. It is made when it is opened.
+// A pool's history as a table, for users who can't see the chart or want the numbers. Rendered when it is opened.
 
 import { useState } from "preact/hooks";
 import { exactMoment } from "../format/dates.ts";

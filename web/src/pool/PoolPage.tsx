@@ -1,4 +1,4 @@
-// One pool: what it is and how it does, its nodes one by one, and how it came to be so.
+// The page of a pool: summary, nodes, history, events, setup.
 
 import { useContext } from "preact/hooks";
 import { pathOfPool } from "../api/paths.ts";
@@ -16,7 +16,7 @@ import { NodeSections } from "./nodelist/NodeSection.tsx";
 import { NodePanel } from "./nodepanel/NodePanel.tsx";
 import { PoolHistorySection } from "./PoolHistorySection.tsx";
 import { PoolSetup } from "./PoolSetup.tsx";
-import { PoolTop } from "./PoolTop.tsx";
+import { PoolSummary } from "./PoolSummary.tsx";
 
 interface PoolPageProps {
   account: string;
@@ -47,7 +47,7 @@ export function PoolPage({ account, id, back }: PoolPageProps) {
       ) : (
         <>
           <DetailBody polled={polled} name="pool">
-            {(read) => <PoolTop pool={read} />}
+            {(read) => <PoolSummary pool={read} />}
           </DetailBody>
           <NodeSections
             view={view}

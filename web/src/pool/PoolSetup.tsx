@@ -1,4 +1,4 @@
-// How a pool is set up to scale and to prepare its nodes: the formula with its last evaluation, the start task.
+// The setup of a pool: the autoscale formula with its evaluations, and the start task.
 
 import type { ComponentChildren } from "preact";
 import type { Page } from "../api/model.ts";
@@ -19,10 +19,10 @@ export function PoolSetup({ pool }: { pool: Pool }) {
   return (
     <div class="setup">
       <Part title="Autoscale" name="autoscale">
-        {pool.autoScale ? <Scaling scale={pool.autoScale} pool={pool} /> : <p class="soft">Fixed size; autoscale is off.</p>}
+        {pool.autoScale ? <AutoscaleDetails scale={pool.autoScale} pool={pool} /> : <p class="soft">Fixed size; autoscale is off.</p>}
       </Part>
       <Part title="Start task" name="start-task">
-        {pool.startTask ? <Start task={pool.startTask} /> : <p class="soft">The pool has no start task.</p>}
+        {pool.startTask ? <StartTaskDetails task={pool.startTask} /> : <p class="soft">The pool has no start task.</p>}
       </Part>
     </div>
   );
@@ -39,7 +39,7 @@ function Part({ title, name, children }: { title: string; name: string; children
   );
 }
 
-function Scaling({ scale, pool }: { scale: AutoScale; pool: Pool }) {
+function AutoscaleDetails({ scale, pool }: { scale: AutoScale; pool: Pool }) {
   const interval = scale.evaluationInterval && parseDuration(scale.evaluationInterval) / 1000;
   return (
     <>
@@ -79,7 +79,7 @@ function Scaling({ scale, pool }: { scale: AutoScale; pool: Pool }) {
   );
 }
 
-/** The latest evaluations that polls saw; one that failed says why. */
+/** The latest evaluations that polls recorded, with the errors of failed ones. */
 function AutoscaleRuns({ pool: { account, id: pool } }: { pool: Pool }) {
   const { ref, inView } = useInView();
   const { value, failure } = usePolled<Page<Evaluation>>({
@@ -114,7 +114,7 @@ function AutoscaleRuns({ pool: { account, id: pool } }: { pool: Pool }) {
   );
 }
 
-/** "$TargetDedicatedNodes=8;pending=8" as its parts. */
+/** The parts of "$TargetDedicatedNodes=8;pending=8". */
 function resultsOf(results: string): string[] {
   return results
     .split(";")
@@ -122,7 +122,7 @@ function resultsOf(results: string): string[] {
     .filter(Boolean);
 }
 
-function Start({ task }: { task: StartTask }) {
+function StartTaskDetails({ task }: { task: StartTask }) {
   const environment = Object.entries(task.environment);
   return (
     <>
@@ -152,9 +152,9 @@ function Start({ task }: { task: StartTask }) {
   );
 }
 
-/** The service writes -1 where there is no limit. */
-function retriesOf({ maxTaskRetryCount: most }: StartTask): string {
-  if (most < 0) return "unlimited retries";
-  if (most === 0) return "no retries";
-  return most === 1 ? "at most 1 retry" : `at most ${count(most)} retries`;
+/** Batch's -1 means no limit. */
+function retriesOf({ maxTaskRetryCount: limit }: StartTask): string {
+  if (limit < 0) return "unlimited retries";
+  if (limit === 0) return "no retries";
+  return limit === 1 ? "at most 1 retry" : `at most ${count(limit)} retries`;
 }

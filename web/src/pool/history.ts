@@ -1,4 +1,4 @@
-// A pool's history as numbers by kind of node, and its points in words.
+// A pool's history as numbers by group of states, and its points as text.
 
 import type { Series } from "../charts/stack.ts";
 import { moment } from "../format/dates.ts";
@@ -15,7 +15,7 @@ export function seriesOf(history: PoolHistory): Series<StateGroup> {
   return { ...history, value };
 }
 
-/** The kinds that any point has, in their order. */
+/** The groups that any point has, in their order. */
 export function groupsIn({ value }: Series<StateGroup>): StateGroup[] {
   const found = STATE_GROUPS.filter((group) => value.some(({ counts }) => counts?.[group]));
   return found.length ? found : ["idle"];
@@ -26,8 +26,8 @@ export function targetOf({ target }: PoolPoint): number | null {
   return (target.dedicated ?? 0) + (target.spot ?? 0);
 }
 
-/** When it was, and what the states don't tell. */
-export function restInWords(point: PoolPoint): string {
+/** The time of a point, and all its numbers but the states. */
+export function pointDetails(point: PoolPoint): string {
   const time = moment(Date.parse(point.time));
   if (!point.nodeCounts) return `${time}, not polled`;
   const { slots, cores, preempted, resizeErrors, exact } = point;
@@ -44,10 +44,10 @@ export function restInWords(point: PoolPoint): string {
   return parts.filter(Boolean).join(" · ");
 }
 
-export function inWords(point: PoolPoint | undefined): string {
+export function pointText(point: PoolPoint | undefined): string {
   if (!point) return "";
-  if (!point.nodeCounts) return restInWords(point);
+  if (!point.nodeCounts) return pointDetails(point);
   const counts = countsByGroup(point.nodeCounts);
   const states = STATE_GROUPS.filter((group) => counts[group]).map((group) => `${count(counts[group])} ${GROUP_LABELS[group]}`);
-  return `${restInWords(point)}: ${states.join(", ") || "no nodes"}`;
+  return `${pointDetails(point)}: ${states.join(", ") || "no nodes"}`;
 }

@@ -1,4 +1,4 @@
-// The JSON of pools, as far as the page shows it. Every string comes from outside and is only ever text.
+// The JSON of pools: the properties that the page shows. Every string comes from outside and is only shown as text.
 
 import type { NodeCounts, Verdict } from "../api/model.ts";
 import type { ErrorText, Interruptions } from "../nodes/model.ts";
@@ -9,13 +9,13 @@ export interface Size {
 }
 
 export interface ResizeError extends ErrorText {
-  /** When the attempt that it belongs to ended. */
+  /** When the failed resize ended. */
   time: string | null;
-  /** Whether Batch tells it of the last attempt still. */
+  /** Whether Batch still reports it for the last resize. */
   current: boolean;
   firstSeen: string;
   lastSeen: string;
-  /** How many attempts ended with it since then, as far as polls saw. */
+  /** The number of resizes since `firstSeen` that polls saw end with it. */
   attempts: number;
 }
 
@@ -51,7 +51,7 @@ export interface Pool {
   cores: { total: number; busy: number } | null;
   slots: { total: number; used: number; free: number } | null;
   runningTasks: number | null;
-  /** Nodes that fell into a bad state three times or more within an hour. */
+  /** Nodes that entered a bad state three times or more within an hour. */
   flappingNodes: number | null;
   interruptions: Interruptions | null;
   resizeErrors: ResizeError[];
@@ -60,23 +60,23 @@ export interface Pool {
   verdict: Verdict;
 }
 
-/** At the end of a step; all null where nobody asked Batch in that step. */
+/** The numbers at the end of a step; all null if no poll ran in that step. */
 export interface PoolPoint {
   time: string;
   asOf: string | null;
   exact: boolean | null;
   nodeCounts: NodeCounts | null;
-  target: Kinds | null;
-  current: Kinds | null;
+  target: NodesByType | null;
+  current: NodesByType | null;
   slots: { total: number; used: number; free: number } | null;
   cores: { total: number; busy: number } | null;
   tasks: number | null;
-  /** Spot nodes that were taken back within the step. */
+  /** Spot nodes that were preempted within the step. */
   preempted: number | null;
   resizeErrors: number | null;
 }
 
-export interface Kinds {
+export interface NodesByType {
   dedicated: number | null;
   spot: number | null;
 }
@@ -89,7 +89,7 @@ export interface PoolHistory {
   value: PoolPoint[];
 }
 
-/** An evaluation of the autoscale formula that a poll saw. */
+/** An evaluation of the autoscale formula that a poll recorded. */
 export interface Evaluation {
   timestamp: string;
   results: string | null;

@@ -1,26 +1,26 @@
-// Which pools are shown: those with problems, by state, by what their resize does, by the beginning of their id.
+// Filters of the list of pools: problems, state, allocation state, beginning of the id.
 
 import type { Pool } from "../pool/model.ts";
-import type { Off } from "../pool/trouble.ts";
+import type { UnmonitoredAccounts } from "../pool/problems.ts";
 import { type FilterChoice, ListFilterBar } from "../ui/list/ListFilterBar.tsx";
 import { addressOfPools, type PoolFilters, passes } from "./filters.ts";
 
 interface FilterBarProps {
-  /** Null while they are read. */
+  /** Null while they load. */
   pools: Pool[] | null;
   filters: PoolFilters;
-  off: Off;
+  unmonitored: UnmonitoredAccounts;
   choose: (change: Partial<PoolFilters>) => void;
 }
 
-const NOTHING = { state: "", allocationState: "", problems: "" };
+const ALL = { state: "", allocationState: "", problems: "" };
 const ALLOCATION = ["resizing", "stopping", "steady"];
 const STATES = ["active", "deleting"];
 
-export function PoolFilterBar({ pools, filters, off, choose }: FilterBarProps) {
+export function PoolFilterBar({ pools, filters, unmonitored, choose }: FilterBarProps) {
   const { state, allocationState, problems } = filters;
   const choices: FilterChoice<PoolFilters>[] = [
-    { name: "all", change: NOTHING, chosen: !state && !allocationState && !problems, always: true },
+    { name: "all", change: ALL, chosen: !state && !allocationState && !problems, always: true },
     { name: "with problems", change: { problems: problems ? "" : "yes" }, chosen: Boolean(problems), always: true },
     ...STATES.map((each) => ({
       name: each,
@@ -39,7 +39,7 @@ export function PoolFilterBar({ pools, filters, off, choose }: FilterBarProps) {
       choices={choices}
       filters={filters}
       address={addressOfPools}
-      count={(changed) => pools?.filter((pool) => passes(pool, changed, off)).length}
+      count={(changed) => pools?.filter((pool) => passes(pool, changed, unmonitored)).length}
       choose={choose}
     />
   );

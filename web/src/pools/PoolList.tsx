@@ -1,4 +1,4 @@
-// The pools as a table; on a narrow screen each row becomes a card (roles are spelled out because CSS would drop them).
+// The pools as a table; on a narrow screen each row becomes a card. Roles are explicit, as that CSS removes the implicit ones.
 
 import { useMemo, useState } from "preact/hooks";
 import type { ListSnapshot } from "../api/listPoller.ts";
@@ -7,7 +7,7 @@ import { visible } from "../format/text.ts";
 import { NodeBar } from "../nodes/NodeBar.tsx";
 import { nodeStatesText } from "../nodes/summaries.ts";
 import type { Pool } from "../pool/model.ts";
-import { type Off, type Order, sorted, switchedOff, troublesOf } from "../pool/trouble.ts";
+import { type Order, problemsOf, sortedPools, type UnmonitoredAccounts, unmonitoredAccounts } from "../pool/problems.ts";
 import { Link } from "../routing/Link.tsx";
 import { addressOfDetail } from "../routing/routes.ts";
 import { ListFooter } from "../ui/list/ListFooter.tsx";
@@ -17,10 +17,10 @@ import { Age } from "../ui/text/Age.tsx";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
 import { VerdictBadge } from "../ui/text/VerdictBadge.tsx";
 import { addressOfPools, NO_POOL_FILTERS, type PoolFilters, passes } from "./filters.ts";
-import { Sizes } from "./Sizes.tsx";
+import { PoolSize } from "./PoolSize.tsx";
 
 const ROWS = 200;
-const MOST_TROUBLES = 3;
+const MAX_PROBLEMS = 3;
 
 interface PoolListProps {
   snapshot: ListSnapshot<Pool>;
@@ -32,17 +32,17 @@ interface PoolListProps {
 export function PoolList({ snapshot, filters, isCurrent }: PoolListProps) {
   const [rows, setRows] = useState(ROWS);
   const { rows: all, errors } = snapshot;
-  const off = switchedOff(snapshot.accounts);
+  const unmonitored = unmonitoredAccounts(snapshot.accounts);
   const pools = useMemo(
-    () => sorted(all.filter((pool) => passes(pool, filters, off)), filters.order, off),
-    [all, JSON.stringify([filters, ...off])],
+    () => sortedPools(all.filter((pool) => passes(pool, filters, unmonitored)), filters.order, unmonitored),
+    [all, JSON.stringify([filters, ...unmonitored])],
   );
-  const many = snapshot.accounts.length > 1 && !filters.account;
+  const showAccount = snapshot.accounts.length > 1 && !filters.account;
   return (
     <section class="jobs pools" aria-label="Pools">
       <AccountErrors errors={errors} />
       {pools.length ? (
-        <PoolTable pools={pools.slice(0, rows)} many={many} filters={filters} off={off} />
+        <PoolTable pools={pools.slice(0, rows)} showAccount={showAccount} filters={filters} unmonitored={unmonitored} />
       ) : (
         !errors.length && <NoPools snapshot={snapshot} filters={filters} isCurrent={isCurrent} />
       )}
@@ -103,32 +103,32 @@ const COLUMNS: Column[] = [
 
 interface PoolTableProps {
   pools: Pool[];
-  many: boolean;
+  showAccount: boolean;
   filters: PoolFilters;
-  off: Off;
+  unmonitored: UnmonitoredAccounts;
 }
 
-function PoolTable({ pools, many, filters, off }: PoolTableProps) {
+function PoolTable({ pools, showAccount, filters, unmonitored }: PoolTableProps) {
   return (
     <table role="table" data-testid="pools">
       <thead role="rowgroup">
         <tr role="row">
           {COLUMNS.map((column) => (
-            <Head key={column.title} column={column} filters={filters} />
+            <ColumnHeader key={column.title} column={column} filters={filters} />
           ))}
         </tr>
       </thead>
       <tbody role="rowgroup">
         {pools.map((pool) => (
-          <PoolRow key={`${pool.account} ${pool.id} ${pool.creationTime}`} pool={pool} many={many} off={off} />
+          <PoolRow key={`${pool.account} ${pool.id} ${pool.creationTime}`} pool={pool} showAccount={showAccount} unmonitored={unmonitored} />
         ))}
       </tbody>
     </table>
   );
 }
 
-/** Ids go up; numbers and problems go down, as the greatest are what one looks for. */
-function Head({ column: { title, order, kind = "" }, filters }: { column: Column; filters: PoolFilters }) {
+/** Ids are in ascending order; numbers and problems in descending order, so that the greatest come first. */
+function ColumnHeader({ column: { title, order, kind = "" }, filters }: { column: Column; filters: PoolFilters }) {
   if (!order) {
     return (
       <th role="columnheader" scope="col" class={kind}>
@@ -137,20 +137,20 @@ function Head({ column: { title, order, kind = "" }, filters }: { column: Column
     );
   }
   const current = filters.order === order;
-  const way = order === "id" ? "ascending" : "descending";
+  const direction = order === "id" ? "ascending" : "descending";
   return (
-    <th role="columnheader" scope="col" class={`${kind} orders`} aria-sort={current ? way : "none"}>
+    <th role="columnheader" scope="col" class={`${kind} orders`} aria-sort={current ? direction : "none"}>
       <Link to={addressOfPools({ ...filters, order })} mode="replace">
         {title}
         <span class="arrow" aria-hidden="true">
-          {current ? (way === "ascending" ? "↑" : "↓") : "↕"}
+          {current ? (direction === "ascending" ? "↑" : "↓") : "↕"}
         </span>
       </Link>
     </th>
   );
 }
 
-function PoolRow({ pool, many, off }: { pool: Pool; many: boolean; off: Off }) {
+function PoolRow({ pool, showAccount, unmonitored }: { pool: Pool; showAccount: boolean; unmonitored: UnmonitoredAccounts }) {
   const counts = pool.nodeCounts;
   return (
     <tr role="row" data-pool={pool.id} data-account={pool.account}>
@@ -158,21 +158,21 @@ function PoolRow({ pool, many, off }: { pool: Pool; many: boolean; off: Off }) {
         <Link to={addressOfDetail("pools", pool.account, pool.id)} class="open">
           <ExternalText text={pool.id} />
         </Link>
-        <Aside pool={pool} many={many} />
+        <PoolDetails pool={pool} showAccount={showAccount} />
       </th>
       <td role="cell" class="state" data-pool-state={allocationOf(pool)}>
         {allocationOf(pool)}
       </td>
       <td role="cell" class="sizes">
-        <Sizes dedicated={pool.dedicated} spot={pool.spot} />
+        <PoolSize dedicated={pool.dedicated} spot={pool.spot} />
       </td>
       <td role="cell" class="wide">
         <NodeBar counts={counts} />
         <small class="states">{counts ? nodeStatesText(counts) || "no nodes" : "not read yet"}</small>
       </td>
-      <Used name="slots used" of={pool.slots} value={pool.slots?.used} />
-      <Used name="cores busy" of={pool.cores} value={pool.cores?.busy} unknown={counts && !pool.cores} />
-      <Troubles pool={pool} off={off} />
+      <UsageCell name="slots used" of={pool.slots} value={pool.slots?.used} />
+      <UsageCell name="cores busy" of={pool.cores} value={pool.cores?.busy} unknown={counts && !pool.cores} />
+      <ProblemCell pool={pool} unmonitored={unmonitored} />
       <td role="cell" class="verdict">
         <VerdictBadge verdict={pool.verdict} />
       </td>
@@ -188,9 +188,9 @@ export function allocationOf(pool: Pool): string {
   return pool.state === "active" ? (pool.allocationState ?? "unknown") : pool.state;
 }
 
-function Aside({ pool, many }: { pool: Pool; many: boolean }) {
+function PoolDetails({ pool, showAccount }: { pool: Pool; showAccount: boolean }) {
   const named = pool.displayName && pool.displayName !== pool.id ? pool.displayName : "";
-  const parts = [many ? pool.account : "", named, pool.vmSize].filter(Boolean);
+  const parts = [showAccount ? pool.account : "", named, pool.vmSize].filter(Boolean);
   return (
     <small class="aside" title={visible(parts.join(" · "))}>
       {parts.map((part) => (
@@ -202,14 +202,14 @@ function Aside({ pool, many }: { pool: Pool; many: boolean }) {
   );
 }
 
-interface UsedProps {
+interface UsageProps {
   name: string;
   of: { total: number } | null;
   value: number | undefined;
   unknown?: unknown;
 }
 
-function Used({ name, of, value, unknown }: UsedProps) {
+function UsageCell({ name, of, value, unknown }: UsageProps) {
   return (
     <td role="cell" class="number used" data-used={name} title={unknown ? "The number of cores of this VM size isn't known" : undefined}>
       <span class="label">{name}</span>
@@ -224,13 +224,13 @@ function Used({ name, of, value, unknown }: UsedProps) {
   );
 }
 
-/** The first few; what Batch says of each shows beside it, all of them on the pool's page. */
-function Troubles({ pool, off }: { pool: Pool; off: Off }) {
-  const troubles = troublesOf(pool, off);
-  const rest = troubles.length - MOST_TROUBLES;
+/** The first problems, with Batch's messages as tooltips. The pool's page lists all of them. */
+function ProblemCell({ pool, unmonitored }: { pool: Pool; unmonitored: UnmonitoredAccounts }) {
+  const problems = problemsOf(pool, unmonitored);
+  const rest = problems.length - MAX_PROBLEMS;
   return (
-    <td role="cell" class="troubles" data-empty={!troubles.length}>
-      {troubles.slice(0, MOST_TROUBLES).map(({ text, detail, stale, at }, index) => (
+    <td role="cell" class="troubles" data-empty={!problems.length}>
+      {problems.slice(0, MAX_PROBLEMS).map(({ text, detail, stale, at }, index) => (
         <p key={index} class={stale ? "soft" : "bad"} title={visible(detail)}>
           <ExternalText text={text} />
           {stale && (
@@ -242,7 +242,7 @@ function Troubles({ pool, off }: { pool: Pool; off: Off }) {
         </p>
       ))}
       {rest > 0 && <p class="soft">and {count(rest)} more</p>}
-      {!troubles.length && <span class="zero">–</span>}
+      {!problems.length && <span class="zero">–</span>}
     </td>
   );
 }

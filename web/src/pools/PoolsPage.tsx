@@ -1,10 +1,10 @@
-// The pools that are watched: which have trouble, how their nodes fare, and how busy they are.
+// The list of pools, with a tile for each account.
 
 import { useContext, useEffect } from "preact/hooks";
 import { answersQuery, canCount, ListPoller, type ListQuery } from "../api/listPoller.ts";
 import { usePolledList } from "../api/usePolledList.ts";
 import type { Pool } from "../pool/model.ts";
-import { switchedOff } from "../pool/trouble.ts";
+import { unmonitoredAccounts } from "../pool/problems.ts";
 import { Navigation } from "../routing/Link.tsx";
 import { ListBody } from "../ui/list/ListBody.tsx";
 import { Shell } from "../ui/page/Shell.tsx";
@@ -13,7 +13,7 @@ import { PoolFilterBar } from "./PoolFilterBar.tsx";
 import { PoolList } from "./PoolList.tsx";
 import { PoolsTile } from "./PoolsTile.tsx";
 
-/** All pools are read and filtered here: there are never as many as there are jobs. */
+/** The page reads all pools and filters them itself, as they are far fewer than jobs. */
 const ALL = "?maxpagesize=1000";
 const POOLS = new ListPoller<Pool>("pools");
 
@@ -44,7 +44,7 @@ export function PoolsPage() {
             <PoolFilterBar
               pools={canCount(snapshot, query, ({ pools }) => pools !== null) ? snapshot.rows : null}
               filters={filters}
-              off={switchedOff(snapshot.accounts)}
+              unmonitored={unmonitoredAccounts(snapshot.accounts)}
               choose={choose}
             />
             <PoolList snapshot={snapshot} filters={filters} isCurrent={answersQuery(snapshot, query)} />

@@ -1,4 +1,4 @@
-// One account's pools in numbers: its nodes by state, and how much of them is in use.
+// An account's tile on the list of pools: nodes by state, and their usage.
 
 import { useContext } from "preact/hooks";
 import type { Account } from "../api/model.ts";
@@ -35,7 +35,7 @@ export function PoolsTile({ account, single, filters }: TileProps) {
   );
 }
 
-/** What the numbers leave out, and what went wrong. */
+/** The pools that the numbers don't include, and the reason of the last failed poll. */
 function Unread({ account: { pools, poolsReason } }: { account: Account }) {
   return (
     <>
@@ -58,7 +58,7 @@ function Numbers({ account: { pools, nodeCounts, slots, cores, unknownCores } }:
         name="Cores busy"
         value={cores && rate(cores.busy)}
         detail={
-          (cores ? `of ${count(cores.total)}${partOf(cores.busy, cores.total)}` : "") +
+          (cores ? `of ${count(cores.total)}${shareText(cores.busy, cores.total)}` : "") +
           (unknownCores ? `; cores of ${plural(unknownCores, "node")} unknown` : "")
         }
       />
@@ -71,6 +71,6 @@ function Numbers({ account: { pools, nodeCounts, slots, cores, unknownCores } }:
   );
 }
 
-function partOf(part: number, whole: number): string {
+function shareText(part: number, whole: number): string {
   return whole ? `, ${share(part, whole)}` : "";
 }

@@ -1,10 +1,10 @@
-// Which pools are listed and in which order, kept in the page's address.
+// Filters and order of the list of pools, kept in the page's address.
 
 import type { Pool } from "../pool/model.ts";
-import { hasProblems, type Off, ORDERS, type Order } from "../pool/trouble.ts";
+import { hasProblems, ORDERS, type Order, type UnmonitoredAccounts } from "../pool/problems.ts";
 import { addressOfList } from "../routing/routes.ts";
 
-/** "" stands for everything; `problems` is "yes" where only pools with problems are wanted. */
+/** "" stands for all; `problems` is "yes" for only pools with problems. */
 export interface PoolFilters {
   account: string;
   state: string;
@@ -42,12 +42,12 @@ export function addressOfPools(filters: PoolFilters): string {
 }
 
 /** Whether a pool passes every filter. */
-export function passes(pool: Pool, filters: PoolFilters, off: Off): boolean {
+export function passes(pool: Pool, filters: PoolFilters, unmonitored: UnmonitoredAccounts): boolean {
   return (
     (!filters.account || pool.account === filters.account) &&
     (!filters.state || pool.state === filters.state) &&
     (!filters.allocationState || pool.allocationState === filters.allocationState) &&
     pool.id.toLowerCase().startsWith(filters.prefix.toLowerCase()) &&
-    (!filters.problems || hasProblems(pool, off))
+    (!filters.problems || hasProblems(pool, unmonitored))
   );
 }

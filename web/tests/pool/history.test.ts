@@ -1,7 +1,7 @@
 import "../zone.ts";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { groupsIn, inWords, restInWords, seriesOf, targetOf } from "../../src/pool/history.ts";
+import { groupsIn, pointDetails, pointText, seriesOf, targetOf } from "../../src/pool/history.ts";
 import type { PoolHistory, PoolPoint } from "../../src/pool/model.ts";
 
 function point(change: Partial<PoolPoint>): PoolPoint {
@@ -25,7 +25,7 @@ function history(...value: PoolPoint[]): PoolHistory {
   return { from: "2026-11-21T11:00:00Z", to: "2026-11-21T12:00:00Z", step: "PT1M", value };
 }
 
-test("a target is the sum of what is known of it, and unknown where nothing is", () => {
+test("a target is the sum of its known parts, and unknown if none is known", () => {
   assert.equal(targetOf(point({ target: { dedicated: 2, spot: 3 } })), 5);
   assert.equal(targetOf(point({ target: { dedicated: null, spot: 3 } })), 3);
   assert.equal(targetOf(point({ target: { dedicated: 0, spot: 0 } })), 0);
@@ -33,7 +33,7 @@ test("a target is the sum of what is known of it, and unknown where nothing is",
   assert.equal(targetOf(point({})), null);
 });
 
-test("states are drawn by kind, and a step that nobody polled in stays without counts", () => {
+test("states are drawn by group, and a step without a poll has no counts", () => {
   const series = seriesOf(
     history(point({ nodeCounts: { creating: 2, rebooting: 1, running: 4 } }), point({ nodeCounts: null })),
   );
@@ -42,15 +42,15 @@ test("states are drawn by kind, and a step that nobody polled in stays without c
   assert.deepEqual(groupsIn(series), ["running", "starting"]);
 });
 
-test("a history without any nodes has a kind to choose all the same", () => {
+test("a history without any nodes still has a group to choose", () => {
   assert.deepEqual(groupsIn(seriesOf(history())), ["idle"]);
   assert.deepEqual(groupsIn(seriesOf(history(point({ nodeCounts: {} })))), ["idle"]);
 });
 
-test("a point says what its states don't tell, and nothing of what is zero or unknown", () => {
-  assert.equal(restInWords(point({})), "21 Nov, 13:00");
+test("a point's details have its numbers besides states, without zero and unknown ones", () => {
+  assert.equal(pointDetails(point({})), "21 Nov, 13:00");
   assert.equal(
-    restInWords(
+    pointDetails(
       point({
         exact: null,
         target: { dedicated: 0, spot: 0 },
@@ -64,12 +64,12 @@ test("a point says what its states don't tell, and nothing of what is zero or un
   );
 });
 
-test("a point is read out with its states, and one that wasn't polled as that", () => {
+test("a point's text has its states, and says so if it wasn't polled", () => {
   assert.equal(
-    inWords(point({ nodeCounts: { creating: 2, running: 4 } })),
+    pointText(point({ nodeCounts: { creating: 2, running: 4 } })),
     "21 Nov, 13:00: 4 running, 2 starting",
   );
-  assert.equal(inWords(point({ nodeCounts: {} })), "21 Nov, 13:00: no nodes");
-  assert.equal(inWords(point({ nodeCounts: null })), "21 Nov, 13:00, not polled");
-  assert.equal(inWords(undefined), "");
+  assert.equal(pointText(point({ nodeCounts: {} })), "21 Nov, 13:00: no nodes");
+  assert.equal(pointText(point({ nodeCounts: null })), "21 Nov, 13:00, not polled");
+  assert.equal(pointText(undefined), "");
 });

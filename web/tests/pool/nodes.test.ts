@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { MapNode, StatePeriod } from "../../src/nodes/model.ts";
-import { gridOf, layersOf, nodeAt, placeOf, stepped } from "../../src/pool/nodelist/cells.ts";
+import { cellGroups, gridOf, nextIndex, nodeAt, positionOf } from "../../src/pool/nodelist/cells.ts";
 import { nodesQuery } from "../../src/pool/nodelist/query.ts";
-import { stretchesOf } from "../../src/pool/nodepanel/past.ts";
+import { foldedHistory } from "../../src/pool/nodepanel/foldedHistory.ts";
 import { readPoolView } from "../../src/routing/poolView.ts";
 import { goTo, parametersOf } from "../address.ts";
 
@@ -19,11 +19,11 @@ function node(state: string): MapNode {
   };
 }
 
-function past(state: string | null, since: string): StatePeriod {
+function period(state: string | null, since: string): StatePeriod {
   return { state, since, until: null, current: false };
 }
 
-test("cells shrink as nodes grow many, and always fill the width", () => {
+test("cells shrink as nodes become many, and always fill the width", () => {
   assert.deepEqual(gridOf(100, 438), { columns: 20, rows: 5, size: 20, pitch: 22 });
   assert.deepEqual(
     [437, 438, 459, 460].map((width) => gridOf(100, width).columns),
@@ -33,15 +33,15 @@ test("cells shrink as nodes grow many, and always fill the width", () => {
   assert.equal(gridOf(5000, 438).size, 8);
 });
 
-test("no nodes have no rows, and a map that has no width yet has a column", () => {
+test("without nodes there are no rows, and a map without a width has one column", () => {
   assert.equal(gridOf(0, 438).rows, 0);
   assert.equal(gridOf(3, 0).columns, 1);
 });
 
-test("each node is found where it stands", () => {
+test("each node is found at its position", () => {
   const grid = gridOf(45, 438);
   for (let index = 0; index < 45; index++) {
-    const { x, y } = placeOf(index, grid);
+    const { x, y } = positionOf(index, grid);
     assert.equal(nodeAt(x + 1, y + 1, grid, 45), index);
   }
 });
@@ -59,25 +59,25 @@ test("beside, above and below the cells there is no node", () => {
   }
 });
 
-test("keys lead from node to node and stay within the map", () => {
+test("keys move from node to node and stay within the map", () => {
   const grid = gridOf(45, 438); // rows of 20, 20 and 5
-  assert.equal(stepped("ArrowRight", null, grid, 45), 0);
-  assert.equal(stepped("ArrowDown", null, grid, 45), 0);
-  assert.equal(stepped("ArrowLeft", 0, grid, 45), null);
-  assert.equal(stepped("ArrowDown", 3, grid, 45), 23);
-  assert.equal(stepped("ArrowDown", 30, grid, 45), null);
-  assert.equal(stepped("ArrowUp", 3, grid, 45), null);
-  assert.equal(stepped("ArrowRight", 44, grid, 45), null);
-  assert.equal(stepped("End", 3, grid, 45), 44);
-  assert.equal(stepped("End", null, grid, 0), null);
-  assert.equal(stepped("Enter", 3, grid, 45), null);
+  assert.equal(nextIndex("ArrowRight", null, grid, 45), 0);
+  assert.equal(nextIndex("ArrowDown", null, grid, 45), 0);
+  assert.equal(nextIndex("ArrowLeft", 0, grid, 45), null);
+  assert.equal(nextIndex("ArrowDown", 3, grid, 45), 23);
+  assert.equal(nextIndex("ArrowDown", 30, grid, 45), null);
+  assert.equal(nextIndex("ArrowUp", 3, grid, 45), null);
+  assert.equal(nextIndex("ArrowRight", 44, grid, 45), null);
+  assert.equal(nextIndex("End", 3, grid, 45), 44);
+  assert.equal(nextIndex("End", null, grid, 0), null);
+  assert.equal(nextIndex("Enter", 3, grid, 45), null);
 });
 
-test("cells of a kind are one shape, and those that filters leave out another below it", () => {
+test("cells of a group are one shape, and those that don't match the filters another below it", () => {
   const nodes = [node("idle"), node("running"), node("idle"), node("a new state")];
-  const found = layersOf(nodes, gridOf(4, 438), ({ state }) => state !== "running");
+  const found = cellGroups(nodes, gridOf(4, 438), ({ state }) => state !== "running");
   assert.deepEqual(
-    found.map(({ group, wanted, number }) => [group, wanted, number]),
+    found.map(({ group, matching, number }) => [group, matching, number]),
     [
       ["running", false, 1],
       ["idle", true, 2],
@@ -87,13 +87,13 @@ test("cells of a kind are one shape, and those that filters leave out another be
   assert.equal(found[1]?.path, "M0 0h20v20h-20zM44 0h20v20h-20z");
 });
 
-test("short rests that no poll saw are folded into the state around them", () => {
-  const found = stretchesOf([
-    past("running", "3"),
-    past(null, "2"),
-    past("running", "1"),
-    past(null, "0"),
-    past("running", "-1"),
+test("short idle times that no poll recorded are folded into the state around them", () => {
+  const found = foldedHistory([
+    period("running", "3"),
+    period(null, "2"),
+    period("running", "1"),
+    period(null, "0"),
+    period("running", "-1"),
   ]);
   assert.deepEqual(
     found.map(({ state, since, unseen }) => [state, since, unseen]),
@@ -101,22 +101,22 @@ test("short rests that no poll saw are folded into the state around them", () =>
   );
 });
 
-test("a trouble that came twice is told twice", () => {
-  const found = stretchesOf([past("unusable", "3"), past(null, "2"), past("unusable", "1")]);
+test("an unhealthy state that occurred twice is listed twice", () => {
+  const found = foldedHistory([period("unusable", "3"), period(null, "2"), period("unusable", "1")]);
   assert.deepEqual(
     found.map(({ unseen }) => unseen),
     [0, 0, 0],
   );
 });
 
-test("what is told isn't changed by folding it", () => {
-  const told = [past("idle", "3"), past(null, "2"), past("idle", "1")];
-  stretchesOf(told);
-  assert.equal(told[0]?.since, "3");
-  assert.deepEqual(stretchesOf([]), []);
+test("folding doesn't change the history that it is given", () => {
+  const history = [period("idle", "3"), period(null, "2"), period("idle", "1")];
+  foldedHistory(history);
+  assert.equal(history[0]?.since, "3");
+  assert.deepEqual(foldedHistory([]), []);
 });
 
-test("a list of nodes is asked for by its filters, as a page or as a table", () => {
+test("a list of nodes is requested with its filters, as a page or as CSV", () => {
   goTo("?account=scope&pool=gpu&state=idle&cause=disk+full&node=n1&charts=6h");
   const view = readPoolView("scope", "gpu");
   assert.deepEqual(parametersOf(nodesQuery(view)), { maxpagesize: "15", state: "idle", cause: "disk full" });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Account } from "../../src/api/model.ts";
 import type { Pool, ResizeError } from "../../src/pool/model.ts";
-import { hasProblems, ORDERS, sorted, switchedOff, troublesOf } from "../../src/pool/trouble.ts";
+import { hasProblems, ORDERS, problemsOf, sortedPools, unmonitoredAccounts } from "../../src/pool/problems.ts";
 import { addressOfPools, NO_POOL_FILTERS, passes, readPoolFilters } from "../../src/pools/filters.ts";
 import { goTo } from "../address.ts";
 
@@ -33,15 +33,15 @@ function resizeError(change: Partial<ResizeError>): ResizeError {
 }
 
 function texts(found: Pool): string[] {
-  return troublesOf(found).map(({ text }) => text);
+  return problemsOf(found).map(({ text }) => text);
 }
 
-test("a pool that is well has no troubles", () => {
-  assert.deepEqual(troublesOf(pool({ nodeCounts: { idle: 3, unusable: 0 } })), []);
-  assert.deepEqual(troublesOf(pool({ nodeCounts: null })), []);
+test("a healthy pool has no problems", () => {
+  assert.deepEqual(problemsOf(pool({ nodeCounts: { idle: 3, unusable: 0 } })), []);
+  assert.deepEqual(problemsOf(pool({ nodeCounts: null })), []);
 });
 
-test("all that is wrong now comes before what an earlier resize failed of", () => {
+test("current problems come before errors of earlier resizes", () => {
   const found = pool({
     resizeErrors: [resizeError({ code: "Old", current: false }), resizeError({ attempts: 3 })],
     nodeCounts: { unusable: 1, unknown: 2 },
@@ -56,18 +56,18 @@ test("all that is wrong now comes before what an earlier resize failed of", () =
   ]);
 });
 
-test("an earlier failure alone is no problem of now", () => {
+test("an earlier failure alone isn't a current problem", () => {
   assert.ok(!hasProblems(pool({ resizeErrors: [resizeError({ current: false })] }), NONE));
   assert.ok(hasProblems(pool({ resizeErrors: [resizeError({})] }), NONE));
 });
 
-test("old numbers are wrong only where somebody watches", () => {
+test("stale data is a problem only while the account is monitored", () => {
   const stale = pool({ verdict: { level: "stale", reason: "Not polled." } as Pool["verdict"] });
   assert.ok(hasProblems(stale, NONE));
   assert.ok(
     !hasProblems(
       stale,
-      switchedOff([
+      unmonitoredAccounts([
         { id: "scope", enabled: false },
         { id: "b", enabled: true },
       ] as Account[]),
@@ -75,15 +75,15 @@ test("old numbers are wrong only where somebody watches", () => {
   );
 });
 
-test("pools with most problems stand first, and others by their id", () => {
+test("pools with most problems come first, and others by their id", () => {
   const pools = [pool({ id: "c" }), pool({ id: "b", nodeCounts: { unusable: 1 } }), pool({ id: "a" })];
   assert.deepEqual(
-    sorted(pools, "problems", NONE).map(({ id }) => id),
+    sortedPools(pools, "problems", NONE).map(({ id }) => id),
     ["b", "a", "c"],
   );
 });
 
-test("numbers that aren't known stand behind zeros", () => {
+test("unknown numbers come after zeros", () => {
   const pools = [
     pool({ id: "unknown" }),
     pool({ id: "zero", cores: { total: 8, busy: 0 }, slots: { total: 8, used: 0, free: 8 } }),
@@ -91,21 +91,21 @@ test("numbers that aren't known stand behind zeros", () => {
   ];
   for (const order of ["cores", "slots"] as const) {
     assert.deepEqual(
-      sorted(pools, order, NONE).map(({ id }) => id),
+      sortedPools(pools, order, NONE).map(({ id }) => id),
       ["some", "zero", "unknown"],
       order,
     );
   }
 });
 
-test("an order by id goes up, by nodes down, and none changes what it sorts", () => {
+test("the order by id is ascending, that by nodes descending, and sorting leaves its input unchanged", () => {
   const pools = [pool({ id: "b", spot: { current: 2, target: null } }), pool({ id: "a" })];
   assert.deepEqual(
-    sorted(pools, "id", NONE).map(({ id }) => id),
+    sortedPools(pools, "id", NONE).map(({ id }) => id),
     ["a", "b"],
   );
   assert.deepEqual(
-    sorted(pools, "nodes", NONE).map(({ id }) => id),
+    sortedPools(pools, "nodes", NONE).map(({ id }) => id),
     ["b", "a"],
   );
   assert.deepEqual(
@@ -114,7 +114,7 @@ test("an order by id goes up, by nodes down, and none changes what it sorts", ()
   );
 });
 
-test("filters and orders survive the address, in which the usual order isn't named", () => {
+test("filters and orders survive the address, which omits the default order", () => {
   for (const order of ORDERS) {
     const filters = { account: "a", state: "active", allocationState: "steady", problems: "yes", prefix: "ü&", order };
     goTo(addressOfPools(filters));
@@ -123,7 +123,7 @@ test("filters and orders survive the address, in which the usual order isn't nam
   assert.equal(addressOfPools(NO_POOL_FILTERS), "?view=pools");
 });
 
-test("an order that there isn't counts as the usual one", () => {
+test("an unknown order counts as the default", () => {
   goTo("?view=pools&order=size");
   assert.equal(readPoolFilters().order, "problems");
 });

@@ -1,4 +1,4 @@
-// All nodes of a pool as a map: a cell each, by kind of state. The arrow keys go from node to node, Enter opens one.
+// The nodes of a pool as a map: a cell for each, by group of states. Arrow keys move between nodes, Enter opens one.
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useWidth } from "../../charts/useWidth.ts";
@@ -11,7 +11,7 @@ import { stateLabel } from "../../nodes/stateGroups.ts";
 import type { PoolView } from "../../routing/poolView.ts";
 import { serverClock } from "../../time/clock.ts";
 import { useTooltipSetter } from "../../ui/text/Tooltip.tsx";
-import { gridOf, layersOf, nodeAt, placeOf, stepped } from "./cells.ts";
+import { cellGroups, gridOf, nextIndex, nodeAt, positionOf } from "./cells.ts";
 
 interface MapProps {
   states: NodeStates;
@@ -23,29 +23,29 @@ export function NodeMap({ states, view, open }: MapProps) {
   const { nodes, otherNodes, otherCauses } = states;
   const { ref, width } = useWidth();
   const [chosen, choose] = useState<number | null>(null);
-  const here = useRef<number | null>(null); // Keys may come faster than the map is drawn.
+  const here = useRef<number | null>(null); // Keys may arrive faster than renders.
   const mark = useRef<SVGRectElement>(null);
-  const byKey = useRef(false);
+  const movedByKey = useRef(false);
   const setTooltip = useTooltipSetter();
   const grid = useMemo(() => gridOf(nodes.length, width), [nodes.length, width]);
-  const wants = useMemo(() => wanted(states, view), [states, view.state, view.cause, view.flapping, view.prefix]);
-  const layers = useMemo(() => layersOf(nodes, grid, wants), [nodes, grid, wants]);
+  const matches = useMemo(() => filterOf(states, view), [states, view.state, view.cause, view.flapping, view.prefix]);
+  const cells = useMemo(() => cellGroups(nodes, grid, matches), [nodes, grid, matches]);
   const node = chosen === null ? undefined : nodes[chosen];
-  const words = node ? inWords(node) : null;
+  const text = node ? nodeText(node) : null;
   useEffect(() => {
-    if (byKey.current) mark.current?.scrollIntoView({ block: "nearest" });
-    // Scrolling, which is told in the next frame, hides tips.
-    requestAnimationFrame(() => setTooltip(words, mark.current ?? undefined));
+    if (movedByKey.current) mark.current?.scrollIntoView({ block: "nearest" });
+    // Scroll events arrive in the next frame, and hide tooltips.
+    requestAnimationFrame(() => setTooltip(text, mark.current ?? undefined));
   }, [chosen, node?.id]);
   useEffect(() => () => setTooltip(null), []);
 
   const show = (index: number | null, key: boolean) => {
-    byKey.current = key;
+    movedByKey.current = key;
     here.current = index;
     choose(index);
   };
-  const press = (event: KeyboardEvent) => {
-    const next = stepped(event.key, here.current, grid, nodes.length);
+  const onKeyDown = (event: KeyboardEvent) => {
+    const next = nextIndex(event.key, here.current, grid, nodes.length);
     const current = here.current === null ? undefined : nodes[here.current];
     if (next !== null) show(next, true);
     else if (event.key === "Enter" && current) open(current.id);
@@ -54,7 +54,7 @@ export function NodeMap({ states, view, open }: MapProps) {
     event.preventDefault();
     event.stopPropagation();
   };
-  const under = (event: MouseEvent) => nodeAt(event.offsetX, event.offsetY, grid, nodes.length);
+  const indexAt = (event: MouseEvent) => nodeAt(event.offsetX, event.offsetY, grid, nodes.length);
   return (
     <>
       <div class="node-map scroll">
@@ -66,12 +66,12 @@ export function NodeMap({ states, view, open }: MapProps) {
             role="application"
             aria-label={`Map of ${plural(nodes.length, "node")}. Arrow keys move between nodes, Enter opens one.`}
             data-cells={nodes.length}
-            onKeyDown={press}
+            onKeyDown={onKeyDown}
             onBlur={() => show(null, true)}
-            onPointerMove={(event) => under(event) !== here.current && show(under(event), false)}
+            onPointerMove={(event) => indexAt(event) !== here.current && show(indexAt(event), false)}
             onPointerLeave={() => show(null, false)}
             onClick={(event) => {
-              const index = under(event);
+              const index = indexAt(event);
               const found = index === null ? undefined : nodes[index];
               if (found) open(found.id);
             }}
@@ -79,17 +79,17 @@ export function NodeMap({ states, view, open }: MapProps) {
             <defs>
               <NodeFillPatterns />
             </defs>
-            {layers.map(({ group, wanted: isWanted, path, number }) => (
+            {cells.map(({ group, matching, path, number }) => (
               <path
-                key={`${group} ${isWanted}`}
-                class={isWanted ? "cells" : "cells unwanted"}
+                key={`${group} ${matching}`}
+                class={matching ? "cells" : "cells unwanted"}
                 data-cells-of={group}
                 data-number={number}
                 d={path}
               />
             ))}
             {node && chosen !== null && (
-              <rect ref={mark} class="chosen-cell" {...placeOf(chosen, grid)} width={grid.size} height={grid.size} />
+              <rect ref={mark} class="chosen-cell" {...positionOf(chosen, grid)} width={grid.size} height={grid.size} />
             )}
           </svg>
         </div>
@@ -105,14 +105,14 @@ export function NodeMap({ states, view, open }: MapProps) {
         </p>
       )}
       <p class="unseen" aria-live="polite">
-        {byKey.current && words}
+        {movedByKey.current && text}
       </p>
     </>
   );
 }
 
-/** The filters of the table; a cause is found by a part of its words, of any case. */
-function wanted({ causes }: NodeStates, { state, cause, flapping, prefix }: PoolView): (node: MapNode) => boolean {
+/** The filters of the table; a cause matches by any part of its text, in upper or lower case. */
+function filterOf({ causes }: NodeStates, { state, cause, flapping, prefix }: PoolView): (node: MapNode) => boolean {
   const part = cause.toLowerCase();
   const found = causes.map((each) => each.cause.toLowerCase().includes(part));
   return (node) =>
@@ -123,7 +123,7 @@ function wanted({ causes }: NodeStates, { state, cause, flapping, prefix }: Pool
 }
 
 /** "tvmps_…: unusable for 3 h, dedicated". */
-function inWords({ id, state, stateTransitionTime, isDedicated, runningTasks }: NodeState): string {
+function nodeText({ id, state, stateTransitionTime, isDedicated, runningTasks }: NodeState): string {
   const age = stateTransitionTime ? ` for ${span(serverClock.now() - Date.parse(stateTransitionTime))}` : "";
   const tasks = runningTasks ? `, ${plural(runningTasks, "running task")}` : "";
   return visible(`${id}: ${stateLabel(state)}${age}${tasks}, ${isDedicated ? "dedicated" : "spot"}`);

@@ -1,4 +1,4 @@
-// The nodes of a pool: all of them as a map, by cause where something is the matter, and a page at a time as a table.
+// The nodes of a pool: all of them as a map, and a page at a time as a table.
 
 import { useContext, useEffect, useRef, useState } from "preact/hooks";
 import { sameOriginPath } from "../../api/client.ts";
@@ -23,7 +23,7 @@ import { nodesQuery, ROWS_OF_CSV } from "./query.ts";
 
 const MAP_INTERVAL_MS = 5_000;
 const TABLE_INTERVAL_MS = 10_000;
-const TYPING_RESTS_MS = 250;
+const TYPING_DEBOUNCE_MS = 250;
 
 interface NodesProps {
   view: PoolView;
@@ -32,7 +32,7 @@ interface NodesProps {
   open: (node: string) => void;
 }
 
-/** The map and the list are read, and fail, apart; both follow the same filters. */
+/** The map and the table load and fail independently, and share their filters. */
 export function NodeSections({ view, counts, flapping, open }: NodesProps) {
   const { ref, inView } = useInView();
   const polled = usePolled<NodeStates>({ path: pathOfPool(view, "nodestates"), intervalMs: MAP_INTERVAL_MS, enabled: inView });
@@ -51,8 +51,8 @@ export function NodeSections({ view, counts, flapping, open }: NodesProps) {
 function NodeList({ view, counts, flapping, causes, open }: NodesProps & { causes: Cause[] }) {
   const { ref, inView } = useInView();
   const first = pathOfPool(view, "nodes") + nodesQuery(view);
-  const [turned, turn] = useState<{ first: string; pages: string[] }>({ first, pages: [] });
-  const pages = turned.first === first ? turned.pages : [];
+  const [paging, setPaging] = useState<{ first: string; pages: string[] }>({ first, pages: [] });
+  const pages = paging.first === first ? paging.pages : [];
   const polled = usePolled<Page<Node>>({ path: pages.at(-1) ?? first, intervalMs: TABLE_INTERVAL_MS, enabled: inView });
   const next = polled.fresh && polled.value?.nextLink;
   return (
@@ -72,8 +72,8 @@ function NodeList({ view, counts, flapping, causes, open }: NodesProps & { cause
             before={pages.length}
             fresh={polled.fresh}
             more={Boolean(next)}
-            back={() => turn({ first, pages: pages.slice(0, -1) })}
-            next={() => next && turn({ first, pages: [...pages, sameOriginPath(next)] })}
+            back={() => setPaging({ first, pages: pages.slice(0, -1) })}
+            next={() => next && setPaging({ first, pages: [...pages, sameOriginPath(next)] })}
           />
         </>
       )}
@@ -82,26 +82,26 @@ function NodeList({ view, counts, flapping, causes, open }: NodesProps & { cause
 }
 
 function NodesCsv({ view, counts, flapping }: Omit<BarProps, "causes">) {
-  const most = mostNodes({ view, counts, flapping });
+  const limit = maxNodes({ view, counts, flapping });
   const filtered = view.state || view.cause || view.flapping || view.prefix;
   return (
     <Csv
       href={pathOfPool(view, "nodes") + nodesQuery(view, "csv")}
       file={`${view.pool}-nodes.csv`}
       of="nodes"
-      several={most !== null && most > ROWS_OF_CSV}
-      about={filtered ? null : most}
+      several={limit !== null && limit > ROWS_OF_CSV}
+      about={filtered ? null : limit}
     />
   );
 }
 
-/** How many nodes pass the filters at most, null where that isn't known. One cause may be a part of others. */
-function mostNodes({ view, counts, flapping }: Omit<BarProps, "causes">): number | null {
+/** The most nodes that can pass the filters; null if unknown. Ignores the cause, as it may be a part of other causes. */
+function maxNodes({ view, counts, flapping }: Omit<BarProps, "causes">): number | null {
   if (!counts) return null;
-  const most = [nodeTotal(counts)];
-  if (view.state) most.push(sortedStates(counts).find(([state]) => state === view.state)?.[1] ?? 0);
-  if (view.flapping && flapping !== null) most.push(flapping);
-  return Math.min(...most);
+  const limits = [nodeTotal(counts)];
+  if (view.state) limits.push(sortedStates(counts).find(([state]) => state === view.state)?.[1] ?? 0);
+  if (view.flapping && flapping !== null) limits.push(flapping);
+  return Math.min(...limits);
 }
 
 interface BarProps {
@@ -138,15 +138,15 @@ function NodeFilterBar({ view, counts, flapping, causes }: BarProps) {
         )}
       </div>
       <div class="fields">
-        <Causes view={view} causes={causes} />
-        <Prefix view={view} />
+        <CauseSelect view={view} causes={causes} />
+        <PrefixField view={view} />
       </div>
     </form>
   );
 }
 
-/** The most frequent causes, to choose from. */
-function Causes({ view, causes }: Pick<BarProps, "view" | "causes">) {
+/** A select of the most frequent causes. */
+function CauseSelect({ view, causes }: Pick<BarProps, "view" | "causes">) {
   const navigate = useContext(Navigation);
   if (!causes.length && !view.cause) return null;
   const known = causes.some(({ cause }) => cause === view.cause);
@@ -168,22 +168,22 @@ function Causes({ view, causes }: Pick<BarProps, "view" | "causes">) {
   );
 }
 
-function Prefix({ view }: { view: PoolView }) {
+function PrefixField({ view }: { view: PoolView }) {
   const navigate = useContext(Navigation);
   const [draft, setDraft] = useState(view.prefix);
   const timer = useRef<number>(undefined);
   useEffect(() => setDraft(view.prefix), [view.prefix]);
   useEffect(() => () => window.clearTimeout(timer.current), []);
-  const type = (text: string) => {
+  const onInput = (text: string) => {
     setDraft(text);
     window.clearTimeout(timer.current);
     timer.current = window.setTimeout(
       () => navigate(addressOfPoolView({ ...view, prefix: text.trim() }), "replace"),
-      TYPING_RESTS_MS,
+      TYPING_DEBOUNCE_MS,
     );
   };
   return (
-    <PrefixInput value={draft} onInput={type} />
+    <PrefixInput value={draft} onInput={onInput} />
   );
 }
 

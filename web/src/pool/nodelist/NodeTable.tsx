@@ -1,4 +1,4 @@
-// A page of nodes: their state and since when, why, when Batch last had contact with them, and what they run.
+// A page of nodes: state, time in state, cause, kind, tasks, and Batch's last contact.
 
 import { count } from "../../format/numbers.ts";
 import { visible } from "../../format/text.ts";

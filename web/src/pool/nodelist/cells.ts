@@ -1,4 +1,4 @@
-// A cell for each node, in rows that fill a width: sizes, places, and what lies under a point or a key.
+// The geometry of the node map: a grid of cells that fills a width, and the cell at a point or after a key.
 
 import type { MapNode } from "../../nodes/model.ts";
 import { STATE_GROUPS, type StateGroup, stateGroupOf } from "../../nodes/stateGroups.ts";
@@ -18,7 +18,7 @@ export interface Grid {
   pitch: number;
 }
 
-/** The more nodes the smaller the cells. */
+/** The more nodes, the smaller the cells. */
 export function gridOf(nodes: number, width: number): Grid {
   const size = SIZES.find(([most]) => nodes <= most)?.[1] ?? 8;
   const pitch = size + GAP;
@@ -26,19 +26,19 @@ export function gridOf(nodes: number, width: number): Grid {
   return { columns, rows: Math.ceil(nodes / columns), size, pitch };
 }
 
-export function placeOf(index: number, { columns, pitch }: Grid): { x: number; y: number } {
+export function positionOf(index: number, { columns, pitch }: Grid): { x: number; y: number } {
   return { x: (index % columns) * pitch, y: Math.floor(index / columns) * pitch };
 }
 
-/** The node under a point; null where there is none. */
+/** The index of the node at a point; null if there is none. */
 export function nodeAt(x: number, y: number, { columns, pitch }: Grid, nodes: number): number | null {
   const column = Math.floor(x / pitch);
   const index = Math.floor(y / pitch) * columns + column;
   return column >= 0 && column < columns && index >= 0 && index < nodes ? index : null;
 }
 
-/** Where a key leads from a node, or from before the first; null for nowhere. */
-export function stepped(key: string, here: number | null, { columns }: Grid, nodes: number): number | null {
+/** The index of the node to which a key moves from `here` (null: before the first); null if it doesn't move. */
+export function nextIndex(key: string, here: number | null, { columns }: Grid, nodes: number): number | null {
   const from = here ?? -1;
   const steps: Record<string, number> = {
     ArrowLeft: from - 1,
@@ -52,28 +52,28 @@ export function stepped(key: string, here: number | null, { columns }: Grid, nod
   return to !== undefined && to >= 0 && to < nodes ? to : null;
 }
 
-export interface Layer {
+export interface CellGroup {
   group: StateGroup;
-  /** False for what the filters leave out, which steps back. */
-  wanted: boolean;
+  /** Whether the cells' nodes match the filters; others are faint. */
+  matching: boolean;
   path: string;
   number: number;
 }
 
-/** All cells of a kind as one shape: five thousand of them are drawn at once. */
-export function layersOf(nodes: MapNode[], grid: Grid, wants: (node: MapNode) => boolean): Layer[] {
+/** One path for all cells of a group, as a map may have five thousand. */
+export function cellGroups(nodes: MapNode[], grid: Grid, matches: (node: MapNode) => boolean): CellGroup[] {
   const paths = new Map<string, string[]>();
   nodes.forEach((node, index) => {
-    const { x, y } = placeOf(index, grid);
-    const name = `${stateGroupOf(node.state)} ${wants(node)}`;
+    const { x, y } = positionOf(index, grid);
+    const name = `${stateGroupOf(node.state)} ${matches(node)}`;
     const cells = paths.get(name) ?? [];
     cells.push(`M${x} ${y}h${grid.size}v${grid.size}h-${grid.size}z`);
     paths.set(name, cells);
   });
   return STATE_GROUPS.flatMap((group) =>
-    [false, true].flatMap((wanted) => {
-      const cells = paths.get(`${group} ${wanted}`);
-      return cells ? [{ group, wanted, path: cells.join(""), number: cells.length }] : [];
+    [false, true].flatMap((matching) => {
+      const cells = paths.get(`${group} ${matching}`);
+      return cells ? [{ group, matching, path: cells.join(""), number: cells.length }] : [];
     }),
   );
 }

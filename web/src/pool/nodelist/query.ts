@@ -1,9 +1,9 @@
-// What the API is asked of a pool's nodes.
+// The API's query for a list of nodes.
 
 import type { PoolView } from "../../routing/poolView.ts";
 
 const ROWS_OF_PAGE = 15;
-/** As many as the server puts into one table of nodes. */
+/** The server's limit of rows per CSV response. */
 export const ROWS_OF_CSV = 1000;
 
 /** The query of a list of nodes, as a page of JSON or as a table. */

@@ -1,4 +1,4 @@
-// One node as it was last polled: its state and why, its start task, its errors, and the tasks it ran.
+// The panel of a node, as of its last poll: state and cause, start task, errors, telemetry, tasks, history.
 
 import type { ComponentChildren } from "preact";
 import { pathOfPool } from "../../api/paths.ts";
@@ -18,9 +18,9 @@ import { Panel } from "../../ui/page/Panel.tsx";
 import { Age, TimeInState } from "../../ui/text/Age.tsx";
 import { ExternalText } from "../../ui/text/ExternalText.tsx";
 import { FieldText } from "../../ui/text/Fields.tsx";
-import { NodeLevel } from "./NodeLevel.tsx";
-import { NodePast } from "./NodePast.tsx";
-import { Recent } from "./RecentTasks.tsx";
+import { NodeHistory } from "./NodeHistory.tsx";
+import { NodeVerdict } from "./NodeVerdict.tsx";
+import { RecentTasks } from "./RecentTasks.tsx";
 
 const INTERVAL_MS = 5_000;
 
@@ -67,7 +67,7 @@ function asOf({ asOf: at }: Node): string {
 function Contents({ node, view }: { node: Node; view: PoolView }) {
   return (
     <>
-      <NodeLevel level={node.level} />
+      <NodeVerdict level={node.level} />
       <p class="node-state" data-testid="node-state">
         <GroupSwatch group={stateGroupOf(node.state)} /> <strong>{begun(visible(stateLabel(node.state)))}</strong> for{" "}
         <TimeInState since={node.stateTransitionTime} />
@@ -109,11 +109,11 @@ function Contents({ node, view }: { node: Node; view: PoolView }) {
           <Age at={node.lastBootTime} none="at an unknown time" />
         </Field>
       </dl>
-      <Errors errors={node.errors} />
-      <Start run={node.startTaskInfo} />
+      <NodeErrors errors={node.errors} />
+      <StartTaskRun run={node.startTaskInfo} />
       <NodeTelemetry view={view} node={node} />
-      <Recent node={node} />
-      <NodePast node={node} />
+      <RecentTasks node={node} />
+      <NodeHistory node={node} />
       <LatestEvents account={node.account} of={{ pool: node.pool, node: node.id }} framed={false} />
     </>
   );
@@ -128,7 +128,7 @@ function Field({ name, children }: { name: string; children: ComponentChildren }
   );
 }
 
-function Errors({ errors }: Pick<Node, "errors">) {
+function NodeErrors({ errors }: Pick<Node, "errors">) {
   if (!errors.length) return null;
   return (
     <>
@@ -147,7 +147,7 @@ function Errors({ errors }: Pick<Node, "errors">) {
   );
 }
 
-function Start({ run }: { run: StartTaskInfo | null }) {
+function StartTaskRun({ run }: { run: StartTaskInfo | null }) {
   if (!run) return null;
   return (
     <>

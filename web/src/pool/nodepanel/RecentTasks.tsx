@@ -1,4 +1,4 @@
-// The tasks that a node took up last, which may be older than all else that is told of it: their states are of then.
+// The latest tasks of a node, with their states at a time of their own, which may be earlier than the node's.
 
 import type { Node, RecentTask } from "../../nodes/model.ts";
 import { Link } from "../../routing/Link.tsx";
@@ -6,10 +6,10 @@ import { addressOfJob } from "../../routing/routes.ts";
 import { Age } from "../../ui/text/Age.tsx";
 import { ExternalText } from "../../ui/text/ExternalText.tsx";
 
-export function Recent({ node }: { node: Node }) {
-  const { recentTasks, recentTasksAsOf, asOf: now, totalTasksRun, runningTasks } = node;
-  const past = recentTasksAsOf !== now;
-  const ranSince = past && totalTasksRun + runningTasks > 0;
+export function RecentTasks({ node }: { node: Node }) {
+  const { recentTasks, recentTasksAsOf, asOf, totalTasksRun, runningTasks } = node;
+  const isOlder = recentTasksAsOf !== asOf;
+  const ranSince = isOlder && totalTasksRun + runningTasks > 0;
   return (
     <>
       <h4>
@@ -24,7 +24,7 @@ export function Recent({ node }: { node: Node }) {
         <ul class="recent" data-testid="recent-tasks">
           {recentTasks.map((task) => (
             <li key={`${task.job} ${task.task}`}>
-              <TaskLink account={node.account} task={task} past={past} />
+              <TaskLink account={node.account} task={task} isOlder={isOlder} />
             </li>
           ))}
         </ul>
@@ -40,10 +40,10 @@ export function Recent({ node }: { node: Node }) {
 interface TaskLinkProps {
   account: string;
   task: RecentTask;
-  past: boolean;
+  isOlder: boolean;
 }
 
-function TaskLink({ account, task: { job, task, state }, past }: TaskLinkProps) {
+function TaskLink({ account, task: { job, task, state }, isOlder }: TaskLinkProps) {
   return (
     <>
       <Link to={addressOfJob(account, job, task)}>
@@ -54,7 +54,7 @@ function TaskLink({ account, task: { job, task, state }, past }: TaskLinkProps) 
         <Link to={addressOfJob(account, job)}>
           <ExternalText text={job} />
         </Link>
-        , {past && "at that time "}
+        , {isOlder && "at that time "}
         <ExternalText text={state} />
       </small>
     </>

@@ -1,4 +1,4 @@
-// A pool at a glance: its state and sizes, its nodes by state, how much of them is in use, and what is wrong.
+// The summary of a pool: state and sizes, nodes by state, usage, and problems.
 
 import { count, plural, rate, share } from "../format/numbers.ts";
 import { InterruptionSummary } from "../nodes/InterruptionSummary.tsx";
@@ -12,13 +12,13 @@ import { ExternalText } from "../ui/text/ExternalText.tsx";
 import { VerdictBadge } from "../ui/text/VerdictBadge.tsx";
 import { KeyFigure } from "../ui/tiles/KeyFigure.tsx";
 import type { Pool, Size } from "./model.ts";
-import { type Trouble, troublesOf } from "./trouble.ts";
+import { type PoolProblem, problemsOf } from "./problems.ts";
 
-export function PoolTop({ pool }: { pool: Pool }) {
+export function PoolSummary({ pool }: { pool: Pool }) {
   return (
     <section class="tile job-top pool-top" aria-label="Pool" data-pool={pool.id}>
       <Facts pool={pool} />
-      <Troubles troubles={troublesOf(pool)} />
+      <ProblemList problems={problemsOf(pool)} />
       <Numbers pool={pool} />
       <NodeBar counts={pool.nodeCounts} />
       {pool.nodeCounts ? (
@@ -87,12 +87,12 @@ function Facts({ pool }: { pool: Pool }) {
   );
 }
 
-/** In the words of Batch, with their ages; what an earlier resize failed of is told apart. */
-function Troubles({ troubles }: { troubles: Trouble[] }) {
-  if (!troubles.length) return null;
+/** Problems in Batch's words, with their ages; errors of earlier resizes are marked as stale. */
+function ProblemList({ problems }: { problems: PoolProblem[] }) {
+  if (!problems.length) return null;
   return (
     <ul class="pool-troubles" data-testid="troubles">
-      {troubles.map(({ text, detail, stale, at }, index) => (
+      {problems.map(({ text, detail, stale, at }, index) => (
         <li key={index} data-stale={stale}>
           <strong>
             <ExternalText text={text} />
@@ -132,15 +132,15 @@ function Numbers({ pool }: { pool: Pool }) {
   );
 }
 
-/** "10 of 12 dedicated, 4 spot": what the service says there are and are to be. */
+/** "10 → 12 dedicated, 4 spot": current and, if it differs, target nodes, as Batch reports them. */
 function targetsOf(dedicated: Size, spot: Size): string {
-  const told = ([["dedicated", dedicated], ["spot", spot]] as const).filter(
+  const sizes = ([["dedicated", dedicated], ["spot", spot]] as const).filter(
     ([, { current, target }]) => current || target,
   );
-  const words = told.map(([name, { current, target }]) =>
+  const parts = sizes.map(([name, { current, target }]) =>
     target === null || target === current ? `${count(current)} ${name}` : `${count(current)} → ${count(target)} ${name}`,
   );
   const unknown = dedicated.target === null || spot.target === null;
-  if (!words.length) return unknown ? "target unknown" : "target 0";
-  return words.join(", ") + (unknown ? "; target unknown" : "");
+  if (!parts.length) return unknown ? "target unknown" : "target 0";
+  return parts.join(", ") + (unknown ? "; target unknown" : "");
 }

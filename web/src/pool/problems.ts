@@ -1,16 +1,16 @@
-// What is the matter with a pool, in short sentences; and the order that puts such pools first.
+// The problems of a pool, as short sentences, and the orders of pools.
 
 import type { Account } from "../api/model.ts";
 import { plural } from "../format/numbers.ts";
 import { begun } from "../format/text.ts";
 import type { Pool } from "./model.ts";
 
-/** `detail` is what Batch says of it; a trouble that is `stale` is over, as far as Batch tells. */
-export interface Trouble {
+/** `detail` is Batch's own message. A `stale` problem is one that Batch reported earlier, but doesn't any more. */
+export interface PoolProblem {
   text: string;
   detail: string;
   stale: boolean;
-  /** When it was told last. */
+  /** When it was last reported. */
   at: string | null;
 }
 
@@ -20,19 +20,16 @@ const BAD_STATES: Record<string, (number: number) => string> = {
   unknown: (number) => `lost contact with ${plural(number, "node")}`,
 };
 
-/** Ids of accounts that aren't watched. */
-export type Off = ReadonlySet<string>;
+/** Ids of accounts whose monitoring is off. */
+export type UnmonitoredAccounts = ReadonlySet<string>;
 
-export function switchedOff(accounts: Account[]): Off {
+export function unmonitoredAccounts(accounts: Account[]): UnmonitoredAccounts {
   return new Set(accounts.flatMap(({ id, enabled }) => (enabled ? [] : [id])));
 }
 
-/** Everything that is wrong now, and after it the errors of resizes before the last.
- *
- * That numbers are stale where nobody watches is nothing wrong with a pool.
- */
-export function troublesOf(pool: Pool, off: Off = new Set()): Trouble[] {
-  const found: Trouble[] = [];
+/** Current problems, then the errors of earlier resizes. Stale data is a problem only while the account is monitored. */
+export function problemsOf(pool: Pool, unmonitored: UnmonitoredAccounts = new Set()): PoolProblem[] {
+  const found: PoolProblem[] = [];
   const add = (text: string, detail = "", stale = false, at: string | null = null) =>
     found.push({ text, detail, stale, at });
   const errors = pool.resizeErrors;
@@ -49,23 +46,23 @@ export function troublesOf(pool: Pool, off: Off = new Set()): Trouble[] {
   if (pool.flappingNodes) {
     add(`${plural(pool.flappingNodes, "node")} flapping`, "Entered a bad state at least three times within an hour.");
   }
-  if (pool.verdict.level === "stale" && !off.has(pool.account)) add("The data is stale", pool.verdict.reason);
+  if (pool.verdict.level === "stale" && !unmonitored.has(pool.account)) add("The data is stale", pool.verdict.reason);
   for (const error of errors.filter(({ current }) => !current)) {
     add(`Earlier resize failed: ${error.code}`, error.message, true, error.lastSeen);
   }
   return found;
 }
 
-export function hasProblems(pool: Pool, off: Off): boolean {
-  return troublesOf(pool, off).some(({ stale }) => !stale);
+export function hasProblems(pool: Pool, unmonitored: UnmonitoredAccounts): boolean {
+  return problemsOf(pool, unmonitored).some(({ stale }) => !stale);
 }
 
 export const ORDERS = ["problems", "id", "nodes", "cores", "slots"] as const;
 export type Order = (typeof ORDERS)[number];
 
-/** Ties are broken by id, so that rows stay where they are. */
-export function sorted(pools: Pool[], order: Order, off: Off): Pool[] {
-  const keyed = pools.map((pool) => ({ pool, weight: weightOf(pool, order, off) }));
+/** Ties are broken by id, so that rows keep their places. */
+export function sortedPools(pools: Pool[], order: Order, unmonitored: UnmonitoredAccounts): Pool[] {
+  const keyed = pools.map((pool) => ({ pool, weight: weightOf(pool, order, unmonitored) }));
   keyed.sort(
     (one, other) =>
       other.weight - one.weight ||
@@ -75,9 +72,9 @@ export function sorted(pools: Pool[], order: Order, off: Off): Pool[] {
   return keyed.map(({ pool }) => pool);
 }
 
-/** What comes first has the greatest. */
-function weightOf(pool: Pool, order: Order, off: Off): number {
-  if (order === "problems") return troublesOf(pool, off).filter(({ stale }) => !stale).length;
+/** The first pool has the greatest weight. */
+function weightOf(pool: Pool, order: Order, unmonitored: UnmonitoredAccounts): number {
+  if (order === "problems") return problemsOf(pool, unmonitored).filter(({ stale }) => !stale).length;
   if (order === "nodes") return pool.dedicated.current + pool.spot.current;
   if (order === "cores") return pool.cores?.busy ?? -1;
   if (order === "slots") return pool.slots?.used ?? -1;

@@ -1,4 +1,4 @@
-// The states that a node was in, as far as polls saw them; what none saw is said to be missing.
+// The earlier states of a node that polls recorded. Periods that no poll recorded are listed as such.
 
 import { exactMoment, zone } from "../../format/dates.ts";
 import { seconds } from "../../format/durations.ts";
@@ -8,9 +8,9 @@ import type { Node } from "../../nodes/model.ts";
 import { GroupSwatch } from "../../nodes/NodeBar.tsx";
 import { stateGroupOf, stateLabel } from "../../nodes/stateGroups.ts";
 import { Age } from "../../ui/text/Age.tsx";
-import { stretchesOf } from "./past.ts";
+import { foldedHistory } from "./foldedHistory.ts";
 
-export function NodePast({ node }: { node: Node }) {
+export function NodeHistory({ node }: { node: Node }) {
   return (
     <>
       <h4>
@@ -20,7 +20,7 @@ export function NodePast({ node }: { node: Node }) {
         </small>
       </h4>
       <ol class="past" data-testid="past">
-        {stretchesOf(node.history).map(({ state, since, until, unseen }, index) => (
+        {foldedHistory(node.history).map(({ state, since, until, unseen }, index) => (
           <li key={index}>
             {state ? (
               <>
@@ -32,7 +32,7 @@ export function NodePast({ node }: { node: Node }) {
             {unseen > 0 && <span class="soft">with {plural(unseen, "interruption")} that no poll recorded</span>}
             <small>
               {since && exactMoment(Date.parse(since))}
-              {since && until && ` for ${lengthOf(since, until)}`}
+              {since && until && ` for ${durationOf(since, until)}`}
             </small>
           </li>
         ))}
@@ -42,6 +42,6 @@ export function NodePast({ node }: { node: Node }) {
   );
 }
 
-function lengthOf(since: string, until: string): string {
+function durationOf(since: string, until: string): string {
   return seconds(Math.max(0, Date.parse(until) - Date.parse(since)) / 1000);
 }

@@ -1,17 +1,17 @@
-// How many nodes of each kind a pool has, and where that differs how many it is to have.
+// The current and, if it differs, the target number of a pool's dedicated and spot nodes.
 
 import { count } from "../format/numbers.ts";
 import type { Size } from "../pool/model.ts";
 
-/** "10 → 12 dedicated, 4 spot": current and, where it differs, target. */
-export function Sizes({ dedicated, spot }: { dedicated: Size; spot: Size }) {
-  const told = ([["dedicated", dedicated], ["spot", spot]] as const).filter(
+/** "10 → 12 dedicated, 4 spot". */
+export function PoolSize({ dedicated, spot }: { dedicated: Size; spot: Size }) {
+  const sizes = ([["dedicated", dedicated], ["spot", spot]] as const).filter(
     ([, { current, target }]) => current || target,
   );
-  if (!told.length) return <span class="zero">0</span>;
+  if (!sizes.length) return <span class="zero">0</span>;
   return (
     <>
-      {told.map(([name, { current, target }]) => (
+      {sizes.map(([name, { current, target }]) => (
         <span key={name} class="size" data-size={name}>
           <b>{count(current)}</b>
           {target !== null && target !== current && (

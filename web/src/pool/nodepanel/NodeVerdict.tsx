@@ -1,4 +1,4 @@
-// How sure what is told of a node is, where that isn't exact; why, its pool tells.
+// The verdict on a node's data, if it isn't exact. The pool's summary has the reason.
 
 import type { Level } from "../../api/model.ts";
 import { begun, spoken } from "../../format/text.ts";
@@ -10,7 +10,7 @@ const MEANINGS: Record<Level, string> = {
   stale: "no poll has read this node since then, so it may have changed.",
 };
 
-export function NodeLevel({ level }: { level: Level }) {
+export function NodeVerdict({ level }: { level: Level }) {
   if (level === "exact") return null;
   return (
     <p class="node-level" data-level={level} data-testid="node-level">
