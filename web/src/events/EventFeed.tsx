@@ -1,4 +1,4 @@
-// The list of events that pass the filters. New ones come in above what is read, which stays where it is on the screen.
+// The events that pass the filters. New events are added at the top; the visible ones keep their place on the screen.
 
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { zone } from "../format/dates.ts";
@@ -9,21 +9,21 @@ import { ErrorNotice } from "../ui/page/ErrorNotice.tsx";
 import { EventFilterBar } from "./EventFilterBar.tsx";
 import { EventList } from "./EventList.tsx";
 import { addressOfEvents, type EventFilters, isFiltered, pathOfEvents, ROWS_OF_CSV } from "./filters.ts";
-import { useLog } from "./useLog.ts";
+import { useEventLog } from "./useEventLog.ts";
 
 export function EventFeed({ filters }: { filters: EventFilters }) {
   const part = useRef<HTMLElement>(null);
-  const isRead = () => {
+  const isBeingRead = () => {
     const list = part.current;
     return Boolean(list && (list.matches(":has(ol:hover, ol:focus-within)") || list.getBoundingClientRect().top < 0));
   };
-  const log = useLog(pathOfEvents(filters), isRead);
-  const { value, failure, retry, older, readOlder } = log;
+  const log = useEventLog(pathOfEvents(filters), isBeingRead);
+  const { value, failure, retry, isLoadingOlder, loadOlder } = log;
   const rows = value?.rows ?? [];
-  useSteady(part, rows[0]?.id, isRead);
+  useStableScroll(part, rows[0]?.id, isBeingRead);
   return (
     <>
-      <EventFilterBar filters={filters} seen={[...new Set(rows.map(({ kind }) => kind))]} />
+      <EventFilterBar filters={filters} loadedKinds={[...new Set(rows.map(({ kind }) => kind))]} />
       <section class="card event-feed" ref={part} aria-label="Events">
         <header>
           <p class="note" data-testid="shown">
@@ -42,9 +42,9 @@ export function EventFeed({ filters }: { filters: EventFilters }) {
         {value && !rows.length && <NoEvents filters={filters} more={value.next !== null} />}
         <MoreButton
           key={pathOfEvents(filters)}
-          enabled={Boolean(value?.next) && !older}
-          onClick={readOlder}
-          label={older ? "Loading…" : "Older events"}
+          enabled={Boolean(value?.next) && !isLoadingOlder}
+          onClick={loadOlder}
+          label={isLoadingOlder ? "Loading…" : "Older events"}
         />
       </section>
     </>
@@ -64,16 +64,16 @@ function NoEvents({ filters, more }: { filters: EventFilters; more: boolean }) {
   );
 }
 
-/** Holds the first event that was there where it is on the screen while somebody reads, when others come above it. */
-function useSteady(part: { current: HTMLElement | null }, first: string | undefined, isRead: () => boolean): void {
-  const held = useRef<{ id: string; top: number } | null>(null);
+/** While the user reads, scrolls by the height of events added at the top, so that the others don't move. */
+function useStableScroll(part: { current: HTMLElement | null }, first: string | undefined, isBeingRead: () => boolean): void {
+  const anchor = useRef<{ id: string; top: number } | null>(null);
   const rowOf = (id: string) => part.current?.querySelector(`[data-event="${CSS.escape(id)}"]`);
   useLayoutEffect(() => {
-    const row = held.current && held.current.id !== first && isRead() && rowOf(held.current.id);
+    const row = anchor.current && anchor.current.id !== first && isBeingRead() && rowOf(anchor.current.id);
     const top = row && part.current ? row.getBoundingClientRect().top - part.current.getBoundingClientRect().top : 0;
-    if (row && held.current && part.current) window.scrollBy({ top: top - held.current.top, behavior: "instant" });
+    if (row && anchor.current && part.current) window.scrollBy({ top: top - anchor.current.top, behavior: "instant" });
     const now = first === undefined ? null : rowOf(first);
-    held.current = !now || !part.current || first === undefined ? null
+    anchor.current = !now || !part.current || first === undefined ? null
       : { id: first, top: now.getBoundingClientRect().top - part.current.getBoundingClientRect().top };
   });
 }

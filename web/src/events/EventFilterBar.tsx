@@ -1,25 +1,25 @@
-// Which events are shown: of a kind, of a job, a task, a pool, a node, of a time.
+// Filters of events: kind, job, task, pool, node, time.
 
 import { useContext, useEffect, useRef, useState } from "preact/hooks";
 import { begun } from "../format/text.ts";
 import { Link, Navigation } from "../routing/Link.tsx";
-import { addressOfEvents, type EventFilters, isFiltered, localOf, timeOf } from "./filters.ts";
-import { KINDS } from "./model.ts";
+import { addressOfEvents, type EventFilters, isFiltered, localInputTime, utcTime } from "./filters.ts";
+import { EVENT_KINDS } from "./model.ts";
 
-const TYPING_RESTS_MS = 250;
+const TYPING_DEBOUNCE_MS = 250;
 const IDS = ["job", "task", "pool", "node"] as const;
 const TIMES = ["from", "to"] as const;
 
 interface FilterBarProps {
   filters: EventFilters;
-  /** Kinds that were seen, beside those that are known. */
-  seen: string[];
+  /** Kinds of the loaded events, offered besides the known ones. */
+  loadedKinds: string[];
 }
 
-export function EventFilterBar({ filters, seen }: FilterBarProps) {
+export function EventFilterBar({ filters, loadedKinds }: FilterBarProps) {
   const navigate = useContext(Navigation);
   const choose = (change: Partial<EventFilters>) => navigate(addressOfEvents({ ...filters, ...change }), "replace");
-  const kinds = [...new Set([...KINDS, ...seen, ...(filters.kind ? [filters.kind] : [])])];
+  const kinds = [...new Set([...EVENT_KINDS, ...loadedKinds, ...(filters.kind ? [filters.kind] : [])])];
   return (
     <form
       class="filters of-events"
@@ -36,10 +36,10 @@ export function EventFilterBar({ filters, seen }: FilterBarProps) {
         ))}
       </select>
       {IDS.map((name) => (
-        <IdField key={name} name={name} asked={filters[name]} choose={(id) => choose({ [name]: id })} />
+        <IdField key={name} name={name} value={filters[name]} choose={(id) => choose({ [name]: id })} />
       ))}
       {TIMES.map((name) => (
-        <TimeField key={name} name={name} asked={filters[name]} choose={(time) => choose({ [name]: time })} />
+        <TimeField key={name} name={name} value={filters[name]} choose={(time) => choose({ [name]: time })} />
       ))}
       {isFiltered(filters) && <Link to={addressOfEvents({ account: filters.account })}>Show all events</Link>}
     </form>
@@ -48,22 +48,22 @@ export function EventFilterBar({ filters, seen }: FilterBarProps) {
 
 interface FieldProps {
   name: string;
-  asked: string;
+  value: string;
   choose: (value: string) => void;
 }
 
-/** Asks once typing rests; follows the address when that changes by itself. */
-function IdField({ name, asked, choose }: FieldProps) {
-  const [draft, setDraft] = useState(asked);
+/** Applies the id once the user pauses typing; follows the address when that changes. */
+function IdField({ name, value, choose }: FieldProps) {
+  const [draft, setDraft] = useState(value);
   const timer = useRef<number>(undefined);
   const latest = useRef(choose);
   latest.current = choose;
-  useEffect(() => setDraft(asked), [asked]);
+  useEffect(() => setDraft(value), [value]);
   useEffect(() => () => window.clearTimeout(timer.current), []);
-  const type = (text: string) => {
+  const onInput = (text: string) => {
     setDraft(text);
     window.clearTimeout(timer.current);
-    timer.current = window.setTimeout(() => latest.current(text.trim()), TYPING_RESTS_MS);
+    timer.current = window.setTimeout(() => latest.current(text.trim()), TYPING_DEBOUNCE_MS);
   };
   return (
     <input
@@ -74,13 +74,13 @@ function IdField({ name, asked, choose }: FieldProps) {
       autocomplete="off"
       spellcheck={false}
       value={draft}
-      onInput={(event) => type(event.currentTarget.value)}
+      onInput={(event) => onInput(event.currentTarget.value)}
     />
   );
 }
 
-/** A year that is being typed is none yet, so what is out of bounds isn't asked for. */
-function TimeField({ name, asked, choose }: FieldProps) {
+/** Ignores times out of bounds, such as an incomplete year. */
+function TimeField({ name, value, choose }: FieldProps) {
   return (
     <label class="time">
       <span class="capital">{name}</span>
@@ -89,8 +89,8 @@ function TimeField({ name, asked, choose }: FieldProps) {
         name={name}
         min="1970-01-02T00:00"
         max="9999-12-31T00:00"
-        value={localOf(asked)}
-        onChange={({ currentTarget: { validity, value } }) => validity.valid && choose(timeOf(value))}
+        value={localInputTime(value)}
+        onChange={({ currentTarget: input }) => input.validity.valid && choose(utcTime(input.value))}
       />
     </label>
   );

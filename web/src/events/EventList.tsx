@@ -1,17 +1,17 @@
-// Events one below the other: when, of which kind, and what happened in a sentence whose names lead to what they name.
+// A list of events: time, kind, and summary.
 
 import { exactMoment } from "../format/dates.ts";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
+import { EventSummary } from "./EventSummary.tsx";
 import type { EventFilters } from "./filters.ts";
-import type { EventLine } from "./model.ts";
-import { Sentence } from "./Sentence.tsx";
+import type { BatchEvent } from "./model.ts";
 
-/** What the list is of already, and so isn't said beside each event. */
+/** The objects that the whole list is about; events don't repeat links to them. */
 export type Subject = Partial<Pick<EventFilters, "job" | "task" | "pool" | "node">>;
 
 interface EventListProps {
   account: string;
-  events: EventLine[];
+  events: BatchEvent[];
   subject?: Subject;
 }
 
@@ -24,7 +24,7 @@ export function EventList({ account, events, subject = {} }: EventListProps) {
           <span class="kind">
             <ExternalText text={event.kind} />
           </span>
-          <Sentence account={account} event={event} subject={subject} />
+          <EventSummary account={account} event={event} subject={subject} />
         </li>
       ))}
     </ol>

@@ -1,4 +1,4 @@
-// What Batch logged of an account's pools and tasks: the latest first, older ones on demand, new ones by themselves.
+// The page of an account's events: the latest first; new ones appear on their own, older ones on demand.
 
 import { useEffect } from "preact/hooks";
 import type { Account, Page } from "../api/model.ts";
@@ -37,7 +37,7 @@ interface AccountsProps {
   filters: EventFilters;
 }
 
-/** Each account has a log of its own. */
+/** Each account has its own event log. */
 function Accounts({ accounts, chosen, filters }: AccountsProps) {
   return (
     <nav class="choices accounts" aria-label="Account">

@@ -1,4 +1,4 @@
-// How events of an account come in, in a line; and plainly where they come in late, or not at all.
+// The status of an account's event ingestion in a line, and its problems below.
 
 import { pathOfAccount } from "../api/paths.ts";
 import { usePolled } from "../api/usePolled.ts";
@@ -11,7 +11,7 @@ import { ExternalText } from "../ui/text/ExternalText.tsx";
 import type { Ingestion } from "./model.ts";
 
 const INTERVAL_MS = 10_000;
-const LATE_MS = 10 * 60_000;
+const OVERDUE_MS = 10 * 60_000;
 const UNITS = ["kB", "MB", "GB"];
 
 export function IngestionLine({ account }: { account: string }) {
@@ -23,11 +23,11 @@ export function IngestionLine({ account }: { account: string }) {
       </p>
     );
   }
-  return value ? <Told account={account} told={value} /> : <p class="ingestion">Loading the event ingestion status…</p>;
+  return value ? <IngestionStatus account={account} ingestion={value} /> : <p class="ingestion">Loading the event ingestion status…</p>;
 }
 
-function Told({ account, told }: { account: string; told: Ingestion }) {
-  if (!told.container) {
+function IngestionStatus({ account, ingestion }: { account: string; ingestion: Ingestion }) {
+  if (!ingestion.container) {
     return (
       <p class="ingestion" data-testid="ingestion">
         Event ingestion is off. Set <code>TELEMETRY_STORAGE</code> to the storage account that holds Batch's resource
@@ -38,34 +38,34 @@ function Told({ account, told }: { account: string; told: Ingestion }) {
   return (
     <>
       <p class="ingestion" data-testid="ingestion">
-        {plural(told.events, "event")} so far, from {plural(told.blobs, "log")}, last check{" "}
-        <Age at={told.sweptAt} none="pending" />
-        {told.latestEvent && (
+        {plural(ingestion.events, "event")} so far, from {plural(ingestion.blobs, "log")}, last check{" "}
+        <Age at={ingestion.sweptAt} none="pending" />
+        {ingestion.latestEvent && (
           <>
-            ; latest event logged <Age at={told.latestEvent} />
+            ; latest event logged <Age at={ingestion.latestEvent} />
           </>
         )}
-        {told.repeats > 0 && `; ${plural(told.repeats, "duplicate")} dropped`}.
+        {ingestion.repeats > 0 && `; ${plural(ingestion.repeats, "duplicate")} dropped`}.
       </p>
-      <Trouble account={account} told={told} />
+      <IngestionProblems account={account} ingestion={ingestion} />
     </>
   );
 }
 
-function Trouble({ account, told }: { account: string; told: Ingestion }) {
+function IngestionProblems({ account, ingestion }: { account: string; ingestion: Ingestion }) {
   useTick();
-  const { sweptAt, behindSince, problems, refused } = told;
+  const { sweptAt, behindSince, problems, refused } = ingestion;
   const age = (at: string | null) => (at ? serverClock.now() - Date.parse(at) : 0);
-  const late = age(behindSince) > LATE_MS;
-  const asleep = told.blobs > 0 && age(sweptAt) > LATE_MS;
-  if (!told.behindBytes && !asleep && !problems.length && !refused) return null;
+  const isBehindLong = age(behindSince) > OVERDUE_MS;
+  const isSweepOverdue = ingestion.blobs > 0 && age(sweptAt) > OVERDUE_MS;
+  if (!ingestion.behindBytes && !isSweepOverdue && !problems.length && !refused) return null;
   return (
     <ul class="ingestion-trouble" data-testid="ingestion-trouble">
-      {asleep && <li class="bad">Logs haven't been checked for {span(age(sweptAt))}; newer events are missing.</li>}
-      {told.behindBytes > 0 && (
-        <li class={late ? "bad" : ""}>
-          {size(told.behindBytes)} in {plural(told.behindBlobs, "log")} waiting to be read
-          {late && ` for ${span(age(behindSince))}; some events are missing`}.
+      {isSweepOverdue && <li class="bad">Logs haven't been checked for {span(age(sweptAt))}; newer events are missing.</li>}
+      {ingestion.behindBytes > 0 && (
+        <li class={isBehindLong ? "bad" : ""}>
+          {size(ingestion.behindBytes)} in {plural(ingestion.behindBlobs, "log")} waiting to be read
+          {isBehindLong && ` for ${span(age(behindSince))}; some events are missing`}.
         </li>
       )}
       {refused > 0 && (

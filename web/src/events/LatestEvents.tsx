@@ -1,4 +1,4 @@
-// The latest few events of one thing, on its page: nothing at all where there are none.
+// The latest events of a job, pool or node, on its page; renders nothing if there are none.
 
 import type { Page } from "../api/model.ts";
 import { usePolled } from "../api/usePolled.ts";
@@ -7,7 +7,7 @@ import { ErrorNotice } from "../ui/page/ErrorNotice.tsx";
 import { useInView } from "../ui/page/useInView.ts";
 import { EventList, type Subject } from "./EventList.tsx";
 import { addressOfEvents, pathOfEvents } from "./filters.ts";
-import type { EventLine } from "./model.ts";
+import type { BatchEvent } from "./model.ts";
 
 const INTERVAL_MS = 30_000;
 const ROWS = 6;
@@ -15,14 +15,14 @@ const ROWS = 6;
 interface LatestProps {
   account: string;
   of: Subject;
-  /** In a panel it has no frame of its own. */
+  /** False in a panel, where the list has no frame. */
   framed?: boolean;
 }
 
 export function LatestEvents({ account, of, framed = true }: LatestProps) {
   const { ref, inView } = useInView();
   const path = pathOfEvents({ account, ...of }, { rows: ROWS });
-  const { value, failure, retry } = usePolled<Page<EventLine>>({ path, intervalMs: INTERVAL_MS, enabled: inView });
+  const { value, failure, retry } = usePolled<Page<BatchEvent>>({ path, intervalMs: INTERVAL_MS, enabled: inView });
   const events = value?.value ?? [];
   const shown = events.length > 0 || failure?.message != null;
   const kind = shown && framed ? "part-of-job card" : "";

@@ -1,9 +1,9 @@
-// Which events are listed, kept in the page's address so that a view can be shared and reloaded.
+// Filters of events, kept in the page's address so that a view can be shared and reloaded.
 
 import { pathOfAccount } from "../api/paths.ts";
 import { addressOfList } from "../routing/routes.ts";
 
-/** "" stands for everything; `from` and `to` are times with a zone, of which `from` is included and `to` isn't. */
+/** "" stands for all; `from` (inclusive) and `to` (exclusive) are times with a zone. */
 export interface EventFilters {
   account: string;
   kind: string;
@@ -26,7 +26,7 @@ export const NO_EVENT_FILTERS: EventFilters = {
   to: "",
 };
 const ROWS_OF_PAGE = 50;
-/** As many as the server puts into one table. */
+/** The server's limit of rows per CSV response. */
 export const ROWS_OF_CSV = 1000;
 
 export function readEventFilters(): EventFilters {
@@ -43,30 +43,30 @@ export function isFiltered({ account: _, ...others }: EventFilters): boolean {
   return Object.values(others).some(Boolean);
 }
 
-/** `rows` is how many a page or the table has. */
-interface Extent {
+/** `rows` is the number of rows per page. */
+interface PathOptions {
   format?: "json" | "csv";
   rows?: number;
 }
 
-/** The API's address of a list of events, as pages of JSON or as one table. */
+/** The API's path of a list of events, as pages of JSON or as CSV. */
 export function pathOfEvents(
   { account, ...others }: Partial<EventFilters> & { account: string },
-  { format = "json", rows = format === "csv" ? ROWS_OF_CSV : ROWS_OF_PAGE }: Extent = {},
+  { format = "json", rows = format === "csv" ? ROWS_OF_CSV : ROWS_OF_PAGE }: PathOptions = {},
 ): string {
   const query = new URLSearchParams({ ...(format === "csv" && { format }), maxpagesize: String(rows) });
   for (const [key, value] of Object.entries(others)) if (value) query.set(key, value);
   return `${pathOfAccount(account, "events")}?${query}`;
 }
 
-/** A time with a zone as a field of the page shows it, in the reader's own zone; "" where it is none. */
-export function localOf(time: string): string {
+/** A time with a zone as the value of a local time input; "" if it isn't a time. */
+export function localInputTime(time: string): string {
   const at = new Date(time);
   if (!time || Number.isNaN(at.getTime())) return "";
   return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
-/** The other way round. */
-export function timeOf(local: string): string {
+/** The value of a local time input as a time in UTC. */
+export function utcTime(local: string): string {
   return local ? new Date(local).toISOString().replace(".000Z", "Z") : "";
 }

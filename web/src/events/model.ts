@@ -1,6 +1,6 @@
-// The JSON of events and of how they come in, as far as the page shows it. Every string is from outside and only text.
+// The JSON of events and their ingestion: the properties that the page shows. Every string is only shown as text.
 
-export interface EventLine {
+export interface BatchEvent {
   id: string;
   time: string;
   kind: string;
@@ -12,7 +12,7 @@ export interface EventLine {
 }
 
 export interface Ingestion {
-  /** Null where no storage is configured to read logs from. */
+  /** Null if no storage of logs is configured. */
   container: string | null;
   sweptAt: string | null;
   blobs: number;
@@ -26,8 +26,8 @@ export interface Ingestion {
   problems: string[];
 }
 
-/** What Batch is known to log; others are shown like them. */
-export const KINDS = [
+/** Known kinds of events; unknown ones are shown in the same way. */
+export const EVENT_KINDS = [
   "PoolCreateEvent",
   "PoolDeleteStartEvent",
   "PoolDeleteCompleteEvent",

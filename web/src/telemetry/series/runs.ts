@@ -1,11 +1,11 @@
 // When tasks ran on a node, as Batch logged it: runs in lanes below each other, and what else befell the node.
 
-import type { EventLine } from "../../events/model.ts";
+import type { BatchEvent } from "../../events/model.ts";
 import { exactMoment } from "../../format/dates.ts";
 import { seconds } from "../../format/durations.ts";
 
 /** An event with what the page needs of what Batch wrote. */
-export interface LoggedEvent extends EventLine {
+export interface LoggedEvent extends BatchEvent {
   properties?: { executionInfo?: { startTime?: unknown; endTime?: unknown } | null } | null;
   internalRetry?: boolean;
 }

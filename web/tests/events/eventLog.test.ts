@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, mock, test } from "node:test";
-import { type Kept, LogReader } from "../../src/events/log.ts";
+import { EventLogPoller, type EventLogState } from "../../src/events/eventLog.ts";
 import { goTo } from "../address.ts";
 import { FakePage, settled } from "../api/page.ts";
 
-/** What the server answers by path, as ids of events and where older ones are; null refuses. */
+/** The server's answers by path, as ids of events and the path of older ones; null is an error. */
 let pages: Record<string, [ids: string[], next?: string] | null> = {};
 let page: FakePage;
 
@@ -24,14 +24,14 @@ async function answered(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await settled();
 }
 
-/** A reader of "/log" that has read it once; `isRead` tells whether somebody reads what is shown. */
-async function started(isRead = () => false) {
-  const shown: Kept[] = [];
-  const reader = new LogReader("/log", isRead, (kept) => shown.push(kept));
-  const stop = reader.start();
+/** A poller of "/log" after its first poll. */
+async function started(isBeingRead = () => false) {
+  const shown: EventLogState[] = [];
+  const poller = new EventLogPoller("/log", isBeingRead, (state) => shown.push(state));
+  const stop = poller.start();
   await answered();
   const ids = () => shown.at(-1)?.value?.rows.map(({ id }) => id);
-  return { reader, shown, stop, ids };
+  return { poller, shown, stop, ids };
 }
 
 async function nextTurn(): Promise<void> {
@@ -39,7 +39,7 @@ async function nextTurn(): Promise<void> {
   await answered();
 }
 
-test("a log grows at its head, turn by turn", async () => {
+test("a log grows at its top, poll by poll", async () => {
   pages = { "/log": [["b", "a"]] };
   const { ids } = await started();
   assert.deepEqual(ids(), ["b", "a"]);
@@ -48,7 +48,7 @@ test("a log grows at its head, turn by turn", async () => {
   assert.deepEqual(ids(), ["c", "b", "a"]);
 });
 
-test("a log in which nothing happened stays the very same", async () => {
+test("a log without new events stays the same object", async () => {
   pages = { "/log": [["b", "a"]] };
   const { shown } = await started();
   await nextTurn();
@@ -56,7 +56,7 @@ test("a log in which nothing happened stays the very same", async () => {
   assert.equal(shown[0]?.value, shown[1]?.value);
 });
 
-test("of as many events as before others are shown", async () => {
+test("as many other events replace those before", async () => {
   pages = { "/log": [["b", "a"]] };
   const { ids } = await started();
   pages = { "/log": [["d", "c"]] };
@@ -64,49 +64,49 @@ test("of as many events as before others are shown", async () => {
   assert.deepEqual(ids(), ["d", "c"]);
 });
 
-test("older events are asked for once at a time, and follow those at hand", async () => {
+test("older events are requested once at a time, and follow the loaded ones", async () => {
   pages = { "/log": [["d", "c"], "/log?skip=2"], "/log?skip=2": [["b", "a"]] };
-  const { reader, shown, ids } = await started();
-  await Promise.all([reader.older(), reader.older()]);
+  const { poller, shown, ids } = await started();
+  await Promise.all([poller.loadOlder(), poller.loadOlder()]);
   assert.deepEqual(ids(), ["d", "c", "b", "a"]);
-  assert.deepEqual([shown.at(-1)?.value?.next, shown.at(-1)?.older], [null, false]);
+  assert.deepEqual([shown.at(-1)?.value?.next, shown.at(-1)?.isLoadingOlder], [null, false]);
 });
 
-test("older events that can't be read leave what is shown as it is, and say why", async () => {
+test("older events that can't be read leave the loaded ones, and say why", async () => {
   pages = { "/log": [["b", "a"], "/log?skip=2"] };
-  const { reader, shown, ids } = await started();
-  await reader.older();
+  const { poller, shown, ids } = await started();
+  await poller.loadOlder();
   assert.deepEqual(ids(), ["b", "a"]);
-  assert.deepEqual([shown.at(-1)?.failure?.message, shown.at(-1)?.older], ["Storage is away.", false]);
+  assert.deepEqual([shown.at(-1)?.failure?.message, shown.at(-1)?.isLoadingOlder], ["Storage is away.", false]);
 });
 
-test("without anything at hand there is nothing older to ask for", async () => {
+test("without loaded events there are no older ones to request", async () => {
   pages = { "/log": null };
-  const { reader, shown } = await started();
+  const { poller, shown } = await started();
   const before = shown.length;
-  await reader.older();
+  await poller.loadOlder();
   assert.equal(shown.length, before);
   assert.equal(shown.at(-1)?.value, null);
 });
 
-test("a log that has grown long begins anew, but not while somebody reads it", async () => {
+test("a log that has grown long restarts, but not while it is being read", async () => {
   const many = Array.from({ length: 2001 }, (_, index) => `e${index}`);
-  for (const isRead of [true, false]) {
+  for (const isBeingRead of [true, false]) {
     pages = { "/log": [many] };
-    const { ids, stop } = await started(() => isRead);
+    const { ids, stop } = await started(() => isBeingRead);
     pages = { "/log": [["new", "e0"], "/log?skip=2"] };
     await nextTurn();
-    assert.equal(ids()?.length, isRead ? 2002 : 2);
+    assert.equal(ids()?.length, isBeingRead ? 2002 : 2);
     stop();
     page = new FakePage().open();
   }
 });
 
-test("a reader that was stopped shows nothing any more", async () => {
+test("a stopped poller reports nothing any more", async () => {
   pages = { "/log": [["b", "a"], "/log?skip=2"], "/log?skip=2": [["0"]] };
-  const { reader, shown, stop } = await started();
+  const { poller, shown, stop } = await started();
   stop();
   const before = shown.length;
-  await reader.older();
+  await poller.loadOlder();
   assert.deepEqual([shown.length, page.wait], [before, null]);
 });
