@@ -9,7 +9,7 @@ import pytest
 from local.dev.system.checkout import HERE
 
 HARNESS = """
-const { WholeTable, nextOf } = await import(process.argv[1]);
+const { CsvParts, nextOf } = await import(process.argv[1]);
 const [parts, links] = JSON.parse(process.argv[2]);
 const bytes = (part) => part.map((chunk) => Uint8Array.from(Buffer.from(chunk, "latin1")));
 const ask = async (path) => ({
@@ -22,7 +22,7 @@ const add = async (rows) => {
   for await (const chunk of rows) text += Buffer.from(chunk).toString("latin1");
   kept += text;
 };
-const table = new WholeTable("0", ask, { add });
+const table = new CsvParts("0", ask, { add });
 let why = null;
 await table.read(new AbortController().signal, () => {}).catch((error) => { why = error.message; });
 console.log(JSON.stringify({ kept, rows: table.rows, why, links: links.map(nextOf) }));
@@ -33,7 +33,7 @@ def put_together(*parts: list[str], links: list[str] | None = None) -> dict[str,
     """Joins parts in chunks; returns the `kept` text, the number of `rows`, and `why` it ended early."""
     if not HERE.node.exists():
         pytest.skip("Node isn't installed: run python3 dev.py install")
-    given = (HERE.web / "src/export/parts.ts", json.dumps([parts, links or []]))
+    given = (HERE.web / "src/export/csvParts.ts", json.dumps([parts, links or []]))
     done = subprocess.run(
         [HERE.node, "--input-type=module", "-e", HARNESS, *given],
         capture_output=True,

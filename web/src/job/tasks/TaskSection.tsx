@@ -6,7 +6,7 @@ import { sameOriginPath } from "../../api/client.ts";
 import type { Page, TaskCounts } from "../../api/model.ts";
 import { pathOfJob } from "../../api/paths.ts";
 import { usePolled } from "../../api/usePolled.ts";
-import { Csv } from "../../export/Csv.tsx";
+import { CsvButton } from "../../export/CsvButton.tsx";
 import { addressOfJobView, type JobView, NO_TASK_FILTERS } from "../../routing/jobView.ts";
 import { Link } from "../../routing/Link.tsx";
 import { Pagination } from "../../ui/list/Pagination.tsx";
@@ -39,7 +39,7 @@ export function TaskSection({ view, counts, open }: TaskSectionProps) {
   const next = polled.fresh && polled.value?.nextLink;
   const { most, known } = counts ? tasksOf(view.tasks, counts) : { most: next || pages.length ? Infinity : 0, known: false };
   const csv = (
-    <Csv
+    <CsvButton
       href={pathOfJob(view, "tasks") + tasksQuery(view.tasks, "csv")}
       file={`${view.job}-tasks.csv`}
       of="tasks"

@@ -5,7 +5,7 @@ import { sameOriginPath } from "../../api/client.ts";
 import type { NodeCounts, Page } from "../../api/model.ts";
 import { pathOfPool } from "../../api/paths.ts";
 import { usePolled } from "../../api/usePolled.ts";
-import { Csv } from "../../export/Csv.tsx";
+import { CsvButton } from "../../export/CsvButton.tsx";
 import { count, plural } from "../../format/numbers.ts";
 import { begun, visible } from "../../format/text.ts";
 import type { Cause, Node, NodeStates } from "../../nodes/model.ts";
@@ -85,7 +85,7 @@ function NodesCsv({ view, counts, flapping }: Omit<BarProps, "causes">) {
   const limit = maxNodes({ view, counts, flapping });
   const filtered = view.state || view.cause || view.flapping || view.prefix;
   return (
-    <Csv
+    <CsvButton
       href={pathOfPool(view, "nodes") + nodesQuery(view, "csv")}
       file={`${view.pool}-nodes.csv`}
       of="nodes"

@@ -1,43 +1,42 @@
-// A table that comes in parts as one table. Each part begins with the same line of headings, and its header `Link` names
-// the next. Knows neither page nor server: `ask` fetches a part, a target keeps what came. It imports nothing, so that
-// tests run it without a page.
+// Joins a CSV table from its parts. Each part begins with the same line of headings, and its header `Link` names the next
+// part. This module imports nothing, so that tests run it without a page.
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-export interface Target {
-  /** Keeps all of `rows`, or nothing of them where they fail. */
+export interface CsvTarget {
+  /** Adds all of `rows`, or none of them if they fail. */
   add(rows: ReadableStream<Bytes>): Promise<void>;
   save(): Promise<void>;
   discard(): Promise<void>;
 }
 
-export type Ask = (path: string, signal: AbortSignal) => Promise<Pick<Response, "body" | "headers">>;
+export type RequestPart = (path: string, signal: AbortSignal) => Promise<Pick<Response, "body" | "headers">>;
 
-export class WholeTable {
-  /** In the parts that were kept so far. */
+export class CsvParts {
+  /** Rows of the parts added so far. */
   rows = 0;
   #next: string | null;
   #headings: string | null = null;
-  readonly #ask: Ask;
-  readonly #target: Target;
+  readonly #requestPart: RequestPart;
+  readonly #target: CsvTarget;
 
-  constructor(first: string, ask: Ask, target: Target) {
+  constructor(first: string, requestPart: RequestPart, target: CsvTarget) {
     this.#next = first;
-    this.#ask = ask;
+    this.#requestPart = requestPart;
     this.#target = target;
   }
 
-  /** Adds part after part, and goes on at the part that failed when called again. Raises what a part fails by. */
-  async read(signal: AbortSignal, tell: (rows: number) => void): Promise<void> {
+  /** Adds the parts to the target. Raises the error of a part; the next call continues at that part. */
+  async read(signal: AbortSignal, onPart: (rows: number) => void): Promise<void> {
     while (this.#next !== null) {
-      const { body, headers } = await this.#ask(this.#next, signal);
-      const part = new Part(this.#headings);
+      const { body, headers } = await this.#requestPart(this.#next, signal);
+      const part = new HeadingFilter(this.#headings);
       await this.#target.add((body ?? new Blob().stream()).pipeThrough(new TransformStream(part)));
       signal.throwIfAborted();
       this.rows += part.rows;
       this.#headings = part.headings;
       this.#next = nextOf(headers.get("Link"));
-      tell(this.rows);
+      onPart(this.rows);
     }
   }
 }
@@ -49,8 +48,8 @@ export function nextOf(link: string | null): string | null {
 const QUOTE = 0x22;
 const LINE_FEED = 0x0a;
 
-/** Lets the rows of a part through, and its headings where none are known yet. A line break in quotes ends no record. */
-class Part implements Transformer<Bytes, Bytes> {
+/** Passes the rows of a part on, and the headings of the first part. Line breaks within quotes don't end a record. */
+class HeadingFilter implements Transformer<Bytes, Bytes> {
   headings = "";
   readonly #known: string | null;
   readonly #decoder = new TextDecoder();
@@ -80,7 +79,7 @@ class Part implements Transformer<Bytes, Bytes> {
     if (!this.#ended) throw new Error("A response ended too early.");
   }
 
-  /** Counts the records that end, and returns where rows begin. */
+  /** Counts complete records, and returns the offset of the first row. */
   #scan(chunk: Bytes): number {
     let [rows, quoted, records] = [this.#records ? 0 : chunk.length, this.#quoted, this.#records];
     for (let at = 0; at < chunk.length; at++) {

@@ -1,41 +1,41 @@
-// Where a table goes: into a file that the user chose, as it comes, or where browsers can't do that among the downloads.
+// Targets of an export: a file that the user chose, written part by part, or a download in browsers that can't do that.
 
-import type { Target } from "./parts.ts";
+import type { CsvTarget } from "./csvParts.ts";
 
-type Rows = Parameters<Target["add"]>[0];
+type Rows = Parameters<CsvTarget["add"]>[0];
 
-/** What TypeScript doesn't know, as some browsers only have it. */
+/** TypeScript doesn't know these, as only some browsers have them. */
 interface ChosenFile extends FileSystemFileHandle {
   remove?: () => Promise<void>;
 }
 
 declare global {
   interface Window {
-    showSaveFilePicker?: (asked: {
+    showSaveFilePicker?: (options: {
       suggestedName: string;
       types: { description: string; accept: Record<string, string[]> }[];
     }) => Promise<ChosenFile>;
   }
 }
 
-const KIND = "text/csv";
-const KEPT_MS = 60_000;
+const MIME_TYPE = "text/csv";
+const REVOKE_DELAY_MS = 60_000;
 
-/** To be called while a click is handled; null where the user chose no file. Frames of other sites can't let choose. */
-export async function targetFor(name: string): Promise<Target | null> {
-  if (!window.showSaveFilePicker) return new Download(name);
+/** Lets the user choose a file; null if they cancel. Must be called in a click handler. Frames of other sites get a download. */
+export async function chooseTarget(name: string): Promise<CsvTarget | null> {
+  if (!window.showSaveFilePicker) return new DownloadTarget(name);
   try {
-    const types = [{ description: "CSV", accept: { [KIND]: [".csv"] } }];
+    const types = [{ description: "CSV", accept: { [MIME_TYPE]: [".csv"] } }];
     const chosen = await window.showSaveFilePicker({ suggestedName: name, types });
-    return new Saved(chosen, await chosen.createWritable());
+    return new FileTarget(chosen, await chosen.createWritable());
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") return null;
-    return new Download(name);
+    return new DownloadTarget(name);
   }
 }
 
-/** Takes no memory but for what is under way. */
-class Saved implements Target {
+/** Writes each part to the file, so that only one is in memory. */
+class FileTarget implements CsvTarget {
   #size = 0;
   readonly #chosen: ChosenFile;
   readonly #file: FileSystemWritableFileStream;
@@ -47,7 +47,7 @@ class Saved implements Target {
 
   async add(rows: Rows): Promise<void> {
     let size = this.#size;
-    await this.#file.truncate(size); // what came of a part that failed
+    await this.#file.truncate(size); // removes the rows of a part that failed
     const measure = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
       transform(chunk, out) {
         size += chunk.length;
@@ -62,15 +62,15 @@ class Saved implements Target {
     return this.#file.close();
   }
 
-  /** Choosing the file has made it, empty. */
+  /** Removes the file if it is empty, as choosing it created it. */
   async discard(): Promise<void> {
     await this.#file.abort();
     if ((await this.#chosen.getFile()).size === 0) await this.#chosen.remove?.();
   }
 }
 
-/** Browsers keep blobs on the disk where these are large. */
-class Download implements Target {
+/** Collects the parts as blobs; browsers keep large ones on disk. */
+class DownloadTarget implements CsvTarget {
   #parts: Blob[] = [];
   readonly #name: string;
 
@@ -84,10 +84,10 @@ class Download implements Target {
 
   async save(): Promise<void> {
     const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob(this.#parts, { type: KIND }));
+    link.href = URL.createObjectURL(new Blob(this.#parts, { type: MIME_TYPE }));
     link.download = this.#name;
     link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), KEPT_MS);
+    setTimeout(() => URL.revokeObjectURL(link.href), REVOKE_DELAY_MS);
   }
 
   async discard(): Promise<void> {
