@@ -1,4 +1,4 @@
-// The API's JSON, as far as the page shows it. Every string in it comes from outside and is only ever shown as text.
+// The API's JSON: the properties that the page shows. Every string comes from outside and is only shown as text.
 
 export type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
 export interface TaskCounts {
@@ -31,21 +31,21 @@ export interface Account {
   pollSeconds: number;
   jobs: Record<string, number>;
   taskCounts: TaskCounts;
-  /** Null before pools were first listed, as are the sums of what they tell before any nodes were read. */
+  /** Null before the first list of pools; the sums below are null before any nodes were read. */
   pools: { total: number; byState: Record<string, number>; notRead: number; asOf: string | null } | null;
-  /** What went wrong when pools were polled last; null where nothing did. */
+  /** The reason why the last poll of pools failed; null if it succeeded. */
   poolsReason: string | null;
   nodeCounts: NodeCounts | null;
   slots: { total: number; used: number; free: number } | null;
   cores: { total: number; busy: number } | null;
-  /** Nodes whose VM size isn't known, and which `cores` leaves out. */
+  /** Nodes of unknown VM sizes, whose cores `cores` doesn't include. */
   unknownCores: number | null;
   schedules: { total: number; byState: Record<string, number>; asOf: string } | null;
   schedulesReason: string | null;
   lastRound: Round | null;
 }
 
-/** Nodes by state, in the words of Batch; states that no node is in are left out. */
+/** The number of nodes by Batch's state; states without nodes are missing. */
 export type NodeCounts = Record<string, number>;
 
 export type Level = "exact" | "unverified" | "catchingUp" | "stale";
@@ -69,15 +69,15 @@ export interface Job {
   terminateReason: string | null;
   taskCounts: TaskCounts | null;
   verdict: Verdict;
-  /** Of a first read that takes long. */
+  /** The progress of a first read that takes long. */
   progress: { tasks: number; expected: number | null } | null;
-  insight?: Insight | null;
-  /** What the last read of its task list took. */
+  insight?: JobStatistics | null;
+  /** The cost of the last read of its task list. */
   taskRead?: { seconds: number; requests: number; pages: number } | null;
 }
 
-/** Quantiles in seconds, each right within the relative error. */
-export interface Spread {
+/** In seconds, exact within the relative error. */
+export interface Quantiles {
   tasks: number;
   mean: number;
   p50: number;
@@ -91,7 +91,7 @@ export interface Throughput {
   asOf: string | null;
 }
 
-/** When the job will be done, by what, or why that isn't known. */
+/** The estimated time of completion with its basis, or the reason why it is unknown. */
 export interface Estimate {
   completionTime: string | null;
   basis: string | null;
@@ -99,11 +99,11 @@ export interface Estimate {
   reason: string | null;
 }
 
-export interface Insight {
+export interface JobStatistics {
   throughput: Throughput | null;
   estimate: Estimate | null;
-  queueWait: Spread | null;
-  runTime: Spread | null;
+  queueWait: Quantiles | null;
+  runTime: Quantiles | null;
   retries: number;
   retriedTasks: number;
   requeues: number;
@@ -118,5 +118,5 @@ export interface Page<T> {
 
 export type TaskState = "succeeded" | "failed" | "running" | "preparing" | "active";
 
-/** In the order of a bar: what is done stands on the left, what waits on the right. */
+/** In the order of a bar: finished tasks on the left, waiting ones on the right. */
 export const TASK_STATES: readonly TaskState[] = ["succeeded", "failed", "running", "preparing", "active"];

@@ -1,28 +1,26 @@
-// The API's addresses of accounts, jobs and pools, and of their parts.
+// Paths of the API for accounts, jobs and pools.
 
-/** Of one job. */
 export interface JobKey {
   account: string;
   job: string;
 }
 
-/** Of one pool. */
 export interface PoolKey {
   account: string;
   pool: string;
 }
 
-/** The API's address of something of an account, as "events". */
+/** The path of a collection of an account, such as "events". */
 export function pathOfAccount(account: string, part: string): string {
   return `/api/accounts/${encodeURIComponent(account)}/${part}`;
 }
 
-/** The API's address of the job, or of one of its parts. */
+/** The path of a job, or of a part of it. */
 export function pathOfJob({ account, job }: JobKey, ...parts: string[]): string {
   return ["/api/accounts", ...[account, "jobs", job, ...parts].map(encodeURIComponent)].join("/");
 }
 
-/** The API's address of the pool, or of one of its parts. */
+/** The path of a pool, or of a part of it. */
 export function pathOfPool({ account, pool }: PoolKey, ...parts: string[]): string {
   return ["/api/accounts", ...[account, "pools", pool, ...parts].map(encodeURIComponent)].join("/");
 }

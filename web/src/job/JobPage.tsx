@@ -14,9 +14,9 @@ import { DetailBody, NotFound } from "../ui/page/DetailPage.tsx";
 import { Shell } from "../ui/page/Shell.tsx";
 import { FailureGroups } from "./FailureGroups.tsx";
 import { HistorySection } from "./HistorySection.tsx";
-import { InsightTiles } from "./InsightTiles.tsx";
 import { JobTop } from "./JobTop.tsx";
 import type { History } from "./model.ts";
+import { StatisticsTiles } from "./StatisticsTiles.tsx";
 import { TaskPanel } from "./tasks/TaskPanel.tsx";
 import { TaskSection } from "./tasks/TaskSection.tsx";
 import { TimelineSection } from "./timeline/TimelineSection.tsx";
@@ -54,7 +54,7 @@ export function JobPage({ view, back }: JobPageProps) {
               <>
                 <JobTop job={read} />
                 <Why view={view} job={read} />
-                <InsightTiles insight={read.insight ?? null} />
+                <StatisticsTiles statistics={read.insight ?? null} />
               </>
             )}
           </DetailBody>

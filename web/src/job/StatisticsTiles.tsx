@@ -1,7 +1,7 @@
-// How fast a job goes, when it will be done, how long its tasks wait and run, and what was done twice.
+// The statistics of a job: throughput, estimated end, waits, run times, retries, slots.
 
 import type { ComponentChildren } from "preact";
-import type { Estimate, Insight, Spread, Throughput } from "../api/model.ts";
+import type { Estimate, JobStatistics, Quantiles, Throughput } from "../api/model.ts";
 import { moment } from "../format/dates.ts";
 import { seconds } from "../format/durations.ts";
 import { count, plural, rate } from "../format/numbers.ts";
@@ -9,24 +9,24 @@ import { serverClock } from "../time/clock.ts";
 import { useTick } from "../time/useTick.ts";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
 
-export function InsightTiles({ insight }: { insight: Insight | null }) {
-  if (!insight) {
+export function StatisticsTiles({ statistics }: { statistics: JobStatistics | null }) {
+  if (!statistics) {
     return <p class="card nothing-yet">Throughput and durations appear once all tasks of this job have been read.</p>;
   }
   return (
     <dl class="insights" aria-label="Statistics">
-      <Pace throughput={insight.throughput} />
-      <End estimate={insight.estimate} />
-      <Times
+      <ThroughputTile throughput={statistics.throughput} />
+      <EstimateTile estimate={statistics.estimate} />
+      <DurationTile
         title="Wait in queue"
         name="queue-wait"
-        spread={insight.queueWait}
+        quantiles={statistics.queueWait}
         none="No task has finished its first run yet."
         note="interrupted runs on preempted or lost nodes count as waiting"
       />
-      <Times title="Run time" name="run-time" spread={insight.runTime} none="No task has finished yet." />
-      <Again insight={insight} />
-      <Slots insight={insight} />
+      <DurationTile title="Run time" name="run-time" quantiles={statistics.runTime} none="No task has finished yet." />
+      <RetriesTile statistics={statistics} />
+      <SlotsTile statistics={statistics} />
     </dl>
   );
 }
@@ -36,16 +36,16 @@ interface TileProps {
   name: string;
   lead: ComponentChildren;
   unit?: string;
-  /** Says that there is no value. */
-  faint?: boolean;
+  /** Whether there is no value; the tile's lead is faint then. */
+  isEmpty?: boolean;
   children?: ComponentChildren;
 }
 
-function Tile({ title, name, lead, unit, faint = false, children }: TileProps) {
+function Tile({ title, name, lead, unit, isEmpty = false, children }: TileProps) {
   return (
     <div class="card insight" data-testid={`insight-${name}`}>
       <dt>{title}</dt>
-      <dd class={faint ? "lead none" : "lead"}>
+      <dd class={isEmpty ? "lead none" : "lead"}>
         {lead}
         {unit && <small> {unit}</small>}
       </dd>
@@ -56,8 +56,8 @@ function Tile({ title, name, lead, unit, faint = false, children }: TileProps) {
 
 const RECENT_MS = 5 * 60_000;
 
-/** Of a job that isn't looked at any more the last minutes are those before its last look. */
-function Pace({ throughput }: { throughput: Throughput | null }) {
+/** If the job isn't polled any more, the last minutes are those before its last poll. */
+function ThroughputTile({ throughput }: { throughput: Throughput | null }) {
   useTick();
   const asOf = Date.parse(throughput?.asOf ?? "");
   const past = serverClock.now() - asOf > RECENT_MS;
@@ -65,7 +65,7 @@ function Pace({ throughput }: { throughput: Throughput | null }) {
   const lead = minute?.last5Minutes ?? null;
   const unknown = lead === null;
   return (
-    <Tile title="Throughput" name="throughput" lead={rate(lead)} unit={unknown ? "" : "tasks/min"} faint={unknown}>
+    <Tile title="Throughput" name="throughput" lead={rate(lead)} unit={unknown ? "" : "tasks/min"} isEmpty={unknown}>
       <dd class="detail">{past ? `in the 5 minutes before ${moment(asOf)}` : "in the last 5 minutes"}</dd>
       <Pairs
         pairs={[
@@ -77,12 +77,12 @@ function Pace({ throughput }: { throughput: Throughput | null }) {
   );
 }
 
-function End({ estimate }: { estimate: Estimate | null }) {
+function EstimateTile({ estimate }: { estimate: Estimate | null }) {
   useTick();
   const at = estimate?.completionTime;
   if (!estimate || !at) {
     return (
-      <Tile title="Estimated end" name="estimate" lead={estimate?.remaining === 0 ? "–" : "Unknown"} faint>
+      <Tile title="Estimated end" name="estimate" lead={estimate?.remaining === 0 ? "–" : "Unknown"} isEmpty>
         <dd class="detail">
           <ExternalText text={estimate?.reason ?? "The throughput isn't known yet."} />
         </dd>
@@ -104,44 +104,44 @@ function End({ estimate }: { estimate: Estimate | null }) {
   );
 }
 
-interface TimesProps {
+interface DurationTileProps {
   title: string;
   name: string;
-  spread: Spread | null;
+  quantiles: Quantiles | null;
   none: string;
   note?: string;
 }
 
-function Times({ title, name, spread, none, note }: TimesProps) {
-  if (!spread) {
+function DurationTile({ title, name, quantiles, none, note }: DurationTileProps) {
+  if (!quantiles) {
     return (
-      <Tile title={title} name={name} lead="–" faint>
+      <Tile title={title} name={name} lead="–" isEmpty>
         <dd class="detail">{none}</dd>
       </Tile>
     );
   }
-  const error = (spread.relativeError * 100).toLocaleString("en-US", { maximumFractionDigits: 1 });
+  const error = (quantiles.relativeError * 100).toLocaleString("en-US", { maximumFractionDigits: 1 });
   return (
-    <Tile title={title} name={name} lead={seconds(spread.p50)} unit="median">
+    <Tile title={title} name={name} lead={seconds(quantiles.p50)} unit="median">
       <dd class="detail">
-        ± {error}%, {plural(spread.tasks, "task")}
+        ± {error}%, {plural(quantiles.tasks, "task")}
         {note && `; ${note}`}
       </dd>
       <Pairs
         pairs={[
-          ["p90", seconds(spread.p90)],
-          ["p99", seconds(spread.p99)],
-          ["mean", seconds(spread.mean)],
+          ["p90", seconds(quantiles.p90)],
+          ["p99", seconds(quantiles.p99)],
+          ["mean", seconds(quantiles.mean)],
         ]}
       />
     </Tile>
   );
 }
 
-function Again({ insight }: { insight: Insight }) {
-  const { retries, retriedTasks, requeues, requeuedTasks } = insight;
+function RetriesTile({ statistics }: { statistics: JobStatistics }) {
+  const { retries, retriedTasks, requeues, requeuedTasks } = statistics;
   return (
-    <Tile title="Retries" name="retries" lead={count(retries)} faint={!retries}>
+    <Tile title="Retries" name="retries" lead={count(retries)} isEmpty={!retries}>
       <dd class="detail">
         {retries > 0 && `in ${plural(retriedTasks, "task")}; `}
         {requeues ? `${plural(requeues, "requeue")} requested for ${plural(requeuedTasks, "task")}` : "no requeues requested"}
@@ -150,10 +150,10 @@ function Again({ insight }: { insight: Insight }) {
   );
 }
 
-function Slots({ insight: { slots } }: { insight: Insight }) {
-  const taken = slots ? slots.running + slots.preparing : 0;
+function SlotsTile({ statistics: { slots } }: { statistics: JobStatistics }) {
+  const used = slots ? slots.running + slots.preparing : 0;
   return (
-    <Tile title="Slots" name="slots" lead={slots ? count(taken) : "–"} unit={slots ? "in use" : ""} faint={!taken}>
+    <Tile title="Slots" name="slots" lead={slots ? count(used) : "–"} unit={slots ? "in use" : ""} isEmpty={!used}>
       <dd class="detail">
         {slots && slots.preparing > 0 && `${count(slots.preparing)} by preparing tasks; `}
         {slots && `${count(slots.active)} requested by waiting tasks`}
