@@ -1,4 +1,4 @@
-// What failed, by cause, the most frequent first. A cause leads to its tasks in the list below.
+// Failures by cause, the most frequent first. A cause filters the list of tasks below.
 
 import { pathOfJob } from "../api/paths.ts";
 import { usePolled } from "../api/usePolled.ts";
@@ -12,7 +12,7 @@ import { useInView } from "../ui/page/useInView.ts";
 import { Age } from "../ui/text/Age.tsx";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
 import type { FailureGroup, Failures } from "./model.ts";
-import { termsOf, wordsOf } from "./tasks/cause.ts";
+import { batchTerms, causeLabel } from "./tasks/cause.ts";
 
 const INTERVAL_MS = 10_000;
 
@@ -37,14 +37,14 @@ export function FailureGroups({ view, open }: FailuresProps) {
         value.groups.length ? (
           <Groups failures={value} view={view} open={open} />
         ) : (
-          <p class="nothing">{withoutGroups(value)}</p>
+          <p class="nothing">{emptyText(value)}</p>
         )
       }
     </Section>
   );
 }
 
-function withoutGroups({ failed, ungrouped }: Failures): string {
+function emptyText({ failed, ungrouped }: Failures): string {
   if (failed === null) return "The job's tasks haven't been read yet.";
   return ungrouped ? `The causes of ${plural(ungrouped, "failure")} aren't known yet.` : "No task has failed.";
 }
@@ -65,7 +65,7 @@ function Groups({ failures, view, open }: FailuresProps & { failures: Failures }
         </thead>
         <tbody role="rowgroup">
           {groups.map((group) => (
-            <GroupRow key={group.id} group={group} most={groups[0]?.count ?? 1} view={view} open={open} />
+            <GroupRow key={group.id} group={group} max={groups[0]?.count ?? 1} view={view} open={open} />
           ))}
         </tbody>
       </table>
@@ -76,17 +76,17 @@ function Groups({ failures, view, open }: FailuresProps & { failures: Failures }
   );
 }
 
-function GroupRow({ group, most, view, open }: FailuresProps & { group: FailureGroup; most: number }) {
+function GroupRow({ group, max, view, open }: FailuresProps & { group: FailureGroup; max: number }) {
   const chosen = view.tasks.failureGroup === group.id;
   const tasks = chosen ? NO_TASK_FILTERS : { ...NO_TASK_FILTERS, failureGroup: group.id };
   return (
     <tr role="row" data-group={group.id} data-chosen={chosen}>
       <th role="rowheader" scope="row" class="cause">
         <Link to={addressOfJobView({ ...view, tasks })} current={chosen}>
-          {wordsOf(group)}
+          {causeLabel(group)}
         </Link>
         <small class="terms">
-          <ExternalText text={termsOf(group)} />
+          <ExternalText text={batchTerms(group)} />
         </small>
         {group.advice && (
           <p class="advice">
@@ -96,7 +96,7 @@ function GroupRow({ group, most, view, open }: FailuresProps & { group: FailureG
       </th>
       <td role="cell" class="number">
         <b>{count(group.count)}</b>
-        <meter min={0} max={most} value={group.count} aria-hidden="true" />
+        <meter min={0} max={max} value={group.count} aria-hidden="true" />
       </td>
       <td role="cell" class="times">
         <span>
@@ -127,7 +127,7 @@ const NODES_SHOWN = 3;
 function Nodes({ group: { nodes, otherNodes } }: { group: FailureGroup }) {
   const hidden = nodes.slice(NODES_SHOWN).reduce((sum, { count: failures }) => sum + failures, otherNodes);
   if (!nodes.length) return <span class="soft">unknown</span>;
-  // Where tasks of rarer nodes weren't told apart, those of these may be among them.
+  // Tasks of unnamed nodes may also be on these nodes, so the counts are lower bounds.
   const atLeast = otherNodes ? "≥ " : "";
   return (
     <ul title={nodes.map(({ nodeId, count: failures }) => `${visible(nodeId)}: ${atLeast}${failures}`).join("\n")}>

@@ -1,4 +1,4 @@
-// The history of a job: which range, which states, what was at a moment; the chart, and the same as a table.
+// The history of a job: range, states, counts at the cursor, chart, and table.
 
 import { useMemo, useState } from "preact/hooks";
 import { TASK_STATES, type TaskState } from "../api/model.ts";
@@ -23,7 +23,7 @@ const INTERVAL_MS = 15_000;
 
 interface HistoryProps {
   view: JobView;
-  /** Null until the job tells which one shows most of it. */
+  /** Null until the job's age is known, which decides the default. */
   range: Range | null;
   created: number;
 }
@@ -87,7 +87,7 @@ function Contents({ history, created }: { history: History; created: number }) {
         created={created}
         cursor={cursor}
         point={setCursor}
-        spoken={inWords(point)}
+        spoken={pointText(point)}
       />
       <footer class="key">
         <span>
@@ -107,7 +107,7 @@ function seriesOf(history: History): Series<TaskState> {
   return { ...history, value: history.value.map(({ taskCounts, ...point }) => ({ ...point, counts: taskCounts })) };
 }
 
-function inWords(point: HistoryPoint | undefined): string {
+function pointText(point: HistoryPoint | undefined): string {
   if (!point) return "";
   const time = moment(Date.parse(point.time));
   const counts = point.taskCounts;

@@ -1,4 +1,4 @@
-// A history as a table, for those who can't see the chart or want the numbers. It is made when it is opened.
+// A history as a table, for users who can't see the chart or want the numbers. Rendered when it is opened.
 
 import { useState } from "preact/hooks";
 import { TASK_STATES } from "../api/model.ts";

@@ -1,4 +1,4 @@
-// One job: what it is and how it does, its history, what failed, its tasks and the nodes they ran on.
+// The page of a job: summary, explanation, statistics, history, nodes, failures, tasks, events.
 
 import { useContext } from "preact/hooks";
 import type { Job } from "../api/model.ts";
@@ -12,15 +12,15 @@ import { beginOf, rangeFor } from "../time/ranges.ts";
 import { Breadcrumb, useDetailPage } from "../ui/page/Breadcrumb.tsx";
 import { DetailBody, NotFound } from "../ui/page/DetailPage.tsx";
 import { Shell } from "../ui/page/Shell.tsx";
+import { ExplanationSection } from "./explanation/ExplanationSection.tsx";
 import { FailureGroups } from "./FailureGroups.tsx";
 import { HistorySection } from "./HistorySection.tsx";
-import { JobTop } from "./JobTop.tsx";
+import { JobSummary } from "./JobSummary.tsx";
 import type { History } from "./model.ts";
 import { StatisticsTiles } from "./StatisticsTiles.tsx";
 import { TaskPanel } from "./tasks/TaskPanel.tsx";
 import { TaskSection } from "./tasks/TaskSection.tsx";
 import { TimelineSection } from "./timeline/TimelineSection.tsx";
-import { Why } from "./why/Why.tsx";
 
 interface JobPageProps {
   view: JobView;
@@ -45,15 +45,15 @@ export function JobPage({ view, back }: JobPageProps) {
       {gone ? (
         <>
           <NotFound name="job" back={back} failure={failure} />
-          <Past view={view} />
+          <DeletedJobHistory view={view} />
         </>
       ) : (
         <>
           <DetailBody polled={polled} name="job">
             {(read) => (
               <>
-                <JobTop job={read} />
-                <Why view={view} job={read} />
+                <JobSummary job={read} />
+                <ExplanationSection view={view} job={read} />
                 <StatisticsTiles statistics={read.insight ?? null} />
               </>
             )}
@@ -72,8 +72,8 @@ export function JobPage({ view, back }: JobPageProps) {
 
 const SLOW_INTERVAL_MS = 60_000;
 
-/** The history of a job that is forgotten: it is kept longer than the job. */
-function Past({ view }: { view: JobView }) {
+/** The history of a job that is no longer stored; histories are kept longer than jobs. */
+function DeletedJobHistory({ view }: { view: JobView }) {
   const path = `${pathOfJob(view, "history")}?from=${encodeURIComponent(beginOf("90d"))}`;
   const { value } = usePolled<History>({ path, intervalMs: SLOW_INTERVAL_MS });
   return value && <HistorySection view={view} range={view.range ?? "90d"} created={-Infinity} />;

@@ -1,8 +1,8 @@
-// The JSON of a job's history and failures. Every string comes from outside and is only ever text.
+// The JSON of a job's history and failures. Every string comes from outside and is only shown as text.
 
 import type { TaskCounts } from "../api/model.ts";
 
-/** At the end of a step; without counts nobody asked Batch in that step. */
+/** The counts at the end of a step; null if no poll ran in that step. */
 export interface HistoryPoint {
   time: string;
   asOf: string | null;
@@ -27,7 +27,7 @@ export interface FailureGroup {
   firstTime: string | null;
   lastTime: string | null;
   nodes: { poolId: string | null; nodeId: string; count: number }[];
-  /** Tasks that failed elsewhere, or on no node. */
+  /** Tasks that failed on other nodes, or on none. */
   otherNodes: number;
   tasks: string[];
   advice: string | null;

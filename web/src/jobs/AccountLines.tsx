@@ -1,4 +1,4 @@
-// What an account's tile of jobs says of its pools and schedules: the ways to them, and why they aren't known or old.
+// Lines on an account's tile about its pools and schedules: links, sums, and the reason if they are unknown or old.
 
 import type { Account } from "../api/model.ts";
 import { plural, statesInWords } from "../format/numbers.ts";
@@ -8,10 +8,10 @@ import { addressOfList } from "../routing/routes.ts";
 import { Age } from "../ui/text/Age.tsx";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
 
-/** What is read beside each other is apart by one interval now and then. */
+/** Jobs and pools are polled at different times, so their as-of may differ by an interval. */
 const INTERVALS_APART = 2;
 
-/** The sums of its pools in a sentence, and the way to them. */
+/** The sums of the account's pools in a sentence, with a link to them. */
 export function PoolsLine({ account }: { account: Account }) {
   const { id, pools, poolsReason: reason } = account;
   if (!pools && !reason) return null;
@@ -21,7 +21,7 @@ export function PoolsLine({ account }: { account: Account }) {
         <>
           <Link to={addressOfList("pools", { account: id })}>{plural(pools.total, "pool")}</Link>,{" "}
           {accountNodesText(account)}
-          <OfItsOwn account={account} at={pools.asOf} />
+          <OwnAsOf account={account} at={pools.asOf} />
         </>
       ) : (
         "Pools unavailable"
@@ -40,7 +40,7 @@ export function SchedulesLine({ account }: { account: Account }) {
         <>
           <Link to={addressOfList("schedules", { account: id })}>{plural(schedules.total, "job schedule")}</Link>
           {schedules.total > 0 && `, ${statesInWords(schedules.byState)}`}
-          <OfItsOwn account={account} at={schedules.asOf} />
+          <OwnAsOf account={account} at={schedules.asOf} />
         </>
       ) : (
         "Job schedules unavailable"
@@ -50,8 +50,8 @@ export function SchedulesLine({ account }: { account: Account }) {
   );
 }
 
-/** Their own time, where it is another than the one at the head of the tile. */
-function OfItsOwn({ account: { lastRound, pollSeconds }, at }: { account: Account; at: string | null }) {
+/** Their own as-of, if it differs from that of the tile. */
+function OwnAsOf({ account: { lastRound, pollSeconds }, at }: { account: Account; at: string | null }) {
   const apart = Math.abs(Date.parse(lastRound?.asOf ?? "") - Date.parse(at ?? ""));
   if (!at || apart <= INTERVALS_APART * pollSeconds * 1000) return null;
   return (
@@ -61,7 +61,7 @@ function OfItsOwn({ account: { lastRound, pollSeconds }, at }: { account: Accoun
   );
 }
 
-/** Why nothing is known, or nothing newer. */
+/** The reason why the data is unknown or old. */
 function Reason({ text, known }: { text: string | null; known: boolean }) {
   if (!text) return null;
   return (

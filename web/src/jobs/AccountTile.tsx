@@ -1,4 +1,4 @@
-// One account: its jobs and tasks in numbers, how fresh they are, how the last round went.
+// An account's tile on the list of jobs: numbers of jobs and tasks, their age, and the last round.
 
 import { type Account, type Round, TASK_STATES } from "../api/model.ts";
 import { duration } from "../format/durations.ts";
@@ -8,14 +8,14 @@ import { ExternalText } from "../ui/text/ExternalText.tsx";
 import { Figure, StateBar, Swatch, TaskStateName } from "../ui/tiles/StateBar.tsx";
 import { TileFrame } from "../ui/tiles/TileFrame.tsx";
 import { PoolsLine, SchedulesLine } from "./AccountLines.tsx";
-import type { Filters } from "./filters.ts";
+import type { JobFilters } from "./filters.ts";
 import { rankOf } from "./order.ts";
 
 interface TileProps {
   account: Account;
   single: boolean;
-  filters: Filters;
-  choose: (change: Partial<Filters>) => void;
+  filters: JobFilters;
+  choose: (change: Partial<JobFilters>) => void;
 }
 
 export function AccountTile({ account, single, filters, choose }: TileProps) {

@@ -1,4 +1,4 @@
-// The jobs as a table; on a narrow screen each row becomes a card (roles are spelled out because CSS would drop them).
+// The jobs as a table; on a narrow screen each row becomes a card. Roles are explicit, as that CSS removes the implicit ones.
 
 import { useState } from "preact/hooks";
 import type { ListSnapshot } from "../api/listPoller.ts";
@@ -12,28 +12,28 @@ import { Age } from "../ui/text/Age.tsx";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
 import { VerdictBadge } from "../ui/text/VerdictBadge.tsx";
 import { Figure, ReadBar, StateBar, Swatch, TaskStateName } from "../ui/tiles/StateBar.tsx";
-import { type Filters, passes } from "./filters.ts";
+import { type JobFilters, passes } from "./filters.ts";
 import { byUrgency } from "./order.ts";
 
 const ROWS = 300;
 
 interface JobListProps {
   snapshot: ListSnapshot<Job>;
-  filters: Filters;
+  filters: JobFilters;
   /** Whether the snapshot answers the present query. */
   isCurrent: boolean;
-  choose: (change: Partial<Filters>) => void;
+  choose: (change: Partial<JobFilters>) => void;
 }
 
 export function JobList({ snapshot, filters, isCurrent, choose }: JobListProps) {
   const [rows, setRows] = useState(ROWS);
   const jobs = snapshot.rows.filter((job) => passes(job, filters)).sort(byUrgency);
-  const many = snapshot.accounts.length > 1 && !filters.account;
+  const showAccount = snapshot.accounts.length > 1 && !filters.account;
   return (
     <section class="jobs" aria-label="Jobs">
       <AccountErrors errors={snapshot.errors} />
       {jobs.length ? (
-        <JobTable jobs={jobs.slice(0, rows)} many={many} />
+        <JobTable jobs={jobs.slice(0, rows)} showAccount={showAccount} />
       ) : (
         !snapshot.errors.length && <NoJobs {...{ snapshot, filters, isCurrent, choose }} />
       )}
@@ -72,36 +72,36 @@ function NoJobs({ snapshot, filters, isCurrent, choose }: JobListProps) {
   );
 }
 
-function JobTable({ jobs, many }: { jobs: Job[]; many: boolean }) {
+function JobTable({ jobs, showAccount }: { jobs: Job[]; showAccount: boolean }) {
   return (
     <table role="table" data-testid="jobs">
       <thead role="rowgroup">
         <tr role="row">
-          <Head>Job</Head>
-          <Head>State</Head>
-          <Head>Pool</Head>
-          <Head kind="wide">Tasks</Head>
+          <ColumnHeader>Job</ColumnHeader>
+          <ColumnHeader>State</ColumnHeader>
+          <ColumnHeader>Pool</ColumnHeader>
+          <ColumnHeader kind="wide">Tasks</ColumnHeader>
           {TASK_STATES.map((state) => (
-            <Head key={state} kind="number capital">
+            <ColumnHeader key={state} kind="number capital">
               <Swatch state={state} />
               <TaskStateName state={state} />
-            </Head>
+            </ColumnHeader>
           ))}
-          <Head kind="number">Total</Head>
-          <Head>Confidence</Head>
-          <Head kind="number">Checked</Head>
+          <ColumnHeader kind="number">Total</ColumnHeader>
+          <ColumnHeader>Confidence</ColumnHeader>
+          <ColumnHeader kind="number">Checked</ColumnHeader>
         </tr>
       </thead>
       <tbody role="rowgroup">
         {jobs.map((job) => (
-          <JobRow key={`${job.account} ${job.id} ${job.creationTime}`} job={job} many={many} />
+          <JobRow key={`${job.account} ${job.id} ${job.creationTime}`} job={job} showAccount={showAccount} />
         ))}
       </tbody>
     </table>
   );
 }
 
-function Head({ kind = "", children }: { kind?: string; children: preact.ComponentChildren }) {
+function ColumnHeader({ kind = "", children }: { kind?: string; children: preact.ComponentChildren }) {
   return (
     <th role="columnheader" scope="col" class={kind}>
       {children}
@@ -109,7 +109,7 @@ function Head({ kind = "", children }: { kind?: string; children: preact.Compone
   );
 }
 
-function JobRow({ job, many }: { job: Job; many: boolean }) {
+function JobRow({ job, showAccount }: { job: Job; showAccount: boolean }) {
   const counts = job.taskCounts;
   return (
     <tr role="row" data-job={job.id} data-account={job.account}>
@@ -117,7 +117,7 @@ function JobRow({ job, many }: { job: Job; many: boolean }) {
         <Link to={addressOfJob(job.account, job.id)} class="open">
           <ExternalText text={job.id} />
         </Link>
-        <Aside job={job} many={many} />
+        <JobDetails job={job} showAccount={showAccount} />
       </th>
       <td role="cell" class="state" data-job-state={job.deleted ? "deleted" : job.state}>
         {job.deleted ? "deleted" : job.state}
@@ -158,10 +158,10 @@ function JobRow({ job, many }: { job: Job; many: boolean }) {
   );
 }
 
-/** Below the id: whose job it is, what it is called, why it ended. */
-function Aside({ job, many }: { job: Job; many: boolean }) {
+/** Below the id: account, display name, reason of the end. */
+function JobDetails({ job, showAccount }: { job: Job; showAccount: boolean }) {
   const parts = [
-    many ? job.account : "",
+    showAccount ? job.account : "",
     job.displayName !== job.id ? job.displayName : "",
     job.terminateReason && `terminated: ${job.terminateReason}`,
   ].filter(Boolean) as string[];

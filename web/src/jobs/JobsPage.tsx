@@ -1,4 +1,4 @@
-// What is watched, how its jobs are doing, and how sure that is.
+// The list of jobs, with a tile for each account.
 
 import { useContext, useEffect } from "preact/hooks";
 import { answersQuery, ListPoller, type ListQuery } from "../api/listPoller.ts";
@@ -8,22 +8,22 @@ import { Navigation } from "../routing/Link.tsx";
 import { ListBody } from "../ui/list/ListBody.tsx";
 import { Shell } from "../ui/page/Shell.tsx";
 import { AccountTile } from "./AccountTile.tsx";
-import { FilterBar } from "./FilterBar.tsx";
-import { addressOf, type Filters, jobsQuery, readFilters } from "./filters.ts";
+import { addressOfJobs, type JobFilters, jobsQuery, readJobFilters } from "./filters.ts";
+import { JobFilterBar } from "./JobFilterBar.tsx";
 import { JobList } from "./JobList.tsx";
 
 const JOBS = new ListPoller<Job>("jobs");
 
 export function JobsPage() {
-  const filters = readFilters();
+  const filters = readJobFilters();
   const navigate = useContext(Navigation);
   const query: ListQuery = { account: filters.account, parameters: jobsQuery(filters) };
   const result = usePolledList(JOBS, query);
   useEffect(() => {
     document.title = "Batchscope";
   }, []);
-  const choose = (change: Partial<Filters>) =>
-    navigate(addressOf({ ...filters, ...change }), "prefix" in change ? "replace" : "push");
+  const choose = (change: Partial<JobFilters>) =>
+    navigate(addressOfJobs({ ...filters, ...change }), "prefix" in change ? "replace" : "push");
   return (
     <Shell tab="jobs" account={filters.account} result={result} retry={() => JOBS.refresh()}>
       <ListBody result={result}>
@@ -40,7 +40,7 @@ export function JobsPage() {
                 />
               ))}
             </section>
-            <FilterBar accounts={snapshot.accounts} filters={filters} choose={choose} />
+            <JobFilterBar accounts={snapshot.accounts} filters={filters} choose={choose} />
             <JobList snapshot={snapshot} filters={filters} isCurrent={answersQuery(snapshot, query)} choose={choose} />
           </>
         )}

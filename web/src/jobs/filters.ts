@@ -1,9 +1,9 @@
-// What is shown, kept in the page's address so that a view can be shared and reloaded.
+// Filters of the list of jobs, kept in the page's address so that a view can be shared and reloaded.
 
 import type { Job } from "../api/model.ts";
 import { addressOfList } from "../routing/routes.ts";
 
-export interface Filters {
+export interface JobFilters {
   account: string;
   state: string;
   /** The pool that jobs run on. */
@@ -11,7 +11,7 @@ export interface Filters {
   prefix: string;
 }
 
-export function readFilters(): Filters {
+export function readJobFilters(): JobFilters {
   const query = new URLSearchParams(location.search);
   return {
     account: query.get("account") ?? "",
@@ -21,13 +21,13 @@ export function readFilters(): Filters {
   };
 }
 
-/** The address of a view; "" stands for everything. */
-export function addressOf(filters: Filters): string {
+/** Empty filters stand for all jobs. */
+export function addressOfJobs(filters: JobFilters): string {
   return addressOfList("jobs", { ...filters });
 }
 
 /** The filters that the API applies, as its query parameters. */
-export function jobsQuery(filters: Filters): string {
+export function jobsQuery(filters: JobFilters): string {
   const query = new URLSearchParams({ maxpagesize: "500" });
   if (filters.state) query.set("state", filters.state);
   if (filters.poolId) query.set("poolId", filters.poolId);
@@ -35,8 +35,8 @@ export function jobsQuery(filters: Filters): string {
   return `?${query}`;
 }
 
-/** Whether a job passes, so that typing shows at once and not only with the next answer. */
-export function passes(job: Job, filters: Filters): boolean {
+/** Whether a job passes the filters, so that typing takes effect before the next response. */
+export function passes(job: Job, filters: JobFilters): boolean {
   return (
     (!filters.account || job.account === filters.account) &&
     (!filters.state || job.state === filters.state) &&

@@ -24,12 +24,12 @@ interface ScheduleListProps {
 
 export function ScheduleList({ snapshot, filters, isCurrent }: ScheduleListProps) {
   const schedules = snapshot.rows.filter((schedule) => passes(schedule, filters)).sort(byUrgency);
-  const many = snapshot.accounts.length > 1 && !filters.account;
+  const showAccount = snapshot.accounts.length > 1 && !filters.account;
   return (
     <section class="jobs schedules" aria-label="Schedules">
       <AccountErrors errors={snapshot.errors} />
       {schedules.length ? (
-        <ScheduleTable schedules={schedules} many={many} />
+        <ScheduleTable schedules={schedules} showAccount={showAccount} />
       ) : (
         !snapshot.errors.length && <NoSchedules snapshot={snapshot} filters={filters} isCurrent={isCurrent} />
       )}
@@ -79,7 +79,7 @@ const COLUMNS: [string, string][] = [
   ["Checked", "number"],
 ];
 
-function ScheduleTable({ schedules, many }: { schedules: Schedule[]; many: boolean }) {
+function ScheduleTable({ schedules, showAccount }: { schedules: Schedule[]; showAccount: boolean }) {
   return (
     <table role="table" data-testid="schedules">
       <thead role="rowgroup">
@@ -93,14 +93,14 @@ function ScheduleTable({ schedules, many }: { schedules: Schedule[]; many: boole
       </thead>
       <tbody role="rowgroup">
         {schedules.map((schedule) => (
-          <ScheduleRow key={`${schedule.account} ${schedule.id} ${schedule.creationTime}`} {...{ schedule, many }} />
+          <ScheduleRow key={`${schedule.account} ${schedule.id} ${schedule.creationTime}`} {...{ schedule, showAccount }} />
         ))}
       </tbody>
     </table>
   );
 }
 
-function ScheduleRow({ schedule, many }: { schedule: Schedule; many: boolean }) {
+function ScheduleRow({ schedule, showAccount }: { schedule: Schedule; showAccount: boolean }) {
   const { totals } = schedule;
   return (
     <tr role="row" data-schedule={schedule.id} data-account={schedule.account}>
@@ -108,7 +108,7 @@ function ScheduleRow({ schedule, many }: { schedule: Schedule; many: boolean }) 
         <Link to={addressOfDetail("schedules", schedule.account, schedule.id)} class="open">
           <ExternalText text={schedule.id} />
         </Link>
-        <Aside schedule={schedule} many={many} />
+        <Aside schedule={schedule} showAccount={showAccount} />
       </th>
       <td role="cell" class="state" data-job-state={schedule.state}>
         {schedule.state}
@@ -153,9 +153,9 @@ function ScheduleRow({ schedule, many }: { schedule: Schedule; many: boolean }) 
   );
 }
 
-function Aside({ schedule, many }: { schedule: Schedule; many: boolean }) {
+function Aside({ schedule, showAccount }: { schedule: Schedule; showAccount: boolean }) {
   const named = schedule.displayName && schedule.displayName !== schedule.id ? schedule.displayName : "";
-  const parts = [many ? schedule.account : "", named].filter(Boolean);
+  const parts = [showAccount ? schedule.account : "", named].filter(Boolean);
   if (!parts.length) return null;
   return (
     <small class="aside" title={visible(parts.join(" · "))}>

@@ -1,8 +1,8 @@
 import "../zone.ts";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { busy, extentOf, laneBox, mostSlots, rowsOf, stepped } from "../../src/job/timeline/lanes.ts";
 import type { Bucket, Run, Timeline } from "../../src/job/timeline/model.ts";
+import { extentOf, laneBox, maxSlots, nextMark, rowsOf, slotTimeText } from "../../src/job/timeline/timelineRows.ts";
 
 const NOON = Date.parse("2026-11-21T12:00:00Z");
 const MINUTE = 60_000;
@@ -24,7 +24,7 @@ function rows(found: Timeline) {
   return rowsOf(found, NOON + 60 * MINUTE);
 }
 
-test("runs that follow one another share a lane, those at once have one each", () => {
+test("consecutive runs share a lane, simultaneous ones have one each", () => {
   const [row] = rows(timeline([run(0, 10), run(5, 15), run(10, 20), run(12, 13)]));
   assert.deepEqual(
     row?.marks.map(({ lane }) => lane),
@@ -33,7 +33,7 @@ test("runs that follow one another share a lane, those at once have one each", (
   assert.equal(row?.lanes, 3);
 });
 
-test("a run that goes on ends now, and never before it began", () => {
+test("a running task's run ends now, and never before it began", () => {
   const [row] = rows(timeline([run(50, null), run(70, null)]));
   assert.deepEqual(
     row?.marks.map(({ from, to }) => (to - from) / MINUTE),
@@ -41,10 +41,10 @@ test("a run that goes on ends now, and never before it began", () => {
   );
 });
 
-test("a mark says what it is", () => {
+test("a mark's label has task, outcome, time and duration", () => {
   const [row] = rows(timeline([run(0, 1.5, "frame-7", "failure"), run(2, null, "frame-8")]));
   assert.deepEqual(
-    row?.marks.map(({ words }) => words),
+    row?.marks.map(({ label }) => label),
     [
       "frame-7 · failed · 21 Nov, 13:00:00 to 21 Nov, 13:01:30 · 1 min 30 s",
       "frame-8 · running · since 21 Nov, 13:02:00 · 58 min",
@@ -70,7 +70,7 @@ test("a node without runs has a row of the least height, and rows don't overlap"
   }
 });
 
-test("steps say how many slots were in use, and which part of their tasks failed", () => {
+test("steps have the number of slots in use, and the share of failed tasks", () => {
   const bucket: Bucket = { start: moment(0), end: moment(1), tasks: 4, busySlotSeconds: 120, failed: 1 };
   const idle = { ...bucket, start: moment(1), end: moment(2), tasks: 0, busySlotSeconds: 0, failed: 0 };
   const nodes = [{ poolId: null, nodeId: null, buckets: [bucket, idle], busySlotSeconds: 120 }];
@@ -82,15 +82,15 @@ test("steps say how many slots were in use, and which part of their tasks failed
       { slots: 0, failed: 0 },
     ],
   );
-  assert.equal(mostSlots(found), 2);
+  assert.equal(maxSlots(found), 2);
   assert.deepEqual(extentOf(timeline(), found), [NOON - 1000, NOON + MINUTE + 1000]);
 });
 
 test("without any slots in use the scale isn't empty", () => {
-  assert.equal(mostSlots([]), 1);
+  assert.equal(maxSlots([]), 1);
 });
 
-test("the chart shows the part in which anything ran, or all of the range", () => {
+test("the chart shows the part of the range with runs, or all of it", () => {
   const found = timeline([run(30, 40)]);
   assert.deepEqual(extentOf(found, rows(found)), [NOON + 30 * MINUTE - 6000, NOON + 40 * MINUTE + 6000]);
   assert.deepEqual(extentOf(timeline([]), rows(timeline([]))), [NOON, NOON + 60 * MINUTE]);
@@ -98,21 +98,21 @@ test("the chart shows the part in which anything ran, or all of the range", () =
   assert.equal(extentOf(early, rows(early))[0], NOON - 24_000);
 });
 
-test("keys lead along a row, and to what came next in another", () => {
+test("keys move along a row, and to the next run in another row", () => {
   const found = rows(timeline([run(0, 1), run(10, 11)], [], [run(5, 6), run(20, 21)], [run(1, 2)]));
-  assert.deepEqual(stepped(found, null, "ArrowRight"), [0, 0]);
-  assert.deepEqual(stepped(found, [0, 0], "ArrowRight"), [0, 1]);
-  assert.deepEqual(stepped(found, [0, 1], "ArrowRight"), null);
-  assert.deepEqual(stepped(found, [0, 0], "ArrowLeft"), null);
-  assert.deepEqual(stepped(found, [2, 0], "ArrowDown"), [3, 0]);
-  assert.deepEqual(stepped(found, [0, 0], "ArrowUp"), null);
-  assert.deepEqual(stepped(found, null, "ArrowDown"), [0, 0]);
-  assert.deepEqual(stepped(found, [0, 0], "Enter"), null);
+  assert.deepEqual(nextMark(found, null, "ArrowRight"), [0, 0]);
+  assert.deepEqual(nextMark(found, [0, 0], "ArrowRight"), [0, 1]);
+  assert.deepEqual(nextMark(found, [0, 1], "ArrowRight"), null);
+  assert.deepEqual(nextMark(found, [0, 0], "ArrowLeft"), null);
+  assert.deepEqual(nextMark(found, [2, 0], "ArrowDown"), [3, 0]);
+  assert.deepEqual(nextMark(found, [0, 0], "ArrowUp"), null);
+  assert.deepEqual(nextMark(found, null, "ArrowDown"), [0, 0]);
+  assert.deepEqual(nextMark(found, [0, 0], "Enter"), null);
 });
 
-test("how much of a node was in use is told in minutes or hours of slots", () => {
-  assert.equal(busy(0), "0 slot-minutes");
-  assert.equal(busy(720), "12 slot-minutes");
-  assert.equal(busy(3600), "1 slot-hours");
-  assert.equal(busy(15_120_000), "4.2K slot-hours");
+test("the usage of a node is in slot-minutes or slot-hours", () => {
+  assert.equal(slotTimeText(0), "0 slot-minutes");
+  assert.equal(slotTimeText(720), "12 slot-minutes");
+  assert.equal(slotTimeText(3600), "1 slot-hours");
+  assert.equal(slotTimeText(15_120_000), "4.2K slot-hours");
 });

@@ -1,4 +1,4 @@
-// Which tasks are listed: by state and result, by cause of failure, by the beginning of their id, node and exit code.
+// Filters of the task list: state or result, cause of failure, beginning of the id, node, exit code.
 
 import { useContext, useEffect, useRef, useState } from "preact/hooks";
 import type { TaskCounts } from "../../api/model.ts";
@@ -7,8 +7,8 @@ import { addressOfJobView, type JobView, type TaskFilters } from "../../routing/
 import { Link, Navigation } from "../../routing/Link.tsx";
 import { TaskStateName } from "../../ui/tiles/StateBar.tsx";
 
-const SHOWN = ["", "active", "preparing", "running", "succeeded", "failed"] as const;
-const TYPING_RESTS_MS = 250;
+const CHOICES = ["", "active", "preparing", "running", "succeeded", "failed"] as const;
+const TYPING_DEBOUNCE_MS = 250;
 
 interface FilterBarProps {
   view: JobView;
@@ -26,7 +26,7 @@ export function TaskFilterBar({ view, counts }: FilterBarProps) {
       onSubmit={(event) => event.preventDefault()}
     >
       <div class="choices capital" role="group" aria-label="State or result">
-        {SHOWN.map((state) => (
+        {CHOICES.map((state) => (
           <Link key={state} to={to({ show: state })} current={show === state && !(failureGroup && !state)}>
             <TaskStateName state={state || "all"} /> {counts && <span class="much">{count(counts[state || "total"])}</span>}
           </Link>
@@ -53,20 +53,20 @@ interface FieldProps {
   numeric?: boolean;
 }
 
-/** Asks once typing rests; follows the address when that changes by itself. */
+/** Applies the text once the user pauses typing; follows the address when that changes. */
 function Field({ view, name, label, numeric = false }: FieldProps) {
   const navigate = useContext(Navigation);
-  const asked = view.tasks[name];
-  const [draft, setDraft] = useState(asked);
+  const current = view.tasks[name];
+  const [draft, setDraft] = useState(current);
   const timer = useRef<number>(undefined);
-  useEffect(() => setDraft(asked), [asked]);
-  const type = (text: string) => {
+  useEffect(() => setDraft(current), [current]);
+  const onInput = (text: string) => {
     setDraft(text);
     window.clearTimeout(timer.current);
     const value = text.trim();
     if (numeric && value && !/^-?\d{1,10}$/.test(value)) return;
     const tasks = { ...view.tasks, [name]: value };
-    timer.current = window.setTimeout(() => navigate(addressOfJobView({ ...view, tasks }), "replace"), TYPING_RESTS_MS);
+    timer.current = window.setTimeout(() => navigate(addressOfJobView({ ...view, tasks }), "replace"), TYPING_DEBOUNCE_MS);
   };
   useEffect(() => () => window.clearTimeout(timer.current), []);
   return (
@@ -81,7 +81,7 @@ function Field({ view, name, label, numeric = false }: FieldProps) {
       autocomplete="off"
       spellcheck={false}
       value={draft}
-      onInput={(event) => type(event.currentTarget.value)}
+      onInput={(event) => onInput(event.currentTarget.value)}
     />
   );
 }

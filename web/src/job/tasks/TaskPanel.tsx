@@ -1,4 +1,4 @@
-// One task as Batch holds it now: asked for once, when somebody opens it, and never polled.
+// The panel of a task, with its live properties from Batch: requested once, when the panel opens, and not polled.
 
 import { useEffect, useState } from "preact/hooks";
 import { ApiClient } from "../../api/client.ts";
@@ -17,24 +17,24 @@ interface PanelProps {
   close: () => void;
 }
 
-interface Answer {
+interface LiveTask {
   task: Record<string, Json> | null;
-  trouble: string | null;
+  error: string | null;
 }
 
 export function TaskPanel({ view, task, close }: PanelProps) {
-  const [{ task: found, trouble }, setAnswer] = useState<Answer>({ task: null, trouble: null });
-  const [turn, again] = useState(0);
+  const [{ task: found, error }, setLiveTask] = useState<LiveTask>({ task: null, error: null });
+  const [attempt, setAttempt] = useState(0);
   useEffect(() => {
     const stopped = new AbortController();
-    void fetchTask(pathOfJob(view, "tasks", task), stopped.signal).then((answer) => {
-      if (!stopped.signal.aborted) setAnswer(answer);
+    void fetchTask(pathOfJob(view, "tasks", task), stopped.signal).then((liveTask) => {
+      if (!stopped.signal.aborted) setLiveTask(liveTask);
     });
     return () => stopped.abort();
-  }, [turn]);
+  }, [attempt]);
   const retry = () => {
-    setAnswer({ task: null, trouble: null });
-    again(turn + 1);
+    setLiveTask({ task: null, error: null });
+    setAttempt(attempt + 1);
   };
   const heading = (
     <>
@@ -44,10 +44,10 @@ export function TaskPanel({ view, task, close }: PanelProps) {
   );
   return (
     <Panel class="of-task" close={close} heading={heading}>
-      {trouble !== null ? (
+      {error !== null ? (
         <p class="problem" role="alert" data-testid="task-problem">
           <span>
-            <ExternalText text={trouble} />
+            <ExternalText text={error} />
           </span>
           <button type="button" onClick={retry}>
             Retry
@@ -65,10 +65,10 @@ export function TaskPanel({ view, task, close }: PanelProps) {
   );
 }
 
-async function fetchTask(path: string, signal: AbortSignal): Promise<Answer> {
+async function fetchTask(path: string, signal: AbortSignal): Promise<LiveTask> {
   try {
-    return { task: await new ApiClient().get<Record<string, Json>>(path, signal), trouble: null };
-  } catch (error) {
-    return { task: null, trouble: errorMessage(error) };
+    return { task: await new ApiClient().get<Record<string, Json>>(path, signal), error: null };
+  } catch (cause) {
+    return { task: null, error: errorMessage(cause) };
   }
 }

@@ -1,4 +1,4 @@
-// The tasks of a job, a page at a time: the server filters, orders and pages.
+// The tasks of a job, a page at a time; the server filters, sorts and pages.
 
 import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -13,12 +13,12 @@ import { Pagination } from "../../ui/list/Pagination.tsx";
 import { Section } from "../../ui/page/Section.tsx";
 import { useInView } from "../../ui/page/useInView.ts";
 import type { Task } from "./model.ts";
-import { rowsOfCsv, tasksOf, tasksQuery } from "./query.ts";
+import { maxTasks, rowsOfCsv, tasksQuery } from "./query.ts";
 import { TaskFilterBar } from "./TaskFilterBar.tsx";
 import { TaskTable } from "./TaskTable.tsx";
 
 const INTERVAL_MS = 10_000;
-/** Where the server looks at all tasks for each page. */
+/** For sorted lists, as the server compares all tasks for each page. */
 const SORTED_INTERVAL_MS = 30_000;
 
 interface TaskSectionProps {
@@ -30,21 +30,23 @@ interface TaskSectionProps {
 export function TaskSection({ view, counts, open }: TaskSectionProps) {
   const { ref, inView } = useInView();
   const first = pathOfJob(view, "tasks") + tasksQuery(view.tasks, "json");
-  const [turned, turn] = useState<{ first: string; pages: string[] }>({ first, pages: [] });
-  useEffect(() => turn({ first, pages: [] }), [first]);
-  const pages = turned.first === first ? turned.pages : [];
+  const [paging, setPaging] = useState<{ first: string; pages: string[] }>({ first, pages: [] });
+  useEffect(() => setPaging({ first, pages: [] }), [first]);
+  const pages = paging.first === first ? paging.pages : [];
   const intervalMs = view.tasks.orderby ? SORTED_INTERVAL_MS : INTERVAL_MS;
   const polled = usePolled<Page<Task>>({ path: pages.at(-1) ?? first, intervalMs, enabled: inView });
-  useShown(ref, view.tasks.failureGroup);
+  useScrollIntoView(ref, view.tasks.failureGroup);
   const next = polled.fresh && polled.value?.nextLink;
-  const { most, known } = counts ? tasksOf(view.tasks, counts) : { most: next || pages.length ? Infinity : 0, known: false };
+  const { max, isExact } = counts
+    ? maxTasks(view.tasks, counts)
+    : { max: next || pages.length ? Infinity : 0, isExact: false };
   const csv = (
     <CsvButton
       href={pathOfJob(view, "tasks") + tasksQuery(view.tasks, "csv")}
       file={`${view.job}-tasks.csv`}
       of="tasks"
-      several={most > rowsOfCsv(view.tasks)}
-      about={known ? most : null}
+      several={max > rowsOfCsv(view.tasks)}
+      about={isExact ? max : null}
     />
   );
   return (
@@ -64,8 +66,8 @@ export function TaskSection({ view, counts, open }: TaskSectionProps) {
             before={pages.length}
             fresh={polled.fresh}
             more={Boolean(next)}
-            back={() => turn({ first, pages: pages.slice(0, -1) })}
-            next={() => next && turn({ first, pages: [...pages, sameOriginPath(next)] })}
+            back={() => setPaging({ first, pages: pages.slice(0, -1) })}
+            next={() => next && setPaging({ first, pages: [...pages, sameOriginPath(next)] })}
           />
         </>
       )}
@@ -73,8 +75,8 @@ export function TaskSection({ view, counts, open }: TaskSectionProps) {
   );
 }
 
-/** Brings the list into sight when another cause of failure is asked for. */
-function useShown(ref: RefObject<HTMLElement | null>, cause: string) {
+/** Scrolls the list into view when the user chooses another cause of failure. */
+function useScrollIntoView(ref: RefObject<HTMLElement | null>, cause: string) {
   const before = useRef(cause);
   useEffect(() => {
     if (cause && cause !== before.current && (ref.current?.getBoundingClientRect().top ?? 0) > window.innerHeight / 2) {

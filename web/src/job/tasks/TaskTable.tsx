@@ -1,4 +1,4 @@
-// A page of tasks; a column's head orders all tasks by it, a task's id opens the task.
+// A page of tasks. A column's header sorts all tasks by it, a task's id opens its panel.
 
 import { exactMoment, moment } from "../../format/dates.ts";
 import { seconds } from "../../format/durations.ts";
@@ -7,12 +7,12 @@ import { addressOfJobView, type JobView } from "../../routing/jobView.ts";
 import { Link } from "../../routing/Link.tsx";
 import { ExternalText } from "../../ui/text/ExternalText.tsx";
 import { TaskStateName } from "../../ui/tiles/StateBar.tsx";
-import { termsOf, wordsOf } from "./cause.ts";
+import { batchTerms, causeLabel } from "./cause.ts";
 import type { Task } from "./model.ts";
 
 interface Column {
   title: string;
-  /** What the server calls the order, where it has one. */
+  /** The API's name of the order, if the column can be sorted. */
   order?: string;
   kind?: "number" | "began";
 }
@@ -40,7 +40,7 @@ export function TaskTable({ tasks, view, open }: TableProps) {
       <thead role="rowgroup">
         <tr role="row">
           {COLUMNS.map((column) => (
-            <Head key={column.title} column={column} view={view} />
+            <ColumnHeader key={column.title} column={column} view={view} />
           ))}
         </tr>
       </thead>
@@ -53,9 +53,9 @@ export function TaskTable({ tasks, view, open }: TableProps) {
   );
 }
 
-/** Ids begin with the first; all else with the greatest, which is what one looks for. */
-function Head({ column: { title, order, kind }, view }: { column: Column; view: JobView }) {
-  const [by, way] = (view.tasks.orderby || "id").split(" ");
+/** Ids sort in ascending order first, numbers and times in descending order. */
+function ColumnHeader({ column: { title, order, kind }, view }: { column: Column; view: JobView }) {
+  const [by, direction] = (view.tasks.orderby || "id").split(" ");
   if (!order) {
     return (
       <th role="columnheader" scope="col" class={kind}>
@@ -64,20 +64,20 @@ function Head({ column: { title, order, kind }, view }: { column: Column; view: 
     );
   }
   const current = by === order;
-  const down = way === "desc";
-  const turned = down ? order : `${order} desc`;
-  const next = current ? turned : order === "id" ? "" : `${order} desc`;
+  const isDescending = direction === "desc";
+  const reversed = isDescending ? order : `${order} desc`;
+  const next = current ? reversed : order === "id" ? "" : `${order} desc`;
   return (
     <th
       role="columnheader"
       scope="col"
       class={kind ? `${kind} orders` : "orders"}
-      aria-sort={current ? (down ? "descending" : "ascending") : "none"}
+      aria-sort={current ? (isDescending ? "descending" : "ascending") : "none"}
     >
       <Link to={addressOfJobView({ ...view, tasks: { ...view.tasks, orderby: next } })} mode="replace">
         {title}
         <span class="arrow" aria-hidden="true">
-          {current ? (down ? "↓" : "↑") : "↕"}
+          {current ? (isDescending ? "↓" : "↑") : "↕"}
         </span>
       </Link>
     </th>
@@ -98,13 +98,13 @@ function TaskRow({ task, open }: { task: Task; open: (task: string) => void }) {
       <td role="cell" class="what">
         <span class="swatch" data-state={state} aria-hidden="true" /> <TaskStateName state={state} />
       </td>
-      <td role="cell" class="why" title={failed ? visible(termsOf(cause)) : ""}>
-        {failed ? wordsOf(cause) : task.exitCode !== null && <span class="soft">exit code {task.exitCode}</span>}
+      <td role="cell" class="why" title={failed ? visible(batchTerms(cause)) : ""}>
+        {failed ? causeLabel(cause) : task.exitCode !== null && <span class="soft">exit code {task.exitCode}</span>}
       </td>
       <td role="cell" class="on" title={visible(task.nodeId ?? "")}>
         {task.nodeId && <ExternalText text={task.nodeId} />}
       </td>
-      <Cell name="waited" value={waited(task)} />
+      <Cell name="waited" value={waitTime(task)} />
       <td role="cell" class="began">
         {task.startTime && (
           <time dateTime={task.startTime} title={exactMoment(Date.parse(task.startTime))}>
@@ -112,7 +112,7 @@ function TaskRow({ task, open }: { task: Task; open: (task: string) => void }) {
           </time>
         )}
       </td>
-      <Cell name="ran" value={between(task.startTime, task.endTime)} />
+      <Cell name="ran" value={elapsed(task.startTime, task.endTime)} />
       <Cell name="retries" value={task.retryCount ? String(task.retryCount) : ""} />
     </tr>
   );
@@ -128,14 +128,14 @@ function Cell({ name, value }: { name: string; value: string }) {
 }
 
 /**
- * Of a task that was retried or requeued, nobody knows since when it waited for its latest run. Batch counts no requeue
- * where a node was preempted or lost: what is told then includes the earlier run.
+ * The wait before the latest run; "" if the task was retried or requeued, as its start is unknown then. Batch counts no
+ * requeue when a node is preempted or lost, so the wait may include an earlier run.
  */
-function waited(task: Task): string {
-  return task.retryCount || task.requeueCount ? "" : between(task.creationTime, task.startTime);
+function waitTime(task: Task): string {
+  return task.retryCount || task.requeueCount ? "" : elapsed(task.creationTime, task.startTime);
 }
 
-function between(from: string | null, to: string | null): string {
+function elapsed(from: string | null, to: string | null): string {
   if (!from || !to) return "";
   return seconds(Math.max(0, Date.parse(to) - Date.parse(from)) / 1000);
 }

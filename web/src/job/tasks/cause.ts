@@ -1,4 +1,4 @@
-// Why a task failed, in words.
+// Labels of the causes of failed tasks.
 
 import { begun, spoken, visible } from "../../format/text.ts";
 
@@ -17,16 +17,16 @@ const CODES = new Map([
   ["TaskPreparationError", "the task couldn't be prepared"],
 ]);
 
-/** "Exit code 137", or the code's words; what Batch calls it stands beside, as `termsOf`. */
-export function wordsOf({ category, code, exitCode }: Cause): string {
+/** "Exit code 137", or a label of the failure's code; `batchTerms` has Batch's own terms. */
+export function causeLabel({ category, code, exitCode }: Cause): string {
   if (exitCode !== null && (!code || code === EXITED)) return `Exit code ${exitCode}`;
   const known = code && CODES.get(code);
   if (code) return begun(known || visible(spoken(code.charAt(0).toLowerCase() + code.slice(1))));
   return category ? `Failure of category ${visible(category)}` : "Failed; no cause reported";
 }
 
-/** Category and code as Batch writes them, and the exit code where it isn't the cause. */
-export function termsOf({ category, code, exitCode }: Cause): string {
+/** Category and code as Batch writes them, and the exit code if it isn't the cause. */
+export function batchTerms({ category, code, exitCode }: Cause): string {
   const exited = exitCode !== null && code && code !== EXITED && `exit code ${exitCode}`;
   return [category, code, exited].filter(Boolean).join(" · ");
 }

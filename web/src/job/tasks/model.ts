@@ -1,4 +1,4 @@
-// The JSON of a task in a list. Every string comes from outside and is only ever text.
+// The JSON of a task in a list. Every string comes from outside and is only shown as text.
 
 export interface Task {
   id: string;

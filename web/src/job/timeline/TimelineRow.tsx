@@ -1,22 +1,22 @@
-// One node of a timeline: its name, and its runs as bars or its steps as columns.
+// A node's row in a timeline: its name, and its runs as bars or its steps as columns.
 
 import type { Scale } from "../../charts/scales.ts";
 import { visible } from "../../format/text.ts";
 import { ExternalText } from "../../ui/text/ExternalText.tsx";
-import { busy, laneBox, type Mark, type Row } from "./lanes.ts";
+import { laneBox, type Mark, type Row, slotTimeText } from "./timelineRows.ts";
 
 interface RowProps {
   row: Row;
   index: number;
   x: Scale;
-  /** How much of the width the name takes. */
+  /** The width of the name. */
   label: number;
   width: number;
-  /** Slots that fill a row. */
-  most: number;
+  /** Slots in use that fill the height of a row. */
+  slotsPerRow: number;
 }
 
-export function TimelineRow({ row, index, x, label, width, most }: RowProps) {
+export function TimelineRow({ row, index, x, label, width, slotsPerRow }: RowProps) {
   return (
     <g data-node={row.node.nodeId ?? ""}>
       {index > 0 && <line class="divide" x1={0} x2={width} y1={row.top} y2={row.top} />}
@@ -25,7 +25,7 @@ export function TimelineRow({ row, index, x, label, width, most }: RowProps) {
         const span = spanOf(mark, x, label);
         const place = `${index}-${at}`;
         return mark.load ? (
-          <Column key={mark.from} row={row} mark={mark} span={span} place={place} most={most} />
+          <Column key={mark.from} row={row} mark={mark} span={span} place={place} slotsPerRow={slotsPerRow} />
         ) : (
           <rect
             key={`${mark.task} ${mark.from}`}
@@ -47,26 +47,26 @@ interface ColumnProps {
   mark: Mark;
   span: { x: number; width: number };
   place: string;
-  most: number;
+  slotsPerRow: number;
 }
 
-/** As high as its step was busy, compared with the busiest; failed tasks take their share of it. */
-function Column({ row, mark, span, place, most }: ColumnProps) {
+/** The load of a step as a column; the lower part is the share of failed tasks. */
+function Column({ row, mark, span, place, slotsPerRow }: ColumnProps) {
   const bottom = row.top + row.height - 5;
-  const full = ((mark.load?.slots ?? 0) / most) * (row.height - 10);
-  const part = full * (mark.load?.failed ?? 0);
+  const fullHeight = ((mark.load?.slots ?? 0) / slotsPerRow) * (row.height - 10);
+  const failedHeight = fullHeight * (mark.load?.failed ?? 0);
   return (
     <>
-      <rect class="run" data-run="busy" data-place={place} {...span} y={bottom - full} height={full} />
-      {part > 0 && (
-        <rect class="run" data-run="failure" data-place={place} {...span} y={bottom - part} height={part} />
+      <rect class="run" data-run="busy" data-place={place} {...span} y={bottom - fullHeight} height={fullHeight} />
+      {failedHeight > 0 && (
+        <rect class="run" data-run="failure" data-place={place} {...span} y={bottom - failedHeight} height={failedHeight} />
       )}
     </>
   );
 }
 
-/** What the keyboard is on. */
-export function Chosen({ row, mark, x, label }: Pick<RowProps, "row" | "x" | "label"> & { mark: Mark }) {
+/** The frame around the mark that the keyboard selected. */
+export function SelectedMark({ row, mark, x, label }: Pick<RowProps, "row" | "x" | "label"> & { mark: Mark }) {
   const box = mark.load ? { y: row.top + 2, height: row.height - 4 } : laneBox(row, mark.lane);
   return <rect class="chosen" {...spanOf(mark, x, label)} {...box} rx={2} />;
 }
@@ -79,7 +79,7 @@ function spanOf(mark: Mark, x: Scale, label: number): { x: number; width: number
 function NodeName({ row, width }: { row: Row; width: number }) {
   const { nodeId, poolId, busySlotSeconds } = row.node;
   const name = nodeId ?? "no node";
-  const title = `${visible(name)}${poolId ? ` in ${visible(poolId)}` : ""}: ${busy(busySlotSeconds)}`;
+  const title = `${visible(name)}${poolId ? ` in ${visible(poolId)}` : ""}: ${slotTimeText(busySlotSeconds)}`;
   return (
     <foreignObject x={4} y={row.top} width={width - 12} height={row.height}>
       <div class="node-name" title={title}>

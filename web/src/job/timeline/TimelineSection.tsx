@@ -1,4 +1,4 @@
-// What ran on which node, when: the section around the timeline's chart.
+// The section with the timeline of a job: its tasks' runs by node.
 
 import { useCallback } from "preact/hooks";
 import type { Job } from "../../api/model.ts";
@@ -16,14 +16,14 @@ import type { Timeline } from "./model.ts";
 import { TimelineChart } from "./TimelineChart.tsx";
 
 const INTERVAL_MS = 30_000;
-/** Of so many runs that the server takes seconds to read them; also how long a completed job must be left alone. */
+/** For so many runs that the server takes seconds to read them; a completed job unpolled for as long is over. */
 const SLOW_INTERVAL_MS = 5 * 60_000;
-/** How far a node's clock may be behind: a run may seem to begin before its job was there. */
+/** Tolerance for nodes' clocks, by which a run may seem to begin before its job. */
 const SKEW_MS = 60_000;
 
 interface TimelineProps {
   view: JobView;
-  /** Null until the job tells since when there is anything to ask for. */
+  /** Null until the job's age is known. */
   range: Range | null;
   job: Job | null;
   created: number;
@@ -43,7 +43,7 @@ export function TimelineSection({ view, range, job, created, open }: TimelinePro
   const timeline = polled.value;
   const note = timeline && (
     <>
-      {timeline.nodes.length > 0 && `${inWords(timeline)}, `}as of <Age at={timeline.asOf} />
+      {timeline.nodes.length > 0 && `${summaryText(timeline)}, `}as of <Age at={timeline.asOf} />
     </>
   );
   return (
@@ -62,14 +62,14 @@ export function TimelineSection({ view, range, job, created, open }: TimelinePro
   );
 }
 
-/** Whether nothing will run any more: the job is gone, or completed and not polled for good. */
+/** Whether no task will run any more: the job is deleted, or completed and no longer polled. */
 function isOver(job: Job | null): boolean {
   if (!job || job.deleted) return job !== null;
   const checked = Date.parse(job.verdict.checkedAt ?? "");
   return job.state === "completed" && job.verdict.level !== "stale" && serverClock.now() - checked > SLOW_INTERVAL_MS;
 }
 
-function inWords({ nodes, otherNodes, aggregated }: Timeline): string {
+function summaryText({ nodes, otherNodes, aggregated }: Timeline): string {
   const runs = nodes.reduce((sum, node) => sum + (node.runs?.length ?? 0), 0);
   const shown = plural(nodes.length, "node");
   const others = otherNodes ? ` (${plural(otherNodes, "more")} not shown)`.replace("mores", "more") : "";

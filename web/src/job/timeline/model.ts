@@ -1,4 +1,4 @@
-// The JSON of a job's timeline. Every string comes from outside and is only ever text.
+// The JSON of a job's timeline. Every string comes from outside and is only shown as text.
 
 export interface Run {
   task: string;
@@ -16,7 +16,7 @@ export interface Bucket {
   failed: number;
 }
 
-/** Without an id where tasks tell of no node. */
+/** Ids are null for tasks without a node. */
 export interface TimelineNode {
   poolId: string | null;
   nodeId: string | null;

@@ -1,20 +1,20 @@
-// Which jobs are shown: by state, by their pool, and by the beginning of their id.
+// Filters of the list of jobs: state, pool, beginning of the id.
 
 import type { Account } from "../api/model.ts";
 import { count } from "../format/numbers.ts";
 import { PrefixInput } from "../ui/list/PrefixInput.tsx";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
-import type { Filters } from "./filters.ts";
+import type { JobFilters } from "./filters.ts";
 import { rankOf } from "./order.ts";
 
 interface FilterBarProps {
   accounts: Account[];
-  filters: Filters;
-  choose: (change: Partial<Filters>) => void;
+  filters: JobFilters;
+  choose: (change: Partial<JobFilters>) => void;
 }
 
-export function FilterBar({ accounts, filters, choose }: FilterBarProps) {
-  const states = statesOf(accounts, filters);
+export function JobFilterBar({ accounts, filters, choose }: FilterBarProps) {
+  const states = stateCounts(accounts, filters);
   return (
     <form class="filters" role="search" aria-label="Filter jobs" onSubmit={(event) => event.preventDefault()}>
       <div class="choices capital" role="group" aria-label="State">
@@ -44,8 +44,8 @@ export function FilterBar({ accounts, filters, choose }: FilterBarProps) {
   );
 }
 
-/** The states that there are, and the one asked for, with numbers of jobs; "" is all of them. */
-function statesOf(accounts: Account[], filters: Filters): [string, number][] {
+/** The states of jobs and the chosen state, with numbers of jobs; "" is all jobs. */
+function stateCounts(accounts: Account[], filters: JobFilters): [string, number][] {
   const numbers = new Map<string, number>();
   if (filters.state) numbers.set(filters.state, 0);
   for (const account of accounts) {

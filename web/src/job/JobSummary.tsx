@@ -1,4 +1,4 @@
-// A job at a glance: its state, how sure its counts are, and its tasks by state.
+// The summary of a job: state, tasks by state, verdict.
 
 import { type Job, TASK_STATES, type TaskCounts, type TaskState } from "../api/model.ts";
 import { count, plural, share } from "../format/numbers.ts";
@@ -9,7 +9,7 @@ import { ExternalText } from "../ui/text/ExternalText.tsx";
 import { VerdictBadge } from "../ui/text/VerdictBadge.tsx";
 import { Figure, ReadBar, StateBar, Swatch, TaskStateName } from "../ui/tiles/StateBar.tsx";
 
-export function JobTop({ job }: { job: Job }) {
+export function JobSummary({ job }: { job: Job }) {
   return (
     <section class="tile job-top" aria-label="Job" data-job={job.id}>
       <Facts job={job} />
@@ -36,7 +36,7 @@ export function JobTop({ job }: { job: Job }) {
 
 function Facts({ job }: { job: Job }) {
   const state = job.deleted ? "deleted" : job.state;
-  const schedule = /^(.+):job-\d+$/.exec(job.id)?.[1]; // no other id has a colon
+  const schedule = /^(.+):job-\d+$/.exec(job.id)?.[1]; // only ids of schedules' jobs have a colon
   return (
     <ul class="facts">
       <li class="state" data-job-state={state}>
@@ -99,15 +99,15 @@ function Numbers({ counts }: { counts: TaskCounts | null }) {
           <dd data-testid={`job-${state}`}>
             <Figure value={counts?.[state]} />
           </dd>
-          <dd class="detail">{counts && split(state, counts)}</dd>
+          <dd class="detail">{counts && shareOfCompleted(state, counts)}</dd>
         </div>
       ))}
     </dl>
   );
 }
 
-/** Results as parts of what is completed. */
-function split(state: TaskState, counts: TaskCounts): string {
+/** The share of a result among completed tasks. */
+function shareOfCompleted(state: TaskState, counts: TaskCounts): string {
   if (!counts.completed || (state !== "succeeded" && state !== "failed")) return "";
   return `${share(counts[state], counts.completed)} of completed`;
 }

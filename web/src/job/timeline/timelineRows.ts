@@ -1,20 +1,20 @@
-// Where the marks of a node stand in a timeline: runs at the same time in lanes below each other, or steps in a row.
+// The rows of a timeline, one for each node: its runs, with simultaneous ones in lanes below each other, or its steps.
 
 import { exactMoment } from "../../format/dates.ts";
 import { seconds } from "../../format/durations.ts";
 import { plural, short } from "../../format/numbers.ts";
 import type { Bucket, Run, Timeline, TimelineNode } from "./model.ts";
 
-/** A run, or a step in which runs are counted; both say what they are in words. */
+/** A run, or a step with its number of runs. */
 export interface Mark {
   from: number;
   to: number;
   lane: number;
   kind: "success" | "failure" | "running" | "ended" | "busy";
-  words: string;
-  /** Whose run it is. */
+  label: string;
+  /** The task of a run; null for a step. */
   task: string | null;
-  /** Of a step: slots in use on average, and the share of its tasks that failed. */
+  /** For a step: average slots in use, and the share of its tasks that failed. */
   load: { slots: number; failed: number } | null;
 }
 
@@ -29,15 +29,15 @@ export interface Row {
 
 const LANE = 12;
 const GAP = 10;
-const LEAST = 26;
+const MIN_HEIGHT = 26;
 
-/** Rows below each other; a run that goes on ends at `now`. */
+/** Rows from top to bottom; a running task's run ends at `now`. */
 export function rowsOf(timeline: Timeline, now: number): Row[] {
   let top = 0;
   return timeline.nodes.map((node) => {
-    const marks = timeline.aggregated ? (node.buckets ?? []).map(stepOf) : inLanes(node.runs ?? [], now);
+    const marks = timeline.aggregated ? (node.buckets ?? []).map(stepOf) : withLanes(node.runs ?? [], now);
     const lanes = marks.reduce((most, { lane }) => Math.max(most, lane + 1), 1);
-    const height = Math.max(LEAST, lanes * LANE) + GAP;
+    const height = Math.max(MIN_HEIGHT, lanes * LANE) + GAP;
     const row = { node, marks, lanes, top, height };
     top += height;
     return row;
@@ -45,7 +45,7 @@ export function rowsOf(timeline: Timeline, now: number): Row[] {
 }
 
 /** Each run in the first lane that is free when it starts. */
-function inLanes(runs: Run[], now: number): Mark[] {
+function withLanes(runs: Run[], now: number): Mark[] {
   const free: number[] = [];
   const marks = runs.map((run) => markOf(run, now)).sort((one, other) => one.from - other.from);
   for (const mark of marks) {
@@ -60,46 +60,46 @@ function markOf({ task, start, end, result }: Run, now: number): Mark {
   const from = Date.parse(start);
   const to = end ? Date.parse(end) : Math.max(now, from);
   const kind = result ?? (end ? "ended" : "running");
-  const how = kind === "success" ? "succeeded" : kind === "failure" ? "failed" : kind;
+  const outcome = kind === "success" ? "succeeded" : kind === "failure" ? "failed" : kind;
   const when = end ? `${exactMoment(from)} to ${exactMoment(to)}` : `since ${exactMoment(from)}`;
-  const words = `${task} · ${how} · ${when} · ${seconds((to - from) / 1000)}`;
-  return { from, to, lane: 0, kind, words, task, load: null };
+  const label = `${task} · ${outcome} · ${when} · ${seconds((to - from) / 1000)}`;
+  return { from, to, lane: 0, kind, label, task, load: null };
 }
 
 function stepOf({ start, end, tasks, busySlotSeconds, failed }: Bucket): Mark {
   const [from, to] = [Date.parse(start), Date.parse(end)];
-  const what = `${plural(tasks, "task")}, ${failed} failed`;
-  const words = `${exactMoment(from)} to ${exactMoment(to)} · ${what} · ${busy(busySlotSeconds)}`;
+  const counts = `${plural(tasks, "task")}, ${failed} failed`;
+  const label = `${exactMoment(from)} to ${exactMoment(to)} · ${counts} · ${slotTimeText(busySlotSeconds)}`;
   const load = { slots: busySlotSeconds / Math.max(1, (to - from) / 1000), failed: tasks ? failed / tasks : 0 };
-  return { from, to, lane: 0, kind: "busy", words, task: null, load };
+  return { from, to, lane: 0, kind: "busy", label, task: null, load };
 }
 
-/** How high a lane is and where in the chart it stands, in pixels. */
+/** The position and height of a lane in the chart, in pixels. */
 export function laneBox({ top, height, lanes }: Row, lane: number): { y: number; height: number } {
   const each = Math.min(18, (height - GAP) / lanes);
   const offset = (height - each * lanes) / 2;
   return { y: top + offset + lane * each, height: Math.max(2, each - 2) };
 }
 
-/** The part of the range in which anything ran, with a little room; all of it where nothing did. */
+/** The part of the range with runs, and some margin; the whole range if there are none. */
 export function extentOf(timeline: Timeline, rows: Row[]): [number, number] {
   const begin = Date.parse(timeline.from);
   const marks = rows.flatMap(({ marks: each }) => each).filter(({ load }) => load?.slots !== 0);
   if (!marks.length) return [begin, Math.max(Date.parse(timeline.to), begin + 1)];
   const first = Math.max(begin, marks.reduce((least, { from }) => Math.min(least, from), Infinity));
   const last = marks.reduce((most, { to }) => Math.max(most, to), first);
-  const room = Math.max(1000, (last - first) * 0.01);
-  return [first - room, last + room];
+  const margin = Math.max(1000, (last - first) * 0.01);
+  return [first - margin, last + margin];
 }
 
-/** The most slots in use on average in any step. */
-export function mostSlots(rows: Row[]): number {
+/** The highest average of slots in use in any step. */
+export function maxSlots(rows: Row[]): number {
   const loads = rows.flatMap(({ marks }) => marks.map(({ load }) => load?.slots ?? 0));
   return loads.reduce((most, each) => Math.max(most, each), 0) || 1;
 }
 
-/** Where a key leads from a mark, as [row, mark]: along the row, or to what came next in another; null for nowhere. */
-export function stepped(rows: Row[], here: [number, number] | null, key: string): [number, number] | null {
+/** The mark to which a key moves, as [row, mark]: along the row, or to the next one in another row; null if none. */
+export function nextMark(rows: Row[], here: [number, number] | null, key: string): [number, number] | null {
   const [row, mark] = here ?? [0, -1];
   const length = rows[row]?.marks.length ?? 0;
   if (key === "ArrowRight" && mark + 1 < length) return [row, mark + 1];
@@ -112,8 +112,8 @@ export function stepped(rows: Row[], here: [number, number] | null, key: string)
   return [other, after < 0 ? marks.length - 1 : after];
 }
 
-/** "4.2K slot-hours", "12 slot-minutes": how much of a node was in use. */
-export function busy(slotSeconds: number): string {
+/** "4.2K slot-hours", "12 slot-minutes". */
+export function slotTimeText(slotSeconds: number): string {
   const hours = slotSeconds / 3600;
   return hours >= 1 ? `${short(hours)} slot-hours` : `${short(slotSeconds / 60)} slot-minutes`;
 }

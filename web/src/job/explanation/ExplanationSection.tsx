@@ -1,4 +1,4 @@
-// Why a job's tasks wait: open where nothing of it runs, a line where it runs, and nothing at all where none waits.
+// Explains why a job's tasks wait. Renders nothing if none waits.
 
 import type { Job } from "../../api/model.ts";
 import { pathOfJob } from "../../api/paths.ts";
@@ -8,31 +8,31 @@ import { Section } from "../../ui/page/Section.tsx";
 import { useInView } from "../../ui/page/useInView.ts";
 import { Age } from "../../ui/text/Age.tsx";
 import { ExternalText } from "../../ui/text/ExternalText.tsx";
-import { Shown } from "./Evidence.tsx";
+import { EvidenceList } from "./EvidenceList.tsx";
 import type { Explanation, Finding, Severity } from "./model.ts";
 
-/** Each answer may cost calls to Batch. */
+/** Each response may cost requests to Batch. */
 const INTERVAL_MS = 30_000;
-const MARKS: Record<Severity, string> = { blocking: "Blocking", limiting: "Limiting", info: "Note" };
+const SEVERITY_LABELS: Record<Severity, string> = { blocking: "Blocking", limiting: "Limiting", info: "Note" };
 
-interface WhyProps {
+interface ExplanationSectionProps {
   view: JobView;
   job: Job;
 }
 
-export function Why({ view, job }: WhyProps) {
+export function ExplanationSection({ view, job }: ExplanationSectionProps) {
   const counts = job.taskCounts;
   if (job.deleted || !counts) return null;
-  const runs = counts.running + counts.preparing > 0;
-  const rests = !counts.active && (runs || job.state === "completed" || counts.total > 0);
-  if (rests) return null;
-  return <Asked key={`${job.state} ${runs}`} view={view} runs={runs} />;
+  const isRunning = counts.running + counts.preparing > 0;
+  const isNoneWaiting = !counts.active && (isRunning || job.state === "completed" || counts.total > 0);
+  if (isNoneWaiting) return null;
+  return <PolledExplanation key={`${job.state} ${isRunning}`} view={view} isRunning={isRunning} />;
 }
 
-function Asked({ view, runs }: { view: JobView; runs: boolean }) {
+function PolledExplanation({ view, isRunning }: { view: JobView; isRunning: boolean }) {
   const { ref, inView } = useInView();
   const polled = usePolled<Explanation>({ path: pathOfJob(view, "explanation"), intervalMs: INTERVAL_MS, enabled: inView });
-  const title = runs ? "Why tasks are waiting" : "Why the job isn't running";
+  const title = isRunning ? "Why tasks are waiting" : "Why the job isn't running";
   const note = polled.value && (
     <>
       as of <Age at={polled.value.asOf} none="an unknown time" />
@@ -40,26 +40,26 @@ function Asked({ view, runs }: { view: JobView; runs: boolean }) {
   );
   return (
     <Section title={title} name="why" part={ref} polled={polled} note={note}>
-      {(value) => <Answer account={view.account} value={value} />}
+      {(explanation) => <ExplanationDetails account={view.account} explanation={explanation} />}
     </Section>
   );
 }
 
-interface AnswerProps {
+interface ExplanationDetailsProps {
   account: string;
-  value: Explanation;
+  explanation: Explanation;
 }
 
-function Answer({ account, value: { summary, findings, unknown } }: AnswerProps) {
+function ExplanationDetails({ account, explanation: { summary, findings, unknown } }: ExplanationDetailsProps) {
   const [first, ...others] = findings;
   return (
     <div class="why" data-severity={first?.severity ?? "info"}>
       <p class="summary" data-testid="why-summary">
         <ExternalText text={summary} />
       </p>
-      {first && <One account={account} finding={first} open={first.severity === "blocking"} />}
+      {first && <FindingDetails account={account} finding={first} open={first.severity === "blocking"} />}
       {others.map((finding) => (
-        <One key={finding.code} account={account} finding={finding} open={false} />
+        <FindingDetails key={finding.code} account={account} finding={finding} open={false} />
       ))}
       {unknown.length > 0 && (
         <div class="unknown">
@@ -77,17 +77,17 @@ function Answer({ account, value: { summary, findings, unknown } }: AnswerProps)
   );
 }
 
-interface OneProps {
+interface FindingDetailsProps {
   account: string;
   finding: Finding;
   open: boolean;
 }
 
-function One({ account, finding, open }: OneProps) {
+function FindingDetails({ account, finding, open }: FindingDetailsProps) {
   return (
     <details class="finding" open={open} data-code={finding.code} data-severity={finding.severity}>
       <summary>
-        <span class="weight">{MARKS[finding.severity]}</span>
+        <span class="weight">{SEVERITY_LABELS[finding.severity]}</span>
         <strong>
           <ExternalText text={finding.title} />
         </strong>
@@ -103,7 +103,7 @@ function One({ account, finding, open }: OneProps) {
       <p class="advice">
         <b>What to do:</b> <ExternalText text={finding.advice} />
       </p>
-      <Shown account={account} finding={finding} />
+      <EvidenceList account={account} finding={finding} />
     </details>
   );
 }

@@ -1,4 +1,4 @@
-// What shows a cause: numbers and names in the words of people, each pool and node a way to its page.
+// The evidence of a finding: labelled numbers and names, with links to the pages of pools and nodes.
 
 import { moment } from "../../format/dates.ts";
 import { seconds } from "../../format/durations.ts";
@@ -11,8 +11,8 @@ import type { Evidence, Finding } from "./model.ts";
 
 const SPANS = new Set(["estimatedWait", "estimatedWaitOfLast", "maxWallClockTime"]);
 const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
-/** What can't be told from its name in the API. */
-const WORDS = new Map([
+/** Labels of evidence that its name in the API doesn't explain. */
+const LABELS = new Map([
   ["ableNodes", "nodes accepting tasks"],
   ["affectedNodes", "affected nodes"],
   ["autoScale", "autoscale"],
@@ -42,13 +42,13 @@ const WORDS = new Map([
   ["unsure", "undetermined tasks"],
 ]);
 
-interface ShownProps {
+interface EvidenceListProps {
   account: string;
   finding: Finding;
 }
 
-/** The evidence of a finding, as far as it is known. */
-export function Shown({ account, finding }: ShownProps) {
+/** Unknown evidence is omitted. */
+export function EvidenceList({ account, finding }: EvidenceListProps) {
   const known = Object.entries(finding.evidence).filter(
     ([, value]) => value !== null && value !== "" && !(Array.isArray(value) && value.length === 0),
   );
@@ -57,9 +57,9 @@ export function Shown({ account, finding }: ShownProps) {
     <dl class="evidence">
       {known.map(([name, value]) => (
         <div key={name} data-wide={Array.isArray(value) || String(value).length > 40}>
-          <dt>{visible(WORDS.get(name) ?? spoken(name))}</dt>
+          <dt>{visible(LABELS.get(name) ?? spoken(name))}</dt>
           <dd>
-            <Value name={name} value={value} to={waysOf(account, finding, name)} />
+            <Value name={name} value={value} addressOf={addressesOf(account, finding, name)} />
           </dd>
         </div>
       ))}
@@ -67,22 +67,22 @@ export function Shown({ account, finding }: ShownProps) {
   );
 }
 
-type Ways = ((text: string) => string) | null;
+type AddressOf = ((text: string) => string) | null;
 
-/** The addresses of what evidence names, where it names pools or nodes that are there. */
-function waysOf(account: string, { code, evidence: { poolId: pool } }: Finding, name: string): Ways {
+/** Returns a function from ids to addresses, for evidence that names existing pools or nodes. */
+function addressesOf(account: string, { code, evidence: { poolId: pool } }: Finding, name: string): AddressOf {
   if (typeof pool !== "string" || code === "poolMissing") return null;
   if (name === "poolId") return (id) => addressOfDetail("pools", account, id);
   return name === "examples" ? (node) => addressOfDetail("pools", account, pool, { node }) : null;
 }
 
-function Value({ name, value, to }: { name: string; value: Evidence; to: Ways }) {
+function Value({ name, value, addressOf }: { name: string; value: Evidence; addressOf: AddressOf }) {
   if (Array.isArray(value)) {
     return (
       <ul>
         {value.map((text) => (
           <li key={text}>
-            <Text text={text} to={to} />
+            <Text text={text} addressOf={addressOf} />
           </li>
         ))}
       </ul>
@@ -90,13 +90,13 @@ function Value({ name, value, to }: { name: string; value: Evidence; to: Ways })
   }
   if (typeof value === "number") return <>{SPANS.has(name) ? seconds(value) : count(value)}</>;
   if (typeof value === "boolean") return <>{value ? "yes" : "no"}</>;
-  return <Text text={TIME.test(value ?? "") ? moment(Date.parse(value ?? "")) : (value ?? "")} to={to} />;
+  return <Text text={TIME.test(value ?? "") ? moment(Date.parse(value ?? "")) : (value ?? "")} addressOf={addressOf} />;
 }
 
-function Text({ text, to }: { text: string; to: Ways }) {
-  if (!to) return <ExternalText text={text} />;
+function Text({ text, addressOf }: { text: string; addressOf: AddressOf }) {
+  if (!addressOf) return <ExternalText text={text} />;
   return (
-    <Link to={to(text)}>
+    <Link to={addressOf(text)}>
       <ExternalText text={text} />
     </Link>
   );
