@@ -1,4 +1,4 @@
-// One chart of a node: means as lines within bands from the lowest to the highest value; where nothing came, nothing is.
+// One chart of a node: means as lines, within bands from the minimum to the maximum; steps without data stay empty.
 
 import { useMemo } from "preact/hooks";
 import { Fills, TimeAxis } from "../charts/Axes.tsx";
@@ -6,10 +6,10 @@ import { linear, type Scale, timeTicks } from "../charts/scales.ts";
 import { place } from "../charts/stack.ts";
 import { moment } from "../format/dates.ts";
 import { visible } from "../format/text.ts";
-import { placesOf, stepAt, type Time } from "./series/axis.ts";
-import type { Chart as Charted } from "./series/charts.ts";
-import { type Line, stretchesOf, type Value } from "./series/lines.ts";
-import { measured, ticksOf, type Unit } from "./series/units.ts";
+import { stepAt, type TimeGrid, timeScale } from "./series/axis.ts";
+import type { ChartData } from "./series/charts.ts";
+import { type Line, segmentsOf, type Value } from "./series/lines.ts";
+import { ticksOf, type Unit, valueText } from "./series/units.ts";
 
 export const LEFT = 64;
 export const RIGHT_MARGIN = 6;
@@ -17,37 +17,37 @@ const HEIGHT = 128;
 const TOP = 6;
 const BOTTOM = HEIGHT - 26;
 
-/** What is pointed at, in all charts at once: the beginning of a step, or nothing. */
+/** The cursor of all charts: the beginning of a step, or null. */
 export interface Cursor {
   at: number | null;
   point: (at: number | null) => void;
 }
 
-export interface Span {
+export interface TimeSpan {
   from: number;
   to: number;
 }
 
 interface ChartProps {
-  chart: Charted;
-  time: Time;
+  chart: ChartData;
+  time: TimeGrid;
   width: number;
-  silences: Span[];
-  /** Marked, where the time is longer than what it is about. */
-  run?: Span | undefined;
+  noDataSpans: TimeSpan[];
+  /** The run that the charts are about; marked if the time is longer. */
+  run?: TimeSpan | undefined;
   cursor: Cursor;
 }
 
-export function Chart({ chart, time, width, silences, run, cursor }: ChartProps) {
+export function Chart({ chart, time, width, noDataSpans, run, cursor }: ChartProps) {
   const right = Math.max(LEFT + 1, width - RIGHT_MARGIN);
-  const x = placesOf(time, LEFT, right);
+  const x = timeScale(time, LEFT, right);
   const ticks = ticksOf(highest(chart), chart.unit, 2, chart.limit);
   const y = linear([0, ticks.at(-1) ?? 1], [BOTTOM, TOP]);
-  const drawn = useMemo(
-    () => chart.lines.map((line, index) => <Drawn key={line.name} line={line} tone={index} time={time} x={x} y={y} />),
+  const lines = useMemo(
+    () => chart.lines.map((line, index) => <ChartLine key={line.name} line={line} tone={index} time={time} x={x} y={y} />),
     [chart, time, width],
   );
-  const handlers = steering(time, cursor, LEFT, right);
+  const handlers = cursorHandlers(time, cursor, LEFT, right);
   const at = cursor.at === null ? null : x(cursor.at + time.step / 2);
   const last = time.first + (time.steps - 1) * time.step;
   return (
@@ -60,17 +60,17 @@ export function Chart({ chart, time, width, silences, run, cursor }: ChartProps)
       aria-valuemin={0}
       aria-valuemax={time.steps - 1}
       aria-valuenow={Math.round(((cursor.at ?? last) - time.first) / time.step)}
-      aria-valuetext={spoken(chart, cursor.at, time)}
+      aria-valuetext={chartText(chart, cursor.at, time)}
       {...handlers}
     >
       <Fills name="telemetry" />
       <TimeAxis ticks={timeTicks(time.from, time.to, width / 84)} x={x} top={TOP} bottom={BOTTOM} left={LEFT} right={width} />
       <ValueAxis ticks={ticks} unit={chart.unit} y={y} right={right} />
-      {silences.map((silence) => (
-        <Silence key={silence.from} {...silence} x={(at) => x(Math.max(time.from, at))} />
+      {noDataSpans.map((noDataSpan) => (
+        <NoDataSpan key={noDataSpan.from} {...noDataSpan} x={(at) => x(Math.max(time.from, at))} />
       ))}
       {run && <rect class="run-span" x={x(run.from)} width={x(run.to) - x(run.from)} y={TOP} height={BOTTOM - TOP} />}
-      {drawn}
+      {lines}
       {chart.limit !== null && <line class="limit" x1={LEFT} x2={right} y1={y(chart.limit)} y2={y(chart.limit)} />}
       {at !== null && <CursorLine at={at} top={TOP} bottom={BOTTOM} />}
     </svg>
@@ -91,7 +91,7 @@ function ValueAxis({ ticks, unit, y, right }: AxisProps) {
         <g key={tick}>
           <line class={tick ? "grid" : "base"} x1={LEFT} x2={right} y1={y(tick)} y2={y(tick)} />
           <text x={LEFT - 6} y={y(tick)} dy="0.32em" text-anchor="end">
-            {tick ? measured(tick, unit) : "0"}
+            {tick ? valueText(tick, unit) : "0"}
           </text>
         </g>
       ))}
@@ -99,8 +99,8 @@ function ValueAxis({ ticks, unit, y, right }: AxisProps) {
   );
 }
 
-/** Hatched, while nothing came. */
-function Silence({ from, to, x }: { from: number; to: number; x: Scale }) {
+/** Hatched. */
+function NoDataSpan({ from, to, x }: { from: number; to: number; x: Scale }) {
   const width = x(to) - x(from);
   if (width <= 0) return null;
   return <rect class="silence" data-testid="silence" x={x(from)} width={width} y={TOP} height={BOTTOM - TOP} />;
@@ -110,12 +110,12 @@ export function CursorLine({ at, top = 0, bottom }: { at: number; top?: number; 
   return <line class="cursor" x1={at} x2={at} y1={top} y2={bottom} />;
 }
 
-/** Follows the pointer and the arrow keys, from step to step. */
-export function steering(time: Time, { at, point }: Cursor, left: number, right: number) {
-  const follow = (event: PointerEvent) => {
+/** Event handlers that move the cursor from step to step, by pointer and keys. */
+export function cursorHandlers(time: TimeGrid, { at, point }: Cursor, left: number, right: number) {
+  const onPointer = (event: PointerEvent) => {
     point(stepAt(time, time.from + ((event.offsetX - left) / (right - left)) * (time.to - time.from)));
   };
-  const press = (event: KeyboardEvent) => {
+  const onKeyDown = (event: KeyboardEvent) => {
     const last = time.first + (time.steps - 1) * time.step;
     const here = at ?? last;
     const moves: Record<string, number> = {
@@ -134,84 +134,84 @@ export function steering(time: Time, { at, point }: Cursor, left: number, right:
     event.stopPropagation();
   };
   return {
-    onPointerMove: follow,
-    onPointerDown: follow,
+    onPointerMove: onPointer,
+    onPointerDown: onPointer,
     onPointerLeave: () => point(null),
     onBlur: () => point(null),
-    onKeyDown: press,
+    onKeyDown,
   };
 }
 
-interface DrawnProps {
+interface ChartLineProps {
   line: Line;
   tone: number;
-  time: Time;
+  time: TimeGrid;
   x: Scale;
   y: Scale;
 }
 
-/** Each value stands in the middle of its step; one that stands alone fills it. */
-function Drawn({ line, tone, time: { from, to, step }, x, y }: DrawnProps) {
+/** A value is in the middle of its step; a single value fills its step. */
+function ChartLine({ line, tone, time: { from, to, step }, x, y }: ChartLineProps) {
   const within = (at: number) => x(Math.max(from, Math.min(to, at)));
   const shown = line.values.filter(({ at }) => at + step > from && at < to);
-  const stretches = stretchesOf(shown, line.reach).map((stretch) => {
-    const [only] = stretch;
-    return only && stretch.length === 1
-      ? [placed(only, within(only.at)), placed(only, within(only.at + step))]
-      : stretch.map((value) => placed(value, within(value.at + step / 2)));
+  const segments = segmentsOf(shown, line.reach).map((segment) => {
+    const [only] = segment;
+    return only && segment.length === 1
+      ? [plotted(only, within(only.at)), plotted(only, within(only.at + step))]
+      : segment.map((value) => plotted(value, within(value.at + step / 2)));
   });
   return (
     <g data-line={line.name} data-tone={tone}>
-      <path class="band" d={stretches.map((stretch) => bandOf(stretch, y)).join("")} />
-      <path class="mean" d={stretches.map((stretch) => meanOf(stretch, y)).join("")} />
+      <path class="band" d={segments.map((segment) => bandOf(segment, y)).join("")} />
+      <path class="mean" d={segments.map((segment) => meanOf(segment, y)).join("")} />
     </g>
   );
 }
 
-interface Placed extends Value {
+interface PlottedValue extends Value {
   x: number;
 }
 
-function placed(value: Value, x: number): Placed {
+function plotted(value: Value, x: number): PlottedValue {
   return { ...value, x };
 }
 
-function meanOf(stretch: Placed[], y: Scale): string {
-  return `M${stretch.map(({ x, mean }) => place(x, y(mean))).join("L")}`;
+function meanOf(segment: PlottedValue[], y: Scale): string {
+  return `M${segment.map(({ x, mean }) => place(x, y(mean))).join("L")}`;
 }
 
-function bandOf(stretch: Placed[], y: Scale): string {
-  const upper = stretch.map(({ x, max }) => place(x, y(max)));
-  const lower = stretch.map(({ x, min }) => place(x, y(min))).reverse();
+function bandOf(segment: PlottedValue[], y: Scale): string {
+  const upper = segment.map(({ x, max }) => place(x, y(max)));
+  const lower = segment.map(({ x, min }) => place(x, y(min))).reverse();
   return `M${upper.join("L")}L${lower.join("L")}Z`;
 }
 
-function highest({ lines }: Charted): number {
+function highest({ lines }: ChartData): number {
   return lines.reduce((most, { values }) => values.reduce((top, { max }) => Math.max(top, max), most), 0);
 }
 
-/** The value of a step, or of the last step that has one. */
+/** The value of a step; with null the last value. */
 export function valueAt({ values }: Line, at: number | null): Value | null {
   return (at === null ? values.at(-1) : values.find((value) => value.at === at)) ?? null;
 }
 
-function spoken(chart: Charted, at: number | null, { first, step, steps }: Time): string {
+function chartText(chart: ChartData, at: number | null, { first, step, steps }: TimeGrid): string {
   const time = moment(at ?? first + (steps - 1) * step);
-  const told = chart.lines.map((line) => {
+  const parts = chart.lines.map((line) => {
     const value = valueAt(line, at);
-    return `${visible(line.name)} ${value ? spread(value, chart.unit) : "no data"}`;
+    return `${visible(line.name)} ${value ? spreadText(value, chart.unit) : "no data"}`;
   });
-  return `${at === null ? "Latest" : time}: ${told.join("; ")}`;
+  return `${at === null ? "Latest" : time}: ${parts.join("; ")}`;
 }
 
 /** "37.2%, from 12% to 88%". */
-function spread(value: Value, unit: Unit): string {
-  const between = betweenOf(value, unit);
-  return measured(value.mean, unit) + (between && `, from ${between}`);
+function spreadText(value: Value, unit: Unit): string {
+  const between = rangeText(value, unit);
+  return valueText(value.mean, unit) + (between && `, from ${between}`);
 }
 
-/** "12% to 88%"; "" where all were the same. */
-export function betweenOf({ min, max }: Value, unit: Unit): string {
-  const [low, high] = [measured(min, unit), measured(max, unit)];
+/** "12% to 88%"; "" if both are the same. */
+export function rangeText({ min, max }: Value, unit: Unit): string {
+  const [low, high] = [valueText(min, unit), valueText(max, unit)];
   return low === high ? "" : `${low} to ${high}`;
 }

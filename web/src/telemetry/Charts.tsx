@@ -1,4 +1,4 @@
-// The charts of a node, one below the other with one cursor, and what each says at the moment that is pointed at.
+// The charts of a node, below each other with a common cursor, and their values at the cursor.
 
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
@@ -6,47 +6,47 @@ import { useWidth } from "../charts/useWidth.ts";
 import { moment, zone } from "../format/dates.ts";
 import { seconds } from "../format/durations.ts";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
-import { betweenOf, Chart, type Cursor, type Span, valueAt } from "./Chart.tsx";
-import { inWholeSteps, silencesOf, type Time, timeOf } from "./series/axis.ts";
-import { type Chart as Charted, chartsOf, measuresOf } from "./series/charts.ts";
+import { Chart, type Cursor, rangeText, type TimeSpan, valueAt } from "./Chart.tsx";
+import { inWholeSteps, noDataSpansOf, type TimeGrid, timeGridOf } from "./series/axis.ts";
+import { type ChartData, chartsOf, seriesSetOf } from "./series/charts.ts";
 import type { Line } from "./series/lines.ts";
 import type { Telemetry } from "./series/model.ts";
-import { measured } from "./series/units.ts";
+import { valueText } from "./series/units.ts";
 import { ValuesTable } from "./ValuesTable.tsx";
 
-/** What stands among the charts knows their time, width and cursor. */
-export interface Place {
-  time: Time;
+/** The time, width and cursor that everything among the charts shares. */
+export interface ChartLayout {
+  time: TimeGrid;
   width: number;
   cursor: Cursor;
 }
 
 interface ChartsProps {
   telemetry: Telemetry;
-  /** Before this moment (milliseconds since 1970) there was nothing to measure, as far as is known. */
-  begun?: number;
-  /** What the charts are about, in whole steps. */
-  run?: Span | undefined;
-  /** Beside a chart, by its id. */
-  beside?: (id: string, place: Place) => ComponentChildren;
-  below?: (place: Place) => ComponentChildren;
+  /** The time (milliseconds since 1970) from which the node is known to have existed. */
+  knownSince?: number;
+  /** The run that the charts are about, in whole steps. */
+  run?: TimeSpan | undefined;
+  /** Renders contents below a chart, by its id. */
+  beside?: (id: string, layout: ChartLayout) => ComponentChildren;
+  below?: (layout: ChartLayout) => ComponentChildren;
 }
 
-export function Charts({ telemetry, begun = Infinity, run, beside, below }: ChartsProps) {
+export function Charts({ telemetry, knownSince = Infinity, run, beside, below }: ChartsProps) {
   const { ref, width } = useWidth();
   const [pointed, point] = useState<number | null>(null);
-  const { measures, charts, time: all, silences } = useMemo(() => drawnOf(telemetry, begun), [telemetry, begun]);
+  const { set, charts, time: all, noDataSpans } = useMemo(() => chartsFrom(telemetry, knownSince), [telemetry, knownSince]);
   const time = useMemo(() => (run ? inWholeSteps(all) : all), [all, !run]);
   const isThere = pointed !== null && pointed >= time.first && pointed < time.to;
   const cursor = { at: isThere ? pointed : null, point };
-  const place = { time, width, cursor };
+  const layout = { time, width, cursor };
   return (
     <div class="measures" data-testid="charts">
       <p class="when" data-testid="moment">
         {cursor.at === null ? "Latest values" : moment(cursor.at)}
         <small>
           {" "}
-          · {seconds(measures.step / 1000)} intervals · times in {zone()}
+          · {seconds(set.step / 1000)} intervals · times in {zone()}
         </small>
       </p>
       <div ref={ref}>
@@ -55,15 +55,15 @@ export function Charts({ telemetry, begun = Infinity, run, beside, below }: Char
             <figcaption>
               <h5>
                 {chart.title}
-                {chart.limit !== null && <small> of {measured(chart.limit, chart.unit)}</small>}
+                {chart.limit !== null && <small> of {valueText(chart.limit, chart.unit)}</small>}
               </h5>
               <Legend chart={chart} at={cursor.at} />
             </figcaption>
-            <Chart chart={chart} silences={silences} run={run} {...place} />
-            {beside?.(chart.id, place)}
+            <Chart chart={chart} noDataSpans={noDataSpans} run={run} {...layout} />
+            {beside?.(chart.id, layout)}
           </figure>
         ))}
-        {below?.(place)}
+        {below?.(layout)}
       </div>
       <footer class="key">
         <span>
@@ -74,7 +74,7 @@ export function Charts({ telemetry, begun = Infinity, run, beside, below }: Char
             <i class="swatch ran" aria-hidden="true" /> the task's run; the first and last interval are shown in full
           </span>
         )}
-        {silences.length > 0 && (
+        {noDataSpans.length > 0 && (
           <span>
             <i class="swatch hatched" aria-hidden="true" /> no data
           </span>
@@ -85,34 +85,34 @@ export function Charts({ telemetry, begun = Infinity, run, beside, below }: Char
   );
 }
 
-function drawnOf(telemetry: Telemetry, begun: number) {
-  const measures = measuresOf(telemetry);
-  const time = timeOf(Date.parse(telemetry.from), Date.parse(telemetry.to), measures, begun);
-  return { measures, time, charts: chartsOf(measures), silences: silencesOf(measures) };
+function chartsFrom(telemetry: Telemetry, knownSince: number) {
+  const set = seriesSetOf(telemetry);
+  const time = timeGridOf(Date.parse(telemetry.from), Date.parse(telemetry.to), set, knownSince);
+  return { set, time, charts: chartsOf(set), noDataSpans: noDataSpansOf(set) };
 }
 
-function Legend({ chart, at }: { chart: Charted; at: number | null }) {
-  const { lines, most } = chart;
+function Legend({ chart, at }: { chart: ChartData; at: number | null }) {
+  const { lines, lineCount } = chart;
   return (
     <p class="values" data-many={lines.length > 2 ? "yes" : "no"}>
       {lines.map((line, tone) => (
         <span key={line.name} data-tone={tone}>
           <i class="stroke" aria-hidden="true" />
           <ExternalText text={line.name} />{" "}
-          <Shown line={line} chart={chart} at={at} />
+          <LegendValue line={line} chart={chart} at={at} />
         </span>
       ))}
-      {most > lines.length && <span>and {most - lines.length} more, less full</span>}
+      {lineCount > lines.length && <span>and {lineCount - lines.length} more, less full</span>}
     </p>
   );
 }
 
-function Shown({ line, chart, at }: { line: Line; chart: Charted; at: number | null }) {
+function LegendValue({ line, chart, at }: { line: Line; chart: ChartData; at: number | null }) {
   const value = valueAt(line, at);
   return value ? (
     <>
-      <b>{measured(value.mean, chart.unit)}</b>
-      <small>{betweenOf(value, chart.unit)}</small>
+      <b>{valueText(value.mean, chart.unit)}</b>
+      <small>{rangeText(value, chart.unit)}</small>
     </>
   ) : (
     <span class="soft">–</span>

@@ -1,32 +1,32 @@
-// How busy each core of a node was, a row each: asked for when somebody opens it, as there may be a hundred.
+// The usage of each core of a node, in a row each. Requested when the user opens it, as there may be a hundred cores.
 
 import { useMemo, useState } from "preact/hooks";
 import { usePolled } from "../api/usePolled.ts";
 import { plural } from "../format/numbers.ts";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
-import { CursorLine, LEFT, RIGHT_MARGIN, steering } from "./Chart.tsx";
-import type { Place } from "./Charts.tsx";
-import { placesOf } from "./series/axis.ts";
-import { CORE, inOrder, measuresOf } from "./series/charts.ts";
+import { CursorLine, cursorHandlers, LEFT, RIGHT_MARGIN } from "./Chart.tsx";
+import type { ChartLayout } from "./Charts.tsx";
+import { timeScale } from "./series/axis.ts";
+import { CORE_ATTRIBUTE, compareNaturally, seriesSetOf } from "./series/charts.ts";
 import type { Value } from "./series/lines.ts";
 import type { Telemetry } from "./series/model.ts";
-import { busyOf } from "./series/picking.ts";
-import { measured } from "./series/units.ts";
+import { busyOf } from "./series/selection.ts";
+import { valueText } from "./series/units.ts";
 
 interface Core {
   name: string;
   values: Value[];
 }
 
-interface MapProps extends Place {
+interface MapProps extends ChartLayout {
   path: string;
   queryKey: string;
   intervalMs: number;
 }
 
 const LEVELS = 5;
-const MOST_HEIGHT = 10;
-const TALL = 320;
+const MAX_ROW_HEIGHT = 10;
+const MAX_MAP_HEIGHT = 320;
 
 export function CoreMap(props: MapProps) {
   const [open, setOpen] = useState(false);
@@ -38,7 +38,7 @@ export function CoreMap(props: MapProps) {
   );
 }
 
-function Cores({ path, queryKey, intervalMs, ...place }: MapProps) {
+function Cores({ path, queryKey, intervalMs, ...layout }: MapProps) {
   const { value, failure } = usePolled<Telemetry>({ path, queryKey, intervalMs });
   const cores = useMemo(() => (value ? coresOf(value) : []), [value]);
   if (failure && !value) {
@@ -47,28 +47,28 @@ function Cores({ path, queryKey, intervalMs, ...place }: MapProps) {
   }
   if (!value) return <p class="loading" role="status">Loading…</p>;
   if (!cores.length) return <p class="nothing">The node's agent reports only the total of all cores.</p>;
-  return <Drawn cores={cores} {...place} />;
+  return <CoreGrid cores={cores} {...layout} />;
 }
 
-function Drawn({ cores, time, width, cursor }: Place & { cores: Core[] }) {
+function CoreGrid({ cores, time, width, cursor }: ChartLayout & { cores: Core[] }) {
   const right = Math.max(LEFT + 1, width - RIGHT_MARGIN);
-  const x = placesOf(time, LEFT, right);
-  const row = Math.max(2, Math.min(MOST_HEIGHT, Math.floor(TALL / cores.length)));
+  const x = timeScale(time, LEFT, right);
+  const row = Math.max(2, Math.min(MAX_ROW_HEIGHT, Math.floor(MAX_MAP_HEIGHT / cores.length)));
   const height = cores.length * row;
   const within = (at: number) => x(Math.max(time.from, Math.min(time.to, at)));
   const paths = useMemo(() => levelsOf(cores, within, row, time.step), [cores, time, width]);
-  const { onPointerMove, onPointerLeave } = steering(time, cursor, LEFT, right);
+  const { onPointerMove, onPointerLeave } = cursorHandlers(time, cursor, LEFT, right);
   const at = cursor.at === null ? null : x(cursor.at + time.step / 2);
   return (
     <>
       <p class="values" data-testid="cores">
-        {inWords(cores, cursor.at)} Darker means busier.
+        {extremesText(cores, cursor.at)} Darker means busier.
       </p>
       <svg
         width={width}
         height={height}
         role="img"
-        aria-label={`${plural(cores.length, "core")}: ${inWords(cores, null)}`}
+        aria-label={`${plural(cores.length, "core")}: ${extremesText(cores, null)}`}
         onPointerMove={onPointerMove}
         onPointerLeave={onPointerLeave}
       >
@@ -82,14 +82,14 @@ function Drawn({ cores, time, width, cursor }: Place & { cores: Core[] }) {
 }
 
 function coresOf(telemetry: Telemetry): Core[] {
-  const measures = measuresOf(telemetry);
-  const single = measures.series.filter(({ attributes }) => attributes[CORE] && !("batchscope.source" in attributes));
+  const set = seriesSetOf(telemetry);
+  const single = set.series.filter(({ attributes }) => attributes[CORE_ATTRIBUTE] && !("batchscope.source" in attributes));
   return single
-    .map((series) => ({ name: series.attributes[CORE] ?? "", values: busyOf(measures, "", [series])?.values ?? [] }))
-    .sort((one, other) => inOrder(one.name, other.name));
+    .map((series) => ({ name: series.attributes[CORE_ATTRIBUTE] ?? "", values: busyOf(set, "", [series])?.values ?? [] }))
+    .sort((one, other) => compareNaturally(one.name, other.name));
 }
 
-/** A path for each level, whose cells are the steps in which a core was so busy. */
+/** A path for each level of usage, with a cell for each step of a core at that level. */
 function levelsOf(cores: Core[], x: (at: number) => number, row: number, step: number): string[] {
   const paths = Array.from({ length: LEVELS }, () => "");
   cores.forEach(({ values }, index) => {
@@ -104,15 +104,15 @@ function levelsOf(cores: Core[], x: (at: number) => number, row: number, step: n
 }
 
 /** "Busiest: core 3 (98%); least busy: core 7 (2%)." */
-function inWords(cores: Core[], at: number | null): string {
-  const told = cores.flatMap(({ name, values }) => {
+function extremesText(cores: Core[], at: number | null): string {
+  const shares = cores.flatMap(({ name, values }) => {
     const value = at === null ? values.at(-1) : values.find((each) => each.at === at);
     return value ? [{ name, mean: value.mean }] : [];
   });
-  const [first] = told;
+  const [first] = shares;
   if (!first) return "No data.";
-  const busiest = told.reduce((most, each) => (each.mean > most.mean ? each : most), first);
-  const idlest = told.reduce((least, each) => (each.mean < least.mean ? each : least), first);
-  const words = (each: typeof first) => `core ${each.name} (${measured(each.mean, "share")})`;
-  return `Busiest: ${words(busiest)}; least busy: ${words(idlest)}.`;
+  const busiest = shares.reduce((most, each) => (each.mean > most.mean ? each : most), first);
+  const idlest = shares.reduce((least, each) => (each.mean < least.mean ? each : least), first);
+  const label = (each: typeof first) => `core ${each.name} (${valueText(each.mean, "share")})`;
+  return `Busiest: ${label(busiest)}; least busy: ${label(idlest)}.`;
 }

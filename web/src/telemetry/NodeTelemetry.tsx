@@ -1,4 +1,4 @@
-// What a node measured, as charts: in its panel, over a range that the address keeps.
+// Charts of a node's telemetry in its panel, over a range that the address keeps.
 
 import { useEffect, useState } from "preact/hooks";
 import type { Page } from "../api/model.ts";
@@ -15,109 +15,109 @@ import { beginOf, RANGE_WORDS, RANGES, type Range } from "../time/ranges.ts";
 import { useInView } from "../ui/page/useInView.ts";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
 import { CoreMap } from "./CoreMap.tsx";
-import { Csv, Frame } from "./Frame.tsx";
-import { Measured } from "./Measured.tsx";
-import { csvOfNode, INTERVALS_MS, pathOfNode, spanOf } from "./paths.ts";
+import { chartRangeOf, csvOfNode, INTERVALS_MS, pathOfNode } from "./paths.ts";
 import { RunStrip } from "./RunStrip.tsx";
-import { chartsOf, measuresOf } from "./series/charts.ts";
-import { leftOutInWords } from "./series/leftOut.ts";
+import { chartsOf, seriesSetOf } from "./series/charts.ts";
+import { droppedText } from "./series/dropped.ts";
 import type { Telemetry } from "./series/model.ts";
-import { type LoggedEvent, pastOf } from "./series/runs.ts";
-import { measured } from "./series/units.ts";
+import { activityOf, type LoggedEvent } from "./series/runs.ts";
+import { valueText } from "./series/units.ts";
+import { TelemetryContents } from "./TelemetryContents.tsx";
+import { CsvLink, TelemetrySection } from "./TelemetrySection.tsx";
 import { useStep } from "./useStep.ts";
 
 const EVENTS_INTERVAL_MS = 30_000;
-const MOST_EVENTS = 1000;
+const MAX_EVENTS = 1000;
 
 interface NodeTelemetryProps {
   view: PoolView;
-  /** Null of one that is gone: what it measured is kept. */
+  /** Null for a deleted node, whose telemetry is still stored. */
   node: Node | null;
 }
 
 export function NodeTelemetry({ view, node }: NodeTelemetryProps) {
   const { ref, inView } = useInView();
-  const span = spanOf(view.charts);
-  const [told, tell] = useState<Telemetry | null>(null);
-  const step = useStep(span, told);
-  const path = pathOfNode(view, span, step);
-  const polled = usePolled<Telemetry>({ path, queryKey: span + step, intervalMs: INTERVALS_MS[span], enabled: inView });
-  const read = polled.fresh ? polled.value : null;
-  useEffect(() => tell(read), [read]);
+  const range = chartRangeOf(view.charts);
+  const [latest, setLatest] = useState<Telemetry | null>(null);
+  const step = useStep(range, latest);
+  const path = pathOfNode(view, range, step);
+  const polled = usePolled<Telemetry>({ path, queryKey: range + step, intervalMs: INTERVALS_MS[range], enabled: inView });
+  const current = polled.fresh ? polled.value : null;
+  useEffect(() => setLatest(current), [current]);
   const actions = (
     <>
       <nav class="ranges" aria-label="Chart range">
         {RANGES.map((each) => (
-          <Link key={each} to={addressOfPoolView({ ...view, charts: each })} current={each === span} mode="replace">
+          <Link key={each} to={addressOfPoolView({ ...view, charts: each })} current={each === range} mode="replace">
             {RANGE_WORDS[each]}
           </Link>
         ))}
       </nav>
-      <Csv href={csvOfNode(view, span)} of={view.node} />
+      <CsvLink href={csvOfNode(view, range)} of={view.node} />
     </>
   );
   return (
-    <Frame part={ref} polled={polled} actions={actions}>
-      {(telemetry) => <Contents view={view} node={node} span={span} step={step} telemetry={telemetry} />}
-    </Frame>
+    <TelemetrySection part={ref} polled={polled} actions={actions}>
+      {(telemetry) => <Contents view={view} node={node} range={range} step={step} telemetry={telemetry} />}
+    </TelemetrySection>
   );
 }
 
 interface ContentsProps extends NodeTelemetryProps {
-  span: Range;
+  range: Range;
   step: string;
   telemetry: Telemetry;
 }
 
-function Contents({ view, node, span, step, telemetry }: ContentsProps) {
+function Contents({ view, node, range, step, telemetry }: ContentsProps) {
   const { account, pool, node: id } = view;
-  const path = pathOfEvents({ account, pool, node: id, from: beginOf(span) }, { rows: MOST_EVENTS });
-  const { value: log } = usePolled<Page<LoggedEvent>>({ path, queryKey: span, intervalMs: EVENTS_INTERVAL_MS });
-  if (!chartsOf(measuresOf(telemetry)).length) return <Nothing account={account} span={span} telemetry={telemetry} />;
-  const past = pastOf(log?.value ?? []);
+  const path = pathOfEvents({ account, pool, node: id, from: beginOf(range) }, { rows: MAX_EVENTS });
+  const { value: log } = usePolled<Page<LoggedEvent>>({ path, queryKey: range, intervalMs: EVENTS_INTERVAL_MS });
+  if (!chartsOf(seriesSetOf(telemetry)).length) return <NoTelemetry account={account} range={range} telemetry={telemetry} />;
+  const activity = activityOf(log?.value ?? []);
   const oldest = log?.nextLink ? log.value.at(-1) : undefined;
-  const begun = node?.allocationTime ? Date.parse(node.allocationTime) : Infinity;
-  const cores = { path: pathOfNode(view, span, step, "cores"), queryKey: span + step, intervalMs: INTERVALS_MS[span] };
+  const knownSince = node?.allocationTime ? Date.parse(node.allocationTime) : Infinity;
+  const cores = { path: pathOfNode(view, range, step, "cores"), queryKey: range + step, intervalMs: INTERVALS_MS[range] };
   return (
     <>
-      <Measured
+      <TelemetryContents
         telemetry={telemetry}
-        begun={begun}
-        beside={(chart, place) => chart === "cpu" && <CoreMap {...cores} {...place} />}
-        below={(place) => <RunStrip account={account} states={node?.history ?? []} past={past} {...place} />}
+        knownSince={knownSince}
+        beside={(chart, layout) => chart === "cpu" && <CoreMap {...cores} {...layout} />}
+        below={(layout) => <RunStrip account={account} states={node?.history ?? []} activity={activity} {...layout} />}
       />
-      {oldest && <p class="soft">Tasks before {moment(Date.parse(oldest.time))} aren't shown; the chart loads at most {count(MOST_EVENTS)} events.</p>}
+      {oldest && <p class="soft">Tasks before {moment(Date.parse(oldest.time))} aren't shown; the chart loads at most {count(MAX_EVENTS)} events.</p>}
     </>
   );
 }
 
-interface NothingProps {
+interface NoTelemetryProps {
   account: string;
-  span: Range;
+  range: Range;
   telemetry: Telemetry;
 }
 
-interface Ingestion {
+interface TelemetryIngestion {
   container: string | null;
   telemetry: { blobs: number; behindBytes: number } | null;
 }
 
-/** It says that nothing came only where nothing is known to have come. */
-function headline({ value, undrawn = [], leftOut }: Telemetry, span: string): string {
-  if (undrawn.some(({ namesNode }) => namesNode)) return `The data that the node sent in the last ${span} can't be charted:`;
-  if (undrawn.length) return `No data names this node in the last ${span}, but these blobs name no node:`;
+/** Says that the node sent no data only if no data is known. */
+function headline({ value, undrawn = [], leftOut }: Telemetry, range: string): string {
+  if (undrawn.some(({ namesNode }) => namesNode)) return `The data that the node sent in the last ${range} can't be charted:`;
+  if (undrawn.length) return `No data names this node in the last ${range}, but these blobs name no node:`;
   if (value.length || leftOut.records || leftOut.refused) return "The node sent no data that these charts show.";
-  return `The node sent no data in the last ${span}.`;
+  return `The node sent no data in the last ${range}.`;
 }
 
-/** Why there is nothing, and what to do. */
-function Nothing({ account, span, telemetry }: NothingProps) {
-  const { value } = usePolled<Ingestion>({ path: pathOfAccount(account, "ingestion"), intervalMs: EVENTS_INTERVAL_MS });
-  const leftOut = leftOutInWords(telemetry.leftOut);
+/** Explains why there are no charts, and what to do. */
+function NoTelemetry({ account, range, telemetry }: NoTelemetryProps) {
+  const { value } = usePolled<TelemetryIngestion>({ path: pathOfAccount(account, "ingestion"), intervalMs: EVENTS_INTERVAL_MS });
+  const dropped = droppedText(telemetry.leftOut);
   const undrawn = telemetry.undrawn ?? [];
   return (
     <div class="nothing" data-testid="no-telemetry">
-      <p>{headline(telemetry, RANGE_WORDS[span])}</p>
+      <p>{headline(telemetry, RANGE_WORDS[range])}</p>
       {undrawn.length > 0 && (
         <ul data-testid="undrawn">
           {undrawn.map(({ blob, reason }) => (
@@ -142,9 +142,9 @@ function Nothing({ account, span, telemetry }: NothingProps) {
         </p>
       )}
       {(value?.telemetry?.behindBytes ?? 0) > 0 && (
-        <p>{measured(value?.telemetry?.behindBytes ?? 0, "bytes")} of node telemetry not read yet.</p>
+        <p>{valueText(value?.telemetry?.behindBytes ?? 0, "bytes")} of node telemetry not read yet.</p>
       )}
-      {leftOut && <p>{visible(leftOut)}</p>}
+      {dropped && <p>{visible(dropped)}</p>}
     </div>
   );
 }

@@ -1,4 +1,4 @@
-// Below the charts of a node and on their time: the states that it was in, the tasks that it ran, and what befell it.
+// A strip below the charts of a node, on the same time axis: its states, its tasks' runs, and other events.
 
 import { useContext } from "preact/hooks";
 import { Fills, TimeLabels } from "../charts/Axes.tsx";
@@ -13,47 +13,47 @@ import { Navigation } from "../routing/Link.tsx";
 import { addressOfJob } from "../routing/routes.ts";
 import { serverClock } from "../time/clock.ts";
 import { useTooltipSetter } from "../ui/text/Tooltip.tsx";
-import { CursorLine, LEFT, RIGHT_MARGIN, steering } from "./Chart.tsx";
-import type { Place } from "./Charts.tsx";
-import { placesOf, type Time } from "./series/axis.ts";
-import { inWords, type Past, type Run } from "./series/runs.ts";
+import { CursorLine, cursorHandlers, LEFT, RIGHT_MARGIN } from "./Chart.tsx";
+import type { ChartLayout } from "./Charts.tsx";
+import { type TimeGrid, timeScale } from "./series/axis.ts";
+import { type NodeActivity, type Run, runText } from "./series/runs.ts";
 
 const STATES = 8;
 const TASKS_AT = STATES + 4;
 const LANE = 9;
 const MARK = 12;
 const AXIS = 22;
-const marksAt = ({ lanes }: Past) => TASKS_AT + lanes * LANE;
+const marksAt = ({ lanes }: NodeActivity) => TASKS_AT + lanes * LANE;
 
-interface StripProps extends Place {
+interface StripProps extends ChartLayout {
   account: string;
   /** Latest first. */
   states: StatePeriod[];
-  past: Past;
+  activity: NodeActivity;
 }
 
-/** Where a moment is, within the chart, and how wide a span. */
+/** Horizontal positions of times and spans, limited to the chart. */
 interface Scales {
-  time: Time;
+  time: TimeGrid;
   x: Scale;
   spanOf: (from: number, to: number) => { x: number; width: number };
 }
 
-export function RunStrip({ account, states, past, time, width, cursor }: StripProps) {
+export function RunStrip({ account, states, activity, time, width, cursor }: StripProps) {
   const navigate = useContext(Navigation);
   const setTooltip = useTooltipSetter();
   const right = Math.max(LEFT + 1, width - RIGHT_MARGIN);
   const scales = scalesOf(time, right);
-  const bottom = marksAt(past) + (past.marks.length ? MARK : 0);
-  const runs = past.runs.filter(({ from, to }) => to > time.from && from < time.to);
-  const { onPointerMove, onPointerLeave } = steering(time, cursor, LEFT, right);
+  const bottom = marksAt(activity) + (activity.marks.length ? MARK : 0);
+  const runs = activity.runs.filter(({ from, to }) => to > time.from && from < time.to);
+  const { onPointerMove, onPointerLeave } = cursorHandlers(time, cursor, LEFT, right);
   return (
     <figure class="measure run-strip" data-testid="runs">
       <svg
         width={width}
         height={bottom + AXIS}
         role="img"
-        aria-label={toldOf(past, runs.length)}
+        aria-label={descriptionOf(activity, runs.length)}
         onPointerMove={onPointerMove}
         onPointerOver={({ target }) => setTooltip((target as Element).getAttribute("data-words"), target as Element)}
         onPointerLeave={() => {
@@ -69,22 +69,22 @@ export function RunStrip({ account, states, past, time, width, cursor }: StripPr
           <NodeFillPatterns />
         </defs>
         <Fills name="timeline" />
-        <Names lanes={past.lanes} />
+        <Names lanes={activity.lanes} />
         <States states={states} scales={scales} />
         <Runs runs={runs} scales={scales} />
-        <Marks past={past} scales={scales} />
+        <Marks activity={activity} scales={scales} />
         <g transform={`translate(0 ${bottom})`} aria-hidden="true">
           <TimeLabels ticks={timeTicks(time.from, time.to, width / 84)} x={scales.x} left={LEFT} right={width} />
         </g>
         {cursor.at !== null && <CursorLine at={scales.x(cursor.at + time.step / 2)} bottom={bottom} />}
       </svg>
-      <Key past={past} />
+      <Key activity={activity} />
     </figure>
   );
 }
 
-function scalesOf(time: Time, right: number): Scales {
-  const scale = placesOf(time, LEFT, right);
+function scalesOf(time: TimeGrid, right: number): Scales {
+  const scale = timeScale(time, LEFT, right);
   const x = (at: number) => scale(Math.max(time.from, Math.min(time.to, at)));
   return { time, x, spanOf: (from, to) => ({ x: x(from), width: Math.max(1.5, x(to) - x(from) - 0.5) }) };
 }
@@ -107,9 +107,9 @@ function States({ states, scales: { time, spanOf } }: { states: StatePeriod[]; s
     const from = since ? Date.parse(since) : -Infinity;
     const to = until ? Date.parse(until) : Infinity;
     if (!state || to <= time.from || from >= time.to) return null;
-    const words = `${stateLabel(state)}${since ? ` since ${exactMoment(from)}` : ""}`;
+    const label = `${stateLabel(state)}${since ? ` since ${exactMoment(from)}` : ""}`;
     const kind = `node-${stateGroupOf(state)}`;
-    return <rect key={from} data-layer={kind} data-words={words} {...spanOf(from, to)} y={1} height={STATES} rx={2} />;
+    return <rect key={from} data-layer={kind} data-words={label} {...spanOf(from, to)} y={1} height={STATES} rx={2} />;
   });
 }
 
@@ -121,7 +121,7 @@ function Runs({ runs, scales: { spanOf } }: { runs: Run[]; scales: Scales }) {
       class="run"
       data-run={run.to === Infinity ? "running" : run.failed ? "failure" : "success"}
       data-run-at={index}
-      data-words={inWords(run, now)}
+      data-words={runText(run, now)}
       {...spanOf(run.from, run.to)}
       y={TASKS_AT + run.lane * LANE}
       height={LANE - 2}
@@ -130,38 +130,38 @@ function Runs({ runs, scales: { spanOf } }: { runs: Run[]; scales: Scales }) {
   ));
 }
 
-function Marks({ past, scales: { time, x } }: { past: Past; scales: Scales }) {
-  const top = marksAt(past) + 1;
-  return past.marks
+function Marks({ activity, scales: { time, x } }: { activity: NodeActivity; scales: Scales }) {
+  const top = marksAt(activity) + 1;
+  return activity.marks
     .filter(({ at }) => at >= time.from && at < time.to)
-    .map(({ at, words }, index) => (
-      <path key={index} class="mark-of-event" data-testid="mark" data-words={words} d={`M${x(at)},${top}l5,9h-10z`} />
+    .map(({ at, label }, index) => (
+      <path key={index} class="mark-of-event" data-testid="mark" data-words={label} d={`M${x(at)},${top}l5,9h-10z`} />
     ));
 }
 
 const RUNS = { succeeded: "task ended", failed: "task failed", running: "running" } as const;
 
-function Key({ past }: { past: Past }) {
+function Key({ activity }: { activity: NodeActivity }) {
   return (
     <p class="key">
-      {past.runs.length
-        ? Object.entries(RUNS).map(([state, words]) => (
+      {activity.runs.length
+        ? Object.entries(RUNS).map(([state, label]) => (
             <span key={state}>
-              <i class="swatch" data-state={state} aria-hidden="true" /> {words}
+              <i class="swatch" data-state={state} aria-hidden="true" /> {label}
             </span>
           ))
         : "Batch logged no tasks on this node in this range."}
-      {past.marks.length > 0 && (
+      {activity.marks.length > 0 && (
         <span>
           <i class="swatch marked" aria-hidden="true" /> failure, or another event
         </span>
       )}
-      {past.unshown > 0 && <span>{plural(past.unshown, "overlapping run")} not shown</span>}
+      {activity.hiddenRuns > 0 && <span>{plural(activity.hiddenRuns, "overlapping run")} not shown</span>}
     </p>
   );
 }
 
-function toldOf({ marks }: Past, runs: number): string {
+function descriptionOf({ marks }: NodeActivity, runs: number): string {
   const marked = marks.length ? `, ${plural(marks.length, "marked event")}` : "";
   return visible(`Node states, ${plural(runs, "task run")}${marked}`);
 }

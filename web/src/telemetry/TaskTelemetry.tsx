@@ -1,4 +1,4 @@
-// What its node measured while a task ran, in the task's panel. The node's measures are those of all that it runs.
+// Charts of the node during a task's run, in the task's panel. They include the node's other tasks.
 
 import { useEffect, useState } from "preact/hooks";
 import { pathOfJob } from "../api/paths.ts";
@@ -11,15 +11,15 @@ import { Link } from "../routing/Link.tsx";
 import { addressOfDetail } from "../routing/routes.ts";
 import { useInView } from "../ui/page/useInView.ts";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
-import type { Span } from "./Chart.tsx";
-import { Csv, Frame } from "./Frame.tsx";
-import { Measured } from "./Measured.tsx";
-import { ASKED, chartsOf, measuresOf } from "./series/charts.ts";
-import type { Telemetry, TaskTelemetry as Told } from "./series/model.ts";
+import type { TimeSpan } from "./Chart.tsx";
+import { CHART_QUERY, chartsOf, seriesSetOf } from "./series/charts.ts";
+import type { TaskTelemetryAnswer, Telemetry } from "./series/model.ts";
+import { TelemetryContents } from "./TelemetryContents.tsx";
+import { CsvLink, TelemetrySection } from "./TelemetrySection.tsx";
 import { useStep } from "./useStep.ts";
 
 const INTERVAL_MS = 30_000;
-/** Of a task that is over: its node may send the last minutes of it still. */
+/** For a task that has ended: its node may still send the last minutes. */
 const SLOW_INTERVAL_MS = 300_000;
 
 interface TaskTelemetryProps {
@@ -29,32 +29,32 @@ interface TaskTelemetryProps {
 
 export function TaskTelemetry({ view, task }: TaskTelemetryProps) {
   const { ref, inView } = useInView();
-  const [over, setOver] = useState(false);
+  const [hasEnded, setHasEnded] = useState(false);
   const path = pathOfJob(view, "tasks", task, "telemetry");
-  const [told, tell] = useState<Told | null>(null);
-  const step = useStep(task, told?.telemetry);
-  const asked = `${path}?${new URLSearchParams({ ...ASKED, ...(step && { step }) })}`;
-  const polled = usePolled<Told>({ path: asked, intervalMs: over ? SLOW_INTERVAL_MS : INTERVAL_MS, enabled: inView });
-  useEffect(() => tell(polled.value), [polled.value]);
+  const [answer, setAnswer] = useState<TaskTelemetryAnswer | null>(null);
+  const step = useStep(task, answer?.telemetry);
+  const chartPath = `${path}?${new URLSearchParams({ ...CHART_QUERY, ...(step && { step }) })}`;
+  const polled = usePolled<TaskTelemetryAnswer>({ path: chartPath, intervalMs: hasEnded ? SLOW_INTERVAL_MS : INTERVAL_MS, enabled: inView });
+  useEffect(() => setAnswer(polled.value), [polled.value]);
   const end = polled.value?.endTime;
-  useEffect(() => setOver(Boolean(end)), [end]);
-  const table = `${path}?${new URLSearchParams({ name: ASKED.name, format: "csv" })}`;
+  useEffect(() => setHasEnded(Boolean(end)), [end]);
+  const csvPath = `${path}?${new URLSearchParams({ name: CHART_QUERY.name, format: "csv" })}`;
   return (
-    <Frame part={ref} polled={polled} actions={polled.value?.telemetry && <Csv href={table} of={task} />}>
-      {(told) => <Contents told={told} account={view.account} />}
-    </Frame>
+    <TelemetrySection part={ref} polled={polled} actions={polled.value?.telemetry && <CsvLink href={csvPath} of={task} />}>
+      {(answer) => <Contents answer={answer} account={view.account} />}
+    </TelemetrySection>
   );
 }
 
-function Contents({ told, account }: { told: Told; account: string }) {
-  const { telemetry, reason } = told;
-  const run = telemetry && runOf(told, telemetry);
-  const some = telemetry && chartsOf(measuresOf(telemetry)).length > 0;
+function Contents({ answer, account }: { answer: TaskTelemetryAnswer; account: string }) {
+  const { telemetry, reason } = answer;
+  const run = telemetry && runOf(answer, telemetry);
+  const hasCharts = telemetry && chartsOf(seriesSetOf(telemetry)).length > 0;
   return (
     <>
-      <Run told={told} account={account} />
-      {some && <Measured telemetry={telemetry} run={run ?? undefined} />}
-      {!some && (
+      <Run answer={answer} account={account} />
+      {hasCharts && <TelemetryContents telemetry={telemetry} run={run ?? undefined} />}
+      {!hasCharts && (
         <p class="nothing" data-testid="no-telemetry">
           {reason ? <ExternalText text={reason} /> : "The node sent no data that these charts show."}
         </p>
@@ -63,8 +63,8 @@ function Contents({ told, account }: { told: Told; account: string }) {
   );
 }
 
-/** As far as it is shown. */
-function runOf({ startTime, endTime }: Told, { from, to }: Telemetry): Span {
+/** The part of the run that the charts show. */
+function runOf({ startTime, endTime }: TaskTelemetryAnswer, { from, to }: Telemetry): TimeSpan {
   const [begin, end] = [Date.parse(from), Date.parse(to)];
   return {
     from: Math.max(begin, Date.parse(startTime ?? from)),
@@ -72,9 +72,9 @@ function runOf({ startTime, endTime }: Told, { from, to }: Telemetry): Span {
   };
 }
 
-/** Where and when it ran, and how far the measures are its own. */
-function Run({ told, account }: { told: Told; account: string }) {
-  const { poolId, nodeId, startTime, endTime, earlierRuns, sharing, basis } = told;
+/** Node and time of the run, and other tasks in the data. */
+function Run({ answer, account }: { answer: TaskTelemetryAnswer; account: string }) {
+  const { poolId, nodeId, startTime, endTime, earlierRuns, sharing, basis } = answer;
   if (!nodeId || !startTime) return null;
   const from = Date.parse(startTime);
   const until = endTime ? `to ${exactMoment(Date.parse(endTime))}, ` : "until now";
@@ -91,17 +91,17 @@ function Run({ told, account }: { told: Told; account: string }) {
       , from {exactMoment(from)} {until}
       {endTime && seconds((Date.parse(endTime) - from) / 1000)}.{" "}
       {basis && (basis === "task" ? "The data names this task." : "The charts show all data of the node in that time.")}{" "}
-      {sharing && shared(sharing)} {earlierRuns > 0 && earlier(earlierRuns)}
+      {sharing && sharingText(sharing)} {earlierRuns > 0 && earlierRunsText(earlierRuns)}
     </p>
   );
 }
 
-function shared({ otherTasks, complete }: NonNullable<Told["sharing"]>): string {
+function sharingText({ otherTasks, complete }: NonNullable<TaskTelemetryAnswer["sharing"]>): string {
   if (!otherTasks) return complete ? "No other task ran on the node in that time." : "";
   const number = `${complete ? "" : "at least "}${count(otherTasks)} other ${otherTasks === 1 ? "task" : "tasks"}`;
   return `The charts include ${number} on the node.`;
 }
 
-function earlier(runs: number): string {
+function earlierRunsText(runs: number): string {
   return runs === 1 ? "1 earlier run isn't shown." : `${count(runs)} earlier runs aren't shown.`;
 }

@@ -1,16 +1,16 @@
-// The charts' values as a table, for those who can't see the charts or want the numbers. It is made when it is opened.
+// The charts' values as a table, for users who can't see the charts or want the numbers. Rendered when it is opened.
 
 import { useState } from "preact/hooks";
 import { exactMoment } from "../format/dates.ts";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
-import type { Time } from "./series/axis.ts";
-import type { Chart } from "./series/charts.ts";
+import type { TimeGrid } from "./series/axis.ts";
+import type { ChartData } from "./series/charts.ts";
 import type { Value } from "./series/lines.ts";
-import { measured } from "./series/units.ts";
+import { valueText } from "./series/units.ts";
 
 interface TableProps {
-  charts: Chart[];
-  time: Time;
+  charts: ChartData[];
+  time: TimeGrid;
 }
 
 export function ValuesTable({ charts, time }: TableProps) {
@@ -58,14 +58,14 @@ function Values({ charts, time: { first, step, steps } }: TableProps) {
   );
 }
 
-/** The mean, and below it the lowest and the highest. */
-function Cell({ value, chart: { unit } }: { value: Value | undefined; chart: Chart }) {
+/** The mean, and below it minimum and maximum. */
+function Cell({ value, chart: { unit } }: { value: Value | undefined; chart: ChartData }) {
   if (!value) return <span class="soft">no data</span>;
   return (
     <>
-      {measured(value.mean, unit)}
+      {valueText(value.mean, unit)}
       <small>
-        {measured(value.min, unit)} to {measured(value.max, unit)}
+        {valueText(value.min, unit)} to {valueText(value.max, unit)}
       </small>
     </>
   );

@@ -1,11 +1,11 @@
-// The API's addresses of what nodes measure, and how often each range is read anew.
+// Paths of the API for node telemetry, and polling intervals by range.
 
 import { pathOfPool } from "../api/paths.ts";
 import type { PoolView } from "../routing/poolView.ts";
 import { beginOf, RANGES, type Range } from "../time/ranges.ts";
-import { ASKED, ASKED_OF_CORES } from "./series/charts.ts";
+import { CHART_QUERY, CORE_QUERY } from "./series/charts.ts";
 
-/** Milliseconds: agents send every two minutes, and a week is much to read. */
+/** In milliseconds. Agents send every two minutes, and long ranges are costly to read. */
 export const INTERVALS_MS: Record<Range, number> = {
   "1h": 30_000,
   "6h": 60_000,
@@ -14,19 +14,19 @@ export const INTERVALS_MS: Record<Range, number> = {
   "90d": 3_600_000,
 };
 
-export function spanOf(asked: string): Range {
-  return RANGES.find((each) => each === asked) ?? "1h";
+export function chartRangeOf(parameter: string): Range {
+  return RANGES.find((each) => each === parameter) ?? "1h";
 }
 
-/** `step` is "" for what the server thinks best. */
-export function pathOfNode(view: PoolView, span: Range, step: string, of: "charts" | "cores" = "charts"): string {
-  const query = new URLSearchParams({ from: beginOf(span), ...(of === "cores" ? ASKED_OF_CORES : ASKED) });
+/** `step` is "" for the server's choice. */
+export function pathOfNode(view: PoolView, range: Range, step: string, content: "charts" | "cores" = "charts"): string {
+  const query = new URLSearchParams({ from: beginOf(range), ...(content === "cores" ? CORE_QUERY : CHART_QUERY) });
   if (step) query.set("step", step);
   return `${pathOfPool(view, "nodes", view.node, "telemetry")}?${query}`;
 }
 
-/** All series of the range as a table. */
-export function csvOfNode(view: PoolView, span: Range): string {
-  const query = new URLSearchParams({ from: beginOf(span), name: ASKED.name, format: "csv" });
+/** The path of all series of the range as CSV. */
+export function csvOfNode(view: PoolView, range: Range): string {
+  const query = new URLSearchParams({ from: beginOf(range), name: CHART_QUERY.name, format: "csv" });
   return `${pathOfPool(view, "nodes", view.node, "telemetry")}?${query}`;
 }

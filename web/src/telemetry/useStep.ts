@@ -1,4 +1,4 @@
-// How long the steps are that charts ask for: as the server thinks best, or hours where it has no minutes of a part.
+// The length of the charts' steps: the server's choice, or hours if it has no minutes for a part of the time.
 
 import { useEffect, useState } from "preact/hooks";
 import { parseDuration } from "../format/durations.ts";
@@ -6,10 +6,10 @@ import type { Telemetry } from "./series/model.ts";
 
 const HOUR = "PT1H";
 
-/** A step to ask for, "" for any: so that all steps of what is asked by `key` are as long as one another. */
-export function useStep(key: string, told: Telemetry | null | undefined): string {
+/** The step to request, "" for the server's choice. All steps of a `key` have the same length. */
+export function useStep(key: string, telemetry: Telemetry | null | undefined): string {
   const [inHours, setInHours] = useState("");
-  const isMixed = Boolean(told?.hourly.length) && parseDuration(told?.step ?? "") < parseDuration(HOUR);
+  const isMixed = Boolean(telemetry?.hourly.length) && parseDuration(telemetry?.step ?? "") < parseDuration(HOUR);
   useEffect(() => {
     if (isMixed) setInHours(key);
   }, [isMixed, key]);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { inWholeSteps, placesOf, silencesOf, stepAt, timeOf } from "../../src/telemetry/series/axis.ts";
+import { inWholeSteps, noDataSpansOf, stepAt, timeGridOf, timeScale } from "../../src/telemetry/series/axis.ts";
 import type { Series } from "../../src/telemetry/series/model.ts";
 
 const NOON = Date.parse("2026-11-21T12:00:00Z");
@@ -26,47 +26,47 @@ function minutes(...times: number[]): number[] {
 }
 
 test("charts show all of the range where something came at its beginning", () => {
-  const time = timeOf(NOON, NOON + 60 * MINUTE, measures([0, 1, 59]), Infinity);
+  const time = timeGridOf(NOON, NOON + 60 * MINUTE, measures([0, 1, 59]), Infinity);
   assert.deepEqual(minutes(time.from, time.to, time.first), [0, 60, 0]);
   assert.equal(time.steps, 60);
 });
 
 test("what was before anything was measured is left out, but some steps are shown at least", () => {
-  assert.deepEqual(minutes(timeOf(NOON, NOON + 60 * MINUTE, measures([30], [40]), Infinity).from), [29]);
-  assert.deepEqual(minutes(timeOf(NOON, NOON + 60 * MINUTE, measures([58]), Infinity).from), [52]);
-  assert.deepEqual(minutes(timeOf(NOON, NOON + 60 * MINUTE, measures(), Infinity).from), [52]);
+  assert.deepEqual(minutes(timeGridOf(NOON, NOON + 60 * MINUTE, measures([30], [40]), Infinity).from), [29]);
+  assert.deepEqual(minutes(timeGridOf(NOON, NOON + 60 * MINUTE, measures([58]), Infinity).from), [52]);
+  assert.deepEqual(minutes(timeGridOf(NOON, NOON + 60 * MINUTE, measures(), Infinity).from), [52]);
 });
 
 test("a node that is known to have been there earlier is shown from then on", () => {
-  assert.deepEqual(minutes(timeOf(NOON, NOON + 60 * MINUTE, measures([30]), NOON + 10 * MINUTE).from), [9]);
+  assert.deepEqual(minutes(timeGridOf(NOON, NOON + 60 * MINUTE, measures([30]), NOON + 10 * MINUTE).from), [9]);
 });
 
 test("steps begin at whole multiples though the range doesn't", () => {
-  const time = timeOf(NOON + 20_000, NOON + 10.5 * MINUTE, measures([0]), Infinity);
+  const time = timeGridOf(NOON + 20_000, NOON + 10.5 * MINUTE, measures([0]), Infinity);
   assert.deepEqual([time.from, time.first, time.steps], [NOON + 20_000, NOON, 11]);
   assert.deepEqual(minutes(inWholeSteps(time).from, inWholeSteps(time).to), [0, 11]);
 });
 
 test("a range of no length has one step", () => {
-  const time = timeOf(NOON, NOON, measures(), Infinity);
+  const time = timeGridOf(NOON, NOON, measures(), Infinity);
   assert.ok(time.to > time.from);
   assert.ok(time.steps >= 1);
 });
 
 test("a moment is in the step that holds it, or in the nearest one", () => {
-  const time = timeOf(NOON, NOON + 10 * MINUTE, measures([0]), Infinity);
+  const time = timeGridOf(NOON, NOON + 10 * MINUTE, measures([0]), Infinity);
   assert.deepEqual(minutes(stepAt(time, NOON + 90_000)), [1]);
   assert.deepEqual(minutes(stepAt(time, NOON - MINUTE)), [0]);
   assert.deepEqual(minutes(stepAt(time, NOON + 99 * MINUTE)), [9]);
 });
 
 test("a chart that has no width yet still has places", () => {
-  const x = placesOf(timeOf(NOON, NOON + 10 * MINUTE, measures([0]), Infinity), 64, 0);
+  const x = timeScale(timeGridOf(NOON, NOON + 10 * MINUTE, measures([0]), Infinity), 64, 0);
   assert.deepEqual([x(NOON), x(NOON + 10 * MINUTE)], [64, 65]);
 });
 
 test("it was silent where no series has anything, and not where one has", () => {
-  const silent = silencesOf(measures([0, 1, 2, 3, 9, 10], [0, 1, 5]));
+  const silent = noDataSpansOf(measures([0, 1, 2, 3, 9, 10], [0, 1, 5]));
   assert.deepEqual(
     silent.map(({ from, to }) => minutes(from, to)),
     [
@@ -77,7 +77,7 @@ test("it was silent where no series has anything, and not where one has", () => 
 });
 
 test("of what comes every five minutes five minutes are no silence", () => {
-  assert.deepEqual(silencesOf(measures([0, 5, 10, 15])), []);
-  assert.deepEqual(silencesOf(measures([])), []);
-  assert.deepEqual(silencesOf(measures([7])), []);
+  assert.deepEqual(noDataSpansOf(measures([0, 5, 10, 15])), []);
+  assert.deepEqual(noDataSpansOf(measures([])), []);
+  assert.deepEqual(noDataSpansOf(measures([7])), []);
 });

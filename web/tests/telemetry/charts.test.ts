@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { chartsOf, inOrder } from "../../src/telemetry/series/charts.ts";
-import { leftOutInWords } from "../../src/telemetry/series/leftOut.ts";
-import type { LeftOut, Series } from "../../src/telemetry/series/model.ts";
-import { fillings, found, lastOf, realNetworks, wholeDisks } from "../../src/telemetry/series/picking.ts";
+import { chartsOf, compareNaturally } from "../../src/telemetry/series/charts.ts";
+import { droppedText } from "../../src/telemetry/series/dropped.ts";
+import type { DroppedCounts, Series } from "../../src/telemetry/series/model.ts";
+import { fileSystemUsage, latestMaximum, realNetworks, selectSeries, wholeDisks } from "../../src/telemetry/series/selection.ts";
 
 const GIB = 1024 ** 3;
-const NONE: LeftOut = {
+const NONE: DroppedCounts = {
   records: 10,
   refused: 0,
   withoutTime: 0,
@@ -105,9 +105,9 @@ test("a part of a GPU tells its temperature only where nothing tells of the whol
 test("series that an agent summed up count only where it sent no single ones", () => {
   const single = gauge("x", 1);
   const summed = gauge("x", 2, { "batchscope.source": "rollup" });
-  assert.deepEqual(found(measures(single, summed), "x"), [single]);
-  assert.deepEqual(found(measures(summed), "x"), [summed]);
-  assert.deepEqual(found(measures(single), "y"), []);
+  assert.deepEqual(selectSeries(measures(single, summed), "x"), [single]);
+  assert.deepEqual(selectSeries(measures(summed), "x"), [summed]);
+  assert.deepEqual(selectSeries(measures(single), "y"), []);
 });
 
 test("parts of a disk, and disks made of others, aren't counted beside it", () => {
@@ -139,7 +139,7 @@ test("file systems stand by how full they are, without those that keep nothing",
       "system.filesystem.state": state,
       "system.filesystem.type": type,
     });
-  const lines = fillings(
+  const lines = fileSystemUsage(
     measures(
       usage("/", "used", 1),
       usage("/", "free", 3),
@@ -162,25 +162,25 @@ test("a file system whose size isn't known isn't shown", () => {
     "system.filesystem.mountpoint": "/",
     "system.filesystem.state": "used",
   });
-  assert.deepEqual(fillings(measures(used)), []);
+  assert.deepEqual(fileSystemUsage(measures(used)), []);
 });
 
 test("what there is in all is the latest that was told of it", () => {
-  assert.equal(lastOf(measures(gauge("system.memory.limit", 16)), "system.memory.limit"), 16);
-  assert.equal(lastOf(measures(), "system.memory.limit"), null);
+  assert.equal(latestMaximum(measures(gauge("system.memory.limit", 16)), "system.memory.limit"), 16);
+  assert.equal(latestMaximum(measures(), "system.memory.limit"), null);
 });
 
 test("numbers within names count as numbers", () => {
-  assert.deepEqual(["10", "9", "GPU 2", "GPU 10", ""].sort(inOrder), ["", "9", "10", "GPU 2", "GPU 10"]);
+  assert.deepEqual(["10", "9", "GPU 2", "GPU 10", ""].sort(compareNaturally), ["", "9", "10", "GPU 2", "GPU 10"]);
 });
 
 test("nothing is said where nothing was left out but fields that no series is for", () => {
-  assert.equal(leftOutInWords(NONE), "");
+  assert.equal(droppedText(NONE), "");
 });
 
 test("what was left out is told by its reason, and unknown names by their number", () => {
   assert.equal(
-    leftOutInWords({ ...NONE, records: 12_000, refused: 3, late: 1, unknown: { a: 1, b: 9, c: 2, d: 1, e: 1 } }),
+    droppedText({ ...NONE, records: 12_000, refused: 3, late: 1, unknown: { a: 1, b: 9, c: 2, d: 1, e: 1 } }),
     "Not charted, out of 12,000 records: 3 unreadable; 1 out of order for a counter; 14 of unknown measurements (“b”, “c”, “a” and 2 others).",
   );
 });

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
+  complement,
   meanOf,
   median,
   reachOf,
-  rest,
+  segmentsOf,
   sharesOf,
-  stretchesOf,
   sumOf,
   type Value,
   valuesOf,
@@ -64,7 +64,7 @@ test("the growth is never faster than the fastest or slower than the slowest tha
 });
 
 test("what is left of a processor that rests turns its lowest into its highest", () => {
-  assert.deepEqual(rest([value(0, 0.75, 0.5, 1)]), [value(0, 0.25, 0, 0.5)]);
+  assert.deepEqual(complement([value(0, 0.75, 0.5, 1)]), [value(0, 0.25, 0, 0.5)]);
 });
 
 test("series are summed step by step, without those that lack a step", () => {
@@ -94,11 +94,11 @@ test("a part that grew by what another lost is a share of what both came to at a
 test("values that are farther apart than usual have a gap between them", () => {
   const values = [0, 1, 2, 5, 6].map((minute) => value(minute * MINUTE, 0));
   assert.deepEqual(
-    stretchesOf(values, 1.5 * MINUTE).map(({ length }) => length),
+    segmentsOf(values, 1.5 * MINUTE).map(({ length }) => length),
     [3, 2],
   );
-  assert.deepEqual(stretchesOf([], MINUTE), []);
-  assert.deepEqual(stretchesOf([value(0, 1)], MINUTE), [[value(0, 1)]]);
+  assert.deepEqual(segmentsOf([], MINUTE), []);
+  assert.deepEqual(segmentsOf([value(0, 1)], MINUTE), [[value(0, 1)]]);
 });
 
 test("series that come seldom may be farther apart without a gap", () => {

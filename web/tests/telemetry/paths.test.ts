@@ -2,7 +2,7 @@ import "../zone.ts";
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, mock, test } from "node:test";
 import type { PoolView } from "../../src/routing/poolView.ts";
-import { csvOfNode, pathOfNode, spanOf } from "../../src/telemetry/paths.ts";
+import { chartRangeOf, csvOfNode, pathOfNode } from "../../src/telemetry/paths.ts";
 import { parametersOf } from "../address.ts";
 
 const VIEW = { account: "a", pool: "gpu", node: "tvm/1" } as PoolView;
@@ -11,9 +11,9 @@ beforeEach(() => mock.timers.enable({ apis: ["Date"], now: Date.parse("2026-11-2
 afterEach(() => mock.timers.reset());
 
 test("a range of charts that there isn't counts as an hour", () => {
-  assert.equal(spanOf("7d"), "7d");
-  assert.equal(spanOf(""), "1h");
-  assert.equal(spanOf("2h"), "1h");
+  assert.equal(chartRangeOf("7d"), "7d");
+  assert.equal(chartRangeOf(""), "1h");
+  assert.equal(chartRangeOf("2h"), "1h");
 });
 
 test("charts are asked for with all that they draw, of processors the whole alone", () => {

@@ -1,7 +1,7 @@
 import "../zone.ts";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { inWords, type LoggedEvent, pastOf } from "../../src/telemetry/series/runs.ts";
+import { activityOf, type LoggedEvent, runText } from "../../src/telemetry/series/runs.ts";
 
 const NOON = Date.parse("2026-11-21T12:00:00Z");
 const MINUTE = 60_000;
@@ -19,7 +19,7 @@ function logged(
 
 /** When runs began and ended, in minutes, and in which lane. */
 function shape(...events: LoggedEvent[]): number[][] {
-  return pastOf(events).runs.map(({ from, to, lane }) => [(from - NOON) / MINUTE, (to - NOON) / MINUTE, lane]);
+  return activityOf(events).runs.map(({ from, to, lane }) => [(from - NOON) / MINUTE, (to - NOON) / MINUTE, lane]);
 }
 
 test("a run goes from its start to its end, in whatever order they are told", () => {
@@ -32,12 +32,12 @@ test("a run without an end goes on, one without a start began before the log", (
 });
 
 test("a task that failed is logged twice, and ran once", () => {
-  const past = pastOf([logged("TaskStartEvent", 0), logged("TaskFailEvent", 5), logged("TaskCompleteEvent", 5.01)]);
+  const activity = activityOf([logged("TaskStartEvent", 0), logged("TaskFailEvent", 5), logged("TaskCompleteEvent", 5.01)]);
   assert.deepEqual(
-    past.runs.map(({ failed }) => failed),
+    activity.runs.map(({ failed }) => failed),
     [true],
   );
-  assert.equal(past.marks.length, 1);
+  assert.equal(activity.marks.length, 1);
 });
 
 test("the node's own times count before those of the log", () => {
@@ -45,7 +45,7 @@ test("the node's own times count before those of the log", () => {
     startTime: new Date(NOON + 1000).toISOString(),
     endTime: new Date(NOON + 61_000).toISOString(),
   };
-  const [run] = pastOf([
+  const [run] = activityOf([
     logged("TaskStartEvent", 0),
     logged("TaskCompleteEvent", 5, "t", { properties: { executionInfo } }),
   ]).runs;
@@ -60,13 +60,13 @@ test("times that are none are not taken for any", () => {
 });
 
 test("a task that Batch started once more ended where it started again", () => {
-  const past = pastOf([
+  const activity = activityOf([
     logged("TaskStartEvent", 0),
     logged("TaskStartEvent", 3, "t", { internalRetry: true }),
     logged("TaskCompleteEvent", 5),
   ]);
   assert.deepEqual(
-    past.runs.map(({ from, to, retried }) => [(from - NOON) / MINUTE, (to - NOON) / MINUTE, retried]),
+    activity.runs.map(({ from, to, retried }) => [(from - NOON) / MINUTE, (to - NOON) / MINUTE, retried]),
     [
       [0, 3, true],
       [3, 5, false],
@@ -100,32 +100,32 @@ test("runs at once have lanes of their own, give or take what clocks differ by",
 
 test("more runs at once than there are lanes are counted and not drawn", () => {
   const events = Array.from({ length: 15 }, (_, index) => logged("TaskStartEvent", 0, `t${index}`));
-  const past = pastOf(events);
-  assert.deepEqual([past.runs.length, past.lanes, past.unshown], [12, 12, 3]);
+  const activity = activityOf(events);
+  assert.deepEqual([activity.runs.length, activity.lanes, activity.hiddenRuns], [12, 12, 3]);
 });
 
 test("a log without tasks has a lane, and what befell the node is marked", () => {
-  const past = pastOf([logged("PoolResizeStartEvent", 0, null), logged("TaskScheduleFailEvent", 1)]);
-  assert.deepEqual([past.lanes, past.runs.length], [1, 0]);
+  const activity = activityOf([logged("PoolResizeStartEvent", 0, null), logged("TaskScheduleFailEvent", 1)]);
+  assert.deepEqual([activity.lanes, activity.runs.length], [1, 0]);
   assert.deepEqual(
-    past.marks.map(({ words }) => words),
+    activity.marks.map(({ label }) => label),
     ["21 Nov, 13:00:00 · PoolResizeStartEvent", "21 Nov, 13:01:00 · TaskScheduleFailEvent"],
   );
 });
 
 test("a run is told in words, as far as it is known", () => {
   const run = { job: "render", task: "t", from: NOON, to: NOON + 125_000, failed: false, retried: false, lane: 0 };
-  assert.equal(inWords(run, NOON), "t of render · ended · 21 Nov, 13:00:00 to 21 Nov, 13:02:05 · 0 s");
+  assert.equal(runText(run, NOON), "t of render · ended · 21 Nov, 13:00:00 to 21 Nov, 13:02:05 · 0 s");
   assert.equal(
-    inWords(run, NOON + MINUTE * 60),
+    runText(run, NOON + MINUTE * 60),
     "t of render · ended · 21 Nov, 13:00:00 to 21 Nov, 13:02:05 · 2 min 5 s",
   );
   assert.equal(
-    inWords({ ...run, to: Infinity }, NOON + MINUTE),
+    runText({ ...run, to: Infinity }, NOON + MINUTE),
     "t of render · running · since 21 Nov, 13:00:00 · 1 min",
   );
   assert.equal(
-    inWords({ ...run, from: -Infinity, failed: true }, NOON),
+    runText({ ...run, from: -Infinity, failed: true }, NOON),
     "t of render · failed · start before the loaded events to 21 Nov, 13:02:05",
   );
 });

@@ -1,32 +1,32 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { measured, ticksOf } from "../../src/telemetry/series/units.ts";
+import { ticksOf, valueText } from "../../src/telemetry/series/units.ts";
 
 const GIB = 1024 ** 3;
 
 test("shares are told in percent, with three digits that mean something", () => {
   assert.deepEqual(
-    [0, 0.001234, 0.3721, 1].map((value) => measured(value, "share")),
+    [0, 0.001234, 0.3721, 1].map((value) => valueText(value, "share")),
     ["0%", "0.12%", "37.2%", "100%"],
   );
 });
 
 test("bytes go by 1,024, and to the next unit at a thousand", () => {
   assert.deepEqual(
-    [0, 999, 1000, 1024, 1.4 * GIB, 1000 * GIB, 5e20].map((value) => measured(value, "bytes")),
+    [0, 999, 1000, 1024, 1.4 * GIB, 1000 * GIB, 5e20].map((value) => valueText(value, "bytes")),
     ["0 B", "999 B", "0.98 KiB", "1 KiB", "1.4 GiB", "0.98 TiB", "444,089 PiB"],
   );
-  assert.equal(measured(230 * 1024, "bytes a second"), "230 KiB/s");
+  assert.equal(valueText(230 * 1024, "bytes a second"), "230 KiB/s");
 });
 
 test("what shrinks has units, too", () => {
-  assert.equal(measured(-2048, "bytes"), "-2 KiB");
-  assert.equal(measured(-5.5, "degrees"), "-5.5 °C");
+  assert.equal(valueText(-2048, "bytes"), "-2 KiB");
+  assert.equal(valueText(-5.5, "degrees"), "-5.5 °C");
 });
 
 test("plain numbers have no unit", () => {
-  assert.equal(measured(12.345, "number"), "12.3");
-  assert.equal(measured(312.4, "watts"), "312 W");
+  assert.equal(valueText(12.345, "number"), "12.3");
+  assert.equal(valueText(312.4, "watts"), "312 W");
 });
 
 test("an axis of shares goes up to the whole", () => {

@@ -1,8 +1,8 @@
-// What series say of each step: a mean between a lowest and a highest value. A step in which nothing came has none.
+// Lines from series: for each step with data a mean, a minimum and a maximum.
 
 import type { Point, Series } from "./model.ts";
 
-/** A step that begins at `at`; the mean is of what was measured in it, so it is no less right where some is missing. */
+/** A step that begins at `at`. The mean is over the step's readings, so missing readings don't lower it. */
 export interface Value {
   at: number;
   mean: number;
@@ -12,20 +12,20 @@ export interface Value {
 
 export interface Line {
   name: string;
-  /** In the order of time; those farther apart than `reach`, in milliseconds, have a gap between them. */
+  /** In the order of time; values farther apart than `reach`, in milliseconds, have a gap between them. */
   values: Value[];
   reach: number;
 }
 
-/** Values of steps that follow one another, with no gap between. */
-export type Stretch = Value[];
+/** Consecutive values without a gap between them. */
+export type Segment = Value[];
 
-/** Steps apart, where fewer than this many values come in one: a gap only shows when some fail to come. */
-const OFTEN = 3;
-const GAP_OF_OFTEN = 1.5;
-const GAP_OF_SELDOM = 2.5;
+/** Series with at least this many values in a step are frequent; gaps begin after so many steps. */
+const FREQUENT = 3;
+const GAP_IF_FREQUENT = 1.5;
+const GAP_IF_RARE = 2.5;
 
-/** Of a gauge its values, of a counter its growth a second; `step` is in milliseconds. */
+/** Values of a gauge, or the growth per second of a counter; `step` is in milliseconds. */
 export function valuesOf({ kind, points }: Series, step: number): Value[] {
   const usual = median(points.map(({ count }) => count));
   return points.map((point) => {
@@ -35,20 +35,20 @@ export function valuesOf({ kind, points }: Series, step: number): Value[] {
 }
 
 /**
- * The mean growth a second over the part of a step that its readings cover, as the usual number of readings covers it
- * all: the last step isn't over yet. It can't be below the slowest growth or above the fastest.
+ * The mean growth per second over the part of a step that its readings cover: the usual number of readings covers a whole
+ * step, and the last step isn't over. Limited to the slowest and the fastest growth.
  */
 function rateOf({ count, sum, min, max }: Point, step: number, usual: number): number {
   const covered = (step / 1000) * Math.min(1, count / usual);
   return Math.max(min, Math.min(max, sum / covered));
 }
 
-/** What is left of 1. */
-export function rest(values: Value[]): Value[] {
+/** 1 minus each value. */
+export function complement(values: Value[]): Value[] {
   return values.map(({ at, mean, min, max }) => ({ at, mean: 1 - mean, min: 1 - max, max: 1 - min }));
 }
 
-/** All together; of steps that one of them lacks, the others. The lowest and highest are bounds: they may not have met. */
+/** Sums by step; a line without the step counts as nothing. Minimum and maximum are bounds, as they may not coincide. */
 export function sumOf(all: Value[][]): Value[] {
   return joined(all, (values) => ({
     mean: total(values.map(({ mean }) => mean)),
@@ -57,7 +57,7 @@ export function sumOf(all: Value[][]): Value[] {
   }));
 }
 
-/** The mean of all, between the lowest and the highest of any. */
+/** Means by step, with the lowest minimum and the highest maximum. */
 export function meanOf(all: Value[][]): Value[] {
   return joined(all, (values) => ({
     mean: total(values.map(({ mean }) => mean)) / values.length,
@@ -67,8 +67,8 @@ export function meanOf(all: Value[][]): Value[] {
 }
 
 /**
- * As shares of the whole, where that is known: of its mean, as the most of a whole that is summed up of parts is more than
- * they ever came to where one grew by what another lost.
+ * Shares of a whole, for steps where it is known. Divides by the whole's mean: the maximum of a sum of parts is too high if
+ * one part grew by what another lost.
  */
 export function sharesOf(values: Value[], whole: Value[]): Value[] {
   const wholes = new Map(whole.map(({ at, mean }) => [at, mean]));
@@ -90,28 +90,28 @@ function joined(all: Value[][], join: (values: Value[]) => Omit<Value, "at">): V
   return [...steps].sort(([one], [other]) => one - other).map(([at, values]) => ({ at, ...join(values) }));
 }
 
-/** How far apart values may be without a gap between them: as far as they usually are, or a little more. */
+/** The longest time between values without a gap: their usual distance, and some tolerance. */
 export function reachOf({ points }: Pick<Series, "points">, step: number): number {
   const apart = points.slice(1).map(({ time }, index) => Date.parse(time) - Date.parse(points[index]?.time ?? time));
-  const often = median(points.map(({ count }) => count)) >= OFTEN;
-  return (often ? GAP_OF_OFTEN : GAP_OF_SELDOM) * Math.max(step, median(apart));
+  const isFrequent = median(points.map(({ count }) => count)) >= FREQUENT;
+  return (isFrequent ? GAP_IF_FREQUENT : GAP_IF_RARE) * Math.max(step, median(apart));
 }
 
-export function stretchesOf(values: Value[], reach: number): Stretch[] {
-  const stretches: Stretch[] = [];
+export function segmentsOf(values: Value[], reach: number): Segment[] {
+  const segments: Segment[] = [];
   for (const value of values) {
-    const before = stretches.at(-1)?.at(-1);
-    if (before && value.at - before.at <= reach) stretches.at(-1)?.push(value);
-    else stretches.push([value]);
+    const before = segments.at(-1)?.at(-1);
+    if (before && value.at - before.at <= reach) segments.at(-1)?.push(value);
+    else segments.push([value]);
   }
-  return stretches;
+  return segments;
 }
 
 function total(values: number[]): number {
   return values.reduce((sum, value) => sum + value, 0);
 }
 
-/** 0 of none. */
+/** 0 if there are no values. */
 export function median(values: number[]): number {
   return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0;
 }

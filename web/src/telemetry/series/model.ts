@@ -1,8 +1,8 @@
-// The JSON of what nodes measure, as far as the page shows it. Every string comes from outside and is only ever text.
+// The JSON of node telemetry: the properties that the page shows. Every string comes from outside and is only shown as text.
 
 /**
- * A step that begins at `time`. Of a gauge: how many values, the smallest, the largest, their sum and the last; of a
- * counter: how many readings, the slowest and the fastest growth a second, the growth, and the last growth a second.
+ * A step that begins at `time`. Of a gauge: number, minimum, maximum and sum of its values, and the last one. Of a counter:
+ * number of readings, slowest and fastest growth per second, growth, and last growth per second.
  */
 export interface Point {
   time: string;
@@ -13,7 +13,7 @@ export interface Point {
   last: number;
 }
 
-/** As OpenTelemetry names it, with UCUM's unit. Steps in which nothing came have no point. */
+/** With OpenTelemetry's name and UCUM's unit. Steps without data have no point. */
 export interface Series {
   name: string;
   attributes: Record<string, string>;
@@ -22,8 +22,8 @@ export interface Series {
   points: Point[];
 }
 
-/** How much is in no series, of whole blobs. */
-export interface LeftOut {
+/** Numbers of records and values in no series, for whole blobs. */
+export interface DroppedCounts {
   records: number;
   refused: number;
   withoutTime: number;
@@ -34,11 +34,11 @@ export interface LeftOut {
   beyondLimit: number;
   late: number;
   noNumbers: number;
-  /** Of measurements that aren't known, by name. */
+  /** Records of unknown measurements, by name. */
   unknown: Record<string, number>;
 }
 
-/** Empty or null where the node's agent didn't tell it; sizes in bytes. */
+/** Empty or null if the node's agent didn't report it; sizes in bytes. */
 export interface NodeFacts {
   cpuModel: string;
   cpuCount: number | null;
@@ -49,10 +49,10 @@ export interface NodeFacts {
   disks: { name: string; size: number; model: string }[];
 }
 
-/** A blob that came and of which nothing is in a series; one that doesn't name the node names none. */
-export interface Undrawn {
+/** A blob without any data in series; it names this node or no node. */
+export interface UnchartedBlob {
   blob: string;
-  /** What it seems to be, null where nobody looked. */
+  /** The detected format; null if it wasn't examined. */
   format: string | null;
   namesNode: boolean;
   reason: string;
@@ -63,26 +63,26 @@ export interface Telemetry {
   to: string;
   /** An ISO 8601 duration, as "PT1M". */
   step: string;
-  /** Of which only hours are kept: a point there is of a whole hour at least, however long steps are. */
+  /** Times for which only hours are stored: their points span at least an hour, even with shorter steps. */
   hourly: { from: string; to: string }[];
-  leftOut: LeftOut;
+  leftOut: DroppedCounts;
   facts: NodeFacts;
-  undrawn?: Undrawn[];
+  undrawn?: UnchartedBlob[];
   value: Series[];
 }
 
-/** What the node of a task's latest run measured from its start to its end; `reason` says why nothing is shown. */
-export interface TaskTelemetry {
+/** The node's telemetry during a task's latest run; `reason` says why there is none. */
+export interface TaskTelemetryAnswer {
   asOf: string | null;
   poolId: string | null;
   nodeId: string | null;
   startTime: string | null;
-  /** Null while it runs. */
+  /** Null while the task runs. */
   endTime: string | null;
   earlierRuns: number;
-  /** Whether blobs name the task, or all that the node sent is shown. */
+  /** Whether the data names the task, or is all data of the node. */
   basis: "task" | "node" | null;
-  /** How many others ran there in a part of that time; at least, if not complete. */
+  /** The number of other tasks on the node in that time; a lower bound if not complete. */
   sharing: { otherTasks: number; complete: boolean } | null;
   reason: string | null;
   telemetry: Telemetry | null;

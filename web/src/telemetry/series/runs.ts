@@ -1,10 +1,10 @@
-// When tasks ran on a node, as Batch logged it: runs in lanes below each other, and what else befell the node.
+// The activity of a node from Batch's events: runs of tasks, in lanes below each other, and marks of other events.
 
 import type { BatchEvent } from "../../events/model.ts";
 import { exactMoment } from "../../format/dates.ts";
 import { seconds } from "../../format/durations.ts";
 
-/** An event with what the page needs of what Batch wrote. */
+/** An event with the properties that the page needs of Batch's record. */
 export interface LoggedEvent extends BatchEvent {
   properties?: { executionInfo?: { startTime?: unknown; endTime?: unknown } | null } | null;
   internalRetry?: boolean;
@@ -13,36 +13,36 @@ export interface LoggedEvent extends BatchEvent {
 export interface Run {
   job: string;
   task: string;
-  /** -Infinity where it began before what was read of the log, Infinity while it goes on. */
+  /** -Infinity if it began before the loaded events; `to` is Infinity while the task runs. */
   from: number;
   to: number;
   failed: boolean;
-  /** Batch started the task once more by its own choice, and logged no end of this run. */
+  /** Whether Batch retried the task internally, and logged no end of this run. */
   retried: boolean;
   lane: number;
 }
 
-/** Something that happened and isn't the beginning or the end of a task that went well. */
+/** An event other than the start and the successful end of a task. */
 export interface Mark {
   at: number;
-  words: string;
+  label: string;
 }
 
-export interface Past {
+export interface NodeActivity {
   runs: Run[];
   marks: Mark[];
   lanes: number;
-  /** Runs at the same time as many others, for which there is no lane. */
-  unshown: number;
+  /** The number of runs without a lane, as too many ran at the same time. */
+  hiddenRuns: number;
 }
 
-const MOST_LANES = 12;
+const MAX_LANES = 12;
 const SKEW_MS = 2_000;
-const BEGINS = "TaskStartEvent";
-const ENDS = new Set(["TaskCompleteEvent", "TaskFailEvent"]);
+const START_KIND = "TaskStartEvent";
+const END_KINDS = new Set(["TaskCompleteEvent", "TaskFailEvent"]);
 
-/** Of events in any order. */
-export function pastOf(events: LoggedEvent[]): Past {
+/** Events may be in any order. */
+export function activityOf(events: LoggedEvent[]): NodeActivity {
   const ordered = events.toSorted((one, other) => Date.parse(one.time) - Date.parse(other.time));
   const open = new Map<string, Run>();
   const ended = new Map<string, Run>();
@@ -52,36 +52,36 @@ export function pastOf(events: LoggedEvent[]): Past {
     if (jobId === null || taskId === null) continue;
     const key = JSON.stringify([jobId, taskId]);
     const begun = open.get(key);
-    if (kind === BEGINS) {
+    if (kind === START_KIND) {
       const at = Date.parse(event.time);
       if (begun) Object.assign(begun, { to: at, retried: event.internalRetry === true });
       const run = { job: jobId, task: taskId, from: at, to: Infinity, failed: false, retried: false, lane: 0 };
       open.set(key, run);
       runs.push(run);
-    } else if (ENDS.has(kind)) {
-      const run = begun ?? again(ended.get(key), event) ?? unseen(jobId, taskId, runs);
-      end(run, event);
+    } else if (END_KINDS.has(kind)) {
+      const run = begun ?? failedBefore(ended.get(key), event) ?? runWithoutStart(jobId, taskId, runs);
+      complete(run, event);
       open.delete(key);
       ended.set(key, run);
     }
   }
-  return { ...inLanes(runs), marks: ordered.filter(isMark).map(markOf) };
+  return { ...withLanes(runs), marks: ordered.filter(isMark).map(markOf) };
 }
 
-/** A task that failed is logged as complete, too. */
-function again(run: Run | undefined, { time }: LoggedEvent): Run | undefined {
+/** The run that a previous event completed: Batch logs a failed task as complete, too. */
+function failedBefore(run: Run | undefined, { time }: LoggedEvent): Run | undefined {
   return run && Math.abs(Date.parse(time) - run.to) < 60_000 ? run : undefined;
 }
 
-/** One whose beginning is before all that was read of the log. */
-function unseen(job: string, task: string, runs: Run[]): Run {
+/** A run that started before the loaded events. */
+function runWithoutStart(job: string, task: string, runs: Run[]): Run {
   const run = { job, task, from: -Infinity, to: Infinity, failed: false, retried: false, lane: 0 };
   runs.push(run);
   return run;
 }
 
-/** The node's own times are finer than when its events were logged. */
-function end(run: Run, { kind, time, properties }: LoggedEvent): void {
+/** Prefers the node's own times, which are more precise than the time of the event. */
+function complete(run: Run, { kind, time, properties }: LoggedEvent): void {
   run.from = momentOf(properties?.executionInfo?.startTime) ?? run.from;
   run.to = Math.max(run.from, momentOf(properties?.executionInfo?.endTime) ?? Date.parse(time));
   run.failed ||= kind === "TaskFailEvent";
@@ -92,35 +92,35 @@ function momentOf(written: unknown): number | null {
   return Number.isNaN(at) ? null : at;
 }
 
-/** Each run in the first lane that is free when it starts, give or take what clocks differ by. */
-function inLanes(runs: Run[]): Omit<Past, "marks"> {
+/** Puts each run into the first lane that is free at its start, with a tolerance for clocks. */
+function withLanes(runs: Run[]): Omit<NodeActivity, "marks"> {
   const free: number[] = [];
-  let unshown = 0;
+  let hiddenRuns = 0;
   const shown = runs
     .sort((one, other) => (one.from === other.from ? 0 : one.from - other.from))
     .filter((run) => {
       const found = free.findIndex((until) => until <= run.from + SKEW_MS);
       run.lane = found < 0 ? free.length : found;
-      if (run.lane >= MOST_LANES) unshown++;
+      if (run.lane >= MAX_LANES) hiddenRuns++;
       else free[run.lane] = run.to;
-      return run.lane < MOST_LANES;
+      return run.lane < MAX_LANES;
     });
-  return { runs: shown, lanes: Math.max(1, free.length), unshown };
+  return { runs: shown, lanes: Math.max(1, free.length), hiddenRuns };
 }
 
 function isMark({ kind, taskId }: LoggedEvent): boolean {
-  return kind === "TaskFailEvent" || taskId === null || !(kind === BEGINS || ENDS.has(kind));
+  return kind === "TaskFailEvent" || taskId === null || !(kind === START_KIND || END_KINDS.has(kind));
 }
 
 function markOf({ time, summary }: LoggedEvent): Mark {
-  return { at: Date.parse(time), words: `${exactMoment(Date.parse(time))} · ${summary}` };
+  return { at: Date.parse(time), label: `${exactMoment(Date.parse(time))} · ${summary}` };
 }
 
 /** "task-7 of render · failed · 21 Nov, 14:05:09 to 14:07:10 · 2 min 1 s". */
-export function inWords({ job, task, from, to, failed, retried }: Run, now: number): string {
+export function runText({ job, task, from, to, failed, retried }: Run, now: number): string {
   const begin = from === -Infinity ? "start before the loaded events" : exactMoment(from);
   const when = to === Infinity ? `since ${begin}` : `${begin} to ${exactMoment(to)}`;
-  const long = from === -Infinity ? "" : ` · ${seconds(Math.max(0, Math.min(to, now) - from) / 1000)}`;
-  const how = to === Infinity ? "running" : failed ? "failed" : retried ? "retried internally by Batch" : "ended";
-  return `${task} of ${job} · ${how} · ${when}${long}`;
+  const duration = from === -Infinity ? "" : ` · ${seconds(Math.max(0, Math.min(to, now) - from) / 1000)}`;
+  const outcome = to === Infinity ? "running" : failed ? "failed" : retried ? "retried internally by Batch" : "ended";
+  return `${task} of ${job} · ${outcome} · ${when}${duration}`;
 }

@@ -1,4 +1,4 @@
-// Measures as people read them, and round ones for an axis: bytes by 1,024, shares in percent.
+// Texts of values with units, and round values for an axis: bytes by 1,024, shares in percent.
 
 export type Unit = "share" | "bytes" | "bytes a second" | "watts" | "degrees" | "number";
 
@@ -7,29 +7,29 @@ const FINE = new Intl.NumberFormat("en-US", { maximumFractionDigits: 2 });
 const FEWER = new Intl.NumberFormat("en-US", { maximumFractionDigits: 1 });
 const WHOLE = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 const PLAIN = { watts: "W", degrees: "°C", number: "" };
-/** What an axis shows at least, so that an idle machine's noise doesn't fill it. */
-const LEAST = { bytes: 1024, "bytes a second": 1024, watts: 10, degrees: 50, number: 1 };
+/** The smallest maximum of an axis, so that an idle machine's noise doesn't fill it. */
+const MIN_TOP = { bytes: 1024, "bytes a second": 1024, watts: 10, degrees: 50, number: 1 };
 const ROUND = [1, 2, 2.5, 5, 10];
 
 /** "37.2%", "1.4 GiB", "230 KiB/s", "71 °C". */
-export function measured(value: number, unit: Unit): string {
+export function valueText(value: number, unit: Unit): string {
   if (unit === "share") return `${digits(value * 100)}%`;
   if (unit === "bytes" || unit === "bytes a second") {
-    const power = powerOf(value);
+    const power = exponentOf(value);
     return `${digits(value / 1024 ** power)} ${POWERS[power]}${unit === "bytes" ? "" : "/s"}`;
   }
   return `${digits(value)} ${PLAIN[unit]}`.trimEnd();
 }
 
 /**
- * Round numbers from 0 to the first that isn't below `most`, about `wanted` of them; where there is a limit, which
- * nothing exceeds, that and its half. Shares go up to the whole.
+ * About `wanted` round numbers from 0 to at least `max`. With a limit that `max` doesn't exceed: 0, half the limit, and
+ * the limit. Shares go up to 100%.
  */
-export function ticksOf(most: number, unit: Unit, wanted: number, limit: number | null = null): number[] {
+export function ticksOf(max: number, unit: Unit, wanted: number, limit: number | null = null): number[] {
   if (unit === "share") return [0, 0.5, 1];
-  if (limit && most <= limit) return [0, limit / 2, limit];
-  const top = Math.max(most, LEAST[unit]);
-  const scale = unit.startsWith("bytes") ? 1024 ** powerOf(top) : 1;
+  if (limit && max <= limit) return [0, limit / 2, limit];
+  const top = Math.max(max, MIN_TOP[unit]);
+  const scale = unit.startsWith("bytes") ? 1024 ** exponentOf(top) : 1;
   const raw = top / scale / wanted;
   const power = 10 ** Math.floor(Math.log10(raw));
   const step = (ROUND.find((each) => each * power >= raw * 0.999) ?? 10) * power;
@@ -37,12 +37,12 @@ export function ticksOf(most: number, unit: Unit, wanted: number, limit: number 
   return Array.from({ length: last + 1 }, (_, index) => index * step * scale);
 }
 
-function powerOf(bytes: number): number {
+function exponentOf(bytes: number): number {
   const size = Math.abs(bytes);
   return Math.min(POWERS.length - 1, POWERS.findLastIndex((_, power) => power === 0 || size >= 1000 * 1024 ** (power - 1)));
 }
 
-/** Three digits that mean something. */
+/** Three significant digits. */
 function digits(value: number): string {
   const size = Math.abs(value);
   return (size >= 100 ? WHOLE : size >= 10 ? FEWER : FINE).format(value);

@@ -1,17 +1,17 @@
-// The part of a panel that shows what was measured: loading, failing and growing old apart from the rest.
+// The telemetry section of a panel, which loads and fails independently of the others.
 
 import type { ComponentChildren, RefObject } from "preact";
 import type { Polled } from "../api/usePolled.ts";
 import { ErrorNotice } from "../ui/page/ErrorNotice.tsx";
 
-interface FrameProps<T> {
+interface TelemetrySectionProps<T> {
   part: RefObject<HTMLElement | null>;
   polled: Polled<T>;
   actions: ComponentChildren;
   children: (value: T) => ComponentChildren;
 }
 
-export function Frame<T>({ part, polled, actions, children }: FrameProps<T>) {
+export function TelemetrySection<T>({ part, polled, actions, children }: TelemetrySectionProps<T>) {
   const { value, failure, fresh, retry } = polled;
   return (
     <section ref={part} class="telemetry" aria-label="Telemetry" data-section="telemetry">
@@ -35,8 +35,8 @@ export function Frame<T>({ part, polled, actions, children }: FrameProps<T>) {
   );
 }
 
-/** All series as a table, and as whose file. */
-export function Csv({ href, of }: { href: string; of: string }) {
+/** A link to all series as CSV; `of` names the file. */
+export function CsvLink({ href, of }: { href: string; of: string }) {
   return (
     <a class="csv" href={href} download={`${of}-telemetry.csv`} aria-label="Telemetry as CSV">
       CSV
