@@ -1,4 +1,4 @@
-// Axes of a chart: a scale of counts at the left, a scale of times below.
+// The axes of a chart: counts at the left, times below.
 
 import { short } from "../format/numbers.ts";
 import type { Scale, Tick } from "./scales.ts";
@@ -30,12 +30,12 @@ interface TimeAxisProps {
   x: Scale;
   top: number;
   bottom: number;
-  /** Where labels must stay within. */
+  /** Limits for labels. */
   left: number;
   right: number;
 }
 
-const HALF_A_LABEL = 20;
+const HALF_LABEL_WIDTH = 20;
 
 export function TimeAxis({ ticks, x, top, bottom, left, right }: TimeAxisProps) {
   return (
@@ -43,7 +43,7 @@ export function TimeAxis({ ticks, x, top, bottom, left, right }: TimeAxisProps) 
       {ticks.map(({ at, label, strong }) => (
         <g key={at} class={strong ? "strong" : ""}>
           <line class="grid" x1={x(at)} x2={x(at)} y1={top} y2={bottom} />
-          {fits(x(at), left, right) && (
+          {hasRoom(x(at), left, right) && (
             <text x={x(at)} y={bottom + 20} text-anchor="middle">
               {label}
             </text>
@@ -54,12 +54,12 @@ export function TimeAxis({ ticks, x, top, bottom, left, right }: TimeAxisProps) 
   );
 }
 
-/** Labels alone, for a chart whose lines are drawn apart. */
+/** Labels without lines, for charts that render the lines themselves. */
 export function TimeLabels({ ticks, x, left, right }: Pick<TimeAxisProps, "ticks" | "x" | "left" | "right">) {
   return (
     <g class="axis">
       {ticks
-        .filter(({ at }) => fits(x(at), left, right))
+        .filter(({ at }) => hasRoom(x(at), left, right))
         .map(({ at, label, strong }) => (
           <text key={at} class={strong ? "strong" : ""} x={x(at)} y={16} text-anchor="middle">
             {label}
@@ -69,12 +69,12 @@ export function TimeLabels({ ticks, x, left, right }: Pick<TimeAxisProps, "ticks
   );
 }
 
-function fits(place: number, left: number, right: number): boolean {
-  return place >= left + HALF_A_LABEL && place <= right - HALF_A_LABEL;
+function hasRoom(position: number, left: number, right: number): boolean {
+  return position >= left + HALF_LABEL_WIDTH && position <= right - HALF_LABEL_WIDTH;
 }
 
-/** Fills that are told apart by more than their hue; the same in every chart, by their id. */
-export function Fills({ name }: { name: string }) {
+/** Fills that differ by more than their hue. `name` is the prefix of their ids. */
+export function FillPatterns({ name }: { name: string }) {
   return (
     <defs>
       <pattern id={`${name}-failed`} width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">

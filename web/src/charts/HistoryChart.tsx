@@ -1,10 +1,10 @@
-// Numbers by state over time, stacked. A gap is drawn as one, never as zero; what wasn't exact is marked below.
+// A chart of numbers by state over time, stacked. Gaps are hatched, never zero; inexact counts are marked below.
 
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
-import { CountAxis, Fills, TimeAxis } from "./Axes.tsx";
+import { CountAxis, FillPatterns, TimeAxis } from "./Axes.tsx";
 import { countTicks, linear, type Scale, timeTicks } from "./scales.ts";
-import { beginningOf, domainOf, doubtsOf, heightOf, layersOf, type Series, since, stretchesOf } from "./stack.ts";
+import { clippedFrom, domainOf, inexactSpansOf, layersOf, maxTotal, type Series, segmentsOf, startOf } from "./stack.ts";
 import { useWidth } from "./useWidth.ts";
 
 const HEIGHT = 260;
@@ -15,16 +15,16 @@ const RIGHT_MARGIN = 6;
 
 interface ChartProps<State extends string> {
   history: Series<State>;
-  /** Those that are shown, the first at the bottom; each is drawn as the layer that `kind` says before its name. */
+  /** The shown states, the first at the bottom. Names of layers are `layerPrefix` and the state. */
   states: readonly State[];
-  kind?: string;
-  /** Before this moment there was nothing. */
+  layerPrefix?: string;
+  /** The creation of the history's subject, in milliseconds since 1970. */
   created: number;
   cursor: number | null;
   point: (index: number | null) => void;
-  /** The cursor's point in words. */
-  spoken: string;
-  /** What is drawn above the states, and how high that reaches. */
+  /** The text about the cursor's point, for screen readers. */
+  cursorText: string;
+  /** Renders contents above the states, up to the value `overlayHeight`. */
   overlay?: (x: Scale, y: Scale) => ComponentChildren;
   overlayHeight?: number;
 }
@@ -32,34 +32,34 @@ interface ChartProps<State extends string> {
 export function HistoryChart<State extends string>({
   history,
   states,
-  kind = "",
+  layerPrefix = "",
   created,
   cursor,
   point,
-  spoken,
+  cursorText,
   overlay,
   overlayHeight = 0,
 }: ChartProps<State>) {
   const { ref, width } = useWidth();
-  const all = useMemo(() => stretchesOf(history), [history]);
-  const beginning = beginningOf(all, created);
-  const stretches = useMemo(() => since(all, beginning), [all, beginning]);
-  const [from, to] = domainOf(history, beginning);
+  const all = useMemo(() => segmentsOf(history), [history]);
+  const start = startOf(all, created);
+  const segments = useMemo(() => clippedFrom(all, start), [all, start]);
+  const [from, to] = domainOf(history, start);
   const right = Math.max(LEFT + 1, width - RIGHT_MARGIN);
   const x = linear([from, to], [LEFT, right]);
-  const ticks = countTicks(Math.max(heightOf(stretches, states), overlayHeight), 4);
+  const ticks = countTicks(Math.max(maxTotal(segments, states), overlayHeight), 4);
   const y = linear([0, ticks.at(-1) ?? 1], [BOTTOM, TOP]);
   const last = history.value.length - 1;
   const first = Math.max(0, history.value.findIndex(({ time }) => Date.parse(time) > from));
   const move = (index: number) => point(Math.max(first, Math.min(last, index)));
-  const follow = (event: PointerEvent) => {
+  const onPointer = (event: PointerEvent) => {
     const at = from + ((event.offsetX - LEFT) / (right - LEFT)) * (to - from);
     const next = history.value.findIndex(({ time }) => Date.parse(time) >= at);
     move(next < 0 ? last : next);
   };
-  const step = (event: KeyboardEvent) => {
+  const onKeyDown = (event: KeyboardEvent) => {
     const here = cursor ?? last;
-    const places: Record<string, number> = {
+    const targets: Record<string, number> = {
       ArrowLeft: here - (cursor === null ? 0 : 1),
       ArrowRight: here + 1,
       PageUp: here - 10,
@@ -67,8 +67,8 @@ export function HistoryChart<State extends string>({
       Home: first,
       End: last,
     };
-    const place = places[event.key];
-    if (place !== undefined) move(place);
+    const target = targets[event.key];
+    if (target !== undefined) move(target);
     else if (event.key === "Escape" && cursor !== null) point(null);
     else return;
     event.preventDefault();
@@ -86,14 +86,14 @@ export function HistoryChart<State extends string>({
         aria-valuemin={first}
         aria-valuemax={last}
         aria-valuenow={cursor ?? last}
-        aria-valuetext={spoken}
-        onPointerMove={follow}
-        onPointerDown={follow}
+        aria-valuetext={cursorText}
+        onPointerMove={onPointer}
+        onPointerDown={onPointer}
         onPointerLeave={() => point(null)}
         onBlur={() => point(null)}
-        onKeyDown={step}
+        onKeyDown={onKeyDown}
       >
-        <Fills name="history" />
+        <FillPatterns name="history" />
         <TimeAxis
           ticks={timeTicks(from, to, width / 84)}
           x={x}
@@ -103,20 +103,20 @@ export function HistoryChart<State extends string>({
           right={width}
         />
         <CountAxis ticks={ticks} y={y} left={LEFT} right={right} />
-        {stretches.map((stretch) =>
-          stretch.points.length ? (
-            <g key={stretch.from} class="known" data-points={stretch.points.length}>
-              {layersOf(stretch, states, x, y).map(({ state, path }) => (
-                <path key={state} d={path} data-layer={kind + state} />
+        {segments.map((segment) =>
+          segment.points.length ? (
+            <g key={segment.from} class="known" data-points={segment.points.length}>
+              {layersOf(segment, states, x, y).map(({ state, path }) => (
+                <path key={state} d={path} data-layer={layerPrefix + state} />
               ))}
             </g>
           ) : (
-            <Gap key={stretch.from} from={x(stretch.from)} to={x(stretch.to)} />
+            <Gap key={segment.from} from={x(segment.from)} to={x(segment.to)} />
           ),
         )}
         {overlay?.(x, y)}
-        {doubtsOf(stretches).map((doubt) => (
-          <line key={doubt.from} class="doubt" x1={x(doubt.from)} x2={x(doubt.to)} y1={BOTTOM + 3} y2={BOTTOM + 3} />
+        {inexactSpansOf(segments).map((span) => (
+          <line key={span.from} class="doubt" x1={x(span.from)} x2={x(span.to)} y1={BOTTOM + 3} y2={BOTTOM + 3} />
         ))}
         {created > from && created < to && <line class="born" x1={x(created)} x2={x(created)} y1={TOP} y2={BOTTOM} />}
         {at !== null && <line class="cursor" x1={x(at)} x2={x(at)} y1={TOP} y2={BOTTOM} />}
@@ -125,7 +125,7 @@ export function HistoryChart<State extends string>({
   );
 }
 
-/** Hatched, while nobody polled. */
+/** Hatched: a time without polls. */
 function Gap({ from, to }: { from: number; to: number }) {
   if (to - from < 0.5) return null;
   return <rect class="gap" data-testid="gap" x={from} width={to - from} y={TOP} height={BOTTOM - TOP} />;

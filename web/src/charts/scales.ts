@@ -1,4 +1,4 @@
-// From numbers and times to places on the screen, and the ticks that say so. Times are this machine's local ones.
+// Scales from numbers and times to positions on the screen, and their ticks. Times are in the user's zone.
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -12,35 +12,35 @@ const SECONDS = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-d
 
 export type Scale = (value: number) => number;
 
-/** A straight line from a domain to a range; an empty domain goes to the range's start. */
+/** A linear scale from a domain to a range; an empty domain maps to the range's start. */
 export function linear([from, to]: [number, number], [start, end]: [number, number]): Scale {
   const slope = to > from ? (end - start) / (to - from) : 0;
   return (value) => start + (value - from) * slope;
 }
 
-/** Round numbers from 0 to the first that isn't below `most`, about `wanted` of them. */
-export function countTicks(most: number, wanted: number): number[] {
-  const raw = Math.max(most, 1) / wanted;
+/** About `wanted` round numbers from 0 to at least `max`. */
+export function countTicks(max: number, wanted: number): number[] {
+  const raw = Math.max(max, 1) / wanted;
   const power = 10 ** Math.floor(Math.log10(raw));
   const step = Math.max(1, power * ([1, 2, 2.5, 5, 10].find((each) => each * power >= raw) ?? 10));
   const whole = Number.isInteger(step) ? step : Math.ceil(step);
-  return Array.from({ length: Math.ceil(Math.max(most, 1) / whole) + 1 }, (_, index) => index * whole);
+  return Array.from({ length: Math.ceil(Math.max(max, 1) / whole) + 1 }, (_, index) => index * whole);
 }
 
 export interface Tick {
   at: number;
   label: string;
-  /** Begins a day, among ticks that are closer. */
+  /** Whether it begins a day, among ticks of hours or less. */
   strong: boolean;
 }
 
-/** Ticks at round local times between two moments, at most about `wanted`. */
+/** At most about `wanted` ticks at round local times between two times. */
 export function timeTicks(from: number, to: number, wanted: number): Tick[] {
-  const least = (to - from) / Math.max(1, wanted);
-  const step = STEPS.find((each) => each >= least);
+  const minStep = (to - from) / Math.max(1, wanted);
+  const step = STEPS.find((each) => each >= minStep);
   const ticks: Tick[] = [];
   if (step === undefined) {
-    const days = STEPS_OF_DAYS.find((each) => each * DAY >= least) ?? Math.ceil(least / DAY);
+    const days = STEPS_OF_DAYS.find((each) => each * DAY >= minStep) ?? Math.ceil(minStep / DAY);
     const day = new Date(from);
     day.setHours(24, 0, 0, 0);
     for (; day.getTime() <= to; day.setDate(day.getDate() + days)) {
@@ -57,19 +57,19 @@ export function timeTicks(from: number, to: number, wanted: number): Tick[] {
   return ticks;
 }
 
-/** Moments between two others at which a clock on the wall shows a multiple of the step, though it may be changed. */
+/** Times between two others at which the local clock shows a multiple of the step, also across daylight-saving changes. */
 function wholeSteps(from: number, to: number, step: number): number[] {
   const offset = new Date(from).getTimezoneOffset() * MINUTE;
   const found: number[] = [];
   for (let shown = Math.ceil((from - offset) / step) * step; ; shown += step) {
-    // Steps of an hour and less stay where they are when a clock is changed by an hour.
+    // A change of the clock by an hour doesn't move steps of an hour or less.
     const at = step > HOUR ? momentOf(shown) : shown + offset;
     if (at !== null && at > to) return found;
     if (at !== null && at >= from) found.push(at);
   }
 }
 
-/** When a clock on the wall shows a time, given as if it were UTC; null where the clock is put past that time. */
+/** The time at which the local clock shows a time, given as if it were UTC; null if the clock skips it. */
 function momentOf(shown: number): number | null {
   const wall = new Date(shown);
   const at = new Date(wall.getUTCFullYear(), wall.getUTCMonth(), wall.getUTCDate(), wall.getUTCHours());

@@ -1,18 +1,18 @@
-// What a history looks like: stretches that are known, gaps between them, and states stacked upon each other.
+// The geometry of a history chart: segments with counts, gaps between them, and states as stacked areas.
 
 import { parseDuration } from "../format/durations.ts";
 import type { Scale } from "./scales.ts";
 
-const LEAST_STEPS = 5;
+const MIN_STEPS = 5;
 
-/** How many there were in each state at the end of a step; null where nobody asked Batch in that step. */
+/** Numbers by state at the end of a step; null if no poll ran in that step. */
 export interface Point<State extends string> {
   time: string;
   exact: boolean | null;
   counts: Record<State, number> | null;
 }
 
-/** Numbers by state over time; `step` is an ISO 8601 duration, as "PT1M". */
+/** Numbers by state over time; `step` is an ISO 8601 duration, such as "PT1M". */
 export interface Series<State extends string> {
   from: string;
   to: string;
@@ -20,19 +20,19 @@ export interface Series<State extends string> {
   value: Point<State>[];
 }
 
-/** A known point: counts, and whether they were exact. */
-export interface Known<State extends string> {
+/** A point with counts. */
+export interface KnownPoint<State extends string> {
   at: number;
   counts: Record<State, number>;
   exact: boolean;
 }
 
-/** Steps in a row that are all known, or that nobody polled in. */
-export interface Stretch<State extends string> {
+/** Consecutive steps that all have counts, or a gap: consecutive steps without. */
+export interface Segment<State extends string> {
   from: number;
   to: number;
   /** Empty in a gap. */
-  points: Known<State>[];
+  points: KnownPoint<State>[];
 }
 
 export interface Layer<State extends string> {
@@ -40,94 +40,94 @@ export interface Layer<State extends string> {
   path: string;
 }
 
-/** Each point stands for the step that it ends; a step without counts is a gap and never a zero. */
-export function stretchesOf<State extends string>(history: Series<State>): Stretch<State>[] {
+/** Each point stands for the step that it ends. Steps without counts are gaps, never zeros. */
+export function segmentsOf<State extends string>(history: Series<State>): Segment<State>[] {
   const step = parseDuration(history.step);
   const begin = Date.parse(history.from);
-  const stretches: Stretch<State>[] = [];
+  const segments: Segment<State>[] = [];
   for (const point of history.value) {
     const at = Date.parse(point.time);
-    const known = knownOf(point, at);
-    const last = stretches.at(-1);
+    const known = knownPointOf(point, at);
+    const last = segments.at(-1);
     if (last && last.points.length > 0 === Boolean(known)) {
       last.to = at;
       if (known) last.points.push(known);
     } else {
-      stretches.push({ from: last?.to ?? Math.max(begin, at - step), to: at, points: known ? [known] : [] });
+      segments.push({ from: last?.to ?? Math.max(begin, at - step), to: at, points: known ? [known] : [] });
     }
   }
-  return stretches;
+  return segments;
 }
 
-function knownOf<State extends string>({ counts, exact }: Point<State>, at: number): Known<State> | null {
+function knownPointOf<State extends string>({ counts, exact }: Point<State>, at: number): KnownPoint<State> | null {
   return counts && { at, counts, exact: exact === true };
 }
 
-/** The most at any point, in the states that are shown. */
-export function heightOf<State extends string>(stretches: Stretch<State>[], states: readonly State[]): number {
-  const heights = stretches.flatMap(({ points }) =>
+/** The largest sum over the shown states at any point. */
+export function maxTotal<State extends string>(segments: Segment<State>[], states: readonly State[]): number {
+  const heights = segments.flatMap(({ points }) =>
     points.map(({ counts }) => states.reduce((sum, state) => sum + counts[state], 0)),
   );
   return heights.reduce((most, height) => Math.max(most, height), 0);
 }
 
-/** Where a story begins: when its subject was created, or before if something is known of one of the same id. */
-export function beginningOf(stretches: Stretch<string>[], created: number): number {
-  const known = stretches.find(({ points }) => points.length);
+/** The start of a history: the creation of its subject, or earlier points of a subject with the same id. */
+export function startOf(segments: Segment<string>[], created: number): number {
+  const known = segments.find(({ points }) => points.length);
   return known && (known.points[0]?.at ?? 0) <= created ? known.from : created;
 }
 
-/** Leaves out what lies before a moment, be it within a step. */
-export function since<State extends string>(stretches: Stretch<State>[], moment: number): Stretch<State>[] {
-  return stretches
+/** Cuts off everything before a time, also within a step. */
+export function clippedFrom<State extends string>(segments: Segment<State>[], moment: number): Segment<State>[] {
+  return segments
     .filter(({ to }) => to > moment)
-    .map((stretch) => ({ ...stretch, from: Math.max(stretch.from, moment) }));
+    .map((segment) => ({ ...segment, from: Math.max(segment.from, moment) }));
 }
 
-/** A stretch's states as areas upon each other, the first at the bottom; its first step is drawn flat. */
+/** The states of a segment as stacked areas, the first at the bottom; the first step is flat. */
 export function layersOf<State extends string>(
-  stretch: Stretch<State>,
+  segment: Segment<State>,
   states: readonly State[],
   x: Scale,
   y: Scale,
 ): Layer<State>[] {
-  const [first] = stretch.points;
+  const [first] = segment.points;
   if (!first) return [];
-  const points = [{ ...first, at: Math.min(stretch.from, first.at) }, ...stretch.points];
+  const points = [{ ...first, at: Math.min(segment.from, first.at) }, ...segment.points];
   let floor = points.map(() => 0);
   return states.map((state) => {
     const ceiling = points.map(({ counts }, index) => (floor[index] ?? 0) + counts[state]);
-    const upper = points.map(({ at }, index) => place(x(at), y(ceiling[index] ?? 0)));
-    const lower = points.map(({ at }, index) => place(x(at), y(floor[index] ?? 0))).reverse();
+    const upper = points.map(({ at }, index) => pathPoint(x(at), y(ceiling[index] ?? 0)));
+    const lower = points.map(({ at }, index) => pathPoint(x(at), y(floor[index] ?? 0))).reverse();
     floor = ceiling;
     return { state, path: `M${upper.join("L")}L${lower.join("L")}Z` };
   });
 }
 
-/** A point of a path. */
-export function place(x: number, y: number): string {
+/** A point in the data of an SVG path. */
+export function pathPoint(x: number, y: number): string {
   return `${x.toFixed(1)},${y.toFixed(1)}`;
 }
 
-/** What the chart shows: the range, but for the part of it before the beginning, and some steps at least. */
-export function domainOf(history: Series<string>, beginning: number): [number, number] {
+/** The time that the chart shows: the range without the part before the start, but with a minimum of steps. */
+export function domainOf(history: Series<string>, start: number): [number, number] {
   const step = parseDuration(history.step);
   const from = Date.parse(history.from);
   const to = Math.max(Date.parse(history.to), from + 1);
-  return [Math.max(from, Math.min(beginning - step, to - LEAST_STEPS * step)), to];
+  return [Math.max(from, Math.min(start - step, to - MIN_STEPS * step)), to];
 }
 
-/** The spans of time, within known stretches, whose counts weren't confirmed as exact. */
-export function doubtsOf(stretches: Stretch<string>[]): { from: number; to: number }[] {
-  const doubts: { from: number; to: number }[] = [];
-  for (const { from, points } of stretches) {
+/** Spans within segments whose counts weren't confirmed as exact. */
+export function inexactSpansOf(segments: Segment<string>[]): { from: number; to: number }[] {
+  const spans: { from: number; to: number }[] = [];
+  for (const { from, points } of segments) {
     let before = from;
     for (const { at, exact } of points) {
-      const last = doubts.at(-1);
+      const last = spans.at(-1);
       if (!exact && last?.to === before && before !== from) last.to = at;
-      else if (!exact) doubts.push({ from: before, to: at });
+      else if (!exact) spans.push({ from: before, to: at });
       before = at;
     }
   }
-  return doubts;
+  return spans;
 }

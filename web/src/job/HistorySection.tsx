@@ -5,7 +5,7 @@ import { TASK_STATES, type TaskState } from "../api/model.ts";
 import { pathOfJob } from "../api/paths.ts";
 import { usePolled } from "../api/usePolled.ts";
 import { HistoryChart } from "../charts/HistoryChart.tsx";
-import { StateChoice } from "../charts/StateChoice.tsx";
+import { StateLegend } from "../charts/StateLegend.tsx";
 import type { Series } from "../charts/stack.ts";
 import { moment, zone } from "../format/dates.ts";
 import { count } from "../format/numbers.ts";
@@ -66,28 +66,28 @@ function Contents({ history, created }: { history: History; created: number }) {
   }
   const point = cursor === null ? known.at(-1) : history.value[cursor];
   const counts = point?.taskCounts;
-  const choices = TASK_STATES.map((state) => ({
+  const entries = TASK_STATES.map((state) => ({
     state,
-    words: taskStateLabel(state),
+    label: taskStateLabel(state),
     swatch: <Swatch state={state} />,
     number: counts ? counts[state] : null,
     title: state === "active" ? "active in Azure Batch" : undefined,
   }));
   return (
     <>
-      <StateChoice choices={choices} hidden={hidden} hide={setHidden}>
+      <StateLegend entries={entries} hidden={hidden} setHidden={setHidden}>
         {cursor === null && "Latest: "}
         {point && moment(Date.parse(point.time))}
         {!counts && ", not polled"}
         {counts && point?.exact !== true && ", not confirmed as exact"}
-      </StateChoice>
+      </StateLegend>
       <HistoryChart
         history={series}
         states={states}
         created={created}
         cursor={cursor}
         point={setCursor}
-        spoken={pointText(point)}
+        cursorText={pointText(point)}
       />
       <footer class="key">
         <span>

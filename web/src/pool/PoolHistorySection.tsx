@@ -4,9 +4,9 @@ import { useMemo, useState } from "preact/hooks";
 import { pathOfPool } from "../api/paths.ts";
 import { usePolled } from "../api/usePolled.ts";
 import { HistoryChart } from "../charts/HistoryChart.tsx";
-import { StateChoice } from "../charts/StateChoice.tsx";
+import { StateLegend } from "../charts/StateLegend.tsx";
 import type { Scale } from "../charts/scales.ts";
-import { place } from "../charts/stack.ts";
+import { pathPoint } from "../charts/stack.ts";
 import { zone } from "../format/dates.ts";
 import { parseDuration } from "../format/durations.ts";
 import { GroupSwatch, NodeFillPatterns } from "../nodes/NodeBar.tsx";
@@ -70,26 +70,26 @@ function Contents({ history, created }: { history: PoolHistory; created: number 
   const point = cursor === null ? known.at(-1) : history.value[cursor];
   const groups = groupsIn(series);
   const counts = point?.nodeCounts && countsByGroup(point.nodeCounts);
-  const choices = groups.map((group) => ({
+  const entries = groups.map((group) => ({
     state: group,
-    words: GROUP_LABELS[group],
+    label: GROUP_LABELS[group],
     swatch: <GroupSwatch group={group} />,
     number: counts ? counts[group] : null,
   }));
   return (
     <>
-      <StateChoice choices={choices} hidden={hidden} hide={setHidden}>
+      <StateLegend entries={entries} hidden={hidden} setHidden={setHidden}>
         {cursor === null && "Latest: "}
         {point && pointDetails(point)}
-      </StateChoice>
+      </StateLegend>
       <HistoryChart
         history={series}
         states={groups.filter((group) => !hidden.includes(group))}
-        kind="node-"
+        layerPrefix="node-"
         created={created}
         cursor={cursor}
         point={setCursor}
-        spoken={pointText(point)}
+        cursorText={pointText(point)}
         overlay={(x, y) => <TargetOverlay history={history} created={created} x={x} y={y} />}
         overlayHeight={Math.max(0, ...known.map((each) => targetOf(each) ?? 0))}
       />
@@ -123,9 +123,9 @@ function TargetOverlay({ history, created, x, y }: { history: PoolHistory; creat
     .map((point) => {
       const at = Date.parse(point.time);
       const target = at < created ? null : targetOf(point);
-      const begin = open || target === null ? "" : `M${place(x(Math.max(at - step, created)), y(target))}`;
+      const begin = open || target === null ? "" : `M${pathPoint(x(Math.max(at - step, created)), y(target))}`;
       open = target !== null;
-      return target === null ? "" : `${begin}L${place(x(at), y(target))}`;
+      return target === null ? "" : `${begin}L${pathPoint(x(at), y(target))}`;
     })
     .join("");
   return (

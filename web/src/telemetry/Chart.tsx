@@ -1,9 +1,9 @@
 // One chart of a node: means as lines, within bands from the minimum to the maximum; steps without data stay empty.
 
 import { useMemo } from "preact/hooks";
-import { Fills, TimeAxis } from "../charts/Axes.tsx";
+import { FillPatterns, TimeAxis } from "../charts/Axes.tsx";
 import { linear, type Scale, timeTicks } from "../charts/scales.ts";
-import { place } from "../charts/stack.ts";
+import { pathPoint } from "../charts/stack.ts";
 import { moment } from "../format/dates.ts";
 import { visible } from "../format/text.ts";
 import { stepAt, type TimeGrid, timeScale } from "./series/axis.ts";
@@ -63,7 +63,7 @@ export function Chart({ chart, time, width, noDataSpans, run, cursor }: ChartPro
       aria-valuetext={chartText(chart, cursor.at, time)}
       {...handlers}
     >
-      <Fills name="telemetry" />
+      <FillPatterns name="telemetry" />
       <TimeAxis ticks={timeTicks(time.from, time.to, width / 84)} x={x} top={TOP} bottom={BOTTOM} left={LEFT} right={width} />
       <ValueAxis ticks={ticks} unit={chart.unit} y={y} right={right} />
       {noDataSpans.map((noDataSpan) => (
@@ -177,12 +177,12 @@ function plotted(value: Value, x: number): PlottedValue {
 }
 
 function meanOf(segment: PlottedValue[], y: Scale): string {
-  return `M${segment.map(({ x, mean }) => place(x, y(mean))).join("L")}`;
+  return `M${segment.map(({ x, mean }) => pathPoint(x, y(mean))).join("L")}`;
 }
 
 function bandOf(segment: PlottedValue[], y: Scale): string {
-  const upper = segment.map(({ x, max }) => place(x, y(max)));
-  const lower = segment.map(({ x, min }) => place(x, y(min))).reverse();
+  const upper = segment.map(({ x, max }) => pathPoint(x, y(max)));
+  const lower = segment.map(({ x, min }) => pathPoint(x, y(min))).reverse();
   return `M${upper.join("L")}L${lower.join("L")}Z`;
 }
 

@@ -1,7 +1,7 @@
 // A strip below the charts of a node, on the same time axis: its states, its tasks' runs, and other events.
 
 import { useContext } from "preact/hooks";
-import { Fills, TimeLabels } from "../charts/Axes.tsx";
+import { FillPatterns, TimeLabels } from "../charts/Axes.tsx";
 import { type Scale, timeTicks } from "../charts/scales.ts";
 import { exactMoment } from "../format/dates.ts";
 import { plural } from "../format/numbers.ts";
@@ -68,7 +68,7 @@ export function RunStrip({ account, states, activity, time, width, cursor }: Str
         <defs>
           <NodeFillPatterns />
         </defs>
-        <Fills name="timeline" />
+        <FillPatterns name="timeline" />
         <Names lanes={activity.lanes} />
         <States states={states} scales={scales} />
         <Runs runs={runs} scales={scales} />

@@ -23,18 +23,18 @@ test("a scale may run backwards on the screen", () => {
   assert.deepEqual([0, 4].map(linear([0, 4], [260, 10])), [260, 10]);
 });
 
-test("of an empty or a reversed domain all goes to the start", () => {
+test("an empty or reversed domain maps to the start", () => {
   assert.deepEqual([0, 5, 9].map(linear([5, 5], [40, 80])), [40, 40, 40]);
   assert.equal(linear([6, 5], [40, 80])(5.5), 40);
 });
 
-test("counts have round ticks that reach the most", () => {
+test("counts have round ticks up to the maximum", () => {
   assert.deepEqual(countTicks(97, 4), [0, 25, 50, 75, 100]);
   assert.deepEqual(countTicks(100, 4), [0, 25, 50, 75, 100]);
   assert.deepEqual(countTicks(101, 4), [0, 50, 100, 150]);
 });
 
-test("few things have whole ticks, and nothing has an axis all the same", () => {
+test("small counts have integer ticks, and zero still has an axis", () => {
   assert.deepEqual(countTicks(0, 4), [0, 1]);
   assert.deepEqual(countTicks(1, 4), [0, 1]);
   assert.deepEqual(countTicks(3, 4), [0, 1, 2, 3]);
@@ -74,12 +74,12 @@ test("a tick that begins a day names it", () => {
   );
 });
 
-test("ticks of a span of no length are none but one that it is at", () => {
+test("an empty span has at most the tick at its own time", () => {
   assert.deepEqual(labels("2026-11-21T12:00:01Z", "2026-11-21T12:00:01Z", 4), []);
   assert.deepEqual(labels("2026-11-21T12:00:00Z", "2026-11-21T12:00:00Z", 4), ["13:00:00"]);
 });
 
-test("a chart that has no width yet has a tick or two", () => {
+test("a chart without a width has at most two ticks", () => {
   assert.ok(labels("2026-11-21T00:00:00Z", "2026-11-22T00:00:00Z", 0).length <= 2);
 });
 
@@ -114,7 +114,7 @@ test("ticks of hours stay at round hours after clocks went back, and midnight na
   assert.deepEqual(shown, ["25 Oct", "06:00", "12:00", "18:00", "26 Oct", "06:00", "12:00"]);
 });
 
-test("ticks of every hour leave out the one that there isn't, and tell the one that comes twice twice", () => {
+test("ticks of every hour omit the skipped hour, and have the repeated hour twice", () => {
   assert.deepEqual(labels("2026-03-28T23:00:00Z", "2026-03-29T03:00:00Z", 4), [
     "29 Mar",
     "01:00",
@@ -131,7 +131,7 @@ test("ticks of every hour leave out the one that there isn't, and tell the one t
   ]);
 });
 
-test("ticks come in order and within what is shown, wherever it begins on the days when clocks change", () => {
+test("ticks are in order and within the range, for any start on days when clocks change", () => {
   for (const change of ["2026-03-29T01:00:00Z", "2026-10-25T01:00:00Z"]) {
     for (let before = 0; before < 24; before++) {
       for (const length of [0.5, 2, 6, 24, 100, 400]) {

@@ -1,7 +1,7 @@
 // The timeline's chart: a row for each node with a bar for each run or, if there are too many, columns of its load.
 
 import { useMemo, useRef, useState } from "preact/hooks";
-import { Fills, TimeLabels } from "../../charts/Axes.tsx";
+import { FillPatterns, TimeLabels } from "../../charts/Axes.tsx";
 import { linear, timeTicks } from "../../charts/scales.ts";
 import { useWidth } from "../../charts/useWidth.ts";
 import { visible } from "../../format/text.ts";
@@ -100,7 +100,7 @@ export function TimelineChart({ timeline, open }: ChartProps) {
             if (task) open(task);
           }}
         >
-          <Fills name="timeline" />
+          <FillPatterns name="timeline" />
           {ticks.map((tick) => (
             <line key={tick.at} class="divide" x1={x(tick.at)} x2={x(tick.at)} y1={0} y2={height} />
           ))}

@@ -1,35 +1,35 @@
-// A chart's legend: what was in each state at the cursor; each can be left out so that small ones show.
+// The legend of a history chart: numbers by state at the cursor. Each state can be hidden, so that small ones show.
 
 import type { ComponentChildren } from "preact";
 import { count } from "../format/numbers.ts";
 import { begun } from "../format/text.ts";
 
-export interface Choice<State extends string> {
+export interface LegendEntry<State extends string> {
   state: State;
-  words: string;
+  label: string;
   swatch: ComponentChildren;
   number: number | null;
-  /** Explains the words. */
+  /** Explains the label. */
   title?: string | undefined;
 }
 
-interface ChoiceProps<State extends string> {
-  choices: Choice<State>[];
+interface StateLegendProps<State extends string> {
+  entries: LegendEntry<State>[];
   hidden: readonly State[];
-  hide: (hidden: State[]) => void;
-  /** Beside it: when that was, and what else is to be said of then. */
+  setHidden: (hidden: State[]) => void;
+  /** Text beside the states, such as the cursor's time. */
   children: ComponentChildren;
 }
 
-export function StateChoice<State extends string>({ choices, hidden, hide, children }: ChoiceProps<State>) {
+export function StateLegend<State extends string>({ entries, hidden, setHidden, children }: StateLegendProps<State>) {
   const toggle = (state: State) => {
     const next = hidden.includes(state) ? hidden.filter((each) => each !== state) : [...hidden, state];
-    if (choices.some((each) => !next.includes(each.state))) hide(next);
+    if (entries.some((each) => !next.includes(each.state))) setHidden(next);
   };
   return (
     <div class="legend">
       <div class="choices" role="group" aria-label="States shown">
-        {choices.map(({ state, words, swatch, number, title }) => (
+        {entries.map(({ state, label, swatch, number, title }) => (
           <button
             key={state}
             type="button"
@@ -38,7 +38,7 @@ export function StateChoice<State extends string>({ choices, hidden, hide, child
             onClick={() => toggle(state)}
           >
             {swatch}
-            {begun(words)} <b>{number === null ? "–" : count(number)}</b>
+            {begun(label)} <b>{number === null ? "–" : count(number)}</b>
           </button>
         ))}
       </div>
