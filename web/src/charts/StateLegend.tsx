@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { count } from "../format/numbers.ts";
-import { begun } from "../format/text.ts";
+import { capitalized } from "../format/text.ts";
 
 export interface LegendEntry<State extends string> {
   state: State;
@@ -38,7 +38,7 @@ export function StateLegend<State extends string>({ entries, hidden, setHidden, 
             onClick={() => toggle(state)}
           >
             {swatch}
-            {begun(label)} <b>{number === null ? "–" : count(number)}</b>
+            {capitalized(label)} <b>{number === null ? "–" : count(number)}</b>
           </button>
         ))}
       </div>

@@ -1,7 +1,7 @@
 // Filters of events: kind, job, task, pool, node, time.
 
 import { useContext, useEffect, useRef, useState } from "preact/hooks";
-import { begun } from "../format/text.ts";
+import { capitalized } from "../format/text.ts";
 import { Link, Navigation } from "../routing/Link.tsx";
 import { addressOfEvents, type EventFilters, isFiltered, localInputTime, utcTime } from "./filters.ts";
 import { EVENT_KINDS } from "./model.ts";
@@ -69,8 +69,8 @@ function IdField({ name, value, choose }: FieldProps) {
     <input
       type="search"
       name={name}
-      aria-label={`${begun(name)} id`}
-      placeholder={`${begun(name)} id…`}
+      aria-label={`${capitalized(name)} id`}
+      placeholder={`${capitalized(name)} id…`}
       autocomplete="off"
       spellcheck={false}
       value={draft}

@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { requestCsv, sameOriginPath } from "../api/client.ts";
 import { count } from "../format/numbers.ts";
-import { begun } from "../format/text.ts";
+import { capitalized } from "../format/text.ts";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
 import { CsvExport, type Progress } from "./csvExport.ts";
 import { CsvParts } from "./csvParts.ts";
@@ -40,12 +40,12 @@ export function CsvButton({ href, file, of, several, about }: CsvButtonProps) {
       </span>
       {isIdle && !several ? (
         <a class="csv" href={href} download={file}>
-          <span class="unseen">{begun(of)} as </span>CSV
+          <span class="unseen">{capitalized(of)} as </span>CSV
         </a>
       ) : (
         // One button for all actions, so that it keeps the focus. It ignores the second click of a double click.
         <button type="button" class="csv" ref={main} onClick={(event) => event.detail < 2 && onClick()}>
-          {isIdle && <span class="unseen">{begun(of)} as </span>}
+          {isIdle && <span class="unseen">{capitalized(of)} as </span>}
           {label}
           {!isIdle && <span class="unseen"> the export of {of}</span>}
         </button>

@@ -1,4 +1,4 @@
-// Moments as people read them, in this machine's own time zone.
+// Texts of times, in the user's time zone.
 
 const MOMENT = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
 const EXACT = new Intl.DateTimeFormat("en-GB", {
@@ -19,7 +19,7 @@ export function exactMoment(at: number): string {
   return EXACT.format(at);
 }
 
-/** The zone that all times are told in. */
+/** The time zone of all times on the page. */
 export function zone(): string {
   return Intl.DateTimeFormat().resolvedOptions().timeZone || "local time";
 }

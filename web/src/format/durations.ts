@@ -1,4 +1,4 @@
-// Spans of time as people read them, and those of the API.
+// Texts of durations, and the durations of the API.
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -6,7 +6,7 @@ const DAY = 24 * HOUR;
 const TENTHS = new Intl.NumberFormat("en-US", { maximumFractionDigits: 1 });
 const DURATION = /^P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?$/;
 
-/** "12 s", "3 min", "5 h", "2 d"; nothing is younger than now. */
+/** "12 s", "3 min", "5 h", "2 d"; negative durations count as 0. */
 export function span(milliseconds: number): string {
   const seconds = Math.max(0, Math.floor(milliseconds / 1000));
   if (seconds < 60) return `${seconds} s`;
@@ -15,12 +15,12 @@ export function span(milliseconds: number): string {
   return `${Math.floor(seconds / 86_400)} d`;
 }
 
-/** "0.4 s", "12 s", "3 min": how long something took. */
+/** "0.4 s", "12 s", "3 min". */
 export function duration(milliseconds: number): string {
   return milliseconds < 10_000 ? `${(Math.max(0, milliseconds) / 1000).toFixed(1)} s` : span(milliseconds);
 }
 
-/** "0.4 s", "12 s", "3 min 20 s", "5 h 12 min", "2 d 3 h": a span of seconds, two units at most. */
+/** "0.4 s", "12 s", "3 min 20 s", "5 h 12 min", "2 d 3 h": at most two units. */
 export function seconds(value: number): string {
   if (value < 10) return `${TENTHS.format(value)} s`;
   const whole = Math.round(value);
@@ -31,7 +31,7 @@ export function seconds(value: number): string {
   return `${Math.floor(whole / large)} ${name}${beside ? ` ${beside} ${rest}` : ""}`;
 }
 
-/** An ISO 8601 duration in milliseconds; 0 for what isn't one. */
+/** An ISO 8601 duration in milliseconds; 0 for any other text. */
 export function parseDuration(text: string): number {
   const parts = DURATION.exec(text) ?? [];
   const [, days = 0, hours = 0, minutes = 0, seconds = 0] = parts.map((part) => Number(part ?? 0));

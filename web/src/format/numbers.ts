@@ -1,4 +1,4 @@
-// Numbers as people read them.
+// Texts of numbers.
 
 const NUMBERS = new Intl.NumberFormat("en-US");
 const RATES = new Intl.NumberFormat("en-US", { maximumFractionDigits: 1 });
@@ -19,19 +19,19 @@ export function plural(value: number, noun: string): string {
 }
 
 /** "2 active, 1 disabled". */
-export function statesInWords(byState: Record<string, number>): string {
+export function statesText(byState: Record<string, number>): string {
   return Object.entries(byState)
     .map(([state, number]) => `${count(number)} ${state}`)
     .join(", ");
 }
 
-/** "12.4", "1,204"; "–" for what isn't known. */
+/** "12.4", "1,204"; "–" if unknown. */
 export function rate(value: number | null): string {
   if (value === null) return "–";
   return value > 0 && value < 0.1 ? "< 0.1" : value >= 100 ? count(Math.round(value)) : RATES.format(value);
 }
 
-/** "98.9%"; never 100% or 0% of what is only nearly so. */
+/** "98.9%"; 100% and 0% only if exact. */
 export function share(part: number, whole: number): string {
   const percent = (part / whole) * 100;
   if (part && percent < 0.1) return "< 0.1%";

@@ -1,18 +1,18 @@
-// Texts from outside made visible, and names of the API as words.
+// Makes disguised characters visible, and turns names of the API into words.
 
-const DISGUISES = /[\p{Cc}\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/gu;
+const DISGUISING = /[\p{Cc}\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/gu;
 
-/** Control, direction and zero-width characters become visible. */
+/** Replaces control, direction and zero-width characters by a visible one. */
 export function visible(text: string): string {
-  return text.replace(DISGUISES, "\ufffd");
+  return text.replace(DISGUISING, "\ufffd");
 }
 
 /** "catchingUp" -> "catching up". */
-export function spoken(name: string): string {
+export function spacedWords(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
-/** The same with a capital at its beginning. */
-export function begun(words: string): string {
-  return words.replace(/^./u, (letter) => letter.toUpperCase());
+/** "exit code" -> "Exit code". */
+export function capitalized(text: string): string {
+  return text.replace(/^./u, (letter) => letter.toUpperCase());
 }

@@ -11,7 +11,7 @@ import { moment, zone } from "../format/dates.ts";
 import { count } from "../format/numbers.ts";
 import { addressOfJobView, type JobView } from "../routing/jobView.ts";
 import { Link } from "../routing/Link.tsx";
-import { beginOf, RANGE_WORDS, RANGES, type Range } from "../time/ranges.ts";
+import { beginOf, RANGE_LABELS, RANGES, type Range } from "../time/ranges.ts";
 import { Section } from "../ui/page/Section.tsx";
 import { useInView } from "../ui/page/useInView.ts";
 import { Swatch } from "../ui/tiles/StateBar.tsx";
@@ -37,7 +37,7 @@ export function HistorySection({ view, range, created }: HistoryProps) {
       <nav class="ranges" aria-label="Range">
         {RANGES.map((each) => (
           <Link key={each} to={addressOfJobView({ ...view, range: each })} current={each === range}>
-            {RANGE_WORDS[each]}
+            {RANGE_LABELS[each]}
           </Link>
         ))}
       </nav>

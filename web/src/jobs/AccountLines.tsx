@@ -1,7 +1,7 @@
 // Lines on an account's tile about its pools and schedules: links, sums, and the reason if they are unknown or old.
 
 import type { Account } from "../api/model.ts";
-import { plural, statesInWords } from "../format/numbers.ts";
+import { plural, statesText } from "../format/numbers.ts";
 import { accountNodesText } from "../nodes/summaries.ts";
 import { Link } from "../routing/Link.tsx";
 import { addressOfList } from "../routing/routes.ts";
@@ -39,7 +39,7 @@ export function SchedulesLine({ account }: { account: Account }) {
       {schedules ? (
         <>
           <Link to={addressOfList("schedules", { account: id })}>{plural(schedules.total, "job schedule")}</Link>
-          {schedules.total > 0 && `, ${statesInWords(schedules.byState)}`}
+          {schedules.total > 0 && `, ${statesText(schedules.byState)}`}
           <OwnAsOf account={account} at={schedules.asOf} />
         </>
       ) : (

@@ -13,7 +13,7 @@ import { GroupSwatch, NodeFillPatterns } from "../nodes/NodeBar.tsx";
 import { countsByGroup, GROUP_LABELS, type StateGroup } from "../nodes/stateGroups.ts";
 import { Link } from "../routing/Link.tsx";
 import { addressOfPoolView, type PoolView } from "../routing/poolView.ts";
-import { beginOf, RANGE_WORDS, RANGES, type Range } from "../time/ranges.ts";
+import { beginOf, RANGE_LABELS, RANGES, type Range } from "../time/ranges.ts";
 import { Section } from "../ui/page/Section.tsx";
 import { useInView } from "../ui/page/useInView.ts";
 import { groupsIn, pointDetails, pointText, seriesOf, targetOf } from "./history.ts";
@@ -41,7 +41,7 @@ export function PoolHistorySection({ view, range, created, gone = false }: Histo
       <nav class="ranges" aria-label="Range">
         {RANGES.map((each) => (
           <Link key={each} to={addressOfPoolView({ ...view, range: each })} current={each === range}>
-            {RANGE_WORDS[each]}
+            {RANGE_LABELS[each]}
           </Link>
         ))}
       </nav>

@@ -2,7 +2,7 @@
 
 import type { Account } from "../api/model.ts";
 import { plural } from "../format/numbers.ts";
-import { begun } from "../format/text.ts";
+import { capitalized } from "../format/text.ts";
 import type { Pool } from "./model.ts";
 
 /** `detail` is Batch's own message. A `stale` problem is one that Batch reported earlier, but doesn't any more. */
@@ -41,7 +41,7 @@ export function problemsOf(pool: Pool, unmonitored: UnmonitoredAccounts = new Se
   if (failed) add(`Autoscale failed: ${failed.code}`, failed.message, false, pool.autoScale?.lastEvaluation ?? null);
   for (const [state, words] of Object.entries(BAD_STATES)) {
     const number = pool.nodeCounts?.[state];
-    if (number) add(begun(words(number)));
+    if (number) add(capitalized(words(number)));
   }
   if (pool.flappingNodes) {
     add(`${plural(pool.flappingNodes, "node")} flapping`, "Entered a bad state at least three times within an hour.");

@@ -2,7 +2,7 @@
 
 import { useContext } from "preact/hooks";
 import type { Account } from "../api/model.ts";
-import { count, plural, rate, share, statesInWords } from "../format/numbers.ts";
+import { count, plural, rate, share, statesText } from "../format/numbers.ts";
 import { NodeBar, NodeLegend } from "../nodes/NodeBar.tsx";
 import { nodeTotal } from "../nodes/stateGroups.ts";
 import { slotsText } from "../nodes/summaries.ts";
@@ -52,7 +52,7 @@ function Unread({ account: { pools, poolsReason } }: { account: Account }) {
 function Numbers({ account: { pools, nodeCounts, slots, cores, unknownCores } }: { account: Account }) {
   return (
     <dl class="numbers of-pools">
-      <KeyFigure name="Pools" value={pools && count(pools.total)} detail={statesInWords(pools?.byState ?? {})} />
+      <KeyFigure name="Pools" value={pools && count(pools.total)} detail={statesText(pools?.byState ?? {})} />
       <KeyFigure name="Nodes" value={nodeCounts && count(nodeTotal(nodeCounts))} />
       <KeyFigure
         name="Cores busy"

@@ -1,4 +1,4 @@
-// The latest jobs of a schedule, each with how long it took and its tasks; on a narrow screen each row becomes a card.
+// The latest jobs of a schedule with their durations and tasks; on a narrow screen each row becomes a card.
 
 import { seconds } from "../format/durations.ts";
 import { Link } from "../routing/Link.tsx";
@@ -6,7 +6,7 @@ import { addressOfJob } from "../routing/routes.ts";
 import { Age } from "../ui/text/Age.tsx";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
 import { Figure, StateBar } from "../ui/tiles/StateBar.tsx";
-import type { Run, WholeSchedule } from "./model.ts";
+import type { Run, ScheduleDetails } from "./model.ts";
 
 const COLUMNS: [title: string, kind?: string][] = [
   ["Job"],
@@ -19,7 +19,7 @@ const COLUMNS: [title: string, kind?: string][] = [
   ["Total", "number"],
 ];
 
-export function RunsTable({ schedule: { recentJobs, account } }: { schedule: WholeSchedule }) {
+export function RunsTable({ schedule: { recentJobs, account } }: { schedule: ScheduleDetails }) {
   if (!recentJobs.length) return <p class="nothing">No job of this schedule is known.</p>;
   return (
     <table class="runs-table" role="table" data-testid="runs">

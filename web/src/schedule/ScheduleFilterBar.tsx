@@ -1,11 +1,11 @@
-// Which schedules are shown: by state, those that missed runs, by the beginning of their id.
+// Filters of the list of schedules: missed runs, state, beginning of the id.
 
 import { type FilterChoice, ListFilterBar } from "../ui/list/ListFilterBar.tsx";
 import { addressOfSchedules, passes, type ScheduleFilters } from "./filters.ts";
 import type { Schedule } from "./model.ts";
 
 interface FilterBarProps {
-  /** Null while they are read. */
+  /** Null while they load. */
   schedules: Schedule[] | null;
   filters: ScheduleFilters;
   choose: (change: Partial<ScheduleFilters>) => void;

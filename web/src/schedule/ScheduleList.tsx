@@ -1,4 +1,5 @@
-// The schedules as a table; on a narrow screen each row becomes a card (roles are spelled out because CSS would drop them).
+// The schedules as a table; on a narrow screen each row becomes a card. Roles are explicit, as that CSS removes the
+// implicit ones.
 
 import type { ListSnapshot } from "../api/listPoller.ts";
 import { count } from "../format/numbers.ts";
@@ -12,8 +13,8 @@ import { ExternalText } from "../ui/text/ExternalText.tsx";
 import { VerdictBadge } from "../ui/text/VerdictBadge.tsx";
 import { Figure, StateBar } from "../ui/tiles/StateBar.tsx";
 import { addressOfSchedules, NO_SCHEDULE_FILTERS, passes, type ScheduleFilters } from "./filters.ts";
-import { byUrgency, type Missed, type Schedule } from "./model.ts";
-import { rhythmOf, Until } from "./times.tsx";
+import { byUrgency, type MissedRuns, type Schedule } from "./model.ts";
+import { recurrenceText, TimeUntil } from "./times.tsx";
 
 interface ScheduleListProps {
   snapshot: ListSnapshot<Schedule>;
@@ -108,17 +109,17 @@ function ScheduleRow({ schedule, showAccount }: { schedule: Schedule; showAccoun
         <Link to={addressOfDetail("schedules", schedule.account, schedule.id)} class="open">
           <ExternalText text={schedule.id} />
         </Link>
-        <Aside schedule={schedule} showAccount={showAccount} />
+        <NameDetails schedule={schedule} showAccount={showAccount} />
       </th>
       <td role="cell" class="state" data-job-state={schedule.state}>
         {schedule.state}
       </td>
       <td role="cell" class="rhythm">
-        {rhythmOf(schedule)}
+        {recurrenceText(schedule)}
       </td>
       <td role="cell" class="number next" data-next>
         <span class="label">Next run</span>
-        <Until at={schedule.nextRunTime} />
+        <TimeUntil at={schedule.nextRunTime} />
       </td>
       <td role="cell" class="recent-job">
         <RecentJob schedule={schedule} />
@@ -140,7 +141,7 @@ function ScheduleRow({ schedule, showAccount }: { schedule: Schedule; showAccoun
       </td>
       <td role="cell" class="number" data-figure="missed">
         <span class="label">Missed</span>
-        <MissedRuns missed={schedule.missedRuns} />
+        <MissedRunsCount missed={schedule.missedRuns} />
       </td>
       <td role="cell" class="verdict">
         <VerdictBadge verdict={schedule.verdict} />
@@ -153,7 +154,7 @@ function ScheduleRow({ schedule, showAccount }: { schedule: Schedule; showAccoun
   );
 }
 
-function Aside({ schedule, showAccount }: { schedule: Schedule; showAccount: boolean }) {
+function NameDetails({ schedule, showAccount }: { schedule: Schedule; showAccount: boolean }) {
   const named = schedule.displayName && schedule.displayName !== schedule.id ? schedule.displayName : "";
   const parts = [showAccount ? schedule.account : "", named].filter(Boolean);
   if (!parts.length) return null;
@@ -168,7 +169,7 @@ function Aside({ schedule, showAccount }: { schedule: Schedule; showAccount: boo
   );
 }
 
-/** By what tells it from the schedule's other jobs: its id begins with the schedule's. */
+/** The recent job by the end of its id, as the beginning is the schedule's id. */
 function RecentJob({ schedule }: { schedule: Schedule }) {
   const recent = schedule.recentJob;
   if (!recent) return <span class="zero">none yet</span>;
@@ -189,7 +190,7 @@ function RecentJob({ schedule }: { schedule: Schedule }) {
   );
 }
 
-export function MissedRuns({ missed }: { missed: Missed }) {
+export function MissedRunsCount({ missed }: { missed: MissedRuns }) {
   if (missed.count === null) {
     return (
       <span class="zero" title={missed.basis}>

@@ -1,4 +1,4 @@
-// One job schedule: when it runs, what its runs came to, the latest of them, and what its jobs are to be like.
+// The page of a job schedule: summary, latest jobs, job template.
 
 import type { ComponentChildren } from "preact";
 import { POLL_MS } from "../api/poller.ts";
@@ -8,9 +8,9 @@ import { Breadcrumb, useDetailPage } from "../ui/page/Breadcrumb.tsx";
 import { DetailBody, NotFound } from "../ui/page/DetailPage.tsx";
 import { Shell } from "../ui/page/Shell.tsx";
 import { Fields } from "../ui/text/Fields.tsx";
-import type { WholeSchedule } from "./model.ts";
+import type { ScheduleDetails } from "./model.ts";
 import { RunsTable } from "./RunsTable.tsx";
-import { ScheduleTop } from "./ScheduleTop.tsx";
+import { ScheduleSummary } from "./ScheduleSummary.tsx";
 
 interface SchedulePageProps {
   account: string;
@@ -21,7 +21,7 @@ interface SchedulePageProps {
 
 export function SchedulePage({ account, id, back }: SchedulePageProps) {
   const path = ["/api/accounts", ...[account, "jobschedules", id].map(encodeURIComponent)].join("/");
-  const polled = usePolled<WholeSchedule>({ path, intervalMs: POLL_MS });
+  const polled = usePolled<ScheduleDetails>({ path, intervalMs: POLL_MS });
   useDetailPage(id, back);
   const { value, failure } = polled;
   const gone = failure?.status === 404 && !value;
@@ -39,10 +39,10 @@ export function SchedulePage({ account, id, back }: SchedulePageProps) {
   );
 }
 
-function Contents({ schedule }: { schedule: WholeSchedule }) {
+function Contents({ schedule }: { schedule: ScheduleDetails }) {
   return (
     <>
-      <ScheduleTop schedule={schedule} />
+      <ScheduleSummary schedule={schedule} />
       <Part title="Latest jobs" name="runs">
         <RunsTable schedule={schedule} />
       </Part>
@@ -64,7 +64,7 @@ function Part({ title, name, children }: { title: string; name: string; children
   );
 }
 
-function Specification({ schedule }: { schedule: WholeSchedule }) {
+function Specification({ schedule }: { schedule: ScheduleDetails }) {
   const { jobSpecification, jobSpecificationProblem, omittedProperties } = schedule;
   return (
     <div class="specification">

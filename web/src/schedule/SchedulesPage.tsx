@@ -1,4 +1,4 @@
-// The job schedules that are watched: when they run next, how their jobs do, and what they missed.
+// The list of job schedules, with a tile for each account.
 
 import { useContext, useEffect } from "preact/hooks";
 import { answersQuery, canCount, ListPoller, type ListQuery } from "../api/listPoller.ts";
@@ -12,7 +12,7 @@ import { ScheduleFilterBar } from "./ScheduleFilterBar.tsx";
 import { ScheduleList } from "./ScheduleList.tsx";
 import { SchedulesTile } from "./SchedulesTile.tsx";
 
-/** All are read and filtered here: an account has some hundreds at most. */
+/** The page reads all schedules and filters them itself, as an account has at most some hundreds. */
 const ALL = "?maxpagesize=1000";
 const SCHEDULES = new ListPoller<Schedule>("jobschedules");
 

@@ -1,8 +1,8 @@
-// One account's job schedules in numbers: how many, the jobs and tasks of theirs that run, the runs that were missed.
+// An account's tile on the list of schedules: schedules, active jobs, running tasks, missed runs.
 
 import { useContext } from "preact/hooks";
 import type { Account } from "../api/model.ts";
-import { count, plural, statesInWords } from "../format/numbers.ts";
+import { count, plural, statesText } from "../format/numbers.ts";
 import { Navigation } from "../routing/Link.tsx";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
 import { KeyFigure } from "../ui/tiles/KeyFigure.tsx";
@@ -12,7 +12,7 @@ import type { Schedule } from "./model.ts";
 
 interface TileProps {
   account: Account;
-  /** Null where they weren't read. */
+  /** Null if they weren't read. */
   schedules: Schedule[] | null;
   single: boolean;
   filters: ScheduleFilters;
@@ -26,7 +26,7 @@ export function SchedulesTile({ account, schedules, single, filters }: TileProps
   return (
     <TileFrame {...{ account, single, chosen, toggle }} asOf={listed?.asOf ?? null}>
       <dl class="numbers of-pools">
-        <KeyFigure name="Schedules" value={listed && count(listed.total)} detail={statesInWords(listed?.byState ?? {})} />
+        <KeyFigure name="Schedules" value={listed && count(listed.total)} detail={statesText(listed?.byState ?? {})} />
         <Sums schedules={listed && schedules} />
       </dl>
       {reason && (
@@ -40,13 +40,13 @@ export function SchedulesTile({ account, schedules, single, filters }: TileProps
   );
 }
 
-/** What isn't known of any of them is a dash, what isn't known of some is said. */
+/** A number that is unknown for all schedules is a dash; a detail says for how many it is unknown. */
 function Sums({ schedules }: { schedules: Schedule[] | null }) {
   const sum = (value: (schedule: Schedule) => number) =>
     schedules && count(schedules.reduce((total, each) => total + value(each), 0));
   const unread = schedules?.reduce((total, { totals }) => total + totals.unreadJobs, 0) ?? 0;
   const waiting = sum(({ totals }) => totals.taskCounts.active);
-  const missed = known(schedules, ({ missedRuns }) => missedRuns.count);
+  const missed = sumOfKnown(schedules, ({ missedRuns }) => missedRuns.count);
   return (
     <>
       <KeyFigure name="Active jobs" value={sum(({ totals }) => totals.activeJobs)} detail={runsOf(schedules)} />
@@ -65,16 +65,16 @@ function Sums({ schedules }: { schedules: Schedule[] | null }) {
 }
 
 function runsOf(schedules: Schedule[] | null): string {
-  const { sum, unknown } = known(schedules, ({ runs }) => runs.total);
-  const told = sum === null ? "" : `of ${plural(sum, "run")} so far`;
-  return unknown ? `${told}${told && ", "}runs unknown for ${plural(unknown, "schedule")}` : told;
+  const { sum, unknown } = sumOfKnown(schedules, ({ runs }) => runs.total);
+  const known = sum === null ? "" : `of ${plural(sum, "run")} so far`;
+  return unknown ? `${known}${known && ", "}runs unknown for ${plural(unknown, "schedule")}` : known;
 }
 
-/** The sum of what is known, null where nothing is, and of how many schedules it isn't. */
-function known(schedules: Schedule[] | null, value: (schedule: Schedule) => number | null) {
+/** The sum of the known values, null if none is known, and the number of schedules with unknown ones. */
+function sumOfKnown(schedules: Schedule[] | null, value: (schedule: Schedule) => number | null) {
   const values = schedules?.map(value) ?? [];
-  const told = values.filter((each) => each !== null);
-  const unknown = values.length - told.length;
-  const sum = schedules && (told.length || !unknown) ? told.reduce((total, each) => total + each, 0) : null;
+  const known = values.filter((each) => each !== null);
+  const unknown = values.length - known.length;
+  const sum = schedules && (known.length || !unknown) ? known.reduce((total, each) => total + each, 0) : null;
   return { sum, unknown };
 }

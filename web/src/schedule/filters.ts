@@ -1,9 +1,9 @@
-// Which schedules are listed, kept in the page's address.
+// Filters of the list of schedules, kept in the page's address.
 
 import { addressOfList } from "../routing/routes.ts";
 import type { Schedule } from "./model.ts";
 
-/** "" stands for everything; `missed` is "yes" where only schedules that missed runs are wanted. */
+/** "" stands for all; `missed` is "yes" for only schedules with missed runs. */
 export interface ScheduleFilters {
   account: string;
   state: string;

@@ -1,9 +1,9 @@
-// The JSON of job schedules, as far as the page shows it. Every string comes from outside and is only ever text.
+// The JSON of job schedules: the properties that the page shows. Every string comes from outside and is only shown as text.
 
 import type { Json, TaskCounts, Verdict } from "../api/model.ts";
 
-export interface Missed {
-  /** Null where it can't be known; `basis` says why, or how it was counted. */
+export interface MissedRuns {
+  /** Null if unknown; `basis` says why, or how it was counted. */
   count: number | null;
   since: string | null;
   until: string | null;
@@ -21,7 +21,7 @@ export interface Schedule {
   lastModified: string;
   endTime: string | null;
   deleted: boolean;
-  /** When a poll found that it was gone. */
+  /** The time of the poll that found it deleted. */
   deletedTime: string | null;
   schedule: {
     doNotRunUntil: string | null;
@@ -29,12 +29,12 @@ export interface Schedule {
     startWindow: string | null;
     recurrenceInterval: string | null;
   };
-  /** Its state is null where the job isn't known here, or was deleted. */
+  /** The state is null if the job is unknown or deleted. */
   recentJob: { id: string; state: string | null; deleted: boolean } | null;
   lastRunTime: string | null;
   nextRunTime: string | null;
   runs: { total: number | null; active: number; completed: number; deleted: number };
-  missedRuns: Missed;
+  missedRuns: MissedRuns;
   totals: {
     activeJobs: number;
     unreadJobs: number;
@@ -56,15 +56,15 @@ export interface Run {
 }
 
 /** One schedule in full. */
-export interface WholeSchedule extends Schedule {
+export interface ScheduleDetails extends Schedule {
   jobSpecification: Record<string, Json> | null;
   jobSpecificationProblem: string | null;
   omittedProperties: string[];
   recentJobs: Run[];
 }
 
-/** The pool that its jobs run on; null where each has one of its own, or that isn't known. */
-export function poolOf({ jobSpecification }: WholeSchedule): string | null {
+/** The pool of its jobs; null if unknown, or if each job has its own. */
+export function poolOf({ jobSpecification }: ScheduleDetails): string | null {
   const info = jobSpecification?.poolInfo;
   const id = info !== null && typeof info === "object" && !Array.isArray(info) ? info.poolId : null;
   return typeof id === "string" && id ? id : null;
@@ -77,7 +77,7 @@ function rankOf({ state }: Schedule): number {
   return rank < 0 ? STATES.length : rank;
 }
 
-/** What is alive first, then what missed runs, then by id, so that rows stay where they are. */
+/** Live schedules first, then those with most missed runs, then by id, so that rows keep their places. */
 export function byUrgency(one: Schedule, other: Schedule): number {
   return (
     rankOf(one) - rankOf(other) ||

@@ -1,4 +1,4 @@
-// When a schedule's runs are, in words that tick.
+// Texts about the times of a schedule's runs; updated every second.
 
 import { parseDuration, seconds, span } from "../format/durations.ts";
 import { serverClock } from "../time/clock.ts";
@@ -7,8 +7,8 @@ import type { Schedule } from "./model.ts";
 
 const MINUTE_MS = 60_000;
 
-/** "in 12 min", "now" once it is due, "due 5 min ago" where nothing has told of it for a minute. */
-export function Until({ at, none = "–" }: { at: string | null; none?: string }) {
+/** "in 12 min"; "now" when it is due; "due 5 min ago" if no poll has found the run for a minute. */
+export function TimeUntil({ at, none = "–" }: { at: string | null; none?: string }) {
   useTick();
   if (!at) return <span class="zero">{none}</span>;
   const left = Date.parse(at) - serverClock.now();
@@ -20,12 +20,12 @@ export function Until({ at, none = "–" }: { at: string | null; none?: string }
 }
 
 /** "every 5 min", "once". */
-export function rhythmOf({ schedule: { recurrenceInterval: interval } }: Schedule): string {
-  return interval ? `every ${inWords(interval)}` : "once";
+export function recurrenceText({ schedule: { recurrenceInterval: interval } }: Schedule): string {
+  return interval ? `every ${durationText(interval)}` : "once";
 }
 
-/** An ISO 8601 duration in words; itself where it is none of days and less. */
-export function inWords(text: string): string {
+/** "1 h 30 min" for an ISO 8601 duration; unsupported ones are returned as they are. */
+export function durationText(text: string): string {
   const length = parseDuration(text);
   return length > 0 ? seconds(length / 1000) : text;
 }

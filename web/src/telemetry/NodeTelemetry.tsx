@@ -11,7 +11,7 @@ import { visible } from "../format/text.ts";
 import type { Node } from "../nodes/model.ts";
 import { Link } from "../routing/Link.tsx";
 import { addressOfPoolView, type PoolView } from "../routing/poolView.ts";
-import { beginOf, RANGE_WORDS, RANGES, type Range } from "../time/ranges.ts";
+import { beginOf, RANGE_LABELS, RANGES, type Range } from "../time/ranges.ts";
 import { useInView } from "../ui/page/useInView.ts";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
 import { CoreMap } from "./CoreMap.tsx";
@@ -49,7 +49,7 @@ export function NodeTelemetry({ view, node }: NodeTelemetryProps) {
       <nav class="ranges" aria-label="Chart range">
         {RANGES.map((each) => (
           <Link key={each} to={addressOfPoolView({ ...view, charts: each })} current={each === range} mode="replace">
-            {RANGE_WORDS[each]}
+            {RANGE_LABELS[each]}
           </Link>
         ))}
       </nav>
@@ -117,7 +117,7 @@ function NoTelemetry({ account, range, telemetry }: NoTelemetryProps) {
   const undrawn = telemetry.undrawn ?? [];
   return (
     <div class="nothing" data-testid="no-telemetry">
-      <p>{headline(telemetry, RANGE_WORDS[range])}</p>
+      <p>{headline(telemetry, RANGE_LABELS[range])}</p>
       {undrawn.length > 0 && (
         <ul data-testid="undrawn">
           {undrawn.map(({ blob, reason }) => (

@@ -1,25 +1,25 @@
-// Ages are told by the server's clock: a laptop's may be wrong. Each answer's Date (a whole second) bounds how far
-// the two are apart; what all answers agree on is kept, and thrown away when either clock jumps.
+// Estimates the server's time, as a laptop's clock may be wrong. The Date of each response, a whole second, bounds the
+// difference of the clocks. The bounds of all responses together are kept until a response contradicts them.
 
 export class ServerClock {
-  #least = -Infinity;
-  #most = Infinity;
+  #lower = -Infinity;
+  #upper = Infinity;
 
-  /** Learns from a response's Date; `sent` and `received` are this machine's times around the request. */
+  /** Updates the bounds by a response's Date; `sent` and `received` are this machine's times around the request. */
   observe(date: string | null, sent: number, received: number): void {
     const stamp = Date.parse(date ?? "");
     if (Number.isNaN(stamp)) return;
-    const least = stamp - received;
-    const most = stamp + 1000 - sent;
-    const agrees = least <= this.#most && most >= this.#least;
-    this.#least = agrees ? Math.max(least, this.#least) : least;
-    this.#most = agrees ? Math.min(most, this.#most) : most;
+    const lower = stamp - received;
+    const upper = stamp + 1000 - sent;
+    const agrees = lower <= this.#upper && upper >= this.#lower;
+    this.#lower = agrees ? Math.max(lower, this.#lower) : lower;
+    this.#upper = agrees ? Math.min(upper, this.#upper) : upper;
   }
 
-  /** The server's time, as well as it is known, in milliseconds. */
+  /** The estimated server's time, in milliseconds since 1970. */
   now(): number {
-    const known = Number.isFinite(this.#least) && Number.isFinite(this.#most);
-    return Date.now() + (known ? (this.#least + this.#most) / 2 : 0);
+    const known = Number.isFinite(this.#lower) && Number.isFinite(this.#upper);
+    return Date.now() + (known ? (this.#lower + this.#upper) / 2 : 0);
   }
 }
 

@@ -1,14 +1,14 @@
-// The ranges of time that histories and charts show.
+// The time ranges of histories and charts.
 
 import { serverClock } from "./clock.ts";
 
 export const RANGES = ["1h", "6h", "24h", "7d", "90d"] as const;
 export type Range = (typeof RANGES)[number];
-export const RANGE_WORDS: Record<Range, string> = { "1h": "1 h", "6h": "6 h", "24h": "24 h", "7d": "7 d", "90d": "90 d" };
+export const RANGE_LABELS: Record<Range, string> = { "1h": "1 h", "6h": "6 h", "24h": "24 h", "7d": "7 d", "90d": "90 d" };
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-/** How long each range is, and by what grid it moves on: a question that stays the same is answered by a 304. */
+/** The length of each range, and the grid by which it moves on: an unchanged path can be answered by a 304. */
 const LENGTHS: Record<Range, { length: number; grid: number }> = {
   "1h": { length: HOUR, grid: MINUTE },
   "6h": { length: 6 * HOUR, grid: 5 * MINUTE },
@@ -17,13 +17,13 @@ const LENGTHS: Record<Range, { length: number; grid: number }> = {
   "90d": { length: 90 * 24 * HOUR, grid: 24 * HOUR },
 };
 
-/** A job or a pool; of a pool the state never says that it is over. */
+/** A job or a pool; a pool's state is never "completed". */
 interface Aged {
   state: string;
   creationTime: string | null;
 }
 
-/** The range that shows most of what an address asks no range of: as old as it is, of a live one a day at most. */
+/** The default range: the shortest that covers the subject's age; for a live subject at most a day. */
 export function rangeFor(subject: Aged | null): Range {
   const age = serverClock.now() - Date.parse(subject?.creationTime ?? "");
   const found = RANGES.find((range) => age <= LENGTHS[range].length);
@@ -32,12 +32,12 @@ export function rangeFor(subject: Aged | null): Range {
 }
 
 /**
- * Where a range begins by now, but not before `earliest` (milliseconds since 1970), as a time that the API reads. It
- * moves on once in `least` milliseconds at most.
+ * The present beginning of a range as a time for the API, but not before `earliest` (milliseconds since 1970). It moves on
+ * at most once in `minStep` milliseconds.
  */
-export function beginOf(range: Range, earliest = -Infinity, least = 0): string {
+export function beginOf(range: Range, earliest = -Infinity, minStep = 0): string {
   const { length } = LENGTHS[range];
-  const grid = Math.max(LENGTHS[range].grid, least);
+  const grid = Math.max(LENGTHS[range].grid, minStep);
   const begin = Math.floor((serverClock.now() - length) / grid) * grid;
   return new Date(Math.max(begin, earliest)).toISOString().replace(".000Z", "Z");
 }

@@ -1,4 +1,4 @@
-// One timer for all that shows an age.
+// One timer for all components that show an age.
 
 import { useEffect, useState } from "preact/hooks";
 
@@ -8,7 +8,7 @@ let ticking: number | undefined;
 function listen(listener: () => void): () => void {
   listeners.add(listener);
   ticking ??= window.setInterval(() => {
-    for (const tell of listeners) tell();
+    for (const notify of listeners) notify();
   }, 1000);
   return () => {
     listeners.delete(listener);

@@ -14,7 +14,7 @@ test("a span has one unit and is rounded down", () => {
   assert.equal(span(400 * 24 * HOUR), "400 d");
 });
 
-test("nothing is younger than now", () => {
+test("negative durations count as zero", () => {
   assert.equal(span(-5000), "0 s");
   assert.equal(duration(-5000), "0.0 s");
 });
@@ -38,7 +38,7 @@ test("seconds have two units at most, and no empty second one", () => {
   assert.equal(seconds(30 * 86_400), "30 d");
 });
 
-test("what rounds up to a minute, an hour or a day is told as one", () => {
+test("durations that round up to a minute, an hour or a day become one", () => {
   assert.equal(seconds(59.6), "1 min");
   assert.equal(seconds(3599.6), "1 h");
   assert.equal(seconds(86_399.6), "1 d");
@@ -51,6 +51,6 @@ test("durations of the API are read with every part", () => {
   assert.equal(parseDuration("PT0.25S"), 250);
 });
 
-test("what is no duration is none at all", () => {
+test("an invalid duration counts as zero", () => {
   for (const text of ["", "P", "1 h", "-PT1M", "PT1M ", "P1Y"]) assert.equal(parseDuration(text), 0, text);
 });

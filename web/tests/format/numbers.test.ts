@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { count, plural, rate, share, short, statesInWords } from "../../src/format/numbers.ts";
+import { count, plural, rate, share, short, statesText } from "../../src/format/numbers.ts";
 
 test("numbers have separators of thousands, however large they are", () => {
   assert.equal(count(0), "0");
@@ -16,9 +16,9 @@ test("only one of a thing is singular", () => {
   assert.equal(plural(1001, "job"), "1,001 jobs");
 });
 
-test("states are listed in the order in which they come", () => {
-  assert.equal(statesInWords({ active: 2, disabled: 1200 }), "2 active, 1,200 disabled");
-  assert.equal(statesInWords({}), "");
+test("states are listed in the given order", () => {
+  assert.equal(statesText({ active: 2, disabled: 1200 }), "2 active, 1,200 disabled");
+  assert.equal(statesText({}), "");
 });
 
 test("an unknown rate is a dash and never a zero", () => {
@@ -38,7 +38,7 @@ test("a rate that isn't zero is never shown as zero", () => {
   assert.equal(rate(0.1), "0.1");
 });
 
-test("a share is all or nothing only where it is exactly that", () => {
+test("a share is 100% or 0% only if it is exact", () => {
   assert.equal(share(0, 7), "0%");
   assert.equal(share(7, 7), "100%");
   assert.equal(share(1, 1_000_000), "< 0.1%");

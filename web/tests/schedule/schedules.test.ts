@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { addressOfSchedules, NO_SCHEDULE_FILTERS, passes, readScheduleFilters } from "../../src/schedule/filters.ts";
-import { byUrgency, poolOf, type Schedule, type WholeSchedule } from "../../src/schedule/model.ts";
+import { byUrgency, poolOf, type Schedule, type ScheduleDetails } from "../../src/schedule/model.ts";
 import { goTo } from "../address.ts";
 
 function schedule(id: string, state = "active", missed: number | null = 0): Schedule {
@@ -13,7 +13,7 @@ function schedule(id: string, state = "active", missed: number | null = 0): Sche
   } as Schedule;
 }
 
-test("what is alive stands first, then what missed most, then by id", () => {
+test("live schedules come first, then those with most missed runs, then by id", () => {
   const all = [
     schedule("z", "completed", 9),
     schedule("c"),
@@ -27,7 +27,7 @@ test("what is alive stands first, then what missed most, then by id", () => {
   );
 });
 
-test("a schedule of which missed runs aren't known didn't miss any", () => {
+test("a schedule with unknown missed runs counts as one without any", () => {
   assert.ok(!passes(schedule("a", "active", null), { ...NO_SCHEDULE_FILTERS, missed: "yes" }));
   assert.ok(!passes(schedule("a", "active", 0), { ...NO_SCHEDULE_FILTERS, missed: "yes" }));
   assert.ok(passes(schedule("Nightly", "active", 1), { ...NO_SCHEDULE_FILTERS, missed: "yes", prefix: "night" }));
@@ -46,8 +46,8 @@ test("filters survive the address", () => {
   assert.deepEqual(readScheduleFilters(), filters);
 });
 
-test("the pool of a schedule is told only by a specification that names one", () => {
-  const pool = (jobSpecification: WholeSchedule["jobSpecification"]) => poolOf({ jobSpecification } as WholeSchedule);
+test("a schedule's pool is known only from a specification that names it", () => {
+  const pool = (jobSpecification: ScheduleDetails["jobSpecification"]) => poolOf({ jobSpecification } as ScheduleDetails);
   assert.equal(pool({ poolInfo: { poolId: "gpu" } }), "gpu");
   for (const none of [
     null,

@@ -25,19 +25,19 @@ function minutes(...times: number[]): number[] {
   return times.map((at) => (at - NOON) / MINUTE);
 }
 
-test("charts show all of the range where something came at its beginning", () => {
+test("charts show the whole range if there are data at its beginning", () => {
   const time = timeGridOf(NOON, NOON + 60 * MINUTE, measures([0, 1, 59]), Infinity);
   assert.deepEqual(minutes(time.from, time.to, time.first), [0, 60, 0]);
   assert.equal(time.steps, 60);
 });
 
-test("what was before anything was measured is left out, but some steps are shown at least", () => {
+test("the time before the first data is omitted, but a minimum of steps is shown", () => {
   assert.deepEqual(minutes(timeGridOf(NOON, NOON + 60 * MINUTE, measures([30], [40]), Infinity).from), [29]);
   assert.deepEqual(minutes(timeGridOf(NOON, NOON + 60 * MINUTE, measures([58]), Infinity).from), [52]);
   assert.deepEqual(minutes(timeGridOf(NOON, NOON + 60 * MINUTE, measures(), Infinity).from), [52]);
 });
 
-test("a node that is known to have been there earlier is shown from then on", () => {
+test("a node that existed before its first data is shown from its allocation", () => {
   assert.deepEqual(minutes(timeGridOf(NOON, NOON + 60 * MINUTE, measures([30]), NOON + 10 * MINUTE).from), [9]);
 });
 
@@ -53,19 +53,19 @@ test("a range of no length has one step", () => {
   assert.ok(time.steps >= 1);
 });
 
-test("a moment is in the step that holds it, or in the nearest one", () => {
+test("a time belongs to the step that contains it, or to the nearest one", () => {
   const time = timeGridOf(NOON, NOON + 10 * MINUTE, measures([0]), Infinity);
   assert.deepEqual(minutes(stepAt(time, NOON + 90_000)), [1]);
   assert.deepEqual(minutes(stepAt(time, NOON - MINUTE)), [0]);
   assert.deepEqual(minutes(stepAt(time, NOON + 99 * MINUTE)), [9]);
 });
 
-test("a chart that has no width yet still has places", () => {
+test("a chart without a width still has positions", () => {
   const x = timeScale(timeGridOf(NOON, NOON + 10 * MINUTE, measures([0]), Infinity), 64, 0);
   assert.deepEqual([x(NOON), x(NOON + 10 * MINUTE)], [64, 65]);
 });
 
-test("it was silent where no series has anything, and not where one has", () => {
+test("a span has no data only if no series has any", () => {
   const silent = noDataSpansOf(measures([0, 1, 2, 3, 9, 10], [0, 1, 5]));
   assert.deepEqual(
     silent.map(({ from, to }) => minutes(from, to)),
@@ -76,7 +76,7 @@ test("it was silent where no series has anything, and not where one has", () => 
   );
 });
 
-test("of what comes every five minutes five minutes are no silence", () => {
+test("for data every five minutes, five minutes aren't a span without data", () => {
   assert.deepEqual(noDataSpansOf(measures([0, 5, 10, 15])), []);
   assert.deepEqual(noDataSpansOf(measures([])), []);
   assert.deepEqual(noDataSpansOf(measures([7])), []);

@@ -38,12 +38,12 @@ function names(series: Series[], by: string): (string | undefined)[] {
   return series.map(({ attributes }) => attributes[by]);
 }
 
-test("without measures there are no charts", () => {
+test("without data there are no charts", () => {
   assert.deepEqual(chartsOf(measures()), []);
   assert.deepEqual(chartsOf(measures({ ...gauge("system.memory.usage", 1), points: [] })), []);
 });
 
-test("the processor is in use as far as it doesn't rest", () => {
+test("CPU usage is the share of time that isn't idle", () => {
   const [cpu] = chartsOf(measures(gauge("system.cpu.utilization", 0.25, { "cpu.mode": "idle" })));
   assert.deepEqual([cpu?.id, cpu?.lines[0]?.values[0]?.mean], ["cpu", 0.75]);
 });
@@ -54,7 +54,7 @@ test("memory is shown below its limit", () => {
   assert.deepEqual([memory?.id, memory?.limit, memory?.lines[0]?.values[0]?.mean], ["memory", 16 * GIB, 4 * GIB]);
 });
 
-test("swap is shown only where any is in use", () => {
+test("swap is shown only if any is in use", () => {
   const swap = (value: number) => gauge("system.paging.usage", value, { "system.paging.state": "used" });
   assert.deepEqual(chartsOf(measures(swap(0))), []);
   assert.deepEqual(
@@ -77,7 +77,7 @@ test("a few GPUs have a line each in the order of their numbers, and many a mean
   assert.equal(chartsOf(gpus("0", "1", "2", "3", "4", "5"))[0]?.lines[0]?.values[0]?.mean, 2.5);
 });
 
-test("GPUs that were slowed down are told by the cause, and only where any was", () => {
+test("throttling of GPUs is shown by its reason, and only if there was any", () => {
   const slowed = (reason: string, value: number) =>
     gauge("batchscope.gpu.throttled_time", value, { "hw.type": "gpu", "batchscope.gpu.throttle.reason": reason });
   const [chart, ...others] = chartsOf(measures(slowed("thermal", 0.5), slowed("power_cap", 0), slowed("new", 1)));
@@ -87,7 +87,7 @@ test("GPUs that were slowed down are told by the cause, and only where any was",
   );
 });
 
-test("a part of a GPU tells its temperature only where nothing tells of the whole", () => {
+test("a part of a GPU shows its temperature only if the whole GPU has none", () => {
   const sensor = (id: string, at: string | null, value: number) =>
     gauge("hw.temperature", value, { "hw.type": "gpu", "hw.id": id, ...(at && { "hw.sensor_location": at }) });
   const [chart] = chartsOf(
@@ -102,7 +102,7 @@ test("a part of a GPU tells its temperature only where nothing tells of the whol
   );
 });
 
-test("series that an agent summed up count only where it sent no single ones", () => {
+test("series that an agent aggregated count only if it sent no samples", () => {
   const single = gauge("x", 1);
   const summed = gauge("x", 2, { "batchscope.source": "rollup" });
   assert.deepEqual(selectSeries(measures(single, summed), "x"), [single]);
@@ -120,7 +120,7 @@ test("parts of a disk, and disks made of others, aren't counted beside it", () =
   ]);
 });
 
-test("where only parts of a disk were measured, they are all there is", () => {
+test("parts of a disk count if there are only parts", () => {
   assert.deepEqual(names(wholeDisks(devices("dm-0")), "system.device"), ["dm-0"]);
   assert.deepEqual(wholeDisks([]), []);
 });
@@ -132,7 +132,7 @@ test("networks within the machine, and hardware below its interface, aren't coun
   assert.deepEqual(names(realNetworks(series), "network.interface.name"), ["eth0", "ib0"]);
 });
 
-test("file systems stand by how full they are, without those that keep nothing", () => {
+test("file systems are in the order of their usage, without virtual ones", () => {
   const usage = (mount: string, state: string, value: number, type = "ext4") =>
     gauge("system.filesystem.usage", value, {
       "system.filesystem.mountpoint": mount,
@@ -157,7 +157,7 @@ test("file systems stand by how full they are, without those that keep nothing",
   );
 });
 
-test("a file system whose size isn't known isn't shown", () => {
+test("a file system of unknown size isn't shown", () => {
   const used = gauge("system.filesystem.usage", 1, {
     "system.filesystem.mountpoint": "/",
     "system.filesystem.state": "used",
@@ -165,7 +165,7 @@ test("a file system whose size isn't known isn't shown", () => {
   assert.deepEqual(fileSystemUsage(measures(used)), []);
 });
 
-test("what there is in all is the latest that was told of it", () => {
+test("a capacity is its latest reported value", () => {
   assert.equal(latestMaximum(measures(gauge("system.memory.limit", 16)), "system.memory.limit"), 16);
   assert.equal(latestMaximum(measures(), "system.memory.limit"), null);
 });
@@ -174,11 +174,11 @@ test("numbers within names count as numbers", () => {
   assert.deepEqual(["10", "9", "GPU 2", "GPU 10", ""].sort(compareNaturally), ["", "9", "10", "GPU 2", "GPU 10"]);
 });
 
-test("nothing is said where nothing was left out but fields that no series is for", () => {
+test("the text on dropped data is empty if only fields without a series were dropped", () => {
   assert.equal(droppedText(NONE), "");
 });
 
-test("what was left out is told by its reason, and unknown names by their number", () => {
+test("dropped data are listed by reason, and unknown names by their number", () => {
   assert.equal(
     droppedText({ ...NONE, records: 12_000, refused: 3, late: 1, unknown: { a: 1, b: 9, c: 2, d: 1, e: 1 } }),
     "Not charted, out of 12,000 records: 3 unreadable; 1 out of order for a counter; 14 of unknown measurements (“b”, “c”, “a” and 2 others).",

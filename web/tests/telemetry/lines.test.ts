@@ -36,17 +36,17 @@ function value(at: number, mean: number, min = mean, max = mean): Value {
   return { at, mean, min, max };
 }
 
-test("a gauge is drawn by the mean of its step", () => {
+test("a gauge has the mean of its step", () => {
   assert.deepEqual(valuesOf(series("gauge", point(0)), MINUTE), [value(NOON, 0.5, 0, 1)]);
   assert.deepEqual(valuesOf(series("gauge"), MINUTE), []);
 });
 
-test("a counter is drawn by its growth a second", () => {
+test("a counter has its growth per second", () => {
   const [found] = valuesOf(series("counter", point(0, { sum: 600, min: 0, max: 50 })), MINUTE);
   assert.equal(found?.mean, 10);
 });
 
-test("a step that isn't over yet is as fast as what was read of it", () => {
+test("an unfinished step has the growth of the part that was read", () => {
   const points = [
     point(0, { sum: 600, min: 0, max: 50 }),
     point(1, { sum: 600, min: 0, max: 50 }),
@@ -58,16 +58,16 @@ test("a step that isn't over yet is as fast as what was read of it", () => {
   );
 });
 
-test("the growth is never faster than the fastest or slower than the slowest that was read", () => {
+test("the growth is limited to the slowest and the fastest that were read", () => {
   assert.equal(valuesOf(series("counter", point(0, { sum: 6000, min: 0, max: 50 })), MINUTE)[0]?.mean, 50);
   assert.equal(valuesOf(series("counter", point(0, { sum: 6, min: 5, max: 50 })), MINUTE)[0]?.mean, 5);
 });
 
-test("what is left of a processor that rests turns its lowest into its highest", () => {
+test("the complement of idle time swaps minimum and maximum", () => {
   assert.deepEqual(complement([value(0, 0.75, 0.5, 1)]), [value(0, 0.25, 0, 0.5)]);
 });
 
-test("series are summed step by step, without those that lack a step", () => {
+test("series are summed by step, without those that lack the step", () => {
   assert.deepEqual(
     sumOf([
       [value(1, 2), value(2, 3)],
@@ -78,20 +78,20 @@ test("series are summed step by step, without those that lack a step", () => {
   assert.deepEqual(sumOf([]), []);
 });
 
-test("a mean of series lies between the lowest and the highest of any", () => {
+test("a mean of series has the lowest minimum and the highest maximum", () => {
   assert.deepEqual(meanOf([[value(0, 1, 0, 4)], [value(0, 3, 2, 9)]]), [value(0, 2, 0, 9)]);
 });
 
-test("shares are of what is known to be the whole", () => {
+test("shares need a known whole", () => {
   assert.deepEqual(sharesOf([value(0, 1), value(1, 1), value(2, 1)], [value(0, 4), value(1, 0)]), [value(0, 0.25)]);
 });
 
-test("a part that grew by what another lost is a share of what both came to at any time", () => {
+test("a part that grew by what another lost is divided by the mean of the whole", () => {
   const [used, free] = [[value(0, 50, 10, 90)], [value(0, 50, 10, 90)]];
   assert.deepEqual(sharesOf(used, sumOf([used, free])), [value(0, 0.5, 0.1, 0.9)]);
 });
 
-test("values that are farther apart than usual have a gap between them", () => {
+test("values farther apart than usual have a gap between them", () => {
   const values = [0, 1, 2, 5, 6].map((minute) => value(minute * MINUTE, 0));
   assert.deepEqual(
     segmentsOf(values, 1.5 * MINUTE).map(({ length }) => length),
@@ -101,7 +101,7 @@ test("values that are farther apart than usual have a gap between them", () => {
   assert.deepEqual(segmentsOf([value(0, 1)], MINUTE), [[value(0, 1)]]);
 });
 
-test("series that come seldom may be farther apart without a gap", () => {
+test("values of rare series may be farther apart without a gap", () => {
   const points = [0, 1, 2].map((minute) => point(minute));
   assert.equal(reachOf({ points }, MINUTE), 1.5 * MINUTE);
   assert.equal(reachOf({ points: points.map((each) => ({ ...each, count: 1 })) }, MINUTE), 2.5 * MINUTE);
@@ -109,7 +109,7 @@ test("series that come seldom may be farther apart without a gap", () => {
   assert.equal(reachOf({ points: [] }, MINUTE), 2.5 * MINUTE);
 });
 
-test("a median needs no order, and leaves what it is of as it was", () => {
+test("a median needs no order, and doesn't change its input", () => {
   const values = [9, 1, 5];
   assert.equal(median(values), 5);
   assert.deepEqual(values, [9, 1, 5]);

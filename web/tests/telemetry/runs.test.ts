@@ -22,11 +22,11 @@ function shape(...events: LoggedEvent[]): number[][] {
   return activityOf(events).runs.map(({ from, to, lane }) => [(from - NOON) / MINUTE, (to - NOON) / MINUTE, lane]);
 }
 
-test("a run goes from its start to its end, in whatever order they are told", () => {
+test("a run goes from its start to its end, in any order of the events", () => {
   assert.deepEqual(shape(logged("TaskCompleteEvent", 5), logged("TaskStartEvent", 0)), [[0, 5, 0]]);
 });
 
-test("a run without an end goes on, one without a start began before the log", () => {
+test("a run without an end is running, one without a start began before the log", () => {
   assert.deepEqual(shape(logged("TaskStartEvent", 0)), [[0, Infinity, 0]]);
   assert.deepEqual(shape(logged("TaskCompleteEvent", 5)), [[-Infinity, 5, 0]]);
 });
@@ -40,7 +40,7 @@ test("a task that failed is logged twice, and ran once", () => {
   assert.equal(activity.marks.length, 1);
 });
 
-test("the node's own times count before those of the log", () => {
+test("the node's own times take precedence over those of the log", () => {
   const executionInfo = {
     startTime: new Date(NOON + 1000).toISOString(),
     endTime: new Date(NOON + 61_000).toISOString(),
@@ -52,14 +52,14 @@ test("the node's own times count before those of the log", () => {
   assert.deepEqual([run?.from, run?.to], [NOON + 1000, NOON + 61_000]);
 });
 
-test("times that are none are not taken for any", () => {
+test("invalid times are ignored", () => {
   for (const executionInfo of [null, {}, { startTime: 5, endTime: "soon" }]) {
     const ended = logged("TaskCompleteEvent", 5, "t", { properties: { executionInfo } });
     assert.deepEqual(shape(logged("TaskStartEvent", 0), ended), [[0, 5, 0]]);
   }
 });
 
-test("a task that Batch started once more ended where it started again", () => {
+test("the run of a retried task ends where the next one starts", () => {
   const activity = activityOf([
     logged("TaskStartEvent", 0),
     logged("TaskStartEvent", 3, "t", { internalRetry: true }),
@@ -74,7 +74,7 @@ test("a task that Batch started once more ended where it started again", () => {
   );
 });
 
-test("tasks of the same name in other jobs are others", () => {
+test("tasks of the same id in other jobs are other tasks", () => {
   const other = { jobId: "encode" };
   assert.equal(
     shape(logged("TaskStartEvent", 0), logged("TaskStartEvent", 1, "t", other), logged("TaskCompleteEvent", 2)).length,
@@ -82,7 +82,7 @@ test("tasks of the same name in other jobs are others", () => {
   );
 });
 
-test("runs at once have lanes of their own, give or take what clocks differ by", () => {
+test("simultaneous runs have their own lanes, with a tolerance for clocks", () => {
   const events = ["a", "b"].flatMap((task) => [
     logged("TaskStartEvent", 0, task),
     logged("TaskCompleteEvent", 5, task),
@@ -98,13 +98,13 @@ test("runs at once have lanes of their own, give or take what clocks differ by",
   );
 });
 
-test("more runs at once than there are lanes are counted and not drawn", () => {
+test("more simultaneous runs than lanes are counted and not drawn", () => {
   const events = Array.from({ length: 15 }, (_, index) => logged("TaskStartEvent", 0, `t${index}`));
   const activity = activityOf(events);
   assert.deepEqual([activity.runs.length, activity.lanes, activity.hiddenRuns], [12, 12, 3]);
 });
 
-test("a log without tasks has a lane, and what befell the node is marked", () => {
+test("a log without tasks has one lane, and other events are marked", () => {
   const activity = activityOf([logged("PoolResizeStartEvent", 0, null), logged("TaskScheduleFailEvent", 1)]);
   assert.deepEqual([activity.lanes, activity.runs.length], [1, 0]);
   assert.deepEqual(
@@ -113,7 +113,7 @@ test("a log without tasks has a lane, and what befell the node is marked", () =>
   );
 });
 
-test("a run is told in words, as far as it is known", () => {
+test("a run's text has its known parts", () => {
   const run = { job: "render", task: "t", from: NOON, to: NOON + 125_000, failed: false, retried: false, lane: 0 };
   assert.equal(runText(run, NOON), "t of render · ended · 21 Nov, 13:00:00 to 21 Nov, 13:02:05 · 0 s");
   assert.equal(

@@ -4,7 +4,7 @@ import { ticksOf, valueText } from "../../src/telemetry/series/units.ts";
 
 const GIB = 1024 ** 3;
 
-test("shares are told in percent, with three digits that mean something", () => {
+test("shares are in percent, with three significant digits", () => {
   assert.deepEqual(
     [0, 0.001234, 0.3721, 1].map((value) => valueText(value, "share")),
     ["0%", "0.12%", "37.2%", "100%"],
@@ -19,7 +19,7 @@ test("bytes go by 1,024, and to the next unit at a thousand", () => {
   assert.equal(valueText(230 * 1024, "bytes a second"), "230 KiB/s");
 });
 
-test("what shrinks has units, too", () => {
+test("negative values have units, too", () => {
   assert.equal(valueText(-2048, "bytes"), "-2 KiB");
   assert.equal(valueText(-5.5, "degrees"), "-5.5 °C");
 });
@@ -33,7 +33,7 @@ test("an axis of shares goes up to the whole", () => {
   assert.deepEqual(ticksOf(0.01, "share", 2), [0, 0.5, 1]);
 });
 
-test("an axis goes up to a limit that nothing exceeds, and beyond one that something does", () => {
+test("an axis ends at a limit, or above it if a value exceeds it", () => {
   assert.deepEqual(ticksOf(3, "number", 2, 8), [0, 4, 8]);
   assert.deepEqual(ticksOf(9, "number", 2, 8), [0, 5, 10]);
   assert.deepEqual(ticksOf(3, "number", 2, 0), [0, 2, 4]);
@@ -50,7 +50,7 @@ test("an idle machine's noise doesn't fill the axis", () => {
   assert.equal(ticksOf(31, "degrees", 2).at(-1), 50);
 });
 
-test("ticks are few, and reach the most, of whatever size it is", () => {
+test("ticks are few, and reach any maximum", () => {
   for (const unit of ["bytes", "watts", "number"] as const) {
     for (const most of [0.07, 1, 999, 1000, 1024, 123_456, 7e9, 3e15]) {
       const ticks = ticksOf(most, unit, 2);

@@ -4,7 +4,7 @@ import { ServerClock } from "../../src/time/clock.ts";
 
 const NOON = Date.parse("2026-11-21T12:00:00Z");
 
-/** How far the clock is ahead of this machine's, which stands at noon. */
+/** Milliseconds that the clock is ahead of this machine's, which is at noon. */
 function aheadOf(clock: ServerClock): number {
   const real = Date.now;
   Date.now = () => NOON;
@@ -19,11 +19,11 @@ function dated(at: number): string {
   return new Date(at).toUTCString();
 }
 
-test("without an answer the time is this machine's", () => {
+test("without a response the time is this machine's", () => {
   assert.equal(aheadOf(new ServerClock()), 0);
 });
 
-test("an answer that was slow says less than all answers together", () => {
+test("several responses give closer bounds than a slow one", () => {
   const clock = new ServerClock();
   clock.observe(dated(NOON + 60_000), NOON - 4_000, NOON + 4_000); // 56 to 65 s ahead
   assert.equal(aheadOf(clock), 60_500);
@@ -32,14 +32,14 @@ test("an answer that was slow says less than all answers together", () => {
   assert.equal(aheadOf(clock), 60_700);
 });
 
-test("what contradicts all that was known replaces it, as when a laptop's clock is set", () => {
+test("a response that contradicts the bounds replaces them, as when a laptop's clock is set", () => {
   const clock = new ServerClock();
   clock.observe(dated(NOON), NOON, NOON);
   clock.observe(dated(NOON - 3_600_000), NOON, NOON);
   assert.equal(aheadOf(clock), -3_600_000 + 500);
 });
 
-test("an answer without a date, or with one that is none, tells nothing", () => {
+test("a response without a valid date is ignored", () => {
   const clock = new ServerClock();
   clock.observe(null, NOON, NOON);
   clock.observe("yesterday", NOON, NOON);

@@ -13,7 +13,7 @@ function aged(hours: number, state = "completed") {
   return { state, creationTime: new Date(NOW - hours * HOUR).toISOString() };
 }
 
-test("a job that is over is shown in the shortest range that holds all of it", () => {
+test("a completed job is shown in the shortest range that covers all of it", () => {
   assert.equal(rangeFor(aged(0.5)), "1h");
   assert.equal(rangeFor(aged(1)), "1h");
   assert.equal(rangeFor(aged(5)), "6h");
@@ -22,22 +22,22 @@ test("a job that is over is shown in the shortest range that holds all of it", (
   assert.equal(rangeFor(aged(24 * 60)), "90d");
 });
 
-test("a job that goes on shows a day at most", () => {
+test("a live job is shown in at most a day", () => {
   assert.equal(rangeFor(aged(5, "active")), "6h");
   assert.equal(rangeFor(aged(100, "active")), "24h");
 });
 
-test("of what age isn't known, or is beyond every range, a day is shown", () => {
+test("with an unknown age, or one beyond every range, a day is shown", () => {
   assert.equal(rangeFor(null), "24h");
   assert.equal(rangeFor({ state: "completed", creationTime: null }), "24h");
   assert.equal(rangeFor(aged(24 * 91)), "24h");
 });
 
-test("a job that seems to be of the future, as clocks differ, is young", () => {
+test("a job that seems to be created in the future, as clocks differ, is young", () => {
   assert.equal(rangeFor(aged(-0.1)), "1h");
 });
 
-test("a range begins on its grid, so that the same is asked for a while", () => {
+test("a range begins on its grid, so that its path stays the same for a while", () => {
   assert.equal(beginOf("1h"), "2026-11-21T11:34:00Z");
   assert.equal(beginOf("6h"), "2026-11-21T06:30:00Z");
   assert.equal(beginOf("24h"), "2026-11-20T12:30:00Z");
@@ -50,7 +50,7 @@ test("no range begins before the earliest moment, which keeps its fraction", () 
   assert.equal(beginOf("1h", NOW - 2 * HOUR), "2026-11-21T11:34:00Z");
 });
 
-test("a range that is to move on seldom does so", () => {
+test("a range with a minimum step moves on rarely", () => {
   assert.equal(beginOf("1h", -Infinity, 5 * 60_000), "2026-11-21T11:30:00Z");
   assert.equal(beginOf("7d", -Infinity, 5 * 60_000), beginOf("7d"));
 });

@@ -3,7 +3,7 @@
 import { moment } from "../../format/dates.ts";
 import { seconds } from "../../format/durations.ts";
 import { count } from "../../format/numbers.ts";
-import { spoken, visible } from "../../format/text.ts";
+import { spacedWords, visible } from "../../format/text.ts";
 import { Link } from "../../routing/Link.tsx";
 import { addressOfDetail } from "../../routing/routes.ts";
 import { ExternalText } from "../../ui/text/ExternalText.tsx";
@@ -57,7 +57,7 @@ export function EvidenceList({ account, finding }: EvidenceListProps) {
     <dl class="evidence">
       {known.map(([name, value]) => (
         <div key={name} data-wide={Array.isArray(value) || String(value).length > 40}>
-          <dt>{visible(LABELS.get(name) ?? spoken(name))}</dt>
+          <dt>{visible(LABELS.get(name) ?? spacedWords(name))}</dt>
           <dd>
             <Value name={name} value={value} addressOf={addressesOf(account, finding, name)} />
           </dd>

@@ -1,6 +1,6 @@
 // Labels of the causes of failed tasks.
 
-import { begun, spoken, visible } from "../../format/text.ts";
+import { capitalized, spacedWords, visible } from "../../format/text.ts";
 
 interface Cause {
   category: string | null;
@@ -21,7 +21,7 @@ const CODES = new Map([
 export function causeLabel({ category, code, exitCode }: Cause): string {
   if (exitCode !== null && (!code || code === EXITED)) return `Exit code ${exitCode}`;
   const known = code && CODES.get(code);
-  if (code) return begun(known || visible(spoken(code.charAt(0).toLowerCase() + code.slice(1))));
+  if (code) return capitalized(known || visible(spacedWords(code.charAt(0).toLowerCase() + code.slice(1))));
   return category ? `Failure of category ${visible(category)}` : "Failed; no cause reported";
 }
 

@@ -7,7 +7,7 @@ import { pathOfPool } from "../../api/paths.ts";
 import { usePolled } from "../../api/usePolled.ts";
 import { CsvButton } from "../../export/CsvButton.tsx";
 import { count, plural } from "../../format/numbers.ts";
-import { begun, visible } from "../../format/text.ts";
+import { capitalized, visible } from "../../format/text.ts";
 import type { Cause, Node, NodeStates } from "../../nodes/model.ts";
 import { nodeTotal, sortedStates, stateLabel } from "../../nodes/stateGroups.ts";
 import { Link, Navigation } from "../../routing/Link.tsx";
@@ -128,7 +128,7 @@ function NodeFilterBar({ view, counts, flapping, causes }: BarProps) {
         </Link>
         {states.map(([state, number]) => (
           <Link key={state} to={to({ state })} current={view.state === state} mode="replace">
-            <ExternalText text={begun(stateLabel(state))} /> <span class="much">{count(number)}</span>
+            <ExternalText text={capitalized(stateLabel(state))} /> <span class="much">{count(number)}</span>
           </Link>
         ))}
         {(Boolean(flapping) || view.flapping) && (

@@ -6,7 +6,7 @@ import { usePolled } from "../../api/usePolled.ts";
 import { LatestEvents } from "../../events/LatestEvents.tsx";
 import { exactMoment } from "../../format/dates.ts";
 import { count, plural } from "../../format/numbers.ts";
-import { begun, visible } from "../../format/text.ts";
+import { capitalized, visible } from "../../format/text.ts";
 import { InterruptionSummary } from "../../nodes/InterruptionSummary.tsx";
 import type { Node, StartTaskInfo } from "../../nodes/model.ts";
 import { GroupSwatch } from "../../nodes/NodeBar.tsx";
@@ -69,7 +69,7 @@ function Contents({ node, view }: { node: Node; view: PoolView }) {
     <>
       <NodeVerdict level={node.level} />
       <p class="node-state" data-testid="node-state">
-        <GroupSwatch group={stateGroupOf(node.state)} /> <strong>{begun(visible(stateLabel(node.state)))}</strong> for{" "}
+        <GroupSwatch group={stateGroupOf(node.state)} /> <strong>{capitalized(visible(stateLabel(node.state)))}</strong> for{" "}
         <TimeInState since={node.stateTransitionTime} />
         {node.schedulingState !== "enabled" && <span class="bad">, scheduling {visible(node.schedulingState)}</span>}
       </p>

@@ -1,7 +1,7 @@
 // The verdict on a node's data, if it isn't exact. The pool's summary has the reason.
 
 import type { Level } from "../../api/model.ts";
-import { begun, spoken } from "../../format/text.ts";
+import { capitalized, spacedWords } from "../../format/text.ts";
 
 const MEANINGS: Record<Level, string> = {
   exact: "",
@@ -14,7 +14,7 @@ export function NodeVerdict({ level }: { level: Level }) {
   if (level === "exact") return null;
   return (
     <p class="node-level" data-level={level} data-testid="node-level">
-      <strong>{begun(spoken(level))}:</strong> {MEANINGS[level]}
+      <strong>{capitalized(spacedWords(level))}:</strong> {MEANINGS[level]}
     </p>
   );
 }

@@ -1,7 +1,7 @@
 // Filters of a list: choices, each with the number of entries that it leaves, and the beginning of ids.
 
 import { count as formatCount } from "../../format/numbers.ts";
-import { begun } from "../../format/text.ts";
+import { capitalized } from "../../format/text.ts";
 import { Link } from "../../routing/Link.tsx";
 import { PrefixInput } from "./PrefixInput.tsx";
 
@@ -33,7 +33,7 @@ export function ListFilterBar<Filters extends { prefix: string }>(props: ListFil
           if (!found && !chosen && !always) return null;
           return (
             <Link key={name} to={address({ ...filters, ...change })} current={chosen}>
-              {begun(name)} <span class="much">{found === undefined ? "" : formatCount(found)}</span>
+              {capitalized(name)} <span class="much">{found === undefined ? "" : formatCount(found)}</span>
             </Link>
           );
         })}

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import type { PollFailure } from "../../api/poller.ts";
 import type { Polled } from "../../api/usePolled.ts";
-import { begun } from "../../format/text.ts";
+import { capitalized } from "../../format/text.ts";
 import { Link } from "../../routing/Link.tsx";
 import { ExternalText } from "../text/ExternalText.tsx";
 import { ErrorNotice } from "./ErrorNotice.tsx";
@@ -41,7 +41,7 @@ export function NotFound({ name, failure, back }: NotFoundProps) {
   const missing = failure.code === "AccountNotFound" ? "account" : name;
   return (
     <div class="empty" data-testid={`no-such-${missing}`}>
-      <h3>{begun(missing)} not found</h3>
+      <h3>{capitalized(missing)} not found</h3>
       <p>
         <ExternalText text={failure.message ?? ""} />
       </p>

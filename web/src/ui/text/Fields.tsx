@@ -2,7 +2,7 @@
 
 import type { Json } from "../../api/model.ts";
 import { exactMoment } from "../../format/dates.ts";
-import { spoken, visible } from "../../format/text.ts";
+import { spacedWords, visible } from "../../format/text.ts";
 import { ExternalText } from "./ExternalText.tsx";
 
 const REDACTED = "[redacted]";
@@ -26,7 +26,7 @@ export function Fields({ value }: { value: Record<string, Json> }) {
       {entries.map(([name, each]) => (
         <div key={name} class={isWide(each) ? "wide-field" : ""} data-field={name}>
           <dt>
-            <ExternalText text={LABELS.get(name) ?? spoken(name)} />
+            <ExternalText text={LABELS.get(name) ?? spacedWords(name)} />
           </dt>
           <dd>
             {each === -1 && name.startsWith("max") ? "no limit" : <Value value={each} />}

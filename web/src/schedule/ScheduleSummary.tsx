@@ -1,4 +1,4 @@
-// A schedule at a glance: its state and rhythm, its runs in numbers, the tasks of its jobs, and how sure that is.
+// The summary of a schedule: state, recurrence, numbers of runs, tasks of its jobs, verdict.
 
 import { count, plural } from "../format/numbers.ts";
 import { Link } from "../routing/Link.tsx";
@@ -8,11 +8,11 @@ import { ExternalText } from "../ui/text/ExternalText.tsx";
 import { VerdictBadge } from "../ui/text/VerdictBadge.tsx";
 import { KeyFigure } from "../ui/tiles/KeyFigure.tsx";
 import { StateBar } from "../ui/tiles/StateBar.tsx";
-import { poolOf, type Schedule, type WholeSchedule } from "./model.ts";
-import { MissedRuns } from "./ScheduleList.tsx";
-import { inWords, rhythmOf, Until } from "./times.tsx";
+import { poolOf, type Schedule, type ScheduleDetails } from "./model.ts";
+import { MissedRunsCount } from "./ScheduleList.tsx";
+import { durationText, recurrenceText, TimeUntil } from "./times.tsx";
 
-export function ScheduleTop({ schedule }: { schedule: WholeSchedule }) {
+export function ScheduleSummary({ schedule }: { schedule: ScheduleDetails }) {
   const { totals, verdict } = schedule;
   return (
     <section class="tile job-top" aria-label="Schedule" data-schedule={schedule.id}>
@@ -20,7 +20,7 @@ export function ScheduleTop({ schedule }: { schedule: WholeSchedule }) {
       <Numbers schedule={schedule} />
       <StateBar counts={totals.taskCounts} />
       <p class="tasks-line" data-testid="tasks-line">
-        {inNumbers(schedule)}
+        {tasksText(schedule)}
         {totals.asOf && (
           <>
             , as of <Age at={totals.asOf} /> or later
@@ -42,18 +42,18 @@ export function ScheduleTop({ schedule }: { schedule: WholeSchedule }) {
   );
 }
 
-function inNumbers({ totals: { taskCounts: tasks, unreadJobs, unknownJobs } }: Schedule): string {
-  const told = [
+function tasksText({ totals: { taskCounts: tasks, unreadJobs, unknownJobs } }: Schedule): string {
+  const parts = [
     `${plural(tasks.total, "task")} in its jobs`,
     `${count(tasks.running)} running`,
     `${count(tasks.active)} waiting (active)`,
     `${count(tasks.failed)} failed`,
   ];
   const unread = unreadJobs ? `; ${count(unreadJobs)} of its jobs not read yet` : "";
-  return told.join(", ") + unread + (unknownJobs ? `; ${plural(unknownJobs, "job")} unknown` : "");
+  return parts.join(", ") + unread + (unknownJobs ? `; ${plural(unknownJobs, "job")} unknown` : "");
 }
 
-function Facts({ schedule }: { schedule: WholeSchedule }) {
+function Facts({ schedule }: { schedule: ScheduleDetails }) {
   const pool = poolOf(schedule);
   const { doNotRunUntil, doNotRunAfter, startWindow } = schedule.schedule;
   const state = schedule.deleted ? "deleted" : schedule.state;
@@ -73,8 +73,8 @@ function Facts({ schedule }: { schedule: WholeSchedule }) {
         )}
       </li>
       <li data-testid="rhythm">
-        runs {rhythmOf(schedule)}
-        {startWindow && `, start window ${inWords(startWindow)}`}
+        runs {recurrenceText(schedule)}
+        {startWindow && `, start window ${durationText(startWindow)}`}
       </li>
       {doNotRunUntil && <li>not before {new Date(doNotRunUntil).toLocaleString()}</li>}
       {doNotRunAfter && <li>not after {new Date(doNotRunAfter).toLocaleString()}</li>}
@@ -109,7 +109,7 @@ function Numbers({ schedule }: { schedule: Schedule }) {
       <div class="lead">
         <dt>Next run</dt>
         <dd data-testid="next-run">
-          <Until at={schedule.deleted ? null : schedule.nextRunTime} />
+          <TimeUntil at={schedule.deleted ? null : schedule.nextRunTime} />
         </dd>
         <dd class="detail">
           last <Age at={schedule.lastRunTime} none={schedule.recentJob ? "not read yet" : "never"} />
@@ -119,7 +119,7 @@ function Numbers({ schedule }: { schedule: Schedule }) {
       <div class="lead">
         <dt>Missed runs</dt>
         <dd data-testid="missed-runs">
-          <MissedRuns missed={missed} />
+          <MissedRunsCount missed={missed} />
         </dd>
       </div>
       <KeyFigure name="Active jobs" value={count(totals.activeJobs)} />
