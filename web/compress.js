@@ -1,4 +1,4 @@
-// Writes each file of the build in the codings of functions/pages/web.py, too, so that no request waits for one.
+// Compresses the files of the build in the codings that functions/pages/web.py serves, so that no request waits for it.
 
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ const CODINGS = {
   ".gz": (bytes) => gzipSync(bytes, { level: 9 }),
 };
 
-/** A plugin of Vite that does so once the build is written. */
+/** A Vite plugin that compresses the files after the build. */
 export function compress() {
   let folder = "dist";
   return {

@@ -8,6 +8,6 @@ export default defineConfig({
   base: "/",
   plugins: [compress()],
   build: { target: "es2022", assetsInlineLimit: 0, modulePreload: false, reportCompressedSize: true },
-  // The host on this machine takes changes only from pages of the origin that it is asked at, so it is told that of the page.
+  // The local host accepts changes only from pages of its own origin, so the proxy keeps the page's Host header for it.
   server: { proxy: { "/api": { target: api, changeOrigin: api.startsWith("https:") } } },
 });

@@ -1,11 +1,11 @@
-// Which folder of src may import which. Folders of one layer don't know each other, and none knows a layer above it.
+// The allowed imports between folders of src: a folder imports lower layers, never its own or a higher one.
 
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { test } from "node:test";
 
-/** The lowest first. What isn't in a folder is the page as a whole, which puts the others together. */
+/** The lowest layer first; "" is for modules outside folders, which put the pages together. */
 const LAYERS = [
   ["format", "time"],
   ["api", "routing"],
@@ -20,7 +20,7 @@ const LAYERS = [
 const MOST_MODULES = 16;
 const SRC = resolve(import.meta.dirname, "../src");
 
-/** Each module, by its path within src, with those that it imports; a folder is "" for modules that are in none. */
+/** The imports of each module, as paths within src. */
 const MODULES = new Map(modulesOf().map((module) => [module, importsOf(module)]));
 
 function modulesOf(): string[] {

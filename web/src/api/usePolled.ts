@@ -12,7 +12,7 @@ export interface Polled<T> extends PollResult<T> {
 
 interface PollOptions<T> {
   path: string;
-  /** Identifies the query where its path moves on with time. An error never shows the value of another query. */
+  /** Identifies the query if its path moves on with time. An error never shows the value of another query. */
   queryKey?: string;
   /** Milliseconds between a response and the next request; may depend on the value. */
   intervalMs: number | ((value: T | null) => number);

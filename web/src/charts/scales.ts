@@ -18,9 +18,9 @@ export function linear([from, to]: [number, number], [start, end]: [number, numb
   return (value) => start + (value - from) * slope;
 }
 
-/** About `wanted` round numbers from 0 to at least `max`. */
-export function countTicks(max: number, wanted: number): number[] {
-  const raw = Math.max(max, 1) / wanted;
+/** About `tickCount` round numbers from 0 to at least `max`. */
+export function countTicks(max: number, tickCount: number): number[] {
+  const raw = Math.max(max, 1) / tickCount;
   const power = 10 ** Math.floor(Math.log10(raw));
   const step = Math.max(1, power * ([1, 2, 2.5, 5, 10].find((each) => each * power >= raw) ?? 10));
   const whole = Number.isInteger(step) ? step : Math.ceil(step);
@@ -34,9 +34,9 @@ export interface Tick {
   strong: boolean;
 }
 
-/** At most about `wanted` ticks at round local times between two times. */
-export function timeTicks(from: number, to: number, wanted: number): Tick[] {
-  const minStep = (to - from) / Math.max(1, wanted);
+/** At most about `tickCount` ticks at round local times between two times. */
+export function timeTicks(from: number, to: number, tickCount: number): Tick[] {
+  const minStep = (to - from) / Math.max(1, tickCount);
   const step = STEPS.find((each) => each >= minStep);
   const ticks: Tick[] = [];
   if (step === undefined) {

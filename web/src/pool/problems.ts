@@ -39,9 +39,9 @@ export function problemsOf(pool: Pool, unmonitored: UnmonitoredAccounts = new Se
   }
   const failed = pool.autoScale?.error;
   if (failed) add(`Autoscale failed: ${failed.code}`, failed.message, false, pool.autoScale?.lastEvaluation ?? null);
-  for (const [state, words] of Object.entries(BAD_STATES)) {
+  for (const [state, label] of Object.entries(BAD_STATES)) {
     const number = pool.nodeCounts?.[state];
-    if (number) add(capitalized(words(number)));
+    if (number) add(capitalized(label(number)));
   }
   if (pool.flappingNodes) {
     add(`${plural(pool.flappingNodes, "node")} flapping`, "Entered a bad state at least three times within an hour.");

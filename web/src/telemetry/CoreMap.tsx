@@ -42,8 +42,8 @@ function Cores({ path, queryKey, intervalMs, ...layout }: MapProps) {
   const { value, failure } = usePolled<Telemetry>({ path, queryKey, intervalMs });
   const cores = useMemo(() => (value ? coresOf(value) : []), [value]);
   if (failure && !value) {
-    const words = failure.message === null ? "The server doesn't respond." : <ExternalText text={failure.message} />;
-    return <p class="nothing">{words}</p>;
+    const message = failure.message === null ? "The server doesn't respond." : <ExternalText text={failure.message} />;
+    return <p class="nothing">{message}</p>;
   }
   if (!value) return <p class="loading" role="status">Loading…</p>;
   if (!cores.length) return <p class="nothing">The node's agent reports only the total of all cores.</p>;

@@ -10,8 +10,8 @@ function at(time: string): number {
 }
 
 /** Labels of the ticks between two moments. */
-function labels(from: string, to: string, wanted: number): string[] {
-  return timeTicks(at(from), at(to), wanted).map(({ label }) => label);
+function labels(from: string, to: string, tickCount: number): string[] {
+  return timeTicks(at(from), at(to), tickCount).map(({ label }) => label);
 }
 
 test("a scale is a straight line, also beyond its domain", () => {

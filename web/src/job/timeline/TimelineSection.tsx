@@ -89,9 +89,9 @@ function Key({ timeline }: { timeline: Timeline }) {
       ];
   return (
     <footer class="key">
-      {entries.map(([state, words]) => (
+      {entries.map(([state, label]) => (
         <span key={state}>
-          <i class="swatch" data-state={state === "busy" ? "running" : state} aria-hidden="true" /> {words}
+          <i class="swatch" data-state={state === "busy" ? "running" : state} aria-hidden="true" /> {label}
         </span>
       ))}
       <span class="zone">Latest run of each task · times in {zone()}</span>

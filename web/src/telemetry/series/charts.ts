@@ -87,12 +87,12 @@ function machine(set: SeriesSet): ChartData[] {
 }
 
 function traffic(set: SeriesSet): ChartData[] {
-  const disks = (way: string) => wholeDisks(selectSeries(set, "system.disk.io", { "disk.io.direction": way }));
-  const readAndWritten = DISK_DIRECTIONS.map(([way, words]) => lineOf(set, words, disks(way), sumOf));
+  const disks = (direction: string) => wholeDisks(selectSeries(set, "system.disk.io", { "disk.io.direction": direction }));
+  const readAndWritten = DISK_DIRECTIONS.map(([direction, label]) => lineOf(set, label, disks(direction), sumOf));
   const busy = wholeDisks(selectSeries(set, "system.disk.io_time"));
-  const networks = (name: string, way: string) => realNetworks(selectSeries(set, name, { "network.io.direction": way }));
+  const networks = (name: string, direction: string) => realNetworks(selectSeries(set, name, { "network.io.direction": direction }));
   const ways = (name: string) =>
-    NETWORK_DIRECTIONS.map(([way, words]) => lineOf(set, words, networks(name, way), sumOf));
+    NETWORK_DIRECTIONS.map(([direction, label]) => lineOf(set, label, networks(name, direction), sumOf));
   return [
     chart("disk", "Disks", "bytes a second", readAndWritten),
     chart("busy", "Disk busy time", "share", each(set, busy, "system.device")),
@@ -104,8 +104,8 @@ function traffic(set: SeriesSet): ChartData[] {
 
 function graphics(set: SeriesSet): ChartData[] {
   const gpu = { "hw.type": "gpu" };
-  const of = (name: string, wanted: Record<string, string> = gpu) =>
-    each(set, selectSeries(set, name, wanted), "hw.id", "GPU ");
+  const of = (name: string, attributes: Record<string, string> = gpu) =>
+    each(set, selectSeries(set, name, attributes), "hw.id", "GPU ");
   const memory = latestMaximum(set, "hw.gpu.memory.limit", gpu);
   const sensors = selectSeries(set, "hw.temperature", gpu);
   const whole = sensors.filter(({ attributes }) => !(SENSOR_LOCATION in attributes));
@@ -125,8 +125,8 @@ function graphics(set: SeriesSet): ChartData[] {
 
 function processes(set: SeriesSet): ChartData[] {
   const load = lineOf(set, "1 min average", selectSeries(set, "system.cpu.load_average.1m"));
-  const inState = (state: string, words: string) =>
-    lineOf(set, words, selectSeries(set, "system.process.count", { "process.state": state }));
+  const inState = (state: string, label: string) =>
+    lineOf(set, label, selectSeries(set, "system.process.count", { "process.state": state }));
   return [
     chart("load", "Load", "number", [load], latestMaximum(set, "system.cpu.logical.count")),
     chart("processes", "Processes", "number", [inState("running", "running"), inState("blocked", "blocked on I/O")]),

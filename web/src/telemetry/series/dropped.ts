@@ -17,7 +17,7 @@ const MAX_NAMES = 3;
 
 /** Omits fields without a series, as every agent's records have many. */
 export function droppedText(dropped: DroppedCounts): string {
-  const parts = REASONS.flatMap(([name, words]) => (dropped[name] ? [`${count(dropped[name])} ${words}`] : []));
+  const parts = REASONS.flatMap(([name, reason]) => (dropped[name] ? [`${count(dropped[name])} ${reason}`] : []));
   const names = Object.entries(dropped.unknown).sort(([, one], [, other]) => other - one);
   if (names.length) {
     const first = names.slice(0, MAX_NAMES).map(([name]) => `“${name}”`);

@@ -19,9 +19,9 @@ export interface SeriesSet {
 }
 
 /** Series with a name and certain attributes. */
-export function selectSeries({ series }: SeriesSet, name: string, wanted: Record<string, string> = {}): Series[] {
+export function selectSeries({ series }: SeriesSet, name: string, required: Record<string, string> = {}): Series[] {
   const all = series.filter(
-    (each) => each.name === name && Object.entries(wanted).every(([key, value]) => each.attributes[key] === value),
+    (each) => each.name === name && Object.entries(required).every(([key, value]) => each.attributes[key] === value),
   );
   const samples = all.filter(({ attributes }) => !(AGGREGATED in attributes));
   return samples.length ? samples : all;
@@ -46,8 +46,8 @@ export function busyOf(set: SeriesSet, name: string, idle: Series[]): Line | nul
 }
 
 /** The latest maximum of a series, such as the size of the memory. */
-export function latestMaximum(set: SeriesSet, name: string, wanted?: Record<string, string>): number | null {
-  return lineOf(set, "", selectSeries(set, name, wanted))?.values.at(-1)?.max ?? null;
+export function latestMaximum(set: SeriesSet, name: string, required?: Record<string, string>): number | null {
+  return lineOf(set, "", selectSeries(set, name, required))?.values.at(-1)?.max ?? null;
 }
 
 /** Series of disks without partitions, and without disks made of others. */

@@ -22,15 +22,15 @@ export function valueText(value: number, unit: Unit): string {
 }
 
 /**
- * About `wanted` round numbers from 0 to at least `max`. With a limit that `max` doesn't exceed: 0, half the limit, and
+ * About `tickCount` round numbers from 0 to at least `max`. With a limit that `max` doesn't exceed: 0, half the limit, and
  * the limit. Shares go up to 100%.
  */
-export function ticksOf(max: number, unit: Unit, wanted: number, limit: number | null = null): number[] {
+export function ticksOf(max: number, unit: Unit, tickCount: number, limit: number | null = null): number[] {
   if (unit === "share") return [0, 0.5, 1];
   if (limit && max <= limit) return [0, limit / 2, limit];
   const top = Math.max(max, MIN_TOP[unit]);
   const scale = unit.startsWith("bytes") ? 1024 ** exponentOf(top) : 1;
-  const raw = top / scale / wanted;
+  const raw = top / scale / tickCount;
   const power = 10 ** Math.floor(Math.log10(raw));
   const step = (ROUND.find((each) => each * power >= raw * 0.999) ?? 10) * power;
   const last = Math.ceil(top / scale / step - 1e-9);

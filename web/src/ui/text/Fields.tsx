@@ -76,7 +76,7 @@ export function FieldText({ text }: { text: string }) {
     );
   }
   const parts = text.split(REDACTED);
-  const words = parts.map((part, index) => (
+  const content = parts.map((part, index) => (
     <span key={index}>
       {index > 0 && (
         <mark class="redacted" title="A secret was left out">
@@ -86,7 +86,7 @@ export function FieldText({ text }: { text: string }) {
       {part && <ExternalText text={part} />}
     </span>
   ));
-  return text.length > LONG ? <code class="block">{words}</code> : words;
+  return text.length > LONG ? <code class="block">{content}</code> : content;
 }
 
 function isEmpty(value: Json): boolean {
