@@ -147,7 +147,7 @@ def test_a_part_that_fails_is_read_again_and_none_before_it(page: Page, large: C
     expect(problem).to_contain_text("Too many requests; try again in 7 s.")
     large.cut = 1
     go_on.click()
-    expect(problem).to_contain_text("The connection was lost.")
+    expect(problem).to_contain_text("The connection was lost; resume the export.")
     expect(go_on).to_be_focused()
     if way == PICKER:
         go_on.click()

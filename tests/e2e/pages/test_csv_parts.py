@@ -63,7 +63,7 @@ def test_a_part_that_ends_in_a_record_or_has_other_columns_is_not_kept() -> None
     for cut in ("", "id,n", "id,n\r\nb,2", 'id,n\r\n"b\r\n'):
         found = put_together(first, [cut])
         assert (found["kept"], found["rows"]) == (first[0], 1)
-        assert found["why"] == "A response ended too early."
+        assert found["why"] == "A response was incomplete; resume the export."
     found = put_together(first, ["id,n,m\r\nb,2,3\r\n"])
     assert (found["kept"], found["why"]) == (first[0], "The table's columns changed during the export; start it again.")
 

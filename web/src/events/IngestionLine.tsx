@@ -61,7 +61,12 @@ function IngestionProblems({ account, ingestion }: { account: string; ingestion:
   if (!ingestion.behindBytes && !isSweepOverdue && !problems.length && !refused) return null;
   return (
     <ul class="ingestion-trouble" data-testid="ingestion-trouble">
-      {isSweepOverdue && <li class="bad">Logs haven't been checked for {span(age(sweptAt))}; newer events are missing.</li>}
+      {isSweepOverdue && (
+        <li class="bad">
+          The last check of the logs was {span(age(sweptAt))} ago, so newer events are missing. Check that the function app
+          is running.
+        </li>
+      )}
       {ingestion.behindBytes > 0 && (
         <li class={isBehindLong ? "bad" : ""}>
           {size(ingestion.behindBytes)} in {plural(ingestion.behindBlobs, "log")} waiting to be read

@@ -60,7 +60,7 @@ export class CsvExport {
 
 function reasonOf(error: unknown): string {
   if (error instanceof ApiError || error instanceof UnreachableError) return errorMessage(error);
-  if (error instanceof TypeError || isTimeout(error)) return "The connection was lost.";
+  if (error instanceof TypeError || isTimeout(error)) return "The connection was lost; resume the export.";
   if (error instanceof DOMException) return `The file can't be written: ${error.message}`;
   return error instanceof Error ? error.message : String(error);
 }

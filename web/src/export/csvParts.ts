@@ -76,7 +76,7 @@ class HeadingFilter implements Transformer<Bytes, Bytes> {
   }
 
   flush(): void {
-    if (!this.#ended) throw new Error("A response ended too early.");
+    if (!this.#ended) throw new Error("A response was incomplete; resume the export.");
   }
 
   /** Counts complete records, and returns the offset of the first row. */

@@ -66,7 +66,7 @@ function Reason({ text, known }: { text: string | null; known: boolean }) {
   if (!text) return null;
   return (
     <span class="bad">
-      {known ? ". Last poll: " : ": "}
+      {known ? ". The last poll failed: " : ": "}
       <ExternalText text={text} />
     </span>
   );

@@ -42,7 +42,7 @@ function Unread({ account: { pools, poolsReason } }: { account: Account }) {
       {Boolean(pools?.notRead) && <span data-testid="unread">{plural(pools?.notRead ?? 0, "pool")} not read yet</span>}
       {poolsReason && (
         <span class="bad" data-testid="reason">
-          Last poll of pools: <ExternalText text={poolsReason} />
+          The last poll of pools failed: <ExternalText text={poolsReason} />
         </span>
       )}
     </>

@@ -32,7 +32,7 @@ export function SchedulesTile({ account, schedules, single, filters }: TileProps
       {reason && (
         <footer>
           <span class="bad" data-testid="reason">
-            Last poll of schedules: <ExternalText text={reason} />
+            The last poll of schedules failed: <ExternalText text={reason} />
           </span>
         </footer>
       )}

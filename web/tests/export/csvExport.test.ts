@@ -65,8 +65,8 @@ test("an export that failed continues where it was", async () => {
 
 test("the reason of a failure is a sentence", async () => {
   const failures: [Error, string][] = [
-    [new TypeError("network error"), "The connection was lost."],
-    [new DOMException("late", "TimeoutError"), "The connection was lost."],
+    [new TypeError("network error"), "The connection was lost; resume the export."],
+    [new DOMException("late", "TimeoutError"), "The connection was lost; resume the export."],
     [new DOMException("No space.", "QuotaExceededError"), "The file can't be written: No space."],
     [new Error("Odd."), "Odd."],
   ];
