@@ -60,7 +60,7 @@ def test_a_task_shows_telemetry_of_its_node_and_counts_other_tasks(page: Page, r
             {"earlierRuns": 2, "basis": "task", "sharing": {"otherTasks": 1, "complete": False}},
             [
                 "Latest run on",
-                "The data names this task. ",
+                "The node labelled the data with this task. ",
                 "at least 1 other task on",
                 "2 earlier runs aren't shown",
             ],

@@ -203,7 +203,7 @@ def test_where_only_hours_are_kept_all_steps_are_hours(page: Page, measured: Can
         ({"container": None}, "Set TELEMETRY_STORAGE to the storage account that the nodes write to."),
         ({"telemetry": None}, "Configure an agent on the nodes, such as Telegraf, to append"),
         ({"telemetry": {"blobs": 3, "behindBytes": 0}}, "The node sent no data in the last 1 h."),
-        ({"telemetry": {"blobs": 3, "behindBytes": 2048}}, "2 KiB of node telemetry not read yet."),
+        ({"telemetry": {"blobs": 3, "behindBytes": 2048}}, "2 KiB of node telemetry are waiting to be read."),
     ],
 )
 def test_a_node_without_telemetry_shows_cause_and_remedy(
@@ -221,7 +221,7 @@ def test_a_node_without_telemetry_shows_cause_and_remedy(
     ("names_node", "sentence"),
     [
         (True, "The data that the node sent in the last 1 h can't be charted:"),
-        (False, "No data names this node in the last 1 h, but these blobs name no node:"),
+        (False, "No data of the last 1 h names this node. It may be in these blobs, which name no node:"),
     ],
 )
 def test_a_node_lists_blobs_that_cannot_be_charted_with_reasons(

@@ -105,7 +105,7 @@ interface TelemetryIngestion {
 /** Says that the node sent no data only if no data is known. */
 function headline({ value, undrawn = [], leftOut }: Telemetry, range: string): string {
   if (undrawn.some(({ namesNode }) => namesNode)) return `The data that the node sent in the last ${range} can't be charted:`;
-  if (undrawn.length) return `No data names this node in the last ${range}, but these blobs name no node:`;
+  if (undrawn.length) return `No data of the last ${range} names this node. It may be in these blobs, which name no node:`;
   if (value.length || leftOut.records || leftOut.refused) return "The node sent no data that these charts show.";
   return `The node sent no data in the last ${range}.`;
 }
@@ -142,7 +142,7 @@ function NoTelemetry({ account, range, telemetry }: NoTelemetryProps) {
         </p>
       )}
       {(value?.telemetry?.behindBytes ?? 0) > 0 && (
-        <p>{valueText(value?.telemetry?.behindBytes ?? 0, "bytes")} of node telemetry not read yet.</p>
+        <p>{valueText(value?.telemetry?.behindBytes ?? 0, "bytes")} of node telemetry are waiting to be read.</p>
       )}
       {dropped && <p>{visible(dropped)}</p>}
     </div>

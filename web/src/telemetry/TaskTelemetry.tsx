@@ -90,7 +90,7 @@ function Run({ answer, account }: { answer: TaskTelemetryAnswer; account: string
       )}
       , from {exactMoment(from)} {until}
       {endTime && seconds((Date.parse(endTime) - from) / 1000)}.{" "}
-      {basis && (basis === "task" ? "The data names this task." : "The charts show all data of the node in that time.")}{" "}
+      {basis && (basis === "task" ? "The node labelled the data with this task." : "The charts show all data of the node in that time.")}{" "}
       {sharing && sharingText(sharing)} {earlierRuns > 0 && earlierRunsText(earlierRuns)}
     </p>
   );

@@ -126,6 +126,6 @@ test("a run's text has its known parts", () => {
   );
   assert.equal(
     runText({ ...run, from: -Infinity, failed: true }, NOON),
-    "t of render · failed · start before the loaded events to 21 Nov, 13:02:05",
+    "t of render · failed · started before the loaded events, ended 21 Nov, 13:02:05",
   );
 });

@@ -118,8 +118,9 @@ function markOf({ time, summary }: LoggedEvent): Mark {
 
 /** "task-7 of render · failed · 21 Nov, 14:05:09 to 14:07:10 · 2 min 1 s". */
 export function runText({ job, task, from, to, failed, retried }: Run, now: number): string {
-  const begin = from === -Infinity ? "start before the loaded events" : exactMoment(from);
-  const when = to === Infinity ? `since ${begin}` : `${begin} to ${exactMoment(to)}`;
+  const begin = from === -Infinity ? "started before the loaded events" : exactMoment(from);
+  const until = from === -Infinity ? ", ended " : " to ";
+  const when = to === Infinity ? `since ${begin}` : `${begin}${until}${exactMoment(to)}`;
   const duration = from === -Infinity ? "" : ` · ${seconds(Math.max(0, Math.min(to, now) - from) / 1000)}`;
   const outcome = to === Infinity ? "running" : failed ? "failed" : retried ? "retried internally by Batch" : "ended";
   return `${task} of ${job} · ${outcome} · ${when}${duration}`;
