@@ -38,7 +38,7 @@ def test_the_top_shows_state_use_and_problems_with_their_age(page: Page, pools: 
     expect(troubles).to_have_count(5)
     expect(troubles.nth(0)).to_contain_text(re.compile("AccountCoreQuotaReached 10 min ago.*reached core quota"))
     expect(troubles.nth(1)).to_contain_text("AutoScaleFormulaEvaluationError 2 min ago")
-    expect(troubles.nth(4)).to_contain_text("ResizeStopped stale: last reported 5 min ago")
+    expect(troubles.nth(4)).to_contain_text("ResizeStopped last reported 5 min ago")
     expect(page.locator(".pool-top [data-legend=trouble]")).to_contain_text("4 start task failed, 1 unknown")
 
 

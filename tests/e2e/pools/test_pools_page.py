@@ -94,7 +94,7 @@ def test_a_past_resize_error_is_shown_but_is_no_problem(page: Page, pools: Canne
     pools.pools["demo"] = [pool("a"), pool("b", resizeErrors=[resize_error(current=False)])]
     open_list(page, pools)
     expect(page.locator("tr[data-pool=b] .troubles")).to_contain_text(
-        re.compile(r"AccountCoreQuotaReached stale, 5 min")
+        re.compile(r"AccountCoreQuotaReached last reported 5 min")
     )
     assert ids(page) == ["a", "b"]
     page.get_by_role("link", name="With problems").click()

@@ -142,7 +142,7 @@ function Nodes({ group: { nodes, otherNodes } }: { group: FailureGroup }) {
           </small>
         </li>
       ))}
-      {hidden > 0 && <li class="soft">other {count(hidden)}</li>}
+      {hidden > 0 && <li class="soft">{count(hidden)} on other nodes</li>}
     </ul>
   );
 }

@@ -99,7 +99,7 @@ function ProblemList({ problems }: { problems: PoolProblem[] }) {
           </strong>
           {at && (
             <small>
-              {stale ? " stale: last reported " : " "}
+              {stale ? " last reported " : " "}
               <Age at={at} />
             </small>
           )}

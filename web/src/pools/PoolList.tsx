@@ -236,7 +236,7 @@ function ProblemCell({ pool, unmonitored }: { pool: Pool; unmonitored: Unmonitor
           {stale && (
             <small>
               {" "}
-              stale, <Age at={at} />
+              last reported <Age at={at} />
             </small>
           )}
         </p>

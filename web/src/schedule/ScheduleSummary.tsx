@@ -135,7 +135,7 @@ function MissedLine({ schedule: { missedRuns: missed } }: { schedule: Schedule }
       {missed.since && (
         <span class="soft">
           {" "}
-          That was <Age at={missed.since} />.
+          Start of the count: <Age at={missed.since} />.
         </span>
       )}
     </p>

@@ -87,10 +87,10 @@ function Contents({ node, view }: { node: Node; view: PoolView }) {
         <Field name="Last seen by Batch">
           <Age at={node.lastSeen} none={node.state === "creating" ? "not yet: the node is being created" : "not reported"} />
         </Field>
-        <Field name="Runs">
+        <Field name="Running">
           {plural(node.runningTasks, "task")} on {plural(node.runningSlots, "slot")}
         </Field>
-        <Field name="Ran so far">
+        <Field name="Completed">
           {plural(node.totalTasksRun, "task")}, {count(node.totalTasksSucceeded)} succeeded
         </Field>
         <Field name="Kind">{node.isDedicated ? "dedicated" : "spot"}</Field>

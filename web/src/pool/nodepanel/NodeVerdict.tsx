@@ -5,7 +5,7 @@ import { capitalized, spacedWords } from "../../format/text.ts";
 
 const MEANINGS: Record<Level, string> = {
   exact: "",
-  unverified: "the pool's nodes may have been read at different moments.",
+  unverified: "the pool's nodes may have been read at different times.",
   catchingUp: "the pool's nodes are still being read.",
   stale: "no poll has read this node since then, so it may have changed.",
 };

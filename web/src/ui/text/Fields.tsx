@@ -79,7 +79,7 @@ export function FieldText({ text }: { text: string }) {
   const content = parts.map((part, index) => (
     <span key={index}>
       {index > 0 && (
-        <mark class="redacted" title="A secret was left out">
+        <mark class="redacted" title="A secret was removed">
           redacted
         </mark>
       )}
