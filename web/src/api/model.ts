@@ -53,7 +53,6 @@ export type Level = "exact" | "unverified" | "catchingUp" | "stale";
 export interface Verdict {
   asOf: string | null;
   checkedAt: string | null;
-  source: string;
   level: Level;
   reason: string;
 }

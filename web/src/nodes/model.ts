@@ -56,7 +56,6 @@ export interface RecentTask {
 export interface Node extends NodeState {
   pool: string;
   account: string;
-  secondsInState: number | null;
   cause: string | null;
   schedulingState: string;
   vmSize: string;

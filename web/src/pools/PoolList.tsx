@@ -184,7 +184,7 @@ function PoolRow({ pool, showAccount, unmonitored }: { pool: Pool; showAccount: 
   );
 }
 
-export function allocationOf(pool: Pool): string {
+function allocationOf(pool: Pool): string {
   return pool.state === "active" ? (pool.allocationState ?? "unknown") : pool.state;
 }
 

@@ -18,7 +18,6 @@ export interface Schedule {
   previousState: string | null;
   creationTime: string;
   stateTransitionTime: string;
-  lastModified: string;
   endTime: string | null;
   deleted: boolean;
   /** The time of the poll that found it deleted. */

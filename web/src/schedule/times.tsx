@@ -8,9 +8,9 @@ import type { Schedule } from "./model.ts";
 const MINUTE_MS = 60_000;
 
 /** "in 12 min"; "now" when it is due; "due 5 min ago" if no poll has found the run for a minute. */
-export function TimeUntil({ at, none = "–" }: { at: string | null; none?: string }) {
+export function TimeUntil({ at }: { at: string | null }) {
   useTick();
-  if (!at) return <span class="zero">{none}</span>;
+  if (!at) return <span class="zero">–</span>;
   const left = Date.parse(at) - serverClock.now();
   return (
     <time dateTime={at} title={new Date(at).toLocaleString()}>
