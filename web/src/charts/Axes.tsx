@@ -1,6 +1,6 @@
 // The axes of a chart: counts at the left, times below.
 
-import { short } from "../format/numbers.ts";
+import { formatCompact } from "../format/numbers.ts";
 import type { Scale, Tick } from "./scales.ts";
 
 interface CountAxisProps {
@@ -17,7 +17,7 @@ export function CountAxis({ ticks, y, left, right }: CountAxisProps) {
         <g key={tick}>
           <line class={tick ? "grid" : "base"} x1={left} x2={right} y1={y(tick)} y2={y(tick)} />
           <text x={left - 8} y={y(tick)} dy="0.32em" text-anchor="end">
-            {short(tick)}
+            {formatCompact(tick)}
           </text>
         </g>
       ))}

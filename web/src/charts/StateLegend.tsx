@@ -1,7 +1,7 @@
 // The legend of a history chart: numbers by state at the cursor. Each state can be hidden, so that small ones show.
 
 import type { ComponentChildren } from "preact";
-import { count } from "../format/numbers.ts";
+import { formatCount } from "../format/numbers.ts";
 import { capitalized } from "../format/text.ts";
 
 export interface LegendEntry<State extends string> {
@@ -38,7 +38,7 @@ export function StateLegend<State extends string>({ entries, hidden, setHidden, 
             onClick={() => toggle(state)}
           >
             {swatch}
-            {capitalized(label)} <b>{number === null ? "–" : count(number)}</b>
+            {capitalized(label)} <b>{number === null ? "–" : formatCount(number)}</b>
           </button>
         ))}
       </div>

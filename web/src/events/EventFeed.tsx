@@ -1,8 +1,8 @@
 // The events that pass the filters. New events are added at the top; the visible ones keep their place on the screen.
 
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { zone } from "../format/dates.ts";
-import { count, plural } from "../format/numbers.ts";
+import { timeZone } from "../format/dates.ts";
+import { formatCount, plural } from "../format/numbers.ts";
 import { Link } from "../routing/Link.tsx";
 import { MoreButton } from "../ui/list/MoreButton.tsx";
 import { ErrorNotice } from "../ui/page/ErrorNotice.tsx";
@@ -28,11 +28,11 @@ export function EventFeed({ filters }: { filters: EventFilters }) {
         <header>
           <p class="note" data-testid="shown">
             {value
-              ? `${plural(rows.length, "event")} shown${value.next ? "" : " (all matches)"} · times in ${zone()}`
+              ? `${plural(rows.length, "event")} shown${value.next ? "" : " (all matches)"} · times in ${timeZone()}`
               : "Loading…"}
           </p>
           <a class="csv" href={pathOfEvents(filters, { format: "csv" })} download="events.csv">
-            <span class="unseen">Events as </span>CSV{value?.next && `, the latest ${count(ROWS_OF_CSV)}`}
+            <span class="unseen">Events as </span>CSV{value?.next && `, the latest ${formatCount(ROWS_OF_CSV)}`}
           </a>
         </header>
         {failure && (

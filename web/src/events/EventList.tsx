@@ -1,6 +1,6 @@
 // A list of events: time, kind, and summary.
 
-import { exactMoment } from "../format/dates.ts";
+import { formatExactTime } from "../format/dates.ts";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
 import { EventSummary } from "./EventSummary.tsx";
 import type { EventFilters } from "./filters.ts";
@@ -20,7 +20,7 @@ export function EventList({ account, events, subject = {} }: EventListProps) {
     <ol class="events" data-testid="events">
       {events.map((event) => (
         <li key={event.id} data-event={event.id} data-tone={event.kind.includes("Fail") ? "bad" : "plain"}>
-          <time dateTime={event.time}>{exactMoment(Date.parse(event.time))}</time>
+          <time dateTime={event.time}>{formatExactTime(Date.parse(event.time))}</time>
           <span class="kind">
             <ExternalText text={event.kind} />
           </span>

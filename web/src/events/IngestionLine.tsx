@@ -2,8 +2,8 @@
 
 import { pathOfAccount } from "../api/paths.ts";
 import { usePolled } from "../api/usePolled.ts";
-import { span } from "../format/durations.ts";
-import { count, plural } from "../format/numbers.ts";
+import { formatAge } from "../format/durations.ts";
+import { formatCount, plural } from "../format/numbers.ts";
 import { serverClock } from "../time/clock.ts";
 import { useTick } from "../time/useTick.ts";
 import { Age } from "../ui/text/Age.tsx";
@@ -63,14 +63,14 @@ function IngestionProblems({ account, ingestion }: { account: string; ingestion:
     <ul class="ingestion-trouble" data-testid="ingestion-trouble">
       {isSweepOverdue && (
         <li class="bad">
-          The last check of the logs was {span(age(sweptAt))} ago, so newer events are missing. Check that the function app
+          The last check of the logs was {formatAge(age(sweptAt))} ago, so newer events are missing. Check that the function app
           is running.
         </li>
       )}
       {ingestion.behindBytes > 0 && (
         <li class={isBehindLong ? "bad" : ""}>
           {size(ingestion.behindBytes)} in {plural(ingestion.behindBlobs, "log")} waiting to be read
-          {isBehindLong && ` for ${span(age(behindSince))}; some events are missing`}.
+          {isBehindLong && ` for ${formatAge(age(behindSince))}; some events are missing`}.
         </li>
       )}
       {refused > 0 && (
@@ -96,5 +96,5 @@ function size(bytes: number): string {
   if (bytes < 1000) return plural(bytes, "byte");
   const power = Math.min(Math.floor(Math.log10(bytes) / 3), UNITS.length);
   const value = bytes / 1000 ** power;
-  return `${value < 10 ? value.toFixed(1) : count(Math.round(value))} ${UNITS[power - 1]}`;
+  return `${value < 10 ? value.toFixed(1) : formatCount(Math.round(value))} ${UNITS[power - 1]}`;
 }

@@ -2,7 +2,7 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { requestCsv, sameOriginPath } from "../api/client.ts";
-import { count } from "../format/numbers.ts";
+import { formatCount } from "../format/numbers.ts";
 import { capitalized } from "../format/text.ts";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
 import { CsvExport, type Progress } from "./csvExport.ts";
@@ -60,8 +60,8 @@ export function CsvButton({ href, file, of, several, about }: CsvButtonProps) {
 }
 
 function StatusText({ status: { state, rows, about, reason }, of }: { status: ExportStatus; of: string }) {
-  if (state === "saved") return <>{`${count(rows)} ${of} saved`}</>;
-  const progress = about === null ? `${count(rows)} ${of} so far` : `${count(rows)} of about ${count(about)} ${of}`;
+  if (state === "saved") return <>{`${formatCount(rows)} ${of} saved`}</>;
+  const progress = about === null ? `${formatCount(rows)} ${of} so far` : `${formatCount(rows)} of about ${formatCount(about)} ${of}`;
   if (state === "running") return <>{progress}</>;
   return (
     <span class="bad" data-testid="export-problem">

@@ -1,7 +1,7 @@
 // Texts of times, in the user's time zone.
 
-const MOMENT = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
-const EXACT = new Intl.DateTimeFormat("en-GB", {
+const TIME = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
+const EXACT_TIME = new Intl.DateTimeFormat("en-GB", {
   day: "numeric",
   month: "short",
   hour: "2-digit",
@@ -10,16 +10,16 @@ const EXACT = new Intl.DateTimeFormat("en-GB", {
 });
 
 /** "21 Nov, 14:05". */
-export function moment(at: number): string {
-  return MOMENT.format(at);
+export function formatTime(at: number): string {
+  return TIME.format(at);
 }
 
 /** "21 Nov, 14:05:09". */
-export function exactMoment(at: number): string {
-  return EXACT.format(at);
+export function formatExactTime(at: number): string {
+  return EXACT_TIME.format(at);
 }
 
 /** The time zone of all times on the page. */
-export function zone(): string {
+export function timeZone(): string {
   return Intl.DateTimeFormat().resolvedOptions().timeZone || "local time";
 }

@@ -7,7 +7,7 @@ const TENTHS = new Intl.NumberFormat("en-US", { maximumFractionDigits: 1 });
 const DURATION = /^P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?$/;
 
 /** "12 s", "3 min", "5 h", "2 d"; negative durations count as 0. */
-export function span(milliseconds: number): string {
+export function formatAge(milliseconds: number): string {
   const seconds = Math.max(0, Math.floor(milliseconds / 1000));
   if (seconds < 60) return `${seconds} s`;
   if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
@@ -15,13 +15,13 @@ export function span(milliseconds: number): string {
   return `${Math.floor(seconds / 86_400)} d`;
 }
 
-/** "0.4 s", "12 s", "3 min". */
-export function duration(milliseconds: number): string {
-  return milliseconds < 10_000 ? `${(Math.max(0, milliseconds) / 1000).toFixed(1)} s` : span(milliseconds);
+/** "0.4 s", "12 s", "3 min": as formatAge, but with tenths of a second below ten seconds. */
+export function formatDuration(milliseconds: number): string {
+  return milliseconds < 10_000 ? `${(Math.max(0, milliseconds) / 1000).toFixed(1)} s` : formatAge(milliseconds);
 }
 
 /** "0.4 s", "12 s", "3 min 20 s", "5 h 12 min", "2 d 3 h": at most two units. */
-export function seconds(value: number): string {
+export function formatSeconds(value: number): string {
   if (value < 10) return `${TENTHS.format(value)} s`;
   const whole = Math.round(value);
   if (whole < 60) return `${whole} s`;

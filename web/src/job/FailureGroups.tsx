@@ -2,8 +2,8 @@
 
 import { pathOfJob } from "../api/paths.ts";
 import { usePolled } from "../api/usePolled.ts";
-import { moment } from "../format/dates.ts";
-import { count, plural } from "../format/numbers.ts";
+import { formatTime } from "../format/dates.ts";
+import { formatCount, plural } from "../format/numbers.ts";
 import { visible } from "../format/text.ts";
 import { addressOfJobView, type JobView, NO_TASK_FILTERS } from "../routing/jobView.ts";
 import { Link } from "../routing/Link.tsx";
@@ -95,7 +95,7 @@ function GroupRow({ group, max, view, open }: FailuresProps & { group: FailureGr
         )}
       </th>
       <td role="cell" class="number">
-        <b>{count(group.count)}</b>
+        <b>{formatCount(group.count)}</b>
         <meter min={0} max={max} value={group.count} aria-hidden="true" />
       </td>
       <td role="cell" class="times">
@@ -119,7 +119,7 @@ function GroupRow({ group, max, view, open }: FailuresProps & { group: FailureGr
 }
 
 function Moment({ at }: { at: string | null }) {
-  return at ? <time dateTime={at}>{moment(Date.parse(at))}</time> : <>unknown</>;
+  return at ? <time dateTime={at}>{formatTime(Date.parse(at))}</time> : <>unknown</>;
 }
 
 const NODES_SHOWN = 3;
@@ -138,11 +138,11 @@ function Nodes({ group: { nodes, otherNodes } }: { group: FailureGroup }) {
           </span>
           <small>
             {atLeast}
-            {count(failures)}
+            {formatCount(failures)}
           </small>
         </li>
       ))}
-      {hidden > 0 && <li class="soft">{count(hidden)} on other nodes</li>}
+      {hidden > 0 && <li class="soft">{formatCount(hidden)} on other nodes</li>}
     </ul>
   );
 }

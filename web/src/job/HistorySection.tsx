@@ -7,8 +7,8 @@ import { usePolled } from "../api/usePolled.ts";
 import { HistoryChart } from "../charts/HistoryChart.tsx";
 import { StateLegend } from "../charts/StateLegend.tsx";
 import type { Series } from "../charts/stack.ts";
-import { moment, zone } from "../format/dates.ts";
-import { count } from "../format/numbers.ts";
+import { formatTime, timeZone } from "../format/dates.ts";
+import { formatCount } from "../format/numbers.ts";
 import { addressOfJobView, type JobView } from "../routing/jobView.ts";
 import { Link } from "../routing/Link.tsx";
 import { beginOf, RANGE_LABELS, RANGES, type Range } from "../time/ranges.ts";
@@ -77,7 +77,7 @@ function Contents({ history, created }: { history: History; created: number }) {
     <>
       <StateLegend entries={entries} hidden={hidden} setHidden={setHidden}>
         {cursor === null && "Latest: "}
-        {point && moment(Date.parse(point.time))}
+        {point && formatTime(Date.parse(point.time))}
         {!counts && ", not polled"}
         {counts && point?.exact !== true && ", not confirmed as exact"}
       </StateLegend>
@@ -96,7 +96,7 @@ function Contents({ history, created }: { history: History; created: number }) {
         <span>
           <i class="swatch doubtful" aria-hidden="true" /> not confirmed as exact
         </span>
-        <span class="zone">Tasks by state · times in {zone()}</span>
+        <span class="zone">Tasks by state · times in {timeZone()}</span>
       </footer>
       <HistoryTable history={history} />
     </>
@@ -109,8 +109,8 @@ function seriesOf(history: History): Series<TaskState> {
 
 function pointText(point: HistoryPoint | undefined): string {
   if (!point) return "";
-  const time = moment(Date.parse(point.time));
+  const time = formatTime(Date.parse(point.time));
   const counts = point.taskCounts;
   if (!counts) return `${time}: not polled`;
-  return `${time}: ${TASK_STATES.map((state) => `${count(counts[state])} ${taskStateLabel(state)}`).join(", ")}`;
+  return `${time}: ${TASK_STATES.map((state) => `${formatCount(counts[state])} ${taskStateLabel(state)}`).join(", ")}`;
 }

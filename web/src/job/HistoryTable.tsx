@@ -2,8 +2,8 @@
 
 import { useState } from "preact/hooks";
 import { TASK_STATES } from "../api/model.ts";
-import { exactMoment } from "../format/dates.ts";
-import { count } from "../format/numbers.ts";
+import { formatExactTime } from "../format/dates.ts";
+import { formatCount } from "../format/numbers.ts";
 import { TaskStateName } from "../ui/tiles/StateBar.tsx";
 import type { History } from "./model.ts";
 
@@ -33,12 +33,12 @@ export function HistoryTable({ history }: { history: History }) {
             <tbody>
               {history.value.toReversed().map(({ time, asOf, taskCounts, exact }) => (
                 <tr key={time}>
-                  <th scope="row">{exactMoment(Date.parse(time))}</th>
-                  <td>{asOf && exactMoment(Date.parse(asOf))}</td>
+                  <th scope="row">{formatExactTime(Date.parse(time))}</th>
+                  <td>{asOf && formatExactTime(Date.parse(asOf))}</td>
                   {taskCounts ? (
                     [...TASK_STATES, "total" as const].map((state) => (
                       <td key={state} class="number">
-                        {count(taskCounts[state])}
+                        {formatCount(taskCounts[state])}
                       </td>
                     ))
                   ) : (

@@ -1,7 +1,7 @@
 // The summary of a job: state, tasks by state, verdict.
 
 import { type Job, TASK_STATES, type TaskCounts, type TaskState } from "../api/model.ts";
-import { count, plural, share } from "../format/numbers.ts";
+import { formatCount, formatShare, plural } from "../format/numbers.ts";
 import { Link } from "../routing/Link.tsx";
 import { addressOfDetail } from "../routing/routes.ts";
 import { Age } from "../ui/text/Age.tsx";
@@ -88,7 +88,7 @@ function Numbers({ counts }: { counts: TaskCounts | null }) {
         <dd data-testid="job-total">
           <Figure value={counts?.total} />
         </dd>
-        <dd class="detail">{counts ? `${count(counts.completed)} completed` : "not read yet"}</dd>
+        <dd class="detail">{counts ? `${formatCount(counts.completed)} completed` : "not read yet"}</dd>
       </div>
       {TASK_STATES.map((state) => (
         <div key={state}>
@@ -109,5 +109,5 @@ function Numbers({ counts }: { counts: TaskCounts | null }) {
 /** The share of a result among completed tasks. */
 function shareOfCompleted(state: TaskState, counts: TaskCounts): string {
   if (!counts.completed || (state !== "succeeded" && state !== "failed")) return "";
-  return `${share(counts[state], counts.completed)} of completed`;
+  return `${formatShare(counts[state], counts.completed)} of completed`;
 }

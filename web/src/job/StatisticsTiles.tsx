@@ -2,9 +2,9 @@
 
 import type { ComponentChildren } from "preact";
 import type { Estimate, JobStatistics, Quantiles, Throughput } from "../api/model.ts";
-import { moment } from "../format/dates.ts";
-import { seconds } from "../format/durations.ts";
-import { count, plural, rate } from "../format/numbers.ts";
+import { formatTime } from "../format/dates.ts";
+import { formatSeconds } from "../format/durations.ts";
+import { formatCount, formatRate, plural } from "../format/numbers.ts";
 import { serverClock } from "../time/clock.ts";
 import { useTick } from "../time/useTick.ts";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
@@ -65,12 +65,12 @@ function ThroughputTile({ throughput }: { throughput: Throughput | null }) {
   const lead = minute?.last5Minutes ?? null;
   const unknown = lead === null;
   return (
-    <Tile title="Throughput" name="throughput" lead={rate(lead)} unit={unknown ? "" : "tasks/min"} isEmpty={unknown}>
-      <dd class="detail">{past ? `in the 5 minutes before ${moment(asOf)}` : "in the last 5 minutes"}</dd>
+    <Tile title="Throughput" name="throughput" lead={formatRate(lead)} unit={unknown ? "" : "tasks/min"} isEmpty={unknown}>
+      <dd class="detail">{past ? `in the 5 minutes before ${formatTime(asOf)}` : "in the last 5 minutes"}</dd>
       <Pairs
         pairs={[
-          [past ? "15 min" : "last 15 min", rate(minute?.last15Minutes ?? null)],
-          [past ? "60 min" : "last 60 min", rate(minute?.lastHour ?? null)],
+          [past ? "15 min" : "last 15 min", formatRate(minute?.last15Minutes ?? null)],
+          [past ? "60 min" : "last 60 min", formatRate(minute?.lastHour ?? null)],
         ]}
       />
     </Tile>
@@ -91,9 +91,9 @@ function EstimateTile({ estimate }: { estimate: Estimate | null }) {
   }
   const left = (Date.parse(at) - serverClock.now()) / 1000;
   return (
-    <Tile title="Estimated end" name="estimate" lead={left > 0 ? `in ${seconds(left)}` : "due now"}>
+    <Tile title="Estimated end" name="estimate" lead={left > 0 ? `in ${formatSeconds(left)}` : "due now"}>
       <dd class="detail">
-        about {moment(Date.parse(at))}; {plural(estimate.remaining, "task")} left
+        about {formatTime(Date.parse(at))}; {plural(estimate.remaining, "task")} left
         {estimate.basis && (
           <>
             , based on the <ExternalText text={estimate.basis} />
@@ -122,16 +122,16 @@ function DurationTile({ title, name, quantiles, none, note }: DurationTileProps)
   }
   const error = (quantiles.relativeError * 100).toLocaleString("en-US", { maximumFractionDigits: 1 });
   return (
-    <Tile title={title} name={name} lead={seconds(quantiles.p50)} unit="median">
+    <Tile title={title} name={name} lead={formatSeconds(quantiles.p50)} unit="median">
       <dd class="detail">
         ± {error}%, {plural(quantiles.tasks, "task")}
         {note && `; ${note}`}
       </dd>
       <Pairs
         pairs={[
-          ["p90", seconds(quantiles.p90)],
-          ["p99", seconds(quantiles.p99)],
-          ["mean", seconds(quantiles.mean)],
+          ["p90", formatSeconds(quantiles.p90)],
+          ["p99", formatSeconds(quantiles.p99)],
+          ["mean", formatSeconds(quantiles.mean)],
         ]}
       />
     </Tile>
@@ -141,7 +141,7 @@ function DurationTile({ title, name, quantiles, none, note }: DurationTileProps)
 function RetriesTile({ statistics }: { statistics: JobStatistics }) {
   const { retries, retriedTasks, requeues, requeuedTasks } = statistics;
   return (
-    <Tile title="Retries" name="retries" lead={count(retries)} isEmpty={!retries}>
+    <Tile title="Retries" name="retries" lead={formatCount(retries)} isEmpty={!retries}>
       <dd class="detail">
         {retries > 0 && `in ${plural(retriedTasks, "task")}; `}
         {requeues ? `${plural(requeues, "requeue")} requested for ${plural(requeuedTasks, "task")}` : "no requeues requested"}
@@ -153,10 +153,10 @@ function RetriesTile({ statistics }: { statistics: JobStatistics }) {
 function SlotsTile({ statistics: { slots } }: { statistics: JobStatistics }) {
   const used = slots ? slots.running + slots.preparing : 0;
   return (
-    <Tile title="Slots" name="slots" lead={slots ? count(used) : "–"} unit={slots ? "in use" : ""} isEmpty={!used}>
+    <Tile title="Slots" name="slots" lead={slots ? formatCount(used) : "–"} unit={slots ? "in use" : ""} isEmpty={!used}>
       <dd class="detail">
-        {slots && slots.preparing > 0 && `${count(slots.preparing)} by preparing tasks; `}
-        {slots && `${count(slots.active)} requested by waiting tasks`}
+        {slots && slots.preparing > 0 && `${formatCount(slots.preparing)} by preparing tasks; `}
+        {slots && `${formatCount(slots.active)} requested by waiting tasks`}
       </dd>
     </Tile>
   );

@@ -1,8 +1,8 @@
 // An account's tile on the list of jobs: numbers of jobs and tasks, their age, and the last round.
 
 import { type Account, type Round, TASK_STATES } from "../api/model.ts";
-import { duration } from "../format/durations.ts";
-import { count, plural } from "../format/numbers.ts";
+import { formatDuration } from "../format/durations.ts";
+import { formatCount, plural } from "../format/numbers.ts";
 import { Age } from "../ui/text/Age.tsx";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
 import { Figure, StateBar, Swatch, TaskStateName } from "../ui/tiles/StateBar.tsx";
@@ -45,13 +45,13 @@ function Numbers({ account }: { account: Account }) {
     <dl class="numbers">
       <div class="lead">
         <dt>{jobs === 1 ? "Job" : "Jobs"}</dt>
-        <dd data-testid="jobs-total">{count(jobs)}</dd>
-        <dd class="detail">{states.map(([state, number]) => `${count(number)} ${state}`).join(", ") || "none yet"}</dd>
+        <dd data-testid="jobs-total">{formatCount(jobs)}</dd>
+        <dd class="detail">{states.map(([state, number]) => `${formatCount(number)} ${state}`).join(", ") || "none yet"}</dd>
       </div>
       <div class="lead">
         <dt>Tasks</dt>
-        <dd data-testid="tasks-total">{count(account.taskCounts.total)}</dd>
-        <dd class="detail">{count(account.taskCounts.completed)} completed</dd>
+        <dd data-testid="tasks-total">{formatCount(account.taskCounts.total)}</dd>
+        <dd class="detail">{formatCount(account.taskCounts.completed)} completed</dd>
       </div>
       {TASK_STATES.map((state) => (
         <div key={state}>
@@ -70,7 +70,7 @@ function Numbers({ account }: { account: Account }) {
 
 function LastRound({ round }: { round: Round | null }) {
   if (!round) return <span>Waiting for the first poll.</span>;
-  const took = duration(Date.parse(round.finishedAt) - Date.parse(round.startedAt));
+  const took = formatDuration(Date.parse(round.finishedAt) - Date.parse(round.startedAt));
   if (round.outcome === "failed") {
     return (
       <span class="bad" data-testid="round">

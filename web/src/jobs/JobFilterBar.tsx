@@ -1,7 +1,7 @@
 // Filters of the list of jobs: state, pool, beginning of the id.
 
 import type { Account } from "../api/model.ts";
-import { count } from "../format/numbers.ts";
+import { formatCount } from "../format/numbers.ts";
 import { PrefixInput } from "../ui/list/PrefixInput.tsx";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
 import type { JobFilters } from "./filters.ts";
@@ -26,7 +26,7 @@ export function JobFilterBar({ accounts, filters, choose }: FilterBarProps) {
             onClick={() => choose({ state })}
             data-filter-state={state || "all"}
           >
-            {state || "all"} <span class="much">{filters.poolId ? "" : count(number)}</span>
+            {state || "all"} <span class="much">{filters.poolId ? "" : formatCount(number)}</span>
           </button>
         ))}
         {filters.poolId && (

@@ -1,6 +1,6 @@
 // The interruptions of spot nodes, in a sentence.
 
-import { count, plural } from "../format/numbers.ts";
+import { formatCount, plural } from "../format/numbers.ts";
 import { Age } from "../ui/text/Age.tsx";
 import type { Interruptions } from "./model.ts";
 
@@ -9,7 +9,7 @@ export function InterruptionSummary({ interruptions }: { interruptions: Interrup
   return (
     <>
       {total
-        ? `${plural(lastHour, "interruption")} in the last hour, ${count(lastDay)} in the last day, ${count(total)} in total`
+        ? `${plural(lastHour, "interruption")} in the last hour, ${formatCount(lastDay)} in the last day, ${formatCount(total)} in total`
         : "no interruptions"}
       {since && (
         <>
@@ -22,7 +22,7 @@ export function InterruptionSummary({ interruptions }: { interruptions: Interrup
           ; latest <Age at={latest} />
         </>
       )}
-      {unexplainedRestarts > 0 && `; up to ${count(unexplainedRestarts)} more may have been missed`}
+      {unexplainedRestarts > 0 && `; up to ${formatCount(unexplainedRestarts)} more may have been missed`}
     </>
   );
 }

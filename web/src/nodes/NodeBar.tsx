@@ -1,7 +1,7 @@
 // Nodes by group of states: as the parts of a bar, and as a legend with numbers and states.
 
 import type { NodeCounts } from "../api/model.ts";
-import { count } from "../format/numbers.ts";
+import { formatCount } from "../format/numbers.ts";
 import { visible } from "../format/text.ts";
 import { countsByGroup, GROUP_LABELS, STATE_GROUPS, type StateGroup, sortedStates, stateGroupOf, stateLabel } from "./stateGroups.ts";
 
@@ -35,7 +35,7 @@ export function NodeLegend({ counts }: { counts: NodeCounts }) {
     <ul class="node-legend" data-testid="node-legend">
       {shown.map((group) => (
         <li key={group} data-legend={group}>
-          <GroupSwatch group={group} /> <b>{count(groups[group])}</b> {GROUP_LABELS[group]}
+          <GroupSwatch group={group} /> <b>{formatCount(groups[group])}</b> {GROUP_LABELS[group]}
           <GroupStates counts={counts} group={group} />
         </li>
       ))}
@@ -49,7 +49,7 @@ function GroupStates({ counts, group }: { counts: NodeCounts; group: StateGroup 
   const [only] = states;
   if (states.length === 1 && (only?.[0] === group || group === "running")) return null;
   const labels = states.map(([state, number]) =>
-    states.length > 1 ? `${count(number)} ${stateLabel(state)}` : stateLabel(state),
+    states.length > 1 ? `${formatCount(number)} ${stateLabel(state)}` : stateLabel(state),
   );
   return <small>: {visible(labels.join(", "))}</small>;
 }

@@ -1,7 +1,7 @@
 // Texts about the nodes of a pool or an account.
 
 import type { Account, NodeCounts } from "../api/model.ts";
-import { count, plural, rate } from "../format/numbers.ts";
+import { formatCount, formatRate, plural } from "../format/numbers.ts";
 import { visible } from "../format/text.ts";
 import { nodeTotal, sortedStates, stateLabel } from "./stateGroups.ts";
 
@@ -9,14 +9,14 @@ import { nodeTotal, sortedStates, stateLabel } from "./stateGroups.ts";
 export function nodeStatesText(counts: NodeCounts): string {
   return sortedStates(counts)
     .filter(([, number]) => number)
-    .map(([state, number]) => `${count(number)} ${visible(stateLabel(state))}`)
+    .map(([state, number]) => `${formatCount(number)} ${visible(stateLabel(state))}`)
     .join(", ");
 }
 
 /** "of 288, 52 free, 116 out of service", where nodes that accept no tasks have slots out of service. */
 export function slotsText({ total, used, free }: { total: number; used: number; free: number }): string {
   const out = total - used - free;
-  return `of ${count(total)}, ${count(free)} free${out > 0 ? `, ${count(out)} out of service` : ""}`;
+  return `of ${formatCount(total)}, ${formatCount(free)} free${out > 0 ? `, ${formatCount(out)} out of service` : ""}`;
 }
 
 /** "340 nodes: 300 running, 3 unusable; 1,240 of 2,000 cores busy", over all pools of the account. */
@@ -24,7 +24,7 @@ export function accountNodesText({ pools, nodeCounts, cores, unknownCores }: Acc
   if (!pools || !nodeCounts) return "nodes not read yet";
   const nodes = nodeTotal(nodeCounts);
   const parts = [plural(nodes, "node") + (nodes ? `: ${nodeStatesText(nodeCounts)}` : "")];
-  if (cores?.total) parts.push(`${rate(cores.busy)} of ${count(cores.total)} cores busy`);
+  if (cores?.total) parts.push(`${formatRate(cores.busy)} of ${formatCount(cores.total)} cores busy`);
   if (unknownCores) parts.push(`cores of ${plural(unknownCores, "node")} unknown`);
   if (pools.notRead) parts.push(`${plural(pools.notRead, "pool")} not read yet`);
   return parts.join("; ");

@@ -7,7 +7,7 @@ import { HistoryChart } from "../charts/HistoryChart.tsx";
 import { StateLegend } from "../charts/StateLegend.tsx";
 import type { Scale } from "../charts/scales.ts";
 import { pathPoint } from "../charts/stack.ts";
-import { zone } from "../format/dates.ts";
+import { timeZone } from "../format/dates.ts";
 import { parseDuration } from "../format/durations.ts";
 import { GroupSwatch, NodeFillPatterns } from "../nodes/NodeBar.tsx";
 import { countsByGroup, GROUP_LABELS, type StateGroup } from "../nodes/stateGroups.ts";
@@ -108,7 +108,7 @@ function Contents({ history, created }: { history: PoolHistory; created: number 
         <span>
           <i class="swatch doubtful" aria-hidden="true" /> not confirmed as exact
         </span>
-        <span class="zone">Nodes by state · times in {zone()}</span>
+        <span class="zone">Nodes by state · times in {timeZone()}</span>
       </footer>
       <PoolHistoryTable history={history} />
     </>

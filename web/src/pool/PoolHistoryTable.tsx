@@ -1,8 +1,8 @@
 // A pool's history as a table, for users who can't see the chart or want the numbers. Rendered when it is opened.
 
 import { useState } from "preact/hooks";
-import { exactMoment } from "../format/dates.ts";
-import { count, rate } from "../format/numbers.ts";
+import { formatExactTime } from "../format/dates.ts";
+import { formatCount, formatRate } from "../format/numbers.ts";
 import { nodeStatesText } from "../nodes/summaries.ts";
 import { targetOf } from "./history.ts";
 import type { PoolHistory, PoolPoint } from "./model.ts";
@@ -45,15 +45,15 @@ function Row({ point }: { point: PoolPoint }) {
   const { time, nodeCounts, slots, cores, tasks, preempted, exact } = point;
   const target = targetOf(point);
   const numbers = [
-    target === null ? "–" : count(target),
-    slots ? `${count(slots.used)} of ${count(slots.total)}` : "–",
-    cores ? `${rate(cores.busy)} of ${count(cores.total)}` : "–",
-    tasks === null ? "–" : count(tasks),
-    preempted === null ? "–" : count(preempted),
+    target === null ? "–" : formatCount(target),
+    slots ? `${formatCount(slots.used)} of ${formatCount(slots.total)}` : "–",
+    cores ? `${formatRate(cores.busy)} of ${formatCount(cores.total)}` : "–",
+    tasks === null ? "–" : formatCount(tasks),
+    preempted === null ? "–" : formatCount(preempted),
   ];
   return (
     <tr>
-      <th scope="row">{exactMoment(Date.parse(time))}</th>
+      <th scope="row">{formatExactTime(Date.parse(time))}</th>
       {nodeCounts ? (
         <>
           <td>{nodeStatesText(nodeCounts) || "none"}</td>

@@ -4,9 +4,9 @@ import type { ComponentChildren } from "preact";
 import type { Page } from "../api/model.ts";
 import { pathOfPool } from "../api/paths.ts";
 import { usePolled } from "../api/usePolled.ts";
-import { exactMoment } from "../format/dates.ts";
-import { parseDuration, seconds } from "../format/durations.ts";
-import { count } from "../format/numbers.ts";
+import { formatExactTime } from "../format/dates.ts";
+import { formatSeconds, parseDuration } from "../format/durations.ts";
+import { formatCount } from "../format/numbers.ts";
 import { useInView } from "../ui/page/useInView.ts";
 import { Age } from "../ui/text/Age.tsx";
 import { ExternalLines, ExternalText } from "../ui/text/ExternalText.tsx";
@@ -44,7 +44,7 @@ function AutoscaleDetails({ scale, pool }: { scale: AutoScale; pool: Pool }) {
   return (
     <>
       <p class="soft">
-        Evaluated {interval ? `every ${seconds(interval)}, last ` : "last "}
+        Evaluated {interval ? `every ${formatSeconds(interval)}, last ` : "last "}
         <Age at={scale.lastEvaluation} none="at an unknown time" />
       </p>
       {scale.error && (
@@ -96,7 +96,7 @@ function AutoscaleRuns({ pool: { account, id: pool } }: { pool: Pool }) {
         <ol class="runs scroll" tabIndex={0} data-testid="autoscale-runs">
           {value.value.map(({ timestamp, results, error }) => (
             <li key={timestamp}>
-              <time dateTime={timestamp}>{exactMoment(Date.parse(timestamp))}</time>
+              <time dateTime={timestamp}>{formatExactTime(Date.parse(timestamp))}</time>
               {error ? (
                 <span class="bad">
                   <ExternalText text={`${error.code}: ${error.message}`} />
@@ -156,5 +156,5 @@ function StartTaskDetails({ task }: { task: StartTask }) {
 function retriesOf({ maxTaskRetryCount: limit }: StartTask): string {
   if (limit < 0) return "unlimited retries";
   if (limit === 0) return "no retries";
-  return limit === 1 ? "at most 1 retry" : `at most ${count(limit)} retries`;
+  return limit === 1 ? "at most 1 retry" : `at most ${formatCount(limit)} retries`;
 }

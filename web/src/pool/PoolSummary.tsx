@@ -1,6 +1,6 @@
 // The summary of a pool: state and sizes, nodes by state, usage, and problems.
 
-import { count, plural, rate, share } from "../format/numbers.ts";
+import { formatCount, formatRate, formatShare, plural } from "../format/numbers.ts";
 import { InterruptionSummary } from "../nodes/InterruptionSummary.tsx";
 import { NodeBar, NodeLegend } from "../nodes/NodeBar.tsx";
 import { nodeTotal } from "../nodes/stateGroups.ts";
@@ -117,17 +117,17 @@ function ProblemList({ problems }: { problems: PoolProblem[] }) {
 function Numbers({ pool }: { pool: Pool }) {
   const { nodeCounts, cores, slots, dedicated, spot } = pool;
   const nodes = nodeCounts ? nodeTotal(nodeCounts) : null;
-  const busy = cores && `of ${count(cores.total)}${cores.total ? `, ${share(cores.busy, cores.total)}` : ""}`;
+  const busy = cores && `of ${formatCount(cores.total)}${cores.total ? `, ${formatShare(cores.busy, cores.total)}` : ""}`;
   return (
     <dl class="numbers of-pools of-pool">
-      <KeyFigure name="Nodes" value={nodes === null ? null : count(nodes)} detail={targetsOf(dedicated, spot)} />
+      <KeyFigure name="Nodes" value={nodes === null ? null : formatCount(nodes)} detail={targetsOf(dedicated, spot)} />
       <KeyFigure
         name="Cores busy"
-        value={cores && rate(cores.busy)}
+        value={cores && formatRate(cores.busy)}
         detail={busy ?? (nodeCounts ? "cores of this VM size unknown" : "")}
       />
-      <KeyFigure name="Slots used" value={slots && count(slots.used)} detail={slots ? slotsText(slots) : ""} />
-      <KeyFigure name="Running tasks" value={pool.runningTasks === null ? null : count(pool.runningTasks)} />
+      <KeyFigure name="Slots used" value={slots && formatCount(slots.used)} detail={slots ? slotsText(slots) : ""} />
+      <KeyFigure name="Running tasks" value={pool.runningTasks === null ? null : formatCount(pool.runningTasks)} />
     </dl>
   );
 }
@@ -138,7 +138,7 @@ function targetsOf(dedicated: Size, spot: Size): string {
     ([, { current, target }]) => current || target,
   );
   const parts = sizes.map(([name, { current, target }]) =>
-    target === null || target === current ? `${count(current)} ${name}` : `${count(current)} → ${count(target)} ${name}`,
+    target === null || target === current ? `${formatCount(current)} ${name}` : `${formatCount(current)} → ${formatCount(target)} ${name}`,
   );
   const unknown = dedicated.target === null || spot.target === null;
   if (!parts.length) return unknown ? "target unknown" : "target 0";

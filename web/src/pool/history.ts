@@ -1,8 +1,8 @@
 // A pool's history as numbers by group of states, and its points as text.
 
 import type { Series } from "../charts/stack.ts";
-import { moment } from "../format/dates.ts";
-import { count, plural, rate } from "../format/numbers.ts";
+import { formatTime } from "../format/dates.ts";
+import { formatCount, formatRate, plural } from "../format/numbers.ts";
 import { countsByGroup, GROUP_LABELS, STATE_GROUPS, type StateGroup } from "../nodes/stateGroups.ts";
 import type { PoolHistory, PoolPoint } from "./model.ts";
 
@@ -28,15 +28,15 @@ export function targetOf({ target }: PoolPoint): number | null {
 
 /** The time of a point, and all its numbers but the states. */
 export function pointDetails(point: PoolPoint): string {
-  const time = moment(Date.parse(point.time));
+  const time = formatTime(Date.parse(point.time));
   if (!point.nodeCounts) return `${time}, not polled`;
   const { slots, cores, preempted, resizeErrors, exact } = point;
   const target = targetOf(point);
   const parts = [
     time,
-    target !== null && `target ${count(target)}`,
-    slots && `${count(slots.used)} of ${count(slots.total)} slots`,
-    cores && `${rate(cores.busy)} of ${count(cores.total)} cores`,
+    target !== null && `target ${formatCount(target)}`,
+    slots && `${formatCount(slots.used)} of ${formatCount(slots.total)} slots`,
+    cores && `${formatRate(cores.busy)} of ${formatCount(cores.total)} cores`,
     preempted && plural(preempted, "interruption"),
     resizeErrors && plural(resizeErrors, "resize error"),
     exact !== true && "not confirmed as exact",
@@ -48,6 +48,6 @@ export function pointText(point: PoolPoint | undefined): string {
   if (!point) return "";
   if (!point.nodeCounts) return pointDetails(point);
   const counts = countsByGroup(point.nodeCounts);
-  const states = STATE_GROUPS.filter((group) => counts[group]).map((group) => `${count(counts[group])} ${GROUP_LABELS[group]}`);
+  const states = STATE_GROUPS.filter((group) => counts[group]).map((group) => `${formatCount(counts[group])} ${GROUP_LABELS[group]}`);
   return `${pointDetails(point)}: ${states.join(", ") || "no nodes"}`;
 }

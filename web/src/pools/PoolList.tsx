@@ -2,7 +2,7 @@
 
 import { useMemo, useState } from "preact/hooks";
 import type { ListSnapshot } from "../api/listPoller.ts";
-import { count, rate } from "../format/numbers.ts";
+import { formatCount, formatRate } from "../format/numbers.ts";
 import { visible } from "../format/text.ts";
 import { NodeBar } from "../nodes/NodeBar.tsx";
 import { nodeStatesText } from "../nodes/summaries.ts";
@@ -215,7 +215,7 @@ function UsageCell({ name, of, value, unknown }: UsageProps) {
       <span class="label">{name}</span>
       {of && value !== undefined ? (
         <>
-          {rate(value)} <small>of {count(of.total)}</small>
+          {formatRate(value)} <small>of {formatCount(of.total)}</small>
         </>
       ) : (
         <span class="zero">–</span>
@@ -241,7 +241,7 @@ function ProblemCell({ pool, unmonitored }: { pool: Pool; unmonitored: Unmonitor
           )}
         </p>
       ))}
-      {rest > 0 && <p class="soft">and {count(rest)} more</p>}
+      {rest > 0 && <p class="soft">and {formatCount(rest)} more</p>}
       {!problems.length && <span class="zero">–</span>}
     </td>
   );

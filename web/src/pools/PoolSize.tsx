@@ -1,6 +1,6 @@
 // The current and, if it differs, the target number of a pool's dedicated and spot nodes.
 
-import { count } from "../format/numbers.ts";
+import { formatCount } from "../format/numbers.ts";
 import type { Size } from "../pool/model.ts";
 
 /** "10 → 12 dedicated, 4 spot". */
@@ -13,12 +13,12 @@ export function PoolSize({ dedicated, spot }: { dedicated: Size; spot: Size }) {
     <>
       {sizes.map(([name, { current, target }]) => (
         <span key={name} class="size" data-size={name}>
-          <b>{count(current)}</b>
+          <b>{formatCount(current)}</b>
           {target !== null && target !== current && (
             <>
               <span aria-hidden="true"> → </span>
               <span class="unseen"> of </span>
-              <b class="target">{count(target)}</b>
+              <b class="target">{formatCount(target)}</b>
             </>
           )}{" "}
           <small>{name}</small>

@@ -2,7 +2,7 @@
 
 import { useContext } from "preact/hooks";
 import type { Account } from "../api/model.ts";
-import { count, plural, rate, share, statesText } from "../format/numbers.ts";
+import { formatCount, formatRate, formatShare, plural, statesText } from "../format/numbers.ts";
 import { NodeBar, NodeLegend } from "../nodes/NodeBar.tsx";
 import { nodeTotal } from "../nodes/stateGroups.ts";
 import { slotsText } from "../nodes/summaries.ts";
@@ -52,19 +52,19 @@ function Unread({ account: { pools, poolsReason } }: { account: Account }) {
 function Numbers({ account: { pools, nodeCounts, slots, cores, unknownCores } }: { account: Account }) {
   return (
     <dl class="numbers of-pools">
-      <KeyFigure name="Pools" value={pools && count(pools.total)} detail={statesText(pools?.byState ?? {})} />
-      <KeyFigure name="Nodes" value={nodeCounts && count(nodeTotal(nodeCounts))} />
+      <KeyFigure name="Pools" value={pools && formatCount(pools.total)} detail={statesText(pools?.byState ?? {})} />
+      <KeyFigure name="Nodes" value={nodeCounts && formatCount(nodeTotal(nodeCounts))} />
       <KeyFigure
         name="Cores busy"
-        value={cores && rate(cores.busy)}
+        value={cores && formatRate(cores.busy)}
         detail={
-          (cores ? `of ${count(cores.total)}${shareText(cores.busy, cores.total)}` : "") +
+          (cores ? `of ${formatCount(cores.total)}${shareText(cores.busy, cores.total)}` : "") +
           (unknownCores ? `; cores of ${plural(unknownCores, "node")} unknown` : "")
         }
       />
       <KeyFigure
         name="Slots used"
-        value={slots && count(slots.used)}
+        value={slots && formatCount(slots.used)}
         detail={slots ? slotsText(slots) : ""}
       />
     </dl>
@@ -72,5 +72,5 @@ function Numbers({ account: { pools, nodeCounts, slots, cores, unknownCores } }:
 }
 
 function shareText(part: number, whole: number): string {
-  return whole ? `, ${share(part, whole)}` : "";
+  return whole ? `, ${formatShare(part, whole)}` : "";
 }

@@ -1,6 +1,6 @@
 // The latest jobs of a schedule with their durations and tasks; on a narrow screen each row becomes a card.
 
-import { seconds } from "../format/durations.ts";
+import { formatSeconds } from "../format/durations.ts";
 import { Link } from "../routing/Link.tsx";
 import { addressOfJob } from "../routing/routes.ts";
 import { Age } from "../ui/text/Age.tsx";
@@ -61,7 +61,7 @@ function RunRow({ run, account }: { run: Run; account: string }) {
       </td>
       <td role="cell" class="number" data-empty={!took}>
         <span class="label">took </span>
-        {took ? seconds(Math.max(took, 0)) : <span class="zero">–</span>}
+        {took ? formatSeconds(Math.max(took, 0)) : <span class="zero">–</span>}
       </td>
       <td role="cell" class="wide">
         <StateBar counts={counts} />

@@ -2,7 +2,7 @@
 // implicit ones.
 
 import type { ListSnapshot } from "../api/listPoller.ts";
-import { count } from "../format/numbers.ts";
+import { formatCount } from "../format/numbers.ts";
 import { visible } from "../format/text.ts";
 import { Link } from "../routing/Link.tsx";
 import { addressOfDetail, addressOfJob } from "../routing/routes.ts";
@@ -200,7 +200,7 @@ export function MissedRunsCount({ missed }: { missed: MissedRuns }) {
   }
   return (
     <span class={missed.count ? "bad" : "zero"} title={missed.basis}>
-      {count(missed.count)}
+      {formatCount(missed.count)}
     </span>
   );
 }

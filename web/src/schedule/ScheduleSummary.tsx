@@ -1,6 +1,6 @@
 // The summary of a schedule: state, recurrence, numbers of runs, tasks of its jobs, verdict.
 
-import { count, plural } from "../format/numbers.ts";
+import { formatCount, plural } from "../format/numbers.ts";
 import { Link } from "../routing/Link.tsx";
 import { addressOfDetail } from "../routing/routes.ts";
 import { Age, TimeInState } from "../ui/text/Age.tsx";
@@ -45,11 +45,11 @@ export function ScheduleSummary({ schedule }: { schedule: ScheduleDetails }) {
 function tasksText({ totals: { taskCounts: tasks, unreadJobs, unknownJobs } }: Schedule): string {
   const parts = [
     `${plural(tasks.total, "task")} in its jobs`,
-    `${count(tasks.running)} running`,
-    `${count(tasks.active)} waiting (active)`,
-    `${count(tasks.failed)} failed`,
+    `${formatCount(tasks.running)} running`,
+    `${formatCount(tasks.active)} waiting (active)`,
+    `${formatCount(tasks.failed)} failed`,
   ];
-  const unread = unreadJobs ? `; ${count(unreadJobs)} of its jobs not read yet` : "";
+  const unread = unreadJobs ? `; ${formatCount(unreadJobs)} of its jobs not read yet` : "";
   return parts.join(", ") + unread + (unknownJobs ? `; ${plural(unknownJobs, "job")} unknown` : "");
 }
 
@@ -103,7 +103,7 @@ function Facts({ schedule }: { schedule: ScheduleDetails }) {
 
 function Numbers({ schedule }: { schedule: Schedule }) {
   const { runs, totals, missedRuns: missed } = schedule;
-  const made = runs.total === null ? null : count(runs.total);
+  const made = runs.total === null ? null : formatCount(runs.total);
   return (
     <dl class="numbers of-pools">
       <div class="lead">
@@ -115,14 +115,14 @@ function Numbers({ schedule }: { schedule: Schedule }) {
           last <Age at={schedule.lastRunTime} none={schedule.recentJob ? "not read yet" : "never"} />
         </dd>
       </div>
-      <KeyFigure name="Runs made" value={made} detail={`${count(runs.completed)} completed, ${count(runs.deleted)} deleted`} />
+      <KeyFigure name="Runs made" value={made} detail={`${formatCount(runs.completed)} completed, ${formatCount(runs.deleted)} deleted`} />
       <div class="lead">
         <dt>Missed runs</dt>
         <dd data-testid="missed-runs">
           <MissedRunsCount missed={missed} />
         </dd>
       </div>
-      <KeyFigure name="Active jobs" value={count(totals.activeJobs)} />
+      <KeyFigure name="Active jobs" value={formatCount(totals.activeJobs)} />
     </dl>
   );
 }

@@ -2,7 +2,7 @@
 
 import { useContext } from "preact/hooks";
 import type { Account } from "../api/model.ts";
-import { count, plural, statesText } from "../format/numbers.ts";
+import { formatCount, plural, statesText } from "../format/numbers.ts";
 import { Navigation } from "../routing/Link.tsx";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
 import { KeyFigure } from "../ui/tiles/KeyFigure.tsx";
@@ -26,7 +26,7 @@ export function SchedulesTile({ account, schedules, single, filters }: TileProps
   return (
     <TileFrame {...{ account, single, chosen, toggle }} asOf={listed?.asOf ?? null}>
       <dl class="numbers of-pools">
-        <KeyFigure name="Schedules" value={listed && count(listed.total)} detail={statesText(listed?.byState ?? {})} />
+        <KeyFigure name="Schedules" value={listed && formatCount(listed.total)} detail={statesText(listed?.byState ?? {})} />
         <Sums schedules={listed && schedules} />
       </dl>
       {reason && (
@@ -43,7 +43,7 @@ export function SchedulesTile({ account, schedules, single, filters }: TileProps
 /** A number that is unknown for all schedules is a dash; a detail says for how many it is unknown. */
 function Sums({ schedules }: { schedules: Schedule[] | null }) {
   const sum = (value: (schedule: Schedule) => number) =>
-    schedules && count(schedules.reduce((total, each) => total + value(each), 0));
+    schedules && formatCount(schedules.reduce((total, each) => total + value(each), 0));
   const unread = schedules?.reduce((total, { totals }) => total + totals.unreadJobs, 0) ?? 0;
   const waiting = sum(({ totals }) => totals.taskCounts.active);
   const missed = sumOfKnown(schedules, ({ missedRuns }) => missedRuns.count);
@@ -57,7 +57,7 @@ function Sums({ schedules }: { schedules: Schedule[] | null }) {
       />
       <KeyFigure
         name="Missed runs"
-        value={missed.sum === null ? null : count(missed.sum)}
+        value={missed.sum === null ? null : formatCount(missed.sum)}
         detail={missed.unknown ? `unknown for ${plural(missed.unknown, "schedule")}` : ""}
       />
     </>

@@ -1,6 +1,6 @@
 // Texts about the times of a schedule's runs; updated every second.
 
-import { parseDuration, seconds, span } from "../format/durations.ts";
+import { formatAge, formatSeconds, parseDuration } from "../format/durations.ts";
 import { serverClock } from "../time/clock.ts";
 import { useTick } from "../time/useTick.ts";
 import type { Schedule } from "./model.ts";
@@ -14,7 +14,7 @@ export function TimeUntil({ at }: { at: string | null }) {
   const left = Date.parse(at) - serverClock.now();
   return (
     <time dateTime={at} title={new Date(at).toLocaleString()}>
-      {left > 0 ? `in ${span(left)}` : left > -MINUTE_MS ? "now" : `due ${span(-left)} ago`}
+      {left > 0 ? `in ${formatAge(left)}` : left > -MINUTE_MS ? "now" : `due ${formatAge(-left)} ago`}
     </time>
   );
 }
@@ -27,5 +27,5 @@ export function recurrenceText({ schedule: { recurrenceInterval: interval } }: S
 /** "1 h 30 min" for an ISO 8601 duration; unsupported ones are returned as they are. */
 export function durationText(text: string): string {
   const length = parseDuration(text);
-  return length > 0 ? seconds(length / 1000) : text;
+  return length > 0 ? formatSeconds(length / 1000) : text;
 }

@@ -4,7 +4,7 @@ import { useMemo } from "preact/hooks";
 import { FillPatterns, TimeAxis } from "../charts/Axes.tsx";
 import { linear, type Scale, timeTicks } from "../charts/scales.ts";
 import { pathPoint } from "../charts/stack.ts";
-import { moment } from "../format/dates.ts";
+import { formatTime } from "../format/dates.ts";
 import { visible } from "../format/text.ts";
 import { stepAt, type TimeGrid, timeScale } from "./series/axis.ts";
 import type { ChartData } from "./series/charts.ts";
@@ -196,7 +196,7 @@ export function valueAt({ values }: Line, at: number | null): Value | null {
 }
 
 function chartText(chart: ChartData, at: number | null, { first, step, steps }: TimeGrid): string {
-  const time = moment(at ?? first + (steps - 1) * step);
+  const time = formatTime(at ?? first + (steps - 1) * step);
   const parts = chart.lines.map((line) => {
     const value = valueAt(line, at);
     return `${visible(line.name)} ${value ? spreadText(value, chart.unit) : "no data"}`;

@@ -3,8 +3,8 @@
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { useWidth } from "../charts/useWidth.ts";
-import { moment, zone } from "../format/dates.ts";
-import { seconds } from "../format/durations.ts";
+import { formatTime, timeZone } from "../format/dates.ts";
+import { formatSeconds } from "../format/durations.ts";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
 import { Chart, type Cursor, rangeText, type TimeSpan, valueAt } from "./Chart.tsx";
 import { inWholeSteps, noDataSpansOf, type TimeGrid, timeGridOf } from "./series/axis.ts";
@@ -43,10 +43,10 @@ export function Charts({ telemetry, knownSince = Infinity, run, beside, below }:
   return (
     <div class="measures" data-testid="charts">
       <p class="when" data-testid="moment">
-        {cursor.at === null ? "Latest values" : moment(cursor.at)}
+        {cursor.at === null ? "Latest values" : formatTime(cursor.at)}
         <small>
           {" "}
-          · {seconds(set.step / 1000)} intervals · times in {zone()}
+          · {formatSeconds(set.step / 1000)} intervals · times in {timeZone()}
         </small>
       </p>
       <div ref={ref}>

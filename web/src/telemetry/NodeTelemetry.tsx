@@ -5,8 +5,8 @@ import type { Page } from "../api/model.ts";
 import { pathOfAccount } from "../api/paths.ts";
 import { usePolled } from "../api/usePolled.ts";
 import { pathOfEvents } from "../events/filters.ts";
-import { moment } from "../format/dates.ts";
-import { count } from "../format/numbers.ts";
+import { formatTime } from "../format/dates.ts";
+import { formatCount } from "../format/numbers.ts";
 import { visible } from "../format/text.ts";
 import type { Node } from "../nodes/model.ts";
 import { Link } from "../routing/Link.tsx";
@@ -86,7 +86,7 @@ function Contents({ view, node, range, step, telemetry }: ContentsProps) {
         beside={(chart, layout) => chart === "cpu" && <CoreMap {...cores} {...layout} />}
         below={(layout) => <RunStrip account={account} states={node?.history ?? []} activity={activity} {...layout} />}
       />
-      {oldest && <p class="soft">Tasks before {moment(Date.parse(oldest.time))} aren't shown; the chart loads at most {count(MAX_EVENTS)} events.</p>}
+      {oldest && <p class="soft">Tasks before {formatTime(Date.parse(oldest.time))} aren't shown; the chart loads at most {formatCount(MAX_EVENTS)} events.</p>}
     </>
   );
 }

@@ -3,7 +3,7 @@
 import { useContext } from "preact/hooks";
 import { FillPatterns, TimeLabels } from "../charts/Axes.tsx";
 import { type Scale, timeTicks } from "../charts/scales.ts";
-import { exactMoment } from "../format/dates.ts";
+import { formatExactTime } from "../format/dates.ts";
 import { plural } from "../format/numbers.ts";
 import { visible } from "../format/text.ts";
 import type { StatePeriod } from "../nodes/model.ts";
@@ -107,7 +107,7 @@ function States({ states, scales: { time, spanOf } }: { states: StatePeriod[]; s
     const from = since ? Date.parse(since) : -Infinity;
     const to = until ? Date.parse(until) : Infinity;
     if (!state || to <= time.from || from >= time.to) return null;
-    const label = `${stateLabel(state)}${since ? ` since ${exactMoment(from)}` : ""}`;
+    const label = `${stateLabel(state)}${since ? ` since ${formatExactTime(from)}` : ""}`;
     const kind = `node-${stateGroupOf(state)}`;
     return <rect key={from} data-layer={kind} data-words={label} {...spanOf(from, to)} y={1} height={STATES} rx={2} />;
   });

@@ -3,9 +3,9 @@
 import { useEffect, useState } from "preact/hooks";
 import { pathOfJob } from "../api/paths.ts";
 import { usePolled } from "../api/usePolled.ts";
-import { exactMoment } from "../format/dates.ts";
-import { seconds } from "../format/durations.ts";
-import { count } from "../format/numbers.ts";
+import { formatExactTime } from "../format/dates.ts";
+import { formatSeconds } from "../format/durations.ts";
+import { formatCount } from "../format/numbers.ts";
 import type { JobView } from "../routing/jobView.ts";
 import { Link } from "../routing/Link.tsx";
 import { addressOfDetail } from "../routing/routes.ts";
@@ -77,7 +77,7 @@ function Run({ answer, account }: { answer: TaskTelemetryAnswer; account: string
   const { poolId, nodeId, startTime, endTime, earlierRuns, sharing, basis } = answer;
   if (!nodeId || !startTime) return null;
   const from = Date.parse(startTime);
-  const until = endTime ? `to ${exactMoment(Date.parse(endTime))}, ` : "until now";
+  const until = endTime ? `to ${formatExactTime(Date.parse(endTime))}, ` : "until now";
   return (
     <p class="run-of-task soft" data-testid="run">
       {earlierRuns > 0 ? "Latest run" : "Run"} on node{" "}
@@ -88,8 +88,8 @@ function Run({ answer, account }: { answer: TaskTelemetryAnswer; account: string
       ) : (
         <ExternalText text={nodeId} />
       )}
-      , from {exactMoment(from)} {until}
-      {endTime && seconds((Date.parse(endTime) - from) / 1000)}.{" "}
+      , from {formatExactTime(from)} {until}
+      {endTime && formatSeconds((Date.parse(endTime) - from) / 1000)}.{" "}
       {basis && (basis === "task" ? "The node labelled the data with this task." : "The charts show all data of the node in that time.")}{" "}
       {sharing && sharingText(sharing)} {earlierRuns > 0 && earlierRunsText(earlierRuns)}
     </p>
@@ -98,10 +98,10 @@ function Run({ answer, account }: { answer: TaskTelemetryAnswer; account: string
 
 function sharingText({ otherTasks, complete }: NonNullable<TaskTelemetryAnswer["sharing"]>): string {
   if (!otherTasks) return complete ? "No other task ran on the node in that time." : "";
-  const number = `${complete ? "" : "at least "}${count(otherTasks)} other ${otherTasks === 1 ? "task" : "tasks"}`;
+  const number = `${complete ? "" : "at least "}${formatCount(otherTasks)} other ${otherTasks === 1 ? "task" : "tasks"}`;
   return `The charts include ${number} on the node.`;
 }
 
 function earlierRunsText(runs: number): string {
-  return runs === 1 ? "1 earlier run isn't shown." : `${count(runs)} earlier runs aren't shown.`;
+  return runs === 1 ? "1 earlier run isn't shown." : `${formatCount(runs)} earlier runs aren't shown.`;
 }

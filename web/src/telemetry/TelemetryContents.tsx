@@ -1,8 +1,8 @@
 // The contents of a telemetry section: facts of the node, OOM kills, GPU memory errors, charts, dropped data.
 
 import type { ComponentChildren } from "preact";
-import { exactMoment } from "../format/dates.ts";
-import { count, plural } from "../format/numbers.ts";
+import { formatExactTime } from "../format/dates.ts";
+import { formatCount, plural } from "../format/numbers.ts";
 import { visible } from "../format/text.ts";
 import { Age } from "../ui/text/Age.tsx";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
@@ -57,7 +57,7 @@ function Facts({ facts }: { facts: NodeFacts }) {
       <ExternalText text={parts.join(" · ")} />
       {bootedAt && (
         <>
-          {parts.length > 0 && " · "}booted <span title={exactMoment(Date.parse(bootedAt))}><Age at={bootedAt} /></span>
+          {parts.length > 0 && " · "}booted <span title={formatExactTime(Date.parse(bootedAt))}><Age at={bootedAt} /></span>
         </>
       )}
     </p>
@@ -70,7 +70,7 @@ function OomKills({ telemetry }: { telemetry: Telemetry }) {
   if (!times) return null;
   return (
     <p class="bad" data-testid="killed">
-      {times === 1 ? "1 process was" : `${count(times)} processes were`} killed because memory ran out, most recently{" "}
+      {times === 1 ? "1 process was" : `${formatCount(times)} processes were`} killed because memory ran out, most recently{" "}
       <Age at={last} />.
     </p>
   );

@@ -1,7 +1,7 @@
 // The charts' values as a table, for users who can't see the charts or want the numbers. Rendered when it is opened.
 
 import { useState } from "preact/hooks";
-import { exactMoment } from "../format/dates.ts";
+import { formatExactTime } from "../format/dates.ts";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
 import type { TimeGrid } from "./series/axis.ts";
 import type { ChartData } from "./series/charts.ts";
@@ -44,7 +44,7 @@ function Values({ charts, time: { first, step, steps } }: TableProps) {
         <tbody>
           {times.map((at) => (
             <tr key={at}>
-              <th scope="row">{exactMoment(at)}</th>
+              <th scope="row">{formatExactTime(at)}</th>
               {columns.map(({ chart, name, values }) => (
                 <td key={`${chart.id} ${name}`} class="number">
                   <Cell value={values.get(at)} chart={chart} />

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { count, plural, rate, share, short, statesText } from "../../src/format/numbers.ts";
+import { formatCompact, formatCount, formatRate, formatShare, plural, statesText } from "../../src/format/numbers.ts";
 
 test("numbers have separators of thousands, however large they are", () => {
-  assert.equal(count(0), "0");
-  assert.equal(count(999), "999");
-  assert.equal(count(1_234_567), "1,234,567");
-  assert.equal(count(-1200), "-1,200");
-  assert.equal(count(Number.MAX_SAFE_INTEGER), "9,007,199,254,740,991");
+  assert.equal(formatCount(0), "0");
+  assert.equal(formatCount(999), "999");
+  assert.equal(formatCount(1_234_567), "1,234,567");
+  assert.equal(formatCount(-1200), "-1,200");
+  assert.equal(formatCount(Number.MAX_SAFE_INTEGER), "9,007,199,254,740,991");
 });
 
 test("only one of a thing is singular", () => {
@@ -22,33 +22,33 @@ test("states are listed in the given order", () => {
 });
 
 test("an unknown rate is a dash and never a zero", () => {
-  assert.equal(rate(null), "–");
-  assert.equal(rate(0), "0");
+  assert.equal(formatRate(null), "–");
+  assert.equal(formatRate(0), "0");
 });
 
 test("a rate keeps a decimal until it has three digits", () => {
-  assert.equal(rate(12.44), "12.4");
-  assert.equal(rate(99.95), "100");
-  assert.equal(rate(100.4), "100");
-  assert.equal(rate(1203.6), "1,204");
+  assert.equal(formatRate(12.44), "12.4");
+  assert.equal(formatRate(99.95), "100");
+  assert.equal(formatRate(100.4), "100");
+  assert.equal(formatRate(1203.6), "1,204");
 });
 
 test("a rate that isn't zero is never shown as zero", () => {
-  assert.equal(rate(0.04), "< 0.1");
-  assert.equal(rate(0.1), "0.1");
+  assert.equal(formatRate(0.04), "< 0.1");
+  assert.equal(formatRate(0.1), "0.1");
 });
 
 test("a share is 100% or 0% only if it is exact", () => {
-  assert.equal(share(0, 7), "0%");
-  assert.equal(share(7, 7), "100%");
-  assert.equal(share(1, 1_000_000), "< 0.1%");
-  assert.equal(share(999_999, 1_000_000), "> 99.9%");
-  assert.equal(share(999, 1000), "99.9%");
-  assert.equal(share(989, 1000), "98.9%");
+  assert.equal(formatShare(0, 7), "0%");
+  assert.equal(formatShare(7, 7), "100%");
+  assert.equal(formatShare(1, 1_000_000), "< 0.1%");
+  assert.equal(formatShare(999_999, 1_000_000), "> 99.9%");
+  assert.equal(formatShare(999, 1000), "99.9%");
+  assert.equal(formatShare(989, 1000), "98.9%");
 });
 
 test("ticks of an axis are compact", () => {
-  assert.equal(short(0), "0");
-  assert.equal(short(1250), "1.3K");
-  assert.equal(short(40_000_000), "40M");
+  assert.equal(formatCompact(0), "0");
+  assert.equal(formatCompact(1250), "1.3K");
+  assert.equal(formatCompact(40_000_000), "40M");
 });

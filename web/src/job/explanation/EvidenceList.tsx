@@ -1,8 +1,8 @@
 // The evidence of a finding: labelled numbers and names, with links to the pages of pools and nodes.
 
-import { moment } from "../../format/dates.ts";
-import { seconds } from "../../format/durations.ts";
-import { count } from "../../format/numbers.ts";
+import { formatTime } from "../../format/dates.ts";
+import { formatSeconds } from "../../format/durations.ts";
+import { formatCount } from "../../format/numbers.ts";
 import { spacedWords, visible } from "../../format/text.ts";
 import { Link } from "../../routing/Link.tsx";
 import { addressOfDetail } from "../../routing/routes.ts";
@@ -88,9 +88,9 @@ function Value({ name, value, addressOf }: { name: string; value: Evidence; addr
       </ul>
     );
   }
-  if (typeof value === "number") return <>{SPANS.has(name) ? seconds(value) : count(value)}</>;
+  if (typeof value === "number") return <>{SPANS.has(name) ? formatSeconds(value) : formatCount(value)}</>;
   if (typeof value === "boolean") return <>{value ? "yes" : "no"}</>;
-  return <Text text={TIME.test(value ?? "") ? moment(Date.parse(value ?? "")) : (value ?? "")} addressOf={addressOf} />;
+  return <Text text={TIME.test(value ?? "") ? formatTime(Date.parse(value ?? "")) : (value ?? "")} addressOf={addressOf} />;
 }
 
 function Text({ text, addressOf }: { text: string; addressOf: AddressOf }) {

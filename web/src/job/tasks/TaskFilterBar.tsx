@@ -2,7 +2,7 @@
 
 import { useContext, useEffect, useRef, useState } from "preact/hooks";
 import type { TaskCounts } from "../../api/model.ts";
-import { count } from "../../format/numbers.ts";
+import { formatCount } from "../../format/numbers.ts";
 import { addressOfJobView, type JobView, type TaskFilters } from "../../routing/jobView.ts";
 import { Link, Navigation } from "../../routing/Link.tsx";
 import { TaskStateName } from "../../ui/tiles/StateBar.tsx";
@@ -28,7 +28,7 @@ export function TaskFilterBar({ view, counts }: FilterBarProps) {
       <div class="choices capital" role="group" aria-label="State or result">
         {CHOICES.map((state) => (
           <Link key={state} to={to({ show: state })} current={show === state && !(failureGroup && !state)}>
-            <TaskStateName state={state || "all"} /> {counts && <span class="much">{count(counts[state || "total"])}</span>}
+            <TaskStateName state={state || "all"} /> {counts && <span class="much">{formatCount(counts[state || "total"])}</span>}
           </Link>
         ))}
         {failureGroup && (

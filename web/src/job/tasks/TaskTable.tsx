@@ -1,7 +1,7 @@
 // A page of tasks. A column's header sorts all tasks by it, a task's id opens its panel.
 
-import { exactMoment, moment } from "../../format/dates.ts";
-import { seconds } from "../../format/durations.ts";
+import { formatExactTime, formatTime } from "../../format/dates.ts";
+import { formatSeconds } from "../../format/durations.ts";
 import { visible } from "../../format/text.ts";
 import { addressOfJobView, type JobView } from "../../routing/jobView.ts";
 import { Link } from "../../routing/Link.tsx";
@@ -107,8 +107,8 @@ function TaskRow({ task, open }: { task: Task; open: (task: string) => void }) {
       <Cell name="waited" value={waitTime(task)} />
       <td role="cell" class="began">
         {task.startTime && (
-          <time dateTime={task.startTime} title={exactMoment(Date.parse(task.startTime))}>
-            {moment(Date.parse(task.startTime))}
+          <time dateTime={task.startTime} title={formatExactTime(Date.parse(task.startTime))}>
+            {formatTime(Date.parse(task.startTime))}
           </time>
         )}
       </td>
@@ -137,5 +137,5 @@ function waitTime(task: Task): string {
 
 function elapsed(from: string | null, to: string | null): string {
   if (!from || !to) return "";
-  return seconds(Math.max(0, Date.parse(to) - Date.parse(from)) / 1000);
+  return formatSeconds(Math.max(0, Date.parse(to) - Date.parse(from)) / 1000);
 }

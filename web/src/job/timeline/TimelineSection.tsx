@@ -4,7 +4,7 @@ import { useCallback } from "preact/hooks";
 import type { Job } from "../../api/model.ts";
 import { pathOfJob } from "../../api/paths.ts";
 import { usePolled } from "../../api/usePolled.ts";
-import { zone } from "../../format/dates.ts";
+import { timeZone } from "../../format/dates.ts";
 import { plural } from "../../format/numbers.ts";
 import type { JobView } from "../../routing/jobView.ts";
 import { serverClock } from "../../time/clock.ts";
@@ -94,7 +94,7 @@ function Key({ timeline }: { timeline: Timeline }) {
           <i class="swatch" data-state={state === "busy" ? "running" : state} aria-hidden="true" /> {label}
         </span>
       ))}
-      <span class="zone">Latest run of each task · times in {zone()}</span>
+      <span class="zone">Latest run of each task · times in {timeZone()}</span>
     </footer>
   );
 }

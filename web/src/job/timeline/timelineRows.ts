@@ -1,8 +1,8 @@
 // The rows of a timeline, one for each node: its runs, with simultaneous ones in lanes below each other, or its steps.
 
-import { exactMoment } from "../../format/dates.ts";
-import { seconds } from "../../format/durations.ts";
-import { plural, short } from "../../format/numbers.ts";
+import { formatExactTime } from "../../format/dates.ts";
+import { formatSeconds } from "../../format/durations.ts";
+import { formatCompact, plural } from "../../format/numbers.ts";
 import type { Bucket, Run, Timeline, TimelineNode } from "./model.ts";
 
 /** A run, or a step with its number of runs. */
@@ -61,15 +61,15 @@ function markOf({ task, start, end, result }: Run, now: number): Mark {
   const to = end ? Date.parse(end) : Math.max(now, from);
   const kind = result ?? (end ? "ended" : "running");
   const outcome = kind === "success" ? "succeeded" : kind === "failure" ? "failed" : kind;
-  const when = end ? `${exactMoment(from)} to ${exactMoment(to)}` : `since ${exactMoment(from)}`;
-  const label = `${task} · ${outcome} · ${when} · ${seconds((to - from) / 1000)}`;
+  const when = end ? `${formatExactTime(from)} to ${formatExactTime(to)}` : `since ${formatExactTime(from)}`;
+  const label = `${task} · ${outcome} · ${when} · ${formatSeconds((to - from) / 1000)}`;
   return { from, to, lane: 0, kind, label, task, load: null };
 }
 
 function stepOf({ start, end, tasks, busySlotSeconds, failed }: Bucket): Mark {
   const [from, to] = [Date.parse(start), Date.parse(end)];
   const counts = `${plural(tasks, "task")}, ${failed} failed`;
-  const label = `${exactMoment(from)} to ${exactMoment(to)} · ${counts} · ${slotTimeText(busySlotSeconds)}`;
+  const label = `${formatExactTime(from)} to ${formatExactTime(to)} · ${counts} · ${slotTimeText(busySlotSeconds)}`;
   const load = { slots: busySlotSeconds / Math.max(1, (to - from) / 1000), failed: tasks ? failed / tasks : 0 };
   return { from, to, lane: 0, kind: "busy", label, task: null, load };
 }
@@ -115,5 +115,5 @@ export function nextMark(rows: Row[], here: [number, number] | null, key: string
 /** "4.2K slot-hours", "12 slot-minutes". */
 export function slotTimeText(slotSeconds: number): string {
   const hours = slotSeconds / 3600;
-  return hours >= 1 ? `${short(hours)} slot-hours` : `${short(slotSeconds / 60)} slot-minutes`;
+  return hours >= 1 ? `${formatCompact(hours)} slot-hours` : `${formatCompact(slotSeconds / 60)} slot-minutes`;
 }

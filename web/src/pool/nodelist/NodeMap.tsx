@@ -2,8 +2,8 @@
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useWidth } from "../../charts/useWidth.ts";
-import { span } from "../../format/durations.ts";
-import { count, plural } from "../../format/numbers.ts";
+import { formatAge } from "../../format/durations.ts";
+import { formatCount, plural } from "../../format/numbers.ts";
 import { visible } from "../../format/text.ts";
 import type { MapNode, NodeState, NodeStates } from "../../nodes/model.ts";
 import { NodeFillPatterns } from "../../nodes/NodeBar.tsx";
@@ -96,7 +96,7 @@ export function NodeMap({ states, view, open }: MapProps) {
       </div>
       {otherNodes > 0 && (
         <p class="note map-note">
-          Showing {count(nodes.length)} of {count(nodes.length + otherNodes)} nodes.
+          Showing {formatCount(nodes.length)} of {formatCount(nodes.length + otherNodes)} nodes.
         </p>
       )}
       {view.cause && otherCauses > 0 && (
@@ -124,7 +124,7 @@ function filterOf({ causes }: NodeStates, { state, cause, flapping, prefix }: Po
 
 /** "tvmps_…: unusable for 3 h, dedicated". */
 function nodeText({ id, state, stateTransitionTime, isDedicated, runningTasks }: NodeState): string {
-  const age = stateTransitionTime ? ` for ${span(serverClock.now() - Date.parse(stateTransitionTime))}` : "";
+  const age = stateTransitionTime ? ` for ${formatAge(serverClock.now() - Date.parse(stateTransitionTime))}` : "";
   const tasks = runningTasks ? `, ${plural(runningTasks, "running task")}` : "";
   return visible(`${id}: ${stateLabel(state)}${age}${tasks}, ${isDedicated ? "dedicated" : "spot"}`);
 }

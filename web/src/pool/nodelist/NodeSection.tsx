@@ -6,7 +6,7 @@ import type { NodeCounts, Page } from "../../api/model.ts";
 import { pathOfPool } from "../../api/paths.ts";
 import { usePolled } from "../../api/usePolled.ts";
 import { CsvButton } from "../../export/CsvButton.tsx";
-import { count, plural } from "../../format/numbers.ts";
+import { formatCount, plural } from "../../format/numbers.ts";
 import { capitalized, visible } from "../../format/text.ts";
 import type { Cause, Node, NodeStates } from "../../nodes/model.ts";
 import { nodeTotal, sortedStates, stateLabel } from "../../nodes/stateGroups.ts";
@@ -124,16 +124,16 @@ function NodeFilterBar({ view, counts, flapping, causes }: BarProps) {
     >
       <div class="choices" role="group" aria-label="State">
         <Link to={to({ state: "" })} current={!view.state} mode="replace">
-          All {counts && <span class="much">{count(nodeTotal(counts))}</span>}
+          All {counts && <span class="much">{formatCount(nodeTotal(counts))}</span>}
         </Link>
         {states.map(([state, number]) => (
           <Link key={state} to={to({ state })} current={view.state === state} mode="replace">
-            <ExternalText text={capitalized(stateLabel(state))} /> <span class="much">{count(number)}</span>
+            <ExternalText text={capitalized(stateLabel(state))} /> <span class="much">{formatCount(number)}</span>
           </Link>
         ))}
         {(Boolean(flapping) || view.flapping) && (
           <Link to={to({ flapping: view.flapping ? "" : "true" })} current={Boolean(view.flapping)} mode="replace">
-            Flapping <span class="much">{count(flapping ?? 0)}</span>
+            Flapping <span class="much">{formatCount(flapping ?? 0)}</span>
           </Link>
         )}
       </div>

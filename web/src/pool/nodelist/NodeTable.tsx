@@ -1,6 +1,6 @@
 // A page of nodes: state, time in state, cause, kind, tasks, and Batch's last contact.
 
-import { count } from "../../format/numbers.ts";
+import { formatCount } from "../../format/numbers.ts";
 import { visible } from "../../format/text.ts";
 import type { Node } from "../../nodes/model.ts";
 import { GroupSwatch } from "../../nodes/NodeBar.tsx";
@@ -63,7 +63,7 @@ function NodeRow({ node, open }: { node: Node; open: (node: string) => void }) {
       </td>
       <td role="cell" class="number" data-empty={!node.runningTasks}>
         <span class="label">tasks </span>
-        {node.runningTasks ? count(node.runningTasks) : <span class="zero">0</span>}
+        {node.runningTasks ? formatCount(node.runningTasks) : <span class="zero">0</span>}
       </td>
       <td role="cell" class="number soft">
         <span class="label">seen </span>

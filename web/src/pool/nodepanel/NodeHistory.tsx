@@ -1,7 +1,7 @@
 // The earlier states of a node that polls recorded. Periods that no poll recorded are listed as such.
 
-import { exactMoment, zone } from "../../format/dates.ts";
-import { seconds } from "../../format/durations.ts";
+import { formatExactTime, timeZone } from "../../format/dates.ts";
+import { formatSeconds } from "../../format/durations.ts";
 import { plural } from "../../format/numbers.ts";
 import { visible } from "../../format/text.ts";
 import type { Node } from "../../nodes/model.ts";
@@ -16,7 +16,7 @@ export function NodeHistory({ node }: { node: Node }) {
       <h4>
         States
         <small>
-          , recorded by polls since <Age at={node.historySince} none="the first poll" />; times in {zone()}
+          , recorded by polls since <Age at={node.historySince} none="the first poll" />; times in {timeZone()}
         </small>
       </h4>
       <ol class="past" data-testid="past">
@@ -31,7 +31,7 @@ export function NodeHistory({ node }: { node: Node }) {
             )}
             {unseen > 0 && <span class="soft">with {plural(unseen, "interruption")} that no poll recorded</span>}
             <small>
-              {since && exactMoment(Date.parse(since))}
+              {since && formatExactTime(Date.parse(since))}
               {since && until && ` for ${durationOf(since, until)}`}
             </small>
           </li>
@@ -43,5 +43,5 @@ export function NodeHistory({ node }: { node: Node }) {
 }
 
 function durationOf(since: string, until: string): string {
-  return seconds(Math.max(0, Date.parse(until) - Date.parse(since)) / 1000);
+  return formatSeconds(Math.max(0, Date.parse(until) - Date.parse(since)) / 1000);
 }

@@ -4,8 +4,8 @@ import type { ComponentChildren } from "preact";
 import { pathOfPool } from "../../api/paths.ts";
 import { usePolled } from "../../api/usePolled.ts";
 import { LatestEvents } from "../../events/LatestEvents.tsx";
-import { exactMoment } from "../../format/dates.ts";
-import { count, plural } from "../../format/numbers.ts";
+import { formatExactTime } from "../../format/dates.ts";
+import { formatCount, plural } from "../../format/numbers.ts";
 import { capitalized, visible } from "../../format/text.ts";
 import { InterruptionSummary } from "../../nodes/InterruptionSummary.tsx";
 import type { Node, StartTaskInfo } from "../../nodes/model.ts";
@@ -61,7 +61,7 @@ export function NodePanel({ view, close }: PanelProps) {
 }
 
 function asOf({ asOf: at }: Node): string {
-  return at ? exactMoment(Date.parse(at)) : "an unknown time";
+  return at ? formatExactTime(Date.parse(at)) : "an unknown time";
 }
 
 function Contents({ node, view }: { node: Node; view: PoolView }) {
@@ -91,7 +91,7 @@ function Contents({ node, view }: { node: Node; view: PoolView }) {
           {plural(node.runningTasks, "task")} on {plural(node.runningSlots, "slot")}
         </Field>
         <Field name="Completed">
-          {plural(node.totalTasksRun, "task")}, {count(node.totalTasksSucceeded)} succeeded
+          {plural(node.totalTasksRun, "task")}, {formatCount(node.totalTasksSucceeded)} succeeded
         </Field>
         <Field name="Kind">{node.isDedicated ? "dedicated" : "spot"}</Field>
         {(!node.isDedicated || node.interruptions.total > 0) && (

@@ -1,6 +1,6 @@
 // A sentence about data that are in no chart; "" if there are none.
 
-import { count, plural } from "../../format/numbers.ts";
+import { formatCount, plural } from "../../format/numbers.ts";
 import type { DroppedCounts } from "./model.ts";
 
 const REASONS: [keyof Omit<DroppedCounts, "records" | "unknown" | "unreadFields">, string][] = [
@@ -17,12 +17,12 @@ const MAX_NAMES = 3;
 
 /** Omits fields without a series, as every agent's records have many. */
 export function droppedText(dropped: DroppedCounts): string {
-  const parts = REASONS.flatMap(([name, reason]) => (dropped[name] ? [`${count(dropped[name])} ${reason}`] : []));
+  const parts = REASONS.flatMap(([name, reason]) => (dropped[name] ? [`${formatCount(dropped[name])} ${reason}`] : []));
   const names = Object.entries(dropped.unknown).sort(([, one], [, other]) => other - one);
   if (names.length) {
     const first = names.slice(0, MAX_NAMES).map(([name]) => `“${name}”`);
     const more = names.length > MAX_NAMES ? ` and ${plural(names.length - MAX_NAMES, "other")}` : "";
-    parts.push(`${count(names.reduce((sum, [, number]) => sum + number, 0))} of unknown measurements (${first.join(", ")}${more})`);
+    parts.push(`${formatCount(names.reduce((sum, [, number]) => sum + number, 0))} of unknown measurements (${first.join(", ")}${more})`);
   }
   return parts.length ? `Not charted, out of ${plural(dropped.records, "record")}: ${parts.join("; ")}.` : "";
 }

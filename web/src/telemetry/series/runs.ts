@@ -1,8 +1,8 @@
 // The activity of a node from Batch's events: runs of tasks, in lanes below each other, and marks of other events.
 
 import type { BatchEvent } from "../../events/model.ts";
-import { exactMoment } from "../../format/dates.ts";
-import { seconds } from "../../format/durations.ts";
+import { formatExactTime } from "../../format/dates.ts";
+import { formatSeconds } from "../../format/durations.ts";
 
 /** An event with the properties that the page needs of Batch's record. */
 export interface LoggedEvent extends BatchEvent {
@@ -113,15 +113,15 @@ function isMark({ kind, taskId }: LoggedEvent): boolean {
 }
 
 function markOf({ time, summary }: LoggedEvent): Mark {
-  return { at: Date.parse(time), label: `${exactMoment(Date.parse(time))} · ${summary}` };
+  return { at: Date.parse(time), label: `${formatExactTime(Date.parse(time))} · ${summary}` };
 }
 
 /** "task-7 of render · failed · 21 Nov, 14:05:09 to 14:07:10 · 2 min 1 s". */
 export function runText({ job, task, from, to, failed, retried }: Run, now: number): string {
-  const begin = from === -Infinity ? "started before the loaded events" : exactMoment(from);
+  const begin = from === -Infinity ? "started before the loaded events" : formatExactTime(from);
   const until = from === -Infinity ? ", ended " : " to ";
-  const when = to === Infinity ? `since ${begin}` : `${begin}${until}${exactMoment(to)}`;
-  const duration = from === -Infinity ? "" : ` · ${seconds(Math.max(0, Math.min(to, now) - from) / 1000)}`;
+  const when = to === Infinity ? `since ${begin}` : `${begin}${until}${formatExactTime(to)}`;
+  const duration = from === -Infinity ? "" : ` · ${formatSeconds(Math.max(0, Math.min(to, now) - from) / 1000)}`;
   const outcome = to === Infinity ? "running" : failed ? "failed" : retried ? "retried internally by Batch" : "ended";
   return `${task} of ${job} · ${outcome} · ${when}${duration}`;
 }

@@ -1,6 +1,6 @@
 // Filters of a list: choices, each with the number of entries that it leaves, and the beginning of ids.
 
-import { count as formatCount } from "../../format/numbers.ts";
+import { formatCount } from "../../format/numbers.ts";
 import { capitalized } from "../../format/text.ts";
 import { Link } from "../../routing/Link.tsx";
 import { PrefixInput } from "./PrefixInput.tsx";

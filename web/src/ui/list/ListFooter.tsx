@@ -1,6 +1,6 @@
 // The end of a long list: the number of rows shown, and a note if the page doesn't load all entries.
 
-import { count } from "../../format/numbers.ts";
+import { formatCount } from "../../format/numbers.ts";
 import { MoreButton } from "./MoreButton.tsx";
 
 interface FooterProps {
@@ -17,7 +17,7 @@ export function ListFooter({ of, shown, all, show, more }: FooterProps) {
   return (
     <>
       <MoreButton enabled={all > shown} onClick={show} label="Show more">
-        Showing {count(Math.min(shown, all))} of {count(all)} {of}.
+        Showing {formatCount(Math.min(shown, all))} of {formatCount(all)} {of}.
       </MoreButton>
       {more && (
         <p class="rest">

@@ -1,7 +1,7 @@
 // The page's connection to the server: a word in the header, and a banner while polls fail.
 
 import type { PollFailure, PollResult } from "../../api/poller.ts";
-import { span } from "../../format/durations.ts";
+import { formatAge } from "../../format/durations.ts";
 import { useTick } from "../../time/useTick.ts";
 import { ExternalText } from "../text/ExternalText.tsx";
 
@@ -13,7 +13,7 @@ interface BannerProps {
 /** The waiting time is hidden from screen readers, which would read it every second. */
 export function Banner({ failure, retry }: BannerProps) {
   useTick();
-  const waited = span(Date.now() - failure.since);
+  const waited = formatAge(Date.now() - failure.since);
   return (
     <div class="banner" role="alert" data-testid="banner">
       <p>

@@ -1,6 +1,6 @@
 // Times as ages, by the server's clock; updated every second.
 
-import { seconds, span } from "../../format/durations.ts";
+import { formatAge, formatSeconds } from "../../format/durations.ts";
 import { serverClock } from "../../time/clock.ts";
 import { useTick } from "../../time/useTick.ts";
 
@@ -10,7 +10,7 @@ export function Age({ at, none = "never" }: { at: string | null; none?: string }
   if (!at) return <>{none}</>;
   return (
     <time dateTime={at} title={new Date(at).toLocaleString()}>
-      {span(serverClock.now() - Date.parse(at))} ago
+      {formatAge(serverClock.now() - Date.parse(at))} ago
     </time>
   );
 }
@@ -22,7 +22,7 @@ export function TimeInState({ since }: { since: string | null }) {
   const milliseconds = Math.max(0, serverClock.now() - Date.parse(since));
   return (
     <time dateTime={since} title={new Date(since).toLocaleString()}>
-      {seconds(Math.floor(milliseconds / 1000))}
+      {formatSeconds(Math.floor(milliseconds / 1000))}
     </time>
   );
 }

@@ -1,7 +1,7 @@
 // JSON as a list of names and values. Redacted parts are marked as such.
 
 import type { Json } from "../../api/model.ts";
-import { exactMoment } from "../../format/dates.ts";
+import { formatExactTime } from "../../format/dates.ts";
 import { spacedWords, visible } from "../../format/text.ts";
 import { ExternalText } from "./ExternalText.tsx";
 
@@ -71,7 +71,7 @@ export function FieldText({ text }: { text: string }) {
   if (TIME.test(text)) {
     return (
       <time dateTime={text} title={text}>
-        {exactMoment(Date.parse(text))}
+        {formatExactTime(Date.parse(text))}
       </time>
     );
   }

@@ -1,7 +1,7 @@
 // Tasks by state: as the parts of a bar, and as numbers.
 
 import { TASK_STATES, type TaskCounts, type TaskState } from "../../api/model.ts";
-import { count } from "../../format/numbers.ts";
+import { formatCount } from "../../format/numbers.ts";
 import { taskStateLabel } from "./taskStates.ts";
 
 /** Hidden from screen readers, as text nearby has the numbers. */
@@ -27,14 +27,14 @@ export function ReadBar({ tasks, expected }: { tasks: number; expected: number |
     return (
       <label class="read">
         <progress />
-        <small>{count(tasks)} changed tasks read</small>
+        <small>{formatCount(tasks)} changed tasks read</small>
       </label>
     );
   return (
     <label class="read">
       <progress value={tasks} max={Math.max(tasks, expected, 1)} />
       <small>
-        {count(tasks)} of about {count(expected)} read
+        {formatCount(tasks)} of about {formatCount(expected)} read
       </small>
     </label>
   );
@@ -59,5 +59,5 @@ export function TaskStateName({ state, long = false }: { state: string; long?: b
 /** A number; zero is faint. */
 export function Figure({ value }: { value: number | undefined }) {
   if (value === undefined) return <span class="zero">–</span>;
-  return value ? count(value) : <span class="zero">0</span>;
+  return value ? formatCount(value) : <span class="zero">0</span>;
 }
