@@ -48,12 +48,12 @@ export interface Account {
 /** The number of nodes by Batch's state; states without nodes are missing. */
 export type NodeCounts = Record<string, number>;
 
-export type Level = "exact" | "unverified" | "catchingUp" | "stale";
+export type VerdictLevel = "exact" | "unverified" | "catchingUp" | "stale";
 
 export interface Verdict {
   asOf: string | null;
   checkedAt: string | null;
-  level: Level;
+  level: VerdictLevel;
   reason: string;
 }
 

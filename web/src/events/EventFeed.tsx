@@ -12,19 +12,19 @@ import { addressOfEvents, type EventFilters, isFiltered, pathOfEvents, ROWS_OF_C
 import { useEventLog } from "./useEventLog.ts";
 
 export function EventFeed({ filters }: { filters: EventFilters }) {
-  const part = useRef<HTMLElement>(null);
+  const sectionRef = useRef<HTMLElement>(null);
   const isBeingRead = () => {
-    const list = part.current;
+    const list = sectionRef.current;
     return Boolean(list && (list.matches(":has(ol:hover, ol:focus-within)") || list.getBoundingClientRect().top < 0));
   };
   const log = useEventLog(pathOfEvents(filters), isBeingRead);
   const { value, failure, retry, isLoadingOlder, loadOlder } = log;
   const rows = value?.rows ?? [];
-  useStableScroll(part, rows[0]?.id, isBeingRead);
+  useStableScroll(sectionRef, rows[0]?.id, isBeingRead);
   return (
     <>
       <EventFilterBar filters={filters} loadedKinds={[...new Set(rows.map(({ kind }) => kind))]} />
-      <section class="card event-feed" ref={part} aria-label="Events">
+      <section class="card event-feed" ref={sectionRef} aria-label="Events">
         <header>
           <p class="note" data-testid="shown">
             {value
@@ -36,7 +36,7 @@ export function EventFeed({ filters }: { filters: EventFilters }) {
           </a>
         </header>
         {failure && (
-          <ErrorNotice failure={failure} retry={retry} name="events" of="Events" older={value !== null} />
+          <ErrorNotice failure={failure} retry={retry} name="events" subject="Events" hasOlderData={value !== null} />
         )}
         {rows.length > 0 && <EventList account={filters.account} events={rows} />}
         {value && !rows.length && <NoEvents filters={filters} more={value.next !== null} />}
@@ -65,15 +65,15 @@ function NoEvents({ filters, more }: { filters: EventFilters; more: boolean }) {
 }
 
 /** While the user reads, scrolls by the height of events added at the top, so that the others don't move. */
-function useStableScroll(part: { current: HTMLElement | null }, first: string | undefined, isBeingRead: () => boolean): void {
+function useStableScroll(sectionRef: { current: HTMLElement | null }, first: string | undefined, isBeingRead: () => boolean): void {
   const anchor = useRef<{ id: string; top: number } | null>(null);
-  const rowOf = (id: string) => part.current?.querySelector(`[data-event="${CSS.escape(id)}"]`);
+  const rowOf = (id: string) => sectionRef.current?.querySelector(`[data-event="${CSS.escape(id)}"]`);
   useLayoutEffect(() => {
     const row = anchor.current && anchor.current.id !== first && isBeingRead() && rowOf(anchor.current.id);
-    const top = row && part.current ? row.getBoundingClientRect().top - part.current.getBoundingClientRect().top : 0;
-    if (row && anchor.current && part.current) window.scrollBy({ top: top - anchor.current.top, behavior: "instant" });
+    const top = row && sectionRef.current ? row.getBoundingClientRect().top - sectionRef.current.getBoundingClientRect().top : 0;
+    if (row && anchor.current && sectionRef.current) window.scrollBy({ top: top - anchor.current.top, behavior: "instant" });
     const now = first === undefined ? null : rowOf(first);
-    anchor.current = !now || !part.current || first === undefined ? null
-      : { id: first, top: now.getBoundingClientRect().top - part.current.getBoundingClientRect().top };
+    anchor.current = !now || !sectionRef.current || first === undefined ? null
+      : { id: first, top: now.getBoundingClientRect().top - sectionRef.current.getBoundingClientRect().top };
   });
 }

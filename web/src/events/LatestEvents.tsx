@@ -14,14 +14,14 @@ const ROWS = 6;
 
 interface LatestProps {
   account: string;
-  of: Subject;
+  subject: Subject;
   /** False in a panel, where the list has no frame. */
   framed?: boolean;
 }
 
-export function LatestEvents({ account, of, framed = true }: LatestProps) {
+export function LatestEvents({ account, subject, framed = true }: LatestProps) {
   const { ref, inView } = useInView();
-  const path = pathOfEvents({ account, ...of }, { rows: ROWS });
+  const path = pathOfEvents({ account, ...subject }, { rows: ROWS });
   const { value, failure, retry } = usePolled<Page<BatchEvent>>({ path, intervalMs: INTERVAL_MS, enabled: inView });
   const events = value?.value ?? [];
   const shown = events.length > 0 || failure?.message != null;
@@ -34,13 +34,13 @@ export function LatestEvents({ account, of, framed = true }: LatestProps) {
             {framed ? <h3>Events</h3> : <h4>Events</h4>}
             <p class="note">the latest</p>
             <div class="actions">
-              <Link to={addressOfEvents({ account, ...of })}>All events</Link>
+              <Link to={addressOfEvents({ account, ...subject })}>All events</Link>
             </div>
           </header>
           {failure?.message != null && (
-            <ErrorNotice failure={failure} retry={retry} name="events" of="Events" />
+            <ErrorNotice failure={failure} retry={retry} name="events" subject="Events" />
           )}
-          <EventList account={account} events={events} subject={of} />
+          <EventList account={account} events={events} subject={subject} />
         </>
       )}
     </section>

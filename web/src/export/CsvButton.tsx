@@ -13,7 +13,7 @@ interface CsvButtonProps {
   href: string;
   file: string;
   /** The kind of rows, such as "tasks". */
-  of: string;
+  noun: string;
   /** Whether there may be more rows than one response holds. */
   several: boolean;
   /** The number of rows, if known. */
@@ -21,7 +21,7 @@ interface CsvButtonProps {
 }
 
 /** A running export keeps the list that it began with; it ends when the component unmounts. */
-export function CsvButton({ href, file, of, several, about }: CsvButtonProps) {
+export function CsvButton({ href, file, noun, several, about }: CsvButtonProps) {
   const { status, begin, resume, stop } = useExport(href);
   const main = useRef<HTMLButtonElement>(null);
   const [label, onClick] =
@@ -36,32 +36,32 @@ export function CsvButton({ href, file, of, several, about }: CsvButtonProps) {
   return (
     <>
       <span class="export" role="status">
-        {status && <StatusText status={status} of={of} />}
+        {status && <StatusText status={status} noun={noun} />}
       </span>
       {isIdle && !several ? (
         <a class="csv" href={href} download={file}>
-          <span class="unseen">{capitalized(of)} as </span>CSV
+          <span class="unseen">{capitalized(noun)} as </span>CSV
         </a>
       ) : (
         // One button for all actions, so that it keeps the focus. It ignores the second click of a double click.
         <button type="button" class="csv" ref={main} onClick={(event) => event.detail < 2 && onClick()}>
-          {isIdle && <span class="unseen">{capitalized(of)} as </span>}
+          {isIdle && <span class="unseen">{capitalized(noun)} as </span>}
           {label}
-          {!isIdle && <span class="unseen"> the export of {of}</span>}
+          {!isIdle && <span class="unseen"> the export of {noun}</span>}
         </button>
       )}
       {status?.state === "failed" && (
         <button type="button" class="csv" onClick={discard}>
-          Discard<span class="unseen"> the export of {of}</span>
+          Discard<span class="unseen"> the export of {noun}</span>
         </button>
       )}
     </>
   );
 }
 
-function StatusText({ status: { state, rows, about, reason }, of }: { status: ExportStatus; of: string }) {
-  if (state === "saved") return <>{`${formatCount(rows)} ${of} saved`}</>;
-  const progress = about === null ? `${formatCount(rows)} ${of} so far` : `${formatCount(rows)} of about ${formatCount(about)} ${of}`;
+function StatusText({ status: { state, rows, about, reason }, noun }: { status: ExportStatus; noun: string }) {
+  if (state === "saved") return <>{`${formatCount(rows)} ${noun} saved`}</>;
+  const progress = about === null ? `${formatCount(rows)} ${noun} so far` : `${formatCount(rows)} of about ${formatCount(about)} ${noun}`;
   if (state === "running") return <>{progress}</>;
   return (
     <span class="bad" data-testid="export-problem">

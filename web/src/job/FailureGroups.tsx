@@ -32,7 +32,7 @@ export function FailureGroups({ view, open }: FailuresProps) {
     </>
   );
   return (
-    <Section title="Failures by cause" name="failures" part={ref} polled={polled} note={note}>
+    <Section title="Failures by cause" name="failures" sectionRef={ref} polled={polled} note={note}>
       {(value) =>
         value.groups.length ? (
           <Groups failures={value} view={view} open={open} />

@@ -47,7 +47,7 @@ export function HistorySection({ view, range, created }: HistoryProps) {
     </>
   );
   return (
-    <Section title="History" name="history" part={ref} polled={polled} actions={actions}>
+    <Section title="History" name="history" sectionRef={ref} polled={polled} actions={actions}>
       {(history) => <Contents history={history} created={created} />}
     </Section>
   );

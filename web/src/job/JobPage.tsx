@@ -62,7 +62,7 @@ export function JobPage({ view, back }: JobPageProps) {
           <TimelineSection view={view} range={known ? range : null} job={job} created={created} open={open} />
           <FailureGroups view={view} open={open} />
           <TaskSection view={view} counts={job?.taskCounts ?? null} open={open} />
-          <LatestEvents account={view.account} of={{ job: view.job }} />
+          <LatestEvents account={view.account} subject={{ job: view.job }} />
         </>
       )}
       {view.task && <TaskPanel key={view.task} view={view} task={view.task} close={close} />}

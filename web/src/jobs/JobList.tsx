@@ -38,7 +38,7 @@ export function JobList({ snapshot, filters, isCurrent, choose }: JobListProps) 
         !snapshot.errors.length && <NoJobs {...{ snapshot, filters, isCurrent, choose }} />
       )}
       <ListFooter
-        of="jobs"
+        noun="jobs"
         shown={rows}
         all={jobs.length}
         show={() => setRows(rows + ROWS)}

@@ -1,6 +1,6 @@
 // The JSON of nodes: the properties that the page shows. Every string comes from outside and is only shown as text.
 
-import type { Level } from "../api/model.ts";
+import type { VerdictLevel } from "../api/model.ts";
 
 export interface ErrorText {
   code: string;
@@ -65,7 +65,7 @@ export interface Node extends NodeState {
   totalTasksRun: number;
   totalTasksSucceeded: number;
   asOf: string | null;
-  level: Level;
+  level: VerdictLevel;
   lastSeen: string | null;
   startTaskInfo: StartTaskInfo | null;
   errors: ErrorText[];

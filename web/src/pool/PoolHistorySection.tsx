@@ -51,7 +51,7 @@ export function PoolHistorySection({ view, range, created, gone = false }: Histo
     </>
   );
   return (
-    <Section title="History" name="history" part={ref} polled={polled} actions={actions}>
+    <Section title="History" name="history" sectionRef={ref} polled={polled} actions={actions}>
       {(history) => <Contents history={history} created={created} />}
     </Section>
   );

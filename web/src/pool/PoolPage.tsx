@@ -56,7 +56,7 @@ export function PoolPage({ account, id, back }: PoolPageProps) {
             open={open}
           />
           <PoolHistorySection view={view} range={range} created={created} />
-          <LatestEvents account={account} of={{ pool: id }} />
+          <LatestEvents account={account} subject={{ pool: id }} />
           {pool && <PoolSetup pool={pool} />}
         </>
       )}

@@ -47,7 +47,7 @@ export function PoolList({ snapshot, filters, isCurrent }: PoolListProps) {
         !errors.length && <NoPools snapshot={snapshot} filters={filters} isCurrent={isCurrent} />
       )}
       <ListFooter
-        of="pools"
+        noun="pools"
         shown={rows}
         all={pools.length}
         show={() => setRows(rows + ROWS)}
@@ -170,8 +170,8 @@ function PoolRow({ pool, showAccount, unmonitored }: { pool: Pool; showAccount: 
         <NodeBar counts={counts} />
         <small class="states">{counts ? nodeStatesText(counts) || "no nodes" : "not read yet"}</small>
       </td>
-      <UsageCell name="slots used" of={pool.slots} value={pool.slots?.used} />
-      <UsageCell name="cores busy" of={pool.cores} value={pool.cores?.busy} unknown={counts && !pool.cores} />
+      <UsageCell name="slots used" capacity={pool.slots} value={pool.slots?.used} />
+      <UsageCell name="cores busy" capacity={pool.cores} value={pool.cores?.busy} unknown={counts && !pool.cores} />
       <ProblemCell pool={pool} unmonitored={unmonitored} />
       <td role="cell" class="verdict">
         <VerdictBadge verdict={pool.verdict} />
@@ -204,18 +204,18 @@ function PoolDetails({ pool, showAccount }: { pool: Pool; showAccount: boolean }
 
 interface UsageProps {
   name: string;
-  of: { total: number } | null;
+  capacity: { total: number } | null;
   value: number | undefined;
   unknown?: unknown;
 }
 
-function UsageCell({ name, of, value, unknown }: UsageProps) {
+function UsageCell({ name, capacity, value, unknown }: UsageProps) {
   return (
     <td role="cell" class="number used" data-used={name} title={unknown ? "The number of cores of this VM size isn't known" : undefined}>
       <span class="label">{name}</span>
-      {of && value !== undefined ? (
+      {capacity && value !== undefined ? (
         <>
-          {formatRate(value)} <small>of {formatCount(of.total)}</small>
+          {formatRate(value)} <small>of {formatCount(capacity.total)}</small>
         </>
       ) : (
         <span class="zero">–</span>

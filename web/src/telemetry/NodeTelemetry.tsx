@@ -53,11 +53,11 @@ export function NodeTelemetry({ view, node }: NodeTelemetryProps) {
           </Link>
         ))}
       </nav>
-      <CsvLink href={csvOfNode(view, range)} of={view.node} />
+      <CsvLink href={csvOfNode(view, range)} id={view.node} />
     </>
   );
   return (
-    <TelemetrySection part={ref} polled={polled} actions={actions}>
+    <TelemetrySection sectionRef={ref} polled={polled} actions={actions}>
       {(telemetry) => <Contents view={view} node={node} range={range} step={step} telemetry={telemetry} />}
     </TelemetrySection>
   );

@@ -78,7 +78,7 @@ export function RunStrip({ account, states, activity, time, width, cursor }: Str
         </g>
         {cursor.at !== null && <CursorLine at={scales.x(cursor.at + time.step / 2)} bottom={bottom} />}
       </svg>
-      <Key activity={activity} />
+      <StripLegend activity={activity} />
     </figure>
   );
 }
@@ -141,7 +141,7 @@ function Marks({ activity, scales: { time, x } }: { activity: NodeActivity; scal
 
 const RUNS = { succeeded: "task ended", failed: "task failed", running: "running" } as const;
 
-function Key({ activity }: { activity: NodeActivity }) {
+function StripLegend({ activity }: { activity: NodeActivity }) {
   return (
     <p class="key">
       {activity.runs.length

@@ -40,7 +40,7 @@ export function TaskTelemetry({ view, task }: TaskTelemetryProps) {
   useEffect(() => setHasEnded(Boolean(end)), [end]);
   const csvPath = `${path}?${new URLSearchParams({ name: CHART_QUERY.name, format: "csv" })}`;
   return (
-    <TelemetrySection part={ref} polled={polled} actions={polled.value?.telemetry && <CsvLink href={csvPath} of={task} />}>
+    <TelemetrySection sectionRef={ref} polled={polled} actions={polled.value?.telemetry && <CsvLink href={csvPath} id={task} />}>
       {(answer) => <Contents answer={answer} account={view.account} />}
     </TelemetrySection>
   );

@@ -18,13 +18,13 @@ const LENGTHS: Record<Range, { length: number; grid: number }> = {
 };
 
 /** A job or a pool; a pool's state is never "completed". */
-interface Aged {
+interface RangeSubject {
   state: string;
   creationTime: string | null;
 }
 
 /** The default range: the shortest that covers the subject's age; for a live subject at most a day. */
-export function rangeFor(subject: Aged | null): Range {
+export function rangeFor(subject: RangeSubject | null): Range {
   const age = serverClock.now() - Date.parse(subject?.creationTime ?? "");
   const found = RANGES.find((range) => age <= LENGTHS[range].length);
   if (!found || (subject?.state !== "completed" && !["1h", "6h"].includes(found))) return "24h";

@@ -39,7 +39,7 @@ function PolledExplanation({ view, isRunning }: { view: JobView; isRunning: bool
     </>
   );
   return (
-    <Section title={title} name="why" part={ref} polled={polled} note={note}>
+    <Section title={title} name="why" sectionRef={ref} polled={polled} note={note}>
       {(explanation) => <ExplanationDetails account={view.account} explanation={explanation} />}
     </Section>
   );

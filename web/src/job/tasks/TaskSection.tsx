@@ -44,7 +44,7 @@ export function TaskSection({ view, counts, open }: TaskSectionProps) {
     <CsvButton
       href={pathOfJob(view, "tasks") + tasksQuery(view.tasks, "csv")}
       file={`${view.job}-tasks.csv`}
-      of="tasks"
+      noun="tasks"
       several={max > rowsOfCsv(view.tasks)}
       about={isExact ? max : null}
     />
@@ -53,7 +53,7 @@ export function TaskSection({ view, counts, open }: TaskSectionProps) {
     <Section
       title="Tasks"
       name="tasks"
-      part={ref}
+      sectionRef={ref}
       polled={polled}
       actions={csv}
       controls={<TaskFilterBar view={view} counts={counts} />}
@@ -62,7 +62,7 @@ export function TaskSection({ view, counts, open }: TaskSectionProps) {
         <>
           {value.length ? <TaskTable tasks={value} view={view} open={open} /> : <NoTasks view={view} />}
           <Pagination
-            of="tasks"
+            noun="tasks"
             before={pages.length}
             fresh={polled.fresh}
             more={Boolean(next)}

@@ -47,12 +47,12 @@ export function TimelineSection({ view, range, job, created, open }: TimelinePro
     </>
   );
   return (
-    <Section title="Nodes" name="timeline" part={ref} polled={polled} note={note}>
+    <Section title="Nodes" name="timeline" sectionRef={ref} polled={polled} note={note}>
       {(value) =>
         value.nodes.length ? (
           <>
             <TimelineChart timeline={value} open={open} />
-            <Key timeline={value} />
+            <TimelineLegend timeline={value} />
           </>
         ) : (
           <p class="nothing">No tasks ran in this range.</p>
@@ -76,7 +76,7 @@ function summaryText({ nodes, otherNodes, aggregated }: Timeline): string {
   return aggregated ? `${shown}${others}, too many runs to draw individually` : `${plural(runs, "run")} on ${shown}${others}`;
 }
 
-function Key({ timeline }: { timeline: Timeline }) {
+function TimelineLegend({ timeline }: { timeline: Timeline }) {
   const entries = timeline.aggregated
     ? [
         ["busy", "busy slots"],

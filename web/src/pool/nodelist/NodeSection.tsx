@@ -38,7 +38,7 @@ export function NodeSections({ view, counts, flapping, open }: NodesProps) {
   const polled = usePolled<NodeStates>({ path: pathOfPool(view, "nodestates"), intervalMs: MAP_INTERVAL_MS, enabled: inView });
   return (
     <>
-      <Section title="Node map" name="node-map" part={ref} polled={polled}>
+      <Section title="Node map" name="node-map" sectionRef={ref} polled={polled}>
         {(states) =>
           states.nodes.length ? <NodeMap states={states} view={view} open={open} /> : <NoNodes view={view} counts={counts} />
         }
@@ -59,7 +59,7 @@ function NodeList({ view, counts, flapping, causes, open }: NodesProps & { cause
     <Section
       title="Nodes"
       name="nodes"
-      part={ref}
+      sectionRef={ref}
       polled={polled}
       actions={<NodesCsv view={view} counts={counts} flapping={flapping} />}
       controls={<NodeFilterBar view={view} counts={counts} flapping={flapping} causes={causes} />}
@@ -68,7 +68,7 @@ function NodeList({ view, counts, flapping, causes, open }: NodesProps & { cause
         <>
           {value.length ? <NodeTable nodes={value} open={open} /> : <NoNodes view={view} counts={counts} />}
           <Pagination
-            of="nodes"
+            noun="nodes"
             before={pages.length}
             fresh={polled.fresh}
             more={Boolean(next)}
@@ -88,7 +88,7 @@ function NodesCsv({ view, counts, flapping }: Omit<BarProps, "causes">) {
     <CsvButton
       href={pathOfPool(view, "nodes") + nodesQuery(view, "csv")}
       file={`${view.pool}-nodes.csv`}
-      of="nodes"
+      noun="nodes"
       several={limit !== null && limit > ROWS_OF_CSV}
       about={filtered ? null : limit}
     />

@@ -43,7 +43,7 @@ export function NodePanel({ view, close }: PanelProps) {
   return (
     <Panel class="of-node" close={close} heading={heading}>
       {failure && (
-        <ErrorNotice failure={failure} retry={retry} name="node" older={node !== null} />
+        <ErrorNotice failure={failure} retry={retry} name="node" hasOlderData={node !== null} />
       )}
       {node ? (
         <Contents node={node} view={view} />
@@ -114,7 +114,7 @@ function Contents({ node, view }: { node: Node; view: PoolView }) {
       <NodeTelemetry view={view} node={node} />
       <RecentTasks node={node} />
       <NodeHistory node={node} />
-      <LatestEvents account={node.account} of={{ pool: node.pool, node: node.id }} framed={false} />
+      <LatestEvents account={node.account} subject={{ pool: node.pool, node: node.id }} framed={false} />
     </>
   );
 }

@@ -5,7 +5,7 @@ import { MoreButton } from "./MoreButton.tsx";
 
 interface FooterProps {
   /** The kind of entries, such as "jobs". */
-  of: string;
+  noun: string;
   shown: number;
   all: number;
   show: () => void;
@@ -13,15 +13,15 @@ interface FooterProps {
   more: string | null;
 }
 
-export function ListFooter({ of, shown, all, show, more }: FooterProps) {
+export function ListFooter({ noun, shown, all, show, more }: FooterProps) {
   return (
     <>
       <MoreButton enabled={all > shown} onClick={show} label="Show more">
-        Showing {formatCount(Math.min(shown, all))} of {formatCount(all)} {of}.
+        Showing {formatCount(Math.min(shown, all))} of {formatCount(all)} {noun}.
       </MoreButton>
       {more && (
         <p class="rest">
-          This page doesn't load all {of}; {more}.
+          This page doesn't load all {noun}; {more}.
         </p>
       )}
     </>

@@ -4,7 +4,7 @@ import { useRef } from "preact/hooks";
 
 interface PaginationProps {
   /** The kind of entries, such as "tasks". */
-  of: string;
+  noun: string;
   /** The number of pages before this one. */
   before: number;
   /** Whether the requested page has loaded; until then the next page is disabled. */
@@ -14,12 +14,12 @@ interface PaginationProps {
   next: () => void;
 }
 
-export function Pagination({ of, before, fresh, more, back, next }: PaginationProps) {
+export function Pagination({ noun, before, fresh, more, back, next }: PaginationProps) {
   const paged = useRef(false);
   if (fresh) paged.current = more || before > 0;
   if (!paged.current && !before) return null;
   return (
-    <nav class="pages" aria-label={`Pages of ${of}`}>
+    <nav class="pages" aria-label={`Pages of ${noun}`}>
       <PageButton enabled={before > 0} onClick={back}>
         Previous
       </PageButton>

@@ -10,19 +10,19 @@ interface ErrorNoticeProps {
   /** Names the test id. */
   name: string;
   /** Names the button for screen readers. */
-  of?: string;
+  subject?: string;
   /** Whether older data is still shown. */
-  older?: boolean;
+  hasOlderData?: boolean;
 }
 
-export function ErrorNotice({ failure: { message }, retry, name, of = "", older = false }: ErrorNoticeProps) {
+export function ErrorNotice({ failure: { message }, retry, name, subject = "", hasOlderData = false }: ErrorNoticeProps) {
   return (
     <p class="problem" role="alert" data-testid={`${name}-problem`}>
       <span>
         {message === null ? "The server doesn't respond." : <ExternalText text={message} />}
-        {older && " Showing earlier data."}
+        {hasOlderData && " Showing earlier data."}
       </span>
-      <button type="button" onClick={retry} aria-label={of ? `Retry: ${of}` : undefined}>
+      <button type="button" onClick={retry} aria-label={subject ? `Retry: ${subject}` : undefined}>
         Retry
       </button>
     </p>

@@ -7,7 +7,7 @@ import { ErrorNotice } from "./ErrorNotice.tsx";
 interface SectionProps<T> {
   title: string;
   name: string;
-  part: RefObject<HTMLElement | null>;
+  sectionRef: RefObject<HTMLElement | null>;
   polled: Polled<T>;
   note?: ComponentChildren;
   actions?: ComponentChildren;
@@ -16,18 +16,18 @@ interface SectionProps<T> {
   children: (value: T) => ComponentChildren;
 }
 
-export function Section<T>({ title, name, part, polled, note, actions, controls, children }: SectionProps<T>) {
+export function Section<T>({ title, name, sectionRef, polled, note, actions, controls, children }: SectionProps<T>) {
   const { value, failure, fresh, retry } = polled;
   const kind = failure ? "contents outdated" : fresh ? "contents" : "contents waiting";
   return (
-    <section class="part-of-job card" ref={part} aria-labelledby={`title-${name}`} data-section={name}>
+    <section class="part-of-job card" ref={sectionRef} aria-labelledby={`title-${name}`} data-section={name}>
       <header>
         <h3 id={`title-${name}`}>{title}</h3>
         {note && <p class="note">{note}</p>}
         {actions && <div class="actions">{actions}</div>}
       </header>
       {controls}
-      {failure && <ErrorNotice failure={failure} retry={retry} name="section" of={title} older={value !== null} />}
+      {failure && <ErrorNotice failure={failure} retry={retry} name="section" subject={title} hasOlderData={value !== null} />}
       {value ? (
         <div class={kind} aria-busy={!fresh}>
           {children(value)}
