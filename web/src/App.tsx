@@ -37,7 +37,8 @@ export function App() {
     const { tab, account, id } = previous.current;
     previous.current = route;
     window.scrollTo(0, route.id === null ? (positions.current[route.tab]?.top ?? 0) : 0);
-    if (id !== null && route.id === null && route.tab === tab && tab !== "events") focusOn(addressOfDetail(tab, account, id));
+    if (id !== null && route.id === null && route.tab === tab && tab !== "events")
+      focusOn(addressOfDetail(tab, account, id));
   }, [keyOf(route)]);
 
   const navigate: Navigate = (address, mode = "push") => {

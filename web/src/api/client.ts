@@ -74,7 +74,7 @@ export class ApiClient {
   }
 }
 
-/** Requests a CSV table or a part of one; the body is unread. Raises ApiError, UnreachableError, or the signal's abort. */
+/** Requests a CSV table or a part of it; the body is unread. Raises ApiError, UnreachableError or the signal's abort. */
 export async function requestCsv(path: string, signal: AbortSignal): Promise<Response> {
   const response = await request(path, { Accept: "text/csv" }, signal, CSV_TIMEOUT_MS);
   if (!response.ok) throw await apiErrorOf(response);
@@ -116,8 +116,14 @@ async function apiErrorOf(response: Response): Promise<ApiError> {
   const seconds = Number.parseInt(response.headers.get("Retry-After") ?? "", 10);
   const body = (await response.json().catch(() => null)) as { error?: { code?: unknown; message?: unknown } } | null;
   const { code, message } = body?.error ?? {};
-  const sentence = typeof message === "string" && message ? message : `The server answered with status ${response.status}.`;
-  return new ApiError(response.status, sentence, Number.isNaN(seconds) ? null : seconds, typeof code === "string" ? code : "");
+  const sentence =
+    typeof message === "string" && message ? message : `The server answered with status ${response.status}.`;
+  return new ApiError(
+    response.status,
+    sentence,
+    Number.isNaN(seconds) ? null : seconds,
+    typeof code === "string" ? code : "",
+  );
 }
 
 /** The path and query of a next link. A proxy may change its host, and the page requests no other host. */

@@ -109,7 +109,11 @@ export function answersQuery({ query: answered }: ListSnapshot<unknown>, { accou
 }
 
 /** Whether a snapshot's rows can be counted: it has some, or every account of the query was read and is `listed`. */
-export function canCount(snapshot: ListSnapshot<unknown>, query: ListQuery, listed: (account: Account) => boolean): boolean {
+export function canCount(
+  snapshot: ListSnapshot<unknown>,
+  query: ListQuery,
+  listed: (account: Account) => boolean,
+): boolean {
   const selected = snapshot.accounts.filter(({ id }) => !query.account || id === query.account);
   const isEmpty = () => selected.every((account) => snapshot.readAccounts.includes(account.id) && listed(account));
   return answersQuery(snapshot, query) && (snapshot.rows.length > 0 || isEmpty());

@@ -36,7 +36,11 @@ export function usePolled<T>({ path, queryKey = path, intervalMs, enabled = true
       return value;
     };
     const show = ({ value, failure }: PollResult<T>) =>
-      setLatest((before) => ({ value: value ?? (before.queryKey === queryKey ? before.value : null), failure, queryKey }));
+      setLatest((before) => ({
+        value: value ?? (before.queryKey === queryKey ? before.value : null),
+        failure,
+        queryKey,
+      }));
     const delay = () => (typeof intervalMs === "number" ? intervalMs : intervalMs(poller.current?.value ?? null));
     poller.current = new Poller<T>(read, delay, show);
     return poller.current.start();

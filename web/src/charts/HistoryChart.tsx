@@ -4,7 +4,16 @@ import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { CountAxis, FillPatterns, TimeAxis } from "./Axes.tsx";
 import { countTicks, linear, type Scale, timeTicks } from "./scales.ts";
-import { clippedFrom, domainOf, inexactSpansOf, layersOf, maxTotal, type Series, segmentsOf, startOf } from "./stack.ts";
+import {
+  clippedFrom,
+  domainOf,
+  inexactSpansOf,
+  layersOf,
+  maxTotal,
+  type Series,
+  segmentsOf,
+  startOf,
+} from "./stack.ts";
 import { useWidth } from "./useWidth.ts";
 
 const HEIGHT = 260;

@@ -57,7 +57,7 @@ export function timeTicks(from: number, to: number, tickCount: number): Tick[] {
   return ticks;
 }
 
-/** Times between two others at which the local clock shows a multiple of the step, also across daylight-saving changes. */
+/** Times in a range at which the local clock shows a multiple of the step, also across changes of the clock. */
 function wholeSteps(from: number, to: number, step: number): number[] {
   const offset = new Date(from).getTimezoneOffset() * MINUTE;
   const found: number[] = [];

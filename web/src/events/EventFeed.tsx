@@ -65,13 +65,19 @@ function NoEvents({ filters, more }: { filters: EventFilters; more: boolean }) {
 }
 
 /** While the user reads, scrolls by the height of events added at the top, so that the others don't move. */
-function useStableScroll(sectionRef: { current: HTMLElement | null }, first: string | undefined, isBeingRead: () => boolean): void {
+function useStableScroll(
+  sectionRef: { current: HTMLElement | null },
+  first: string | undefined,
+  isBeingRead: () => boolean,
+): void {
   const anchor = useRef<{ id: string; top: number } | null>(null);
   const rowOf = (id: string) => sectionRef.current?.querySelector(`[data-event="${CSS.escape(id)}"]`);
   useLayoutEffect(() => {
     const row = anchor.current && anchor.current.id !== first && isBeingRead() && rowOf(anchor.current.id);
-    const top = row && sectionRef.current ? row.getBoundingClientRect().top - sectionRef.current.getBoundingClientRect().top : 0;
-    if (row && anchor.current && sectionRef.current) window.scrollBy({ top: top - anchor.current.top, behavior: "instant" });
+    const top =
+      row && sectionRef.current ? row.getBoundingClientRect().top - sectionRef.current.getBoundingClientRect().top : 0;
+    if (row && anchor.current && sectionRef.current)
+      window.scrollBy({ top: top - anchor.current.top, behavior: "instant" });
     const now = first === undefined ? null : rowOf(first);
     anchor.current = !now || !sectionRef.current || first === undefined ? null
       : { id: first, top: now.getBoundingClientRect().top - sectionRef.current.getBoundingClientRect().top };

@@ -15,7 +15,10 @@ const OVERDUE_MS = 10 * 60_000;
 const UNITS = ["kB", "MB", "GB"];
 
 export function IngestionLine({ account }: { account: string }) {
-  const { value, failure } = usePolled<Ingestion>({ path: pathOfAccount(account, "ingestion"), intervalMs: INTERVAL_MS });
+  const { value, failure } = usePolled<Ingestion>({
+    path: pathOfAccount(account, "ingestion"),
+    intervalMs: INTERVAL_MS,
+  });
   if (failure?.message != null && !value) {
     return (
       <p class="ingestion bad" data-testid="ingestion">
@@ -23,7 +26,11 @@ export function IngestionLine({ account }: { account: string }) {
       </p>
     );
   }
-  return value ? <IngestionStatus account={account} ingestion={value} /> : <p class="ingestion">Loading the event ingestion status…</p>;
+  return value ? (
+    <IngestionStatus account={account} ingestion={value} />
+  ) : (
+    <p class="ingestion">Loading the event ingestion status…</p>
+  );
 }
 
 function IngestionStatus({ account, ingestion }: { account: string; ingestion: Ingestion }) {

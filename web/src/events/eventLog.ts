@@ -1,5 +1,5 @@
-// The loaded part of an event log. It grows at the top as Batch logs events, and at the end as the user loads older ones.
-// Loaded events keep their order.
+// The loaded part of an event log. It grows at the top as Batch logs events, and at the end as the user loads older
+// ones. Loaded events keep their order.
 
 import { ApiClient, sameOriginPath } from "../api/client.ts";
 import type { Page } from "../api/model.ts";
@@ -7,7 +7,7 @@ import { failureOf, Poller, type PollFailure } from "../api/poller.ts";
 import type { BatchEvent } from "./model.ts";
 
 const INTERVAL_MS = 5_000;
-/** For this long, newer events that share none with the loaded ones are taken to follow them, as few events can lie between. */
+/** For this long, newer events are joined to the loaded ones even if they share none, as few can lie between. */
 const JOIN_WINDOW_MS = 60_000;
 const MAX_ROWS = 2_000;
 const MAX_PAGES = 10;
@@ -21,7 +21,12 @@ export interface EventLog {
 type ReadPage = (path: string) => Promise<Page<BatchEvent>>;
 
 /** Adds newer events. If more events lie between than the page reads, the log restarts with the newest. */
-export async function withNewer(log: EventLog | null, path: string, read: ReadPage, canJoin: boolean): Promise<EventLog> {
+export async function withNewer(
+  log: EventLog | null,
+  path: string,
+  read: ReadPage,
+  canJoin: boolean,
+): Promise<EventLog> {
   const known = new Set(log?.rows.map(({ id }) => id));
   const newer: BatchEvent[] = [];
   let next: string | null = path;

@@ -1,4 +1,4 @@
-// Exports a list as CSV: a link if one response holds all rows, otherwise a button that joins several responses in one file.
+// Exports a list as CSV: a link if one response holds all rows, otherwise a button that joins several responses.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { requestCsv, sameOriginPath } from "../api/client.ts";

@@ -1,5 +1,5 @@
-// Joins a CSV table from its parts. Each part begins with the same line of headings, and its header `Link` names the next
-// part. This module imports nothing, so that tests run it without a page.
+// Joins a CSV table from its parts. Each part begins with the same line of headings, and its header `Link` names the
+// next part. This module imports nothing, so that tests run it without a page.
 
 type Bytes = Uint8Array<ArrayBuffer>;
 

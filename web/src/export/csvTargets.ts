@@ -21,7 +21,7 @@ declare global {
 const MIME_TYPE = "text/csv";
 const REVOKE_DELAY_MS = 60_000;
 
-/** Lets the user choose a file; null if they cancel. Must be called in a click handler. Frames of other sites get a download. */
+/** Lets the user choose a file; null if they cancel. Call it in a click handler. Frames of other sites get a download. */
 export async function chooseTarget(name: string): Promise<CsvTarget | null> {
   if (!window.showSaveFilePicker) return new DownloadTarget(name);
   try {

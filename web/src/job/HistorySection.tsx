@@ -31,7 +31,12 @@ interface HistoryProps {
 export function HistorySection({ view, range, created }: HistoryProps) {
   const { ref, inView } = useInView();
   const path = `${pathOfJob(view, "history")}?from=${encodeURIComponent(beginOf(range ?? "24h"))}`;
-  const polled = usePolled<History>({ path, queryKey: range ?? "", intervalMs: INTERVAL_MS, enabled: inView && range !== null });
+  const polled = usePolled<History>({
+    path,
+    queryKey: range ?? "",
+    intervalMs: INTERVAL_MS,
+    enabled: inView && range !== null,
+  });
   const actions = (
     <>
       <nav class="ranges" aria-label="Range">

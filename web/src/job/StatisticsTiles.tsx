@@ -65,7 +65,13 @@ function ThroughputTile({ throughput }: { throughput: Throughput | null }) {
   const lead = minute?.last5Minutes ?? null;
   const unknown = lead === null;
   return (
-    <Tile title="Throughput" name="throughput" lead={formatRate(lead)} unit={unknown ? "" : "tasks/min"} isEmpty={unknown}>
+    <Tile
+      title="Throughput"
+      name="throughput"
+      lead={formatRate(lead)}
+      unit={unknown ? "" : "tasks/min"}
+      isEmpty={unknown}
+    >
       <dd class="detail">{past ? `in the 5 minutes before ${formatTime(asOf)}` : "in the last 5 minutes"}</dd>
       <Pairs
         pairs={[
@@ -153,7 +159,13 @@ function RetriesTile({ statistics }: { statistics: JobStatistics }) {
 function SlotsTile({ statistics: { slots } }: { statistics: JobStatistics }) {
   const used = slots ? slots.running + slots.preparing : 0;
   return (
-    <Tile title="Slots" name="slots" lead={slots ? formatCount(used) : "–"} unit={slots ? "in use" : ""} isEmpty={!used}>
+    <Tile
+      title="Slots"
+      name="slots"
+      lead={slots ? formatCount(used) : "–"}
+      unit={slots ? "in use" : ""}
+      isEmpty={!used}
+    >
       <dd class="detail">
         {slots && slots.preparing > 0 && `${formatCount(slots.preparing)} by preparing tasks; `}
         {slots && `${formatCount(slots.active)} requested by waiting tasks`}

@@ -46,7 +46,9 @@ function Numbers({ account }: { account: Account }) {
       <div class="lead">
         <dt>{jobs === 1 ? "Job" : "Jobs"}</dt>
         <dd data-testid="jobs-total">{formatCount(jobs)}</dd>
-        <dd class="detail">{states.map(([state, number]) => `${formatCount(number)} ${state}`).join(", ") || "none yet"}</dd>
+        <dd class="detail">
+          {states.map(([state, number]) => `${formatCount(number)} ${state}`).join(", ") || "none yet"}
+        </dd>
       </div>
       <div class="lead">
         <dt>Tasks</dt>

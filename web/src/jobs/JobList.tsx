@@ -1,4 +1,5 @@
-// The jobs as a table; on a narrow screen each row becomes a card. Roles are explicit, as that CSS removes the implicit ones.
+// The jobs as a table; on a narrow screen each row becomes a card. Roles are explicit, as that CSS removes the
+// implicit ones.
 
 import { useState } from "preact/hooks";
 import type { ListSnapshot } from "../api/listPoller.ts";

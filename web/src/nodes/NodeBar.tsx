@@ -3,7 +3,15 @@
 import type { NodeCounts } from "../api/model.ts";
 import { formatCount } from "../format/numbers.ts";
 import { visible } from "../format/text.ts";
-import { countsByGroup, GROUP_LABELS, STATE_GROUPS, type StateGroup, sortedStates, stateGroupOf, stateLabel } from "./stateGroups.ts";
+import {
+  countsByGroup,
+  GROUP_LABELS,
+  STATE_GROUPS,
+  type StateGroup,
+  sortedStates,
+  stateGroupOf,
+  stateLabel,
+} from "./stateGroups.ts";
 
 /** Hidden from screen readers, as text nearby has the numbers. */
 export function NodeBar({ counts }: { counts: NodeCounts | null }) {

@@ -34,7 +34,12 @@ interface HistoryProps {
 export function PoolHistorySection({ view, range, created, gone = false }: HistoryProps) {
   const { ref, inView } = useInView();
   const path = `${pathOfPool(view, "history")}?from=${encodeURIComponent(beginOf(range ?? "24h"))}`;
-  const polled = usePolled<PoolHistory>({ path, queryKey: range ?? "", intervalMs: INTERVAL_MS, enabled: inView && range !== null });
+  const polled = usePolled<PoolHistory>({
+    path,
+    queryKey: range ?? "",
+    intervalMs: INTERVAL_MS,
+    enabled: inView && range !== null,
+  });
   if (gone && !polled.value) return <section ref={ref} />;
   const actions = (
     <>
@@ -115,7 +120,7 @@ function Contents({ history, created }: { history: PoolHistory; created: number 
   );
 }
 
-/** The target as a line, with gaps where it is unknown or the pool didn't exist, and a mark at each step with interruptions. */
+/** The target as a line, with gaps if it is unknown or the pool didn't exist, and marks at steps with interruptions. */
 function TargetOverlay({ history, created, x, y }: { history: PoolHistory; created: number; x: Scale; y: Scale }) {
   const step = parseDuration(history.step);
   let open = false;

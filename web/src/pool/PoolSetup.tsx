@@ -19,7 +19,11 @@ export function PoolSetup({ pool }: { pool: Pool }) {
   return (
     <div class="setup">
       <Part title="Autoscale" name="autoscale">
-        {pool.autoScale ? <AutoscaleDetails scale={pool.autoScale} pool={pool} /> : <p class="soft">Fixed size; autoscale is off.</p>}
+        {pool.autoScale ? (
+          <AutoscaleDetails scale={pool.autoScale} pool={pool} />
+        ) : (
+          <p class="soft">Fixed size; autoscale is off.</p>
+        )}
       </Part>
       <Part title="Start task" name="start-task">
         {pool.startTask ? <StartTaskDetails task={pool.startTask} /> : <p class="soft">The pool has no start task.</p>}
@@ -90,7 +94,11 @@ function AutoscaleRuns({ pool: { account, id: pool } }: { pool: Pool }) {
   return (
     <section ref={ref} aria-label="Evaluations">
       <h4>Recorded evaluations</h4>
-      {failure && !value && <p class="bad">{failure.message === null ? "The server doesn't respond." : <ExternalText text={failure.message} />}</p>}
+      {failure && !value && (
+        <p class="bad">
+          {failure.message === null ? "The server doesn't respond." : <ExternalText text={failure.message} />}
+        </p>
+      )}
       {value && !value.value.length && <p class="soft">None yet.</p>}
       {value && value.value.length > 0 && (
         <ol class="runs scroll" tabIndex={0} data-testid="autoscale-runs">

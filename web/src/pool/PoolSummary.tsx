@@ -117,7 +117,8 @@ function ProblemList({ problems }: { problems: PoolProblem[] }) {
 function Numbers({ pool }: { pool: Pool }) {
   const { nodeCounts, cores, slots, dedicated, spot } = pool;
   const nodes = nodeCounts ? nodeTotal(nodeCounts) : null;
-  const busy = cores && `of ${formatCount(cores.total)}${cores.total ? `, ${formatShare(cores.busy, cores.total)}` : ""}`;
+  const busy =
+    cores && `of ${formatCount(cores.total)}${cores.total ? `, ${formatShare(cores.busy, cores.total)}` : ""}`;
   return (
     <dl class="numbers of-pools of-pool">
       <KeyFigure name="Nodes" value={nodes === null ? null : formatCount(nodes)} detail={targetsOf(dedicated, spot)} />

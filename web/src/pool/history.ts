@@ -48,6 +48,8 @@ export function pointText(point: PoolPoint | undefined): string {
   if (!point) return "";
   if (!point.nodeCounts) return pointDetails(point);
   const counts = countsByGroup(point.nodeCounts);
-  const states = STATE_GROUPS.filter((group) => counts[group]).map((group) => `${formatCount(counts[group])} ${GROUP_LABELS[group]}`);
+  const states = STATE_GROUPS.filter((group) => counts[group]).map(
+    (group) => `${formatCount(counts[group])} ${GROUP_LABELS[group]}`,
+  );
   return `${pointDetails(point)}: ${states.join(", ") || "no nodes"}`;
 }

@@ -27,7 +27,7 @@ export function unmonitoredAccounts(accounts: Account[]): UnmonitoredAccounts {
   return new Set(accounts.flatMap(({ id, enabled }) => (enabled ? [] : [id])));
 }
 
-/** Current problems, then the errors of earlier resizes. Stale data is a problem only while the account is monitored. */
+/** Current problems, then errors of earlier resizes. Stale data is a problem only while the account is monitored. */
 export function problemsOf(pool: Pool, unmonitored: UnmonitoredAccounts = new Set()): PoolProblem[] {
   const found: PoolProblem[] = [];
   const add = (text: string, detail = "", stale = false, at: string | null = null) =>

@@ -1,4 +1,5 @@
-// The pools as a table; on a narrow screen each row becomes a card. Roles are explicit, as that CSS removes the implicit ones.
+// The pools as a table; on a narrow screen each row becomes a card. Roles are explicit, as that CSS removes the
+// implicit ones.
 
 import { useMemo, useState } from "preact/hooks";
 import type { ListSnapshot } from "../api/listPoller.ts";
@@ -7,7 +8,13 @@ import { visible } from "../format/text.ts";
 import { NodeBar } from "../nodes/NodeBar.tsx";
 import { nodeStatesText } from "../nodes/summaries.ts";
 import type { Pool } from "../pool/model.ts";
-import { type Order, problemsOf, sortedPools, type UnmonitoredAccounts, unmonitoredAccounts } from "../pool/problems.ts";
+import {
+  type Order,
+  problemsOf,
+  sortedPools,
+  type UnmonitoredAccounts,
+  unmonitoredAccounts,
+} from "../pool/problems.ts";
 import { Link } from "../routing/Link.tsx";
 import { addressOfDetail } from "../routing/routes.ts";
 import { ListFooter } from "../ui/list/ListFooter.tsx";
@@ -120,7 +127,12 @@ function PoolTable({ pools, showAccount, filters, unmonitored }: PoolTableProps)
       </thead>
       <tbody role="rowgroup">
         {pools.map((pool) => (
-          <PoolRow key={`${pool.account} ${pool.id} ${pool.creationTime}`} pool={pool} showAccount={showAccount} unmonitored={unmonitored} />
+          <PoolRow
+            key={`${pool.account} ${pool.id} ${pool.creationTime}`}
+            pool={pool}
+            showAccount={showAccount}
+            unmonitored={unmonitored}
+          />
         ))}
       </tbody>
     </table>
@@ -211,7 +223,12 @@ interface UsageProps {
 
 function UsageCell({ name, capacity, value, unknown }: UsageProps) {
   return (
-    <td role="cell" class="number used" data-used={name} title={unknown ? "The number of cores of this VM size isn't known" : undefined}>
+    <td
+      role="cell"
+      class="number used"
+      data-used={name}
+      title={unknown ? "The number of cores of this VM size isn't known" : undefined}
+    >
       <span class="label">{name}</span>
       {capacity && value !== undefined ? (
         <>

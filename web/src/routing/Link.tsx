@@ -4,8 +4,8 @@ import { type ComponentChildren, createContext } from "preact";
 import { useContext } from "preact/hooks";
 
 /**
- * Opens an address of this page. "replace" adds no entry to the browser's history. "back" goes back if the previous entry
- * has this address, and otherwise replaces.
+ * Opens an address of this page. "replace" adds no entry to the browser's history. "back" goes back if the previous
+ * entry has this address, and otherwise replaces.
  */
 export type Navigate = (address: string, mode?: "push" | "replace" | "back") => void;
 

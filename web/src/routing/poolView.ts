@@ -3,7 +3,7 @@
 import { RANGES, type Range } from "../time/ranges.ts";
 import { addressOfDetail } from "./routes.ts";
 
-/** "" stands for all. `flapping` is "true" for flapping nodes only, `node` has its panel open, `charts` is their range. */
+/** "" stands for all; `flapping` is "true" for only flapping nodes, `node` has an open panel, `charts` is their range. */
 export interface PoolView {
   account: string;
   pool: string;

@@ -94,7 +94,10 @@ function ScheduleTable({ schedules, showAccount }: { schedules: Schedule[]; show
       </thead>
       <tbody role="rowgroup">
         {schedules.map((schedule) => (
-          <ScheduleRow key={`${schedule.account} ${schedule.id} ${schedule.creationTime}`} {...{ schedule, showAccount }} />
+          <ScheduleRow
+            key={`${schedule.account} ${schedule.id} ${schedule.creationTime}`}
+            {...{ schedule, showAccount }}
+          />
         ))}
       </tbody>
     </table>

@@ -68,7 +68,11 @@ function Specification({ schedule }: { schedule: ScheduleDetails }) {
   const { jobSpecification, jobSpecificationProblem, omittedProperties } = schedule;
   return (
     <div class="specification">
-      {jobSpecification ? <Fields value={jobSpecification} /> : <p class="soft">{jobSpecificationProblem ?? "The job template hasn't been read yet."}</p>}
+      {jobSpecification ? (
+        <Fields value={jobSpecification} />
+      ) : (
+        <p class="soft">{jobSpecificationProblem ?? "The job template hasn't been read yet."}</p>
+      )}
       {omittedProperties.length > 0 && <p class="soft">Not shown: {visible(omittedProperties.join(", "))}.</p>}
     </div>
   );

@@ -115,7 +115,11 @@ function Numbers({ schedule }: { schedule: Schedule }) {
           last <Age at={schedule.lastRunTime} none={schedule.recentJob ? "not read yet" : "never"} />
         </dd>
       </div>
-      <KeyFigure name="Runs made" value={made} detail={`${formatCount(runs.completed)} completed, ${formatCount(runs.deleted)} deleted`} />
+      <KeyFigure
+        name="Runs made"
+        value={made}
+        detail={`${formatCount(runs.completed)} completed, ${formatCount(runs.deleted)} deleted`}
+      />
       <div class="lead">
         <dt>Missed runs</dt>
         <dd data-testid="missed-runs">

@@ -26,7 +26,11 @@ export function SchedulesTile({ account, schedules, single, filters }: TileProps
   return (
     <TileFrame {...{ account, single, chosen, toggle }} asOf={listed?.asOf ?? null}>
       <dl class="numbers of-pools">
-        <KeyFigure name="Schedules" value={listed && formatCount(listed.total)} detail={statesText(listed?.byState ?? {})} />
+        <KeyFigure
+          name="Schedules"
+          value={listed && formatCount(listed.total)}
+          detail={statesText(listed?.byState ?? {})}
+        />
         <Sums schedules={listed && schedules} />
       </dl>
       {reason && (
@@ -53,7 +57,9 @@ function Sums({ schedules }: { schedules: Schedule[] | null }) {
       <KeyFigure
         name="Running tasks"
         value={sum(({ totals }) => totals.taskCounts.running)}
-        detail={(waiting ? `${waiting} waiting (active)` : "") + (unread ? `; ${plural(unread, "job")} not read yet` : "")}
+        detail={
+          (waiting ? `${waiting} waiting (active)` : "") + (unread ? `; ${plural(unread, "job")} not read yet` : "")
+        }
       />
       <KeyFigure
         name="Missed runs"

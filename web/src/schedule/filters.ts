@@ -16,7 +16,12 @@ export const NO_SCHEDULE_FILTERS: ScheduleFilters = { account: "", state: "", mi
 export function readScheduleFilters(): ScheduleFilters {
   const query = new URLSearchParams(location.search);
   const parameter = (name: string) => query.get(name) ?? "";
-  return { account: parameter("account"), state: parameter("state"), missed: parameter("missed"), prefix: parameter("prefix") };
+  return {
+    account: parameter("account"),
+    state: parameter("state"),
+    missed: parameter("missed"),
+    prefix: parameter("prefix"),
+  };
 }
 
 export function addressOfSchedules(filters: ScheduleFilters): string {

@@ -1,4 +1,4 @@
-// The JSON of job schedules: the properties that the page shows. Every string comes from outside and is only shown as text.
+// The JSON of job schedules: the properties that the page shows. Every string is only shown as text.
 
 import type { Json, TaskCounts, Verdict } from "../api/model.ts";
 

@@ -44,7 +44,8 @@ export function Chart({ chart, time, width, noDataSpans, run, cursor }: ChartPro
   const ticks = ticksOf(highest(chart), chart.unit, 2, chart.limit);
   const y = linear([0, ticks.at(-1) ?? 1], [BOTTOM, TOP]);
   const lines = useMemo(
-    () => chart.lines.map((line, index) => <ChartLine key={line.name} line={line} tone={index} time={time} x={x} y={y} />),
+    () =>
+      chart.lines.map((line, index) => <ChartLine key={line.name} line={line} tone={index} time={time} x={x} y={y} />),
     [chart, time, width],
   );
   const handlers = cursorHandlers(time, cursor, LEFT, right);
@@ -64,7 +65,14 @@ export function Chart({ chart, time, width, noDataSpans, run, cursor }: ChartPro
       {...handlers}
     >
       <FillPatterns name="telemetry" />
-      <TimeAxis ticks={timeTicks(time.from, time.to, width / 84)} x={x} top={TOP} bottom={BOTTOM} left={LEFT} right={width} />
+      <TimeAxis
+        ticks={timeTicks(time.from, time.to, width / 84)}
+        x={x}
+        top={TOP}
+        bottom={BOTTOM}
+        left={LEFT}
+        right={width}
+      />
       <ValueAxis ticks={ticks} unit={chart.unit} y={y} right={right} />
       {noDataSpans.map((noDataSpan) => (
         <NoDataSpan key={noDataSpan.from} {...noDataSpan} x={(at) => x(Math.max(time.from, at))} />

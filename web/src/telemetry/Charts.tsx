@@ -35,7 +35,12 @@ interface ChartsProps {
 export function Charts({ telemetry, knownSince = Infinity, run, beside, below }: ChartsProps) {
   const { ref, width } = useWidth();
   const [pointed, point] = useState<number | null>(null);
-  const { set, charts, time: all, noDataSpans } = useMemo(() => chartsFrom(telemetry, knownSince), [telemetry, knownSince]);
+  const {
+    set,
+    charts,
+    time: all,
+    noDataSpans,
+  } = useMemo(() => chartsFrom(telemetry, knownSince), [telemetry, knownSince]);
   const time = useMemo(() => (run ? inWholeSteps(all) : all), [all, !run]);
   const isThere = pointed !== null && pointed >= time.first && pointed < time.to;
   const cursor = { at: isThere ? pointed : null, point };

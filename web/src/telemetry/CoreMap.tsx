@@ -83,9 +83,14 @@ function CoreGrid({ cores, time, width, cursor }: ChartLayout & { cores: Core[] 
 
 function coresOf(telemetry: Telemetry): Core[] {
   const set = seriesSetOf(telemetry);
-  const single = set.series.filter(({ attributes }) => attributes[CORE_ATTRIBUTE] && !("batchscope.source" in attributes));
+  const single = set.series.filter(
+    ({ attributes }) => attributes[CORE_ATTRIBUTE] && !("batchscope.source" in attributes),
+  );
   return single
-    .map((series) => ({ name: series.attributes[CORE_ATTRIBUTE] ?? "", values: busyOf(set, "", [series])?.values ?? [] }))
+    .map((series) => ({
+      name: series.attributes[CORE_ATTRIBUTE] ?? "",
+      values: busyOf(set, "", [series])?.values ?? [],
+    }))
     .sort((one, other) => compareNaturally(one.name, other.name));
 }
 

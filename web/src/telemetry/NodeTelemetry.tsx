@@ -41,7 +41,12 @@ export function NodeTelemetry({ view, node }: NodeTelemetryProps) {
   const [latest, setLatest] = useState<Telemetry | null>(null);
   const step = useStep(range, latest);
   const path = pathOfNode(view, range, step);
-  const polled = usePolled<Telemetry>({ path, queryKey: range + step, intervalMs: INTERVALS_MS[range], enabled: inView });
+  const polled = usePolled<Telemetry>({
+    path,
+    queryKey: range + step,
+    intervalMs: INTERVALS_MS[range],
+    enabled: inView,
+  });
   const current = polled.fresh ? polled.value : null;
   useEffect(() => setLatest(current), [current]);
   const actions = (
@@ -73,11 +78,16 @@ function Contents({ view, node, range, step, telemetry }: ContentsProps) {
   const { account, pool, node: id } = view;
   const path = pathOfEvents({ account, pool, node: id, from: beginOf(range) }, { rows: MAX_EVENTS });
   const { value: log } = usePolled<Page<LoggedEvent>>({ path, queryKey: range, intervalMs: EVENTS_INTERVAL_MS });
-  if (!chartsOf(seriesSetOf(telemetry)).length) return <NoTelemetry account={account} range={range} telemetry={telemetry} />;
+  if (!chartsOf(seriesSetOf(telemetry)).length)
+    return <NoTelemetry account={account} range={range} telemetry={telemetry} />;
   const activity = activityOf(log?.value ?? []);
   const oldest = log?.nextLink ? log.value.at(-1) : undefined;
   const knownSince = node?.allocationTime ? Date.parse(node.allocationTime) : Infinity;
-  const cores = { path: pathOfNode(view, range, step, "cores"), queryKey: range + step, intervalMs: INTERVALS_MS[range] };
+  const cores = {
+    path: pathOfNode(view, range, step, "cores"),
+    queryKey: range + step,
+    intervalMs: INTERVALS_MS[range],
+  };
   return (
     <>
       <TelemetryContents
@@ -104,15 +114,20 @@ interface TelemetryIngestion {
 
 /** Says that the node sent no data only if no data is known. */
 function headline({ value, undrawn = [], leftOut }: Telemetry, range: string): string {
-  if (undrawn.some(({ namesNode }) => namesNode)) return `The data that the node sent in the last ${range} can't be charted:`;
-  if (undrawn.length) return `No data of the last ${range} names this node. It may be in these blobs, which name no node:`;
+  if (undrawn.some(({ namesNode }) => namesNode))
+    return `The data that the node sent in the last ${range} can't be charted:`;
+  if (undrawn.length)
+    return `No data of the last ${range} names this node. It may be in these blobs, which name no node:`;
   if (value.length || leftOut.records || leftOut.refused) return "The node sent no data that these charts show.";
   return `The node sent no data in the last ${range}.`;
 }
 
 /** Explains why there are no charts, and what to do. */
 function NoTelemetry({ account, range, telemetry }: NoTelemetryProps) {
-  const { value } = usePolled<TelemetryIngestion>({ path: pathOfAccount(account, "ingestion"), intervalMs: EVENTS_INTERVAL_MS });
+  const { value } = usePolled<TelemetryIngestion>({
+    path: pathOfAccount(account, "ingestion"),
+    intervalMs: EVENTS_INTERVAL_MS,
+  });
   const dropped = droppedText(telemetry.leftOut);
   const undrawn = telemetry.undrawn ?? [];
   return (

@@ -34,13 +34,21 @@ export function TaskTelemetry({ view, task }: TaskTelemetryProps) {
   const [answer, setAnswer] = useState<TaskTelemetryAnswer | null>(null);
   const step = useStep(task, answer?.telemetry);
   const chartPath = `${path}?${new URLSearchParams({ ...CHART_QUERY, ...(step && { step }) })}`;
-  const polled = usePolled<TaskTelemetryAnswer>({ path: chartPath, intervalMs: hasEnded ? SLOW_INTERVAL_MS : INTERVAL_MS, enabled: inView });
+  const polled = usePolled<TaskTelemetryAnswer>({
+    path: chartPath,
+    intervalMs: hasEnded ? SLOW_INTERVAL_MS : INTERVAL_MS,
+    enabled: inView,
+  });
   useEffect(() => setAnswer(polled.value), [polled.value]);
   const end = polled.value?.endTime;
   useEffect(() => setHasEnded(Boolean(end)), [end]);
   const csvPath = `${path}?${new URLSearchParams({ name: CHART_QUERY.name, format: "csv" })}`;
   return (
-    <TelemetrySection sectionRef={ref} polled={polled} actions={polled.value?.telemetry && <CsvLink href={csvPath} id={task} />}>
+    <TelemetrySection
+      sectionRef={ref}
+      polled={polled}
+      actions={polled.value?.telemetry && <CsvLink href={csvPath} id={task} />}
+    >
       {(answer) => <Contents answer={answer} account={view.account} />}
     </TelemetrySection>
   );

@@ -81,7 +81,9 @@ function GpuMemoryErrors({ telemetry }: { telemetry: Telemetry }) {
   const errors = selectSeries(seriesSetOf(telemetry), "hw.errors", { "hw.type": "gpu", "error.type": "uncorrected" });
   const { times, last } = countEvents(errors);
   if (!times) return null;
-  const gpus = [...new Set(errors.filter(({ points }) => points.some(({ sum }) => sum > 0)).map(gpuOf))].sort(compareNaturally);
+  const gpus = [...new Set(errors.filter(({ points }) => points.some(({ sum }) => sum > 0)).map(gpuOf))].sort(
+    compareNaturally,
+  );
   return (
     <p class="bad" data-testid="damaged">
       {plural(times, "uncorrectable memory error")} on <ExternalText text={gpus.join(", ")} />, most recently{" "}

@@ -19,7 +19,15 @@ export function TelemetrySection<T>({ sectionRef, polled, actions, children }: T
         <h4>Telemetry</h4>
         {actions}
       </header>
-      {failure && <ErrorNotice failure={failure} retry={retry} name="telemetry" subject="Telemetry" hasOlderData={value !== null} />}
+      {failure && (
+        <ErrorNotice
+          failure={failure}
+          retry={retry}
+          name="telemetry"
+          subject="Telemetry"
+          hasOlderData={value !== null}
+        />
+      )}
       {value ? (
         <div class={failure ? "contents outdated" : fresh ? "contents" : "contents waiting"} aria-busy={!fresh}>
           {children(value)}

@@ -4,7 +4,13 @@ import { serverClock } from "./clock.ts";
 
 export const RANGES = ["1h", "6h", "24h", "7d", "90d"] as const;
 export type Range = (typeof RANGES)[number];
-export const RANGE_LABELS: Record<Range, string> = { "1h": "1 h", "6h": "6 h", "24h": "24 h", "7d": "7 d", "90d": "90 d" };
+export const RANGE_LABELS: Record<Range, string> = {
+  "1h": "1 h",
+  "6h": "6 h",
+  "24h": "24 h",
+  "7d": "7 d",
+  "90d": "90 d",
+};
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -32,8 +38,8 @@ export function rangeFor(subject: RangeSubject | null): Range {
 }
 
 /**
- * The present beginning of a range as a time for the API, but not before `earliest` (milliseconds since 1970). It moves on
- * at most once in `minStep` milliseconds.
+ * The present beginning of a range as a time for the API, but not before `earliest` (milliseconds since 1970). It
+ * moves on at most once in `minStep` milliseconds.
  */
 export function beginOf(range: Range, earliest = -Infinity, minStep = 0): string {
   const { length } = LENGTHS[range];

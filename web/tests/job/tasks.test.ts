@@ -64,6 +64,9 @@ test("an exit code is listed beside the cause if it isn't the cause", () => {
     batchTerms({ category: "userError", code: "TaskEnded", exitCode: -1 }),
     "userError · TaskEnded · exit code -1",
   );
-  assert.equal(batchTerms({ category: "userError", code: "FailureExitCode", exitCode: 1 }), "userError · FailureExitCode");
+  assert.equal(
+    batchTerms({ category: "userError", code: "FailureExitCode", exitCode: 1 }),
+    "userError · FailureExitCode",
+  );
   assert.equal(batchTerms({ category: null, code: null, exitCode: null }), "");
 });

@@ -3,7 +3,13 @@ import { test } from "node:test";
 import { chartsOf, compareNaturally } from "../../src/telemetry/series/charts.ts";
 import { droppedText } from "../../src/telemetry/series/dropped.ts";
 import type { DroppedCounts, Series } from "../../src/telemetry/series/model.ts";
-import { fileSystemUsage, latestMaximum, realNetworks, selectSeries, wholeDisks } from "../../src/telemetry/series/selection.ts";
+import {
+  fileSystemUsage,
+  latestMaximum,
+  realNetworks,
+  selectSeries,
+  wholeDisks,
+} from "../../src/telemetry/series/selection.ts";
 
 const GIB = 1024 ** 3;
 const NONE: DroppedCounts = {

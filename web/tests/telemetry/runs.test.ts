@@ -32,7 +32,11 @@ test("a run without an end is running, one without a start began before the log"
 });
 
 test("a task that failed is logged twice, and ran once", () => {
-  const activity = activityOf([logged("TaskStartEvent", 0), logged("TaskFailEvent", 5), logged("TaskCompleteEvent", 5.01)]);
+  const activity = activityOf([
+    logged("TaskStartEvent", 0),
+    logged("TaskFailEvent", 5),
+    logged("TaskCompleteEvent", 5.01),
+  ]);
   assert.deepEqual(
     activity.runs.map(({ failed }) => failed),
     [true],

@@ -90,7 +90,9 @@ function Value({ name, value, addressOf }: { name: string; value: Evidence; addr
   }
   if (typeof value === "number") return <>{SPANS.has(name) ? formatSeconds(value) : formatCount(value)}</>;
   if (typeof value === "boolean") return <>{value ? "yes" : "no"}</>;
-  return <Text text={TIME.test(value ?? "") ? formatTime(Date.parse(value ?? "")) : (value ?? "")} addressOf={addressOf} />;
+  return (
+    <Text text={TIME.test(value ?? "") ? formatTime(Date.parse(value ?? "")) : (value ?? "")} addressOf={addressOf} />
+  );
 }
 
 function Text({ text, addressOf }: { text: string; addressOf: AddressOf }) {

@@ -31,7 +31,11 @@ export function ExplanationSection({ view, job }: ExplanationSectionProps) {
 
 function PolledExplanation({ view, isRunning }: { view: JobView; isRunning: boolean }) {
   const { ref, inView } = useInView();
-  const polled = usePolled<Explanation>({ path: pathOfJob(view, "explanation"), intervalMs: INTERVAL_MS, enabled: inView });
+  const polled = usePolled<Explanation>({
+    path: pathOfJob(view, "explanation"),
+    intervalMs: INTERVAL_MS,
+    enabled: inView,
+  });
   const title = isRunning ? "Why tasks are waiting" : "Why the job isn't running";
   const note = polled.value && (
     <>

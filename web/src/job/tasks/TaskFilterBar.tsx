@@ -66,7 +66,10 @@ function Field({ view, name, label, numeric = false }: FieldProps) {
     const value = text.trim();
     if (numeric && value && !/^-?\d{1,10}$/.test(value)) return;
     const tasks = { ...view.tasks, [name]: value };
-    timer.current = window.setTimeout(() => navigate(addressOfJobView({ ...view, tasks }), "replace"), TYPING_DEBOUNCE_MS);
+    timer.current = window.setTimeout(
+      () => navigate(addressOfJobView({ ...view, tasks }), "replace"),
+      TYPING_DEBOUNCE_MS,
+    );
   };
   useEffect(() => () => window.clearTimeout(timer.current), []);
   return (

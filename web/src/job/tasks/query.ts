@@ -13,7 +13,10 @@ export function rowsOfCsv({ orderby }: Pick<TaskFilters, "orderby">): number {
 }
 
 /** The most tasks of these counts that can pass the filters; with `isExact`, exactly as many pass. */
-export function maxTasks({ show, orderby, ...others }: TaskFilters, counts: TaskCounts): { max: number; isExact: boolean } {
+export function maxTasks(
+  { show, orderby, ...others }: TaskFilters,
+  counts: TaskCounts,
+): { max: number; isExact: boolean } {
   const max = Object.hasOwn(counts, show) ? counts[show as keyof TaskCounts] : counts.total;
   return { max, isExact: !Object.values(others).some(Boolean) };
 }

@@ -59,7 +59,14 @@ function Column({ row, mark, span, place, slotsPerRow }: ColumnProps) {
     <>
       <rect class="run" data-run="busy" data-place={place} {...span} y={bottom - fullHeight} height={fullHeight} />
       {failedHeight > 0 && (
-        <rect class="run" data-run="failure" data-place={place} {...span} y={bottom - failedHeight} height={failedHeight} />
+        <rect
+          class="run"
+          data-run="failure"
+          data-place={place}
+          {...span}
+          y={bottom - failedHeight}
+          height={failedHeight}
+        />
       )}
     </>
   );

@@ -35,12 +35,20 @@ interface NodesProps {
 /** The map and the table load and fail independently, and share their filters. */
 export function NodeSections({ view, counts, flapping, open }: NodesProps) {
   const { ref, inView } = useInView();
-  const polled = usePolled<NodeStates>({ path: pathOfPool(view, "nodestates"), intervalMs: MAP_INTERVAL_MS, enabled: inView });
+  const polled = usePolled<NodeStates>({
+    path: pathOfPool(view, "nodestates"),
+    intervalMs: MAP_INTERVAL_MS,
+    enabled: inView,
+  });
   return (
     <>
       <Section title="Node map" name="node-map" sectionRef={ref} polled={polled}>
         {(states) =>
-          states.nodes.length ? <NodeMap states={states} view={view} open={open} /> : <NoNodes view={view} counts={counts} />
+          states.nodes.length ? (
+            <NodeMap states={states} view={view} open={open} />
+          ) : (
+            <NoNodes view={view} counts={counts} />
+          )
         }
       </Section>
       <NodeList view={view} counts={counts} flapping={flapping} causes={polled.value?.causes ?? []} open={open} />
@@ -95,7 +103,7 @@ function NodesCsv({ view, counts, flapping }: Omit<BarProps, "causes">) {
   );
 }
 
-/** The most nodes that can pass the filters; null if unknown. Ignores the cause, as it may be a part of other causes. */
+/** The most nodes that can pass the filters; null if unknown. Ignores the cause, as it may be a part of others. */
 function maxNodes({ view, counts, flapping }: Omit<BarProps, "causes">): number | null {
   if (!counts) return null;
   const limits = [nodeTotal(counts)];

@@ -37,7 +37,9 @@ export function NodeHistory({ node }: { node: Node }) {
           </li>
         ))}
       </ol>
-      {!node.historyComplete && <p class="soft">Some states may be missing: no poll recorded them, or they are no longer stored.</p>}
+      {!node.historyComplete && (
+        <p class="soft">Some states may be missing: no poll recorded them, or they are no longer stored.</p>
+      )}
     </>
   );
 }

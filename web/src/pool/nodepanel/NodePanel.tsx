@@ -85,7 +85,10 @@ function Contents({ node, view }: { node: Node; view: PoolView }) {
       )}
       <dl class="fields-of">
         <Field name="Last seen by Batch">
-          <Age at={node.lastSeen} none={node.state === "creating" ? "not yet: the node is being created" : "not reported"} />
+          <Age
+            at={node.lastSeen}
+            none={node.state === "creating" ? "not yet: the node is being created" : "not reported"}
+          />
         </Field>
         <Field name="Running">
           {plural(node.runningTasks, "task")} on {plural(node.runningSlots, "slot")}

@@ -40,7 +40,8 @@ export function timeScale({ from, to }: TimeGrid, left: number, right: number): 
 export function noDataSpansOf({ series, step }: SeriesSet): { from: number; to: number }[] {
   const distinct = new Set(series.flatMap(({ points }) => points.map(({ time }) => Date.parse(time))));
   const times = [...distinct].sort((one, other) => one - other);
-  const reach = NO_DATA_FACTOR * Math.max(step, median(times.slice(1).map((time, index) => time - (times[index] ?? time))));
+  const reach =
+    NO_DATA_FACTOR * Math.max(step, median(times.slice(1).map((time, index) => time - (times[index] ?? time))));
   return times.slice(1).flatMap((to, index) => {
     const from = times[index] ?? to;
     return to - from > reach ? [{ from: from + step, to }] : [];

@@ -3,7 +3,16 @@
 import { parseDuration } from "../../format/durations.ts";
 import { type Line, meanOf, sumOf } from "./lines.ts";
 import type { Series, Telemetry } from "./model.ts";
-import { busyOf, fileSystemUsage, latestMaximum, lineOf, realNetworks, type SeriesSet, selectSeries, wholeDisks } from "./selection.ts";
+import {
+  busyOf,
+  fileSystemUsage,
+  latestMaximum,
+  lineOf,
+  realNetworks,
+  type SeriesSet,
+  selectSeries,
+  wholeDisks,
+} from "./selection.ts";
 import type { Unit } from "./units.ts";
 
 /** `limit` is the capacity, such as the size of the memory; `lineCount` includes the lines that aren't drawn. */
@@ -110,7 +119,9 @@ function graphics(set: SeriesSet): ChartData[] {
   const sensors = selectSeries(set, "hw.temperature", gpu);
   const whole = sensors.filter(({ attributes }) => !(SENSOR_LOCATION in attributes));
   const measured = new Set(whole.map(({ attributes }) => attributes["hw.id"]));
-  const edges = sensors.filter(({ attributes }) => attributes[SENSOR_LOCATION] === "edge" && !measured.has(attributes["hw.id"]));
+  const edges = sensors.filter(
+    ({ attributes }) => attributes[SENSOR_LOCATION] === "edge" && !measured.has(attributes["hw.id"]),
+  );
   const throttled = each(set, selectSeries(set, "batchscope.gpu.throttled_time", gpu), "batchscope.gpu.throttle.reason")
     .map((line) => line && { ...line, name: THROTTLE_REASONS[line.name] ?? line.name })
     .filter((line) => line?.values.some(({ max }) => max > 0));

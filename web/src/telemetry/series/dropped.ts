@@ -22,7 +22,9 @@ export function droppedText(dropped: DroppedCounts): string {
   if (names.length) {
     const first = names.slice(0, MAX_NAMES).map(([name]) => `“${name}”`);
     const more = names.length > MAX_NAMES ? ` and ${plural(names.length - MAX_NAMES, "other")}` : "";
-    parts.push(`${formatCount(names.reduce((sum, [, number]) => sum + number, 0))} of unknown measurements (${first.join(", ")}${more})`);
+    parts.push(
+      `${formatCount(names.reduce((sum, [, number]) => sum + number, 0))} of unknown measurements (${first.join(", ")}${more})`,
+    );
   }
   return parts.length ? `Not charted, out of ${plural(dropped.records, "record")}: ${parts.join("; ")}.` : "";
 }

@@ -35,8 +35,8 @@ export function valuesOf({ kind, points }: Series, step: number): Value[] {
 }
 
 /**
- * The mean growth per second over the part of a step that its readings cover: the usual number of readings covers a whole
- * step, and the last step isn't over. Limited to the slowest and the fastest growth.
+ * The mean growth per second over the part of a step that its readings cover: the usual number of readings covers a
+ * whole step, and the last step isn't over. Limited to the slowest and the fastest growth.
  */
 function rateOf({ count, sum, min, max }: Point, step: number, usual: number): number {
   const covered = (step / 1000) * Math.min(1, count / usual);
@@ -48,7 +48,7 @@ export function complement(values: Value[]): Value[] {
   return values.map(({ at, mean, min, max }) => ({ at, mean: 1 - mean, min: 1 - max, max: 1 - min }));
 }
 
-/** Sums by step; a line without the step counts as nothing. Minimum and maximum are bounds, as they may not coincide. */
+/** Sums by step; a line without the step counts as 0. Minimum and maximum are bounds, as they may not coincide. */
 export function sumOf(all: Value[][]): Value[] {
   return joined(all, (values) => ({
     mean: total(values.map(({ mean }) => mean)),
@@ -67,8 +67,8 @@ export function meanOf(all: Value[][]): Value[] {
 }
 
 /**
- * Shares of a whole, for steps where it is known. Divides by the whole's mean: the maximum of a sum of parts is too high if
- * one part grew by what another lost.
+ * Shares of a whole, for steps where it is known. Divides by the whole's mean: the maximum of a sum of parts is too high
+ * if one part grew by what another lost.
  */
 export function sharesOf(values: Value[], whole: Value[]): Value[] {
   const wholes = new Map(whole.map(({ at, mean }) => [at, mean]));

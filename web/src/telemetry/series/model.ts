@@ -1,8 +1,8 @@
-// The JSON of node telemetry: the properties that the page shows. Every string comes from outside and is only shown as text.
+// The JSON of node telemetry: the properties that the page shows. Every string is only shown as text.
 
 /**
- * A step that begins at `time`. Of a gauge: number, minimum, maximum and sum of its values, and the last one. Of a counter:
- * number of readings, slowest and fastest growth per second, growth, and last growth per second.
+ * A step that begins at `time`. Of a gauge: number, minimum, maximum and sum of its values, and the last one. Of a
+ * counter: number of readings, slowest and fastest growth per second, growth, and last growth per second.
  */
 export interface Point {
   time: string;

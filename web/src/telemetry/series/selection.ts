@@ -1,5 +1,5 @@
-// Selects the series of a node that make a line: by name and attributes, and only whole disks and real networks and file
-// systems.
+// Selects the series of a node that make a line: by name and attributes, and only whole disks and real networks and
+// file systems.
 
 import { complement, type Line, meanOf, reachOf, sharesOf, sumOf, type Value, valuesOf } from "./lines.ts";
 import type { Series } from "./model.ts";
@@ -10,7 +10,17 @@ const DEVICE = "system.device";
 const MOUNT = "system.filesystem.mountpoint";
 const VIRTUAL_DISK = /^(loop|ram|zram|sr|fd|dm-|md)\d/;
 const VIRTUAL_NETWORK = /^(lo|docker|veth|br-|virbr|cni|flannel|ifb|enP\d)/;
-const VIRTUAL_FILE_SYSTEMS = new Set(["tmpfs", "devtmpfs", "overlay", "squashfs", "aufs", "ramfs", "proc", "sysfs", "fuse.lxcfs"]);
+const VIRTUAL_FILE_SYSTEMS = new Set([
+  "tmpfs",
+  "devtmpfs",
+  "overlay",
+  "squashfs",
+  "aufs",
+  "ramfs",
+  "proc",
+  "sysfs",
+  "fuse.lxcfs",
+]);
 
 /** The series of one response; `step` is in milliseconds. */
 export interface SeriesSet {
@@ -59,8 +69,8 @@ export function wholeDisks(series: Series[]): Series[] {
 }
 
 /**
- * Series of networks outside the machine. Traffic through Azure's accelerated networking counts twice: on the interface that
- * the machine uses (eth0), and on the hardware's interface below it (enP…), which is omitted here.
+ * Series of networks outside the machine. Traffic through Azure's accelerated networking counts twice: on the interface
+ * that the machine uses (eth0), and on the hardware's interface below it (enP…), which is omitted here.
  */
 export function realNetworks(series: Series[]): Series[] {
   const real = series.filter(({ attributes }) => !VIRTUAL_NETWORK.test(attributes["network.interface.name"] ?? ""));

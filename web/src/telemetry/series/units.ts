@@ -22,8 +22,8 @@ export function valueText(value: number, unit: Unit): string {
 }
 
 /**
- * About `tickCount` round numbers from 0 to at least `max`. With a limit that `max` doesn't exceed: 0, half the limit, and
- * the limit. Shares go up to 100%.
+ * About `tickCount` round numbers from 0 to at least `max`. With a limit that `max` doesn't exceed: 0, half the limit,
+ * and the limit. Shares go up to 100%.
  */
 export function ticksOf(max: number, unit: Unit, tickCount: number, limit: number | null = null): number[] {
   if (unit === "share") return [0, 0.5, 1];
@@ -39,7 +39,10 @@ export function ticksOf(max: number, unit: Unit, tickCount: number, limit: numbe
 
 function exponentOf(bytes: number): number {
   const size = Math.abs(bytes);
-  return Math.min(POWERS.length - 1, POWERS.findLastIndex((_, power) => power === 0 || size >= 1000 * 1024 ** (power - 1)));
+  return Math.min(
+    POWERS.length - 1,
+    POWERS.findLastIndex((_, power) => power === 0 || size >= 1000 * 1024 ** (power - 1)),
+  );
 }
 
 /** Three significant digits. */

@@ -15,7 +15,13 @@ interface ErrorNoticeProps {
   hasOlderData?: boolean;
 }
 
-export function ErrorNotice({ failure: { message }, retry, name, subject = "", hasOlderData = false }: ErrorNoticeProps) {
+export function ErrorNotice({
+  failure: { message },
+  retry,
+  name,
+  subject = "",
+  hasOlderData = false,
+}: ErrorNoticeProps) {
   return (
     <p class="problem" role="alert" data-testid={`${name}-problem`}>
       <span>

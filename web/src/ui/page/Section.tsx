@@ -27,7 +27,9 @@ export function Section<T>({ title, name, sectionRef, polled, note, actions, con
         {actions && <div class="actions">{actions}</div>}
       </header>
       {controls}
-      {failure && <ErrorNotice failure={failure} retry={retry} name="section" subject={title} hasOlderData={value !== null} />}
+      {failure && (
+        <ErrorNotice failure={failure} retry={retry} name="section" subject={title} hasOlderData={value !== null} />
+      )}
       {value ? (
         <div class={kind} aria-busy={!fresh}>
           {children(value)}
