@@ -28,17 +28,9 @@ _FIRST = "tests/workload/"
 """The tests that wait most, for scenarios in real time; last by name, they would leave the other workers idle."""
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers() -> int | None:
-    """Returns a process more than cores, as many tests wait: for timers, polls, ends of minutes, started programs.
-
-    Returns None where the environment says a number, which pytest-xdist then takes.
-    """
-    return None if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ else (os.process_cpu_count() or 1) + 1
-
-
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Puts the tests that wait most first."""
     items.sort(key=lambda item: not item.nodeid.startswith(_FIRST))
 
 

@@ -51,8 +51,8 @@ def test(checkout: Checkout, arguments: Sequence[str]) -> int:
 def spread(root: Path, arguments: Sequence[str]) -> Sequence[str]:
     """Returns the distribution options: the whole suite on up to four processes, file by file; named tests in one.
 
-    Files run in the order of collection, so that the few long tests don't run alone at the end. The number of processes
-    and that order are hooks of tests/conftest.py.
+    Files run in the order of collection, which tests/conftest.py sets, so that the few long tests don't run alone at
+    the end.
     """
     named = named_paths(root, arguments)
     return () if named else ("--numprocesses=auto", "--maxprocesses=4", "--dist=loadfile", "--no-loadscope-reorder")
