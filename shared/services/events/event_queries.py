@@ -120,13 +120,15 @@ class EventQueries:
         Results are cached, as they don't change and lists repeat.
         """
         starts = [event for event in shown if event.kind == START and task_of(event)]
-        new = [event for event in starts if event.id not in self._starts]
+        known = {event.id: self._starts[event.id] for event in starts if event.id in self._starts}
+        new = [event for event in starts if event.id not in known]
         if new:
             retried = internal_retries(await self._with_those_before(account_key, new))
-            if len(self._starts) > _MAX_REMEMBERED:
-                self._starts = {event.id: self._starts[event.id] for event in starts if event.id in self._starts}
-            self._starts.update((event.id, event.id in retried) for event in new)
-        return {event.id for event in starts if self._starts[event.id]}
+            known |= {event.id: event.id in retried for event in new}
+            if len(self._starts) > _MAX_REMEMBERED:  # also by a concurrent call
+                self._starts = {}
+            self._starts |= known
+        return {event.id for event in starts if known[event.id]}
 
     async def _with_those_before(self, account_key: str, starts: Sequence[BatchEvent]) -> Sequence[BatchEvent]:
         """Returns the events of the starts' tasks up to the last start, within a day and a number of events."""

@@ -187,6 +187,26 @@ async def test_an_internal_retry_is_named_even_if_its_earlier_start_is_on_anothe
     assert (len(behind.events), behind.internal_retries) == (6, set())
 
 
+async def test_a_list_names_internal_retries_though_another_one_emptied_the_cache_meanwhile(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await rig.append(*(record(name, NOON + number * SECOND) for number, name in enumerate(("a", "b", "c"))))
+    await (await rig.host()).run()
+    monkeypatch.setattr(event_queries, "_MAX_REMEMBERED", 0)
+    asked = queries(rig)
+    search, lists = asked._with_those_before, [EventFilter(tasks=frozenset({"a"})), EventFilter()]
+
+    async def while_another_one_lists(*of: Any) -> Any:
+        if lists:
+            await asked.events_with_retries("demo", lists.pop(0), after=None, most=10)
+        return await search(*of)
+
+    await asked.events_with_retries("demo", EventFilter(tasks=frozenset({"c"})), after=None, most=10)
+    monkeypatch.setattr(asked, "_with_those_before", while_another_one_lists)
+    page = await asked.events_with_retries("demo", EventFilter(), after=None, most=10)
+    assert (len(page.events), page.internal_retries) == (3, set())
+
+
 async def test_a_record_of_another_account_is_refused_and_counted(rig: Rig) -> None:
     """Such records come from logs that were copied together, or from a writer without rights to that account."""
     other = RESOURCE.replace("/DEMO", "/OTHER")
