@@ -61,6 +61,15 @@ class ScheduleRounds:
         rests = not thorough and self._until is not None and is_until(self._until, self._idle, started)
         if rests and not await self._hears_of_others(heard):
             return ResourceRoundResult()
+        try:
+            return await self._look_if_due(heard, goes_on, started, thorough=thorough, rests=rests)
+        except BatchscopeError:  # of storage: the next round looks
+            self._asked_for = set()
+            raise
+
+    async def _look_if_due(
+        self, heard: Heard, goes_on: Callable[[], bool], started: datetime, *, thorough: bool, rests: bool
+    ) -> ResourceRoundResult:
         known = await self._load(started, anew=thorough)
         due = thorough or look_is_due(known.last, known.schedules.values(), started, idle=self._idle)
         if not due and not rests and known.last:

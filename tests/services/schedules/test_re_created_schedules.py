@@ -13,6 +13,7 @@ from shared.domain.schedules.schedules import Schedule
 from shared.services.schedules import schedule_rounds
 from shared.services.schedules.schedule_rounds import ScheduleRounds
 from shared.services.schedules.schedules_round_state import SchedulesRoundState
+from tests.services.fakes.memory_tables import Fault
 from tests.services.worlds.schedule_world import ScheduleWorld
 
 
@@ -120,6 +121,23 @@ def a_job_of_a_re_created_schedule_whose_row_is_garbled(world: ScheduleWorld) ->
     assert baseline.next_was_due is None
 
 
+def storage_fails_when_a_job_of_a_re_created_schedule_appears(world: ScheduleWorld, call: int) -> None:
+    world.create("Alpha", "completed")
+    world.jobs = {"Alpha:job-1": world.now()}
+    world.wait(1)
+    world.look()
+    world.wait(60)
+    assert world.look() == []
+    world.delete("Alpha")
+    world.create("Alpha")
+    world.jobs = {"Alpha:job-1": world.now()}
+    world.wait(60)
+    world.look(fault=Fault(call, committed=False, kills=False))
+    world.wait(60)
+    world.look()
+    assert world.known().schedules["alpha"].facts == world.service.there["alpha"]
+
+
 def due_by_states_alone(last: ScheduleRound | None, schedules: Collection[Schedule], *_: Any, **__: Any) -> bool:
     return last is None or any(schedule.is_live for schedule in schedules)
 
@@ -147,6 +165,11 @@ def test_a_job_of_a_schedule_re_created_under_a_completed_ones_id_calls_for_a_lo
 
 def test_each_job_of_a_schedule_re_created_again_calls_for_a_look(world: ScheduleWorld) -> None:
     a_schedule_is_re_created_twice(world)
+
+
+@pytest.mark.parametrize("call", range(1, 6))
+def test_a_job_calls_for_a_look_in_the_next_round_if_storage_failed(world: ScheduleWorld, call: int) -> None:
+    storage_fails_when_a_job_of_a_re_created_schedule_appears(world, call)
 
 
 def test_a_job_of_a_re_created_schedule_with_a_garbled_row_is_not_the_earlier_ones(world: ScheduleWorld) -> None:
