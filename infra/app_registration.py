@@ -105,6 +105,8 @@ def ensure(display_name: str, call: Az) -> str:
     client_id = str(app["appId"])
     if found and missing_roles(app):
         _add_roles(app, app_roles(), call)
+    if found and not _issues_id_tokens(app):
+        call("ad", "app", "update", "--id", client_id, "--enable-id-token-issuance", "true")
     identifier, held = f"api://{client_id}", app.get("identifierUris") or []
     if identifier not in held:
         call("ad", "app", "update", "--id", client_id, "--identifier-uris", *held, identifier)
@@ -128,6 +130,11 @@ def _create(display_name: str, call: Az) -> Mapping[str, Any]:
         *("--enable-id-token-issuance", "true", "--app-roles"),
     )
     return made
+
+
+def _issues_id_tokens(app: Mapping[str, Any]) -> bool:
+    """Whether the app's sign-in gets the tokens that it asks for."""
+    return bool(((app.get("web") or {}).get("implicitGrantSettings") or {}).get("enableIdTokenIssuance"))
 
 
 def missing_roles(app: Mapping[str, Any]) -> list[str]:

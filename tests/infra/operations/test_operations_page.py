@@ -146,6 +146,17 @@ def test_the_role_of_what_if_is_deleted_after_its_assignments_in_each_subscripti
     ]
 
 
+def test_no_identity_that_was_just_asked_for_is_an_object_id_of_deleted_assignments(tmp_path: Path) -> None:
+    """az refuses an empty `--assignee`; without a principal `--assignee-object-id ""` deletes everybody's."""
+    for number, script in enumerate(script for script in SCRIPTS if "role assignment delete" in script):
+        (folder := tmp_path / str(number)).mkdir()
+        deleted = [call for call in commands_of(script, folder) if call[:3] == ["role", "assignment", "delete"]]
+        assert deleted
+        assert not any(
+            call[call.index(name) + 1] == "" for call in deleted for name in call if name.endswith("object-id")
+        )
+
+
 def test_the_page_says_which_shell_its_commands_are_for() -> None:
     assert any(re.search(r"\S +# |in \$[A-Z]|\$\{\w+//", script) for script in SCRIPTS), "which zsh or sh would refuse"
     assert "written for bash" in PAGE.partition("```")[0]

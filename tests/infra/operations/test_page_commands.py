@@ -43,7 +43,7 @@ _AZ: Mapping[str, set[str]] = {
         *("--assignee-object-id", "--assignee-principal-type", "--role", "--scope"),
         *("--condition", "--condition-version"),
     },
-    "role assignment delete": {"--assignee-object-id", "--role", "--scope"},
+    "role assignment delete": {"--assignee", "--assignee-object-id", "--role", "--scope"},
     "role definition create": {"--role-definition"},
     "role definition delete": {"--name"},
     "storage account show": {"--name"},

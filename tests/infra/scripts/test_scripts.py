@@ -14,7 +14,8 @@ from tests.infra.scripts.fake_az import SPECIAL, write_programs
 CLIENT = "33333333-0000-0000-0000-000000000000"
 OBJECT = "44444444-0000-0000-0000-000000000000"
 ROLES = [{"value": "Reader", "id": "r-1", "isEnabled": True}, {"value": "Operator", "id": "r-2", "isEnabled": True}]
-REGISTRATION = {"appId": CLIENT, "id": OBJECT, "appRoles": ROLES}
+SIGN_IN = {"implicitGrantSettings": {"enableIdTokenIssuance": True}}
+REGISTRATION = {"appId": CLIENT, "id": OBJECT, "appRoles": ROLES, "web": SIGN_IN}
 STORAGE_ID = "/subscriptions/s/resourceGroups/rg/providers/Microsoft.Storage/storageAccounts/store"
 
 
@@ -224,6 +225,13 @@ def test_a_name_with_an_apostrophe_is_looked_up_as_it_is() -> None:
     az = Az(ad_app_list=[REGISTRATION], ad_sp_list=[{}])
     assert app_registration.main(["ensure", "--name", "Ann's app"], az) == 0
     assert az.called("ad app list") == ["ad app list --filter displayName eq 'Ann''s app'"]
+
+
+@pytest.mark.parametrize("web", [None, {}, {"implicitGrantSettings": {"enableIdTokenIssuance": False}}])
+def test_a_registration_that_was_made_elsewhere_issues_the_tokens_of_sign_in(web: object) -> None:
+    az = Az(ad_app_list=[{**REGISTRATION, "web": web}], ad_sp_list=[{}])
+    assert app_registration.main(["ensure", "--name", "x"], az) == 0
+    assert f"ad app update --id {CLIENT} --enable-id-token-issuance true" in az.called("ad app update")
 
 
 def test_a_name_with_an_apostrophe_is_refused_where_no_registration_has_it(capsys: pytest.CaptureFixture[str]) -> None:
