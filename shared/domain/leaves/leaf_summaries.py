@@ -66,7 +66,7 @@ class Summary:
 remembered = lru_cache(maxsize=320)(Summary.unpack)
 """Unpacks a summary, or takes it from a cache: from poll to poll few of the 245 leaves of a million tasks change.
 
-An unpacked summary takes up to 20 KB, twenty times its stored form.
+An unpacked summary takes some 20 KB, and up to ten times as much with very many failures.
 """
 
 
