@@ -85,7 +85,7 @@ def _memory(blobs: dict[str, bytes]) -> float:
         little = b"".join(telemetry.flushes(2, cpus=2, begin=telemetry.BEGIN))
         for container, some in (("warm", dict.fromkeys(blobs, little)), ("many", blobs)):
             _written(storage, container, some)
-        told = {"storage": storage, "warm": "warm", "container": "many", "lanes": len(blobs)}
+        told = {"storage": storage, "warm": "warm", "container": "many", "accounts": len(blobs)}
         return float(_answered("bench.measured.ingest_memory", json.dumps(told))["peak"])
 
 

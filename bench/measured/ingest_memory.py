@@ -29,12 +29,9 @@ def blob_of(account: int) -> str:
     return f"accounts/a{account}/pools/p/nodes/n/vm_perf_metrics.0"
 
 
-async def _swept(storage: str, container: str, ingest_partitions: int) -> None:
+async def _swept(storage: str, container: str, accounts: int) -> None:
     """Sweeps a container. Raises ValueError if not everything was read."""
-    accounts = [
-        Account(name, name, name, None, "http://127.0.0.1:1")
-        for name in (f"a{ingest_partition}" for ingest_partition in range(ingest_partitions))
-    ]
+    watched = [Account(name, name, name, None, "http://127.0.0.1:1") for name in (f"a{n}" for n in range(accounts))]
     async with AsyncExitStack() as stack:
         tables = Tables.connect(connection_string=storage, endpoint=None, credential=None, prefix=container)
         stack.push_async_callback(tables.close)
@@ -42,9 +39,9 @@ async def _swept(storage: str, container: str, ingest_partitions: int) -> None:
         blobs = BlobContainer.connect(container, connection_string=storage, endpoint=None, credential=None)
         stack.push_async_callback(blobs.close)
         pattern, stores = PathPattern(_PATTERN), IngestionStores.of(tables)
-        sweep = telemetry_sweep(blobs, accounts, stores, pattern=pattern, clock=SharedClock(), retention=_WEEK)
+        sweep = telemetry_sweep(blobs, watched, stores, pattern=pattern, clock=SharedClock(), retention=_WEEK)
         await sweep.run(_LONG)
-        for account in accounts:
+        for account in watched:
             ingest_partition = await BlobEntryStore(tables).load_sweep(telemetry_ingest_partition(account.key))
             if ingest_partition is None or ingest_partition.behind_blobs or ingest_partition.problems:
                 raise ValueError(f"not all was read: {ingest_partition}")
@@ -56,10 +53,10 @@ def _peak() -> float:
     return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) / 1024
 
 
-async def _measured(storage: str, warm: str, container: str, ingest_partitions: int) -> float:
-    await _swept(storage, warm, ingest_partitions)
+async def _measured(storage: str, warm: str, container: str, accounts: int) -> float:
+    await _swept(storage, warm, accounts)
     before = _peak()
-    await _swept(storage, container, ingest_partitions)
+    await _swept(storage, container, accounts)
     return _peak() - before
 
 
