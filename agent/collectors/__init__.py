@@ -1,0 +1,1 @@
+"""Measurements of the whole node: one module for each measurement."""

@@ -1,0 +1,1 @@
+"""Measurements of devices: GPUs, NVMe drives and InfiniBand ports."""

@@ -1,0 +1,1 @@
+"""Events of the node: OOM kills, device errors, full disks, reboots, clock jumps, interruptions."""

@@ -1,0 +1,20 @@
+"""The only door to clocks; tests pass one of their own."""
+
+from __future__ import annotations
+
+import time
+
+
+class Clock:
+    """Clocks of this machine."""
+
+    def now(self) -> int:
+        """Returns nanoseconds since 1970, by the node's clock, which may be wrong or set."""
+        return time.time_ns()
+
+    def monotonic(self) -> float:
+        """Returns seconds since some moment, which only grow and don't count sleep."""
+        return time.monotonic()
+
+    def sleep(self, seconds: float) -> None:
+        time.sleep(max(seconds, 0.0))

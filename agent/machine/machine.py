@@ -1,0 +1,71 @@
+"""The files by which the kernel describes this machine: the only door to /proc, /sys and /dev.
+
+Tests pass the root of a tree of their own.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+MAX_SIZE = 4 << 20
+"""Bytes that are read of one file: the files of a node of a thousand cores are smaller."""
+
+
+class Machine:
+    """Reads files below `root`; `statvfs` and `is_root` (superuser) may be a test's."""
+
+    def __init__(
+        self,
+        root: str = "/",
+        *,
+        statvfs: Callable[[str], os.statvfs_result] = os.statvfs,
+        is_root: bool | None = None,
+    ) -> None:
+        self._root = root.rstrip("/")
+        self.statvfs = statvfs
+        self.is_root = os.geteuid() == 0 if is_root is None else is_root
+
+    def path(self, path: str) -> str:
+        """Returns where an absolute path of the machine is to be opened."""
+        return self._root + path
+
+    def content(self, path: str, limit: int = MAX_SIZE) -> bytes:
+        """Returns a file's first bytes. Raises OSError."""
+        with open(self._root + path, "rb") as file:
+            return file.read(limit)
+
+    def text(self, path: str) -> str:
+        """Returns a file's text; bytes that are no UTF-8 are replaced. Raises OSError."""
+        return self.content(path).decode("utf-8", "replace")
+
+    def optional_text(self, path: str) -> str:
+        """Returns a file's text without surrounding space; empty where it can't be read."""
+        try:
+            return self.text(path).strip()
+        except OSError:
+            return ""
+
+    def whole(self, path: str) -> int | None:
+        """Returns the whole number that a file holds, None where it holds none or can't be read."""
+        try:
+            return int(self.optional_text(path))
+        except ValueError:
+            return None
+
+    def names(self, path: str) -> list[str]:
+        """Returns the names in a folder, in order; none where it can't be read."""
+        try:
+            return sorted(os.listdir(self._root + path))
+        except OSError:
+            return []
+
+    def exists(self, path: str) -> bool:
+        return os.path.exists(self._root + path)
+
+    def link(self, path: str) -> str:
+        """Returns the target of a symbolic link; empty where it can't be read."""
+        try:
+            return os.readlink(self._root + path)
+        except OSError:
+            return ""

@@ -1,0 +1,1 @@
+"""Startup records: what the node is, once a session, without secrets."""

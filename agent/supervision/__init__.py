@@ -1,0 +1,1 @@
+"""One agent for a node or a task: sessions, signals, restarts."""

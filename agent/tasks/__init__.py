@@ -1,0 +1,1 @@
+"""Measurements of single Batch tasks, from the processes that belong to them."""

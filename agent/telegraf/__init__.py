@@ -1,0 +1,1 @@
+"""Telegraf's configurations, and its records on standard input."""

@@ -1,0 +1,1 @@
+"""The spool on disk and the append blobs that it is sent to."""
