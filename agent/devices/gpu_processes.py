@@ -37,7 +37,7 @@ class GpuProcesses:
             try:
                 _add(memory, self._memory(gpu))
                 _add(percent, self._utilization(gpu))
-            except NvmlError as error:
+            except NvmlError as error:  # noqa: PERF203 - each has its own answer
                 self._session.report(error)
         return {pid: GpuUse(memory.get(pid), percent.get(pid)) for pid in {*memory, *percent}}
 
@@ -68,18 +68,18 @@ class GpuProcesses:
         for kind in _KINDS:
             try:
                 yield from self._session.nvml.processes(kind, handle)
-            except NvmlError as error:
+            except NvmlError as error:  # noqa: PERF203 - each has its own answer
                 if error.is_lost or error.ends_session:
                     raise
 
     def _utilization(self, gpu: Gpu) -> dict[int, float]:
         try:
-            samples = self._session.nvml.process_samples(gpu.handle, self._since.get(gpu.index, 0))
+            samples = self._session.nvml.process_samples(gpu.handle, self._since.get(gpu.number, 0))
         except NvmlError as error:  # NOT_FOUND: no process ran
             if error.is_lost or error.ends_session:
                 raise
             return {}
-        self._since[gpu.index] = max([self._since.get(gpu.index, 0), *(time for _, time, _ in samples)])
+        self._since[gpu.number] = max([self._since.get(gpu.number, 0), *(time for _, time, _ in samples)])
         taken: dict[int, list[int]] = {}
         for pid, _, percent in samples:
             if 0 < pid <= _MAX_PID and percent <= _MAX_PERCENT:

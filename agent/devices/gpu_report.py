@@ -37,7 +37,7 @@ def _asked(session: NvmlSession, clock: Clock, gpu: Gpu, query: Query) -> Answer
         answer = ", ".join(f"{name}={value}" for name, value in fields.items())
     except NvmlError as error:
         answer = error.name
-    return Answer(gpu.index, query.name, answer, clock.monotonic() - start)
+    return Answer(gpu.number, query.name, answer, clock.monotonic() - start)
 
 
 def _rows(found: list[Answer]) -> Iterator[str]:

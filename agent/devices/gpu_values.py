@@ -11,10 +11,11 @@ from agent.records.record import Value
 class GpuErrors(NamedTuple):
     """A GPU's errors as they were last read; None where it doesn't say.
 
-    ECC counts are those since the driver was loaded. `lost` is the name of NVML's error where the GPU doesn't answer.
+    `number` is the driver's index of the GPU. ECC counts are those since the driver was loaded. `lost` is the name of
+    NVML's error where the GPU doesn't answer.
     """
 
-    index: int
+    number: int
     uuid: str = ""
     name: str = ""
     corrected: int | None = None
@@ -32,10 +33,10 @@ class GpuUse(NamedTuple):
     utilization: float | None
 
 
-def errors_of(index: int, tags: Mapping[str, str], fields: Mapping[str, Value]) -> GpuErrors:
+def errors_of(number: int, tags: Mapping[str, str], fields: Mapping[str, Value]) -> GpuErrors:
     """Returns the errors among the fields of a record of `nvidia_smi`."""
     return GpuErrors(
-        index,
+        number,
         tags.get("uuid", ""),
         tags.get("name", ""),
         _count(fields.get("ecc_errors_corrected_volatile_total")),

@@ -84,16 +84,16 @@ class NvidiaGpus:
 
     def _records(self, gpu: Gpu, *, rarely: bool) -> Iterable[Record]:
         try:
-            if gpu.index not in self._readers:
-                self._readers[gpu.index], rarely = GpuReader(self._session.nvml, gpu), True
-            fields = self._readers[gpu.index].read(rarely=rarely)
+            if gpu.number not in self._readers:
+                self._readers[gpu.number], rarely = GpuReader(self._session.nvml, gpu), True
+            fields = self._readers[gpu.number].read(rarely=rarely)
             records = list(self._described(gpu, fields))
         except NvmlError as error:
             self._session.report(error)
-            self._lose({gpu.index: error}, gpu)
+            self._lose({gpu.number: error}, gpu)
             return ()
-        if rarely or self._is_lost(gpu.index):
-            self._errors[gpu.index] = errors_of(gpu.index, gpu.tags, fields)
+        if rarely or self._is_lost(gpu.number):
+            self._errors[gpu.number] = errors_of(gpu.number, gpu.tags, fields)
         return records
 
     def _described(self, gpu: Gpu, fields: dict[str, Value]) -> Iterator[Record]:

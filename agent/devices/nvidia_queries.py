@@ -6,8 +6,9 @@ comes from byte counters that newer drivers have; NVML's own function blocks for
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from collections.abc import Callable
+from functools import partial
+from typing import Mapping, NamedTuple
 
 from agent.devices.nvml import Handle, Nvml
 from agent.devices.nvml_codes import NOT_SUPPORTED, NvmlError
@@ -27,8 +28,9 @@ Fields = Mapping[str, Value]
 AS_TAGS = ("pstate", "compute_mode")
 """Fields that are tags of the record."""
 OWN = frozenset((
-    "energy_joules", "pcie_transmit_bytes", "pcie_receive_bytes", "pcie_replays", "mig_enabled", "nvlink_transmit_bytes",
-    "nvlink_receive_bytes", "nvlink_crc_errors", "nvlink_replay_errors", "nvlink_recovery_errors",
+    "energy_joules", "pcie_transmit_bytes", "pcie_receive_bytes", "pcie_replays", "mig_enabled",
+    "nvlink_transmit_bytes", "nvlink_receive_bytes", "nvlink_crc_errors", "nvlink_replay_errors",
+    "nvlink_recovery_errors",
 ))  # fmt: skip
 """Fields of `batchscope_gpu`; all others are of `nvidia_smi`."""
 MAX_LINKS = 36
@@ -117,11 +119,10 @@ def _ecc(nvml: Nvml, gpu: Handle) -> Fields:
     }
 
 
-def _ecc_by_memory(nvml: Nvml, gpu: Handle) -> Fields:
+def _ecc_of(memory: str, nvml: Nvml, gpu: Handle) -> Fields:
     return {
-        f"ecc_errors_{period}_{memory}_{kind}": nvml.large("MemoryErrorCounter", gpu, error, counter, location)
+        f"ecc_errors_{period}_{memory}_{kind}": nvml.large("MemoryErrorCounter", gpu, error, counter, MEMORIES[memory])
         for period, counter in (("volatile", VOLATILE), ("aggregate", AGGREGATE))
-        for memory, location in MEMORIES.items()
         for kind, error in (("correctable", CORRECTED), ("uncorrectable", UNCORRECTED))
     }
 
@@ -192,7 +193,7 @@ RARELY = (
     Query("PcieLinkWidth", lambda v, gpu: {"pcie_link_width_current": v.number("CurrPcieLinkWidth", gpu)}),
     Query("PcieReplayCounter", lambda nvml, gpu: {"pcie_replays": nvml.number("PcieReplayCounter", gpu)}),
     Query("TotalEccErrors", _ecc),
-    Query("MemoryErrorCounter", _ecc_by_memory),
+    *(Query(f"MemoryErrorCounter/{memory}", partial(_ecc_of, memory)) for memory in MEMORIES),
     Query("RemappedRows", _rows),
     Query("FieldValues/retired", _pages),
     Query("FieldValues/NVLink", _links),

@@ -79,7 +79,7 @@ class NvmeDrives:
 
 
 def health(log: bytes) -> dict[str, Value]:
-    """Returns the fields of a health log. Raises ValueError where it is too short or empty, as from a drive without one."""
+    """Returns the fields of a health log. Raises ValueError where it is too short or empty."""
     if len(log) < LOG_SIZE or not any(log):
         raise ValueError("The health log is empty or too short.")
     fields: dict[str, Value] = {

@@ -88,7 +88,7 @@ class Nvml:
         return handle
 
     def number(self, name: str, gpu: Handle, *selectors: int) -> int:
-        """Returns the number of 32 bits that a function has for a GPU, selected by NVML's kinds where it has several."""
+        """Returns the number of 32 bits that a function has for a GPU, of a kind where it has several."""
         return self.numbers(name, gpu, *selectors, count=1)[0]
 
     def numbers(self, name: str, gpu: Handle, *selectors: int, count: int) -> list[int]:
@@ -146,7 +146,7 @@ class Nvml:
         for suffix in ("_v3", "_v2"):
             try:
                 found = self._listed(function + suffix, ProcessV2, gpu)
-            except NvmlError as error:
+            except NvmlError as error:  # noqa: PERF203 - each has its own answer
                 if error.code != FUNCTION_NOT_FOUND:
                     raise
             else:
@@ -165,7 +165,7 @@ class Nvml:
         for suffix in suffixes[:-1]:
             try:
                 return self.call(name + suffix, *arguments)
-            except NvmlError as error:
+            except NvmlError as error:  # noqa: PERF203 - each has its own answer
                 if error.code != FUNCTION_NOT_FOUND:
                     raise
         return self.call(name + suffixes[-1], *arguments)
@@ -194,6 +194,6 @@ def _loaded(paths: Iterable[str]) -> ctypes.CDLL:
     for path in paths:
         try:
             return ctypes.CDLL(path)
-        except OSError:  # not there, or made for another C library
+        except OSError:  # noqa: PERF203 - each has its own answer
             continue
     raise UnsupportedError(f"The NVIDIA driver's library {SONAME} isn't on this node, or its C library is another one.")

@@ -18,9 +18,9 @@ _ARCHITECTURES = {
 
 
 class Gpu(NamedTuple):
-    """A GPU that answers; `tags` are Telegraf's: index, name, uuid, arch."""
+    """A GPU that answers; `number` is the driver's index of it, `tags` are Telegraf's: index, name, uuid, arch."""
 
-    index: int
+    number: int
     handle: Handle
     tags: dict[str, str]
 
@@ -77,7 +77,7 @@ class NvmlSession:
             try:
                 handle = self.nvml.handle(index)
                 found.append(Gpu(index, handle, {"index": str(index), **_description(self.nvml, handle)}))
-            except NvmlError as error:
+            except NvmlError as error:  # noqa: PERF203 - each has its own answer
                 if error.ends_session:
                     raise
                 self.unreachable[index] = error

@@ -56,7 +56,8 @@ int nvmlDeviceGetMemoryInfo_v2(void *d, struct memory2 *m) {
     m->total = 81559ULL << 20; m->reserved = 500ULL << 20; m->used = used(d);
     m->free = m->total - m->reserved - m->used; return 0; }
 int nvmlDeviceGetCurrentClocksEventReasons(void *d, u64 *v) { ASK(d); *v = 0x44; return 0; }
-int nvmlDeviceGetRemappedRows(void *d, u32 *a, u32 *b, u32 *c, u32 *e) { ASK(d); *a = 1; *b = 2; *c = 1; *e = 0; return 0; }
+int nvmlDeviceGetRemappedRows(void *d, u32 *a, u32 *b, u32 *c, u32 *e) {
+    ASK(d); *a = 1; *b = 2; *c = 1; *e = 0; return 0; }
 int nvmlDeviceGetMigMode(void *d, u32 *now, u32 *next) { ASK(d); *now = *next = gpu_of(d) == mig_gpu; return 0; }
 int nvmlDeviceGetMaxMigDeviceCount(void *d, u32 *n) { ASK(d); *n = gpu_of(d) == mig_gpu ? 7 : 0; return 0; }
 int nvmlDeviceGetMigDeviceHandleByIndex(void *d, u32 i, void **m) {
@@ -94,10 +95,12 @@ int nvmlDeviceGetGraphicsRunningProcesses_v3(void *d, u32 *n, struct process2 *p
 struct sample { u32 pid; u64 time; u32 sm, memory, encoder, decoder; };
 int nvmlDeviceGetProcessUtilization(void *d, struct sample *s, u32 *n, u64 since) {
     ASK(d); if (gpu_of(d) == mig_gpu) return 3; if (since >= 5000) return 6; if (*n < 3) return 7; *n = 3;
-    for (int i = 0; i < 3; i++) { s[i].pid = i < 2 ? 1000 : 9; s[i].time = 3000 + i * 1000; s[i].sm = i < 2 ? 20 + i * 20 : 200; }
+    for (int i = 0; i < 3; i++) { s[i].pid = i < 2 ? 1000 : 9; s[i].time = 3000 + i * 1000;
+        s[i].sm = i < 2 ? 20 + i * 20 : 200; }
     return 0; }
 #else
 int nvmlDeviceGetComputeRunningProcesses(void *d, u32 *n, struct process1 *p) {
-    ASK(d); if (*n < 2) return 7; *n = 2; p[0].pid = 77; p[0].memory = 5; p[1].pid = 78; p[1].memory = ~0ULL; return 0; }
+    ASK(d); if (*n < 2) return 7; *n = 2; p[0].pid = 77; p[0].memory = 5;
+    p[1].pid = 78; p[1].memory = ~0ULL; return 0; }
 #endif
 """

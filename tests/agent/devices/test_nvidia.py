@@ -17,6 +17,7 @@ from tests.agent.devices.conftest import Stub
 
 NOT_SUPPORTED, LOST, DRIVER_NOT_LOADED, UNKNOWN = 3, 15, 9, 999
 TAGS = "arch=Hopper,compute_mode=Default,index=1,name=NVIDIA\\ H100,pstate=P0,uuid=GPU-1"
+MIG_TAGS = ("gpu_index=8,index=0,", "gpu_index=10,index=2,")
 REASONS = (
     'clocks_event_reasons_gpu_idle="Not Active",clocks_event_reasons_applications_clocks_setting="Not Active",'
     'clocks_event_reasons_sw_power_cap="Active",clocks_event_reasons_hw_slowdown="Not Active",'
@@ -35,8 +36,8 @@ RARE = (
     "ecc_errors_corrected_volatile_total=1099511627776i,ecc_errors_uncorrected_volatile_total=1099511627786i,"
     "ecc_errors_corrected_aggregate_total=1099511627777i,ecc_errors_uncorrected_aggregate_total=1099511627787i,"
     "ecc_errors_volatile_dram_correctable=2i,ecc_errors_volatile_dram_uncorrectable=102i,"
-    "ecc_errors_volatile_sram_correctable=7i,ecc_errors_volatile_sram_uncorrectable=107i,"
     "ecc_errors_aggregate_dram_correctable=12i,ecc_errors_aggregate_dram_uncorrectable=112i,"
+    "ecc_errors_volatile_sram_correctable=7i,ecc_errors_volatile_sram_uncorrectable=107i,"
     "ecc_errors_aggregate_sram_correctable=17i,ecc_errors_aggregate_sram_uncorrectable=117i,"
     "remapped_rows_correctable=1i,remapped_rows_uncorrectable=2i,"
     'remapped_rows_pending="Yes",remapped_rows_failure="No"'
@@ -98,7 +99,7 @@ def test_a_lost_gpu_costs_its_own_records_only(stub: Stub) -> None:
     list(gpus.collect(0))
     stub.fail(3, LOST)
     assert indexes(list(gpus.collect(0))) == ["0", "1", "2", "4", "5", "6", "7"]
-    assert [(one.index, one.lost) for one in gpus.errors() if one.lost] == [(3, "GPU_IS_LOST")]
+    assert [(one.number, one.lost) for one in gpus.errors() if one.lost] == [(3, "GPU_IS_LOST")]
     stub.fail(3, 0)
     assert len(indexes(list(gpus.collect(0)))) == 8
     assert not any(one.lost for one in gpus.errors())
@@ -144,13 +145,12 @@ def test_mig_devices_are_records_of_their_own(stub: Stub) -> None:
     stub.put("mig_gpu", 1)
     records = list(NvidiaGpus(stub.session()).collect(0))
     tags = TAGS.replace("compute_mode", "compute_index=0,compute_mode")
+    first, second = (f"nvidia_smi_mig,{tags.replace('index=1,', by)}" for by in MIG_TAGS)
+    rest = "memory_fb_reserved=500i,sram_uncorrectable=107i 5"
     assert lines(of(records, "nvidia_smi_mig")) == [
-        "nvidia_smi_mig," + tags.replace("index=1,", f"gpu_index={instance},index={index},").replace(
-            "compute_mode=Default,gpu_index", "compute_mode=Default,gpu_index"
-        ) + f" memory_fb_total=81559i,memory_fb_used={used}i,memory_fb_free={80859 - used + 200}i,"
-        "memory_fb_reserved=500i,sram_uncorrectable=107i 5"
-        for index, instance, used in ((0, 8, 201), (2, 10, 203))
-    ]  # fmt: skip
+        f"{first} memory_fb_total=81559i,memory_fb_used=201i,memory_fb_free=80858i,{rest}",
+        f"{second} memory_fb_total=81559i,memory_fb_used=203i,memory_fb_free=80856i,{rest}",
+    ]
     assert "utilization_gpu" not in of(records, "nvidia_smi")[1].fields
 
 
@@ -202,6 +202,6 @@ def test_every_code_has_a_name() -> None:
 
 def test_a_table_shows_each_answer_and_error(stub: Stub) -> None:
     shown = table(answers(stub.session(), Clock())).splitlines()
-    assert len(shown) == 2 + 8 * 21
+    assert len(shown) == 2 + 8 * 22
     assert shown[2].startswith("| 0 | UtilizationRates | utilization_gpu=90, utilization_memory=40 | ")
     assert any(row.startswith("| 0 | FanSpeed | NOT_SUPPORTED | ") for row in shown)
