@@ -1,0 +1,1 @@
+"""Control groups, and the containers that are found by them."""

@@ -1,0 +1,81 @@
+"""Builds the collectors of the whole node."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from agent.collectors.cgroups.containers import ContainersCollector
+from agent.collectors.cgroups.own_cgroup import OwnCgroupCollector
+from agent.collectors.clocks.adjtimex import KernelClock
+from agent.collectors.clocks.clock_offset import ClockOffsetCollector
+from agent.collectors.collector import Collector, UnsupportedError
+from agent.collectors.connections import ConnectionsCollector
+from agent.collectors.cpu import CpuCollector
+from agent.collectors.kernel import KernelCollector
+from agent.collectors.memory import MemoryCollector
+from agent.collectors.network import NetworkCollector
+from agent.collectors.pressure import PressureCollector
+from agent.collectors.processes import ProcessesCollector, State
+from agent.collectors.storage.disks import DisksCollector
+from agent.collectors.storage.filesystems import FileSystemsCollector
+from agent.collectors.swap import SwapCollector
+from agent.collectors.system import SystemCollector
+from agent.machine.clock import Clock
+from agent.machine.machine import Machine
+
+DEFAULT_INTERVAL = 10.0
+MIN_SLOW_INTERVAL = 60.0
+"""Seconds between two looks at file systems and containers, unless the others are called less often."""
+
+
+class NodeCollectors(NamedTuple):
+    """The collectors that work on a node, and a sentence for each that it lacks the means for, by name."""
+
+    working: list[Collector]
+    notes: dict[str, str]
+
+
+def node_collectors(
+    machine: Machine,
+    clock: Clock,
+    *,
+    interval: float = DEFAULT_INTERVAL,
+    states: Callable[[int], Iterable[State]] | None = None,
+    kernel_clock: KernelClock | None = None,
+) -> NodeCollectors:
+    """Returns the collectors of a node, called every `interval` seconds.
+
+    `states` returns the states of all processes, where another part of the agent reads them.
+    """
+    slow = max(interval, MIN_SLOW_INTERVAL)
+    builders: dict[str, Callable[[], Collector]] = {
+        each.name: _builder(each, machine, interval)
+        for each in (
+            CpuCollector, MemoryCollector, SwapCollector, DisksCollector, NetworkCollector, ConnectionsCollector,
+            SystemCollector, KernelCollector, PressureCollector, OwnCgroupCollector,
+        )
+    }  # fmt: skip
+    builders[ProcessesCollector.name] = lambda: ProcessesCollector(machine, interval, states)
+    builders[ClockOffsetCollector.name] = lambda: ClockOffsetCollector(kernel_clock, interval)
+    builders[FileSystemsCollector.name] = lambda: FileSystemsCollector(machine, clock, slow)
+    builders[ContainersCollector.name] = lambda: ContainersCollector(machine, clock, slow)
+    return _built(builders)
+
+
+def _builder(
+    collector: Callable[[Machine, float], Collector], machine: Machine, interval: float
+) -> Callable[[], Collector]:
+    return lambda: collector(machine, interval)
+
+
+def _built(builders: dict[str, Callable[[], Collector]]) -> NodeCollectors:
+    found = NodeCollectors([], {})
+    for name, build in builders.items():
+        try:
+            found.working.append(build())
+        except UnsupportedError as error:
+            found.notes[name] = str(error)
+        except (OSError, ValueError) as error:
+            found.notes[name] = f"The kernel's files for it can't be read: {error}"
+    return found

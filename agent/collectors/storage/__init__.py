@@ -1,0 +1,1 @@
+"""File systems and disks of the node."""
