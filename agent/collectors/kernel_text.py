@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Container, Iterable
 
 _MAX_DIGITS = 20
@@ -15,6 +16,15 @@ def whole_of(word: str) -> int | None:
         return int(word)
     except ValueError:
         return None
+
+
+def fraction_of(word: str) -> float | None:
+    """Returns the finite number that a word is, None for any other word."""
+    try:
+        value = float(word[: _MAX_DIGITS + 1])
+    except ValueError:
+        return None
+    return value if len(word) <= _MAX_DIGITS and math.isfinite(value) else None
 
 
 def wholes_of(words: Iterable[str]) -> list[int]:

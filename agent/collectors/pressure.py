@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from agent.collectors.collector import UnsupportedError
-from agent.collectors.kernel_text import whole_of
+from agent.collectors.kernel_text import fraction_of, whole_of
 from agent.machine.machine import Machine
 from agent.records.record import Record, Value
 
@@ -27,7 +27,7 @@ class PressureCollector:
         if not any(self._lines(resource) for resource in _TYPES):
             raise UnsupportedError("The kernel has no pressure stall information (it begins with Linux 4.20, psi=1).")
 
-    def collect(self, now: int) -> Iterable[Record]:
+    def collect(self, now: int) -> Iterable[Record]:  # noqa: ARG002 - the protocol's
         for resource, types in _TYPES.items():
             for line in self._lines(resource):
                 kind, _, rest = line.partition(" ")
@@ -39,15 +39,8 @@ class PressureCollector:
 
 
 def stall_fields(text: str) -> dict[str, Value]:
-    """Returns the fields of a line like `avg10=0.00 avg60=0.00 avg300=0.00 total=12`, without those that aren't numbers."""
+    """Returns the fields of a line like `avg10=0.00 avg60=0.00 avg300=0.00 total=12` that are numbers."""
     pairs = dict(word.partition("=")[::2] for word in text.split())
-    averages = {name: _fraction_of(pairs.get(name, "")) for name in _AVERAGES}
+    averages = {name: fraction_of(pairs.get(name, "")) for name in _AVERAGES}
     found = {**averages, "total": whole_of(pairs.get("total", ""))}
     return {name: value for name, value in found.items() if value is not None}
-
-
-def _fraction_of(word: str) -> float | None:
-    try:
-        return float(word)
-    except ValueError:
-        return None

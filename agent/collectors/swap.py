@@ -1,4 +1,4 @@
-"""Swap space of the node, from /proc/meminfo and /proc/vmstat: Telegraf's `swap`, in bytes; `in` and `out` since boot."""
+"""Swap space of the node, from /proc/meminfo and /proc/vmstat: Telegraf's `swap`, in bytes; `in`, `out` since boot."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class SwapCollector:
         if not self._space():
             raise UnsupportedError("The node has no swap space.")
 
-    def collect(self, now: int) -> Iterable[Record]:
+    def collect(self, now: int) -> Iterable[Record]:  # noqa: ARG002 - the protocol's
         return [Record("swap", {**self._space(), **self._traffic()})]
 
     def _space(self) -> dict[str, Value]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from agent.collectors.collector import UnsupportedError
-from agent.collectors.kernel_text import whole_of
+from agent.collectors.kernel_text import fraction_of, whole_of
 from agent.machine.machine import Machine
 from agent.records.record import Record, Value
 
@@ -25,16 +25,16 @@ class SystemCollector:
         if not self._loads() and not self._uptime():
             raise UnsupportedError("Neither /proc/loadavg nor /proc/uptime can be read.")
 
-    def collect(self, now: int) -> Iterable[Record]:
+    def collect(self, now: int) -> Iterable[Record]:  # noqa: ARG002 - the protocol's
         return [Record("system", {**self._loads(), **self._uptime(), **self._processors()})]
 
     def _loads(self) -> dict[str, Value]:
-        words = self._machine.optional_text("/proc/loadavg").split()
-        return _numbers(dict(zip(_LOADS, words)))
+        loads = map(fraction_of, self._machine.optional_text("/proc/loadavg").split())
+        return {name: load for name, load in zip(_LOADS, loads) if load is not None}
 
     def _uptime(self) -> dict[str, Value]:
-        words = self._machine.optional_text("/proc/uptime").split()
-        return {name: int(value) for name, value in _numbers({"uptime": word for word in words[:1]}).items()}
+        seconds = fraction_of(self._machine.optional_text("/proc/uptime").partition(" ")[0])
+        return {} if seconds is None else {"uptime": int(seconds)}
 
     def _processors(self) -> dict[str, Value]:
         found = {"n_cpus": online_cores(self._machine), "n_physical_cpus": self._physical}
@@ -58,13 +58,3 @@ def physical_cores(machine: Machine) -> int:
     folders = [f"{_PROCESSORS}/{name}/topology" for name in machine.names(_PROCESSORS) if name[3:].isdecimal()]
     cores = {(machine.whole(f"{each}/physical_package_id"), machine.whole(f"{each}/core_id")) for each in folders}
     return len([core for core in cores if None not in core])
-
-
-def _numbers(words: dict[str, str]) -> dict[str, float]:
-    found = {}
-    for name, word in words.items():
-        try:
-            found[name] = float(word)
-        except ValueError:
-            continue
-    return found

@@ -41,7 +41,7 @@ def mounts_of(machine: Machine) -> list[Mount]:
 def mount_of(line: str) -> Mount | None:
     """Returns the mount that a line of mountinfo describes, None where it makes no sense."""
     before, _, after = line.partition(" - ")
-    fields, (kind, source, options) = before.split(), (after.split() + ["", "", ""])[:3]
+    fields, (kind, source, options) = before.split(), [*after.split(), "", "", ""][:3]
     if len(fields) < _MIN_FIELDS or not kind:
         return None
     is_read_only = "ro" in fields[5].split(",") + options.split(",")
