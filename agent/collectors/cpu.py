@@ -16,7 +16,7 @@ from agent.records.record import Record, Value
 
 MODES = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal", "guest", "guest_nice")
 MAX_CORE_VALUES = 480
-"""Values of all cores together; nodes of many cores report fewer modes of each, as the app keeps 1,000 series a node."""
+"""Values of all cores together; nodes of many cores report fewer modes, as the app keeps 1,000 series a node."""
 _TOTAL = "cpu"
 _MAX_SIZE = 512 << 10  # bytes of /proc/stat: the lines of 4,000 cores
 _MIN_MODES = 4  # that every kernel has
@@ -54,7 +54,7 @@ class CpuCollector:
 
 
 def times_of(text: str) -> dict[str, Times]:
-    """Returns the time spent in each of MODES, in ticks since boot, of `cpu` (all together), `cpu0`, …"""
+    """Returns the time spent in each of MODES, in ticks since boot, of `cpu` (all together) and of each core."""
     found = {}
     for line in text.splitlines():
         if line.startswith(_TOTAL):

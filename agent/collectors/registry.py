@@ -72,10 +72,19 @@ def _builder(
 def _built(builders: dict[str, Callable[[], Collector]]) -> NodeCollectors:
     found = NodeCollectors([], {})
     for name, build in builders.items():
-        try:
-            found.working.append(build())
-        except UnsupportedError as error:
-            found.notes[name] = str(error)
-        except (OSError, ValueError) as error:
-            found.notes[name] = f"The kernel's files for it can't be read: {error}"
+        result = _result(build)
+        if isinstance(result, str):
+            found.notes[name] = result
+        else:
+            found.working.append(result)
     return found
+
+
+def _result(build: Callable[[], Collector]) -> Collector | str:
+    """Returns a collector, or the sentence that says why it can't work here."""
+    try:
+        return build()
+    except UnsupportedError as error:
+        return str(error)
+    except (OSError, ValueError) as error:
+        return f"The kernel's files for it can't be read: {error}"

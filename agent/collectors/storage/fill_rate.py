@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from typing import Deque, Tuple
+from typing import Tuple
 
 WINDOW = 300.0
 """Seconds of samples that a rate is computed from."""
@@ -20,7 +20,7 @@ class FillRate:
     """Keeps the samples of one file system."""
 
     def __init__(self) -> None:
-        self._samples: Deque[_Sample] = deque(maxlen=_MAX_SAMPLES)
+        self._samples: deque[_Sample] = deque(maxlen=_MAX_SAMPLES)
 
     def add(self, seconds: float, used: float) -> None:
         """Adds the used bytes at a time of the monotonic clock."""

@@ -41,7 +41,8 @@ def write_v2(tree: Tree, group: str, memory_limit: str = "max", cpu_limit: str =
 def write_v1(tree: Tree, group: str, memory_limit: int) -> None:
     files = {
         "memory": {
-            "memory.usage_in_bytes": "1000", "memory.limit_in_bytes": str(memory_limit), "memory.max_usage_in_bytes": "1500",
+            "memory.usage_in_bytes": "1000",
+            "memory.limit_in_bytes": str(memory_limit), "memory.max_usage_in_bytes": "1500",
             "memory.stat": "total_rss 600\ntotal_inactive_file 300\n", "memory.oom_control": "oom_kill 1\n",
         },
         "cpuacct": {"cpuacct.usage": "3000000000", "cpuacct.stat": "user 200\nsystem 100\n"},
