@@ -28,6 +28,11 @@ DEFAULT_INTERVAL = 10.0
 MIN_SLOW_INTERVAL = 60.0
 """Seconds between two looks at file systems and containers, unless the others are called less often."""
 
+_PLAIN = (
+    CpuCollector, MemoryCollector, SwapCollector, DisksCollector, NetworkCollector, ConnectionsCollector,
+    SystemCollector, KernelCollector, PressureCollector, OwnCgroupCollector,
+)  # fmt: skip
+
 
 class NodeCollectors(NamedTuple):
     """The collectors that work on a node, and a sentence for each that it lacks the means for, by name."""
@@ -49,13 +54,7 @@ def node_collectors(
     `states` returns the states of all processes, where another part of the agent reads them.
     """
     slow = max(interval, MIN_SLOW_INTERVAL)
-    builders: dict[str, Callable[[], Collector]] = {
-        each.name: _builder(each, machine, interval)
-        for each in (
-            CpuCollector, MemoryCollector, SwapCollector, DisksCollector, NetworkCollector, ConnectionsCollector,
-            SystemCollector, KernelCollector, PressureCollector, OwnCgroupCollector,
-        )
-    }  # fmt: skip
+    builders = {each.name: _builder(each, machine, interval) for each in _PLAIN}
     builders[ProcessesCollector.name] = lambda: ProcessesCollector(machine, interval, states)
     builders[ClockOffsetCollector.name] = lambda: ClockOffsetCollector(kernel_clock, interval)
     builders[FileSystemsCollector.name] = lambda: FileSystemsCollector(machine, clock, slow)
