@@ -36,7 +36,7 @@ class ConnectionsCollector:
         if not list(self.collect(0)):
             raise UnsupportedError("None of /proc/net/snmp, netstat and sockstat can be read.")
 
-    def collect(self, now: int) -> Iterable[Record]:  # noqa: ARG002 - the protocol's
+    def collect(self, now: int) -> Iterable[Record]:
         snmp = self._pairs("snmp")
         records = [
             Record("netstat", self._connections(snmp)),

@@ -39,7 +39,7 @@ class CpuCollector:
         if not self._read():
             raise UnsupportedError("/proc/stat names no processor, so CPU time can't be measured.")
 
-    def collect(self, now: int) -> Iterable[Record]:  # noqa: ARG002 - the protocol's
+    def collect(self, now: int) -> Iterable[Record]:
         last, self._last = self._last, self._read()
         modes = core_modes(len(self._last) - 1)
         for name, times in self._last.items():

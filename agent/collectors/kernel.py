@@ -24,7 +24,7 @@ class KernelCollector:
         if not self._records():
             raise UnsupportedError("Neither /proc/stat nor /proc/vmstat has the kernel's counts.")
 
-    def collect(self, now: int) -> Iterable[Record]:  # noqa: ARG002 - the protocol's
+    def collect(self, now: int) -> Iterable[Record]:
         return self._records()
 
     def _records(self) -> list[Record]:

@@ -33,7 +33,7 @@ class MemoryCollector:
         if "MemTotal" not in self._read():
             raise UnsupportedError("/proc/meminfo doesn't say how much memory there is, so memory can't be measured.")
 
-    def collect(self, now: int) -> Iterable[Record]:  # noqa: ARG002 - the protocol's
+    def collect(self, now: int) -> Iterable[Record]:
         return [Record("mem", fields_of(self._read()))]
 
     def _read(self) -> Mapping[str, int]:

@@ -35,7 +35,7 @@ class NetworkCollector:
         if not self._interfaces():
             raise UnsupportedError("/proc/net/dev has no interface that leads out of the node and was in use.")
 
-    def collect(self, now: int) -> Iterable[Record]:  # noqa: ARG002 - the protocol's
+    def collect(self, now: int) -> Iterable[Record]:
         interfaces = self._interfaces()
         for name, numbers in interfaces.items():
             if self._master(name) not in interfaces:

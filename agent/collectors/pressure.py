@@ -27,7 +27,7 @@ class PressureCollector:
         if not any(self._lines(resource) for resource in _TYPES):
             raise UnsupportedError("The kernel has no pressure stall information (it begins with Linux 4.20, psi=1).")
 
-    def collect(self, now: int) -> Iterable[Record]:  # noqa: ARG002 - the protocol's
+    def collect(self, now: int) -> Iterable[Record]:
         for resource, types in _TYPES.items():
             for line in self._lines(resource):
                 kind, _, rest = line.partition(" ")

@@ -26,7 +26,7 @@ class SwapCollector:
         if not self._space():
             raise UnsupportedError("The node has no swap space.")
 
-    def collect(self, now: int) -> Iterable[Record]:  # noqa: ARG002 - the protocol's
+    def collect(self, now: int) -> Iterable[Record]:
         return [Record("swap", {**self._space(), **self._traffic()})]
 
     def _space(self) -> dict[str, Value]:

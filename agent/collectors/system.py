@@ -25,7 +25,7 @@ class SystemCollector:
         if not self._loads() and not self._uptime():
             raise UnsupportedError("Neither /proc/loadavg nor /proc/uptime can be read.")
 
-    def collect(self, now: int) -> Iterable[Record]:  # noqa: ARG002 - the protocol's
+    def collect(self, now: int) -> Iterable[Record]:
         return [Record("system", {**self._loads(), **self._uptime(), **self._processors()})]
 
     def _loads(self) -> dict[str, Value]:

@@ -30,7 +30,7 @@ class AmdGpus:
         if not self._cards:
             raise UnsupportedError("The node has no AMD GPU with a loaded driver.")
 
-    def collect(self, now: int) -> Iterable[Record]:  # noqa: ARG002 - the protocol's
+    def collect(self, now: int) -> Iterable[Record]:
         """Returns a record for each GPU."""
         return [Record(MEASUREMENT, self._fields(card), self._tags(card)) for card in self._cards]
 

@@ -37,7 +37,7 @@ class GpuProcesses:
             try:
                 _add(memory, self._memory(gpu))
                 _add(percent, self._utilization(gpu))
-            except NvmlError as error:  # noqa: PERF203 - each has its own answer
+            except NvmlError as error:
                 self._session.report(error)
         return {pid: GpuUse(memory.get(pid), percent.get(pid)) for pid in {*memory, *percent}}
 
@@ -68,7 +68,7 @@ class GpuProcesses:
         for kind in _KINDS:
             try:
                 yield from self._session.nvml.processes(kind, handle)
-            except NvmlError as error:  # noqa: PERF203 - each has its own answer
+            except NvmlError as error:
                 if error.is_lost or error.ends_session:
                     raise
 

@@ -24,7 +24,7 @@ class InfinibandPorts:
         if not self._ports():
             raise UnsupportedError("The node has no InfiniBand port with counters.")
 
-    def collect(self, now: int) -> Iterable[Record]:  # noqa: ARG002 - the protocol's
+    def collect(self, now: int) -> Iterable[Record]:
         """Returns a record for each port; ports come and go with their driver."""
         return [
             Record(MEASUREMENT, self._counters(device, port), {"device": device, "port": port})

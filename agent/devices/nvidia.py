@@ -69,7 +69,7 @@ class NvidiaGpus:
         if not found:
             raise UnsupportedError("The NVIDIA driver has no GPU on this node.")
 
-    def collect(self, now: int) -> Iterable[Record]:  # noqa: ARG002 - the protocol's
+    def collect(self, now: int) -> Iterable[Record]:
         """Returns the records of all GPUs that answer. Raises NvmlError while the driver is away."""
         gpus = self._session.gpus()
         if self._generation != self._session.generation:

@@ -20,7 +20,7 @@ def mig_devices(nvml: Nvml, gpu: Handle) -> Iterator[tuple[int, Handle]]:
     for index in range(min(nvml.number("MaxMigDeviceCount", gpu), MAX_DEVICES)):
         try:
             yield index, nvml.mig_handle(gpu, index)
-        except NvmlError as error:  # noqa: PERF203 - each has its own answer
+        except NvmlError as error:
             if error.is_lost or error.ends_session:
                 raise
 

@@ -45,7 +45,7 @@ class NvmeDrives:
         if not any(map(self._fields, drives)):
             raise UnsupportedError("The NVMe drives show neither health log (it needs root) nor temperature.")
 
-    def collect(self, now: int) -> Iterable[Record]:  # noqa: ARG002 - the protocol's
+    def collect(self, now: int) -> Iterable[Record]:
         """Returns a record for each drive that shows anything."""
         return [Record(MEASUREMENT, self._fields(drive), self._tags(drive)) for drive in self._drives()]
 

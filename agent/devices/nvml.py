@@ -146,7 +146,7 @@ class Nvml:
         for suffix in ("_v3", "_v2"):
             try:
                 found = self._listed(function + suffix, ProcessV2, gpu)
-            except NvmlError as error:  # noqa: PERF203 - each has its own answer
+            except NvmlError as error:
                 if error.code != FUNCTION_NOT_FOUND:
                     raise
             else:
@@ -165,7 +165,7 @@ class Nvml:
         for suffix in suffixes[:-1]:
             try:
                 return self.call(name + suffix, *arguments)
-            except NvmlError as error:  # noqa: PERF203 - each has its own answer
+            except NvmlError as error:
                 if error.code != FUNCTION_NOT_FOUND:
                     raise
         return self.call(name + suffixes[-1], *arguments)
@@ -194,6 +194,6 @@ def _loaded(paths: Iterable[str]) -> ctypes.CDLL:
     for path in paths:
         try:
             return ctypes.CDLL(path)
-        except OSError:  # noqa: PERF203 - each has its own answer
+        except OSError:
             continue
     raise UnsupportedError(f"The NVIDIA driver's library {SONAME} isn't on this node, or its C library is another one.")

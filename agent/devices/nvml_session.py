@@ -77,7 +77,7 @@ class NvmlSession:
             try:
                 handle = self.nvml.handle(index)
                 found.append(Gpu(index, handle, {"index": str(index), **_description(self.nvml, handle)}))
-            except NvmlError as error:  # noqa: PERF203 - each has its own answer
+            except NvmlError as error:
                 if error.ends_session:
                     raise
                 self.unreachable[index] = error

@@ -52,7 +52,7 @@ def devices(
     for name in (name for name in makers if name in only):
         try:
             found.collectors.append(makers[name]())
-        except UnsupportedError as error:  # noqa: PERF203 - each has its own answer
+        except UnsupportedError as error:
             found.notes[name] = str(error)
     return found
 

@@ -10,6 +10,8 @@ from collections.abc import Callable
 
 MAX_SIZE = 4 << 20
 """Bytes that are read of one file: the files of a node of a thousand cores are smaller."""
+MAX_DIGITS = 20
+"""Characters of a whole number: 64 bits, or a sign and 63."""
 
 
 class Machine:
@@ -48,8 +50,9 @@ class Machine:
 
     def whole(self, path: str) -> int | None:
         """Returns the whole number that a file holds, None where it holds none or can't be read."""
+        text = self.optional_text(path)
         try:
-            return int(self.optional_text(path))
+            return int(text) if len(text) <= MAX_DIGITS else None
         except ValueError:
             return None
 

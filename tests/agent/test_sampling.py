@@ -65,7 +65,9 @@ class Kept:
         return {"spooled": 3}
 
 
-def sampler(clock: Clock, sink: Kept, *collectors: Collector, phase: float = 1.0, log: list[str] | None = None) -> Sampler:
+def sampler(
+    clock: Clock, sink: Kept, *collectors: Collector, phase: float = 1.0, log: list[str] | None = None
+) -> Sampler:
     messages = [] if log is None else log
     return Sampler(collectors, sink, clock, flush=120.0, phase=phase, log=messages.append)
 

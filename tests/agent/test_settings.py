@@ -28,7 +28,9 @@ def test_a_signature_is_apart_from_the_address() -> None:
 
 
 def test_options_precede_the_environment() -> None:
-    found = settings_of({"storage": STORAGE, "pool": "mine", "flush": "30"}, {**BATCH, "BATCHSCOPE_STORAGE": "nonsense"})
+    found = settings_of(
+        {"storage": STORAGE, "pool": "mine", "flush": "30"}, {**BATCH, "BATCHSCOPE_STORAGE": "nonsense"}
+    )
     assert (found.pool, found.flush) == ("mine", 30.0)
 
 

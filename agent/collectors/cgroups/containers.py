@@ -46,7 +46,7 @@ class ContainersCollector:
         if not self._groups() and not machine.exists(SOCKET):
             raise UnsupportedError("The node has neither containers nor the socket of Docker.")
 
-    def collect(self, now: int) -> Iterable[Record]:  # noqa: ARG002 - the protocol's
+    def collect(self, now: int) -> Iterable[Record]:
         groups = self._groups()
         last, self._last = self._last, {}
         shown = dict(sorted(groups.items())[:MAX_CONTAINERS])

@@ -26,7 +26,7 @@ class OwnCgroupCollector:
         if not list(self.collect(0)):
             raise UnsupportedError("The agent is in no control group of its own, and no limit applies to it.")
 
-    def collect(self, now: int) -> Iterable[Record]:  # noqa: ARG002 - the protocol's
+    def collect(self, now: int) -> Iterable[Record]:
         fields: dict[str, dict[str, Value]] = {}
         for group in self._memory:
             memory = self._usage.memory(group)

@@ -22,7 +22,7 @@ class ClockOffsetCollector:
         except OSError as error:
             raise UnsupportedError(f"The state of the kernel's clock can't be read: {error}") from None
 
-    def collect(self, now: int) -> Iterable[Record]:  # noqa: ARG002 - the protocol's
+    def collect(self, now: int) -> Iterable[Record]:
         return [clock_record(self._clock.state())]
 
 

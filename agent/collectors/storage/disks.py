@@ -41,7 +41,7 @@ class DisksCollector:
         if not self._disks():
             raise UnsupportedError("/proc/diskstats has no disk that was in use.")
 
-    def collect(self, now: int) -> Iterable[Record]:  # noqa: ARG002 - the protocol's
+    def collect(self, now: int) -> Iterable[Record]:
         return [Record("diskio", traffic_fields(disk.counts), {"name": disk.name}) for disk in self._disks()]
 
     def _disks(self) -> list[Disk]:

@@ -33,7 +33,7 @@ class FileSystemsCollector:
         if not self._mounts():
             raise UnsupportedError("No file system on a disk of the node is mounted where the agent can see it.")
 
-    def collect(self, now: int) -> Iterable[Record]:  # noqa: ARG002 - the protocol's
+    def collect(self, now: int) -> Iterable[Record]:
         rates, self._rates = self._rates, {}
         for mount in self._mounts():
             status = self._status(mount)

@@ -20,7 +20,7 @@ from local.dev.system.console import Failure, say, step
 from local.dev.system.shell import run_shown
 
 YAML = (".github", "azure.yaml", ".yamllint.yaml", ".pre-commit-config.yaml")
-TYPED = ("dev.py", "function_app.py", "functions", "shared", "local", "infra", "tests", "bench")
+TYPED = ("dev.py", "function_app.py", "functions", "shared", "agent", "local", "infra", "tests", "bench")
 BIOME = "node_modules/@biomejs/biome/bin/biome"
 COMPILER = "node_modules/typescript/bin/tsc"
 
