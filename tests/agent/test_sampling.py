@@ -46,7 +46,7 @@ class Broken:
     interval: float = 10.0
 
     def collect(self, now: int) -> Iterable[Record]:
-        yield Record(self.name, {"before": 1})
+        yield Record(self.name, {"before": now})
         raise ValueError("no number")
 
 
