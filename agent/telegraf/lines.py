@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 MAX_LINE = 1 << 16
 """Bytes of a line of line protocol, its line break included; longer ones are dropped."""
@@ -46,6 +46,19 @@ class LineAssembler:
         self._keep(chunk[end:])
         return self._checked(lines)
 
+    @property
+    def is_skipping(self) -> bool:
+        """Returns whether the present line is too long, so that its rest is dropped."""
+        return self._skips
+
+    def state(self) -> tuple[bytes, bool, LineCounts]:
+        """Returns what `restore` takes to repeat the chunks that come after now."""
+        return bytes(self._rest), self._skips, replace(self.counts)
+
+    def restore(self, state: tuple[bytes, bool, LineCounts]) -> None:
+        """Returns to an earlier state."""
+        self._rest, self._skips, self.counts = bytearray(state[0]), state[1], state[2]
+
     def finish(self) -> None:
         """Drops and counts a partial line at the end of input: what is cut off may be a wrong number."""
         self.counts.cut_off += bool(self._rest) or self._skips
@@ -76,7 +89,7 @@ class LineAssembler:
             lines.decode("utf-8")
         except UnicodeDecodeError:
             repaired = [line.decode("utf-8", "replace").encode() for line in _split(lines)]
-            self.counts.invalid_utf8 += sum(new != old for new, old in zip(repaired, _split(lines)))
+            self.counts.invalid_utf8 += sum(line not in lines for line in repaired)
             return b"".join(repaired)
         return lines
 

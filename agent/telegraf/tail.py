@@ -57,15 +57,14 @@ class Tail:
         if self._file < 0:
             return 0
         self._notice_truncation()
-        start, before = self._offset, self._lines.counts.whole
-        lines = self._read()
-        if lines:
-            try:
-                self._sink.put(lines, self._lines.counts.whole - before)
-            except Exception:
-                self._rewind(start)
-                raise
-        if self._offset != start:
+        start, state = self._offset, self._lines.state()
+        try:
+            self._hand_on(self._read())
+        except Exception:
+            self._offset = start
+            self._lines.restore(state)
+            raise
+        if self._offset != start and not self._lines.is_skipping:
             self._save()
         return self._offset - start
 
@@ -149,9 +148,9 @@ class Tail:
             found.append(self._lines.feed(chunk))
         return b"".join(found)
 
-    def _rewind(self, offset: int) -> None:
-        self._offset = max(offset - self._lines.pending, 0)
-        self._lines = LineAssembler(MAX_LINE)
+    def _hand_on(self, lines: bytes) -> None:
+        if lines:
+            self._sink.put(lines, lines.count(b"\n"))
 
     def _save(self) -> None:
         """Keeps the position of the last whole line; where it can't, lines may come twice after a restart."""

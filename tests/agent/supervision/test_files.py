@@ -1,0 +1,130 @@
+"""The agent's folder, log, environment file and copy of its program; what degrades when they can't be written."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from agent.supervision.environment_file import load_environment, write_environment
+from agent.supervision.folders import own_folder
+from agent.supervision.log_file import MAX_SIZE, LogFile
+from agent.supervision.program import own_copy
+from tests.agent.supervision.fakes import SteppedClock
+
+
+def test_a_missing_folder_is_created_for_this_user_only(tmp_path: Path) -> None:
+    assert own_folder(f"{tmp_path}/agent") == f"{tmp_path}/agent"
+    assert (tmp_path / "agent").stat().st_mode & 0o777 == 0o700
+
+
+def test_a_folder_that_others_can_write_is_left_for_one_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "agent").mkdir()
+    (tmp_path / "agent").chmod(0o777)
+    assert own_folder(f"{tmp_path}/agent") == f"{tmp_path}/agent-{os.geteuid()}"
+
+
+def test_links_and_files_are_no_folders(tmp_path: Path) -> None:
+    (tmp_path / "agent").symlink_to(tmp_path)
+    (tmp_path / f"agent-{os.geteuid()}").write_text("")
+    with pytest.raises(PermissionError, match="no folder that only this user can write"):
+        own_folder(f"{tmp_path}/agent")
+
+
+def test_a_log_line_has_the_time_and_the_process(tmp_path: Path) -> None:
+    log = LogFile(f"{tmp_path}/new/agent.log", SteppedClock())
+    log.write("Two\nlines.")
+    assert (tmp_path / "new/agent.log").read_text() == f"2026-11-18T09:46:40Z {os.getpid()} Two lines.\n"
+    log.close()
+
+
+def test_a_long_log_begins_anew_and_its_last_part_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "agent.log"
+    log, other = LogFile(str(path), SteppedClock()), LogFile(str(path), SteppedClock())
+    with path.open("ab") as file:
+        file.write(b"x" * MAX_SIZE)
+    log.write("The last.")
+    other.write("The first.")
+    assert path.read_text().endswith("The first.\n")
+    assert path.stat().st_size < 100
+    before = (tmp_path / "agent.log.1").read_bytes()
+    assert before.endswith(b"The last.\n")
+    assert len(before) == MAX_SIZE
+    log.close()
+    other.close()
+
+
+def test_a_log_that_can_not_be_written_is_dropped(tmp_path: Path) -> None:
+    (tmp_path / "agent.log").symlink_to(tmp_path / "elsewhere")
+    log = LogFile(f"{tmp_path}/agent.log", SteppedClock())
+    log.write("Nothing.")
+    assert not (tmp_path / "elsewhere").exists()
+    log.close()
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+def test_a_full_disk_costs_messages_only(tmp_path: Path) -> None:
+    log = LogFile(f"{tmp_path}/agent.log", SteppedClock())
+    os.dup2(os.open("/dev/full", os.O_WRONLY), log._file)
+    log.write("Nothing.")
+    assert log.dropped == 1
+    log.close()
+
+
+VARIABLES = {"AZ_BATCH_POOL_ID": "render", "BATCHSCOPE_STORAGE": "https://x/y?sig=z", "LD_PRELOAD": "evil", "PATH": "/"}
+
+
+def test_variables_of_batch_and_of_the_agent_are_handed_over_once(tmp_path: Path) -> None:
+    path = f"{tmp_path}/environment"
+    write_environment(path, {**VARIABLES, "AZ_BATCH_ODD": "caf\udce9\n"})
+    assert os.stat(path).st_mode & 0o777 == 0o600
+    assert load_environment(path) == {
+        "AZ_BATCH_POOL_ID": "render",
+        "BATCHSCOPE_STORAGE": "https://x/y?sig=z",
+        "AZ_BATCH_ODD": "caf\udce9\n",
+    }
+    assert os.listdir(tmp_path) == []
+    assert load_environment(path) == {}
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '"text"'])
+def test_an_environment_file_that_makes_no_sense_is_deleted(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "environment"
+    path.write_text(content)
+    with pytest.raises(ValueError, match="environment|Expecting"):
+        load_environment(str(path))
+    assert not path.exists()
+
+
+def test_a_planted_file_changes_no_other_variable(tmp_path: Path) -> None:
+    path = tmp_path / "environment"
+    path.write_text('{"PYTHONPATH": "/tmp", "AZ_BATCH_JOB_ID": 5, "AZ_BATCH_TASK_ID": "t"}')
+    assert load_environment(str(path)) == {"AZ_BATCH_TASK_ID": "t"}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_a_file_of_another_user_is_refused(tmp_path: Path) -> None:
+    write_environment(f"{tmp_path}/environment", VARIABLES)
+    os.chown(tmp_path / "environment", 12345, 12345)
+    with pytest.raises(ValueError, match="belongs to another user"):
+        load_environment(f"{tmp_path}/environment")
+
+
+def test_the_program_is_copied_once_for_each_content(tmp_path: Path) -> None:
+    program, folder = tmp_path / "agent.pyz", own_folder(f"{tmp_path}/own")
+    program.write_bytes(b"one")
+    first = own_copy(str(program), folder, "0.2.0")
+    changed = os.stat(first).st_mtime_ns
+    assert own_copy(str(program), folder, "0.2.0") == first
+    assert os.stat(first).st_mtime_ns == changed
+    program.write_bytes(b"two")
+    assert own_copy(str(program), folder, "0.2.0") != first
+    assert Path(first).read_bytes() == b"one"
+
+
+def test_where_it_can_not_be_copied_the_program_itself_is_used(tmp_path: Path) -> None:
+    program, open_folder = tmp_path / "agent.pyz", tmp_path / "open"
+    program.write_bytes(b"one")
+    open_folder.mkdir()
+    open_folder.chmod(0o777)
+    assert own_copy(str(program), str(open_folder), "0.2.0") == str(program)
+    assert own_copy(str(program), f"{tmp_path}/missing", "0.2.0") == str(program)

@@ -1,0 +1,58 @@
+"""Sessions: the new one runs first, then takes over from those before it."""
+
+import signal
+from pathlib import Path
+
+from agent.machine.machine import Machine
+from agent.supervision.instances import Registry
+from agent.supervision.session import Session, Takeover
+from tests.agent.supervision.fakes import ProcessTree, ScriptedChild, SteppedClock
+
+OLDER, NEWER = 4_190_001, 4_190_002  # no process of this machine has such a number; signals to it fail
+
+
+def registry(tree: ProcessTree, clock: SteppedClock) -> Registry:
+    tree.start(OLDER)
+    tree.start(NEWER)
+    return Registry(str(tree.root / "agent"), Machine(str(tree.root)), clock)
+
+
+def test_the_older_agent_is_asked_once_the_new_child_has_run_two_seconds(tmp_path: Path) -> None:
+    clock, log = SteppedClock(), list[str]()
+    agents = registry(ProcessTree(tmp_path), clock)
+    agents.register("", "0.1.0", OLDER)
+    takeover = Takeover(agents.register("sum", "0.2.0", NEWER), agents, log.append)
+    assert takeover.step(10.0, None) is None
+    assert takeover.step(11.0, 10.0) == 12.0
+    assert log == []
+    assert takeover.step(12.0, 10.0) == 42.0
+    assert log == [f"SIGINT could not be sent to the older agent {OLDER} of the start task."]
+
+
+def test_a_child_that_dies_at_once_leaves_the_older_agent_in_place(tmp_path: Path) -> None:
+    clock, log = SteppedClock(), list[str]()
+    agents = registry(ProcessTree(tmp_path), clock)
+    agents.register("", "0.1.0", OLDER)
+    child = ScriptedChild(clock, lives=[1.0] * 9)
+    session = Session(agents, child, clock, log.append, task="", version="0.2.0", pid=NEWER)
+    session.run(child.wait(900.0, signal.SIGTERM))
+    assert not any("older agent" in line for line in log)
+
+
+def test_a_session_is_registered_while_it_runs(tmp_path: Path) -> None:
+    clock = SteppedClock()
+    agents, child = registry(ProcessTree(tmp_path), clock), ScriptedChild(clock)
+    session = Session(agents, child, clock, lambda _: None, task="sum", version="0.2.0", pid=NEWER)
+    assert [one.pid for one in agents.running()] == [NEWER]
+    session.run(child.wait(5.0, signal.SIGTERM))
+    assert agents.running() == []
+
+
+def test_without_a_registry_the_session_measures_all_the_same(tmp_path: Path) -> None:
+    (tmp_path / "agent").write_text("a file where the folder should be")
+    clock, log = SteppedClock(), list[str]()
+    agents, child = registry(ProcessTree(tmp_path), clock), ScriptedChild(clock)
+    session = Session(agents, child, clock, log.append, task="", version="0.2.0", pid=NEWER)
+    session.run(child.wait(5.0, signal.SIGTERM))
+    assert child.starts == [0.0]
+    assert log[0].startswith("The agent can't be registered, so that it replaces none before it:")
