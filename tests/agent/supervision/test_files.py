@@ -33,7 +33,7 @@ def test_links_and_files_are_no_folders(tmp_path: Path) -> None:
 def test_a_log_line_has_the_time_and_the_process(tmp_path: Path) -> None:
     log = LogFile(f"{tmp_path}/new/agent.log", SteppedClock())
     log.write("Two\nlines.")
-    assert (tmp_path / "new/agent.log").read_text() == f"2026-11-18T09:46:40Z {os.getpid()} Two lines.\n"
+    assert (tmp_path / "new/agent.log").read_text() == f"2026-11-18T11:06:40Z {os.getpid()} Two lines.\n"
     log.close()
 
 
