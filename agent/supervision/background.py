@@ -33,8 +33,6 @@ def run_in_background(
     child, registry = Child(command, environment), Registry(folder, machine, clock)
     with SignalQueue() as wait:
         log.write(f"The agent {version} starts.")
-        session = Session(
-            registry, child, clock, log.write, task=task, version=version, pid=os.getpid(), duties=(log,)
-        )
+        session = Session(registry, child, clock, log.write, task=task, version=version, pid=os.getpid(), duties=(log,))
         session.run(wait)
         log.write("The agent ends.")

@@ -26,7 +26,7 @@ def start_in_background(run: Callable[[], None], machine: Machine, warn: Callabl
         if child == 0:
             _leave(run, machine)
         os.waitpid(child, 0)
-    except BaseException as error:  # noqa: BLE001 - an interrupt, too: the task goes on without the agent
+    except BaseException as error:  # an interrupt, too: the task goes on without the agent
         with suppress(Exception):
             warn(f"The agent wasn't started, so that this node isn't measured: {error or type(error).__name__}.")
     return 0
@@ -48,7 +48,7 @@ def _leave(run: Callable[[], None], machine: Machine) -> None:
             _detach(machine)
             run()
         code = 0
-    except BaseException as error:  # noqa: BLE001 - nothing may run on into the code of the task's process
+    except BaseException as error:  # nothing may run on into the code of the task's process
         with suppress(Exception):
             os.write(2, f"The agent ended: {type(error).__name__}: {error}\n".encode("utf-8", "replace"))
     finally:

@@ -35,7 +35,7 @@ def load_environment(path: str) -> dict[str, str]:
         raise ValueError("The environment file belongs to another user.")
     found = json.loads(content)
     if not isinstance(found, dict):
-        raise ValueError("The environment file makes no sense.")
+        raise ValueError("The environment file makes no sense.")  # noqa: TRY004 - of a file, not of a caller
     return _chosen(found)
 
 

@@ -1,7 +1,7 @@
 """The agent's own folder, which no other user can write.
 
-The folder that Batch shares between tasks may be writable by every task. What lies in the agent's folder is executed and
-decides over signals, so that a folder of somebody else's is never used.
+The folder that Batch shares between tasks may be writable by every task. What lies in the agent's folder is executed
+and decides over signals, so that a folder of another user's is never used.
 """
 
 from __future__ import annotations

@@ -88,7 +88,7 @@ class _ProcessHandle:
         self._pid = pid
         self._handle = -1
 
-    def __enter__(self) -> _ProcessHandle:
+    def __enter__(self) -> _ProcessHandle:  # noqa: PYI034 - Self is younger than Python 3.8
         opened = getattr(os, "pidfd_open", None)
         if opened and hasattr(signal, "pidfd_send_signal"):
             with suppress(OSError):

@@ -139,7 +139,7 @@ def _decoded(content: bytes) -> Instance:
     """Returns the instance that a file holds. Raises ValueError."""
     found = json.loads(content)
     if not isinstance(found, dict):
-        raise ValueError("no object")
+        raise ValueError("no object")  # noqa: TRY004 - of a file, not of a caller
     one = Instance(*(found.get(name) for name in Instance._fields))  # type: ignore[arg-type]
     numbers = (one.pid, one.started, one.sequence)
     texts = (one.boot, one.task, one.version)

@@ -1,4 +1,4 @@
-"""The agent's own copy of its program file, so that a cleaned task folder or a newer download doesn't break restarts."""
+"""The agent's own copy of its program file: a cleaned task folder or a newer download breaks no restart."""
 
 from __future__ import annotations
 

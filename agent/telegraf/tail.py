@@ -187,12 +187,10 @@ def _rotated(path: str) -> list[str]:
     """Returns the files beside `path` whose names begin like its, oldest change first."""
     folder, name = os.path.split(os.path.abspath(path))
     stem = os.path.splitext(name)[0]
-    found = []
-    with suppress(OSError):
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                if entry.name.startswith(stem) and entry.name != name and entry.is_file(follow_symlinks=False):
-                    found.append((entry.stat().st_mtime_ns, entry.path))
+    found: list[tuple[int, str]] = []
+    with suppress(OSError), os.scandir(folder) as entries:
+        rotated = (one for one in entries if one.name.startswith(stem) and one.name != name)
+        found.extend((one.stat().st_mtime_ns, one.path) for one in rotated if one.is_file(follow_symlinks=False))
     return [path for _changed, path in sorted(found)]
 
 

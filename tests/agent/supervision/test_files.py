@@ -61,7 +61,7 @@ def test_a_log_that_can_not_be_written_is_dropped(tmp_path: Path) -> None:
     log.close()
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_a_full_disk_costs_messages_only(tmp_path: Path) -> None:
     log = LogFile(f"{tmp_path}/agent.log", SteppedClock())
     os.dup2(os.open("/dev/full", os.O_WRONLY), log._file)
@@ -76,13 +76,13 @@ VARIABLES = {"AZ_BATCH_POOL_ID": "render", "BATCHSCOPE_STORAGE": "https://x/y?si
 def test_variables_of_batch_and_of_the_agent_are_handed_over_once(tmp_path: Path) -> None:
     path = f"{tmp_path}/environment"
     write_environment(path, {**VARIABLES, "AZ_BATCH_ODD": "caf\udce9\n"})
-    assert os.stat(path).st_mode & 0o777 == 0o600
+    assert Path(path).stat().st_mode & 0o777 == 0o600
     assert load_environment(path) == {
         "AZ_BATCH_POOL_ID": "render",
         "BATCHSCOPE_STORAGE": "https://x/y?sig=z",
         "AZ_BATCH_ODD": "caf\udce9\n",
     }
-    assert os.listdir(tmp_path) == []
+    assert list(tmp_path.iterdir()) == []
     assert load_environment(path) == {}
 
 
@@ -90,7 +90,7 @@ def test_variables_of_batch_and_of_the_agent_are_handed_over_once(tmp_path: Path
 def test_an_environment_file_that_makes_no_sense_is_deleted(tmp_path: Path, content: str) -> None:
     path = tmp_path / "environment"
     path.write_text(content)
-    with pytest.raises(ValueError, match="environment|Expecting"):
+    with pytest.raises(ValueError, match=r"environment|Expecting"):
         load_environment(str(path))
     assert not path.exists()
 
@@ -113,9 +113,9 @@ def test_the_program_is_copied_once_for_each_content(tmp_path: Path) -> None:
     program, folder = tmp_path / "agent.pyz", own_folder(f"{tmp_path}/own")
     program.write_bytes(b"one")
     first = own_copy(str(program), folder, "0.2.0")
-    changed = os.stat(first).st_mtime_ns
+    changed = Path(first).stat().st_mtime_ns
     assert own_copy(str(program), folder, "0.2.0") == first
-    assert os.stat(first).st_mtime_ns == changed
+    assert Path(first).stat().st_mtime_ns == changed
     program.write_bytes(b"two")
     assert own_copy(str(program), folder, "0.2.0") != first
     assert Path(first).read_bytes() == b"one"

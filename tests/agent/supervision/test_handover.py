@@ -22,9 +22,9 @@ def signals(handover: Handover, ended: set[int], until: float = 60.0) -> list[tu
     """Returns the signals of each second; a process that gets KILL is gone."""
     found, now = list[tuple[float, int, str]](), 0.0
     while now <= until:
-        for request in handover.requests(now, lambda one: one.pid not in ended):
-            found.append((now, request.instance.pid, request.signal.name))
-            ended |= {request.instance.pid} if request.signal == signal.SIGKILL else set()
+        requests = handover.requests(now, lambda one: one.pid not in ended)
+        found.extend((now, request.instance.pid, request.signal.name) for request in requests)
+        ended.update(request.instance.pid for request in requests if request.signal == signal.SIGKILL)
         now += 1.0
     return found
 

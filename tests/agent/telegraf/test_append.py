@@ -39,7 +39,7 @@ class Kept:
 @dataclass
 class Broken:
     def put(self, lines: bytes, records: int) -> None:
-        raise OSError(28, "No space left on device")
+        raise OSError(28, f"No space left for {records} records in {lines!r}")
 
 
 @pytest.fixture
@@ -69,11 +69,12 @@ def append(pipes: tuple[int, int, int, int], sink: Kept, flush: float = 60.0, ba
 def test_whole_lines_come_out_as_they_went_in(chunks: list[bytes]) -> None:
     lines, every = LineAssembler(), b"".join(chunks)
     found = b"".join(lines.feed(chunk) for chunk in chunks)
-    assert found == b"".join(
-        line.decode("utf-8", "replace").encode() + b"\n" for line in every.split(b"\n")[:-1]
-    )
+    assert found == b"".join(line.decode("utf-8", "replace").encode() + b"\n" for line in every.split(b"\n")[:-1])
     lines.finish()
-    assert (lines.counts.whole, lines.counts.cut_off) == (every.count(b"\n"), int(not every.endswith(b"\n") and every != b""))
+    assert (lines.counts.whole, lines.counts.cut_off) == (
+        every.count(b"\n"),
+        int(not every.endswith(b"\n") and every != b""),
+    )
 
 
 @given(some.lists(some.integers(0, 30), max_size=20), some.integers(1, 40))
@@ -89,7 +90,7 @@ def test_all_lines_are_handed_on_at_the_end_of_input(pipes: tuple[int, int, int,
     os.write(pipes[1], b"cpu usage_idle=99 1\nmem used=5i 2\ncpu usage_id")
     os.close(pipes[1])
     append(pipes, sink).run([Record("batchscope_start", {"version": "1"}, time=7)])
-    assert sink.of(b"") [:3] == [b'batchscope_start version="1" 7', b"cpu usage_idle=99 1", b"mem used=5i 2"]
+    assert sink.of(b"")[:3] == [b'batchscope_start version="1" 7', b"cpu usage_idle=99 1", b"mem used=5i 2"]
     (counts,) = sink.of(b"batchscope_append")
     assert counts.startswith(b"batchscope_append lines=2i,too_long=0i,cut_off=1i,invalid_utf8=0i,dropped=0i,failed=0i ")
     assert sink.records == 4
@@ -186,7 +187,7 @@ def test_a_failing_sink_is_logged_once_and_counted() -> None:
     delivery.offer(b"b", 2)
     assert delivery.close(5)
     assert delivery.failed == 3
-    assert log == ["Lines can't be kept for upload: OSError: [Errno 28] No space left on device."]
+    assert log == ["Lines can't be kept for upload: OSError: [Errno 28] No space left for 1 records in b'a'."]
 
 
 @pytest.mark.parametrize("request_", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
