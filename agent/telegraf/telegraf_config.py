@@ -40,9 +40,15 @@ def continuous_config(hardware: Hardware, tags: Mapping[str, str], append: Seque
     `tags` are added to all records. `append` is the uploader's command line, one part a word. Raises ValueError.
     """
     about = "Telegraf for a node of Azure Batch, for as long as it runs: telegraf --config FILE"
-    agent = {"interval": "10s", "flush_interval": "10s", "metric_batch_size": 1000, "metric_buffer_limit": 20000}
+    agent: dict[str, TomlValue] = {
+        "interval": "10s",
+        "round_interval": True,
+        "flush_interval": "10s",
+        "metric_batch_size": 1000,
+        "metric_buffer_limit": 20000,
+    }
     inputs = [*_standard(hardware), *_optional(hardware), _processes()]
-    return _config(about, tags, {**agent, "round_interval": True}, append, [_input(one) for one in inputs])
+    return _config(about, tags, agent, append, [_input(one) for one in inputs])
 
 
 def once_config(hardware: Hardware, tags: Mapping[str, str], append: Sequence[str]) -> str:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Union
 
-TomlValue = Union[str, bool, int, Sequence[str]]
+TomlValue = Union[str, bool, int, "Sequence[str]"]
 
 
 def section(title: str, values: Mapping[str, TomlValue], comment: str = "") -> str:

@@ -90,7 +90,7 @@ class Wait:
 
     def __call__(self, timeout: float) -> signal.Signals | None:
         clock, ends = self.child.clock, self.child.ends
-        times = {clock.passed + timeout: None}
+        times: dict[float, signal.Signals | None] = {clock.passed + timeout: None}
         if ends is not None and clock.passed < ends:
             times[ends] = signal.SIGCHLD
         if not self.is_sent:

@@ -19,6 +19,7 @@ RICH = Hardware(
 )  # fmt: skip
 TAGS = {"pool_id": "render", "node_id": "tvm#1"}
 APPEND = ("/usr/bin/python3", "/mnt/agent.pyz", "append")
+LETTERS = some.characters(exclude_categories=("Cs",), exclude_characters="$")
 STANDARD = ["cpu", "mem", "diskio", "net", "disk", "swap", "system", "processes", "kernel", "kernel_vmstat"]
 
 
@@ -72,7 +73,7 @@ def test_comments_end_at_quotes_only_where_they_are_closed() -> None:
     assert without_comments(text) == 'a = "x # y"\nb = \'\\\'\nc = "\\" # z"\n'
 
 
-@given(some.text(some.characters(exclude_categories=("Cs",), exclude_characters="$")))
+@given(some.text(LETTERS))
 def test_any_text_is_read_back(text: str) -> None:
     assert tomllib.loads(section("[one]", {"text": text, "list": [text]}))["one"] == {"text": text, "list": [text]}
 
