@@ -17,6 +17,7 @@ from agent.records.record import Value
 from agent.supervision.folders import opened_file, replace_file
 from agent.telegraf.delivery import Sink
 from agent.telegraf.lines import LineAssembler
+from agent.telegraf.rotation import next_file, rotated_files
 
 MAX_LINE = 4 << 20
 """Bytes of a line: the exporter writes a whole batch of metrics as one."""
@@ -100,7 +101,7 @@ class Tail:
         """Opens the file of a position, under its present name; without it, the start of `path`."""
         if position is None:
             return
-        for name in (self._path, *_rotated(self._path)):
+        for name in (self._path, *rotated_files(self._path)):
             self._open(name)
             if self._file >= 0 and self._is_at(position):
                 self._offset = position.offset
@@ -128,7 +129,7 @@ class Tail:
         if found.st_size > self._offset or _identity(self._path) in (None, (found.st_dev, found.st_ino)):
             return
         self._lines.finish()
-        self._open(_next_name(self._path, found))
+        self._open(next_file(self._path, found))
         self._save()
 
     def _notice_truncation(self) -> None:
@@ -181,24 +182,3 @@ def _identity(path: str) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_dev, found.st_ino
-
-
-def _rotated(path: str) -> list[str]:
-    """Returns the files beside `path` whose names begin like its, oldest change first."""
-    folder, name = os.path.split(os.path.abspath(path))
-    stem = os.path.splitext(name)[0]
-    found: list[tuple[int, str]] = []
-    with suppress(OSError), os.scandir(folder) as entries:
-        rotated = (one for one in entries if one.name.startswith(stem) and one.name != name)
-        found.extend((one.stat().st_mtime_ns, one.path) for one in rotated if one.is_file(follow_symlinks=False))
-    return [path for _changed, path in sorted(found)]
-
-
-def _next_name(path: str, present: os.stat_result) -> str:
-    """Returns the file behind the present one: a rotated one that changed after it, else `path` itself."""
-    for name in _rotated(path):
-        with suppress(OSError):
-            found = os.stat(name)
-            if found.st_mtime_ns > present.st_mtime_ns and found.st_ino != present.st_ino:
-                return name
-    return path

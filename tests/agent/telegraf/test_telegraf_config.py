@@ -19,7 +19,7 @@ RICH = Hardware(
 )  # fmt: skip
 TAGS = {"pool_id": "render", "node_id": "tvm#1"}
 APPEND = ("/usr/bin/python3", "/mnt/agent.pyz", "append")
-LETTERS = some.characters(exclude_categories=("Cs",), exclude_characters="$")
+LETTERS = some.characters(codec="utf-8", exclude_characters="$")
 STANDARD = ["cpu", "mem", "diskio", "net", "disk", "swap", "system", "processes", "kernel", "kernel_vmstat"]
 
 
