@@ -1,0 +1,75 @@
+"""Collector of the events in the kernel's log: OOM kills and errors of GPUs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from agent.events.kernel_log import KernelLog, KernelRecord, KmsgFile, LogFile
+from agent.events.oom_kills import TaskOf, oom_kill
+from agent.events.state import EventState
+from agent.events.xid_errors import Xid, xid_events, xid_of
+from agent.machine.machine import Machine
+from agent.records.record import Record
+
+_BOOT_ID = "/proc/sys/kernel/random/boot_id"
+_BILLION = 1_000_000_000
+_LOOK_BACK = 60.0  # seconds before the agent's start, where no state is known
+
+
+class KernelEvents:
+    """Reads the kernel's log every 10 s; continues behind the last session's records if the kernel is the same.
+
+    Without a state it looks back one minute, since a task may start the agent and die of what came before.
+    """
+
+    name = "kernel_events"
+    interval = 10.0
+
+    def __init__(
+        self, machine: Machine, task_of: TaskOf, state: EventState | None = None, file: LogFile | None = None
+    ) -> None:
+        last = state or EventState()
+        source = file or KmsgFile(machine)
+        is_same = bool(last.boot_id) and last.boot_id == machine.optional_text(_BOOT_ID)
+        uptime = _uptime(machine)
+        self._machine = machine
+        self._task_of = task_of
+        self._log = KernelLog(
+            source, after=last.sequence if is_same else -1, since=0.0 if last.boot_id else uptime - _LOOK_BACK
+        )
+
+    @property
+    def sequence(self) -> int:
+        """The number of the last record that was read, for the next session."""
+        return self._log.last
+
+    @property
+    def lost(self) -> int:
+        """How many records the kernel overwrote before they were read."""
+        return self._log.lost
+
+    def collect(self, now: int) -> Iterable[Record]:
+        """Yields the events since the last call, with the times of their own."""
+        started = now - int(_uptime(self._machine) * _BILLION)
+        xids: list[tuple[Xid, int]] = []
+        for record in self._log.poll():
+            time = min(started + int(record.time * _BILLION), now)
+            killed = oom_kill(record, self._task_of, time)
+            if killed is not None:
+                yield killed
+            _add_xid(record, time, xids)
+        yield from xid_events(xids, self._task_of)
+
+
+def _add_xid(record: KernelRecord, time: int, xids: list[tuple[Xid, int]]) -> None:
+    found = xid_of(record)
+    if found is not None:
+        xids.append((found, time))
+
+
+def _uptime(machine: Machine) -> float:
+    """Returns seconds since the kernel's start; 0 where they aren't known."""
+    try:
+        return float(machine.optional_text("/proc/uptime").split()[0])
+    except (ValueError, IndexError):
+        return 0.0

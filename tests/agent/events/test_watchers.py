@@ -1,0 +1,262 @@
+"""Events from clocks, disks, the boot id, GPUs' counts, start tasks, and Azure's announcements."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from agent.collectors.collector import UnsupportedError
+from agent.events.clock_jumps import ClockJumps
+from agent.events.ecc_growth import EccGrowth
+from agent.events.fill_rule import FillRule
+from agent.events.full_disks import FullDisks
+from agent.events.reboots import Reboots
+from agent.events.scheduled_events import ScheduledEvents
+from agent.events.start_task_hangs import StartTaskHangs, StartTaskProcess
+from agent.events.state import EventState, load_state, save_state
+from agent.machine.clock import Clock
+from agent.machine.machine import Machine
+
+SECOND = 1_000_000_000
+NOW = 1_795_000_000 * SECOND
+GIB = 1 << 30
+
+
+class SteppedClock(Clock):
+    def __init__(self) -> None:
+        self.wall, self.passed, self.raw = NOW, 50.0, 50.0
+
+    def now(self) -> int:
+        return self.wall
+
+    def monotonic(self) -> float:
+        return self.passed
+
+    def advance(self, seconds: float, *, slew: float = 0.0) -> None:
+        self.raw += seconds
+        self.passed += seconds * (1 + slew)
+        self.wall += int(seconds * (1 + slew) * SECOND)
+
+
+def test_a_disk_that_fills_is_reported_once_until_it_recovers() -> None:
+    rule = FillRule()
+    found = [rule.judge(30.0 * step, 100 * GIB - step * 2 * GIB, 200 * GIB) for step in range(20)]
+    (finding,) = filter(None, found)
+    assert found.index(finding) == 5
+    assert finding.rate == 2 * GIB / 30
+    assert finding.seconds == 90 * GIB / finding.rate
+    calm = [rule.judge(600.0 + 30 * step, 150 * GIB, 200 * GIB) for step in range(20)]
+    again = [rule.judge(1200.0 + 30 * step, 150 * GIB - step * 4 * GIB, 200 * GIB) for step in range(20)]
+    assert (len(list(filter(None, calm))), len(list(filter(None, again)))) == (0, 1)
+
+
+def test_a_nearly_full_disk_has_no_time_left() -> None:
+    rule = FillRule()
+    assert rule.judge(0.0, GIB, 100 * GIB) is None
+    finding = rule.judge(30.0, GIB, 100 * GIB)
+    assert finding is not None
+    assert (finding.seconds, finding.free) == (None, GIB)
+
+
+@given(some.lists(some.integers(0, 3), min_size=1, max_size=200))
+def test_space_around_the_threshold_does_not_flap(steps: list[int]) -> None:
+    rule = FillRule()
+    found = [rule.judge(30.0 * number, (18 + step) * GIB // 10, 100 * GIB) for number, step in enumerate(steps)]
+    assert len(list(filter(None, found))) <= 1
+
+
+def fake_statvfs(free: dict[str, int]) -> "type[os.statvfs_result]":
+    def statvfs(path: str) -> os.statvfs_result:
+        name = "/" + path.rpartition("/")[2]
+        if name not in free:
+            raise OSError(5, "Input/output error")
+        return os.statvfs_result((4096, 4096, 100 * GIB // 4096, 0, free[name] // 4096, 0, 0, 0, 0, 255))
+
+    return statvfs  # type: ignore[return-value]
+
+
+def test_only_local_writable_file_systems_are_asked(tmp_path: Path) -> None:
+    (tmp_path / "proc/self").mkdir(parents=True)
+    (tmp_path / "proc/self/mounts").write_text(
+        "/dev/sda1 /a ext4 rw 0 0\n/dev/sda1 /b ext4 rw 0 0\n/dev/sdb /c xfs ro 0 0\nx:/y /d nfs rw 0 0\n"
+        "/dev/sdd /gone ext4 rw 0 0\ngarbage\n"
+    )
+    clock, free = SteppedClock(), {"/a": GIB, "/b": 0, "/c": 0, "/d": 0}
+    disks = FullDisks(Machine(str(tmp_path), statvfs=fake_statvfs(free)), clock)  # type: ignore[arg-type]
+    assert list(disks.collect(NOW)) == []
+    clock.advance(30.0)
+    (found,) = disks.collect(NOW)
+    assert found.tags == {"kind": "disk_full"}
+    assert found.fields["message"] == "The file system /a is nearly full: 1024 MiB are left."
+
+
+def test_minutes_left_are_shown(tmp_path: Path) -> None:
+    (tmp_path / "proc/self").mkdir(parents=True)
+    (tmp_path / "proc/self/mounts").write_text("/dev/sda1 /a ext4 rw 0 0\n")
+    clock, free = SteppedClock(), {"/a": 50 * GIB}
+    disks = FullDisks(Machine(str(tmp_path), statvfs=fake_statvfs(free)), clock)  # type: ignore[arg-type]
+    messages = []
+    for _ in range(10):
+        messages += [record.fields["message"] for record in disks.collect(NOW)]
+        clock.advance(30.0)
+        free["/a"] -= GIB
+    assert messages == ["The file system /a will be full in 22 min at the present rate."]
+
+
+def test_without_local_file_systems_full_disks_are_unsupported(tmp_path: Path) -> None:
+    with pytest.raises(UnsupportedError, match="no local file system"):
+        FullDisks(Machine(str(tmp_path)), SteppedClock())
+
+
+def booted(root: Path, boot_id: str) -> Machine:
+    (root / "proc/sys/kernel/random").mkdir(parents=True, exist_ok=True)
+    (root / "proc/sys/kernel/random/boot_id").write_text(boot_id)
+    return Machine(str(root))
+
+
+def test_a_reboot_is_reported_once_and_the_state_is_saved(tmp_path: Path) -> None:
+    path = str(tmp_path / "state")
+    last = EventState("boot-0", 7, NOW - 90 * SECOND)
+    reboots = Reboots(booted(tmp_path, "boot-1"), path, last, lambda: 12)
+    (found,) = reboots.collect(NOW)
+    assert found.tags == {"kind": "reboot"}
+    assert found.fields == {
+        "message": "The node was restarted since the agent last ran, 90 s ago.", "down_seconds": 90.0,
+    }  # fmt: skip
+    assert load_state(path) == EventState("boot-1", 12, NOW)
+    assert list(reboots.collect(NOW)) == []
+
+
+@pytest.mark.parametrize("last", [EventState(), EventState("boot-1", 7, NOW)])
+def test_a_new_node_and_a_restarted_agent_are_no_reboot(tmp_path: Path, last: EventState) -> None:
+    assert list(Reboots(booted(tmp_path, "boot-1"), str(tmp_path / "state"), last, lambda: 1).collect(NOW)) == []
+
+
+def test_without_a_boot_id_reboots_are_unsupported(tmp_path: Path) -> None:
+    with pytest.raises(UnsupportedError, match="no boot id"):
+        Reboots(Machine(str(tmp_path)), "x", EventState(), lambda: 1)
+
+
+@pytest.mark.parametrize("garbled", ["", "[]", "{}", '{"boot_id":1,"sequence":"x","saved":0}', "[" * 4096, "\xff"])
+def test_a_garbled_state_is_empty(tmp_path: Path, garbled: str) -> None:
+    (tmp_path / "state").write_text(garbled, encoding="latin-1")
+    assert load_state(str(tmp_path / "state")) == EventState()
+
+
+def test_a_state_is_for_its_owner_only(tmp_path: Path) -> None:
+    save_state(str(tmp_path / "state"), EventState("b", 1, 2))
+    assert (tmp_path / "state").stat().st_mode & 0o777 == 0o600
+    assert load_state(str(tmp_path / "gone")) == EventState()
+
+
+@pytest.mark.parametrize(("seconds", "message"), [
+    (3600, "The node's clock was set forwards by 3600.0 s."), (-5, "The node's clock was set back by 5.0 s."),
+])  # fmt: skip
+def test_a_clock_that_is_set_is_reported_once(seconds: int, message: str) -> None:
+    clock = SteppedClock()
+    jumps = ClockJumps(clock)
+    clock.advance(10.0)
+    assert list(jumps.collect(clock.now())) == []
+    clock.wall += seconds * SECOND
+    (found,) = jumps.collect(clock.now())
+    assert (found.tags, found.fields["message"]) == ({"kind": "clock_jump"}, message)
+    assert list(jumps.collect(clock.now())) == []
+
+
+def test_small_steps_add_up() -> None:
+    clock = SteppedClock()
+    jumps, found = ClockJumps(clock), []
+    for _ in range(5):
+        clock.wall += SECOND // 2
+        found += list(jumps.collect(clock.now()))
+    assert len(found) == 1
+
+
+def test_a_slew_is_reported_when_it_begins() -> None:
+    clock = SteppedClock()
+    jumps, messages = ClockJumps(clock, lambda: clock.raw), []
+    for slew in (0.0, 0.005, 0.005, 0.0007, 0.0, -0.002):
+        for _ in range(6):
+            clock.advance(10.0, slew=slew)
+            messages += [record.fields["message"] for record in jumps.collect(clock.now())]
+    assert messages == ["The node's clock runs 0.50 % too fast.", "The node's clock runs 0.20 % too slow."]
+
+
+def test_growing_ecc_counts_are_events_and_a_reset_is_none() -> None:
+    counts: dict[str, dict[str, int]] = {"0": {"corrected": 500, "uncorrected": 1}}
+    growth = EccGrowth(lambda: {name: dict(kinds) for name, kinds in counts.items()})
+    assert list(growth.collect(NOW)) == []
+    counts["0"] = {"corrected": 550, "uncorrected": 2}
+    (found,) = growth.collect(NOW)
+    assert found.tags == {"kind": "gpu_ecc"}
+    assert found.fields == {
+        "message": "GPU 0 counts 1 more uncorrected memory error, 2 since its driver started.",
+        "device": "0", "error_type": "uncorrected", "count": 1, "total": 2,
+    }  # fmt: skip
+    counts["0"] = {"corrected": 700, "uncorrected": 0}
+    assert [record.fields["count"] for record in growth.collect(NOW)] == [150]
+
+
+def test_a_start_task_beyond_its_bound_is_reported_once() -> None:
+    found = [StartTaskProcess(7, NOW), StartTaskProcess(9, NOW + SECOND)]
+    hangs = StartTaskHangs(lambda: found, max_seconds=60.0)
+    assert list(hangs.collect(NOW + 60 * SECOND)) == []
+    (event,) = hangs.collect(NOW + 90 * SECOND)
+    assert (event.tags, event.fields["pid"], event.fields["seconds"]) == ({"kind": "start_task_hang"}, 7, 90.0)
+    assert list(hangs.collect(NOW + 300 * SECOND)) == []
+
+
+NOTICE: Mapping[str, object] = {
+    "EventId": "e1", "EventType": "Preempt", "EventStatus": "Scheduled", "Resources": ["pool_3"],
+    "NotBefore": "Mon, 19 Sep 2026 18:29:47 GMT", "EventSource": "Platform", "DurationInSeconds": -1,
+    "Description": "?sig=abc",
+}  # fmt: skip
+
+
+def test_a_spot_notice_is_reported_once() -> None:
+    document = {"Events": [NOTICE, {**NOTICE, "EventId": "e2", "Resources": ["pool_4"]}, "garbage"]}
+    watched = ScheduledEvents(lambda: document, SteppedClock(), is_spot=True, resource="pool_3")
+    (found,) = watched.collect(NOW)
+    assert found.tags == {"kind": "spot_preemption"}
+    assert found.fields == {
+        "message": "Azure takes this Spot node back, not before Mon, 19 Sep 2026 18:29:47 GMT.",
+        "event_id": "e1", "event_type": "Preempt", "status": "Scheduled", "source": "Platform",
+        "not_before": "Mon, 19 Sep 2026 18:29:47 GMT",
+    }  # fmt: skip
+    assert list(watched.collect(NOW)) == []
+
+
+def test_maintenance_of_an_unknown_kind_is_shown_without_foreign_text() -> None:
+    document = {"Events": [{"EventId": "e", "EventType": "<x>", "DurationInSeconds": 9}, {"EventType": "Freeze"}]}
+    (found,) = ScheduledEvents(lambda: document, SteppedClock(), is_spot=True).collect(NOW)
+    assert found.tags == {"kind": "maintenance"}
+    assert found.fields == {
+        "message": "Azure announces maintenance of this node.", "event_id": "e", "duration_seconds": 9,
+    }  # fmt: skip
+
+
+def test_a_service_that_fails_is_asked_less_often() -> None:
+    clock, asked = SteppedClock(), []
+
+    def document() -> Mapping[str, object]:
+        asked.append(clock.passed - 50)
+        raise OSError
+
+    watched = ScheduledEvents(document, clock, is_spot=True)
+    for _ in range(100):
+        assert list(watched.collect(NOW)) == []
+        clock.advance(10.0)
+    assert asked == [0, 20, 60, 140, 300, 600, 900]
+
+
+def test_a_garbled_document_has_no_events() -> None:
+    for events in ({}, "x", None):
+        assert list(ScheduledEvents(lambda: {"Events": events}, SteppedClock(), is_spot=True).collect(NOW)) == []  # noqa: B023
+
+
+def test_nodes_that_are_no_spot_nodes_are_not_asked() -> None:
+    with pytest.raises(UnsupportedError, match="no Spot node"):
+        ScheduledEvents(dict, SteppedClock(), is_spot=False)
