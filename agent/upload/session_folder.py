@@ -1,0 +1,219 @@
+"""A session's part of the spool: its units in order, on disk or, where the disk refuses them, in memory.
+
+The folder's name is the session's: its start in UTC, to the millisecond, its process and four random digits. Files:
+`session.json` (the blob series that the units belong to), `<number>.<records>.gz` (units), `position.json` (how far
+they are sent), `dropped.json` (what was dropped) and `lock`, which the process that owns the session holds.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from agent.upload.disk import Disk
+from agent.upload.dropped import Dropped, dropped_of
+from agent.upload.file_lock import FileLock
+from agent.upload.gzip_units import Unit
+
+SESSION_NAME = re.compile(r"\d{8}T\d{9}Z-\d{1,10}-[0-9a-f]{4}")
+_UNIT_NAME = re.compile(r"(\d{10})\.(\d{1,9})\.gz")
+_SESSION, _POSITION, _DROPPED, _LOCK = "session.json", "position.json", "dropped.json", "lock"
+_NEW = ".new-"
+
+
+class Series(NamedTuple):
+    """Where a session's units belong: a container's address and the folder in it.
+
+    `opening` are the lines that each of the series' blobs begins with.
+    """
+
+    container: str
+    prefix: str
+    opening: str = ""
+
+
+class SpooledUnit(NamedTuple):
+    """A unit of the spool; `content` is None where it is on disk. `size` is in bytes."""
+
+    number: int
+    records: int
+    size: int
+    content: bytes | None = None
+
+
+class SessionFolder:
+    """A session; one thread at a time. `lock` is None where there is no folder, and all is in memory."""
+
+    def __init__(self, path: str, series: Series, disk: Disk, lock: FileLock | None) -> None:
+        self.name = os.path.basename(path)
+        self.series = series
+        self.dropped = Dropped()
+        self.reported = Dropped()
+        self.next_number = 0
+        self._path = path
+        self._disk = disk
+        self._lock = lock
+        self._units: dict[int, SpooledUnit] = {}
+
+    @classmethod
+    def create(cls, base: str, name: str, series: Series, disk: Disk) -> SessionFolder:
+        """Makes a session's folder, which appears with its lock already held. Raises OSError."""
+        new = os.path.join(base, _NEW + name)
+        disk.make_folder(new)
+        lock = FileLock.take(os.path.join(new, _LOCK))
+        try:
+            disk.write(os.path.join(new, _SESSION), json.dumps(series._asdict()).encode())
+            disk.rename(new, os.path.join(base, name))
+        except OSError:
+            if lock:
+                lock.release()
+            disk.remove_folder(new)
+            raise
+        disk.sync_folder(base)
+        return cls(os.path.join(base, name), series, disk, lock)
+
+    @classmethod
+    def adopt(cls, path: str, default: Series, disk: Disk) -> SessionFolder | None:
+        """Takes over a session whose process ended; None where it still lives. Raises OSError.
+
+        `default` replaces a series that can't be read.
+        """
+        lock = FileLock.take(os.path.join(path, _LOCK))
+        if lock is None:
+            return None
+        found = cls(path, default, disk, lock)
+        found._restore(default)
+        return found
+
+    @property
+    def units(self) -> list[SpooledUnit]:
+        """The units from the oldest to the newest."""
+        return list(self._units.values())
+
+    @property
+    def size(self) -> int:
+        """Bytes of its units on disk."""
+        return sum(unit.size for unit in self._units.values() if unit.content is None)
+
+    @property
+    def memory_size(self) -> int:
+        """Bytes of its units in memory."""
+        return sum(unit.size for unit in self._units.values() if unit.content is not None)
+
+    def add(self, unit: Unit) -> OSError | None:
+        """Takes a unit; returns why the disk refused it, and then keeps it in memory."""
+        problem = self._written(unit)
+        held = unit.content if problem else None
+        self._units[unit.number] = SpooledUnit(unit.number, unit.records, len(unit.content), held)
+        self.next_number = unit.number + 1
+        return problem
+
+    def content(self, unit: SpooledUnit) -> bytes:
+        """Returns a unit's bytes. Raises OSError where they are damaged or missing."""
+        content = self._disk.read(self._file(unit)) if unit.content is None else unit.content
+        if len(content) != unit.size:
+            raise OSError(None, "the file has another size than before")
+        return content
+
+    def remove(self, unit: SpooledUnit) -> None:
+        """Forgets a unit that was sent."""
+        self._units.pop(unit.number, None)
+        if unit.content is None:
+            self._disk.remove(self._file(unit))
+
+    def drop(self, units: Iterable[SpooledUnit]) -> None:
+        """Drops units and counts them: the count is kept before they go, with their numbers, so a crash adds none."""
+        gone = list(units)
+        self.dropped = self.dropped.plus((unit.size, unit.records) for unit in gone)
+        self.keep(_DROPPED, {**self.dropped.fields(), "removing": [unit.number for unit in gone]})
+        for unit in gone:
+            self.remove(unit)
+
+    def count_dropped(self, size: int, records: int) -> None:
+        """Counts a unit as dropped that never was in the spool."""
+        self.dropped = self.dropped.plus([(size, records)])
+        self.keep(_DROPPED, self.dropped.fields())
+
+    def keep_reported(self) -> None:
+        """Remembers that the counts so far are in a unit."""
+        self.reported = self.dropped
+        self.keep(_DROPPED, {**self.dropped.fields(), "reported": True})
+
+    def position(self) -> Mapping[str, object]:
+        """Returns what `keep_position` kept, nothing where that is lost."""
+        return self._kept(_POSITION)
+
+    def keep_position(self, position: Mapping[str, object]) -> None:
+        self.keep(_POSITION, position)
+
+    def keep(self, name: str, content: Mapping[str, object]) -> None:
+        """Writes a small file as far as the disk allows: each can be lost without losing or doubling a unit."""
+        if self._lock:
+            try:
+                self._disk.write(os.path.join(self._path, name), json.dumps(content).encode())
+            except OSError:
+                return
+
+    def delete(self) -> None:
+        """Removes the folder of a session that is over."""
+        if self._lock:
+            self._disk.remove_folder(self._path)
+        self.release()
+
+    def release(self) -> None:
+        """Ends the lock, as the end of the process does; units stay on disk."""
+        if self._lock:
+            self._lock.release()
+            self._lock = None
+
+    def _written(self, unit: Unit) -> OSError | None:
+        if self._lock is None:
+            return OSError(None, "the spool has no folder")
+        try:
+            self._disk.write(self._file(unit), unit.content)
+        except OSError as error:
+            return error
+        return None
+
+    def _file(self, unit: Unit | SpooledUnit) -> str:
+        return os.path.join(self._path, f"{unit.number:010d}.{unit.records}.gz")
+
+    def _restore(self, default: Series) -> None:
+        """Reads a session that another process left: parts of files and units that are counted as dropped go."""
+        self.series = _series_of(self._kept(_SESSION), default)
+        counts = self._kept(_DROPPED)
+        self.dropped = dropped_of(counts)
+        self.reported = self.dropped if counts.get("reported") is True else Dropped()
+        removing = counts.get("removing")
+        for name in self._disk.names(self._path):
+            unit = self._unit_of(name)
+            if not unit:
+                continue
+            self.next_number = unit.number + 1
+            if isinstance(removing, list) and unit.number in removing:
+                self._disk.remove(os.path.join(self._path, name))
+            else:
+                self._units[unit.number] = unit
+
+    def _unit_of(self, name: str) -> SpooledUnit | None:
+        found = _UNIT_NAME.fullmatch(name)
+        if not found:
+            return None
+        return SpooledUnit(int(found[1]), int(found[2]), self._disk.size(os.path.join(self._path, name)))
+
+    def _kept(self, name: str) -> Mapping[str, object]:
+        """Returns the content of a small file, nothing where it is missing or damaged."""
+        try:
+            content = json.loads(self._disk.read(os.path.join(self._path, name)))
+        except (OSError, ValueError, RecursionError):
+            return {}
+        return content if isinstance(content, dict) else {}
+
+
+def _series_of(kept: Mapping[str, object], default: Series) -> Series:
+    """Returns the series that a session's file names."""
+    texts = [kept.get(name) for name in Series._fields]
+    return Series(*map(str, texts)) if all(isinstance(text, str) for text in texts) else default

@@ -1,0 +1,161 @@
+"""Each unit is stored exactly once or counted as dropped, whatever the network, the service and the machine do."""
+
+import re
+import tempfile
+from collections import deque
+from pathlib import Path
+
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+from agent.upload.spool import Limits
+from tests.agent.upload.append_service import FAULTS, AppendService, served
+from tests.agent.upload.rig import Agent, DiedError, DyingDisk, SteppedClock, lines_of
+
+ACTIONS = some.sampled_from(["put", "put", "step", "step", "step", "crash", "lose position"]) | some.integers(1, 9)
+
+
+class Story:
+    """A node's agents, one after another, and the lines that they took."""
+
+    def __init__(self, folder: Path, address: str, max_blocks: int, limit: int) -> None:
+        self.folder, self.address, self.max_blocks, self.limit = folder, address, max_blocks, limit
+        self.clock, self.disk = SteppedClock(), DyingDisk()
+        self.next, self.taken = 0, set[int]()
+        self.agent = self.begin()
+
+    def begin(self) -> Agent:
+        self.clock.passed += 1.0
+        limits = Limits(self.limit, self.limit)
+        return Agent(self.folder, self.address, self.clock, self.disk, limits, self.max_blocks)
+
+    def crash(self) -> None:
+        self.agent.spool.close()
+        self.disk = DyingDisk()
+        self.agent = self.begin()
+
+    def act(self, action: str | int) -> None:
+        try:
+            self.do(action)
+        except DiedError:
+            self.crash()
+
+    def do(self, action: str | int) -> None:
+        if isinstance(action, int):
+            self.disk.steps = action
+        elif action == "put":
+            self.next += 1
+            self.agent.spool.put(f"m v={self.next}i 1\n".encode())
+            self.taken.add(self.next)
+        elif action == "step":
+            self.agent.step()
+        elif action == "lose position":
+            for kept in self.folder.glob("*/position.json"):
+                kept.unlink()
+        else:
+            self.crash()
+
+    def end(self) -> None:
+        self.crash()
+        self.agent.send_all()
+        self.agent.sender.finish()
+
+
+def told(folder: Path, service: AppendService, address: str, actions: list[str | int], limit: int, blocks: int) -> Story:
+    story = Story(folder, address, blocks, limit)
+    for action in actions:
+        story.act(action)
+    service.faults.clear()
+    story.end()
+    return story
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    some.lists(ACTIONS, max_size=25),
+    some.lists(some.sampled_from(FAULTS), max_size=25),
+    some.sampled_from([300, 1 << 20]),
+    some.sampled_from([3, 50_000]),
+)
+def test_each_line_is_stored_once_or_counted_as_dropped(
+    actions: list[str | int], faults: list[str], limit: int, blocks: int
+) -> None:
+    service = AppendService(max_blocks=5, faults=deque(faults))
+    with tempfile.TemporaryDirectory() as folder, served(service) as address:
+        story = told(Path(folder), service, address, actions, limit, blocks)
+        assert [name for name in Path(folder).glob("2*") if any(name.glob("*.gz"))] == []
+    found, dropped = [], 0
+    for lines in lines_of({name: blob.content for name, blob in service.blobs.items()}).values():
+        numbers = [int(line.split("=")[1].split("i")[0]) for line in lines if line.startswith("m ")]
+        assert numbers == sorted(numbers)
+        found += numbers
+        reports = [re.search(r"dropped_records=(\d+)i", line) for line in lines]
+        dropped += max((int(report[1]) for report in reports if report), default=0)
+    assert len(found) == len(set(found))
+    assert len(story.taken - set(found)) <= dropped
+    if limit > 300:
+        assert story.taken <= set(found)
+        assert dropped == 0
+
+
+def test_a_lost_answer_and_a_request_that_arrives_late_store_a_unit_once(tmp_path: Path) -> None:
+    for fault in ("reset after", "fail after", "late", "refuse 412", "refuse 409"):
+        service = AppendService()
+        with served(service) as address:
+            agent = Agent(tmp_path / fault, address)
+            agent.spool.put(b"m v=1i 1\n")
+            agent.send_all()
+            agent.spool.put(b"m v=2i 1\n")
+            service.faults.append(fault)
+            agent.send_all()
+            agent.spool.put(b"m v=3i 1\n")
+            agent.send_all()
+        ((_, lines),) = lines_of({name: blob.content for name, blob in service.blobs.items()}).items()
+        assert lines == ["m v=1i 1", "m v=2i 1", "m v=3i 1"], fault
+        assert len(service.blobs) == 1
+
+
+def test_the_next_blob_follows_one_with_enough_blocks_that_is_sealed(tmp_path: Path) -> None:
+    service = AppendService()
+    with served(service) as address:
+        agent = Agent(tmp_path, address, max_blocks=3)
+        for number in range(5):
+            agent.spool.put(f"m v={number}i 1\n".encode())
+        agent.send_all()
+        agent.sender.finish()
+    name = agent.spool.own.name
+    assert {key: (blob.blocks, blob.sealed) for key, blob in service.blobs.items()} == {
+        f"telemetry/nodes/n1/{name}.0.gz": (3, True),
+        f"telemetry/nodes/n1/{name}.1.gz": (3, True),
+        f"telemetry/nodes/n1/{name}.2.gz": (2, True),
+    }
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_deleted_blob_is_followed_by_the_next(tmp_path: Path) -> None:
+    service = AppendService()
+    with served(service) as address:
+        agent = Agent(tmp_path, address, opening="")
+        agent.spool.put(b"m v=1i 1\n")
+        agent.send_all()
+        service.blobs.clear()
+        agent.spool.put(b"m v=2i 1\n")
+        agent.send_all()
+    assert [key.rsplit(".", 2)[1] for key in service.blobs] == ["1"]
+
+
+def test_a_lost_position_is_found_by_the_last_units_name(tmp_path: Path) -> None:
+    service = AppendService()
+    with served(service) as address:
+        agent = Agent(tmp_path, address)
+        agent.spool.put(b"m v=1i 1\n")
+        kept = agent.spool.own.units[0]
+        content = agent.spool.own.content(kept)
+        agent.send_all()
+        folder = tmp_path / agent.spool.own.name
+        (folder / "position.json").unlink()
+        (folder / f"{kept.number:010d}.1.gz").write_bytes(content)
+        agent.spool.close()
+        Agent(tmp_path, address).send_all()
+    ((_, lines),) = lines_of({name: blob.content for name, blob in service.blobs.items()}).items()
+    assert lines == ["m v=1i 1"]
