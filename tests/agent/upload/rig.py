@@ -86,9 +86,7 @@ class Agent:
         container = f"{self.address}/telemetry"
         series = Series(container, "nodes/n1", self.opening)
         self.blobs = AppendBlobs(container, self.credential, HttpClient({}, timeout=2.0), self.clock)
-        self.spool = Spool(
-            str(self.folder), series, self.clock, self.log.append, limits=self.limits, disk=self.disk
-        )
+        self.spool = Spool(str(self.folder), series, self.clock, self.log.append, limits=self.limits, disk=self.disk)
         self.sender = Sender(
             self.spool, self.blobs, self.clock, self.log.append, max_blocks=self.max_blocks, chance=lambda: 0.5
         )

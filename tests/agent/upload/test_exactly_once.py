@@ -61,7 +61,9 @@ class Story:
         self.agent.sender.finish()
 
 
-def told(folder: Path, service: AppendService, address: str, actions: list[str | int], limit: int, blocks: int) -> Story:
+def lived(
+    folder: Path, service: AppendService, address: str, actions: list[str | int], limit: int, blocks: int
+) -> Story:
     story = Story(folder, address, blocks, limit)
     for action in actions:
         story.act(action)
@@ -70,7 +72,7 @@ def told(folder: Path, service: AppendService, address: str, actions: list[str |
     return story
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     some.lists(ACTIONS, max_size=25),
     some.lists(some.sampled_from(FAULTS), max_size=25),
@@ -82,7 +84,7 @@ def test_each_line_is_stored_once_or_counted_as_dropped(
 ) -> None:
     service = AppendService(max_blocks=5, faults=deque(faults))
     with tempfile.TemporaryDirectory() as folder, served(service) as address:
-        story = told(Path(folder), service, address, actions, limit, blocks)
+        story = lived(Path(folder), service, address, actions, limit, blocks)
         assert [name for name in Path(folder).glob("2*") if any(name.glob("*.gz"))] == []
     found, dropped = [], 0
     for lines in lines_of({name: blob.content for name, blob in service.blobs.items()}).values():
