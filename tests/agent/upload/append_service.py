@@ -52,10 +52,8 @@ class AppendService:
         name, action = parts.path.lstrip("/"), parse_qs(parts.query).get("comp", [""])[0]
         blob = self.blobs.get(name)
         if method == "PUT" and not action:
-            if blob:
-                return refused(409, "BlobAlreadyExists")
-            self.blobs[name] = Blob()
-            return accepted(201)
+            self.blobs.setdefault(name, Blob())
+            return refused(409, "BlobAlreadyExists") if blob else accepted(201)
         if blob is None:
             return refused(404, "BlobNotFound")
         if action == "appendblock":

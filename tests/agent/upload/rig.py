@@ -76,7 +76,7 @@ class Agent:
     address: str
     clock: Clock = field(default_factory=SteppedClock)
     disk: Disk = field(default_factory=Disk)
-    limits: Limits = Limits()
+    limits: Limits = field(default_factory=Limits)
     max_blocks: int = 50_000
     opening: str = OPENING
     credential: Credential = field(default_factory=lambda: SasCredential(SAS))

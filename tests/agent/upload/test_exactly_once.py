@@ -62,7 +62,7 @@ class Story:
 
 
 def lived(
-    folder: Path, service: AppendService, address: str, actions: list[str | int], limit: int, blocks: int
+    folder: Path, service: AppendService, address: str, actions: list[str | int], *, limit: int, blocks: int
 ) -> Story:
     story = Story(folder, address, blocks, limit)
     for action in actions:
@@ -84,7 +84,7 @@ def test_each_line_is_stored_once_or_counted_as_dropped(
 ) -> None:
     service = AppendService(max_blocks=5, faults=deque(faults))
     with tempfile.TemporaryDirectory() as folder, served(service) as address:
-        story = lived(Path(folder), service, address, actions, limit, blocks)
+        story = lived(Path(folder), service, address, actions, limit=limit, blocks=blocks)
         assert [name for name in Path(folder).glob("2*") if any(name.glob("*.gz"))] == []
     found, dropped = [], 0
     for lines in lines_of({name: blob.content for name, blob in service.blobs.items()}).values():

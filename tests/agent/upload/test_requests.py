@@ -28,7 +28,7 @@ class Answers:
 
     def answer(self, method: str, path: str, headers: Mapping[str, str], body: bytes) -> Answer:
         self.asked.append(f"{method} {path} {headers.get('metadata', '')}".strip())
-        return self.status, self.headers, self.body
+        return self.status, self.headers, self.body or body[:0]
 
 
 def token(seconds: object) -> bytes:
@@ -139,7 +139,7 @@ def test_the_wait_that_an_answer_asks_for(headers: dict[str, str], wait: float |
         ("https://only.example/c", True),
     ],
 )
-def test_a_proxy_is_used_except_for_the_exempt(url: str, proxied: bool) -> None:
+def test_a_proxy_is_used_except_for_the_exempt(url: str, *, proxied: bool) -> None:
     settings = {"HTTPS_PROXY": "http://u:p@proxy:8080", "NO_PROXY": ".internal.example, 10.0.0.0/8,only.example:8443"}
     found = proxy_of(urlsplit(url), settings)
     assert (found and (found.host, found.port, found.headers)) == (
