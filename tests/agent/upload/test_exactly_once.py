@@ -74,8 +74,8 @@ def lived(
 
 @settings(max_examples=30, deadline=None)
 @given(
-    some.lists(ACTIONS, max_size=25),
-    some.lists(some.sampled_from(FAULTS), max_size=25),
+    some.lists(ACTIONS, min_size=12, max_size=25),
+    some.lists(some.sampled_from(FAULTS), min_size=12, max_size=25),
     some.sampled_from([300, 1 << 20]),
     some.sampled_from([3, 50_000]),
 )
