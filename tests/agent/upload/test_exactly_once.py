@@ -74,8 +74,8 @@ def lived(
 
 @settings(max_examples=30, deadline=None)
 @given(
-    some.lists(ACTIONS, min_size=12, max_size=25),
-    some.lists(some.sampled_from(FAULTS), min_size=12, max_size=25),
+    some.lists(ACTIONS, min_size=20, max_size=40),
+    some.lists(some.sampled_from((*["none"] * 20, *FAULTS)), min_size=20, max_size=60),
     some.sampled_from([300, 1 << 20]),
     some.sampled_from([3, 50_000]),
 )
