@@ -7,7 +7,7 @@ one. A process that init or a subreaper adopted was started by a member that end
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from typing import NamedTuple
 
 from agent.tasks.batch_environment import BatchTask
@@ -86,6 +86,11 @@ class Attempts:
             self._depart(table, process, gone[process.pid], exited.take(process.pid) if exited else None)
         self._place(exited.unseen(table) if exited else {}, gone)
         self._table = table
+
+    @property
+    def members(self) -> Container[int]:
+        """The pids of all living members."""
+        return self._by_pid
 
     def attempt_of(self, pid: int) -> Attempt | None:
         """Returns the attempt of a process that lives."""

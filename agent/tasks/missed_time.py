@@ -3,13 +3,13 @@
 What a member used after it was last read appears with the process that waited for it. If that is an ancestor outside of
 the task (init, a subreaper, the launcher), the growth of its `waited` times is a bound on it, and also on what
 processes used that lived and ended between two samples. If nobody waited, the bound is the interval times the threads
-that ended. Not included are processes that lived and ended between two samples and whose parent ignores SIGCHLD.
+that ended. A zombie that was never seen alive can't be attributed, so its time counts as missed. Not included are processes that lived and ended between two samples and whose parent ignores SIGCHLD.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 from agent.tasks.process_table import TICK, Process, Table, same
 
@@ -24,6 +24,7 @@ class OutsideTime:
         self._before = before
         self._table = table
         self._elapsed = elapsed
+        self._zombies = [one for one in table.values() if one.state == "Z" and not same(before, one)]
         self._expected: dict[int, tuple[int, int]] = defaultdict(lambda: (0, 0))
         for process in vanished:
             parent = before.get(process.parent)
@@ -31,9 +32,12 @@ class OutsideTime:
                 time, threads = self._expected[parent.pid]
                 self._expected[parent.pid] = (time + process.own + process.waited, threads + process.threads)
 
-    def of(self, ancestors: Iterable[int]) -> int:
-        """Returns the microseconds that these ancestors got without a known reason."""
-        return sum(self._unexplained(self._table[pid]) for pid in ancestors if pid in self._table)
+    def of(self, ancestors: Container[int], members: Container[int]) -> int:
+        """Returns the microseconds that these ancestors of these members got without a known reason."""
+        zombies = sum(
+            one.own + one.waited for one in self._zombies if one.parent in ancestors and one.pid not in members
+        )
+        return zombies + sum(self._unexplained(one) for pid, one in self._table.items() if pid in ancestors)
 
     def _unexplained(self, process: Process) -> int:
         last = self._before.get(process.pid)
