@@ -42,6 +42,8 @@ class Attempt:
         self.task = task
         self.start = start
         self.first = first
+        self.is_adopted = first.parent == _INIT
+        """Whether this is its first table and whoever started its first process isn't known."""
         self.members: dict[int, Process] = {}
         self.departures: list[Departure] = []
         self.ancestors: set[int] = set()
@@ -79,7 +81,7 @@ class Attempts:
         self.vanished = [process for process in self._table.values() if not same(table, process)]
         gone = {process.pid: self._by_pid.pop(process.pid, None) for process in self.vanished}
         for attempt in self.live:
-            attempt.departures, attempt.foreign = [], {}
+            attempt.departures, attempt.foreign, attempt.is_adopted = [], {}, False
             attempt.members = {pid: table[pid] for pid in attempt.members if pid not in gone}
         self._join(table, tasks)
         for process in self.vanished:

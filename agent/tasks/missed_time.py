@@ -3,7 +3,8 @@
 What a member used after it was last read appears with the process that waited for it. If that is an ancestor outside of
 the task (init, a subreaper, the launcher), the growth of its `waited` times is a bound on it, and also on what
 processes used that lived and ended between two samples. If nobody waited, the bound is the interval times the threads
-that ended. A zombie that was never seen alive can't be attributed, so its time counts as missed. Not included are processes that lived and ended between two samples and whose parent ignores SIGCHLD.
+that ended. The time of a zombie that was never seen alive counts as missed. Not included are processes that lived and
+ended between two samples and whose parent ignores SIGCHLD.
 """
 
 from __future__ import annotations
@@ -37,7 +38,9 @@ class OutsideTime:
         zombies = sum(
             one.own + one.waited for one in self._zombies if one.parent in ancestors and one.pid not in members
         )
-        return zombies + sum(self._unexplained(one) for pid, one in self._table.items() if pid in ancestors)
+        return zombies + sum(
+            self._unexplained(one) for pid, one in self._table.items() if pid in ancestors and pid not in members
+        )
 
     def _unexplained(self, process: Process) -> int:
         last = self._before.get(process.pid)

@@ -92,7 +92,8 @@ class TaskCollector:
         self._details.begin(table)
         gpu = self._gpu_use()
         for attempt in self._attempts.live:
-            missed = self._attempts.unattributed if is_exact else outside.of(attempt.ancestors, self._attempts.members)
+            ancestors = table if attempt.is_adopted else attempt.ancestors
+            missed = self._attempts.unattributed if is_exact else outside.of(ancestors, self._attempts.members)
             self._sample(attempt, gpu, elapsed, missed if elapsed else 0)
         self._note_ended(moment)
         self._table, self._sampled = table, moment
