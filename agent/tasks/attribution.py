@@ -8,7 +8,7 @@ attributed: a process whose environment was cleared and that left both its paren
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 
 from agent.machine.machine import Machine
 from agent.tasks.batch_environment import MAX_ENVIRONMENT, BatchTask, task_of_environment
@@ -129,6 +129,6 @@ def container_of(cgroup: str) -> str:
     return found.group() if found else ""
 
 
-def _order(process: Process) -> Iterable[int]:
+def _order(process: Process) -> tuple[int, int]:
     """Orders parents before their children."""
     return (process.start, process.pid)

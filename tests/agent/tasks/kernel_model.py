@@ -82,6 +82,11 @@ class Kernel:
         parent.waited += one.own + one.waited
         parent.io += one.io
 
+    def reap(self, pid: int) -> None:
+        """Ends a process for which its parent waits at once."""
+        self.end(pid)
+        self.wait(pid)
+
     def _free_pid(self) -> int:
         while True:
             self.last_pid = self.last_pid + 1 if self.last_pid < self.max_pid else LAUNCHER + 1

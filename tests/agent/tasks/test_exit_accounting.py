@@ -24,7 +24,7 @@ class FakeSocket:
     def send(self, content: bytes) -> None:
         self.sent.append(content)
 
-    def recv(self, size: int) -> bytes:
+    def recv(self, size: int) -> bytes:  # noqa: ARG002 - the socket's own signature
         answer = self.answers.pop(0) if self.answers else BlockingIOError()
         if isinstance(answer, OSError):
             raise answer

@@ -1,5 +1,6 @@
 """The table of processes, read from trees of files."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -56,7 +57,7 @@ def test_a_child_that_was_read_before_its_parent_waited_for_it_is_left_out(is_wa
     kernel.work(child, 9)
     table = ModelTable(kernel)
     if is_waited_for:
-        table.events = [(5, lambda: (kernel.end(child), kernel.wait(child)))]
+        table.events = [(5, partial(kernel.reap, child))]
     found = table.processes(0)
     assert sum(one.own + one.waited for one in found.values()) == 9 * TICK
     assert list(found) == [INIT, LAUNCHER, *([] if is_waited_for else [child]), other, parent]

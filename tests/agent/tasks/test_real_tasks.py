@@ -59,7 +59,8 @@ def test_two_busy_tasks_are_counted_apart() -> None:
 
 
 def test_forks_that_die_quickly_are_counted_with_the_process_that_waits_for_them() -> None:
-    forks = f"import os, time\nfor _ in range(20):\n  if os.fork() == 0:\n    exec({BUSY.format(0.02)!r}); os._exit(0)\n  os.wait()\n"
+    child = f"  if os.fork() == 0:\n    exec({BUSY.format(0.02)!r}); os._exit(0)\n  os.wait()\n"
+    forks = "import os\nfor _ in range(20):\n" + child
     watched = Watched()
     with task("forks", forks + HOLD):
         record = watched.sample()["batchscope_task", "forks"]
