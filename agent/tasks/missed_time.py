@@ -4,7 +4,7 @@ What a member used after it was last read appears with the process that waited f
 the task (init, a subreaper, the launcher), the growth of its `waited` times is a bound on it, and also on what
 processes used that lived and ended between two samples. If nobody waited, the bound is the interval times the threads
 that ended. The time of a zombie that was never seen alive counts as missed. Not included are processes that lived and
-ended between two samples and whose parent ignores SIGCHLD.
+ended between two samples and whose parent ignores SIGCHLD, and ends of processes during the milliseconds of a pass.
 """
 
 from __future__ import annotations

@@ -40,6 +40,7 @@ class Kernel:
     processes: dict[int, Modelled] = field(default_factory=dict)
     used: dict[str, int] = field(default_factory=dict)
     last_pid: int = LAUNCHER
+    forks: int = 0
     denied: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -51,7 +52,8 @@ class Kernel:
         named = before.task if task is None else task
         pid = self._free_pid()
         said = named if environment is None else environment
-        child = Modelled(pid, self.now, parent, named, said, session=before.session)
+        self.forks += 1
+        child = Modelled(pid, 1000 + self.forks, parent, named, said, session=before.session)
         self.processes[pid] = child
         return pid
 
