@@ -32,7 +32,7 @@ class ClockJumps:
         self._begin = (clock.monotonic(), raw()) if raw else None
         self._is_slewed = False
 
-    def collect(self, now: int) -> Iterable[Record]:  # noqa: ARG002 - the protocol's
+    def collect(self, now: int) -> Iterable[Record]:
         """Yields an event for a jump, whose field `seconds` is positive forwards, and one when a slew begins."""
         offset = self._read_offset(self._clock.now())
         jump = offset - self._offset

@@ -25,7 +25,7 @@ class EccGrowth:
         self._counts = counts
         self._last: EccCounts = counts()
 
-    def collect(self, now: int) -> Iterable[Record]:  # noqa: ARG002 - the protocol's
+    def collect(self, now: int) -> Iterable[Record]:
         """Yields an event for each GPU and kind that has grown; fields: `device`, `error_type`, `count`, `total`."""
         last, current = self._last, self._counts()
         self._last = {**last, **current}

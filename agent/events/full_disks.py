@@ -31,7 +31,7 @@ class FullDisks:
         if not _paths(machine):
             raise UnsupportedError("The node has no local file system.")
 
-    def collect(self, now: int) -> Iterable[Record]:  # noqa: ARG002 - the protocol's
+    def collect(self, now: int) -> Iterable[Record]:
         """Yields an event for each file system that is about to be full; fields are `path`, sizes and seconds."""
         paths = _paths(self._machine)
         self._rules = {path: self._rules.get(path) or FillRule() for path in paths}

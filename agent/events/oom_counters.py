@@ -28,7 +28,7 @@ class OomCounters:
             raise UnsupportedError("The kernel doesn't count OOM kills.")
         self._last = oom_count(machine, self._path)
 
-    def collect(self, now: int) -> Iterable[Record]:  # noqa: ARG002 - the protocol's
+    def collect(self, now: int) -> Iterable[Record]:
         """Yields an event where the counter has grown; its field `count` says by how much."""
         last, self._last = self._last, oom_count(self._machine, self._path)
         if last is None or self._last is None or self._last <= last:

@@ -47,7 +47,7 @@ class ScheduledEvents:
         self._known: OrderedDict[str, None] = OrderedDict()
         self._pause, self._due = 0.0, clock.monotonic()
 
-    def collect(self, now: int) -> Iterable[Record]:  # noqa: ARG002 - the protocol's
+    def collect(self, now: int) -> Iterable[Record]:
         """Yields an event for each announcement that is new."""
         for found in self._events():
             identity = str(found.get("EventId", ""))[:64]

@@ -51,7 +51,7 @@ def startup_records(machine: Machine, facts: SessionFacts, now: int) -> list[Rec
     for name, source in _sources(machine, facts, now).items():
         try:
             found += [safe_record(record) for record in source()]
-        except Exception as error:  # noqa: PERF203 - a defect or a garbled file must not cost the other facts
+        except Exception as error:
             failures[name] = f"The facts can't be read: {type(error).__name__}."
     return [agent_record(facts, {**facts.notes, **failures}), *found]
 

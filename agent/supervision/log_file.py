@@ -52,7 +52,7 @@ class LogFile:
         for descriptor in _STANDARD:
             os.dup2(self._file, descriptor, inheritable=True)
 
-    def step(self, now: float, child_started: float | None) -> float | None:  # noqa: ARG002 - a duty's signature
+    def step(self, now: float, child_started: float | None) -> float | None:
         """Trims the file as a duty of the supervisor."""
         self.trim()
         return None

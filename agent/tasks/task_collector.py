@@ -14,14 +14,14 @@ from agent.machine.machine import Machine
 from agent.records.record import Record, Value
 from agent.tasks.attempts import Attempt, Attempts
 from agent.tasks.attribution import Attribution
-from agent.tasks.batch_environment import TASK
+from agent.tasks.batch_environment import START, TASK
 from agent.tasks.ended_processes import EndedProcesses
 from agent.tasks.exit_accounting import ExitAccounting
 from agent.tasks.exited_processes import Exit, ExitedProcesses
 from agent.tasks.identity import TaskIdentity
 from agent.tasks.missed_time import OutsideTime
 from agent.tasks.process_details import ProcessDetails
-from agent.tasks.process_table import ProcessTable, Table
+from agent.tasks.process_table import ProcessTable, Table, same
 from agent.tasks.task_usage import Gpu, TaskUsage
 
 MEASUREMENT, ATTEMPT = "batchscope_task", "batchscope_task_attempt"
@@ -103,6 +103,15 @@ class TaskCollector:
         """Returns the task of a process that lives or ended in the last ten minutes, None where it has none."""
         attempt = self._attempts.attempt_of(pid)
         return attempt.identity if attempt else self._ended.task_of(pid, self._clock.monotonic())
+
+    def start_task_processes(self) -> Iterator[tuple[int, int]]:
+        """Yields the first process of each start task that still runs: its pid, and its start in ns since 1970.
+
+        Others that a start task left behind are daemons, not the start task.
+        """
+        for attempt in self._attempts.live:
+            if attempt.kind == START and same(attempt.members, attempt.first):
+                yield attempt.first.pid, attempt.start * 1_000_000_000
 
     def _take_exits(self, table: Table) -> bool:
         """Takes exit accounting; returns whether it is complete."""

@@ -1,0 +1,120 @@
+"""The measuring agent: samples its node, keeps lines in the spool and sends them until a signal ends it."""
+
+from __future__ import annotations
+
+import os
+import platform
+import signal
+import threading
+from collections.abc import Callable, Mapping
+from zlib import crc32
+
+from agent.collection import Collection
+from agent.machine.clock import Clock
+from agent.machine.machine import Machine
+from agent.records.line_protocol import text_of
+from agent.records.record import Record
+from agent.sampling import Sampler
+from agent.settings import Settings
+from agent.startup.session import SessionFacts, agent_record, startup_records
+from agent.startup.task_environment import task_environment
+from agent.upload.append_blob import AppendBlobs
+from agent.upload.credentials import Credential, ManagedIdentity, SasCredential
+from agent.upload.http_client import HttpClient
+from agent.upload.sender import Sender
+from agent.upload.session_folder import Series
+from agent.upload.spool import Limits, Spool
+from agent.upload.uploader import Uploader
+
+SPOOL = "spool"
+ENDING_SECONDS = 20.0
+"""For the last units at the end: a supervisor waits a little longer."""
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_IDENTITY = (
+    ("AZ_BATCH_ACCOUNT_NAME", "account"), ("AZ_BATCH_POOL_ID", "pool"), ("AZ_BATCH_NODE_ID", "node"),
+)  # fmt: skip
+
+
+class NodeAgent:
+    """Everything that one agent needs; constructing it looks at the node, and begins neither threads nor requests."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        environment: Mapping[str, str],
+        machine: Machine,
+        clock: Clock,
+        log: Callable[[str], None],
+    ) -> None:
+        self._clock = clock
+        self._stop = threading.Event()
+        self._begin = clock.now()
+        self._collection = Collection(
+            machine, clock, interval=settings.interval, folder=settings.folder, imds=settings.imds
+        )
+        self._facts = self._session_facts({**_names(settings), **environment})
+        self.startup = startup_records(machine, self._facts, self._begin)
+        self.uploader = self._uploader(settings, environment, log)
+        self._sampler = Sampler(
+            self._collection.collectors,
+            self.uploader,
+            clock,
+            flush=settings.flush,
+            phase=crc32(settings.node.encode()) / (1 << 32),
+            log=log,
+        )
+
+    def run(self) -> None:
+        """Measures until INT, TERM or HUP, then hands everything on; what can't be sent stays in the spool."""
+        for signum in _SIGNALS:
+            signal.signal(signum, lambda *_: self._stop.set())
+        self.uploader.start()
+        self._sampler.add(record._replace(time=self._begin) for record in self.startup)
+        self._sampler.step()
+        self._sampler.flush()
+        while not self._stop.wait(self._sampler.step()):
+            pass
+        self._sampler.flush()
+        self.uploader.drain(ENDING_SECONDS)
+        self._collection.close()
+
+    def sample(self, seconds: float) -> str:
+        """Returns the startup records and two samples as lines, without sending anything."""
+        lines = text_of(self.startup, self._begin)
+        for collector in self._collection.collectors:
+            list(collector.collect(self._clock.now()))
+        self._clock.sleep(seconds)
+        now = self._clock.now()
+        return lines + "".join(text_of(collector.collect(now), now) for collector in self._collection.collectors)
+
+    def _session_facts(self, environment: Mapping[str, str]) -> SessionFacts:
+        return SessionFacts(
+            session=f"{self._begin // 1_000_000}-{os.getpid()}",
+            collectors=[collector.name for collector in self._collection.collectors],
+            notes=self._collection.notes,
+            environment=environment,
+            architecture=platform.machine(),
+            instance=self._collection.instance,
+        )
+
+    def _uploader(self, settings: Settings, environment: Mapping[str, str], log: Callable[[str], None]) -> Uploader:
+        series = Series(settings.container, settings.prefix, text_of(self._opening(), self._begin))
+        limits = Limits(disk=settings.spool_size)
+        spool = Spool(os.path.join(settings.folder, SPOOL), series, self._clock, log, limits=limits)
+        blobs = AppendBlobs(
+            settings.container, _credential(settings, self._clock), HttpClient(environment), self._clock
+        )
+        return Uploader(spool, Sender(spool, blobs, self._clock, log), log)
+
+    def _opening(self) -> list[Record]:
+        """Returns the records that begin each blob: whose it is, and by which contract."""
+        return [agent_record(self._facts, self._facts.notes), *task_environment(self._facts.environment)]
+
+
+def _credential(settings: Settings, clock: Clock) -> Credential:
+    return SasCredential(settings.sas) if settings.sas else ManagedIdentity(settings.imds, settings.identity, clock)
+
+
+def _names(settings: Settings) -> dict[str, str]:
+    """Returns Batch's variables for the names that were given as options."""
+    return {variable: str(getattr(settings, name)) for variable, name in _IDENTITY}
