@@ -68,7 +68,7 @@ class ScheduledEvents:
             self._due = self._clock.monotonic() + self._pause
             return []
         self._pause = 0.0
-        return [found for found in listed if isinstance(found, dict)][:MAX_EVENTS] if isinstance(listed, list) else []
+        return [found for found in _listed(listed) if isinstance(found, dict)][:MAX_EVENTS]
 
     def _concerns(self, resources: object) -> bool:
         return not self._resource or not isinstance(resources, list) or self._resource in resources
@@ -93,6 +93,10 @@ def _event(identity: str, found: Mapping[str, object]) -> Record:
     )
     shown = {name: value for name, value in fields.items() if value != ""}
     return event(SPOT if kind == "Preempt" else MAINTENANCE, message, shown)
+
+
+def _listed(found: object) -> list[object]:
+    return found if isinstance(found, list) else []
 
 
 def _text(value: object) -> str:

@@ -21,7 +21,8 @@ _KERNELS = frozenset((
 _OPTIONS = frozenset((
     "ro", "rw", "relatime", "noatime", "nodiratime", "strictatime", "sync", "async", "discard", "hard", "soft",
     "nolock", "noexec", "nosuid", "nodev", "vers", "nfsvers", "proto", "rsize", "wsize", "nconnect", "timeo", "retrans",
-    "actimeo", "acregmax", "cache", "data", "barrier", "nobarrier", "size", "nr_inodes", "nofail", "lazytime", "local_lock",
+    "actimeo", "acregmax", "cache", "data", "barrier", "nobarrier", "size", "nr_inodes", "nofail", "lazytime",
+    "local_lock",
     "mfsymlinks", "serverino", "nosharesock", "flock", "inode64", "logbsize",
 ))  # fmt: skip
 _VALUE = re.compile(r"[A-Za-z0-9.,:+\-]{1,32}")

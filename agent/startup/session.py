@@ -11,7 +11,7 @@ from typing import Callable, Iterable, NamedTuple
 
 from agent import CONTRACT, VERSION
 from agent.machine.machine import Machine
-from agent.records.record import Record
+from agent.records.record import Record, Value
 from agent.startup.batch_agent import batch_agent_records
 from agent.startup.boot import boot_records
 from agent.startup.disks import disk_records
@@ -58,7 +58,7 @@ def startup_records(machine: Machine, facts: SessionFacts, now: int) -> list[Rec
 
 def agent_record(facts: SessionFacts, notes: Mapping[str, str]) -> Record:
     """Returns the agent's record: versions, session, names of collectors, and a note for each that is missing."""
-    fields = {
+    fields: dict[str, Value | None] = {
         "contract": CONTRACT,
         "version": VERSION,
         "session": facts.session,

@@ -30,7 +30,7 @@ class FakeLog:
     def __init__(self, *answers: "bytes | int") -> None:
         self.answers = list(answers)
 
-    def read(self, size: int) -> bytes:
+    def read(self, size: int) -> bytes:  # noqa: ARG002 - the protocol's
         answer = self.answers.pop(0) if self.answers else errno.EAGAIN
         if isinstance(answer, int):
             raise OSError(answer, os.strerror(answer))
@@ -111,7 +111,8 @@ def test_an_oom_kill_names_the_task_and_the_time(tmp_path: Path) -> None:
     assert found.tags == {"kind": "oom_kill", "job_id": "night", "task_id": "t1"}
     assert found.fields == {
         "message": "The kernel killed process 41 (python 3) of task t1, because the node ran out of memory.",
-        "pid": 41, "process": "python 3", "is_cgroup_limit": False, "memory_bytes": 1_048_576, "virtual_bytes": 2_097_152,
+        "pid": 41, "process": "python 3", "is_cgroup_limit": False, "memory_bytes": 1_048_576,
+        "virtual_bytes": 2_097_152,
     }  # fmt: skip
 
 

@@ -42,7 +42,7 @@ def test_the_start_has_hundredths_of_a_second_by_uptime(tmp_path: Path) -> None:
     machine = tree(tmp_path, {"/proc/stat": "cpu 1\nbtime 1794999899\n", "/proc/uptime": "100.25 5.0\n"})
     boot, batch = fields(boot_records(machine, NOW))
     assert boot == ("linux_boot", {
-        "iso_boot_timestamp": "2026-11-18T11:04:59.873456789Z", "collection_iso_timestamp": "2026-11-18T11:06:40.123456789Z",
+        "iso_boot_timestamp": "2026-11-18T11:04:59.873456789Z", "collection_iso_timestamp": "2026-11-18T11:06:40.123456789Z",  # noqa: E501
     })  # fmt: skip
     assert batch == ("batch_vm_info", {"vm_has_system_efi": "false"})
 
@@ -61,7 +61,7 @@ def test_the_start_is_known_by_either_figure(tmp_path: Path, stat: str, uptime: 
 
 def test_processors_are_counted_by_sockets_cores_and_numa_nodes(tmp_path: Path) -> None:
     files = {
-        "/proc/cpuinfo": "processor\t: 0\nvendor_id\t: AuthenticAMD\nmodel name\t: AMD EPYC\nflags\t: a b\n\nprocessor : 1\n",
+        "/proc/cpuinfo": "processor\t: 0\nvendor_id\t: AuthenticAMD\nmodel name\t: AMD EPYC\nflags\t: a b\n\nprocessor : 1\n",  # noqa: E501
         "/sys/devices/system/cpu/online": "0-7\n",
         "/sys/devices/system/node/node0/cpulist": "0-3\n",
         "/sys/devices/system/node/node1/cpulist": "4-7\n",
@@ -209,7 +209,7 @@ def served_images(body: bytes) -> list[Record]:
 
 def test_images_are_those_with_a_tag() -> None:
     images = [
-        {"RepoTags": ["<none>:<none>", "ubuntu:22.04"], "Id": "sha256:ab", "Size": 77, "Created": 5, "Labels": {"token": "x"}},
+        {"RepoTags": ["<none>:<none>", "ubuntu:22.04"], "Id": "sha256:ab", "Size": 77, "Created": 5, "Labels": {"token": "x"}},  # noqa: E501
         {"RepoTags": None, "Id": "sha256:cd", "Size": True}, "garbage",
     ]  # fmt: skip
     assert fields(served_images(json.dumps(images).encode())) == [
