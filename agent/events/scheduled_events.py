@@ -57,7 +57,7 @@ class ScheduledEvents:
                     self._known.popitem(last=False)
                 yield _event(identity, found)
 
-    def _events(self) -> list[Mapping[str, object]]:
+    def _events(self) -> Iterable[Mapping[str, object]]:
         """Returns the events of the document; none while the service is left alone after a failure."""
         if self._clock.monotonic() < self._due:
             return []
