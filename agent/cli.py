@@ -142,7 +142,7 @@ def _append(options: argparse.Namespace) -> int:
     agent.uploader.start()
     with StopSignals() as stop:
         delivery = Delivery(agent.uploader, warn_on_stderr)
-        append = Append(sys.stdin.fileno(), stop.descriptor, delivery, clock, flush=settings.flush, log=warn_on_stderr)
+        append = Append(sys.stdin.fileno(), stop, delivery, clock, flush=settings.flush, log=warn_on_stderr)
         append.run(agent.startup)
     agent.uploader.drain(2.0)
     return 0

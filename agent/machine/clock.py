@@ -16,5 +16,9 @@ class Clock:
         """Returns seconds since some moment, which only grow and don't count sleep."""
         return time.monotonic()
 
+    def raw(self) -> float:
+        """Returns seconds since some moment by a clock that nothing adjusts."""
+        return time.clock_gettime(time.CLOCK_MONOTONIC_RAW)
+
     def sleep(self, seconds: float) -> None:
         time.sleep(max(seconds, 0.0))
