@@ -96,15 +96,16 @@ def write_archive(archive: Path, files: Iterable[tuple[str, bytes]]) -> None:
     with zipfile.ZipFile(fresh, "w") as target:
         sources = []
         for name, content in files:
-            _add(target, name, content)
+            add_file(target, name, content)
             if name.endswith(".py"):
                 sources.append((name, content))
         for name, compiled in zip((name for name, _ in sources), bytecode(sources), strict=True):
-            _add(target, bytecode_name(name), compiled)
+            add_file(target, bytecode_name(name), compiled)
     fresh.replace(archive)
 
 
-def _add(target: zipfile.ZipFile, name: str, content: bytes) -> None:
+def add_file(target: zipfile.ZipFile, name: str, content: bytes) -> None:
+    """Adds a file to a zip with a fixed time and fixed rights."""
     entry = zipfile.ZipInfo(name, EPOCH)
     entry.create_system = UNIX
     entry.external_attr = READABLE
