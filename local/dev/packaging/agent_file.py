@@ -4,7 +4,7 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from local.dev.packaging.build import add_file
+from local.dev.packaging.zip_entries import add_file
 from local.dev.system.console import Failure
 
 AGENT_FILE = "dist/batchscope-agent.pyz"

@@ -1,4 +1,4 @@
-"""`build`: the deployed zip with the app, the dashboard, and all dependencies for Azure's machines.
+"""`build`: the deployed zip with the app, the dashboard, and all dependencies for Azure's machines; the node agent.
 
 The same files give the same bytes in any folder and at any time: names are sorted, time stamps are fixed, and
 dependencies are wheels by their hashes. `.funcignore` applies as in the platform's own tools.
@@ -19,16 +19,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
 from local.dev.packaging import compiling, wheels
+from local.dev.packaging.agent_file import AGENT_FILE, write_agent
+from local.dev.packaging.zip_entries import add_file
 from local.dev.setup.install import prepare
 from local.dev.system.checkout import Checkout
 from local.dev.system.console import Failure, say, step
 
 ARCHIVE = "dist/batchscope.zip"
 DEPLOYED = ("host.json", "function_app.py", "requirements.txt", "functions", "shared", "web/dist")
-EPOCH = (1980, 1, 1, 0, 0, 0)
-READABLE = 0o644 << 16
-UNIX = 3
-"""The system on which zips claim to be created; Windows would write another."""
 
 
 def build(checkout: Checkout, *, remote: bool = False) -> int:
@@ -38,11 +36,20 @@ def build(checkout: Checkout, *, remote: bool = False) -> int:
     dependencies = [] if remote else wheels.download(checkout)
     with step(f"packing {ARCHIVE}"):
         write_archive(archive, contents(checkout.root, dependencies))
+    agent = checkout.root / AGENT_FILE
+    with step(f"packing {AGENT_FILE}"):
+        write_agent(checkout.root, agent)
+    for written in (archive, agent):
+        _describe(written)
+    return 0
+
+
+def _describe(archive: Path) -> None:
+    """Prints an archive's size and hash."""
     with zipfile.ZipFile(archive) as written:
         count = len(written.namelist())
     say(f"{archive}: {count} files, {archive.stat().st_size / 1024 / 1024:.1f} MiB")
     say(f"sha256 {hashlib.sha256(archive.read_bytes()).hexdigest()}")
-    return 0
 
 
 def contents(root: Path, dependencies: list[Path]) -> Iterator[tuple[str, bytes]]:
@@ -102,15 +109,6 @@ def write_archive(archive: Path, files: Iterable[tuple[str, bytes]]) -> None:
         for name, compiled in zip((name for name, _ in sources), bytecode(sources), strict=True):
             add_file(target, bytecode_name(name), compiled)
     fresh.replace(archive)
-
-
-def add_file(target: zipfile.ZipFile, name: str, content: bytes) -> None:
-    """Adds a file to a zip with a fixed time and fixed rights."""
-    entry = zipfile.ZipInfo(name, EPOCH)
-    entry.create_system = UNIX
-    entry.external_attr = READABLE
-    entry.compress_type = zipfile.ZIP_DEFLATED
-    target.writestr(entry, content)
 
 
 def bytecode_name(source: str) -> str:

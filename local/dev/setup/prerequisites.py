@@ -25,6 +25,7 @@ STORAGE: Needs = frozenset({Prerequisite.AZURITE})
 DASHBOARD: Needs = frozenset({Prerequisite.DASHBOARD})
 
 NEEDS: Mapping[str, Needs] = {
+    "tests/agent/test_command.py": STORAGE,
     "tests/agent/upload/test_azurite.py": STORAGE,
     "tests/backup": STORAGE,
     "tests/dev/packaging/test_build.py": DASHBOARD,

@@ -1,0 +1,125 @@
+"""The agent as nodes start it, against real storage."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import zlib
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from azure.storage.blob import BlobServiceClient, ContainerClient, ContainerSasPermissions, generate_container_sas
+
+from local.azurite import StorageAddresses
+
+ROOT = Path(__file__).resolve().parents[2]
+NODE = ("--account=demo", "--pool=render", "--node=tvmps_1", "--imds=http://127.0.0.1:9")
+PATIENCE = 20.0
+
+
+@pytest.fixture
+def container(azurite: StorageAddresses) -> Iterator[ContainerClient]:
+    with BlobServiceClient.from_connection_string(azurite.connection_string) as service:
+        yield service.create_container(f"t{uuid4().hex}")
+
+
+def address_of(container: ContainerClient) -> str:
+    """Returns a container's address with a signature that may create, append and read, not list or delete."""
+    sas = generate_container_sas(
+        str(container.account_name),
+        container.container_name,
+        account_key=container.credential.account_key,
+        permission=ContainerSasPermissions(read=True, add=True, create=True, write=True),
+        expiry=datetime.now(UTC) + timedelta(hours=1),
+    )
+    return f"{container.url}?{sas}"
+
+
+def lines_of(container: ContainerClient) -> list[str]:
+    """Returns the lines of all blobs."""
+    text = b""
+    for name in sorted(container.list_blob_names()):
+        stored = container.download_blob(name).readall()
+        while stored:
+            member = zlib.decompressobj(31)
+            text += member.decompress(stored)
+            stored = member.unused_data
+    return text.decode().splitlines()
+
+
+def until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def measurements(lines: list[str]) -> list[str]:
+    return [line.partition(" ")[0].partition(",")[0] for line in lines]
+
+
+def started(address: str, folder: Path, command: str) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [sys.executable, "-m", "agent", command, f"--folder={folder}", "--interval=1", "--flush=5", *NODE],
+        cwd=ROOT,
+        env={"PATH": os.environ["PATH"], "BATCHSCOPE_STORAGE": address},
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_a_run_begins_with_whose_it_is_and_ends_with_its_last_samples(
+    container: ContainerClient, tmp_path: Path
+) -> None:
+    agent = started(address_of(container), tmp_path / "agent", "run")
+    until(lambda: "cpu" in measurements(lines_of(container)))
+    before = len(lines_of(container))
+    time.sleep(1.1)
+    agent.send_signal(signal.SIGTERM)
+    _, complaints = agent.communicate(timeout=PATIENCE)
+    assert (agent.returncode, complaints) == (0, "")
+    lines = lines_of(container)
+    assert lines[0].startswith("batchscope_agent,vm_monitor_collection=once contract=1i,")
+    assert len(lines) > before
+    assert measurements(lines[-1:]) == ["batchscope_agent"]
+    (name,) = container.list_blob_names()
+    assert name.startswith("accounts/demo/pools/render/nodes/tvmps_1/agent/")
+
+
+def test_lines_on_standard_input_are_sent_with_the_node_they_come_from(
+    container: ContainerClient, tmp_path: Path
+) -> None:
+    agent = started(address_of(container), tmp_path / "agent", "append")
+    _, complaints = agent.communicate("loss,run=a value=0.5 1795000000000000000\nhalf a line", timeout=PATIENCE)
+    assert (agent.returncode, complaints) == (0, "")
+    lines = lines_of(container)
+    assert lines[0].startswith("batchscope_agent,")
+    assert "loss,run=a value=0.5 1795000000000000000" in lines
+    assert not any("half a line" in line for line in lines)
+
+
+def test_an_agent_in_the_background_outlives_its_start_and_ends_when_asked(
+    container: ContainerClient, tmp_path: Path
+) -> None:
+    address, folder = address_of(container), tmp_path / "agent"
+
+    def run(command: str) -> int:
+        agent = started(address, folder, command)
+        agent.communicate(timeout=PATIENCE)
+        return agent.returncode
+
+    assert run("status") == 1
+    assert run("start") == 0
+    try:
+        until(lambda: run("status") == 0)
+        until(lambda: "cpu" in measurements(lines_of(container)))
+    finally:
+        assert run("stop") == 0
+        until(lambda: run("status") == 1)
+    assert "sig=" not in (folder / "agent.log").read_text()
+    assert measurements(lines_of(container)[-1:]) == ["batchscope_agent"]

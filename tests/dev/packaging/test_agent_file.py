@@ -1,0 +1,65 @@
+"""The node agent's one file."""
+
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from local.dev.packaging.agent_file import SHEBANG, write_agent
+from local.dev.system.checkout import HERE
+from local.dev.system.console import Failure
+
+OTHERS = [shutil.which(f"python3.{minor}") for minor in (8, 9, 10, 11, 12, 14)]
+
+
+def works(python: str) -> bool:
+    """Returns whether a program is a Python, not a stand-in that names versions to install."""
+    return subprocess.run([python, "-c", ""], check=False, capture_output=True).returncode == 0
+
+
+PYTHONS = [sys.executable, *(python for python in OTHERS if python and works(python))]
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    archive = tmp_path_factory.mktemp("dist") / "batchscope-agent.pyz"
+    write_agent(HERE.root, archive)
+    return archive
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+def test_every_python_of_this_machine_runs_it_without_anything_else(built: Path, python: str, tmp_path: Path) -> None:
+    command = [python, "-I", "-S", str(built), "--help"]
+    done = subprocess.run(command, cwd=tmp_path, check=False, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "telegraf-config" in done.stdout
+
+
+def test_two_builds_of_the_same_files_are_the_same_to_the_byte(built: Path, tmp_path: Path) -> None:
+    again = tmp_path / "elsewhere" / "agent.pyz"
+    write_agent(HERE.root, again)
+    assert again.read_bytes() == built.read_bytes()
+    assert built.read_bytes().startswith(SHEBANG)
+
+
+def test_it_holds_the_agent_and_nothing_else(built: Path) -> None:
+    with zipfile.ZipFile(built) as archive:
+        names = archive.namelist()
+    assert names[0] == "__main__.py"
+    assert all(name.startswith("agent/") and name.endswith(".py") for name in names[1:])
+
+
+def test_a_start_without_settings_fails_no_start_task(built: Path, tmp_path: Path) -> None:
+    command = [sys.executable, str(built), "start", "--folder", str(tmp_path)]
+    done = subprocess.run(command, cwd=tmp_path, check=False, capture_output=True, text=True, env={})
+    assert done.returncode == 0
+    assert done.stderr.count("\n") == 1
+    assert "nowhere to send telemetry" in done.stderr
+
+
+def test_a_checkout_without_the_agent_is_named(tmp_path: Path) -> None:
+    with pytest.raises(Failure, match="The folder agent is missing"):
+        write_agent(tmp_path, tmp_path / "agent.pyz")
