@@ -7,7 +7,8 @@ guests isn't contained in `user` and `nice`, so that the modes add up to the who
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from typing import Sequence
 
 from agent.collectors.collector import UnsupportedError
 from agent.collectors.kernel_text import percent_of, wholes_of

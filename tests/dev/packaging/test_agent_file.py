@@ -31,11 +31,13 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("python", PYTHONS)
-def test_every_python_of_this_machine_runs_it_without_anything_else(built: Path, python: str, tmp_path: Path) -> None:
-    command = [python, "-I", "-S", str(built), "--help"]
+def test_every_python_of_this_machine_measures_with_it_alone(built: Path, python: str, tmp_path: Path) -> None:
+    node = ("--account=a", "--pool=p", "--node=n", "--imds=http://127.0.0.1:9", "--storage=http://127.0.0.1:9/x")
+    command = [python, "-I", "-S", "-W", "error", str(built), "once", f"--folder={tmp_path}", *node]
     done = subprocess.run(command, cwd=tmp_path, check=False, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "telegraf-config" in done.stdout
+    names = {line.partition(" ")[0].partition(",")[0] for line in done.stdout.splitlines()}
+    assert {"batchscope_agent", "cpu", "mem", "disk", "processes"} <= names
 
 
 def test_two_builds_of_the_same_files_are_the_same_to_the_byte(built: Path, tmp_path: Path) -> None:
