@@ -106,7 +106,9 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _once(options: argparse.Namespace) -> int:
-    sys.stdout.write(NodeAgent(_settings(options), os.environ, Machine(), Clock(), warn_on_stderr).sample(1.0))
+    agent = NodeAgent(_settings(options), os.environ, Machine(), Clock(), warn_on_stderr)
+    sys.stdout.write(agent.sample(1.0))
+    agent.close()
     return 0
 
 
@@ -139,6 +141,7 @@ def _telegraf_config(options: argparse.Namespace) -> int:
 def _append(options: argparse.Namespace) -> int:
     settings, clock = _settings(options), Clock()
     agent = NodeAgent(settings, os.environ, Machine(), clock, warn_on_stderr)
+    agent.close()
     agent.uploader.start()
     with StopSignals() as stop:
         delivery = Delivery(agent.uploader, warn_on_stderr)

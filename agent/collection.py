@@ -21,6 +21,7 @@ from agent.events.state import load_state
 from agent.machine.clock import Clock
 from agent.machine.machine import Machine
 from agent.startup.imds import Imds, ImdsError
+from agent.tasks.exit_accounting import ExitAccounting
 from agent.tasks.process_table import ProcessTable
 from agent.tasks.task_collector import TaskCollector, accounting_of
 from agent.tasks.task_usage import Gpu
@@ -43,6 +44,7 @@ class Collection:
         self._devices = devices(machine, interval)
         self._tasks: TaskCollector | None = None
         self._kernel: KernelEvents | None = None
+        self._accounting: ExitAccounting | None = None
         self._service = Imds(imds, clock)
         self.notes: dict[str, str] = {}
         self.instance = self._instance()
@@ -53,7 +55,9 @@ class Collection:
         self._add_events(os.path.join(folder, STATE_FILE))
 
     def close(self) -> None:
-        """Ends the session with the NVIDIA driver, which can't be unloaded while one is open."""
+        """Ends exit accounting, and the session with the NVIDIA driver, which can't be unloaded while one is open."""
+        if self._accounting:
+            self._accounting.close()
         if self._devices.nvidia:
             self._devices.nvidia.close()
 
@@ -78,7 +82,7 @@ class Collection:
 
     def _add_tasks(self, interval: float) -> None:
         def build() -> Collector:
-            accounting, note = accounting_of(self._machine)
+            self._accounting, note = accounting_of(self._machine)
             if note:
                 self.notes["exit_accounting"] = note
             self._tasks = TaskCollector(
@@ -87,7 +91,7 @@ class Collection:
                 table=self._table,
                 own=_own_processes,
                 gpu=lambda: _gpu_use(self._devices),
-                accounting=accounting,
+                accounting=self._accounting,
                 interval=interval,
             )
             return self._tasks

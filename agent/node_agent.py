@@ -76,6 +76,10 @@ class NodeAgent:
             pass
         self._sampler.flush()
         self.uploader.drain(ENDING_SECONDS)
+        self.close()
+
+    def close(self) -> None:
+        """Gives up what collectors hold open; they measure no more."""
         self._collection.close()
 
     def sample(self, seconds: float) -> str:
