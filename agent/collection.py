@@ -114,7 +114,7 @@ class Collection:
             self._add("oom_counters", lambda: OomCounters(self._machine))
         self._add("reboots", lambda: Reboots(self._machine, state_file, last, sequence))
         self._add("full_disks", lambda: FullDisks(self._machine, self._clock))
-        self._add("clock_jumps", lambda: ClockJumps(self._clock, self._clock.raw))
+        self._add("clock_jumps", lambda: ClockJumps(self._clock))
         if self._tasks:
             tasks = self._tasks
             self._add("start_task_hangs", lambda: StartTaskHangs(lambda: _start_task(tasks)))

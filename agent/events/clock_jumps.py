@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from agent.events.event import event
 from agent.machine.clock import Clock
@@ -17,19 +17,15 @@ MIN_SPAN = 50.0  # seconds; over less, delays of the agent itself look like slew
 
 
 class ClockJumps:
-    """Compares the wall clock with the monotonic one every 10 s.
-
-    Slews change both, so they are seen only with `raw`, a clock in seconds that nothing adjusts (CLOCK_MONOTONIC_RAW).
-    """
+    """Compares the wall clock with the monotonic one every 10 s, and that, for slews, with one that nothing adjusts."""
 
     name = "clock_jumps"
     interval = 10.0
 
-    def __init__(self, clock: Clock, raw: Callable[[], float] | None = None) -> None:
+    def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._raw = raw
         self._offset = self._read_offset(clock.now())
-        self._begin = (clock.monotonic(), raw()) if raw else None
+        self._begin = clock.monotonic(), clock.raw()
         self._is_slewed = False
 
     def collect(self, now: int) -> Iterable[Record]:
@@ -50,9 +46,7 @@ class ClockJumps:
 
     def _slew(self) -> float | None:
         """Returns by which share the clock runs fast; None before a span of time has passed."""
-        if self._raw is None or self._begin is None:
-            return None
-        current = self._clock.monotonic(), self._raw()
+        current = self._clock.monotonic(), self._clock.raw()
         passed = current[1] - self._begin[1]
         if passed < MIN_SPAN:
             return None
