@@ -64,6 +64,7 @@ def _parser() -> argparse.ArgumentParser:
         command.set_defaults(run=run)
         for option, meaning in _OPTIONS.items():
             command.add_argument(f"--{option}", help=meaning, metavar=option.upper())
+    commands.choices["run"].add_argument("--supervised", action="store_true", help=argparse.SUPPRESS)
     commands.choices["telegraf-config"].add_argument(
         "--once", action="store_true", help="the configuration that runs once"
     )
@@ -96,11 +97,12 @@ def _child(options: argparse.Namespace, settings: Settings) -> tuple[list[str], 
         program = [own_copy(sys.argv[0], settings.folder, VERSION)]
     else:
         program, environment["PYTHONPATH"] = ["-m", "agent"], os.path.dirname(os.path.dirname(__file__))
-    return [sys.executable, *program, "run", f"--folder={settings.folder}", *options_given], environment
+    return [sys.executable, *program, "run", "--supervised", f"--folder={settings.folder}", *options_given], environment
 
 
 def _run(options: argparse.Namespace) -> int:
-    end_with_supervisor()
+    if options.supervised:
+        end_with_supervisor()
     NodeAgent(_settings(options), os.environ, Machine(), Clock(), warn_on_stderr).run()
     return 0
 

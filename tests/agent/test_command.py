@@ -62,12 +62,12 @@ def measurements(lines: list[str]) -> list[str]:
     return [line.partition(" ")[0].partition(",")[0] for line in lines]
 
 
-def started(address: str, folder: Path, command: str) -> "subprocess.Popen[str]":
+def started(address: str, folder: Path, command: str, *, stdin: int = subprocess.PIPE) -> "subprocess.Popen[str]":
     return subprocess.Popen(
         [sys.executable, "-m", "agent", command, f"--folder={folder}", "--interval=1", "--flush=5", *NODE],
         cwd=ROOT,
         env={"PATH": os.environ["PATH"], "BATCHSCOPE_STORAGE": address},
-        stdin=subprocess.PIPE,
+        stdin=stdin,
         stderr=subprocess.PIPE,
         text=True,
     )
@@ -89,6 +89,14 @@ def test_a_run_begins_with_whose_it_is_and_ends_with_its_last_samples(
     assert measurements(lines[-1:]) == ["batchscope_agent"]
     (name,) = container.list_blob_names()
     assert name.startswith("accounts/demo/pools/render/nodes/tvmps_1/agent/")
+
+
+def test_a_run_in_the_foreground_needs_no_standard_input(container: ContainerClient, tmp_path: Path) -> None:
+    agent = started(address_of(container), tmp_path / "agent", "run", stdin=subprocess.DEVNULL)
+    until(lambda: "cpu" in measurements(lines_of(container)))
+    agent.terminate()
+    _, complaints = agent.communicate(timeout=PATIENCE)
+    assert (agent.returncode, complaints) == (0, "")
 
 
 def test_lines_on_standard_input_are_sent_with_the_node_they_come_from(
