@@ -5,6 +5,7 @@ import tempfile
 from collections import deque
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
@@ -98,6 +99,34 @@ def test_each_line_is_stored_once_or_counted_as_dropped(
     if limit > 300:
         assert story.taken <= set(found)
         assert dropped == 0
+
+
+REQUESTS = 6  # of the story below, without faults
+ENDS = (*((end, 0) for end in ("none", "crash", "lose position")), *(("die", step) for step in (1, 2, 4)))
+
+
+@pytest.mark.parametrize("end", ENDS, ids=str)
+@pytest.mark.parametrize(
+    "fault", ["reset before", "reset after", "fail after", "late", "cut off", "refuse 412", "foreign"]
+)
+def test_no_fault_at_any_request_doubles_or_loses_a_unit(fault: str, end: tuple[str, int], tmp_path: Path) -> None:
+    """The agent then goes on, ends at once, loses its note of the position, or dies at one of its next writes."""
+    what, step = end
+    for request in range(REQUESTS):
+        service = AppendService(faults=deque([*["none"] * request, fault]))
+        with served(service) as address:
+            story = Story(tmp_path / str(request), address, 50_000, 1 << 20)
+            for _ in range(2):
+                story.act("put")
+                story.act("step")
+            story.act(step if what == "die" else "step")
+            for action in ("step", *([what] if what in ("crash", "lose position") else []), "step"):
+                story.act(action)
+            service.faults.clear()
+            story.end()
+        stored = lines_of({name: blob.content for name, blob in service.blobs.items()}).values()
+        found = [line for lines in stored for line in lines if line.startswith("m ")]
+        assert sorted(found) == ["m v=1i 1", "m v=2i 1"], request
 
 
 def test_a_lost_answer_and_a_request_that_arrives_late_store_a_unit_once(tmp_path: Path) -> None:
