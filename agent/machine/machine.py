@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 MAX_SIZE = 4 << 20
 """Bytes that are read of one file: the files of a node of a thousand cores are smaller."""
+_PIECE = 64 << 10  # bytes a read: the kernel refuses to read its settings (/proc/sys) by pieces of 4 MiB
 MAX_DIGITS = 20
 """Characters of a whole number: 64 bits, or a sign and 63."""
 
@@ -34,8 +35,15 @@ class Machine:
 
     def content(self, path: str, limit: int = MAX_SIZE) -> bytes:
         """Returns a file's first bytes. Raises OSError."""
-        with open(self._root + path, "rb") as file:
-            return file.read(limit)
+        pieces, size = [], 0
+        with open(self._root + path, "rb", buffering=0) as file:
+            while size < limit:
+                piece = file.read(min(limit - size, _PIECE))
+                if not piece:
+                    break
+                pieces.append(piece)
+                size += len(piece)
+        return b"".join(pieces)
 
     def text(self, path: str) -> str:
         """Returns a file's text; bytes that are no UTF-8 are replaced. Raises OSError."""
