@@ -65,6 +65,10 @@ class BlobSeries:
             self._next_blob()
         raise StorageError("Blobs of this session keep being written by others.", _CONFLICTS[1])
 
+    def last_sent(self) -> int:
+        """Returns the number of the last unit that is stored, -1 for none. Raises StorageError and CredentialError."""
+        return (self._known or self._found_position()).sent
+
     def seal(self) -> None:
         """Seals the last blob if there is one; raises nothing, as a blob that stays open harms nobody."""
         if self._known and self._known.length:
@@ -78,7 +82,10 @@ class BlobSeries:
         """Appends the lines that begin a blob where it is empty; returns False where the next blob is due."""
         if not self._opening or self._position().length:
             return True
-        return self._is_stored(gzip_member(self._opening, f"{self._session.name}.opening"))
+        return self._is_stored(self._opening_unit())
+
+    def _opening_unit(self) -> bytes:
+        return gzip_member(self._opening, f"{self._session.name}.opening")
 
     def _is_stored(self, content: bytes) -> bool:
         """Appends bytes at the position, unless they are there; returns False where the next blob is due."""
@@ -178,7 +185,16 @@ class BlobSeries:
                 break
             blob, found = number, following
         self._known = Position() if found is None else self._end_of(blob, found)
-        return self._known
+        if found and found.length and not self._begins_with_opening(blob, found.length):
+            self._next_blob()
+        return self._position()
+
+    def _begins_with_opening(self, blob: int, length: int) -> bool:
+        """Returns whether a blob with content begins as this series begins them; one that another began doesn't."""
+        opening = self._opening_unit() if self._opening else b""
+        return not opening or (
+            length >= len(opening) and self._blobs.read(self._name(blob), 0, len(opening)) == opening
+        )
 
     def _end_of(self, blob: int, found: BlobProperties) -> Position:
         name = self._name(blob)

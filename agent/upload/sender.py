@@ -71,8 +71,8 @@ class Sender:
         self._session_waits.clear()
 
     def is_done(self) -> bool:
-        """Returns whether nothing is left to send."""
-        return not any(session.units for session in self._spool.sessions())
+        """Returns whether nothing is left to send, nor a count of what earlier sessions dropped."""
+        return all(session is self._spool.own and not session.units for session in self._spool.sessions())
 
     def finish(self) -> None:
         """Ends this agent's session: reports what it dropped, seals its blob and removes its folder."""
@@ -116,8 +116,14 @@ class Sender:
         """Ends an adopted session of which all is sent."""
         if session is self._spool.own:
             return False
-        if not self._spool.report_dropped(session):
-            self._series_of(session).seal()
+        series = self._series_of(session)
+        try:
+            sent = series.last_sent()
+        except (StorageError, CredentialError) as error:
+            self._failed(session, error)
+            return True
+        if not self._spool.report_dropped(session, sent):
+            series.seal()
             self._series.pop(session.name, None)
             self._spool.retire(session)
         return True

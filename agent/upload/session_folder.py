@@ -85,7 +85,11 @@ class SessionFolder:
         if lock is None:
             return None
         found = cls(path, default, disk, lock)
-        found._restore(default)
+        try:
+            found._restore(default)
+        except BaseException:
+            lock.release()
+            raise
         return found
 
     @property

@@ -111,11 +111,15 @@ class Spool:
                     self._adopt(name)
             self._adopted.sort(key=lambda session: session.name)
 
-    def report_dropped(self, session: SessionFolder) -> bool:
-        """Adds a unit with a session's counts of dropped units where none has them; returns whether it did."""
+    def report_dropped(self, session: SessionFolder, sent: int = -1) -> bool:
+        """Adds a unit with a session's counts of dropped units where none has them; returns whether it did.
+
+        `sent` is the number of the last unit that is stored: where all units are gone, only storage knows it.
+        """
         with self._lock:
             if session.reported == session.dropped:
                 return False
+            session.next_number = max(session.next_number, sent + 1)
             line = line_of(Record(AGENT, session.dropped.fields()), self._clock.now())
             for unit in units_of(line.encode(), session.name, session.next_number):
                 session.add(unit)

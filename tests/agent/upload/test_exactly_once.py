@@ -73,7 +73,7 @@ def lived(
     return story
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     some.lists(ACTIONS, min_size=20, max_size=40),
     some.lists(some.sampled_from((*["none"] * 20, *FAULTS)), min_size=20, max_size=60),
@@ -190,3 +190,35 @@ def test_a_lost_position_is_found_by_the_last_units_name(tmp_path: Path) -> None
         Agent(tmp_path, address).send_all()
     ((_, lines),) = lines_of({name: blob.content for name, blob in service.blobs.items()}).items()
     assert lines == ["m v=1i 1"]
+
+
+def test_a_blob_that_another_began_is_followed_by_the_next_though_the_position_is_lost(tmp_path: Path) -> None:
+    service = AppendService(faults=deque(["none", "none", "none", "foreign", "reset before"]))
+    with served(service) as address:
+        story = Story(tmp_path, address, 50_000, 1 << 20)
+        for action in ("put", "step", "crash"):
+            story.act(action)
+        story.end()
+    assert lines_of({name: blob.content for name, blob in service.blobs.items()}).popitem()[1] == ["m v=1i 1"]
+
+
+def test_counts_of_dropped_units_are_sent_though_no_unit_is_left(tmp_path: Path) -> None:
+    service = AppendService()
+    with served(service) as address:
+        story = Story(tmp_path, address, 50_000, 300)
+        for action in (*["put"] * 8, "step", "step", "step", "step", "crash"):
+            story.act(action)
+        story.end()
+    (lines,) = lines_of({name: blob.content for name, blob in service.blobs.items()}).values()
+    assert lines[:4] == ["m v=5i 1", "m v=6i 1", "m v=7i 1", "m v=8i 1"]
+    assert "dropped_records=4i" in lines[4]
+
+
+def test_a_session_that_could_not_be_taken_over_is_taken_over_later(tmp_path: Path) -> None:
+    service = AppendService()
+    with served(service) as address:
+        story = Story(tmp_path, address, 50_000, 300)
+        for action in (*["put"] * 8, 3, "put", 1, "step"):
+            story.act(action)
+        story.end()
+    assert [name for name in tmp_path.glob("2*") if any(name.glob("*.gz"))] == []
