@@ -56,13 +56,13 @@ class ProcessDetails:
 
     def _read(self, pid: int, kept: Details, *, counts_files: bool) -> Details:
         status, io = self._content(pid, "status"), self._content(pid, "io")
-        peak, read, written = _figure(status, b"VmHWM:"), _figure(io, b"\nread_bytes:"), _figure(io, b"\nwrite_bytes:")
+        peak, read, written = _figure(status, b"\nVmHWM:"), _figure(io, b"\nread_bytes:"), _figure(io, b"\nwrite_bytes:")
         return Details(
             kept.peak if peak is None else peak * 1024,
             kept.read if read is None else read,
             kept.written if written is None else written,
             len(self._machine.names(f"/proc/{pid}/fd")) if counts_files else kept.files,
-            bool((_figure(status, b"SigIgn:", 16) or 0) & _CHILD_SIGNAL),
+            bool((_figure(status, b"\nSigIgn:", 16) or 0) & _CHILD_SIGNAL),
         )
 
     def _content(self, pid: int, name: str) -> bytes:
@@ -77,7 +77,7 @@ def _activity(process: Process) -> tuple[int, int, int]:
 
 
 def _figure(content: bytes, name: bytes, base: int = 10) -> int | None:
-    """Returns the number behind a name, None where there is none."""
+    """Returns the number behind a line's name, None where there is none; the name of a process can't begin a line."""
     at = content.find(name)
     try:
         return int(content[at + len(name) :].split(None, 1)[0], base) if at >= 0 else None
