@@ -1,7 +1,8 @@
 """CPU time of the node and its cores, from /proc/stat: Telegraf's `cpu`.
 
 `usage_*` is in percent of the time since the last call, `time_*` (the total's only) in seconds since boot. Time of
-guests isn't contained in `user` and `nice`, so that the modes add up to the whole.
+guests isn't contained in `user` and `nice`, so that the modes add up to the whole. The kernel's idle and I/O waiting
+times may fall, but `time_*` never does, as the app takes a fall for a new beginning.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ class CpuCollector:
         self.interval = interval
         self._machine = machine
         self._last: Mapping[str, Times] = {}
+        self._total: Times = ()
         if not self._read():
             raise UnsupportedError("/proc/stat names no processor, so CPU time can't be measured.")
 
@@ -46,7 +48,8 @@ class CpuCollector:
         for name, times in self._last.items():
             shares = shares_of(times, last.get(name, ()))
             if name == _TOTAL:
-                yield Record("cpu", {**_usage(shares, MODES), **_times(times)}, {"cpu": "cpu-total"})
+                self._total = tuple(map(max, times, self._total)) or times
+                yield Record("cpu", {**_usage(shares, MODES), **_times(self._total)}, {"cpu": "cpu-total"})
             elif modes and shares:
                 yield Record("cpu", _usage(shares, _used(times, modes)), {"cpu": name})
 

@@ -100,3 +100,12 @@ def test_without_a_processor_there_is_nothing_to_measure(tree: Tree) -> None:
     tree.write("/proc/stat", "intr 5\n")
     with pytest.raises(UnsupportedError, match="names no processor"):
         CpuCollector(tree.machine)
+
+
+def test_times_never_fall_where_the_kernels_do(tree: Tree) -> None:
+    tree.write("/proc/stat", "cpu 100 0 100 1000 500 0 0 0 0 0\n")
+    collector = CpuCollector(tree.machine)
+    before = fields(collector.collect(NOW), "cpu", cpu="cpu-total")
+    tree.write("/proc/stat", "cpu 200 0 100 1000 400 0 0 0 0 0\n")
+    after = fields(collector.collect(NOW), "cpu", cpu="cpu-total")
+    assert (before["time_iowait"], after["time_iowait"], after["time_user"]) == (5.0, 5.0, 2.0)
