@@ -34,14 +34,17 @@ class Mount(NamedTuple):
 
 def mounts_of(machine: Machine) -> list[Mount]:
     """Returns all mounts that this process sees, in the order of their mounting. Raises OSError."""
-    lines = machine.text("/proc/self/mountinfo").splitlines()[:MAX_MOUNTS]
+    lines = machine.text("/proc/self/mountinfo").split("\n")[:MAX_MOUNTS]
     return [mount for mount in map(mount_of, lines) if mount]
 
 
 def mount_of(line: str) -> Mount | None:
-    """Returns the mount that a line of mountinfo describes, None where it makes no sense."""
+    """Returns the mount that a line of mountinfo describes, None where it makes no sense.
+
+    The kernel escapes ASCII spaces only, so paths may hold other spaces and line separators of Unicode.
+    """
     before, _, after = line.partition(" - ")
-    fields, (kind, source, options) = before.split(), [*after.split(), "", "", ""][:3]
+    fields, (kind, source, options) = before.split(" "), [*after.split(" "), "", "", ""][:3]
     if len(fields) < _MIN_FIELDS or not kind:
         return None
     is_read_only = "ro" in fields[5].split(",") + options.split(",")

@@ -8,7 +8,7 @@ from agent.collectors.collector import UnsupportedError
 from agent.collectors.storage.disks import DisksCollector
 from agent.collectors.storage.filesystems import FileSystemsCollector
 from agent.collectors.storage.fill_rate import FillRate
-from agent.collectors.storage.mounts import local_file_systems, mount_of
+from agent.collectors.storage.mounts import local_file_systems, mount_of, mounts_of
 from tests.agent.collectors.tree import NOW, SteppedClock, Tree, fields, space
 
 ROOT = "27 1 8:1 / / rw,relatime - ext4 /dev/root rw\n"
@@ -22,6 +22,11 @@ def paths(*lines: str) -> list[str]:
 def test_a_mount_is_read_with_its_escapes_and_optional_fields() -> None:
     mount = mount_of(r"36 35 98:0 /a\040b /mnt/x\040y ro,noatime master:1 shared:2 - ext3 /dev/sd\134a rw,errors=x")
     assert mount == ("98:0", "/a b", "/mnt/x y", "ext3", "/dev/sd\\a", True, "rw,errors=x")
+
+
+def test_unicode_spaces_and_line_separators_belong_to_a_path(tree: Tree) -> None:
+    tree.write("/proc/self/mountinfo", "30 27 8:17 / /mnt/a\u3000b\u2028c\u00e9 rw - xfs /dev/sdb1 rw\n")
+    assert [mount.path for mount in mounts_of(tree.machine)] == ["/mnt/a\u3000b\u2028c\u00e9"]
 
 
 def test_a_line_that_makes_no_sense_is_no_mount() -> None:
