@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from agent.collectors.collector import UnsupportedError
+from agent.collectors.storage.mounts import local_file_systems, mounts_of
 from agent.events.event import event
 from agent.events.fill_rule import FillRule, Finding
 from agent.machine.clock import Clock
@@ -13,9 +14,6 @@ from agent.records.record import Record, Value
 
 KIND = "disk_full"
 MAX_DISKS = 32
-_PARTS = 4  # of a line of mounts that are read
-_KINDS = frozenset(("ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "vfat", "zfs", "jfs"))
-"""Local file systems: asking a network's for its space may wait for ever."""
 
 
 class FullDisks:
@@ -60,9 +58,8 @@ def _event(path: str, finding: Finding) -> Record:
 
 def _paths(machine: Machine) -> list[str]:
     """Returns the mount points of local, writable file systems, one for each device."""
-    found: dict[str, str] = {}
-    for line in machine.optional_text("/proc/self/mounts").splitlines():
-        parts = line.split(" ")
-        if len(parts) >= _PARTS and parts[2] in _KINDS and "rw" in parts[3].split(","):
-            found.setdefault(parts[0], parts[1].replace("\\040", " "))
-    return list(found.values())[:MAX_DISKS]
+    try:
+        mounts = local_file_systems(mounts_of(machine))
+    except OSError:
+        return []
+    return [mount.path for mount in mounts if not mount.is_read_only][:MAX_DISKS]

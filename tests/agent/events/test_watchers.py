@@ -83,11 +83,12 @@ def fake_statvfs(free: dict[str, int]) -> "type[os.statvfs_result]":
 
 def test_only_local_writable_file_systems_are_asked(tmp_path: Path) -> None:
     (tmp_path / "proc/self").mkdir(parents=True)
-    (tmp_path / "proc/self/mounts").write_text(
-        "/dev/sda1 /a ext4 rw 0 0\n/dev/sda1 /b ext4 rw 0 0\n/dev/sdb /c xfs ro 0 0\nx:/y /d nfs rw 0 0\n"
-        "/dev/sdd /gone ext4 rw 0 0\ngarbage\n"
+    (tmp_path / "proc/self/mountinfo").write_text(
+        "1 0 8:1 / /a rw - ext4 /dev/sda1 rw\n2 0 8:1 / /b rw - ext4 /dev/sda1 rw\n3 0 8:2 / /c ro - xfs /dev/sdb ro\n"
+        "4 0 0:9 / /d rw - nfs x:/y rw\n5 4 8:3 / /d/e rw - ext4 /dev/sdc rw\n6 0 8:4 / /gone rw - ext4 /dev/sdd rw\n"
+        "garbage\n"
     )
-    clock, free = SteppedClock(), {"/a": GIB, "/b": 0, "/c": 0, "/d": 0}
+    clock, free = SteppedClock(), {"/a": GIB, "/b": 0, "/c": 0, "/d": 0, "/e": 0}
     disks = FullDisks(Machine(str(tmp_path), statvfs=fake_statvfs(free)), clock)
     assert list(disks.collect(NOW)) == []
     clock.advance(30.0)
@@ -98,7 +99,7 @@ def test_only_local_writable_file_systems_are_asked(tmp_path: Path) -> None:
 
 def test_minutes_left_are_shown(tmp_path: Path) -> None:
     (tmp_path / "proc/self").mkdir(parents=True)
-    (tmp_path / "proc/self/mounts").write_text("/dev/sda1 /a ext4 rw 0 0\n")
+    (tmp_path / "proc/self/mountinfo").write_text("1 0 8:1 / /a rw - ext4 /dev/sda1 rw\n")
     clock, free = SteppedClock(), {"/a": 50 * GIB}
     disks = FullDisks(Machine(str(tmp_path), statvfs=fake_statvfs(free)), clock)
     messages = []
