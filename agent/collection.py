@@ -21,6 +21,7 @@ from agent.events.state import load_state
 from agent.machine.clock import Clock
 from agent.machine.machine import Machine
 from agent.startup.imds import Imds, ImdsError
+from agent.startup.imds_facts import is_spot, resource_name
 from agent.tasks.exit_accounting import ExitAccounting
 from agent.tasks.process_table import ProcessTable
 from agent.tasks.task_collector import TaskCollector, accounting_of
@@ -124,11 +125,12 @@ class Collection:
             self._add("scheduled_events", self._scheduled_events)
 
     def _scheduled_events(self) -> Collector:
-        compute = self.instance.get("compute")
-        facts = compute if isinstance(compute, dict) else {}
-        is_spot = str(facts.get("priority", "")).lower() == "spot"
-        name = str(facts.get("name", ""))
-        return ScheduledEvents(self._service.scheduled_events, self._clock, is_spot=is_spot, resource=name)
+        return ScheduledEvents(
+            self._service.scheduled_events,
+            self._clock,
+            is_spot=is_spot(self.instance),
+            resource=resource_name(self.instance),
+        )
 
 
 def _own_processes() -> tuple[int, ...]:
@@ -148,7 +150,7 @@ def _ecc_counts(found: Devices) -> EccCounts:
     """Returns the ECC counts of each GPU that has them."""
     errors = found.nvidia.errors() if found.nvidia else ()
     return {
-        f"GPU {one.number}": {"corrected": one.corrected, "uncorrected": one.uncorrected}
+        str(one.number): {"corrected": one.corrected, "uncorrected": one.uncorrected}
         for one in errors
         if one.corrected is not None and one.uncorrected is not None
     }

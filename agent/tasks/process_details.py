@@ -56,7 +56,11 @@ class ProcessDetails:
 
     def _read(self, pid: int, kept: Details, *, counts_files: bool) -> Details:
         status, io = self._content(pid, "status"), self._content(pid, "io")
-        peak, read, written = _figure(status, b"\nVmHWM:"), _figure(io, b"\nread_bytes:"), _figure(io, b"\nwrite_bytes:")
+        peak, read, written = (
+            _figure(status, b"\nVmHWM:"),
+            _figure(io, b"\nread_bytes:"),
+            _figure(io, b"\nwrite_bytes:"),
+        )
         return Details(
             kept.peak if peak is None else peak * 1024,
             kept.read if read is None else read,

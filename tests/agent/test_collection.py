@@ -1,0 +1,65 @@
+"""All collectors of a node together: which work, why the others don't, and what belongs to a task."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from agent.collection import Collection
+from agent.devices.gpu_values import GpuErrors
+from agent.devices.registry import NvidiaAccess
+from agent.records.record import Record
+from tests.agent.fake_node import SteppedClock, fake_node, process
+
+NOWHERE = "http://127.0.0.1:9"
+
+
+def collection(root: Path, clock: SteppedClock) -> Collection:
+    return Collection(fake_node(root), clock, interval=10.0, folder=str(root), imds=NOWHERE)
+
+
+def sample(found: Collection, clock: SteppedClock) -> list[Record]:
+    clock.sleep(10.0)
+    return [record for each in found.collectors for record in each.collect(clock.now())]
+
+
+def test_each_part_of_a_node_works_or_has_a_note(tmp_path: Path) -> None:
+    found = collection(tmp_path, SteppedClock())
+    assert {each.name for each in found.collectors} - {"clock"} == {
+        "cpu", "memory", "disks", "network", "system", "kernel", "processes", "filesystems", "tasks", "full_disks",
+        "clock_jumps", "start_task_hangs",
+    }  # fmt: skip
+    assert set(found.notes) - {"clock"} == {
+        "imds", "swap", "connections", "pressure", "cgroup", "containers", "nvidia", "amd", "nvme", "infiniband",
+        "exit_accounting", "kernel_events", "oom_counters", "reboots",
+    }  # fmt: skip
+    assert found.notes["nvidia"] == "The node has no NVIDIA GPU."
+    assert found.notes["imds"] == "The metadata service can't be reached: ConnectionRefusedError."
+
+
+def test_processes_of_the_agent_belong_to_no_task(tmp_path: Path) -> None:
+    clock = SteppedClock()
+    found = collection(tmp_path, clock)
+    named = (tmp_path / "proc/70/environ").read_text()
+    process(tmp_path, os.getpid(), 70, "agent", named, ticks=9000)
+    process(tmp_path, os.getpid() + 1, os.getpid(), "child", named, ticks=9000)
+    (task,) = [record for record in sample(found, clock) if record.measurement == "batchscope_task"]
+    assert (task.tags["job_id"], task.tags["task_id"]) == ("render", "frame-7")
+    assert (task.fields["num_processes"], task.fields["cpu_time_user"]) == (1, 3.0)
+
+
+def test_memory_errors_of_a_gpu_name_it_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = [0]
+    nvidia = NvidiaAccess(dict, lambda: (GpuErrors(3, corrected=0, uncorrected=counts[0]),), lambda: None)
+    original = Collection._add_events
+
+    def with_gpu(self: Collection, state_file: str) -> None:
+        self._devices = self._devices._replace(nvidia=nvidia)
+        original(self, state_file)
+
+    monkeypatch.setattr(Collection, "_add_events", with_gpu)
+    found = collection(tmp_path, SteppedClock())
+    (growth,) = [each for each in found.collectors if each.name == "ecc_growth"]
+    counts[0] = 2
+    (event,) = growth.collect(0)
+    assert event.fields["message"] == "GPU 3 counts 2 more uncorrected memory errors, 2 since its driver started."
