@@ -26,6 +26,7 @@ _OPTIONS = frozenset((
     "mfsymlinks", "serverino", "nosharesock", "flock", "inode64", "logbsize",
 ))  # fmt: skip
 _VALUE = re.compile(r"[A-Za-z0-9.,:+\-]{1,32}")
+_USER = re.compile(r"(?<=://)[^/]*@|[^/@]*:[^/@]*@")
 _ESCAPE = re.compile(r"\\([0-7]{3})")
 
 
@@ -58,11 +59,8 @@ def mount_records(machine: Machine) -> Iterable[Record]:
 
 
 def shown_device(device: str) -> str:
-    """Returns a device or share without a query and without the user that a URL may name."""
-    address = device.partition("?")[0]
-    scheme, separator, rest = address.rpartition("://")
-    host, slash, path = rest.partition("/")
-    return f"{scheme}{separator}{host.rpartition('@')[2]}{slash}{path}" if separator else address
+    """Returns a device or share without its query, and without the user and password before a host."""
+    return _USER.sub("", device.partition("?")[0])
 
 
 def _mount(parts: list[str]) -> Mount | None:

@@ -171,6 +171,8 @@ def test_mounts_show_only_options_that_hold_no_secret(tmp_path: Path) -> None:
 def test_a_devices_query_and_user_are_left_out() -> None:
     assert shown_device("https://user:x@host/c@d?sig=abc") == "https://host/c@d"
     assert shown_device("/dev/sda1") == "/dev/sda1"
+    assert shown_device("user:swordfish@host:/share") == "host:/share"
+    assert shown_device("10.0.0.4@tcp:/lustre") == "10.0.0.4@tcp:/lustre"
 
 
 def test_only_times_are_taken_from_the_log_of_batchs_agent(tmp_path: Path) -> None:
