@@ -46,7 +46,7 @@ class SessionFacts(NamedTuple):
 
 def startup_records(machine: Machine, facts: SessionFacts, now: int) -> list[Record]:
     """Returns all startup records, the agent's first; `now` is in nanoseconds since 1970."""
-    found: list[Record] = []
+    found = list(task_environment(facts.environment))  # names and ids only, which may be as long as secrets
     failures: dict[str, str] = {}
     for name, source in _sources(machine, facts, now).items():
         try:
@@ -70,9 +70,8 @@ def agent_record(facts: SessionFacts, notes: Mapping[str, str]) -> Record:
 
 
 def _sources(machine: Machine, facts: SessionFacts, now: int) -> Mapping[str, _Source]:
-    """Returns the sources by name, those of identity and of the kernel's start first."""
+    """Returns the sources by name, those of the VM and of the kernel's start first."""
     return {
-        "task_env": lambda: task_environment(facts.environment),
         "imds": lambda: imds_facts(facts.instance),
         "boot": lambda: boot_records(machine, now),
         "batch_agent": lambda: batch_agent_records(machine),

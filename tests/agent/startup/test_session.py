@@ -54,6 +54,12 @@ def test_batchs_variables_keep_their_names_through_redaction(tmp_path: Path) -> 
     assert {"key": "AZ_BATCH_POOL_ID", "value": "render"} in found
 
 
+def test_a_long_id_of_a_job_is_no_secret(tmp_path: Path) -> None:
+    job = "RenderJob20240101SceneFourShotTwelveVersion7"
+    found = startup_records(Machine(str(tmp_path)), FACTS._replace(environment={"AZ_BATCH_JOB_ID": job}), 7)
+    assert found[1].fields == {"key": "AZ_BATCH_JOB_ID", "value": job}
+
+
 def test_no_secret_leaves_the_node(tmp_path: Path) -> None:
     (tmp_path / "etc").mkdir()
     (tmp_path / "etc" / "os-release").write_text(f"PRETTY_NAME=x?sig={SECRET}\n")
