@@ -95,6 +95,7 @@ class Collection:
                 accounting=self._accounting,
                 interval=interval,
             )
+            self.notes.update({"tasks": " ".join(self._tasks.notes)} if self._tasks.notes else {})
             return self._tasks
 
         self._add("tasks", build)

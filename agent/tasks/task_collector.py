@@ -55,7 +55,8 @@ class TaskCollector:
     ) -> None:
         self.interval = interval
         self._processes = table or ProcessTable(machine)
-        if not self._processes.processes(clock.now()):
+        first = self._processes.processes(clock.now())
+        if not first:
             raise UnsupportedError("The processes of this node can't be listed in /proc.")
         self._machine = machine
         self._clock = clock
@@ -63,6 +64,7 @@ class TaskCollector:
         self._accounting = accounting
         self._exited = ExitedProcesses()
         self._attribution = Attribution(machine, own)
+        self._attribution.update(first)  # so that the notes of the startup record are known
         self._attempts = Attempts(self._boot_time)
         self._details = ProcessDetails(machine)
         self._usage: dict[TaskIdentity, TaskUsage] = {}

@@ -8,6 +8,7 @@ import pytest
 from agent.collection import Collection
 from agent.devices.gpu_values import GpuErrors
 from agent.devices.registry import NvidiaAccess
+from agent.machine.machine import MAX_SIZE, Machine
 from agent.records.record import Record
 from tests.agent.fake_node import SteppedClock, fake_node, process
 
@@ -31,10 +32,23 @@ def test_each_part_of_a_node_works_or_has_a_note(tmp_path: Path) -> None:
     }  # fmt: skip
     assert set(found.notes) - {"clock"} == {
         "imds", "swap", "connections", "pressure", "cgroup", "containers", "nvidia", "amd", "nvme", "infiniband",
-        "exit_accounting", "kernel_events", "oom_counters", "reboots",
+        "exit_accounting", "tasks", "kernel_events", "oom_counters", "reboots",
     }  # fmt: skip
     assert found.notes["nvidia"] == "The node has no NVIDIA GPU."
     assert found.notes["imds"] == "The metadata service can't be reached: ConnectionRefusedError."
+
+
+def test_environments_that_cannot_be_read_have_a_note(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read = Machine.content
+
+    def refused(self: Machine, path: str, limit: int = 0) -> bytes:
+        if path.endswith("/environ"):
+            raise PermissionError(path)
+        return read(self, path, limit or MAX_SIZE)
+
+    monkeypatch.setattr(Machine, "content", refused)
+    note = collection(tmp_path, SteppedClock()).notes["tasks"]
+    assert note.endswith("The environments of 2 processes can't be read by this user.")
 
 
 def test_processes_of_the_agent_belong_to_no_task(tmp_path: Path) -> None:

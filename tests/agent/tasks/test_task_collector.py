@@ -164,6 +164,7 @@ def test_a_driver_that_fails_costs_only_the_fields_of_gpus() -> None:
 def test_a_plain_user_gets_notes_on_what_is_missing(tmp_path: Path) -> None:
     node = Node()
     node.kernel.denied = {"environ"}
+    node.kernel.fork(LAUNCHER, "a")
     node.sample()
     assert [note.split(" of ")[0] for note in node.collector.notes] == ["CPU times", "The environments"]
     assert accounting_of(Machine(str(tmp_path), is_root=False)) == (None, "Exit accounting needs root.")
