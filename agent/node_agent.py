@@ -12,7 +12,7 @@ from zlib import crc32
 from agent.collection import Collection
 from agent.machine.clock import Clock
 from agent.machine.machine import Machine
-from agent.records.line_protocol import text_of
+from agent.records.line_protocol import line_of, text_of
 from agent.records.record import Record
 from agent.sampling import Sampler
 from agent.settings import Settings
@@ -47,6 +47,7 @@ class NodeAgent:
         log: Callable[[str], None],
     ) -> None:
         self._clock = clock
+        self._log = log
         self._stop = threading.Event()
         self._begin = clock.now()
         self._collection = Collection(
@@ -85,11 +86,19 @@ class NodeAgent:
     def sample(self, seconds: float) -> str:
         """Returns the startup records and two samples as lines, without sending anything."""
         lines = text_of(self.startup, self._begin)
-        for collector in self._collection.collectors:
-            list(collector.collect(self._clock.now()))
+        self._sampled_lines()
         self._clock.sleep(seconds)
-        now = self._clock.now()
-        return lines + "".join(text_of(collector.collect(now), now) for collector in self._collection.collectors)
+        return lines + self._sampled_lines()
+
+    def _sampled_lines(self) -> str:
+        """Returns a sample of all collectors as lines; one that fails costs only what it hasn't yielded yet."""
+        now, lines = self._clock.now(), []
+        for collector in self._collection.collectors:
+            try:
+                lines += [line_of(record, now) for record in collector.collect(now)]
+            except Exception as error:
+                self._log(f"The collector {collector.name} failed: {error}")
+        return "".join(lines)
 
     def _session_facts(self, environment: Mapping[str, str]) -> SessionFacts:
         return SessionFacts(
