@@ -103,7 +103,9 @@ def _child(options: argparse.Namespace, settings: Settings) -> tuple[list[str], 
 def _run(options: argparse.Namespace) -> int:
     if options.supervised:
         end_with_supervisor()
-    NodeAgent(_settings(options), os.environ, Machine(), Clock(), warn_on_stderr).run()
+    supervisor = os.getppid() if options.supervised else 0
+    agent = NodeAgent(_settings(options), os.environ, Machine(), Clock(), warn_on_stderr, supervisor=supervisor)
+    agent.run()
     return 0
 
 

@@ -35,12 +35,16 @@ class Collection:
     """The collectors of a node, called every `interval` seconds; `folder` keeps what events remember.
 
     `collectors` are those that work, `notes` a sentence for each that doesn't, by its name. `instance` is the document
-    of the instance metadata service at the address `imds`, empty where it doesn't answer.
+    of the instance metadata service at the address `imds`, empty where it doesn't answer. `supervisor` is the pid of
+    the agent's own parent, 0 where it has none: neither belongs to a task.
     """
 
-    def __init__(self, machine: Machine, clock: Clock, *, interval: float, folder: str, imds: str) -> None:
+    def __init__(
+        self, machine: Machine, clock: Clock, *, interval: float, folder: str, imds: str, supervisor: int = 0
+    ) -> None:
         self._machine = machine
         self._clock = clock
+        self._own = (os.getpid(), supervisor) if supervisor else (os.getpid(),)
         self._table = ProcessTable(machine)
         self._devices = devices(machine, interval)
         self._tasks: TaskCollector | None = None
@@ -90,7 +94,7 @@ class Collection:
                 self._machine,
                 self._clock,
                 table=self._table,
-                own=_own_processes,
+                own=lambda: self._own,
                 gpu=lambda: _gpu_use(self._devices),
                 accounting=self._accounting,
                 interval=interval,
@@ -132,12 +136,6 @@ class Collection:
             is_spot=is_spot(self.instance),
             resource=resource_name(self.instance),
         )
-
-
-def _own_processes() -> tuple[int, ...]:
-    """Returns the pids of the agent and of the process that supervises it; init never is the agent's."""
-    parent = os.getppid()
-    return (os.getpid(), parent) if parent > 1 else (os.getpid(),)
 
 
 def _gpu_use(found: Devices) -> Gpu:

@@ -45,13 +45,20 @@ class NodeAgent:
         machine: Machine,
         clock: Clock,
         log: Callable[[str], None],
+        *,
+        supervisor: int = 0,
     ) -> None:
         self._clock = clock
         self._log = log
         self._stop = threading.Event()
         self._begin = clock.now()
         self._collection = Collection(
-            machine, clock, interval=settings.interval, folder=settings.folder, imds=settings.imds
+            machine,
+            clock,
+            interval=settings.interval,
+            folder=settings.folder,
+            imds=settings.imds,
+            supervisor=supervisor,
         )
         self._facts = self._session_facts({**_names(settings), **environment})
         self.startup = startup_records(machine, self._facts, self._begin)

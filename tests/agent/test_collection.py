@@ -15,8 +15,9 @@ from tests.agent.fake_node import SteppedClock, fake_node, process
 NOWHERE = "http://127.0.0.1:9"
 
 
-def collection(root: Path, clock: SteppedClock) -> Collection:
-    return Collection(fake_node(root), clock, interval=10.0, folder=str(root), imds=NOWHERE)
+def collection(root: Path, clock: SteppedClock, *, supervisor: int = 0) -> Collection:
+    machine = fake_node(root)
+    return Collection(machine, clock, interval=10.0, folder=str(root), imds=NOWHERE, supervisor=supervisor)
 
 
 def sample(found: Collection, clock: SteppedClock) -> list[Record]:
@@ -60,6 +61,15 @@ def test_processes_of_the_agent_belong_to_no_task(tmp_path: Path) -> None:
     (task,) = [record for record in sample(found, clock) if record.measurement == "batchscope_task"]
     assert (task.tags["job_id"], task.tags["task_id"]) == ("render", "frame-7")
     assert (task.fields["num_processes"], task.fields["cpu_time_user"]) == (1, 3.0)
+
+
+def test_the_parent_of_an_agent_is_of_its_task_unless_it_supervises(tmp_path: Path) -> None:
+    for supervisor, processes in ((os.getppid(), 1), (0, 2)):
+        clock, root = SteppedClock(), tmp_path / str(supervisor)
+        found = collection(root, clock, supervisor=supervisor)
+        process(root, os.getppid(), 70, "shell", (root / "proc/70/environ").read_text(), ticks=9000)
+        (task,) = [record for record in sample(found, clock) if record.measurement == "batchscope_task"]
+        assert task.fields["num_processes"] == processes
 
 
 def test_memory_errors_of_a_gpu_name_it_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -218,7 +218,8 @@ def test_a_session_that_could_not_be_taken_over_is_taken_over_later(tmp_path: Pa
     service = AppendService()
     with served(service) as address:
         story = Story(tmp_path, address, 50_000, 300)
-        for action in (*["put"] * 8, 3, "put", 1, "step"):
+        actions: list[str | int] = [*["put"] * 8, 3, "put", 1, "step"]
+        for action in actions:
             story.act(action)
         story.end()
     assert [name for name in tmp_path.glob("2*") if any(name.glob("*.gz"))] == []
