@@ -16,6 +16,8 @@ from local.dev.system.checkout import Checkout
 from local.dev.system.console import Failure, say
 
 FOLDERS = {"bench": "bench", "prove": "local/prove"}
+ALONE = ("local.prove.gpu",)
+"""Modules that need the standard library only, so that they run where nothing can be installed."""
 FAST = "--fast"
 WEB = "web"
 WEB_TESTS = "tests/web"
@@ -78,8 +80,10 @@ def run_script(checkout: Checkout, kind: str, name: str | None, arguments: Seque
         return 0
     if name not in names:
         raise Failure(f'There is no {kind} "{name}" (yet); there is: {_listed(names)}.')
-    prepare(checkout)
     module = f"{FOLDERS[kind].replace('/', '.')}.{name.replace('-', '_')}"
+    if module in ALONE:
+        return _hand_over(checkout, (module, *arguments), os.environ, python=sys.executable)
+    prepare(checkout)
     return _hand_over(checkout, (module, *arguments), os.environ)
 
 

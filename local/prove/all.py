@@ -1,7 +1,8 @@
 """Runs every long proof in turn and prints one table: whether each held, its duration, commit and date.
 
 The exit code is 1 if a proof fails. All together take hours, the soak alone two; `counts` is left out, as it needs a
-running stack. With `--write` each proof writes its section of docs/proofs.md, and this program its table.
+running stack, and so is `gpu` without a driver of NVIDIA. With `--write` each proof writes its section of
+docs/proofs.md, and this program its table.
 """
 
 import argparse
@@ -22,6 +23,7 @@ from local.prove.pages.proofs_page import write_section
 
 _NOT_ALONE = ("all", "counts")
 _LAST = "soak"  # as it takes longest
+_NEEDED = {"gpu": Path("/dev/nvidiactl")}
 _HEADER = ("proof", "figure", "bar", "ok", "commit", "date")
 
 
@@ -42,6 +44,11 @@ def names() -> list[str]:
     """Returns all proofs that can run here, the longest last."""
     found = [name for name in script_names(HERE.root / "local/prove") if name not in _NOT_ALONE]
     return sorted(found, key=lambda name: name == _LAST)
+
+
+def is_possible(name: str) -> bool:
+    """Returns whether this machine has the device that a proof needs."""
+    return name not in _NEEDED or _NEEDED[name].exists()
 
 
 def run(name: str, *, write: bool) -> Proof:
@@ -81,7 +88,7 @@ def main() -> int:
     options = _options(sys.argv[1:])
     version, date = code_version(HERE.root), f"{datetime.now(UTC):%Y-%m-%d}"
     proofs = []
-    for name in options.only or names():
+    for name in options.only or filter(is_possible, names()):
         if name not in options.without:
             say(f"\n{name}")
             proofs.append(run(name, write=options.write))
