@@ -59,7 +59,10 @@ def good_run(change: Callable[[str, Fields], object] = lambda *_: None) -> Field
 def _answers(name: str, phases: list[Fields]) -> Iterator[Fields]:
     facts: dict[str, Fields] = {
         "begin": {"uuid": UUID, "name": "NVIDIA H200"},
-        "allocate": {"free": (TOTAL - RESERVED - Moment("held").used) * MEBI, "total": TOTAL * MEBI},
+        "allocate": {
+            "free": (name == FIRST) * 5_000 * MEBI + (TOTAL - RESERVED - Moment("held").used) * MEBI,
+            "total": TOTAL * MEBI,
+        },
         "busy": {"share": 0.5 if name == SECOND else 1.0},
         "copy": {"inward": COPIED_IN, "outward": COPIED_OUT},
     }

@@ -23,6 +23,7 @@ SHORT = (
     Phase("before", 0.5),
     Phase("begin", 0, {FIRST: ("begin",)}),
     Phase("allocate", 0, {FIRST: ("allocate", 3000)}),
+    Phase("held", 2.5),
     Phase("busy", 1, {FIRST: ("busy", 1, 0.5)}),
     Phase("copy", 0, {FIRST: ("copy", 1024, 512)}),
     Phase("free", 0, {FIRST: ("free",)}),
@@ -98,6 +99,12 @@ def test_a_task_that_ended_answers_at_once(tmp_path: Path) -> None:
         child.receive(begin + 60)
     assert [one["error"] for one in child.answers] == ["no answer"] * 2
     assert time.monotonic() - begin < 5
+
+
+@pytest.mark.parametrize("python", [sys.executable, *map(str, Path.home().glob(".pyenv/versions/3.8.*/bin/python"))])
+def test_the_proof_needs_the_standard_library_alone(python: str) -> None:
+    names = "local.prove.gpu, local.prove.gpus.observer, local.prove.gpus.task"
+    subprocess.run([python, "-S", "-s", "-B", "-c", f"import {names}"], cwd=HERE.root, check=True)
 
 
 def test_a_machine_without_a_driver_is_told_in_one_sentence() -> None:

@@ -55,11 +55,12 @@ def _times(samples: Samples) -> Iterator[Finding]:
 
 def _sizes(samples: Samples) -> Iterator[Finding]:
     sizes = {str(line["when"]): line for line in samples.lines("sizes")}
-    if "end" not in sizes or "imported" not in sizes:
-        yield Finding("memory of the agent", "none", "", "", ok=False, note="the agent's part ended before its time")
+    begin, end = sizes.get("imported", {}), sizes.get("end", {})
+    if "VmRSS" not in begin or "VmRSS" not in end:
+        note = "the agent's part ended before its time" if not end else "the kernel doesn't say"
+        yield Finding("memory of the agent, peak", "none", "", "", ok=bool(end) and None, note=note)
         return
-    begin, end = sizes["imported"], sizes["end"]
-    growth, peak = end["VmRSS"] - begin["VmRSS"], end["VmHWM"]
+    growth, peak = end["VmRSS"] - begin["VmRSS"], end.get("VmHWM", end["VmRSS"])
     libraries = ", ".join(f"{name} {size:,} KiB" for name, size in end["libraries"].items()) or "none mapped"
     yield Finding("memory that the driver's library adds", f"{growth:,} KiB", libraries, "", ok=None)
     yield Finding(

@@ -10,7 +10,7 @@ from local.prove.gpus.samples import Samples, Series, Window, middle
 
 _PIECE = 16.0
 """MiB by which an allocation may differ: the driver hands out pieces of 2 MiB and keeps some for itself."""
-_KEPT = 64.0
+_KEPT, _SLACK = 64.0, 0.01
 _IDLE, _BUSY, _HALF = 5.0, 95.0, 15.0  # percent
 _COPIED = (0.97, 1.25)
 """Shares of the copied bytes that PCIe may have carried: more than the copies, as packets have heads."""
@@ -39,10 +39,12 @@ def _memory(samples: Samples) -> Iterator[Finding]:
         change = _change(used, samples.window(before), samples.window(after))
         slack = _PIECE if known else _KEPT
         yield between(name, change, f"{known:,.0f} MiB", known - slack, known + slack, "MiB")
-    free, total = (samples.answer(FIRST, "allocate").get(name, 0) / MEBI for name in ("free", "total"))
+    answers = [samples.answer(name, "allocate") for name in MEBIBYTES]
+    free, total = (min(one.get(name, 0) / MEBI for one in answers) for name in ("free", "total"))
+    slack = _SLACK * total  # CUDA and NVML don't count what the driver keeps alike
     held = middle(samples.agent("memory_free"), samples.window("held"))
     yield between(
-        "memory, free, by CUDA", _number(held), f"{free:,.0f} MiB", free - total / 100, free + total / 100, "MiB"
+        "memory, free, by CUDA", _number(held), f"{free:,.0f} MiB", round(free - slack), round(free + slack), "MiB"
     )
 
 
@@ -60,10 +62,9 @@ def _utilization(samples: Samples) -> Iterator[Finding]:
         ("half", max(share - _HALF, 0), min(share + _HALF, 100), f"kernels in {share:.0f} % of the time"),
         ("both", _BUSY, 100.0, "kernels of both tasks"),
     ):
-        yield between(
-            f"utilization of known load, {phase}", _number(middle(series, samples.window(phase))), judge,
-            round(low), round(high), "%",
-        )  # fmt: skip
+        found, said = (_number(middle(one, samples.window(phase))) for one in (series, samples.smi("utilization.gpu")))
+        also = "" if said is None else f"; nvidia-smi {said:.0f} %"
+        yield between(f"utilization of known load, {phase}", found, judge + also, round(low), round(high), "%")
 
 
 def _power(samples: Samples) -> Iterator[Finding]:

@@ -24,7 +24,7 @@ def judge_values(samples: Samples) -> list[Finding]:
 
 def judge_driver(samples: Samples) -> Finding:
     """Judges the driver's version by the kernel module's own text, or by nvidia-smi."""
-    version = next((str(line["version"]) for line in samples.lines("driver")), "none")
+    version = next((str(line["version"]) for line in samples.lines("driver") if "version" in line), "none")
     text = str(samples.raw["machine"].get("driver", ""))
     judge = middle(samples.smi("driver_version"), Window(0, float("inf")))
     known = version if version in text.split() else shown(judge)

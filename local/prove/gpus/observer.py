@@ -7,6 +7,7 @@ a driver, whose library the loader finds.
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import sys
@@ -18,6 +19,7 @@ from typing import Any, Callable, TextIO
 
 from agent.collection import Collection
 from agent.collectors.collector import Collector
+from agent.devices.registry import devices
 from agent.machine.clock import Clock
 from agent.machine.machine import Machine
 
@@ -42,30 +44,31 @@ class Observer:
         self._out = out
         self._clock = Clock()
         self.sizes("imported")
+        self._close: Callable[[], None] = lambda: None
         self._folder = tempfile.TemporaryDirectory(prefix="gpu-proof-")
-        self._collection = Collection(machine, self._clock, interval=1.0, folder=self._folder.name, imds=_NOWHERE)
+        self._calls: dict[str, Callable[[], dict[str, Any]]] = {
+            one.name: _Collect(one) for one in self._collectors(machine) if one.name in _COLLECTORS
+        }
         self.sizes("collectors")
-        self.write("notes", notes=self._collection.notes)
-        self._calls: dict[str, Callable[[], dict[str, Any]]] = {}
-        for collector in self._collection.collectors:
-            if collector.name in _COLLECTORS:
-                self._calls[collector.name] = _Collect(collector)
 
     @property
     def has_driver(self) -> bool:
         return "nvidia" in self._calls
 
     def run(self, stop: threading.Event) -> None:
-        """Samples until it is told to stop."""
+        """Samples until it is told to stop or its parent ends."""
         if self.has_driver:
-            self._add_driver()
-        due = dict.fromkeys(self._calls, time.monotonic())
-        while due and not stop.wait(max(min(due.values()) - time.monotonic(), 0)):
+            try:
+                self._add_driver()
+            except Exception as error:
+                self.write("driver", error=f"{type(error).__name__}: {error}")
+        due, parent = dict.fromkeys(self._calls, time.monotonic()), os.getppid()
+        while due and parent == os.getppid() and not stop.wait(max(min(due.values()) - time.monotonic(), 0)):
             name = min(due, key=lambda one: due[one])
             self._call(name)
             due[name] = max(due[name] + _PERIODS[name], time.monotonic())
         self.sizes("end")
-        self._collection.close()
+        self._close()
 
     def sizes(self, when: str) -> None:
         """Writes this process's memory in KiB, and that of the driver's libraries in it."""
@@ -74,6 +77,19 @@ class Observer:
     def write(self, kind: str, **values: Any) -> None:
         self._out.write(json.dumps({"kind": kind, "time": time.time(), **values}, default=str) + "\n")
         self._out.flush()
+
+    def _collectors(self, machine: Machine) -> list[Collector]:
+        """Returns the agent's collectors, or that of the GPUs alone where the others fail on this machine."""
+        try:
+            found = Collection(machine, self._clock, interval=1.0, folder=self._folder.name, imds=_NOWHERE)
+        except Exception as error:
+            self.write("collection", error=f"{type(error).__name__}: {error}")
+            alone = devices(machine, 1.0, only=("nvidia",))
+            self.write("notes", notes=alone.notes)
+            return alone.collectors
+        self._close = found.close
+        self.write("notes", notes=found.notes)
+        return found.collectors
 
     def _call(self, name: str) -> None:
         begin, wall, used = time.time(), time.perf_counter(), time.thread_time()

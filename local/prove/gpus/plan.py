@@ -28,7 +28,7 @@ class Phase(NamedTuple):
 
 
 PLAN = (
-    Phase("before", 4),
+    Phase("before", 5),
     Phase("begin", 0, {FIRST: ("begin",), SECOND: ("begin",)}),
     Phase("context", 6),
     Phase("allocate", 0, {name: ("allocate", size) for name, size in MEBIBYTES.items()}),
@@ -39,7 +39,7 @@ PLAN = (
     Phase("both", 12, {FIRST: ("busy", 12, 1), SECOND: ("busy", 12, 1)}),
     Phase("still", 5),
     Phase("copy", 0, {FIRST: ("copy", COPIED_IN, COPIED_OUT)}),
-    Phase("copied", 4),
+    Phase("copied", 5),
     Phase("free", 0, {FIRST: ("free",)}),
     Phase("freed", 6),
     Phase("exit", 0, {FIRST: ("exit",), SECOND: ("exit",)}),

@@ -40,9 +40,10 @@ def text(findings: Sequence[Finding]) -> str:
     """Returns the table for the terminal."""
     rows = [_HEAD, *map(_cells, findings)]
     widths = [max(len(row[column]) for row in rows) for column in range(4)]
-    return "\n".join(
-        "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths)), row[4]]).rstrip() for row in rows
-    )
+    lines = ["  ".join([*(cell.ljust(width) for cell, width in zip(row, widths)), row[4]]).rstrip() for row in rows]
+    judged, failed = [one for one in findings if one.ok is not None], [one.name for one in findings if one.ok is False]
+    verdict = f"Not ok: {'; '.join(failed)}." if failed else "All of them hold."
+    return "\n".join([*lines, f"{len(judged)} of {len(findings)} figures were judged. {verdict}"])
 
 
 def section(raw: Mapping[str, Any], findings: Sequence[Finding]) -> str:
