@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from local.prove import gpu
-from local.prove.gpus.judging_nvlink import transmitted
+from local.prove.gpus.judging.nvlink import transmitted
 from local.prove.gpus.plan import BYSTANDER, FIRST, SECOND
 from local.prove.gpus.report import findings_of, is_proved, section
 from local.prove.gpus.smi import rows, table

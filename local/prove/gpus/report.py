@@ -6,11 +6,11 @@ import time
 from typing import Any, Mapping, Sequence
 
 from local.prove.gpus.finding import Finding
-from local.prove.gpus.judging_costs import judge_costs, query_times
-from local.prove.gpus.judging_load import judge_load
-from local.prove.gpus.judging_nvlink import judge_nvlink
-from local.prove.gpus.judging_tasks import judge_tasks
-from local.prove.gpus.judging_values import judge_driver, judge_values
+from local.prove.gpus.judging.costs import judge_costs, query_times
+from local.prove.gpus.judging.load import judge_load
+from local.prove.gpus.judging.nvlink import judge_nvlink
+from local.prove.gpus.judging.tasks import judge_tasks
+from local.prove.gpus.judging.values import judge_driver, judge_values
 from local.prove.gpus.samples import Samples
 
 _HEAD = ("figure", "agent", "judge", "bar", "verdict")

@@ -1,0 +1,1 @@
+"""The judges of `prove gpu`: one module a subject."""
