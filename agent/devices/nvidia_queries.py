@@ -1,7 +1,8 @@
 """Queries of one GPU: each asks NVML for a few fields of Telegraf's `nvidia_smi`, or of our own `batchscope_gpu`.
 
-Memory is in MiB, power in watts, clocks in MHz, throttled time in microseconds, as nvidia-smi has them. PCIe throughput
-comes from byte counters that newer drivers have; NVML's own function blocks for 20 ms a call and is never called.
+Memory is in MiB, power in watts, clocks in MHz, throttled time in microseconds, as nvidia-smi has them. Bytes over PCIe
+aren't measured: the driver's counters start again after 4 GiB, which PCIe 5 carries in 0.07 s, and NVML's own function
+blocks for 20 ms a call.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ Fields = Mapping[str, Value]
 AS_TAGS = ("pstate", "compute_mode")
 """Fields that are tags of the record."""
 OWN = frozenset((
-    "energy_joules", "pcie_transmit_bytes", "pcie_receive_bytes", "pcie_replays", "mig_enabled",
+    "energy_joules", "pcie_replays", "mig_enabled",
     "nvlink_transmit_bytes", "nvlink_receive_bytes", "nvlink_crc_errors", "nvlink_replay_errors",
     "nvlink_recovery_errors",
 ))  # fmt: skip
@@ -46,7 +47,6 @@ _OFTEN = {  # field, divisor
     "temperature_memory": (82, 1), "energy_joules": (83, 0), f"{_COUNTERS}_sw_power_cap": (74, 1000),
     f"{_COUNTERS}_sync_boost": (76, 1000), f"{_COUNTERS}_sw_therm_slowdown": (269, 1000),
     f"{_COUNTERS}_hw_therm_slowdown": (270, 1000), f"{_COUNTERS}_hw_power_brake": (271, 1000),
-    "pcie_transmit_bytes": (197, 1), "pcie_receive_bytes": (198, 1),
 }  # fmt: skip
 _TOTALS = {  # NVLink fields that the driver sums: field, scope, factor
     "nvlink_transmit_bytes": (138, ALL_LINKS, _KIBI), "nvlink_receive_bytes": (139, ALL_LINKS, _KIBI),

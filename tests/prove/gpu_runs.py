@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from local.prove.gpus.plan import BYSTANDER, COPIED_IN, COPIED_OUT, FIRST, JOB, MEBIBYTES, PLAN, SECOND
+from local.prove.gpus.plan import BYSTANDER, FIRST, JOB, MEBIBYTES, PLAN, SECOND
 
 PIDS = {FIRST: 101, SECOND: 102, BYSTANDER: 103}
 UUID, MEBI = "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f", 1 << 20
 CONTEXT, RESERVED, TOTAL = 520, 600, 143_771
-_LENGTH = {"begin": 4.0, "allocate": 0.4, "copy": 2.0, "free": 0.2, "exit": 0.5}
+_LENGTH = {"begin": 4.0, "allocate": 0.4, "free": 0.2, "exit": 0.5}
 _BUSY = {"busy": {FIRST: 100.0}, "half": {SECOND: 50.0}, "both": {FIRST: 51.0, SECOND: 48.0}}
 _ALIVE = [phase.name for phase in PLAN][2:-2]
 _HELD = _ALIVE[2:]
@@ -64,7 +64,6 @@ def _answers(name: str, phases: list[Fields]) -> Iterator[Fields]:
             "total": TOTAL * MEBI,
         },
         "busy": {"share": 0.5 if name == SECOND else 1.0},
-        "copy": {"inward": COPIED_IN, "outward": COPIED_OUT},
     }
     for phase, times in zip(PLAN, phases, strict=True):
         if name in phase.commands:
@@ -72,12 +71,11 @@ def _answers(name: str, phases: list[Fields]) -> Iterator[Fields]:
             yield {"command": command, "begin": times["begin"], "end": times["end"], **facts.get(command, {})}
 
 
-def _seconds(phases: list[Fields], step: int) -> Iterator[tuple[float, Moment, float]]:
-    """Yields times with the state then, and the seconds since the copies began."""
-    copying = next(phase for phase in phases if phase["name"] == "copy")
+def _seconds(phases: list[Fields], step: int) -> Iterator[tuple[float, Moment]]:
+    """Yields times with the state then."""
     for second in range(1000, int(phases[-1]["end"]) + 1, step):
         name = next(phase["name"] for phase in phases if second <= phase["end"])
-        yield float(second), Moment(name), second - copying["begin"]
+        yield float(second), Moment(name)
 
 
 def _agent(phases: list[Fields], change: Callable[[str, Fields], object]) -> Iterator[Fields]:
@@ -95,23 +93,18 @@ def _agent(phases: list[Fields], change: Callable[[str, Fields], object]) -> Ite
     yield line("answers", 1000.0, answers=[[0, "FanSpeed", "NOT_SUPPORTED", 0.001], [0, "MemoryInfo", "x=1", 0.002]])
     energy = 0.0
     tags = {"index": "0", "uuid": UUID, "name": "NVIDIA H200", "pstate": "P0", "compute_mode": "Default"}
-    for time, now, copied in _seconds(phases, 1):
+    for time, now in _seconds(phases, 1):
         energy += now.power
-        share = min(max(copied / _LENGTH["copy"], 0), 1) * 1.05
         gpu = {
             "memory_total": TOTAL, "memory_used": now.used, "memory_reserved": RESERVED,
             "memory_free": TOTAL - RESERVED - now.used, "utilization_gpu": now.utilization, "power_draw": now.power,
             "temperature_gpu": 40,
         }  # fmt: skip
-        own = {
-            "energy_joules": energy,
-            "pcie_receive_bytes": COPIED_IN * MEBI * share,
-            "pcie_transmit_bytes": COPIED_OUT * MEBI * share,
-        }
+        own = {"energy_joules": energy}
         rare = {"power_limit": 700.0, "pcie_link_gen_current": 5 if now.utilization else 1} if time % 6 == 0 else {}
         found = [changed("nvidia_smi", tags, {**gpu, **rare}), changed("batchscope_gpu", {"index": "0"}, own)]
         yield line("nvidia", time, records=found)
-    for time, now, _ in _seconds(phases, 2):
+    for time, now in _seconds(phases, 2):
         pids = {
             str(PIDS[name]): [size * MEBI, now.percent.get(name)]
             for name, size in now.memory.items()
@@ -148,7 +141,7 @@ def _smi(phases: list[Fields]) -> Fields:
             "power.draw": f"{now.power:.2f}", "enforced.power.limit": "700.00", "temperature.gpu": "41", "pstate": "P0",
             "fan.speed": "[N/A]", "pcie.link.gen.current": "5" if now.utilization else "1", "compute_mode": "Default",
         }
-        for time, now, _ in _seconds(phases, 2)
+        for time, now in _seconds(phases, 2)
     ]  # fmt: skip
     apps = [
         {
@@ -159,6 +152,6 @@ def _smi(phases: list[Fields]) -> Fields:
                 if now.has_context
             ],
         }
-        for time, now, _ in _seconds(phases, 2)
+        for time, now in _seconds(phases, 2)
     ]
     return {"gpus": gpus, "apps": apps, "processes": [], "listings": [], "nvlink": [None, None]}

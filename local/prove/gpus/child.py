@@ -69,4 +69,5 @@ class Child:
         for line in self._process.stdout or ():
             if line.startswith("{"):
                 self._lines.put(line)
+        self._process.wait()  # as Batch does: a task that is still listed hasn't ended
         self._lines.put("")

@@ -14,7 +14,6 @@ SONAME = "libcuda.so.1"
 MEBI = 1 << 20
 _PROCESSORS = 16  # CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
 _NAME_BYTES = 100
-_PINNED = 256 * MEBI
 Address = ctypes.c_ulonglong
 
 
@@ -92,18 +91,6 @@ class Cuda:
         self.call("cuLaunchKernel", self._kernel, *map(ctypes.c_uint, grid), None, pointers, None)
         self.call("cuCtxSynchronize")
         return time.monotonic() - begin
-
-    def copy(self, inward: int, outward: int) -> None:
-        """Copies so many bytes into the GPU's memory and out of it, in whole pieces of 256 MiB, from pinned memory."""
-        host, device = ctypes.c_void_p(), self.allocate(_PINNED)
-        self.call("cuMemAllocHost_v2", ctypes.byref(host), ctypes.c_size_t(_PINNED))
-        for _ in range(inward // _PINNED):
-            self.call("cuMemcpyHtoD_v2", device, host, ctypes.c_size_t(_PINNED))
-        for _ in range(outward // _PINNED):
-            self.call("cuMemcpyDtoH_v2", host, device, ctypes.c_size_t(_PINNED))
-        self.call("cuCtxSynchronize")
-        self.call("cuMemFreeHost", host)
-        self.free(device)
 
     def close(self) -> None:
         self.call("cuCtxDestroy_v2", self._context)

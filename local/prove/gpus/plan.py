@@ -10,8 +10,6 @@ FIRST, SECOND, BYSTANDER = "first", "second", "bystander"
 """Ids of the tasks; the last one never uses the GPU."""
 MEBIBYTES = {FIRST: 3000, SECOND: 5000}
 """Memory that each task allocates."""
-COPIED_IN, COPIED_OUT = 16384, 4096
-"""MiB that the first task copies to the GPU and back."""
 HALF = 0.5
 SETTLING = 2.5
 """Seconds after which figures follow a change: NVML averages power and utilization over up to a second."""
@@ -38,8 +36,6 @@ PLAN = (
     Phase("half", 14, {SECOND: ("busy", 14, HALF)}),
     Phase("both", 12, {FIRST: ("busy", 12, 1), SECOND: ("busy", 12, 1)}),
     Phase("still", 5),
-    Phase("copy", 0, {FIRST: ("copy", COPIED_IN, COPIED_OUT)}),
-    Phase("copied", 5),
     Phase("free", 0, {FIRST: ("free",)}),
     Phase("freed", 6),
     Phase("exit", 0, {FIRST: ("exit",), SECOND: ("exit",)}),

@@ -16,7 +16,7 @@ from local.prove.gpus.samples import Samples
 _HEAD = ("figure", "agent", "judge", "bar", "verdict")
 _WHAT = """
 The agent measures a GPU while two tasks use it in a known way: they allocate memory, run kernels without a pause, for
-half of the time, and by turns, copy, and end. A third task leaves the GPU alone. Judges are `nvidia-smi`, CUDA and what
+half of the time, and by turns, and end. A third task leaves the GPU alone. Judges are `nvidia-smi`, CUDA and what
 the tasks did.
 """
 

@@ -51,11 +51,6 @@ class Task:
                 time.sleep(took * (1 - share) / share)
         return {"share": ran / (time.monotonic() - begin), "kernels": count}
 
-    def copy(self, inward: float, outward: float) -> Answer:
-        """Copies so many MiB from the host's memory, then to it."""
-        self._cuda.copy(int(inward) * MEBI, int(outward) * MEBI)
-        return {"inward": int(inward), "outward": int(outward)}
-
     def exit(self) -> Answer:
         self._cuda.close()
         return {}

@@ -12,20 +12,18 @@ _PIECE = 16.0
 """MiB by which an allocation may differ: the driver hands out pieces of 2 MiB and keeps some for itself."""
 _KEPT, _SLACK = 64.0, 0.01
 _IDLE, _BUSY, _HALF = 5.0, 95.0, 15.0  # percent
-_COPIED = (0.97, 1.25)
-"""Shares of the copied bytes that PCIe may have carried: more than the copies, as packets have heads."""
 _ENERGY = 0.1
 MEBI = 1 << 20
 
 
 def judge_load(samples: Samples) -> list[Finding]:
-    """Judges memory, utilization, power and PCIe traffic by the known workload, as far as it ran."""
+    """Judges memory, utilization and power by the known workload, as far as it ran."""
     if not samples.facts:
         errors = [
             str(one["error"]) for task in samples.raw["tasks"].values() for one in task["answers"][:1] if "error" in one
         ]
         return [Finding("workload", "", "", "it runs", ok=False, note=" ".join(errors) or "no task began")]
-    return [*_memory(samples), *_utilization(samples), *_power(samples), *_traffic(samples)]
+    return [*_memory(samples), *_utilization(samples), *_power(samples)]
 
 
 def _memory(samples: Samples) -> Iterator[Finding]:
@@ -33,7 +31,7 @@ def _memory(samples: Samples) -> Iterator[Finding]:
     whole, freed = float(sum(MEBIBYTES.values())), float(MEBIBYTES[FIRST])
     for name, before, after, known in (
         ("memory that was allocated", "context", "held", whole),
-        ("memory that was freed", "freed", "copied", freed),
+        ("memory that was freed", "freed", "still", freed),
         ("memory that stays after the tasks", "before", "after", 0.0),
     ):
         change = _change(used, samples.window(before), samples.window(after))
@@ -80,25 +78,6 @@ def _power(samples: Samples) -> Iterator[Finding]:
         yield between("energy a second, busy", rate, f"{judged:.0f} W by nvidia-smi", low, high, "W")
     else:
         yield Finding("energy a second, busy", "none", shown(judged), "", ok=None, note=samples.reason("energy"))
-
-
-def _traffic(samples: Samples) -> Iterator[Finding]:
-    answer = samples.answer(FIRST, "copy")
-    for name, field, key in (
-        ("PCIe, received", "pcie_receive_bytes", "inward"),
-        ("PCIe, transmitted", "pcie_transmit_bytes", "outward"),
-    ):
-        series, known = samples.agent(field), float(answer.get(key, 0))
-        if not series:
-            note = f"not offered: {samples.reason(field)}"
-            yield Finding(name, "none", f"{known:,.0f} MiB copied", "", ok=None, note=note)
-            continue
-        begin, end = float(answer.get("begin", 0)), float(answer.get("end", 0))
-        before = [float(value) for time, value in series if time <= begin]
-        after = [float(value) for time, value in series if time >= end + 1]
-        change = (after[0] - before[-1]) / MEBI if before and after else None
-        low, high = (round(known * share) for share in _COPIED)
-        yield between(name, change, f"{known:,.0f} MiB copied", low, high, "MiB")
 
 
 def _change(series: Series, before: Window, after: Window) -> float | None:
