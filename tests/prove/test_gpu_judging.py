@@ -117,7 +117,7 @@ def test_costs_beyond_the_budget_do_not_hold() -> None:
         line["cpu_ms"] = 60.0
         if line["kind"] == "sizes":
             line["VmHWM"] = 41_000
-    assert failed(raw) == {"CPU time of both at 10 s", "memory of the agent, peak"}
+    assert failed(raw) == {"CPU time of both at 10 s", "memory of the agent itself"}
 
 
 def test_an_error_of_the_agent_does_not_hold() -> None:
