@@ -6,9 +6,10 @@ Messages of errors name hosts only: addresses may hold signatures, and headers t
 from __future__ import annotations
 
 import http.client
+import io
 import ssl
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
 from agent.upload.proxies import proxy_of
@@ -29,6 +30,24 @@ class Response(NamedTuple):
     status: int
     headers: Mapping[str, str]
     body: bytes
+
+
+class _WholeLines(io.BufferedReader):
+    """The lines of an answer's head, of which one that a closed connection cut off is an error."""
+
+    def readline(self, size: int | None = -1) -> bytes:
+        line = super().readline(size)
+        if not line.endswith(b"\n") and not 0 <= (-1 if size is None else size) <= len(line):
+            raise http.client.RemoteDisconnected("the answer is cut off")
+        return line
+
+
+class _WholeResponse(http.client.HTTPResponse):
+    """An answer whose head must be whole: the standard library takes headers that are cut off, even within a number."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.fp = _WholeLines(self.fp.detach())
 
 
 class HttpClient:
@@ -54,6 +73,7 @@ class HttpClient:
 
     def _answer(self, method: str, url: SplitResult, headers: Mapping[str, str], body: bytes, limit: int) -> Response:
         connection, target, more = self._connection(url)
+        connection.response_class = _WholeResponse
         try:
             connection.request(method, target, body=body or None, headers={**headers, **more, "Connection": "close"})
             answer = connection.getresponse()

@@ -1,6 +1,8 @@
 """Requests: proxies, waits, tokens, and errors that hold no secrets."""
 
 import json
+import socket
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -178,3 +180,23 @@ def test_an_answer_that_is_not_storages_is_no_success() -> None:
         blobs = AppendBlobs(address, SasCredential(SAS), HttpClient({}), SteppedClock())
         with pytest.raises(StorageError, match="as no storage does"):
             blobs.append("a", 0, b"x")
+
+
+HEAD = b"HTTP/1.1 200 OK\r\nx-ms-request-id: 1\r\ncontent-length: 1234\r\n\r\n"
+
+
+@pytest.mark.parametrize("left", range(1, len(HEAD)))
+def test_an_answer_whose_head_is_cut_off_is_none(left: int) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            connection, _ = server.accept()
+            with connection:
+                connection.recv(1 << 16)
+                connection.sendall(HEAD[:left])
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        with pytest.raises(NoAnswerError, match="doesn't answer"):
+            HttpClient({}).request("HEAD", f"http://127.0.0.1:{server.getsockname()[1]}/a", {})
+        thread.join()
