@@ -191,13 +191,14 @@ class SessionFolder:
         counts = self._kept(_DROPPED)
         self.dropped = dropped_of(counts)
         self.reported = self.dropped if counts.get("reported") is True else Dropped()
-        removing = counts.get("removing")
+        removing = _numbers_of(counts.get("removing"))
+        self.next_number = max(removing, default=-1) + 1
         for name in self._disk.names(self._path):
             unit = self._unit_of(name)
             if not unit:
                 continue
-            self.next_number = unit.number + 1
-            if isinstance(removing, list) and unit.number in removing:
+            self.next_number = max(self.next_number, unit.number + 1)
+            if unit.number in removing:
                 self._disk.remove(os.path.join(self._path, name))
             else:
                 self._units[unit.number] = unit
@@ -215,6 +216,11 @@ class SessionFolder:
         except (OSError, ValueError, RecursionError):
             return {}
         return content if isinstance(content, dict) else {}
+
+
+def _numbers_of(kept: object) -> list[int]:
+    """Returns the units' numbers that a file names; none where it makes no sense."""
+    return [number for number in kept if isinstance(number, int)] if isinstance(kept, list) else []
 
 
 def _series_of(kept: Mapping[str, object], default: Series) -> Series:

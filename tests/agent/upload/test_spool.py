@@ -161,6 +161,18 @@ def test_units_that_were_counted_before_a_crash_are_not_sent(tmp_path: Path) -> 
     assert not one.report_dropped(one.sessions()[0])
 
 
+def test_the_number_of_a_dropped_unit_is_not_given_again(tmp_path: Path) -> None:
+    ended = spool(tmp_path, [])
+    for number in range(3):
+        ended.put(b"m v=%di 1\n" % number)
+    ended.own.drop(ended.own.units)
+    ended.close()
+    one = spool(tmp_path, [])
+    one.adopt_left()
+    assert one.report_dropped(one.sessions()[0])
+    assert [unit.number for unit in one.sessions()[0].units] == [3]
+
+
 def test_a_unit_that_cannot_be_read_is_counted_as_dropped(tmp_path: Path) -> None:
     one = spool(tmp_path, [])
     one.put(b"m v=1i 1\n")
