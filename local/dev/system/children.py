@@ -88,6 +88,14 @@ class Children:
         """Has a file deleted even if this process is killed."""
         self._tell("file", path)
 
+    def end_if_killed(self, group: int) -> None:
+        """Has a process group of another's making end if this process is killed, until it is forgotten."""
+        self._tell("keep", group)
+
+    def forget(self, group: int) -> None:
+        """Leaves a process group alone that `end_if_killed` named: it has ended."""
+        self._tell("drop", group)
+
     def start(self, program: Program) -> dict[str, str]:
         """Starts a program and waits until it is ready. Returns its announcement, or raises Failure."""
         program.log.parent.mkdir(parents=True, exist_ok=True)

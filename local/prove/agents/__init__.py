@@ -1,0 +1,1 @@
+"""Parts of the proof that node agents lose nothing."""
