@@ -105,13 +105,18 @@ class TaskUsage:
         self.system = total - self.user
 
     def _update_io(self, attempt: Attempt, details: Mapping[int, Details]) -> None:
-        """Counts I/O; a process's reading holds that of the children that it waited for, inseparably."""
+        """Counts I/O; a process's reading holds that of the children that it waited for, inseparably.
+
+        Readings are later than the exit accounting of the same sample. So a child that ended in between stands in its
+        parent's reading before its own accounting comes: that counts only where no member waited for the child.
+        """
         known = {pid: one for pid, one in details.items() if one.read is not None and one.written is not None}
         read = {pid: (one.read or 0, one.read or 0) for pid, one in known.items()}
         written = {pid: (one.written or 0, one.written or 0) for pid, one in known.items()}
         self._has_io = self._has_io or bool(known) or any(one.exit for one in attempt.departures)
-        self._read.update(read, _ended(attempt, _final_read))
-        self._written.update(written, _ended(attempt, _final_written))
+        waiting = {pid for pid, one in details.items() if not one.ignores_children}
+        self._read.update(read, _ended(attempt, lambda one: 0 if one.waiter in waiting else _final_read(one)))
+        self._written.update(written, _ended(attempt, lambda one: 0 if one.waiter in waiting else _final_written(one)))
 
     def _update_memory(self, attempt: Attempt, details: Mapping[int, Details]) -> None:
         resident = {pid: process.rss for pid, process in attempt.members.items()}
