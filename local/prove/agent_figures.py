@@ -84,8 +84,8 @@ def _measured(
             spool.mkdir(mode=0o700)
             if who == PLAIN and plain.is_other:
                 plain.give(spool)
-            python, options = (sys.executable, {}) if who == ROOT else (plain.python, plain.popen_options())
-            agents.enter_context(agent(folder, spool, python, options))
+            options = {} if who == ROOT else plain.popen_options()
+            agents.enter_context(agent(folder, spool, plain.python, options))
         time.sleep(_BEGIN)
         truths = run_all(folder, program, plain)
         time.sleep(INTERVAL * 1.5)

@@ -35,10 +35,11 @@ def judge_node(agent: str, lines: Sequence[Line], totals: Totals) -> Iterator[Ro
 
 def _cpu(agent: str, lines: Sequence[Line], totals: Totals) -> Iterator[Row]:
     """Yields the share of CPU time in use: by the times since boot, and by the shares between samples."""
-    first, *rest = [line for line in lines if totals.times[0] < line.time < totals.times[-1]] or [None]
-    if first is None or not rest or rest[-1].time - first.time < WINDOW:
+    found = _within(lines, totals)
+    if not found or found[-1].time - found[0].time < WINDOW:
         yield Row(agent, "node", "CPU", "", "", "", f"{WINDOW:g} s of samples", is_right=False)
         return
+    first, *rest = found
     begin, end = first.time, rest[-1].time
     busy, total = (totals.at(end, name) - totals.at(begin, name) for name in ("busy", "total"))
     grown = {mode: rest[-1].numbers[f"time_{mode}"] - first.numbers[f"time_{mode}"] for mode in _MODES}

@@ -1,9 +1,11 @@
 """The tasks of the proof, and the environment that Batch gives to them."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-JOB = "agent-figures"
+JOB = f"agent-figures-{os.getpid()}"
+"""A job of this run alone: others may run on this machine."""
 LONG = 64.0
 """Seconds of long tasks."""
 SHORT = 22.0
