@@ -43,13 +43,17 @@ _OPTIONS = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command; returns its exit code. `start` returns 0 whatever happens, so that no start task fails by it."""
-    options = _parser().parse_args(arguments)
-    command: Callable[[argparse.Namespace], int] = options.run
+    given = sys.argv[1:] if arguments is None else arguments
+    failure = 0 if given[:1] == ["start"] else 2
     try:
+        options = _parser().parse_args(arguments)
+        command: Callable[[argparse.Namespace], int] = options.run
         return command(options)
-    except SettingsError as error:
-        sys.stderr.write(f"{error}\n")
-        return 0 if command is _start else 2
+    except (SettingsError, OSError) as error:
+        warn_on_stderr(str(error))
+        return failure
+    except SystemExit as end:  # argparse's, after its own sentence
+        return failure if end.code else 0
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from typing import NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from agent.tasks.identity import TaskIdentity
 
@@ -54,8 +54,8 @@ def settings_of(options: Mapping[str, object], environment: Mapping[str, str]) -
     """Returns the settings; options precede variables of the environment. Raises SettingsError.
 
     Options are those of the command line: `storage`, `identity`, `account`, `pool`, `node`, `interval`, `flush`,
-    `folder`, `imds`; None stands for an option that isn't given. The storage may be given as BATCHSCOPE_STORAGE, too,
-    so that a signature doesn't stand in the list of processes.
+    `folder`, `imds`; None stands for an option that isn't given. An address with a signature may be given as
+    BATCHSCOPE_STORAGE only, as a command line stands in the list of processes for as long as the agent runs.
     """
 
     def given(option: str, *variables: str) -> str:
@@ -64,6 +64,11 @@ def settings_of(options: Mapping[str, object], environment: Mapping[str, str]) -
         return next(filter(None, found), "").strip()
 
     container, sas = _container(given("storage", "BATCHSCOPE_STORAGE"))
+    if sas and options.get("storage") is not None:
+        raise SettingsError(
+            "The signature of the storage must not stand in the command line, which all users of the node can read: "
+            "give the address in the variable BATCHSCOPE_STORAGE."
+        )
     return Settings(
         container=container,
         sas=sas,
@@ -86,7 +91,7 @@ def _container(address: str) -> tuple[str, str]:
             "There is nowhere to send telemetry: give the address of a blob container with --storage or in the "
             "variable BATCHSCOPE_STORAGE, like https://NAME.blob.core.windows.net/telemetry."
         )
-    parts = urlsplit(address)
+    parts = _split(address)
     is_here = parts.hostname in _LOOPBACK
     if parts.scheme not in ("https", "http") or not parts.hostname or not parts.path.strip("/"):
         raise SettingsError(
@@ -98,6 +103,15 @@ def _container(address: str) -> tuple[str, str]:
     if parts.username or parts.password:
         raise SettingsError("The address of the storage holds a user or password: give a SAS or use an identity.")
     return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}", parts.query
+
+
+def _split(address: str) -> SplitResult:
+    """Returns the parts of an address; none of one that makes no sense, such as a port that is no number."""
+    try:
+        parts = urlsplit(address)
+        return parts if parts.port != 0 else urlsplit("")
+    except ValueError:
+        return urlsplit("")
 
 
 def _name(option: str, value: str) -> str:
@@ -123,7 +137,7 @@ def _folder(environment: Mapping[str, str]) -> str:
 
 
 def _imds(address: str) -> str:
-    parts = urlsplit(address)
+    parts = _split(address)
     if parts.scheme != "http" or parts.hostname not in (*_LOOPBACK, "169.254.169.254"):
         raise SettingsError("--imds takes the address of an instance metadata service on this machine only.")
     return address.rstrip("/")

@@ -15,6 +15,7 @@ import pytest
 from azure.storage.blob import BlobServiceClient, ContainerClient, ContainerSasPermissions, generate_container_sas
 
 from local.azurite import StorageAddresses
+from local.dev.packaging.agent_file import write_agent
 
 ROOT = Path(__file__).resolve().parents[2]
 NODE = ("--account=demo", "--pool=render", "--node=tvmps_1", "--imds=http://127.0.0.1:9")
@@ -131,3 +132,28 @@ def test_an_agent_in_the_background_outlives_its_start_and_ends_when_asked(
         until(lambda: run("status") == 1)
     assert "sig=" not in (folder / "agent.log").read_text()
     assert measurements(lines_of(container)[-1:]) == ["batchscope_agent"]
+
+
+@pytest.mark.parametrize("wrong", [["--folder=/proc/x/y"], ["--storage=https://[x/c"], ["--pool=a/b"], ["--unknown"]])
+def test_a_start_that_can_not_be_fails_no_task_and_says_why(wrong: list[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "agent", "start", *NODE, "--storage=http://127.0.0.1:9/c", *wrong],
+        cwd=ROOT, env={"PATH": os.environ["PATH"]}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "batchscope-agent: " in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(("command", "code"), [("start", 0), ("run", 2)])
+def test_a_python_that_can_not_run_the_agent_fails_no_task(tmp_path: Path, command: str, code: int) -> None:
+    (tmp_path / "ssl.py").write_text("raise ImportError('no ssl here')")
+    write_agent(ROOT, tmp_path / "agent.pyz")
+    done = subprocess.run(
+        [sys.executable, tmp_path / "agent.pyz", command],
+        env={"PYTHONPATH": str(tmp_path)}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (
+        code,
+        "batchscope-agent: This Python can't run the agent: no ssl here\n",
+    )

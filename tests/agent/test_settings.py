@@ -47,6 +47,10 @@ def test_within_a_task_the_task_is_known() -> None:
         ({"storage": "logs/telemetry"}, "isn't that of a blob container"),
         ({"storage": "http://logs.example/telemetry"}, "use https"),
         ({"storage": "https://a:b@logs.example/telemetry"}, "user or password"),
+        ({"storage": "https://[logs/telemetry"}, "isn't that of a blob container"),
+        ({"storage": "https://logs.example:port/telemetry"}, "isn't that of a blob container"),
+        ({"storage": f"{STORAGE}?sig=x"}, "must not stand in the command line"),
+        ({"storage": STORAGE, "imds": "http://[1"}, "on this machine only"),
         ({"storage": STORAGE, "interval": "0"}, "--interval takes seconds from 1 to 300"),
         ({"storage": STORAGE, "flush": "soon"}, "--flush takes seconds from 5 to 3600"),
         ({"storage": STORAGE, "pool": "a/b"}, "characters that no name in Batch has"),
@@ -64,4 +68,5 @@ def test_outside_of_batch_the_missing_name_is_named() -> None:
 
 
 def test_loopback_storage_may_be_http() -> None:
-    assert settings_of({"storage": "http://127.0.0.1:10000/dev/telemetry?sig=x"}, BATCH).sas == "sig=x"
+    address = "http://127.0.0.1:10000/dev/telemetry?sig=x"
+    assert settings_of({}, {**BATCH, "BATCHSCOPE_STORAGE": address}).sas == "sig=x"

@@ -9,7 +9,17 @@ from local.dev.system.console import Failure
 
 AGENT_FILE = "dist/batchscope-agent.pyz"
 SHEBANG = b"#!/usr/bin/env python3\n"
-_START = b"import sys\n\nfrom agent.cli import main\n\nsys.exit(main())\n"
+_START = b"""\
+import sys
+
+try:
+    from agent.cli import main
+except Exception as error:  # an older Python, or one without ssl: the task goes on without the agent
+    sys.stderr.write("batchscope-agent: This Python can't run the agent: %s\\n" % error)
+    sys.exit(0 if sys.argv[1:2] == ["start"] else 2)
+
+sys.exit(main())
+"""
 
 
 def write_agent(root: Path, archive: Path) -> None:
