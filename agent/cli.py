@@ -13,7 +13,8 @@ from agent import VERSION
 from agent.machine.clock import Clock
 from agent.machine.machine import Machine
 from agent.node_agent import NodeAgent
-from agent.settings import Settings, SettingsError, settings_of
+from agent.settings import IMDS, Settings, SettingsError, folder_of, settings_of
+from agent.single_sample import single_sample
 from agent.supervision.background import run_in_background
 from agent.supervision.child import end_with_supervisor
 from agent.supervision.daemon import start_in_background, warn_on_stderr
@@ -83,7 +84,7 @@ def _settings(options: argparse.Namespace) -> Settings:
 def _start(options: argparse.Namespace) -> int:
     settings, machine, clock = _settings(options), Machine(), Clock()
     command, environment = _child(options, settings)
-    task = settings.task.task if settings.task else ""
+    task = f"{settings.task.job}/{settings.task.task}" if settings.task else ""
 
     def run() -> None:
         run_in_background(settings.folder, command, environment, machine, clock, task=task, version=VERSION)
@@ -114,14 +115,17 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _once(options: argparse.Namespace) -> int:
-    agent = NodeAgent(_settings(options), os.environ, Machine(), Clock(), warn_on_stderr)
-    sys.stdout.write(agent.sample(1.0))
-    agent.close()
+    imds = options.imds or os.environ.get("BATCHSCOPE_IMDS") or IMDS
+    sys.stdout.write(single_sample(Machine(), Clock(), os.environ, warn_on_stderr, imds=imds))
     return 0
 
 
+def _registry(options: argparse.Namespace) -> Registry:
+    return Registry(own_folder(folder_of(vars(options), os.environ)), Machine(), Clock())
+
+
 def _stop(options: argparse.Namespace) -> int:
-    registry = Registry(_settings(options).folder, Machine(), Clock())
+    registry = _registry(options)
     for instance in registry.running():
         is_sent = send(Request(instance, signal.SIGTERM), registry.is_running)
         sys.stdout.write(f"The agent of process {instance.pid} {'is asked to end' if is_sent else 'has ended'}.\n")
@@ -130,12 +134,12 @@ def _stop(options: argparse.Namespace) -> int:
 
 def _status(options: argparse.Namespace) -> int:
     """Returns 0 where an agent runs, 1 where none does."""
-    running = Registry(_settings(options).folder, Machine(), Clock()).running()
+    running = _registry(options).running()
     for instance in running:
         whose = f"task {instance.task}" if instance.task else "node"
         sys.stdout.write(f"An agent {instance.version} runs for the {whose}: process {instance.pid}.\n")
     if not running:
-        sys.stdout.write("No agent runs here.\n")
+        sys.stdout.write("No agent of this user runs here.\n")
     return 0 if running else 1
 
 

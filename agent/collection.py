@@ -32,7 +32,7 @@ _NO_SEQUENCE = -1
 
 
 class Collection:
-    """The collectors of a node, called every `interval` seconds; `folder` keeps what events remember.
+    """The collectors of a node, called every `interval` seconds; `folder` keeps what events remember, "" for nothing.
 
     `collectors` are those that work, `notes` a sentence for each that doesn't, by its name. `instance` is the document
     of the instance metadata service at the address `imds`, empty where it doesn't answer. `supervisor` is the pid of
@@ -57,7 +57,7 @@ class Collection:
         self.collectors: list[Collector] = [*node.working, *self._devices.collectors]
         self.notes.update({**node.notes, **self._devices.notes})
         self._add_tasks(interval)
-        self._add_events(os.path.join(folder, STATE_FILE))
+        self._add_events(os.path.join(folder, STATE_FILE) if folder else "")
 
     def close(self) -> None:
         """Ends exit accounting, and the session with the NVIDIA driver, which can't be unloaded while one is open."""

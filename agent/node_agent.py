@@ -12,7 +12,7 @@ from zlib import crc32
 from agent.collection import Collection
 from agent.machine.clock import Clock
 from agent.machine.machine import Machine
-from agent.records.line_protocol import line_of, text_of
+from agent.records.line_protocol import text_of
 from agent.records.record import Record
 from agent.sampling import Sampler
 from agent.settings import Settings
@@ -60,7 +60,7 @@ class NodeAgent:
             imds=settings.imds,
             supervisor=supervisor,
         )
-        self._facts = self._session_facts({**_names(settings), **environment})
+        self._facts = session_facts(self._collection, {**_names(settings), **environment}, self._begin)
         self.startup = startup_records(machine, self._facts, self._begin)
         self.uploader = self._uploader(settings, environment, log)
         self._sampler = Sampler(
@@ -90,33 +90,6 @@ class NodeAgent:
         """Gives up what collectors hold open; they measure no more."""
         self._collection.close()
 
-    def sample(self, seconds: float) -> str:
-        """Returns the startup records and two samples as lines, without sending anything."""
-        lines = text_of(self.startup, self._begin)
-        self._sampled_lines()
-        self._clock.sleep(seconds)
-        return lines + self._sampled_lines()
-
-    def _sampled_lines(self) -> str:
-        """Returns a sample of all collectors as lines; one that fails costs only what it hasn't yielded yet."""
-        now, lines = self._clock.now(), []
-        for collector in self._collection.collectors:
-            try:
-                lines += [line_of(record, now) for record in collector.collect(now)]
-            except Exception as error:
-                self._log(f"The collector {collector.name} failed: {error}")
-        return "".join(lines)
-
-    def _session_facts(self, environment: Mapping[str, str]) -> SessionFacts:
-        return SessionFacts(
-            session=f"{self._begin // 1_000_000}-{os.getpid()}",
-            collectors=[collector.name for collector in self._collection.collectors],
-            notes=self._collection.notes,
-            environment=environment,
-            architecture=platform.machine(),
-            instance=self._collection.instance,
-        )
-
     def _uploader(self, settings: Settings, environment: Mapping[str, str], log: Callable[[str], None]) -> Uploader:
         series = Series(settings.container, settings.prefix, text_of(self._opening(), self._begin))
         limits = Limits(disk=settings.spool_size)
@@ -129,6 +102,18 @@ class NodeAgent:
     def _opening(self) -> list[Record]:
         """Returns the records that begin each blob: whose it is, and by which contract."""
         return [agent_record(self._facts, self._facts.notes), *task_environment(self._facts.environment)]
+
+
+def session_facts(collection: Collection, environment: Mapping[str, str], begin: int) -> SessionFacts:
+    """Returns the facts of a session that begins at a time, in nanoseconds since 1970."""
+    return SessionFacts(
+        session=f"{begin // 1_000_000}-{os.getpid()}",
+        collectors=[collector.name for collector in collection.collectors],
+        notes=collection.notes,
+        environment=environment,
+        architecture=platform.machine(),
+        instance=collection.instance,
+    )
 
 
 def _credential(settings: Settings, clock: Clock) -> Credential:

@@ -77,7 +77,7 @@ def settings_of(options: Mapping[str, object], environment: Mapping[str, str]) -
         pool=_name("pool", given("pool", "AZ_BATCH_POOL_ID")),
         node=_name("node", given("node", "AZ_BATCH_NODE_ID")),
         task=_task(environment),
-        folder=given("folder", "BATCHSCOPE_FOLDER") or _folder(environment),
+        folder=folder_of(options, environment),
         imds=_imds(given("imds", "BATCHSCOPE_IMDS") or IMDS),
         interval=_seconds("interval", given("interval"), DEFAULT_INTERVAL, MIN_INTERVAL, MAX_INTERVAL),
         flush=_seconds("flush", given("flush"), DEFAULT_FLUSH, MIN_FLUSH, MAX_FLUSH),
@@ -130,10 +130,11 @@ def _task(environment: Mapping[str, str]) -> TaskIdentity | None:
     return TaskIdentity(job, task) if job and task else None
 
 
-def _folder(environment: Mapping[str, str]) -> str:
+def folder_of(options: Mapping[str, object], environment: Mapping[str, str]) -> str:
     """Returns the agent's own folder: beside the node's shared files, which outlive tasks, else with temporary ones."""
+    given = options.get("folder") or environment.get("BATCHSCOPE_FOLDER", "").strip()
     shared = environment.get("AZ_BATCH_NODE_SHARED_DIR") or environment.get("TMPDIR") or "/tmp"  # noqa: S108 - the last resort
-    return f"{shared.rstrip('/')}/{_FOLDER}"
+    return str(given) if given else f"{shared.rstrip('/')}/{_FOLDER}"
 
 
 def _imds(address: str) -> str:

@@ -19,7 +19,7 @@ class Reboots:
     """Reports a reboot once, at its first call, and saves the state for the next session every 60 s.
 
     `last` is the state of the last session, `sequence` returns the last record of the kernel's log that was read. A
-    node that was reimaged has no state, so there is no event.
+    node that was reimaged has no state, so there is no event. Without a `path` nothing is saved.
     """
 
     name = "reboots"
@@ -38,7 +38,8 @@ class Reboots:
         last, self._last = self._last, EventState(self._boot_id)
         if last.boot_id and last.boot_id != self._boot_id:
             yield _event(last, now)
-        save_state(self._path, EventState(self._boot_id, self._sequence(), now))
+        if self._path:
+            save_state(self._path, EventState(self._boot_id, self._sequence(), now))
 
 
 def _event(last: EventState, now: int) -> Record:

@@ -134,7 +134,7 @@ def test_an_agent_in_the_background_outlives_its_start_and_ends_when_asked(
     assert measurements(lines_of(container)[-1:]) == ["batchscope_agent"]
 
 
-@pytest.mark.parametrize("wrong", [["--folder=/proc/x/y"], ["--storage=https://[x/c"], ["--pool=a/b"], ["--unknown"]])
+@pytest.mark.parametrize("wrong", [["--storage=https://[x/c"], ["--pool=a/b"], ["--unknown"]])
 def test_a_start_that_can_not_be_fails_no_task_and_says_why(wrong: list[str]) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "agent", "start", *NODE, "--storage=http://127.0.0.1:9/c", *wrong],
@@ -157,3 +157,12 @@ def test_a_python_that_can_not_run_the_agent_fails_no_task(tmp_path: Path, comma
         code,
         "batchscope-agent: This Python can't run the agent: no ssl here\n",
     )
+
+
+@pytest.mark.parametrize(("command", "code"), [("status", 1), ("stop", 0)])
+def test_agents_are_found_without_the_settings_of_a_run(tmp_path: Path, command: str, code: int) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "agent", command, f"--folder={tmp_path}/agent"],
+        cwd=ROOT, env={"PATH": os.environ["PATH"]}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (code, "")
