@@ -43,7 +43,7 @@ class Handover:
         self._pending = [
             _Pending(one, SAME_TASK if one.task == own.task else OTHER_TASK, now)
             for one in running
-            if one.sequence < own.sequence and one.pid != own.pid
+            if one.age < own.age and one.pid != own.pid
         ]
 
     def requests(self, now: float, is_running: Callable[[Instance], bool]) -> list[Request]:

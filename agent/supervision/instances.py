@@ -40,6 +40,11 @@ class Instance(NamedTuple):
     version: str
     sequence: int
 
+    @property
+    def age(self) -> tuple[int, int, int]:
+        """What the newest agent has most of; it differs even where two registered at once, without the lock."""
+        return self.sequence, self.started, self.pid
+
 
 class Registry:
     """Registers agents in `folder`, which only this user can write."""
@@ -65,7 +70,7 @@ class Registry:
         """Returns the agents that run, oldest first; files of those that ended are removed."""
         names = [name for name in self._names() if name.endswith(".json")]
         found = [self._read(name) for name in names[:MAX_INSTANCES]]
-        return sorted((one for one in found if one), key=lambda one: (one.sequence, one.started, one.pid))
+        return sorted((one for one in found if one), key=lambda one: one.age)
 
     def is_running(self, one: Instance) -> bool:
         """Returns whether the very process of an instance still runs, not another one with its number."""

@@ -53,6 +53,12 @@ def test_newer_agents_and_itself_are_never_signalled() -> None:
     assert signals(Handover(OWN, [OWN, agent(60, 11, "sum"), agent(61, 12)], 0.0), set()) == []
 
 
+def test_of_two_agents_that_registered_at_once_the_younger_process_stays() -> None:
+    first, second = agent(20, 5), agent(30, 5)
+    assert signals(Handover(second, [first, second], 0.0), set())[:1] == [(0.0, 20, "SIGINT")]
+    assert signals(Handover(first, [first, second], 0.0), set()) == []
+
+
 @given(some.lists(some.integers(1, 20), unique=True), some.lists(some.floats(0.0, 100.0), max_size=30))
 def test_each_agent_gets_each_signal_once_in_order_and_with_its_distance(
     sequences: list[int], waits: list[float]
