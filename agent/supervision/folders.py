@@ -1,7 +1,7 @@
 """The agent's own folder, which no other user can write.
 
 The folder that Batch shares between tasks may be writable by every task. What lies in the agent's folder is executed
-and decides over signals, so that a folder of another user's is never used.
+and decides over signals, so that a folder of another user's is never used, and none that another user can rename.
 """
 
 from __future__ import annotations
@@ -11,20 +11,39 @@ import os
 import stat
 from contextlib import suppress
 
+_OTHERS = ("/var/lib", "/tmp", "/dev/shm")  # noqa: S108 - each is checked
 _WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
 def own_folder(path: str) -> str:
     """Returns a folder that only this user can write, created if it is missing.
 
-    It is `path`, or `path` followed by the user's number where `path` belongs to another user. Raises OSError.
+    It is `path`, or `path` followed by the user's number where `path` belongs to another user. Where others can rename
+    what is in the folder around it, or nothing can be made there, it is one in /var/lib (for root), /tmp or, on a
+    machine whose disks can't be written, in memory. Raises OSError.
     """
-    for candidate in (path, f"{path}-{os.geteuid()}"):
+    name = f"{os.path.basename(path)}-{os.geteuid()}"
+    for candidate in (path, f"{path}-{os.geteuid()}", *(f"{folder}/{name}" for folder in _OTHERS)):
+        if not _is_in_safe_folder(candidate):
+            continue
         with suppress(OSError):
             os.makedirs(candidate, mode=0o700, exist_ok=True)
-        if is_private(candidate):
+        if is_private(candidate) and os.access(candidate, os.W_OK):
             return candidate
     raise PermissionError(errno.EACCES, "There is no folder that only this user can write", path)
+
+
+def _is_in_safe_folder(path: str) -> bool:
+    """Returns whether each folder that leads to a path keeps others than its owner from renaming what is in it."""
+    folder = os.path.realpath(os.path.dirname(os.path.abspath(path)))
+    while True:
+        with suppress(FileNotFoundError, NotADirectoryError):
+            mode = os.stat(folder).st_mode
+            if mode & _WRITABLE_BY_OTHERS and not mode & stat.S_ISVTX:
+                return False
+        if folder == "/":
+            return True
+        folder = os.path.dirname(folder)
 
 
 def is_private(path: str) -> bool:

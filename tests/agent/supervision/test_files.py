@@ -23,7 +23,28 @@ def test_a_folder_that_others_can_write_is_left_for_one_beside_it(tmp_path: Path
     assert own_folder(f"{tmp_path}/agent") == f"{tmp_path}/agent-{os.geteuid()}"
 
 
-def test_links_and_files_are_no_folders(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("mode", "is_used"), [(0o777, False), (0o770, False), (0o1777, True), (0o755, True)])
+def test_a_folder_that_others_can_rename_is_not_used(tmp_path: Path, mode: int, *, is_used: bool) -> None:
+    shared = tmp_path / "shared"
+    (shared / "tasks").mkdir(parents=True)
+    shared.chmod(mode)
+    path = f"{shared}/tasks/{tmp_path.name}"
+    found = own_folder(path)
+    try:
+        assert (found == path) is is_used
+        assert Path(found).stat().st_mode & 0o777 == 0o700
+    finally:
+        Path(found).rmdir()
+
+
+def test_a_folder_where_nothing_can_be_made_is_left_for_another(tmp_path: Path) -> None:
+    found = own_folder(f"/proc/nowhere/{tmp_path.name}")
+    assert Path(found).name == f"{tmp_path.name}-{os.geteuid()}"
+    Path(found).rmdir()
+
+
+def test_links_and_files_are_no_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agent.supervision.folders._OTHERS", ())
     (tmp_path / "agent").symlink_to(tmp_path)
     (tmp_path / f"agent-{os.geteuid()}").write_text("")
     with pytest.raises(PermissionError, match="no folder that only this user can write"):
