@@ -40,8 +40,9 @@ class Line:
 def agent(sources: Path, folder: Path, python: str, who: Mapping[str, object]) -> Iterator[None]:
     """Runs an agent until the end of the block, and then until it has handed its last records to the spool."""
     options = (*_NAMES, f"--interval={INTERVAL:g}", "--flush=5", f"--folder={folder}", f"--imds={_NOWHERE}")
-    command = (python, "-m", "agent", "run", f"--storage={_NOWHERE}/telemetry?sig=none", *options)
-    environment = {"PATH": os.environ["PATH"], "PYTHONDONTWRITEBYTECODE": "1"}
+    command = (python, "-m", "agent", "run", *options)
+    storage = {"BATCHSCOPE_STORAGE": f"{_NOWHERE}/telemetry?sig=none"}
+    environment = {"PATH": os.environ["PATH"], "PYTHONDONTWRITEBYTECODE": "1", **storage}
     with (
         (folder / "log").open("wb") as log,
         subprocess.Popen(command, cwd=sources, env=environment, stderr=log, **who) as process,  # type: ignore[call-overload]
