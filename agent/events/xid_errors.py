@@ -14,7 +14,9 @@ from agent.records.record import Record, Value
 KIND = "gpu_xid"
 MAX_EVENTS = 50
 """Events of one poll; a failing GPU may write thousands of lines."""
-_XID = re.compile(r"NVRM: Xid \((?:PCI:)?(?P<device>[0-9A-Fa-f:.]{4,20})\)?[^:]*: (?P<xid>\d{1,4})\b")
+_XID = re.compile(
+    r"NVRM: Xid \((?:PCI:)?(?P<device>[0-9A-Fa-f:.]{4,20})(?: GPU-C?I:\d{1,3}){0,2}\)?[^:]*: (?P<xid>\d{1,4})\b"
+)
 _PID = re.compile(r"\bpid='?(\d{1,10})\b")
 _MEANINGS = {
     13: "a graphics engine exception, mostly an error of the program",

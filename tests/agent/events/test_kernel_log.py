@@ -134,6 +134,14 @@ def test_equal_xids_of_a_poll_are_one_event_with_their_count(tmp_path: Path) -> 
     assert "see NVIDIA's list" in str(unknown.fields["message"])
 
 
+def test_an_xid_of_a_mig_instance_names_its_gpu(tmp_path: Path) -> None:
+    text = "NVRM: Xid (PCI:0000:01:00 GPU-I:05{}): 94, pid=41, Contained: CE User Channel (0x9). RST: No, D-RST: No"
+    found = collected(node(tmp_path), FakeLog(line(1, text.format("")), line(2, text.format(" GPU-CI:02"))))
+    assert [(event.fields["xid"], event.fields["device"], event.fields["count"]) for event in found] == [
+        (94, "0000:01:00", 2)
+    ]
+
+
 def test_without_a_state_the_last_minute_is_looked_at(tmp_path: Path) -> None:
     log = FakeLog(line(1, OOM, seconds=40), line(2, OOM, seconds=60))
     assert [found.time for found in collected(node(tmp_path), log)] == [NOW - 50 * SECOND]
