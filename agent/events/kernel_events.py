@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from agent.events.kernel_log import KernelLog, KernelRecord, KmsgFile, LogFile
-from agent.events.oom_kills import TaskOf, oom_kill
+from agent.events.oom_kills import TaskOf, is_cgroup_limit, oom_kill
 from agent.events.state import EventState
 from agent.events.xid_errors import Xid, xid_events, xid_of
 from agent.machine.machine import Machine
@@ -34,6 +34,7 @@ class KernelEvents:
         uptime = _uptime(machine)
         self._machine = machine
         self._task_of = task_of
+        self._is_limit = False  # the reason of the last OOM kill
         self._log = KernelLog(
             source, after=last.sequence if is_same else -1, since=0.0 if last.boot_id else uptime - _LOOK_BACK
         )
@@ -54,7 +55,9 @@ class KernelEvents:
         xids: list[tuple[Xid, int]] = []
         for record in self._log.poll():
             time = min(started + int(record.time * _BILLION), now)
-            killed = oom_kill(record, self._task_of, time)
+            is_limit = is_cgroup_limit(record)
+            self._is_limit = self._is_limit if is_limit is None else is_limit
+            killed = oom_kill(record, self._task_of, time, is_limit=self._is_limit)
             if killed is not None:
                 yield killed
             _add_xid(record, time, xids)

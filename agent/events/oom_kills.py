@@ -15,15 +15,24 @@ TaskOf = Callable[[int], Optional[TaskIdentity]]
 """Returns the task that a process belongs or belonged to; it may have ended some seconds ago."""
 _KILLED = re.compile(
     r"(?P<scope>Memory cgroup out of memory|Out of memory)[^:]*: "
-    r"Killed process (?P<pid>\d{1,10}) \((?P<name>.{1,64}?)\)"
+    r"Killed process (?P<pid>\d{1,10}) \((?P<name>.{1,64}?)\)(?= total-vm:|,|$)"
 )
-_KILLED_SHORT = re.compile(r"^Killed process (?P<pid>\d{1,10}) \((?P<name>.{1,64}?)\)")  # kernels before 5.0
+_KILLED_SHORT = re.compile(r"^Killed process (?P<pid>\d{1,10}) \((?P<name>.{1,64}?)\)(?= total-vm:|,|$)")
+_CHOSEN = re.compile(r"^(?P<scope>Memory cgroup out of memory|Out of memory)[^:]*: Kill process \d")
 _RESIDENT = re.compile(r"\b(?:anon|file|shmem)-rss:(\d{1,15})kB")
 _VIRTUAL = re.compile(r"\btotal-vm:(\d{1,15})kB")
 
 
-def oom_kill(record: KernelRecord, task_of: TaskOf, time: int) -> Record | None:
+def is_cgroup_limit(record: KernelRecord) -> bool | None:
+    """Returns the reason of the next kill as kernels before 5.0 report it, in a record of its own; else None."""
+    found = _CHOSEN.match(record.text)
+    return None if found is None else found["scope"].startswith("Memory cgroup")
+
+
+def oom_kill(record: KernelRecord, task_of: TaskOf, time: int, *, is_limit: bool = False) -> Record | None:
     """Returns the event of a record that reports an OOM kill; `time` is its own, in nanoseconds since 1970.
+
+    `is_limit` is the reason where the record itself doesn't name it.
 
     Fields: `pid`, `process` (its short name), `memory_bytes` (resident), `virtual_bytes`, `is_cgroup_limit`.
     """
@@ -31,7 +40,7 @@ def oom_kill(record: KernelRecord, task_of: TaskOf, time: int) -> Record | None:
     if found is None:
         return None
     pid, name = int(found["pid"]), found["name"]
-    is_limit = found.groupdict().get("scope", "").startswith("Memory cgroup")
+    is_limit = found.groupdict()["scope"].startswith("Memory cgroup") if "scope" in found.groupdict() else is_limit
     fields = {"pid": pid, "process": name, "is_cgroup_limit": is_limit, **_sizes(record.text)}
     task = task_of(pid)
     return event(KIND, _message(name, pid, task, is_limit=is_limit), fields, task=task, time=time)

@@ -122,6 +122,22 @@ def test_an_oom_kill_by_a_limit_or_of_an_old_kernel_is_recognized(tmp_path: Path
     assert (limit.fields["is_cgroup_limit"], old.fields["pid"], old.fields["is_cgroup_limit"]) == (True, 9, False)
 
 
+def test_an_old_kernel_names_the_reason_of_a_kill_in_the_record_before(tmp_path: Path) -> None:
+    killed = "Killed process 9 (stress) total-vm:8kB, anon-rss:4kB, file-rss:0kB, shmem-rss:0kB"
+    log = FakeLog(
+        line(1, "Memory cgroup out of memory: Kill process 9 (stress) score 987 or sacrifice child"), line(2, killed),
+        line(3, "Out of memory: Kill process 9 (stress) score 987 or sacrifice child"), line(4, killed),
+    )  # fmt: skip
+    assert [event.fields["is_cgroup_limit"] for event in collected(node(tmp_path), log)] == [True, False]
+
+
+@pytest.mark.parametrize("name", ["a) b", "x) (y", "a, b", "((sd-pam))"])
+def test_the_name_of_a_killed_process_may_hold_brackets(tmp_path: Path, name: str) -> None:
+    text = f"Memory cgroup out of memory: Killed process 7 ({name}) total-vm:8kB, anon-rss:4kB, UID:0 oom_score_adj:0"
+    (found,) = collected(node(tmp_path), FakeLog(line(1, text)))
+    assert found.fields["process"] == name
+
+
 def test_equal_xids_of_a_poll_are_one_event_with_their_count(tmp_path: Path) -> None:
     lines = [line(number, XID) for number in range(1, 4)]
     other = line(9, "NVRM: Xid (PCI:0001:00:00): 999, Ch 00000010")
