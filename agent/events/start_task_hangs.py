@@ -15,7 +15,10 @@ _BILLION = 1_000_000_000
 
 
 class StartTaskProcess(NamedTuple):
-    """A process of the start task; `started` is in nanoseconds since 1970. The agent's own processes are none."""
+    """A process of the start task; `started` is in nanoseconds since 1970 by today's clock, which may have been set.
+
+    The agent's own processes are none.
+    """
 
     pid: int
     started: int
@@ -30,16 +33,16 @@ class StartTaskHangs:
     def __init__(self, processes: Callable[[], Iterable[StartTaskProcess]], max_seconds: float = MAX_SECONDS) -> None:
         self._processes = processes
         self._max_seconds = max_seconds
-        self._reported: set[StartTaskProcess] = set()
+        self._reported: set[int] = set()
 
     def collect(self, now: int) -> Iterable[Record]:
         """Yields one event for all processes that passed the bound since the last call; it names the oldest."""
-        found = set(self._processes())
-        late = {process for process in found if now - process.started > self._max_seconds * _BILLION}
-        new, is_known = late - self._reported, bool(late & self._reported)
-        self._reported = late
-        if new and not is_known:
-            yield _event(min(new, key=lambda process: process.started), now)
+        late = [process for process in self._processes() if now - process.started > self._max_seconds * _BILLION]
+        pids = {process.pid for process in late}
+        is_known = bool(pids & self._reported)
+        self._reported = pids
+        if late and not is_known:
+            yield _event(min(late, key=lambda process: process.started), now)
 
 
 def _event(process: StartTaskProcess, now: int) -> Record:

@@ -21,7 +21,7 @@ from agent.tasks.exited_processes import Exit, ExitedProcesses
 from agent.tasks.identity import TaskIdentity
 from agent.tasks.missed_time import OutsideTime
 from agent.tasks.process_details import ProcessDetails
-from agent.tasks.process_table import ProcessTable, Table, same
+from agent.tasks.process_table import TICK, ProcessTable, Table, same
 from agent.tasks.task_usage import Gpu, TaskUsage
 
 MEASUREMENT, ATTEMPT = "batchscope_task", "batchscope_task_attempt"
@@ -107,13 +107,14 @@ class TaskCollector:
         return attempt.identity if attempt else self._ended.task_of(pid, self._clock.monotonic())
 
     def start_task_processes(self) -> Iterator[tuple[int, int]]:
-        """Yields the first process of each start task that still runs: its pid, and its start in ns since 1970.
+        """Yields the first process of each start task that still runs: its pid, and its start by today's clock in ns.
 
-        Others that a start task left behind are daemons, not the start task.
+        A clock that was set moves the time of the boot with it, so that it makes no start task older. Other processes
+        that a start task left behind are daemons, not the start task.
         """
         for attempt in self._attempts.live:
             if attempt.kind == START and same(attempt.members, attempt.first):
-                yield attempt.first.pid, attempt.start * 1_000_000_000
+                yield attempt.first.pid, self._boot_time() * 1_000_000_000 + attempt.first.start * TICK * 1000
 
     def _take_exits(self, table: Table) -> bool:
         """Takes exit accounting; returns whether it is complete."""

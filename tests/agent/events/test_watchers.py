@@ -213,6 +213,14 @@ def test_a_start_task_beyond_its_bound_is_reported_once() -> None:
     assert list(hangs.collect(NOW + 300 * SECOND)) == []
 
 
+def test_a_start_that_is_known_to_a_second_only_is_reported_once() -> None:
+    found = [StartTaskProcess(7, NOW)]
+    hangs = StartTaskHangs(lambda: found, max_seconds=60.0)
+    assert len(list(hangs.collect(NOW + 90 * SECOND))) == 1
+    found[:] = [StartTaskProcess(7, NOW + SECOND)]
+    assert list(hangs.collect(NOW + 300 * SECOND)) == []
+
+
 NOTICE: Mapping[str, object] = {
     "EventId": "e1", "EventType": "Preempt", "EventStatus": "Scheduled", "Resources": ["pool_3"],
     "NotBefore": "Mon, 19 Sep 2026 18:29:47 GMT", "EventSource": "Platform", "DurationInSeconds": -1,

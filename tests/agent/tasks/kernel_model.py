@@ -42,6 +42,8 @@ class Kernel:
     last_pid: int = LAUNCHER
     forks: int = 0
     denied: set[str] = field(default_factory=set)
+    boot_time: int = 1_795_000_000
+    """By the clock, so that it moves when the clock is set."""
 
     def __post_init__(self) -> None:
         self.processes = {INIT: Modelled(INIT, 0, 0), LAUNCHER: Modelled(LAUNCHER, 1, INIT)}
@@ -129,7 +131,7 @@ class ModelMachine(Machine):
     def content(self, path: str, limit: int = 0) -> bytes:  # noqa: ARG002 - as the files are short
         _, _, pid, name = [*path.split("/"), ""][:4]
         if path == "/proc/stat":
-            return b"cpu 0\nbtime 1795000000\nprocesses 5\n"
+            return f"cpu 0\nbtime {self._kernel.boot_time}\nprocesses 5\n".encode()
         one = self._kernel.processes.get(int(pid)) if pid.isdecimal() else None
         if one is None:
             raise FileNotFoundError(path)
@@ -149,7 +151,7 @@ class StepClock(Clock):
         self.offset = 0.0
 
     def now(self) -> int:
-        return int(1_795_000_000_000_000_000 + self.monotonic() * 1e9)
+        return int(self._kernel.boot_time * 1_000_000_000 + self.monotonic() * 1e9)
 
     def monotonic(self) -> float:
         return self._kernel.now * TICK / 1e6 + self.offset
@@ -168,7 +170,9 @@ def read(one: Modelled) -> Process:
 
 
 def environment(task: str) -> str:
-    """Returns the environment of a process of a task; an empty one for an empty name."""
+    """Returns the environment of a process of a task or of the start task; an empty one for an empty name."""
+    if task == "startup":
+        return "AZ_BATCH_NODE_STARTUP_DIR=/mnt/startup\0AZ_BATCH_TASK_DIR=/mnt/startup\0"
     return f"HOME=/root\0AZ_BATCH_JOB_ID=job\0AZ_BATCH_TASK_ID={task}\0" if task else "HOME=/root\0"
 
 

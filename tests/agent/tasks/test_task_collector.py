@@ -137,6 +137,17 @@ def test_the_agents_own_time_isnt_its_tasks_even_if_the_task_waits_for_it() -> N
     assert record.fields["cpu_time_user"] == 0.3
 
 
+def test_a_clock_that_is_set_makes_no_start_task_older() -> None:
+    node = Node()
+    node.kernel.fork(LAUNCHER, "startup")
+    node.sample()
+    ((pid, before),) = node.collector.start_task_processes()
+    age = node.clock.now() - before
+    node.kernel.boot_time += 7200
+    ((same, after),) = node.collector.start_task_processes()
+    assert (same, node.clock.now() - after) == (pid, age)
+
+
 def test_io_that_may_not_be_read_is_left_out() -> None:
     node = Node()
     node.kernel.denied = {"io", "status"}
