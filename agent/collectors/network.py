@@ -1,13 +1,14 @@
 """Traffic of network interfaces, from /proc/net/dev: Telegraf's `net`, counted since the interface exists.
 
 Interfaces inside the node (loopback, containers, bridges) are left out, and those that belong to another one that is
-measured: traffic of Azure's accelerated networking counts in eth0 already.
+measured: traffic of Azure's accelerated networking counts in eth0 already, that of a bond's parts in the bond, that of
+a VLAN in the interface below it. Telegraf measures all of them, so its sums count such traffic twice.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 from agent.collectors.collector import UnsupportedError
 from agent.collectors.kernel_text import wholes_of
@@ -15,7 +16,7 @@ from agent.machine.machine import Machine
 from agent.records.record import Record
 
 _INSIDE = re.compile(r"lo$|veth|docker|br-|virbr|cni|cali|flannel|azv|ifb|dummy|tunl|sit|gre|nlmon|/|\.")
-_INTERFACES = "/sys/class/net"
+_INTERFACES, _LOWER = "/sys/class/net", "lower_"
 _MIN_NUMBERS = 12
 MAX_INTERFACES = 64
 _COLUMNS = {
@@ -38,7 +39,7 @@ class NetworkCollector:
     def collect(self, now: int) -> Iterable[Record]:
         interfaces = self._interfaces()
         for name, numbers in interfaces.items():
-            if self._master(name) not in interfaces:
+            if self._master(name) not in interfaces and not self._is_above(name, interfaces):
                 yield Record("net", {field: numbers[at] for field, at in _COLUMNS.items()}, {"interface": name})
 
     def _interfaces(self) -> dict[str, list[int]]:
@@ -49,6 +50,12 @@ class NetworkCollector:
 
     def _is_bridge(self, name: str) -> bool:
         return self._machine.exists(f"{_INTERFACES}/{name}/bridge")
+
+    def _is_above(self, name: str, interfaces: Container[str]) -> bool:
+        """Returns whether another interface that is measured carries this one's traffic, as it does for a VLAN."""
+        links = [link for link in self._machine.names(f"{_INTERFACES}/{name}") if link.startswith(_LOWER)]
+        below = [link[len(_LOWER) :] for link in links]
+        return any(lower in interfaces and self._master(lower) != name for lower in below)
 
     def _master(self, name: str) -> str:
         """Returns the interface that contains this one's traffic; empty for none."""

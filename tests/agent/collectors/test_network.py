@@ -39,6 +39,20 @@ def test_traffic_of_accelerated_networking_counts_once(tree: Tree) -> None:
     assert shown(tree, "eth0", "enP1s1") == ["eth0"]
 
 
+def test_traffic_of_a_vlan_counts_in_the_interface_below_it(tree: Tree) -> None:
+    for name in ("eth0.100", "macvlan0"):
+        tree.link(f"/sys/class/net/{name}/lower_eth0", "../eth0")
+    assert shown(tree, "eth0", "eth0.100", "macvlan0") == ["eth0"]
+
+
+def test_traffic_of_a_bond_counts_once_with_its_vlan(tree: Tree) -> None:
+    for name in ("eth0", "eth1"):
+        tree.link(f"/sys/class/net/{name}/master", "../bond0")
+        tree.link(f"/sys/class/net/bond0/lower_{name}", f"../{name}")
+    tree.link("/sys/class/net/bond0.7/lower_bond0", "../bond0")
+    assert shown(tree, "eth0", "eth1", "bond0", "bond0.7") == ["bond0"]
+
+
 def test_unused_and_garbled_interfaces_are_left_out(tree: Tree) -> None:
     idle, broken = " ".join("0" * 16), USED.replace("2000", "x")
     tree.write("/proc/net/dev", f"{HEAD} eth0:{USED}\n eth1:{idle}\n eth2:{broken}\n")
