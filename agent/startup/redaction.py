@@ -22,10 +22,12 @@ _NAMES = re.compile(
     re.IGNORECASE,
 )
 _FORMS = re.compile(
-    r"[?&;](?:sig|sv|se|sp|st|spr|code|key|token|access_token)=|\bsig=|sharedaccess|accountkey|sharedkey|endpointsprotocol"
+    r"[?&;](?:sig|sv|se|sp|st|spr|code|key|token|access_token)=|(?:\b|%26|%3f)sig(?:=|%3d|%253d)|instrumentationkey=|sharedaccess|accountkey|sharedkey|endpointsprotocol"
     r"|-----begin|ssh-(?:rsa|dss|ed25519)|ecdsa-sha2|sk-ssh|AAAA[BCE]3Nza|\beyJ[\w\-]{8,}|://[^/\s@]*@|\bbearer\s|\bbasic\s"
     r"|(?:passw(?:or)?d|pwd|passphrase|secret|token|credentials?|api[_\-]?key|client_?secret)[\"']?\s*[=:]"
-    r"|\b(?:gh[pousr]_|github_pat_|glpat-|xox[abpr]-|AKIA|ASIA|sk_live_|hf_)\w{8,}",
+    r"|--?(?:passw(?:or)?d|pass|pwd|secret|token|(?:api|account|access|shared)[_\-]?key|sas[_\-]?token)\s"
+    r"|\b(?:gh[pousr]_|github_pat_|glpat-|xox[abpr]-|AKIA|ASIA|sk_live_|hf_|npm_|AIza|pypi-AgE)\w{8,}"
+    r"|\bsk-[\w\-]{16,}|\b\w{3}\dQ~[\w~.\-]{8,}",
     re.IGNORECASE,
 )
 _OPAQUE = re.compile(r"(?=[A-Za-z0-9+/_]*\d)(?=[A-Za-z0-9+/_]*[A-Z])(?=[A-Za-z0-9+/_]*[a-z])[A-Za-z0-9+/_]{40,}={0,2}")
