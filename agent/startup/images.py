@@ -2,34 +2,15 @@
 
 from __future__ import annotations
 
-import http.client
-import json
-import socket
 from collections.abc import Iterable
 
+from agent.machine.docker_socket import DockerError, DockerSocket
 from agent.machine.machine import Machine
 from agent.records.record import Record
 from agent.startup.once import fact, once
 
 MAX_IMAGES = 50
-MAX_BODY = 4 << 20
-_TIMEOUT = 2.0  # seconds
-_SOCKETS = ("/run/docker.sock", "/var/run/docker.sock")
 _UNTAGGED = "<none>:<none>"
-
-
-class _SocketConnection(http.client.HTTPConnection):
-    """HTTP over a socket of the file system."""
-
-    def __init__(self, path: str) -> None:
-        super().__init__("localhost", timeout=_TIMEOUT)
-        self._path = path
-
-    def connect(self) -> None:
-        """Connects to the socket. Raises OSError."""
-        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.sock.settimeout(_TIMEOUT)
-        self.sock.connect(self._path)
 
 
 def image_records(machine: Machine) -> Iterable[Record]:
@@ -37,9 +18,7 @@ def image_records(machine: Machine) -> Iterable[Record]:
 
     Nothing where there is no Docker, or its answer makes no sense.
     """
-    path = next(filter(machine.exists, _SOCKETS), None)
-    images = _images(machine.path(path)) if path else []
-    for image in [image for image in images if isinstance(image, dict)][:MAX_IMAGES]:
+    for image in [image for image in _images(DockerSocket(machine)) if isinstance(image, dict)][:MAX_IMAGES]:
         fields = {
             "name": _name(image.get("RepoTags")),
             "id": fact(image.get("Id")),
@@ -50,16 +29,11 @@ def image_records(machine: Machine) -> Iterable[Record]:
             yield once("batchscope_container_image", fields)
 
 
-def _images(path: str) -> list[object]:
-    connection = _SocketConnection(path)
+def _images(docker: DockerSocket) -> list[object]:
     try:
-        connection.request("GET", "/images/json")
-        response = connection.getresponse()
-        found = json.loads(response.read(MAX_BODY)) if response.status == http.client.OK else []
-    except (OSError, http.client.HTTPException, ValueError, RecursionError):
+        found = docker.answer("/images/json")
+    except DockerError:
         return []
-    finally:
-        connection.close()
     return found if isinstance(found, list) else []
 
 

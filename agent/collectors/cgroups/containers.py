@@ -11,12 +11,13 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Tuple
 
-from agent.collectors.cgroups.docker import SOCKET, ContainerName, ContainerNames, DockerSocket
+from agent.collectors.cgroups.docker import ContainerName, ContainerNames, running_containers
 from agent.collectors.cgroups.hierarchy import Hierarchy
 from agent.collectors.cgroups.usage import CgroupUsage, CpuUsage, IoUsage, MemoryUsage
 from agent.collectors.collector import UnsupportedError
 from agent.collectors.kernel_text import named_wholes, percent_of
 from agent.machine.clock import Clock
+from agent.machine.docker_socket import DockerSocket
 from agent.machine.machine import Machine
 from agent.records.record import Record, Value
 
@@ -41,9 +42,10 @@ class ContainersCollector:
         self._clock = clock
         self._hierarchy = Hierarchy(machine)
         self._usage = CgroupUsage(machine, self._hierarchy)
-        self._names = names or ContainerNames(DockerSocket(machine.path(SOCKET)).containers)
+        docker = DockerSocket(machine)
+        self._names = names or ContainerNames(lambda: running_containers(docker))
         self._last: dict[str, _Reading] = {}
-        if not self._groups() and not machine.exists(SOCKET):
+        if not self._groups() and not docker:
             raise UnsupportedError("The node has neither containers nor the socket of Docker.")
 
     def collect(self, now: int) -> Iterable[Record]:

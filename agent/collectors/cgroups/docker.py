@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import http.client
-import json
-import socket
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple
 
-SOCKET = "/var/run/docker.sock"
-MAX_ANSWER = 4 << 20
-TIMEOUT = 2.0
+from agent.machine.docker_socket import DockerError, DockerSocket
+
 MAX_WAIT = 10
 """Calls for which the daemon isn't asked again after a failure."""
-_OK = 200
 _SHORT = 12  # characters of an id that Docker shows
 _MAX_NAME = 256
 
@@ -30,25 +25,9 @@ class ContainerName(NamedTuple):
         return {"container_name": self.name, "container_image": self.image, "container_version": self.version}
 
 
-class DockerSocket:
-    """Asks the daemon behind a socket, for at most TIMEOUT seconds an answer."""
-
-    def __init__(self, path: str, timeout: float = TIMEOUT) -> None:
-        self._path = path
-        self._timeout = timeout
-
-    def containers(self) -> dict[str, ContainerName]:
-        """Returns the names of running containers by id. Raises OSError, HTTPException and ValueError."""
-        connection = _Connection(self._path, self._timeout)
-        try:
-            connection.request("GET", "/containers/json")
-            answer = connection.getresponse()
-            content = answer.read(MAX_ANSWER)
-        finally:
-            connection.close()
-        if answer.status != _OK:
-            raise ValueError(f"Docker answered {answer.status}.")
-        return names_of(json.loads(content))
+def running_containers(docker: DockerSocket) -> dict[str, ContainerName]:
+    """Returns the names of running containers by id. Raises DockerError."""
+    return names_of(docker.answer("/containers/json"))
 
 
 class ContainerNames:
@@ -71,7 +50,7 @@ class ContainerNames:
     def _asked(self) -> Mapping[str, ContainerName]:
         try:
             return self._ask()
-        except (OSError, ValueError, http.client.HTTPException):
+        except DockerError:
             self._wait = MAX_WAIT
             return {}
 
@@ -93,14 +72,3 @@ def _name_of(listed: Mapping[str, Any]) -> ContainerName:
 
 def _first(names: Any) -> str:
     return str(names[0])[:_MAX_NAME] if isinstance(names, list) and names else ""
-
-
-class _Connection(http.client.HTTPConnection):
-    def __init__(self, path: str, timeout: float) -> None:
-        super().__init__("localhost", timeout=timeout)
-        self._path = path
-
-    def connect(self) -> None:
-        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.sock.settimeout(self.timeout)
-        self.sock.connect(self._path)

@@ -11,9 +11,11 @@ from pathlib import Path
 import pytest
 
 from agent.collectors.cgroups.containers import ContainersCollector
-from agent.collectors.cgroups.docker import MAX_WAIT, ContainerName, ContainerNames, DockerSocket, names_of
+from agent.collectors.cgroups.docker import MAX_WAIT, ContainerName, ContainerNames, names_of, running_containers
 from agent.collectors.cgroups.own_cgroup import OwnCgroupCollector
 from agent.collectors.collector import UnsupportedError
+from agent.machine.docker_socket import DockerError, DockerSocket
+from agent.machine.machine import Machine
 from tests.agent.collectors.tree import NOW, SteppedClock, Tree, fields
 
 V2 = "31 1 0:28 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"
@@ -160,7 +162,7 @@ def test_docker_is_asked_only_about_new_containers_and_not_again_soon_after_a_fa
     def ask() -> dict[str, ContainerName]:
         asked.append(1)
         if len(asked) == 2:
-            raise OSError("no answer")
+            raise DockerError("no answer")
         return {ID: NAME, OTHER: NAME}
 
     names = ContainerNames(ask)
@@ -183,15 +185,16 @@ def test_images_are_split_from_their_tags_and_listings_without_sense_are_left_ou
 
 
 @contextmanager
-def daemon(answer: bytes) -> Iterator[str]:
+def daemon(answer: bytes) -> Iterator[DockerSocket]:
     """A socket at which one request gets an answer."""
     with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX) as listening:
-        path = str(Path(folder, "s"))
+        path = str(Path(folder, "run/docker.sock"))
+        Path(folder, "run").mkdir()
         listening.bind(path)
         listening.listen()
         thread = threading.Thread(target=_answer, args=(listening, answer))
         thread.start()
-        yield path
+        yield DockerSocket(Machine(folder))
         thread.join()
 
 
@@ -204,10 +207,17 @@ def _answer(listening: socket.socket, answer: bytes) -> None:
 
 def test_the_socket_of_docker_lists_running_containers() -> None:
     body = json.dumps([{"Id": ID, "Names": ["/training"], "Image": "team/train:v2"}]).encode()
-    with daemon(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)) as path:
-        assert DockerSocket(path).containers() == {ID: NAME}
+    with daemon(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)) as docker:
+        assert running_containers(docker) == {ID: NAME}
 
 
 def test_a_refusal_of_docker_is_an_error() -> None:
-    with daemon(b"HTTP/1.1 500 No\r\nContent-Length: 2\r\n\r\n[]") as path, pytest.raises(ValueError, match="500"):
-        DockerSocket(path).containers()
+    with daemon(b"HTTP/1.1 500 No\r\nContent-Length: 2\r\n\r\n[]") as docker, pytest.raises(DockerError, match="500"):
+        running_containers(docker)
+
+
+def test_an_answer_of_docker_that_is_nested_too_deeply_is_an_error() -> None:
+    body = b"[" * 200_000
+    head = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body)
+    with daemon(head + body) as docker, pytest.raises(DockerError, match="can't be asked"):
+        running_containers(docker)
