@@ -71,7 +71,7 @@ def _controllers(mount: Mount) -> list[str]:
     """Returns the controllers of a mounted hierarchy."""
     if mount.type == "cgroup2":
         return [_UNIFIED]
-    options = mount.options.split(",") if mount.type == "cgroup" else []
+    options = mount.options if mount.type == "cgroup" else ()
     return [controller for controller in CONTROLLERS if controller in options]
 
 

@@ -21,7 +21,10 @@ _MIN_FIELDS = 6
 
 
 class Mount(NamedTuple):
-    """A mount: `device` is `major:minor`, `root` the folder of the file system that is mounted at `path`."""
+    """A mount: `device` is `major:minor`, `root` the folder of the file system that is mounted at `path`.
+
+    `options` are those of the mount, then those of the file system.
+    """
 
     device: str
     root: str
@@ -29,7 +32,7 @@ class Mount(NamedTuple):
     type: str
     source: str
     is_read_only: bool
-    options: str
+    options: tuple[str, ...]
 
 
 def mounts_of(machine: Machine) -> list[Mount]:
@@ -47,8 +50,10 @@ def mount_of(line: str) -> Mount | None:
     fields, (kind, source, options) = before.split(" "), [*after.split(" "), "", "", ""][:3]
     if len(fields) < _MIN_FIELDS or not kind:
         return None
-    is_read_only = "ro" in fields[5].split(",") + options.split(",")
-    return Mount(fields[2], _plain(fields[3]), _plain(fields[4]), kind, _plain(source), is_read_only, options)
+    shown = tuple(dict.fromkeys((*fields[5].split(","), *filter(None, options.split(",")))))
+    if "ro" in shown:
+        shown = tuple(option for option in shown if option != "rw")
+    return Mount(fields[2], _plain(fields[3]), _plain(fields[4]), kind, _plain(source), "ro" in shown, shown)
 
 
 def local_file_systems(mounts: Iterable[Mount]) -> list[Mount]:

@@ -21,7 +21,7 @@ def paths(*lines: str) -> list[str]:
 
 def test_a_mount_is_read_with_its_escapes_and_optional_fields() -> None:
     mount = mount_of(r"36 35 98:0 /a\040b /mnt/x\040y ro,noatime master:1 shared:2 - ext3 /dev/sd\134a rw,errors=x")
-    assert mount == ("98:0", "/a b", "/mnt/x y", "ext3", "/dev/sd\\a", True, "rw,errors=x")
+    assert mount == ("98:0", "/a b", "/mnt/x y", "ext3", "/dev/sd\\a", True, ("ro", "noatime", "errors=x"))
 
 
 def test_unicode_spaces_and_line_separators_belong_to_a_path(tree: Tree) -> None:

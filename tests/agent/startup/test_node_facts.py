@@ -156,9 +156,10 @@ def test_the_kernel_and_the_distribution_are_named(tmp_path: Path) -> None:
 
 
 def test_mounts_show_only_options_that_hold_no_secret(tmp_path: Path) -> None:
-    machine = tree(tmp_path, {"/proc/self/mounts": (
-        "proc /proc proc rw 0 0\noverlay / overlay rw,lowerdir=/a 0 0\ngarbage\n"
-        "//x.file.core.windows.net/s /mnt/a\\040b cifs rw,vers=3.0,username=x,password=hunter2,uid=0 0 0\n"
+    machine = tree(tmp_path, {"/proc/self/mountinfo": (
+        "22 1 0:5 / /proc rw - proc proc rw\n23 1 0:6 / / rw - overlay overlay rw,lowerdir=/a\ngarbage\n"
+        "24 1 0:7 / /mnt/a\\040b rw shared:1 - cifs //x.file.core.windows.net/s "
+        "rw,vers=3.0,username=x,password=hunter2,uid=0\n"
     )})  # fmt: skip
     assert fields(mount_records(machine)) == [
         ("exec.mount", {"device": "overlay", "mountpoint": "/", "type": "overlay", "options": "rw"}),
@@ -227,3 +228,14 @@ def test_garbled_images_are_none(body: bytes) -> None:
 def test_without_docker_there_are_no_images(tmp_path: Path) -> None:
     assert list(image_records(Machine(str(tmp_path)))) == []
     assert list(image_records(tree(tmp_path, {"/run/docker.sock": ""}))) == []
+
+
+def test_a_mount_point_may_hold_line_separators_of_unicode(tmp_path: Path) -> None:
+    machine = tree(
+        tmp_path, {"/proc/self/mountinfo": "24 1 8:1 / /mnt/a\u2028b rw,noatime - ext4 /dev/sda1 rw,data=x\n"}
+    )
+    assert fields(mount_records(machine)) == [
+        ("exec.mount", {
+            "device": "/dev/sda1", "mountpoint": "/mnt/a b", "type": "ext4", "options": "rw,noatime,data=x",
+        }),
+    ]  # fmt: skip
