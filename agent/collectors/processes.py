@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Tuple
@@ -13,14 +12,11 @@ from agent.records.record import Record, Value
 
 State = Tuple[str, int]
 """The kernel's letter for the state of a process, and the number of its threads."""
-MAX_PROCESSES = 50_000
-_MAX_STAT = 2048  # bytes
 _FIELDS = {
     "R": "running", "S": "sleeping", "D": "blocked", "U": "blocked", "L": "blocked", "Z": "zombies", "X": "dead",
     "x": "dead", "T": "stopped", "t": "stopped", "W": "paging", "I": "idle", "P": "parked",
 }  # fmt: skip
 _ALWAYS = ("running", "sleeping", "blocked", "zombies", "stopped", "idle")
-_STATE_AT, _THREADS_AT = 0, 17  # after the name
 
 
 class ProcessesCollector:
@@ -28,11 +24,9 @@ class ProcessesCollector:
 
     name = "processes"
 
-    def __init__(
-        self, machine: Machine, interval: float = 10.0, states: Callable[[int], Iterable[State]] | None = None
-    ) -> None:
+    def __init__(self, machine: Machine, states: Callable[[int], Iterable[State]], interval: float = 10.0) -> None:
         self.interval = interval
-        self._states = states or (lambda _: process_states(machine))
+        self._states = states
         if not machine.exists("/proc/1/stat"):
             raise UnsupportedError("The node hides the processes of other users, so they can't be counted.")
 
@@ -49,26 +43,3 @@ def counts_of(states: Iterable[State]) -> dict[str, Value]:
         total += 1
         threads += of_process
     return {**dict.fromkeys(_ALWAYS, 0), **counts, "total": total, "total_threads": threads}
-
-
-def process_states(machine: Machine) -> Iterable[State]:
-    """Yields the states of all processes, by one pass over /proc; those that end meanwhile are left out."""
-    folder = machine.path("/proc")
-    for pid in filter(str.isdecimal, machine.names("/proc")[:MAX_PROCESSES]):
-        state = _state_of(f"{folder}/{pid}/stat")
-        if state:
-            yield state
-
-
-def _state_of(path: str) -> State | None:
-    try:
-        file = os.open(path, os.O_RDONLY)
-    except OSError:
-        return None
-    try:
-        words = os.read(file, _MAX_STAT).rpartition(b")")[2].split()
-        return words[_STATE_AT].decode("ascii", "replace"), int(words[_THREADS_AT])
-    except (OSError, ValueError, IndexError):
-        return None
-    finally:
-        os.close(file)

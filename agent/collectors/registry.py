@@ -45,17 +45,17 @@ def node_collectors(
     machine: Machine,
     clock: Clock,
     *,
+    states: Callable[[int], Iterable[State]],
     interval: float = DEFAULT_INTERVAL,
-    states: Callable[[int], Iterable[State]] | None = None,
     kernel_clock: KernelClock | None = None,
 ) -> NodeCollectors:
     """Returns the collectors of a node, called every `interval` seconds.
 
-    `states` returns the states of all processes, where another part of the agent reads them.
+    `states` returns the states of all processes at a time, from the pass that other parts of the agent share.
     """
     slow = max(interval, MIN_SLOW_INTERVAL)
     builders = {each.name: _builder(each, machine, interval) for each in _PLAIN}
-    builders[ProcessesCollector.name] = lambda: ProcessesCollector(machine, interval, states)
+    builders[ProcessesCollector.name] = lambda: ProcessesCollector(machine, states, interval)
     builders[ClockOffsetCollector.name] = lambda: ClockOffsetCollector(kernel_clock, interval)
     builders[FileSystemsCollector.name] = lambda: FileSystemsCollector(machine, clock, slow)
     builders[ContainersCollector.name] = lambda: ContainersCollector(machine, clock, slow)

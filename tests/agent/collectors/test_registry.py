@@ -8,6 +8,7 @@ from agent.collectors.registry import node_collectors
 from agent.machine.clock import Clock
 from agent.machine.machine import Machine
 from agent.records.record import Record
+from agent.tasks.process_table import ProcessTable
 from shared.domain.telemetry.catalog.catalog import PLUGINS
 from tests.agent.collectors.tree import NOW, SteppedClock, Tree
 
@@ -19,7 +20,7 @@ OURS = {"batchscope_filesystem", "batchscope_clock", "batchscope_cgroup", "nstat
 
 
 def test_a_node_that_has_nothing_gets_a_sentence_for_each_collector(tree: Tree) -> None:
-    working, notes = node_collectors(tree.machine, SteppedClock())
+    working, notes = node_collectors(tree.machine, SteppedClock(), states=_states)
     assert {each.name for each in working} | set(notes) == ALL
     assert set(notes) >= ALL - {"clock"}
     assert all(note and note[0].isupper() for note in notes.values())
@@ -28,7 +29,8 @@ def test_a_node_that_has_nothing_gets_a_sentence_for_each_collector(tree: Tree) 
 def test_slow_collectors_are_called_once_a_minute_or_as_rarely_as_the_others() -> None:
     machine = Machine()
     for interval, slow in ((10.0, 60.0), (120.0, 120.0)):
-        found = {each.name: each.interval for each in node_collectors(machine, Clock(), interval=interval).working}
+        working = node_collectors(machine, Clock(), states=_states, interval=interval).working
+        found = {each.name: each.interval for each in working}
         assert (found["cpu"], found.get("filesystems", slow)) == (interval, slow)
 
 
@@ -51,10 +53,14 @@ def test_memory_and_cpu_of_this_machine_agree_with_the_kernel_read_another_way()
     assert parts == memory.fields["total"]
 
 
+def _states(now: int) -> list[tuple[str, int]]:
+    return [(process.state, process.threads) for process in ProcessTable(Machine()).processes(now).values()]
+
+
 def _jiffies() -> int:
     return sum(map(int, Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]))
 
 
 def _of_this_machine() -> list[Record]:
-    working, _ = node_collectors(Machine(), Clock())
+    working, _ = node_collectors(Machine(), Clock(), states=_states)
     return [record for each in working for record in each.collect(NOW)]
