@@ -4,10 +4,6 @@ Services and stores raise these. `functions/http/handling.py` turns them into HT
 """
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from shared.domain.jobs.jobs import JobFacts
 
 _WORDS = {429: "is throttling (429)", 503: "is too busy to answer (503)"}
 
@@ -103,14 +99,6 @@ class RepeatedLinkError(BatchAnswerError):
 
 class CacheConflictError(BatchscopeError):
     """Another poll of the same job wrote meanwhile; this one gives way and the next one converges."""
-
-
-class RecreatedError(CacheConflictError):
-    """Another job has the id now, with these `facts`; the tasks that were read may belong to either job."""
-
-    def __init__(self, facts: "JobFacts") -> None:
-        super().__init__(f"The job '{facts.id}' was re-created while it was read.")
-        self.facts = facts
 
 
 class OvertakenError(CacheConflictError):

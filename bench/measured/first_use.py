@@ -30,7 +30,7 @@ def indexed() -> dict[str, Any]:
 
 def import_all() -> None:
     """Imports everything that the first request and the first tick would load."""
-    import_module("shared.composition")
+    import_module("shared.composition.opening")
     endpoints = import_module("functions.api.endpoints").ENDPOINTS
     for module in ("handlers", *(endpoint.module for endpoint in endpoints)):
         import_module(f"functions.api.{module}")

@@ -75,7 +75,7 @@ class NotedBatch(BatchPools):
 
 
 class App:
-    """The app's own parts, composed as in shared/composition.py; without overlap, so that deltas are exact."""
+    """The app's own parts, composed as in shared/composition/; without overlap, so that deltas are exact."""
 
     def __init__(self, asked: Asked) -> None:
         self.asked = asked

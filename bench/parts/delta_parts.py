@@ -97,7 +97,7 @@ class Stack:
 
 
 class App:
-    """The app's own parts, composed as in shared/composition.py; without overlap, deltas are exact."""
+    """The app's own parts, composed as in shared/composition/; without overlap, deltas are exact."""
 
     def __init__(self, stack: Stack, overlap: timedelta) -> None:
         self.overlap = overlap

@@ -10,7 +10,7 @@ import re
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode, urlsplit, urlunsplit
 
 import azure.functions as func
@@ -26,10 +26,13 @@ from functions.http.route import Route
 from shared.domain.accounts.account_roles import Role
 from shared.errors import BatchscopeError
 from shared.log import logger
-from shared.runtime import Runtime, Services
+from shared.runtime import Runtime
 from shared.services.accounts.registry import found
 from shared.settings import Settings
 from shared.stores.tables.storage_timeout import waiting_for_storage
+
+if TYPE_CHECKING:
+    from shared.composition.services import Services
 
 _LOG = logger(__name__)
 COUNT = "Batchscope-Count"
@@ -96,7 +99,7 @@ class RouteRequest[Q, B]:
         """The ids of the accounts that the caller may read."""
         return self.caller.reads if self.caller else frozenset()
 
-    async def services(self) -> Services:
+    async def services(self) -> "Services":
         require_settings(self.runtime.settings, self.caller)
         return await self.runtime.services(patience=STORAGE_PATIENCE)
 

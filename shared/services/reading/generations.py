@@ -12,10 +12,10 @@ from datetime import datetime, timedelta
 from shared.domain.jobs.jobs import Job
 from shared.domain.jobs.snapshots import Agreement, JobSnapshot, Source
 from shared.domain.reads.read_plans import ReadPlan
-from shared.errors import BatchAnswerError, CacheConflictError, LongReadError, RecreatedError
+from shared.errors import BatchAnswerError, CacheConflictError, LongReadError
 from shared.services.jobs.job_records import JobRecords
 from shared.services.reading.comparison import ComparisonResult, fold_and_compare
-from shared.services.reading.incarnation import Incarnation, refuse_another
+from shared.services.reading.incarnation import Incarnation, RecreatedError, refuse_another
 from shared.services.reading.read_state import ReadState, finish, read_pages
 from shared.stores.batch.batch import BatchAccount, TaskPage
 from shared.stores.batch.read_meter import current_meter

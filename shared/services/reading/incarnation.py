@@ -10,10 +10,18 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from shared.domain.core.stamps import to_milliseconds
-from shared.domain.jobs.jobs import Job
+from shared.domain.jobs.jobs import Job, JobFacts
 from shared.domain.tasks.tasks import Task
-from shared.errors import RecreatedError
+from shared.errors import CacheConflictError
 from shared.stores.batch.batch import BatchAccount
+
+
+class RecreatedError(CacheConflictError):
+    """Another job has the id now, with these `facts`; the tasks that were read may belong to either job."""
+
+    def __init__(self, facts: JobFacts) -> None:
+        super().__init__(f"The job '{facts.id}' was re-created while it was read.")
+        self.facts = facts
 
 
 @dataclass(frozen=True, slots=True)

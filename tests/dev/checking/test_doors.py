@@ -8,7 +8,7 @@ import pytest
 from local.dev.system.checkout import HERE
 
 CLOCKS = {("datetime", "now"), ("datetime", "utcnow"), ("datetime", "today"), ("date", "today"), ("time", "time")}
-SOURCES = sorted([*(HERE.root / "shared/stores").rglob("*.py"), HERE.root / "shared/parts.py"])
+SOURCES = sorted([*(HERE.root / "shared/stores").rglob("*.py"), HERE.root / "shared/composition/parts.py"])
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(HERE.root)))

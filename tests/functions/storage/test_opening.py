@@ -82,7 +82,7 @@ async def test_nothing_stays_open_when_storage_refuses(
         given.append(Credential())
         return given[-1]
 
-    monkeypatch.setattr("shared.parts._credential", give)
+    monkeypatch.setattr("shared.composition.parts._credential", give)
     async with ClosedStorage() as storage:
         runtime = runtime_on(storage)
         for _ in range(2):

@@ -1,6 +1,6 @@
 """Builds the polling of each account: its rounds over jobs, pools and schedules, and its queued reads."""
 
-from shared.parts import Parts
+from shared.composition.parts import Parts
 from shared.services.jobs.job_records import JobRecords
 from shared.services.polling.polling import PollingService
 from shared.services.polling.queued_jobs import QueuedJobs

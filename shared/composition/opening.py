@@ -1,15 +1,12 @@
-"""The composition root, which builds all services.
-
-It is slow to import because it needs all of them, so `runtime` imports it on first use.
-"""
+"""Opens the stores and builds all services from them."""
 
 from collections.abc import Mapping
 
+from shared.composition.parts import Parts, open_parts
+from shared.composition.polling import polling_of
+from shared.composition.services import Services
 from shared.domain.accounts.accounts import Account
 from shared.domain.telemetry.records.labels import PathPattern
-from shared.parts import Parts, open_parts
-from shared.polling_composition import polling_of
-from shared.runtime import Services
 from shared.services.accounts.registry import Registry
 from shared.services.events.event_queries import EventQueries
 from shared.services.explain.explanations import Explanations
