@@ -4,13 +4,16 @@ These classes decide nothing: the state transitions in `simulation` change them,
 """
 
 from local.batch_emulator.entities.account import Account
+from local.batch_emulator.entities.auto_scale import SAMPLE_PERIOD_SECONDS, AutoScaleState, SampleHistory
 from local.batch_emulator.entities.jobs import Job, Json, PreparationStatus, Schedule
 from local.batch_emulator.entities.pools import USABLE_STATES, Lease, Node, Pool
 from local.batch_emulator.entities.tasks import Failure, Run, SatisfiedDependency, StartTask, Task
 
 __all__ = [
+    "SAMPLE_PERIOD_SECONDS",
     "USABLE_STATES",
     "Account",
+    "AutoScaleState",
     "Failure",
     "Job",
     "Json",
@@ -19,6 +22,7 @@ __all__ = [
     "Pool",
     "PreparationStatus",
     "Run",
+    "SampleHistory",
     "SatisfiedDependency",
     "Schedule",
     "StartTask",

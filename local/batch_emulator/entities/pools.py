@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from local.batch_emulator.core.lagged_value import LaggedValue
+from local.batch_emulator.entities.auto_scale import AutoScaleState
 from local.batch_emulator.entities.jobs import Job, Json
 from local.batch_emulator.entities.tasks import Run, StartTask, Task
 
 if TYPE_CHECKING:
     from local.batch_emulator.entities.account import Account
     from local.batch_emulator.entities.scheduling_index import SchedulingIndex
-    from local.batch_emulator.simulation.auto_scale import AutoScaleState
 
 USABLE_STATES = ("idle", "running")
 
@@ -85,7 +85,7 @@ class Pool:
     errors: list[Json] = field(default_factory=list)
     nodes: dict[str, Node] = field(default_factory=dict)
     is_scheduling_planned: bool = False
-    scaling: "AutoScaleState | None" = None
+    scaling: AutoScaleState | None = None
     lagged_node_counts: LaggedValue[Counter[tuple[str, bool]]] = field(default_factory=LaggedValue)
 
     @property

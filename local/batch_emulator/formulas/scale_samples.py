@@ -4,12 +4,12 @@ A sample's age counts like durations: a speed of 20 makes 30 seconds of samples 
 for five minutes still finds ten. Samples are available immediately; the service needs up to a minute.
 """
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from local.batch_emulator.core.stamps import SECOND
-from local.batch_emulator.entities import Pool
+from local.batch_emulator.entities import SAMPLE_PERIOD_SECONDS, Pool, SampleHistory
 from local.batch_emulator.formulas.values import (
     EvaluationError,
     Interval,
@@ -21,24 +21,12 @@ from local.batch_emulator.formulas.values import (
 )
 from local.batch_emulator.state.context import SimulationContext
 
-PERIOD_SECONDS = 30
-_PERIOD = PERIOD_SECONDS * SECOND
-_MAX_SAMPLES = 86_400 // PERIOD_SECONDS
+_PERIOD = SAMPLE_PERIOD_SECONDS * SECOND
 _UNUSABLE = ("unusable", "starttaskfailed", "unknown", "offline", "preempted", "leavingpool", "deallocated")
 
 
 class InsufficientSamplesError(EvaluationError):
     """There are fewer samples than a formula needs."""
-
-
-@dataclass(slots=True)
-class SampleHistory:
-    """A day of samples, newest last: each with its time in simulated ticks and the counts by variable."""
-
-    samples: deque[tuple[int, Mapping[str, float]]] = field(default_factory=lambda: deque(maxlen=_MAX_SAMPLES))
-
-    def add_sample(self, context: SimulationContext, pool: Pool) -> None:
-        self.samples.append((context.clock.simulated, sample_counts(pool)))
 
 
 @dataclass(frozen=True, slots=True)

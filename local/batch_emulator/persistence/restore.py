@@ -13,6 +13,7 @@ from typing import Any, cast
 import orjson
 
 from local.batch_emulator.entities import (
+    AutoScaleState,
     Failure,
     Job,
     Json,
@@ -32,7 +33,6 @@ from local.batch_emulator.entities.task_counts import TaskCounts
 from local.batch_emulator.entities.task_set import TaskSet
 from local.batch_emulator.persistence.rows import KINDS, PLANNED_EVENT
 from local.batch_emulator.persistence.store import Store
-from local.batch_emulator.simulation.auto_scale import AutoScaleState
 from local.batch_emulator.simulation.simulation import SimulatedAccount
 from local.batch_emulator.state.failures import ENDED
 

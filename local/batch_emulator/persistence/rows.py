@@ -16,6 +16,7 @@ import orjson
 
 from local.batch_emulator.entities import (
     Account,
+    AutoScaleState,
     Failure,
     Job,
     Lease,
@@ -28,7 +29,6 @@ from local.batch_emulator.entities import (
     StartTask,
     Task,
 )
-from local.batch_emulator.simulation.auto_scale import AutoScaleState
 from local.batch_emulator.state.change_log import Changes, PlannedEvent
 
 FORMAT = 4

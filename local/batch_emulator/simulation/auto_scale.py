@@ -5,33 +5,18 @@ failed one changes nothing. Samples start when autoscaling is enabled, and the s
 emulator continues evaluations, but starts with new samples.
 """
 
-from dataclasses import dataclass, field
 from functools import partial
 
 from local.batch_emulator.core.durations import seconds_of
 from local.batch_emulator.core.stamps import stamp
-from local.batch_emulator.entities import Json, Pool
+from local.batch_emulator.entities import SAMPLE_PERIOD_SECONDS, AutoScaleState, Json, Pool, SampleHistory
 from local.batch_emulator.formulas.evaluation import EvaluationContext, EvaluationResult, evaluate
-from local.batch_emulator.formulas.scale_samples import PERIOD_SECONDS, Metric, SampleHistory, sample_counts
+from local.batch_emulator.formulas.scale_samples import Metric, sample_counts
 from local.batch_emulator.simulation.pools import MAX_NODES, TARGETS, PoolTransitions
 from local.batch_emulator.state.context import SimulationContext
 
 DEFAULT_INTERVAL = "PT15M"
 _DEDICATED, _SPOT = TARGETS[True], TARGETS[False]
-
-
-@dataclass(slots=True, eq=False)
-class AutoScaleState:
-    """The state of a pool's autoscaling: `asked` is the time of the request in simulated ticks, `run` is JSON.
-
-    `turn` is unique to each series of evaluations, so that events of superseded ones do nothing.
-    """
-
-    number: int
-    asked: int
-    turn: int = 0
-    run: Json | None = None
-    history: SampleHistory = field(default_factory=SampleHistory)
 
 
 class AutoScaleRuns:
@@ -71,8 +56,8 @@ class AutoScaleRuns:
 
     def _sample(self, pool: Pool, number: int) -> None:
         if pool.scaling and pool.scaling.number == number and not pool.is_deleted:
-            pool.scaling.history.add_sample(self._context, pool)
-            self._context.event_queue.after(PERIOD_SECONDS, partial(self._sample, pool, number))
+            pool.scaling.history.samples.append((self._context.clock.simulated, sample_counts(pool)))
+            self._context.event_queue.after(SAMPLE_PERIOD_SECONDS, partial(self._sample, pool, number))
 
     def _evaluate(self, pool: Pool, turn: int) -> None:
         scaling = pool.scaling
