@@ -98,7 +98,7 @@ class EventStore:
         """Yields each minute as a stretch of its own."""
         before: MinuteRange | None = None
         async for row in self._rows(account_key, first, last, ["RowKey", "marks"], _MARKS_AT_ONCE):
-            minute, is_wanted = _minute(row), may_have(row.get("marks"), marks)
+            minute, is_wanted = _minute(row), may_have(row["marks"], marks)
             if before and before.first == minute:
                 before = MinuteRange(minute, minute, before.rows + 1, before.is_wanted or is_wanted)
                 continue

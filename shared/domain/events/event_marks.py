@@ -52,10 +52,8 @@ def marks_wanted(wanted: EventFilter) -> Wanted:
     return tuple(frozenset(_mark(part, value) for value in some) for part, some in values.items() if some)
 
 
-def may_have(marks: bytes | None, wanted: Wanted) -> bool:
-    """Returns whether events of a row with these marks may pass; rows of older versions have no marks (None)."""
-    if marks is None:
-        return True
+def may_have(marks: bytes, wanted: Wanted) -> bool:
+    """Returns whether events of a row with these marks may pass."""
     there = {marks[at : at + _BYTES] for at in range(0, len(marks), _BYTES)}
     return not any(there.isdisjoint(some) for some in wanted)
 

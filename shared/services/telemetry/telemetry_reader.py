@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from shared.domain.telemetry.query.series_selectors import SeriesSelector
 from shared.domain.telemetry.query.stored_rollups import StoredRollups
-from shared.domain.telemetry.rollups.chunks import HOURS, HOURS_A_DAY, MINUTES, Chunk, Grain, add_column
+from shared.domain.telemetry.rollups.chunks import HOURS, HOURS_A_DAY, MINUTES, Chunk, add_column
 from shared.domain.telemetry.rollups.rollups import Rollups, add
 from shared.errors import CacheConflictError, HistoryRangeError
 from shared.stores.telemetry.telemetry import TelemetryStore
@@ -94,13 +94,13 @@ class TelemetryReader:
         chunks = self._minutes.chunks(part.partition, part.first, part.last, part.choice.to_read)
         await self._add(part, MINUTES, chunks, found, count)
 
-    async def _add(self, part: Part, grain: Grain, chunks: AsyncIterator[Chunk], found: Rollups, count: _Count) -> None:
+    async def _add(self, part: Part, width: int, chunks: AsyncIterator[Chunk], found: Rollups, count: _Count) -> None:
         async for chunk in chunks:
             if chunk.session in part.sessions:
-                fold = part.fold if grain is MINUTES and part.first < chunk.block < part.last else 1
+                fold = part.fold if width == MINUTES and part.first < chunk.block < part.last else 1
                 for name, packed in chunk.columns.items():
                     column: Rollups = {}
-                    read = add_column(column, name, chunk.block, packed, grain)
+                    read = add_column(column, name, chunk.block, packed, width)
                     self._tally(count, read, _merged(found, part.choice.part_of(column), fold))
 
     def _tally(self, count: _Count, read: int, kept: int) -> None:

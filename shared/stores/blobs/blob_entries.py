@@ -83,7 +83,6 @@ class BlobEntryStore:
 
 
 def _entry(row: Row) -> Entry:
-    read = row.get("read", 0)  # older rows have none
     return Entry(
         row["name"],
         row["created"],
@@ -91,7 +90,7 @@ def _entry(row: Row) -> Entry:
         row["number"],
         row["readAs"],
         row["etag"],
-        read,
+        row["read"],
         row.get("uploaded"),
         row.get("readAt"),
     )
@@ -105,6 +104,6 @@ def _sweep(row: Row) -> PartitionSweep:
         behind_bytes=row["behindBytes"],
         behind_since=row.get("behindSince"),
         problems=tuple(json_of(row, "problems") or ()),
-        up_to_date=row.get("asleep", 0),
+        up_to_date=row["asleep"],
         latest=row.get("latest"),
     )

@@ -57,10 +57,7 @@ _BY_HOST = "byHost"
 
 
 class SessionRow(NamedTuple):
-    """A session's identity and its node's facts; `by_host` if it has a host's name or none in place of a node's.
-
-    In rows of older versions, all names count as those of nodes.
-    """
+    """A session's identity and its node's facts; `by_host` if it has a host's name or none in place of a node's."""
 
     whose: Identity
     facts: NodeFacts
@@ -96,10 +93,7 @@ class TelemetryStore:
     async def load_session_rows(self, partition: str) -> dict[int, SessionRow]:
         """Returns identities and facts of a blob's sessions, by number."""
         rows = await load_range(self._table, partition, "n", "n" + _AFTER)
-        return {
-            int(key[1:], 16): SessionRow(_identity(row), _facts(row), bool(row.get(_BY_HOST)))
-            for key, row in rows.items()
-        }
+        return {int(key[1:], 16): SessionRow(_identity(row), _facts(row), row[_BY_HOST]) for key, row in rows.items()}
 
     async def chunks(self, partition: str, first: int, last: int, names: Collection[str]) -> AsyncIterator[Chunk]:
         """Yields chunks of hours since 1970, both included, with only the columns of some names."""
@@ -185,5 +179,4 @@ def _identity(row: Row) -> Identity:
 
 
 def _facts(row: Row) -> NodeFacts:
-    """Returns facts, empty for a session of an older version."""
-    return msgspec.convert(json_of(row, "facts") or {}, NodeFacts)
+    return msgspec.convert(json_of(row, "facts"), NodeFacts)

@@ -58,10 +58,10 @@ class TelemetryTotalsStore:
 
 
 def _totals(row: Row) -> TelemetryTotals:
-    """Returns stored totals; lost bytes are missing in older rows."""
-    taken, records, samples, refused, *lost = map(int, row["totals"].split())
-    left_out, lost_at = json_of(row, "leftOut"), row.get("lostAt")
-    return TelemetryTotals(row["since"], taken, records, samples, refused, left_out, sum(lost), lost_at)
+    taken, records, samples, refused, lost = map(int, row["totals"].split())
+    return TelemetryTotals(
+        row["since"], taken, records, samples, refused, json_of(row, "leftOut"), lost, row.get("lostAt")
+    )
 
 
 def _partition(account_key: str) -> str:

@@ -5,7 +5,6 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from azure.data.tables import UpdateMode
 
 from shared.domain.events import event_marks
 from shared.domain.events.batch_events import BatchEvent
@@ -107,7 +106,7 @@ def of_job(name: str, task: str, at: datetime) -> bytes:
 
 
 @pytest.mark.parametrize("most", [2, 1000])
-async def test_a_filter_finds_the_same_whether_rows_have_marks_or_not(
+async def test_a_filter_finds_the_same_with_marks_as_event_by_event(
     rig: Rig, most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(event_queries, "_MAX_LOOKED_AT", 5)
@@ -126,10 +125,6 @@ async def test_a_filter_finds_the_same_whether_rows_have_marks_or_not(
             ((task, at) for task, at, job in logged if filters.wants(event_of(job))), key=lambda one: one[1]
         )
         assert (await listed(rig, filters, most))[0] == wanted[::-1], filters
-    await without_marks(rig)
-    assert len((await listed(rig, EventFilter(jobs=frozenset({"b"})), most))[0]) == [job for _, _, job in logged].count(
-        "b"
-    )
 
 
 async def test_rows_without_the_job_are_passed_over(rig: Rig) -> None:
@@ -159,14 +154,6 @@ async def test_rows_without_the_job_are_passed_over(rig: Rig) -> None:
 
 def event_of(job: str) -> BatchEvent:
     return BatchEvent(NOON, "TaskStartEvent", job, "t", f"pool-{job}", f"node-{job}", {}, b"")
-
-
-async def without_marks(rig: Rig) -> None:
-    """Removes the marks from rows, as in versions without marks."""
-    table = rig.tables["events"]
-    async for row in table.query_entities("RowKey ge 'c' and RowKey lt 'd'"):
-        row.pop("marks")
-        await table.update_entity(row, mode=UpdateMode.REPLACE)
 
 
 async def test_an_internal_retry_is_named_even_if_its_earlier_start_is_on_another_page(rig: Rig) -> None:

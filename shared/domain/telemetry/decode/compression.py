@@ -9,7 +9,6 @@ from typing import Any
 
 from shared.domain.telemetry.records.bounds import FREE_DECODED, MAX_DECODED, MAX_RATIO, MAX_STORED, MAX_WINDOW_LOG
 
-_ZLIB = b"\x78"
 _STEP = 1 << 12  # bytes of the first step; each following step is twice as long
 _HEADER, _EXTRA, _FILE_NAME, _COMMENT = 10, 4, 8, 16  # bytes, and bits, of a gzip member's header
 _MAX_NAME_LENGTH = 64 << 10
@@ -93,9 +92,7 @@ def compressor() -> Any:
 
 
 def decompressed(packed: bytes) -> bytes:
-    """Decompresses the output of a compressor, or of zlib, which preceded it; only for our own data."""
-    if packed[:1] == _ZLIB:
-        return zlib.decompress(packed)
+    """Decompresses the output of a compressor; only for our own data."""
     import zstandard  # noqa: PLC0415  # see the module's docstring
 
     return zstandard.ZstdDecompressor().decompress(packed)

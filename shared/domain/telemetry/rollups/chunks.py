@@ -14,11 +14,13 @@ from msgspec.structs import replace
 
 from shared.domain.telemetry.catalog.series import Attributes, Series
 from shared.domain.telemetry.decode.compression import compressor, decompressed
-from shared.domain.telemetry.rollups.rollups import MINUTE, MINUTES_AN_HOUR, Rollup, Rollups, add
+from shared.domain.telemetry.rollups.rollups import MINUTES_AN_HOUR, Rollup, Rollups, add
 
 MAX_CELLS = 10_000
 """Periods of series in a chunk: at most 55 bytes each, so that a chunk fits into a row."""
 HOURS_A_DAY = 24
+MINUTES, HOURS = MINUTES_AN_HOUR, HOURS_A_DAY
+"""Periods in a block: the minutes of an hour, or the hours of a day."""
 
 
 class _Line(NamedTuple):
@@ -29,16 +31,7 @@ class _Line(NamedTuple):
     rollups: list[Rollup]
 
 
-@dataclass(frozen=True, slots=True)
-class Grain:
-    """The nanoseconds of a period and the number of periods in a block."""
-
-    length: int
-    periods: int
-
-
-MINUTES = Grain(MINUTE, MINUTES_AN_HOUR)
-HOURS = Grain(MINUTE * MINUTES_AN_HOUR, HOURS_A_DAY)
+_LINES = msgspec.msgpack.Decoder(list[_Line])
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +54,12 @@ class _Open:
     lines: dict[str, list[_Line]] = field(default_factory=dict)
 
 
-def chunks_of(session: int, rollups: Rollups, grain: Grain = MINUTES) -> list[Chunk]:
+def chunks_of(session: int, rollups: Rollups, width: int = MINUTES) -> list[Chunk]:
     """Returns as many chunks per block as its cells need."""
     opened: dict[int, list[_Open]] = {}
     packer = compressor()
     for series, periods in rollups.items():
-        for block, places, some in _by_block(periods, grain.periods):
+        for block, places, some in _by_block(periods, width):
             chunks = opened.setdefault(block, [_Open()])
             if chunks[-1].cells + len(some) > MAX_CELLS:
                 chunks.append(_Open())
@@ -79,13 +72,13 @@ def chunks_of(session: int, rollups: Rollups, grain: Grain = MINUTES) -> list[Ch
     ]
 
 
-def add_column(found: Rollups, name: str, block: int, packed: bytes, grain: Grain = MINUTES) -> int:
+def add_column(found: Rollups, name: str, block: int, packed: bytes, width: int = MINUTES) -> int:
     """Merges a chunk's column into rollups by minute or hour since 1970; returns its number of periods."""
-    lines = _unpacked(decompressed(packed), block, grain)
+    lines = _LINES.decode(decompressed(packed))
     for attributes, places, rollups in lines:
         periods = found.setdefault(Series(name, attributes), {})
         for place, rollup in zip(places, rollups, strict=True):
-            add(periods, block * grain.periods + place, rollup)
+            add(periods, block * width + place, rollup)
     return sum(len(line.places) for line in lines)
 
 
@@ -120,25 +113,3 @@ def _packed(lines: list[_Line], packer: Any) -> bytes:
 
 def _of_floats(one: Rollup) -> Rollup:
     return replace(one, min=float(one.min), max=float(one.max), sum=float(one.sum), last=float(one.last))
-
-
-def _unpacked(raw: bytes, block: int, grain: Grain) -> list[_Line]:
-    try:
-        return _LINES.decode(raw)
-    except msgspec.ValidationError:
-        return [_line_of(cells, attributes, block, grain) for attributes, cells in _CELLS.decode(raw)]
-
-
-_LINES = msgspec.msgpack.Decoder(list[_Line])
-type _Cell = tuple[int, int, float, float, float, float, int]
-_CELLS = msgspec.msgpack.Decoder(list[tuple[Attributes, list[_Cell]]])
-"""The previous format: each cell held its position, and its last time counted from the start of its period."""
-
-
-def _line_of(cells: list[_Cell], attributes: Attributes, block: int, grain: Grain) -> _Line:
-    first = block * grain.periods
-    rollups = [
-        Rollup(count, low, high, total, last, last_at + (first + place) * grain.length)
-        for place, count, low, high, total, last, last_at in cells
-    ]
-    return _Line(attributes, [cell[0] for cell in cells], rollups)

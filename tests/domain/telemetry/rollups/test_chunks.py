@@ -1,13 +1,8 @@
 """Rollups are the same after storage, in any number of chunks and with any numbers in records."""
 
-import zlib
-from collections.abc import Callable
-
-import msgspec
 import pytest
 
 from shared.domain.telemetry.catalog.series import Series
-from shared.domain.telemetry.decode.compression import compressor
 from shared.domain.telemetry.rollups import chunks
 from shared.domain.telemetry.rollups.chunks import add_column, cells_of, chunks_of
 from shared.domain.telemetry.rollups.rollups import MINUTE, Rollup, Rollups
@@ -54,18 +49,3 @@ def test_a_sum_of_absurdly_many_values_is_no_number() -> None:
     fields = "usage_idle_min=1,usage_idle_max=2,usage_idle_mean=1.5"
     found = taken(at(0, f"agg.cpu,cpu=cpu0 usage_idle_count=1e25,{fields}"))
     assert (found.losses.no_numbers, chunks_of(0, found.rollups.get(0, {}))) == (1, [])
-
-
-@pytest.mark.parametrize("grain", [chunks.MINUTES, chunks.HOURS])
-@pytest.mark.parametrize("pack", [zlib.compress, lambda raw: compressor().compress(raw)])
-def test_columns_of_the_form_of_before_are_read(grain: chunks.Grain, pack: Callable[[bytes], bytes]) -> None:
-    block, places = BEGIN // 60, (7, 9)
-    cells = [(place, 2, -1.0, 3.0, place / 2, 2.5, place + 5) for place in places]
-    lines = [(series.attributes, cells) for series in SERIES[:2]]
-    found: Rollups = {}
-    assert add_column(found, SERIES[0].name, block, pack(msgspec.msgpack.encode(lines)), grain) == 4
-    periods = {place: block * grain.periods + place for place in places}
-    wanted = {
-        period: Rollup(2, -1, 3, place / 2, 2.5, period * grain.length + place + 5) for place, period in periods.items()
-    }
-    assert found == dict.fromkeys(SERIES[:2], wanted)
