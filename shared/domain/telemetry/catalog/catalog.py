@@ -1,15 +1,36 @@
-"""All known measurements, those without series, and the unit and kind of every possible series."""
+"""All known measurements, those without series, and the unit and kind of every possible series.
+
+`measurements.json` maps the fields of each measurement to series, in the form of `Plugin`. Its sources:
+
+- Telegraf's input plugins cpu, mem, swap, disk, diskio, net, netstat, system, processes, procstat, kernel,
+  kernel_vmstat, pressure, docker, nvidia_smi (memory in MiB, times in microseconds), amd_rocm_smi (memory in bytes),
+  infiniband (the kernel's counters; data in words of four bytes), smart and smartctl. Percentages become fractions,
+  times become seconds. Fields that nvidia_smi doesn't query have nvidia-smi's own names. `nvme` is NVMe's health log:
+  percentages, minutes, and data in units of 512,000 bytes.
+- collectd's types.db, collectd.conf(5), and output of write_influxdb_udp observed from collectd 5.12. Such a
+  measurement is named after a collectd plugin, and its tag `type` selects one of the plugin's sets of values:
+  `plugin/type` here. The tag `type_instance` names one value (`used/value`). CPU time is in jiffies of 10 ms. A reading
+  of a counter is a whole number: a fraction is a rate that collectd computed (`StoreRates true`) and no reading.
+
+Choices: fields that follow from others (`usage_active`, averages of averages) and fields that nobody watches are
+omitted; so are collectd's average operation times (`disk_time`) and swap traffic, whose records look alike for pages
+and bytes. A process's CPU is in percent of one core (800 for eight), but OpenTelemetry's `process.cpu.utilization` is a
+share of all cores; hence the series has another name. GPU memory errors are those since the driver was loaded, as older
+ones aren't growth that the node saw. The temperature of an AMD GPU is `junction`, by which it throttles. A container's
+id is no attribute, as its name identifies it. The instance of collectd's plugin df is a path with `-` in place of `/`,
+or a device; these can't be distinguished.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
-from shared.domain.telemetry.catalog.catalog_collectd import COLLECTD
-from shared.domain.telemetry.catalog.catalog_containers import CONTAINERS
-from shared.domain.telemetry.catalog.catalog_hardware import HARDWARE
-from shared.domain.telemetry.catalog.catalog_system import SYSTEM
+import msgspec
+
 from shared.domain.telemetry.catalog.series import Kind, Plugin
 
-PLUGINS: Mapping[str, Plugin] = {**SYSTEM, **HARDWARE, **CONTAINERS, **COLLECTD}
+_MEASUREMENTS = Path(__file__).with_name("measurements.json").read_bytes()
+PLUGINS: Mapping[str, Plugin] = msgspec.json.decode(_MEASUREMENTS, type=dict[str, Plugin])
 """Plugins by measurement; those of collectd by `measurement/type`."""
 TYPE = "type"
 """The tag that names the `type` of a collectd record, which selects the values of its plugin."""

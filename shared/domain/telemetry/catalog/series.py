@@ -49,8 +49,8 @@ class Rule:
     name: str
     unit: str
     kind: Kind = Kind.GAUGE
-    factor: float = 1
-    offset: float = 0
+    factor: int | float = 1
+    offset: int | float = 0
     attributes: Attributes = ()
 
 
@@ -69,19 +69,3 @@ class Plugin:
     named_by: str = ""
     whole: tuple[str, str] = ("", "")
     counts_whole: bool = False
-
-
-def gauge(name: str, unit: str, factor: float = 1, offset: float = 0, **attributes: str) -> Rule:
-    """Returns a gauge's rule; attribute names have `_` in place of a dot and `__` in place of an underscore."""
-    return Rule(name, unit, Kind.GAUGE, factor, offset, _named(attributes))
-
-
-def counter(name: str, unit: str, factor: float = 1, **attributes: str) -> Rule:
-    """Returns a counter's rule; attribute names are as in `gauge`."""
-    return Rule(name, unit, Kind.COUNTER, factor, 0, _named(attributes))
-
-
-def _named(attributes: Mapping[str, str]) -> Attributes:
-    return tuple(
-        (name.replace("__", "\0").replace("_", ".").replace("\0", "_"), value) for name, value in attributes.items()
-    )
