@@ -15,7 +15,7 @@ from shared.domain.core.stamps import format_duration
 from shared.domain.telemetry.query.series_query import SeriesQuery
 
 if TYPE_CHECKING:  # decoding is not needed at start
-    from shared.domain.telemetry.sessions.dropped_counts import DroppedCounts
+    from shared.domain.telemetry.rollups.dropped_counts import DroppedCounts
     from shared.services.telemetry.telemetry_queries import NodeTelemetry
 
 SeriesName = Annotated[

@@ -11,8 +11,8 @@ from shared.domain.telemetry.query.ranges import Line, Range, line_of, range_of
 from shared.domain.telemetry.query.series_query import SeriesQuery
 from shared.domain.telemetry.query.series_selectors import SeriesSelector, selector_of
 from shared.domain.telemetry.rollups.chunks import HOURS_A_DAY
+from shared.domain.telemetry.rollups.dropped_counts import DroppedCounts
 from shared.domain.telemetry.rollups.rollups import Rollups
-from shared.domain.telemetry.sessions.dropped_counts import DroppedCounts
 from shared.domain.telemetry.sessions.node_facts import NodeFacts, latest_of
 from shared.domain.telemetry.sessions.uncharted_blobs import UnchartedBlob, why_undrawn
 from shared.errors import HistoryRangeError, NotFoundError

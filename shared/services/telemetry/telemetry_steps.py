@@ -15,8 +15,8 @@ from shared.domain.telemetry.decode.frames import form_at
 from shared.domain.telemetry.records.bounds import MAX_TEXT, MAX_TOLD, STEP
 from shared.domain.telemetry.records.labels import Identity
 from shared.domain.telemetry.rollups.chunks import Chunk, chunks_of
+from shared.domain.telemetry.rollups.dropped_counts import DroppedCounts
 from shared.domain.telemetry.sessions.blob_state import State
-from shared.domain.telemetry.sessions.dropped_counts import DroppedCounts, left_out
 from shared.domain.telemetry.sessions.ingest_result import IngestResult
 from shared.domain.telemetry.sessions.intake import Intake, Window
 from shared.domain.telemetry.sessions.session import Session
@@ -157,13 +157,14 @@ def _renamed(before: Mapping[int, tuple[str, str, str]], sessions: Iterable[Sess
 def _summed_up(intake: Intake, taken: IngestResult, refused: BadUnits) -> Steps:
     """Returns the result of gathered units."""
     intake.sum_up(taken)
+    taken.dropped.refused = refused.count
     return Steps(
         packed=intake.state.pack(),
-        units=taken.records + refused.count,
+        units=taken.dropped.records + refused.count,
         samples=sum(one.count for some in taken.rollups.values() for cells in some.values() for one in cells.values()),
         refused=refused,
         sessions=taken.sessions,
-        left_out=left_out(taken, refused.count),
+        left_out=taken.dropped,
         chunks=[chunk for number, some in sorted(taken.rollups.items()) for chunk in chunks_of(number, some)],
     )
 
@@ -175,6 +176,5 @@ def _is_enough(taken: IngestResult) -> bool:
 def _refused(piece: Piece, context: Context, found: Steps) -> Steps:
     """Returns the first unit as rejected for lack of room; reading continues after it with the previous state."""
     refused = BadUnits(1, [BadUnit(piece.offset, 0, _TOO_MUCH, b"")])
-    counts = replace(DroppedCounts(), refused=1)
     packed = context.packed or State().pack()
-    return Steps(found.consumed, packed, 1, refused=refused, left_out=counts, lost=found.lost)
+    return Steps(found.consumed, packed, 1, refused=refused, left_out=DroppedCounts(refused=1), lost=found.lost)

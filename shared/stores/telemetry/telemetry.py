@@ -7,7 +7,7 @@ of a step to the minutes of an hour. Hours, which replace minutes, have their ow
 """
 
 from collections.abc import AsyncIterator, Collection, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import NamedTuple
 
 import msgspec
@@ -16,7 +16,7 @@ from shared.domain.blobs.blobs import name_key
 from shared.domain.core.keys import partition_of
 from shared.domain.telemetry.records.labels import Identity
 from shared.domain.telemetry.rollups.chunks import HOURS_A_DAY, Chunk
-from shared.domain.telemetry.sessions.dropped_counts import DroppedCounts
+from shared.domain.telemetry.rollups.dropped_counts import DroppedCounts
 from shared.domain.telemetry.sessions.node_facts import NodeFacts
 from shared.domain.telemetry.sessions.session import Session
 from shared.stores.blobs.checkpoints import CheckpointKey
@@ -48,7 +48,6 @@ from shared.stores.telemetry.telemetry_rows import (
 )
 
 TABLE = "telemetry"
-_NOTHING = DroppedCounts()
 _PLACE = "o"
 STATE = "s"
 """The row of a blob's state."""
@@ -69,7 +68,7 @@ class BlobState:
     """The state of a blob as loaded; `packed` is an intake's state, empty before the first step."""
 
     packed: bytes = b""
-    left_out: DroppedCounts = _NOTHING
+    left_out: DroppedCounts = field(default_factory=DroppedCounts)
     etag: str | None = None
 
 

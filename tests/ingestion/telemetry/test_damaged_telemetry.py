@@ -11,7 +11,7 @@ from local.azurite import StorageAddresses
 from shared.domain.blobs.blobs import ANCHOR_BYTES
 from shared.domain.blobs.rejects import MAX_TOLD
 from shared.domain.telemetry.query.series_query import SeriesQuery
-from shared.domain.telemetry.sessions.dropped_counts import DroppedCounts
+from shared.domain.telemetry.rollups.dropped_counts import DroppedCounts
 from shared.services.blobs.ingestion_stores import IngestionStores, telemetry_ingest_partition
 from shared.services.telemetry import telemetry_steps
 from tests.ingestion.rig import NOON, Mortal

@@ -12,7 +12,7 @@ from local.azurite import StorageAddresses
 from shared.domain.accounts.accounts import Account
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.telemetry.query.series_query import SeriesQuery
-from shared.domain.telemetry.sessions.dropped_counts import DroppedCounts
+from shared.domain.telemetry.rollups.dropped_counts import DroppedCounts
 from shared.errors import NotFoundError
 from shared.services.blobs import blob_sweep
 from shared.services.blobs.ingestion_stores import IngestionStores, telemetry_ingest_partition

@@ -42,12 +42,12 @@ from shared.domain.tasks.tasks import Task, TaskCounts
 from shared.domain.telemetry.catalog.series import Series
 from shared.domain.telemetry.records.labels import Identity
 from shared.domain.telemetry.rollups.chunks import HOURS, chunks_of
+from shared.domain.telemetry.rollups.dropped_counts import DroppedCounts
 from shared.domain.telemetry.rollups.folding import CounterCache
 from shared.domain.telemetry.rollups.rollups import Rollup, Rollups, hours
 from shared.domain.telemetry.rollups.summaries import CounterValue
 from shared.domain.telemetry.sessions.arrived_blobs import ArrivedBlob
 from shared.domain.telemetry.sessions.blob_state import State
-from shared.domain.telemetry.sessions.dropped_counts import DroppedCounts
 from shared.domain.telemetry.sessions.node_facts import Disk, NodeFacts
 from shared.domain.telemetry.sessions.session import Phase, Session
 from shared.domain.telemetry.sessions.sessions import Sessions

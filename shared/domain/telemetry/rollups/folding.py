@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from shared.domain.telemetry.catalog.field_mappings import Column, FieldMapping, Summary
 from shared.domain.telemetry.catalog.series import Kind, Series
+from shared.domain.telemetry.rollups.dropped_counts import DroppedCounts
 from shared.domain.telemetry.rollups.plain_columns import MAX_COUNT, ByMinute, counter, gauge, summed_up
 from shared.domain.telemetry.rollups.rollups import MINUTE, MINUTES_AN_HOUR, Rollup, Rollups
 from shared.domain.telemetry.rollups.several_kinds import Values, brought_together, by_time, in_several, surely_ordered
@@ -60,20 +61,6 @@ class CounterCache:
         return True
 
 
-@dataclass(slots=True)
-class DroppedValueCounts:
-    """Counts of values in no rollup: series beyond a node's limit, late readings, and values that aren't numbers."""
-
-    beyond_limit: int = 0
-    late: int = 0
-    no_numbers: int = 0
-
-    def add(self, other: "DroppedValueCounts") -> None:
-        self.beyond_limit += other.beyond_limit
-        self.late += other.late
-        self.no_numbers += other.no_numbers
-
-
 class RecordGroup(NamedTuple):
     """One or more records with the same plan, in order of arrival; their times may be in any order.
 
@@ -86,11 +73,13 @@ class RecordGroup(NamedTuple):
 
 
 class Fold:
-    """A fold of one node's records into the given rollups."""
+    """A fold of one node's records into the given rollups; counts of values in none are added to `dropped`."""
 
-    __slots__ = ("_memory", "_moments", "_most_series", "_rollups", "cells", "hours", "losses")
+    __slots__ = ("_dropped", "_memory", "_moments", "_most_series", "_rollups", "cells", "hours")
 
-    def __init__(self, memory: CounterCache, rollups: Rollups, *, most_series: int = MAX_SERIES) -> None:
+    def __init__(
+        self, memory: CounterCache, rollups: Rollups, dropped: DroppedCounts, *, most_series: int = MAX_SERIES
+    ) -> None:
         """Takes the memory, which it updates; a caller that may discard the result passes a copy.
 
         `cells` counts the minutes of series that are new in the rollups, `hours` are the hours since 1970 with samples.
@@ -99,9 +88,9 @@ class Fold:
         self._moments = TimeColumn(())
         self._most_series = most_series
         self._rollups = rollups
+        self._dropped = dropped
         self.cells = 0
         self.hours: set[int] = set()
-        self.losses = DroppedValueCounts()
 
     def add(self, some: Sequence[RecordGroup]) -> None:
         """Adds records, grouped by plan. Later records belong in later calls."""
@@ -159,7 +148,7 @@ class Fold:
         """Returns whether a series is within the node's limit."""
         if column.series.id in self._memory.series or self._memory.admits(column.series.id, self._most_series):
             return True
-        self.losses.beyond_limit += values
+        self._dropped.beyond_limit += values
         return False
 
     def _add_values(self, column: Column, moments: TimeColumn, values: Sequence[Any]) -> None:
@@ -202,20 +191,20 @@ class Fold:
         if not numbers:
             return []
         taken = surely_ordered(numbers, self._memory.readings.get(column.series.id))
-        self.losses.late += sum(map(len, numbers)) - len(taken)
+        self._dropped.late += sum(map(len, numbers)) - len(taken)
         return self._growth(column, taken)
 
     def _numbers(self, times: Sequence[int], values: Sequence[Any]) -> list[tuple[int, float]]:
         found = [(at, number) for at, value in zip(times, values, strict=True)
                  if (number := number_of(value)) is not None]  # fmt: skip
-        self.losses.no_numbers += len(values) - len(found)
+        self._dropped.no_numbers += len(values) - len(found)
         return found
 
     def _growth(self, column: Column, numbers: Sequence[tuple[int, float]]) -> ByMinute:
         (times, values), series = zip(*numbers, strict=True), column.series.id
         newest = self._memory.readings
         found, newest[series], late = growth(times, values, column.rule, newest.get(series))
-        self.losses.late += late
+        self._dropped.late += late
         return found
 
     def _add_summaries(self, summary: Summary, moments: TimeColumn, parts: Sequence[list[Any]]) -> None:
@@ -232,7 +221,7 @@ class Fold:
         for time, *parts in rows:
             count, low, high, mean = map(number_of, parts)
             if count is None or low is None or high is None or mean is None or not 1 <= count <= MAX_COUNT:
-                self.losses.no_numbers += 1
+                self._dropped.no_numbers += 1
                 continue
             one = gauge_rollup((low, high, mean), time, summary.column.rule)
             yield time // MINUTE, replace(one, count=int(count), sum=one.last * int(count))

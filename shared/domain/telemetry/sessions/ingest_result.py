@@ -1,15 +1,12 @@
 """The result of ingesting a blob's steps: everything to be stored, and counts of dropped data."""
 
-from collections import Counter
 from dataclasses import dataclass, field
 
 from shared.domain.telemetry.records.metrics import InvalidPart, Metric
-from shared.domain.telemetry.rollups.folding import DroppedValueCounts, Fold
+from shared.domain.telemetry.rollups.dropped_counts import DroppedCounts
+from shared.domain.telemetry.rollups.folding import Fold
 from shared.domain.telemetry.rollups.rollups import Rollups
 from shared.domain.telemetry.sessions.session import Session, Writer
-
-_MAX_UNKNOWN = 100  # names
-_OTHERS = "…"
 
 
 @dataclass(slots=True)
@@ -17,8 +14,7 @@ class IngestResult:
     """The result of one or more successive steps, up to `end` of the blob.
 
     `rollups` are by session number. `cells` counts their minutes of series, `hours` are the affected pairs of session
-    and hour since 1970. `sessions` are those that began or received new facts. `unknown` counts records of uncatalogued
-    measurements by name, or under `…` beyond the limit of names.
+    and hour since 1970. `sessions` are those that began or received new facts.
     """
 
     end: int
@@ -27,32 +23,21 @@ class IngestResult:
     rollups: dict[int, Rollups] = field(default_factory=dict)
     sessions: dict[int, Session] = field(default_factory=dict)
     rejected: tuple[InvalidPart, ...] = ()
-    unknown: Counter[str] = field(default_factory=Counter)
-    unread_fields: int = 0
-    records: int = 0
-    without_time: int = 0
-    out_of_window: int = 0
-    of_too_many_nodes: int = 0
-    of_too_many_tasks: int = 0
-    losses: DroppedValueCounts = field(default_factory=DroppedValueCounts)
+    dropped: DroppedCounts = field(default_factory=DroppedCounts)
 
     def leave_out(self, metric: Metric, writer: Writer, session: Session | None) -> None:
         """Counts a record without a session, or without an accepted time."""
         if session is None and writer.is_of_task:
-            self.of_too_many_tasks += 1
+            self.dropped.of_too_many_tasks += 1
         elif session is None:
-            self.of_too_many_nodes += 1
+            self.dropped.of_too_many_nodes += 1
         elif metric.time is None:
-            self.without_time += 1
+            self.dropped.without_time += 1
         else:
-            self.out_of_window += 1
-
-    def count_unknown(self, name: str, records: int) -> None:
-        self.unknown[name if name in self.unknown or len(self.unknown) < _MAX_UNKNOWN else _OTHERS] += records
+            self.dropped.out_of_window += 1
 
     def add(self, session: int, fold: Fold) -> None:
         """Adds a fold's counts for a session; its rollups are already present."""
-        self.losses.add(fold.losses)
         self.cells += fold.cells
         self.hours.update((session, hour) for hour in fold.hours)
         if not self.rollups[session]:

@@ -86,7 +86,7 @@ class Intake:
         """Buffers a step; `sum_up` processes `gathered_values` later, as many together are faster."""
         taken.end = step.end
         taken.rejected += step.rejected
-        taken.records += step.records
+        taken.dropped.records += step.records
         for bundle in step.bundles:
             self._gather_bundle(bundle, taken)
         self._gather_each(step.metrics, taken)

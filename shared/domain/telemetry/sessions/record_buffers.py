@@ -52,9 +52,9 @@ class RecordBuffers:
             newest = max(known.times)
             latest[known.settled] = max(latest.get(known.settled, 0), newest)
             if plan.unknown:
-                taken.count_unknown(plan.unknown, records)
+                taken.dropped.count_unknown(plan.unknown, records)
             else:
-                taken.unread_fields += plan.unread * records
+                taken.dropped.unread_fields += plan.unread * records
                 some.setdefault(known.settled, []).append(RecordGroup(plan, known.times, known.values))
         for number, gathered in some.items():
             fold = self._fold(number, taken)
@@ -68,4 +68,4 @@ class RecordBuffers:
 
     def _fold(self, session: int, taken: IngestResult) -> Fold:
         memory = self._state.memories.setdefault(session, CounterCache())
-        return Fold(memory, taken.rollups.setdefault(session, {}), most_series=self._most_series)
+        return Fold(memory, taken.rollups.setdefault(session, {}), taken.dropped, most_series=self._most_series)

@@ -83,7 +83,7 @@ class SessionBuilder:
         if session.is_of_another_task(known.writer):
             return known, None
         if known.plan.counters and metric.time is not None and metric.time in self._times:
-            taken.of_too_many_tasks += records
+            taken.dropped.of_too_many_tasks += records
         return node, session
 
     def _update_sessions_under(self, before: Session, session: Session, taken: IngestResult, *, by_batch: bool) -> None:

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from shared.domain.telemetry.decode.formats import EMPTY, is_readable
+from shared.domain.telemetry.rollups.dropped_counts import DroppedCounts
 from shared.domain.telemetry.sessions.arrived_blobs import ArrivedBlob
-from shared.domain.telemetry.sessions.dropped_counts import DroppedCounts
 
 _MAX_NAMES = 3
 _REASONS = (

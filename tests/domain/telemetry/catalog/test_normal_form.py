@@ -243,13 +243,13 @@ def test_a_rate_is_no_reading_of_a_counter() -> None:
     line = "interface,host=h,instance=eth0,type=if_octets rx={}"
     found = taken(*(at(second, line.format(value)) for second, value in enumerate((7.5, 9.5, "100i", "160i"))))
     _, rollup = only(found.rollups[0])
-    assert (rollup.count, rollup.sum, found.unread_fields) == (1, 60, 2)
+    assert (rollup.count, rollup.sum, found.dropped.unread_fields) == (1, 60, 2)
 
 
 def test_pages_of_memory_are_no_pages_of_swap() -> None:
     lines = ("vmem,host=h,type=vmpage_io,type_instance=memory in={}i", "disk,host=h,type=disk_time read={}i")
     found = taken(*(at(second, line.format(second)) for second in (1, 2) for line in lines))
-    assert (found.rollups, found.unread_fields) == ({}, 4)
+    assert (found.rollups, found.dropped.unread_fields) == ({}, 4)
 
 
 def test_an_aggregate_is_a_series_of_its_own_as_if_each_value_had_been_sent() -> None:
@@ -279,23 +279,25 @@ def test_numbers_and_booleans_may_come_as_texts(written: str, value: float) -> N
 def test_invalid_numbers_are_counted(written: str) -> None:
     found = taken(at(1, f"mem used={written}"), at(2, "mem used=4"))
     _, rollup = only(found.rollups[0])
-    assert (rollup.count, rollup.sum, found.losses.no_numbers) == (1, 4, 1)
+    assert (rollup.count, rollup.sum, found.dropped.no_numbers) == (1, 4, 1)
 
 
 def test_numbers_beyond_all_measure_are_no_crash() -> None:
     found = taken(*(Metric("mem", {}, {"used": value, "free": 1}, BEGIN) for value in (10**400, 1.0, float("nan"), 2)))
-    assert found.losses.no_numbers == 2
+    assert found.dropped.no_numbers == 2
     assert {rollup.count for rollup in flat(found.rollups[0]).values()} == {2, 4}
 
 
 def test_unknown_measurements_are_counted_by_name_and_bounded_and_logs_are_no_measurement() -> None:
     found = taken(*(at(1, f"m{number} f=1") for number in range(200)), at(1, "m7 f=1"), at(1, 'tail message="x"'))
-    assert found.unknown["m7"] == 2
-    assert len(found.unknown) == 101
-    assert sum(found.unknown.values()) == 201
+    assert found.dropped.unknown["m7"] == 2
+    assert len(found.dropped.unknown) == 101
+    assert sum(found.dropped.unknown.values()) == 201
     assert found.rollups == {}
-    assert not taken(at(1, "procstat_lookup pid_count=1i"), at(1, "agg.procstat_lookup pid_count_max=1")).unknown
-    assert not taken(at(1, "nvidia_smi_process,name=a used_memory=1i")).unknown
+    assert not taken(
+        at(1, "procstat_lookup pid_count=1i"), at(1, "agg.procstat_lookup pid_count_max=1")
+    ).dropped.unknown
+    assert not taken(at(1, "nvidia_smi_process,name=a used_memory=1i")).dropped.unknown
 
 
 def test_a_tag_is_never_taken_for_a_field() -> None:
@@ -312,7 +314,7 @@ def test_processes_of_one_name_differ_by_pid() -> None:
 
 
 def test_fields_that_nobody_watches_are_counted() -> None:
-    assert taken(at(1, "mem used=1,vmalloc_chunk=2,dirty=3")).unread_fields == 2
+    assert taken(at(1, "mem used=1,vmalloc_chunk=2,dirty=3")).dropped.unread_fields == 2
 
 
 def test_labels_that_differ_behind_their_cut_make_different_series_but_hold_no_secret() -> None:
@@ -329,4 +331,4 @@ def test_a_label_never_holds_a_secret_and_is_bounded() -> None:
     assert "abc" not in str(series)
     series, _ = only(rollups(at(1, f"disk,path=/{'a' * 500} used=1")))
     assert len(series.attributes[0][1]) == 128
-    assert list(taken(at(1, "AKIAIOSFODNN7EXAMPLE f=1")).unknown) == ["[redacted]"]
+    assert list(taken(at(1, "AKIAIOSFODNN7EXAMPLE f=1")).dropped.unknown) == ["[redacted]"]

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.domain.telemetry.decode.formats import READABLE, format_of, is_readable
-from shared.domain.telemetry.sessions.dropped_counts import DroppedCounts
+from shared.domain.telemetry.rollups.dropped_counts import DroppedCounts
 from shared.domain.telemetry.sessions.uncharted_blobs import why_undrawn
 
 LINES = b"cpu,cpu=cpu0 usage_idle=93.5 1786017660000000000\nmem used=1i 1786017660000000000\n"

@@ -34,7 +34,7 @@ def everything_kept(*records: Metric) -> str:
     reader = intake()
     found = reader.take(step(records))
     rollups = [(number, list(part)) for number, part in found.rollups.items()]
-    kept = msgspec.json.encode([list(found.sessions.values()), reader.state, list(found.unknown), rollups])
+    kept = msgspec.json.encode([list(found.sessions.values()), reader.state, list(found.dropped.unknown), rollups])
     return json.dumps(json.loads(kept), ensure_ascii=False)
 
 

@@ -48,4 +48,4 @@ def test_hours_are_packed_by_the_day() -> None:
 def test_a_sum_of_absurdly_many_values_is_no_number() -> None:
     fields = "usage_idle_min=1,usage_idle_max=2,usage_idle_mean=1.5"
     found = taken(at(0, f"agg.cpu,cpu=cpu0 usage_idle_count=1e25,{fields}"))
-    assert (found.losses.no_numbers, chunks_of(0, found.rollups.get(0, {}))) == (1, [])
+    assert (found.dropped.no_numbers, chunks_of(0, found.rollups.get(0, {}))) == (1, [])

@@ -111,7 +111,7 @@ def only_minutes(taken: IngestResult) -> dict[int, Rollup]:
 def test_a_gauge_of_any_values_agrees_with_them_one_by_one(some: list[Sample]) -> None:
     taken = intake().take(step(records("mem", "used", some)))
     assert same(only_minutes(taken), gauges(some))
-    assert taken.losses.no_numbers == sum(one.number is None for one in some)
+    assert taken.dropped.no_numbers == sum(one.number is None for one in some)
     assert taken.cells == len(gauges(some))
 
 
@@ -120,7 +120,7 @@ def test_a_counter_of_anything_grows_as_its_readings_do_one_by_one(some: list[Sa
     taken = intake().take(step(records("net", "bytes_sent", some)))
     wanted, late = counters(some)
     assert same(only_minutes(taken), wanted)
-    assert (taken.losses.no_numbers, taken.losses.late) == (sum(one.number is None for one in some), late)
+    assert (taken.dropped.no_numbers, taken.dropped.late) == (sum(one.number is None for one in some), late)
 
 
 @given(
@@ -142,7 +142,7 @@ def test_a_counter_grows_the_same_for_any_steps_and_sums(
             reader.sum_up(taken)
     reader.sum_up(taken)
     assert same(only_minutes(taken), counters(some)[0])
-    assert (taken.records, taken.losses.late) == (len(some), 0)
+    assert (taken.dropped.records, taken.dropped.late) == (len(some), 0)
     again = State.unpack(reader.state.pack())
     later = intake(state=again).take(step(records("net", "bytes_sent", [Sample(second + 10, value + 20)])))
     assert [one.sum for one in only_minutes(later).values()] == [20]
@@ -169,4 +169,4 @@ def test_sums_of_an_agent_count_as_often_as_they_say(rows: list[tuple[int, Value
         assert one.count == sum(int(count) for count, *_ in part)
         assert (one.min, one.max) == (min(min(values) for _, *values in part), max(max(values) for _, *values in part))
         assert one.sum == pytest.approx(fsum(int(count) * mean for count, _, _, mean in part))
-    assert taken.losses.no_numbers == len(rows) - sum(map(len, wanted.values()))
+    assert taken.dropped.no_numbers == len(rows) - sum(map(len, wanted.values()))

@@ -12,6 +12,7 @@ from shared.domain.telemetry.catalog.field_mappings import mapping_of
 from shared.domain.telemetry.catalog.series import Rule, Series
 from shared.domain.telemetry.decode.decoding import Decoder, Step
 from shared.domain.telemetry.records.metrics import Metric
+from shared.domain.telemetry.rollups.dropped_counts import DroppedCounts
 from shared.domain.telemetry.rollups.folding import CounterCache, Fold, RecordGroup
 from shared.domain.telemetry.rollups.rollups import MINUTE, Rollup, Rollups, hours, merged
 from shared.domain.telemetry.rollups.summaries import CounterValue, gauge_rollup, growth
@@ -133,7 +134,7 @@ def _growth_of(metrics: list[Metric], cuts: Iterable[int]) -> _Growth:
         parts += [reader.take(one) for one in _unit(metrics[begin:end])]
         reader = intake(state=State.unpack(reader.state.pack()))
     found = flat(merged(rollups for part in parts for rollups in part.rollups.values()))
-    return _Growth(found, reader.state.memories[0].readings, sum(part.losses.late for part in parts))
+    return _Growth(found, reader.state.memories[0].readings, sum(part.dropped.late for part in parts))
 
 
 @given(st.lists(st.tuples(READING, st.integers(0, 7)), min_size=1, max_size=20), st.lists(st.integers(0, 20)))
@@ -234,7 +235,7 @@ def test_a_counter_whose_records_come_with_other_fields_by_turns_loses_no_growth
     ]
     outcome = intake().take(step(lines))
     grown = {series.name: rollup.sum for (series, _), rollup in flat(outcome.rollups[0]).items()}
-    assert (grown["system.network.io"], outcome.losses.late) == (150, 0)
+    assert (grown["system.network.io"], outcome.dropped.late) == (150, 0)
 
 
 def test_a_counter_among_fields_in_ever_other_orders_loses_no_growth_where_it_begins_anew() -> None:
@@ -244,7 +245,7 @@ def test_a_counter_among_fields_in_ever_other_orders_loses_no_growth_where_it_be
              for number, (value, fields) in enumerate(zip(readings, orders, strict=False))]  # fmt: skip
     outcome = intake().take(step(lines))
     grown = {series.name: rollup.sum for (series, _), rollup in flat(outcome.rollups[0]).items()}
-    assert (grown["system.network.io"], outcome.losses.late) == (410, 0)
+    assert (grown["system.network.io"], outcome.dropped.late) == (410, 0)
 
 
 def test_a_counter_that_begins_anew_has_grown_by_its_value() -> None:
@@ -270,7 +271,7 @@ def test_readings_out_of_order_cost_no_growth_behind_the_first() -> None:
     outcome = intake().take(step(lines))
     _, rollup = only(merged(outcome.rollups.values()))
     assert (rollup.count, rollup.sum, rollup.last, rollup.last_at) == (2, 65, 3, BEGIN + 30 * SECOND)
-    assert outcome.losses.late == 1
+    assert outcome.dropped.late == 1
 
 
 def test_gauges_out_of_order_within_a_step_are_put_in_order() -> None:
@@ -278,7 +279,7 @@ def test_gauges_out_of_order_within_a_step_are_put_in_order() -> None:
     outcome = intake().take(step(lines))
     _, rollup = only(merged(outcome.rollups.values()))
     assert rollup == Rollup(4, 5, 70, 125, 70, BEGIN + 30 * SECOND)
-    assert outcome.losses.late == 0
+    assert outcome.dropped.late == 0
 
 
 class _Unlisted(dict[int, Rollup]):
@@ -289,7 +290,7 @@ class _Unlisted(dict[int, Rollup]):
 def test_a_minute_is_added_without_a_look_at_all_others() -> None:
     metrics = [at(second, "mem used=1") for second in (0, 60)]
     plan, known = mapping_of(metrics[0]), _Unlisted()
-    fold = Fold(CounterCache(), {plan.columns[0].series: known})
+    fold = Fold(CounterCache(), {plan.columns[0].series: known}, DroppedCounts())
     for one in metrics:
         fold.add([RecordGroup(plan, [one.time or 0], [1])])
     assert (fold.cells, list(known.keys())) == (2, [BEGIN // MINUTE, BEGIN // MINUTE + 1])

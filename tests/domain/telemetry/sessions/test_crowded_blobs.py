@@ -27,7 +27,11 @@ def test_of_very_many_tasks_at_a_time_the_last_ones_gauges_count_for_their_node(
     expected = {Identity(node="n", task=str(task)): 2 for task in range(MAX_TASKS)} | {Identity(node="n"): 2 + 6}
     assert counted(lines, singly=singly) == expected
     found = taken(*lines)
-    assert (found.records, found.of_too_many_tasks, found.of_too_many_nodes) == (len(lines), 0, 0)
+    assert (found.dropped.records, found.dropped.of_too_many_tasks, found.dropped.of_too_many_nodes) == (
+        len(lines),
+        0,
+        0,
+    )
 
 
 def test_counters_of_too_many_tasks_are_no_growth_of_their_node() -> None:
@@ -35,7 +39,7 @@ def test_counters_of_too_many_tasks_are_no_growth_of_their_node() -> None:
              for second in range(10) for task in range(MAX_TASKS + 4)]  # fmt: skip
     found = taken(*lines)
     assert [one.sum for part in found.rollups.values() for one in flat(part).values()] == [9] * MAX_TASKS
-    assert (found.of_too_many_tasks, found.losses.late) == (40, 0)
+    assert (found.dropped.of_too_many_tasks, found.dropped.late) == (40, 0)
 
 
 def test_startup_records_of_the_last_of_many_tasks_add_nothing_to_its_node() -> None:
@@ -47,7 +51,7 @@ def test_startup_records_of_the_last_of_many_tasks_add_nothing_to_its_node() -> 
     found = taken(once("linux_boot", 0, node), *tasks, used(1, "node_id=n"), *own, *tasks, last)
     assert [session.identity.task for session in found.sessions.values()] == ["", *map(str, range(MAX_TASKS))]
     assert {session.facts.cpu_count for session in found.sessions.values()} == {None}
-    assert found.of_too_many_tasks == len(own)
+    assert found.dropped.of_too_many_tasks == len(own)
 
 
 @pytest.mark.parametrize(("length", "growing"), [(5, False), (20, True)])
@@ -61,7 +65,7 @@ def test_of_short_tasks_that_follow_each_other_every_sample_counts(length: int, 
     ]
     found = taken(*sent)
     whole = sum(one.sum for part in found.rollups.values() for one in flat(part).values())
-    assert (found.of_too_many_tasks == 0) == growing
+    assert (found.dropped.of_too_many_tasks == 0) == growing
     assert whole == (sum(length - 5 for _ in range(3600 // length)) if growing else 0)
 
 
@@ -69,7 +73,7 @@ def test_a_record_of_one_task_too_many_that_has_no_time_is_counted_as_such() -> 
     tasks = [used(1, f"host=h,task_id={task}") for task in range(MAX_TASKS)]
     tags = {"host": "h", "task_id": "x", "interface": "e"}
     found = taken(*tasks, Metric("net", tags, {"bytes_sent": 1}, None))
-    assert (found.without_time, found.of_too_many_tasks) == (1, 0)
+    assert (found.dropped.without_time, found.dropped.of_too_many_tasks) == (1, 0)
 
 
 def test_a_sample_of_one_task_too_many_ends_no_opening_of_its_node() -> None:
@@ -90,7 +94,7 @@ def test_tasks_that_are_heard_of_rarely_do_not_displace_each_other_in_turn(every
     ))  # fmt: skip
     assert grown(found) == MAX_TASKS * (rounds - 1)
     assert len(found.sessions) in {tasks, tasks + 1}
-    assert found.of_too_many_tasks >= rounds - 1
+    assert found.dropped.of_too_many_tasks >= rounds - 1
 
 
 def _batches(tasks: int, seconds: int) -> bytes:
@@ -119,7 +123,7 @@ def test_no_task_is_quiet_while_a_batch_is_read_that_holds_its_samples(tasks: in
         reader.sum_up(found)
         left_out = (tasks - MAX_TASKS) * 2 * seconds
         assert (reader.state.sessions.begun, grown(found)) == (MAX_TASKS + bool(left_out), MAX_TASKS * whole)
-        assert found.of_too_many_tasks == left_out
+        assert found.dropped.of_too_many_tasks == left_out
 
 
 def _of_nodes_that_were_above_tasks() -> Iterator[Metric]:
@@ -148,13 +152,13 @@ def test_samples_of_one_task_too_many_are_not_of_the_task_in_the_blobs_name() ->
     named = Identity("p", "", "j", "t1", "1")
     lines = [used(1 + task / 100, f"node_id=n,task_id=k{task}") for task in range(MAX_TASKS + 2)]
     assert {whose.task for whose in counted(lines, named)} == {f"k{task}" for task in range(MAX_TASKS)}
-    assert intake(named).take(step(lines)).of_too_many_tasks == 2
+    assert intake(named).take(step(lines)).dropped.of_too_many_tasks == 2
 
 
 def test_a_sample_of_a_task_on_one_node_too_many_is_counted_as_such() -> None:
     nodes = [used(1, f"node_id=n{number}") for number in range(MAX_NODES)]
     found = taken(*nodes, used(2, "node_id=x,task_id=t"))
-    assert (found.of_too_many_nodes, found.of_too_many_tasks) == (1, 0)
+    assert (found.dropped.of_too_many_nodes, found.dropped.of_too_many_tasks) == (1, 0)
 
 
 def test_growth_of_the_largest_counters_does_not_depend_on_how_much_is_read_at_once() -> None:

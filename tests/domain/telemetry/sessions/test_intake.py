@@ -127,16 +127,16 @@ def test_nodes_that_write_at_once_are_kept_apart_by_their_tags() -> None:
 
 def test_a_blob_of_very_many_nodes_is_bounded_and_says_so() -> None:
     found = taken(*(at(1, f"mem,host=n{number} used=1") for number in range(MAX_NODES + 5)))
-    assert (len(found.sessions), found.of_too_many_nodes) == (MAX_NODES, 5)
+    assert (len(found.sessions), found.dropped.of_too_many_nodes) == (MAX_NODES, 5)
 
 
 def test_a_node_has_only_so_many_series_and_the_rest_is_counted() -> None:
     reader = intake(most_series=3)
     first = reader.take(step(at(second, f"mem used=1,free=2,cached={second}") for second in range(4)))
-    assert (len(first.rollups[0]), first.losses.beyond_limit) == (3, 0)
+    assert (len(first.rollups[0]), first.dropped.beyond_limit) == (3, 0)
     again = intake(state=State.unpack(reader.state.pack()), most_series=3)
     second = again.take(step([at(5, "mem used=1,free=2,total=3"), at(6, "mem total=4")]))
-    assert (len(second.rollups[0]), second.losses.beyond_limit) == (2, 2)
+    assert (len(second.rollups[0]), second.dropped.beyond_limit) == (2, 2)
 
 
 def test_series_that_nobody_has_sent_for_two_hours_make_room_for_others() -> None:
@@ -146,7 +146,7 @@ def test_series_that_nobody_has_sent_for_two_hours_make_room_for_others() -> Non
     reader, found = intake(most_series=3), []
     for hour, disks in enumerate([(1, 2, 3), (1, 4), (1, 4), (1, 4), (5, 6, 7), (1,)]):
         answer = reader.take(step(sent(hour, *disks)))
-        found.append((sum(len(some) for some in answer.rollups.values()), answer.losses.beyond_limit))
+        found.append((sum(len(some) for some in answer.rollups.values()), answer.dropped.beyond_limit))
         reader = intake(state=State.unpack(reader.state.pack()), most_series=3)
     assert found == [(3, 0), (1, 2), (2, 0), (2, 0), (1, 4), (1, 0)]
     assert len(reader.state.memories[0].readings) == 3
@@ -155,7 +155,7 @@ def test_series_that_nobody_has_sent_for_two_hours_make_room_for_others() -> Non
 def test_records_without_a_time_or_out_of_all_time_are_counted() -> None:
     lines = [at(1, "mem used=1"), replace(at(1, "mem used=2"), time=None), replace(at(1, "mem used=3"), time=5)]
     found = taken(*lines)
-    assert (found.records, found.without_time, found.out_of_window) == (3, 1, 1)
+    assert (found.dropped.records, found.dropped.without_time, found.dropped.out_of_window) == (3, 1, 1)
     assert [one.sum for one in flat(found.rollups[0]).values()] == [1]
 
 
@@ -163,7 +163,7 @@ def test_an_intake_of_a_decoders_steps_knows_where_to_go_on() -> None:
     text = b"mem used=1 1713204200\nbad\nmem used=3 1713204201\n"
     reader = intake()
     (found,) = [reader.take(one) for one in Decoder().steps(text, 500)]
-    assert (found.end, found.records, [one.start for one in found.rejected]) == (500 + len(text), 2, [522])
+    assert (found.end, found.dropped.records, [one.start for one in found.rejected]) == (500 + len(text), 2, [522])
     assert [one.sum for one in flat(found.rollups[0]).values()] == [4]
 
 

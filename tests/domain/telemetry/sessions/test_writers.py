@@ -69,7 +69,7 @@ def test_counters_of_tasks_are_read_apart() -> None:
     lines = [at(second, f"net,interface=e,task_id=t{second % 2} bytes_sent={1000 * (second % 2) + second}i")
              for second in range(6)]  # fmt: skip
     found = taken(*lines)
-    assert ([one.sum for part in found.rollups.values() for one in flat(part).values()], found.losses.late) == (
+    assert ([one.sum for part in found.rollups.values() for one in flat(part).values()], found.dropped.late) == (
         [4, 4],
         0,
     )

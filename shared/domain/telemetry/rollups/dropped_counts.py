@@ -2,19 +2,18 @@
 
 from dataclasses import dataclass, field
 
-from shared.domain.telemetry.sessions.ingest_result import IngestResult
-
 _MAX_NAMES = 100
 _OTHERS = "…"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class DroppedCounts:
     """Counts over `records` read: `unknown` by name of uncatalogued measurements, `refused` units without telemetry.
 
     `without_time`, `out_of_window`, `of_too_many_nodes` and `of_too_many_tasks` count records; gauges of the last ones
     count for their node. The others count values of accepted records: fields without a series, series beyond a node's
-    limit, late readings of counters, and values that aren't numbers.
+    limit, late readings of counters, and values that aren't numbers. Beyond the limit of names, `unknown` counts under
+    `…`.
     """
 
     records: int = 0
@@ -29,30 +28,16 @@ class DroppedCounts:
     no_numbers: int = 0
     unknown: dict[str, int] = field(default_factory=dict)
 
+    def count_unknown(self, name: str, records: int) -> None:
+        counted = name if name in self.unknown or len(self.unknown) < _MAX_NAMES else _OTHERS
+        self.unknown[counted] = self.unknown.get(counted, 0) + records
+
     def plus(self, other: "DroppedCounts") -> "DroppedCounts":
         numbers = {name: getattr(self, name) + getattr(other, name) for name in _NUMBERS}
-        unknown = dict(self.unknown)
+        found = DroppedCounts(**numbers, unknown=dict(self.unknown))
         for name, records in other.unknown.items():
-            kept = name if name in unknown or len(unknown) < _MAX_NAMES else _OTHERS
-            unknown[kept] = unknown.get(kept, 0) + records
-        return DroppedCounts(**numbers, unknown=unknown)
+            found.count_unknown(name, records)
+        return found
 
 
 _NUMBERS = tuple(name for name in DroppedCounts.__slots__ if name != "unknown")
-
-
-def left_out(taken: IngestResult, refused: int) -> DroppedCounts:
-    """Returns the counts of one step."""
-    return DroppedCounts(
-        records=taken.records,
-        refused=refused,
-        without_time=taken.without_time,
-        out_of_window=taken.out_of_window,
-        of_too_many_nodes=taken.of_too_many_nodes,
-        of_too_many_tasks=taken.of_too_many_tasks,
-        unread_fields=taken.unread_fields,
-        beyond_limit=taken.losses.beyond_limit,
-        late=taken.losses.late,
-        no_numbers=taken.losses.no_numbers,
-        unknown=dict(taken.unknown),
-    )
