@@ -79,7 +79,7 @@ class HousekeepingService:
         self._schedules = schedules
         self._stray_nodes = stray_nodes
         self._taken_in = taken_in
-        self._hours = HourRollups(taken_in.hours, taken_in.node_index)
+        self._hours = HourRollups(taken_in.telemetry, taken_in.node_index)
         self._clock = clock
         self._retention = retention
 

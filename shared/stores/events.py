@@ -6,8 +6,10 @@ Every step writes the row `!` with the totals, so two hosts that read two blobs 
 """
 
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
+
+import msgspec
 
 from shared.domain.blobs.blobs import name_key
 from shared.domain.blobs.sweeps import Totals
@@ -15,7 +17,6 @@ from shared.domain.events.batch_events import BatchEvent, minute_of
 from shared.domain.events.event_chunks import by_minute, chunks_of, events_of
 from shared.domain.events.event_marks import MinuteRange, Wanted, may_have
 from shared.stores.blobs.checkpoints import CheckpointKey
-from shared.stores.tables.pages import items_of
 from shared.stores.tables.tables import (
     Row,
     Tables,
@@ -24,9 +25,8 @@ from shared.stores.tables.tables import (
     json_of,
     load_range,
     load_row,
-    translated,
+    rows_between,
     whole,
-    with_etag,
 )
 from shared.stores.tables.unit_writes import Operation, written
 
@@ -52,7 +52,7 @@ class EventStore:
 
     async def load_head(self, account_key: str) -> Head:
         row = await load_row(self._table, account_key, _HEAD)
-        return Head(_totals(row), row["etag"]) if row else Head(Totals(), None)
+        return Head(msgspec.convert(row, Totals), row["etag"]) if row else Head(Totals(), None)
 
     async def load_identities(self, account_key: str, first: int, last: int) -> list[tuple[int, bytes]]:
         """Returns the identities of events from one minute to another, both included, by minute."""
@@ -108,23 +108,11 @@ class EventStore:
         if before:
             yield before
 
-    async def _rows(
-        self,
-        account_key: str,
-        first: int,
-        last: int,
-        select: list[str] | None = None,
-        at_once: int | None = None,
+    def _rows(
+        self, account_key: str, first: int, last: int, select: list[str] | None = None, at_once: int | None = None
     ) -> AsyncIterator[Row]:
-        with translated("read events"):
-            found = self._table.query_entities(
-                "PartitionKey eq @partition and RowKey ge @first and RowKey le @last",
-                parameters={"partition": account_key, "first": _key(last), "last": _key(first) + _AFTER},
-                select=select,
-                results_per_page=at_once if select else _ROWS_AT_ONCE,
-            )
-            async for row in items_of(found):
-                yield with_etag(row)
+        at_once = at_once if select else _ROWS_AT_ONCE
+        return rows_between(self._table, account_key, _key(last), _key(first) + _AFTER, select, at_once=at_once)
 
 
 def place_key(account_key: str, incarnation: str) -> CheckpointKey:
@@ -132,16 +120,8 @@ def place_key(account_key: str, incarnation: str) -> CheckpointKey:
 
 
 def head_row(account_key: str, before: Head, totals: Totals) -> Operation:
-    row: Row = {
-        "PartitionKey": account_key,
-        "RowKey": _HEAD,
-        "units": whole(totals.units),
-        "stored": whole(totals.stored),
-        "repeats": whole(totals.repeats),
-        "refused": whole(totals.refused),
-        "bytes": whole(totals.bytes),
-        "latest": totals.latest,
-    }
+    counts = {name: whole(value) if isinstance(value, int) else value for name, value in asdict(totals).items()}
+    row: Row = {"PartitionKey": account_key, "RowKey": _HEAD, **counts}
     return written({name: value for name, value in row.items() if value is not None}, before.etag)
 
 
@@ -169,14 +149,3 @@ def _key(minute: int) -> str:
 
 def _minute(row: Row) -> int:
     return _LATEST - int(row["RowKey"][1:9], 16)
-
-
-def _totals(row: Row) -> Totals:
-    return Totals(
-        units=row["units"],
-        stored=row["stored"],
-        repeats=row["repeats"],
-        refused=row["refused"],
-        bytes=row["bytes"],
-        latest=row.get("latest"),
-    )

@@ -16,7 +16,6 @@ from shared.stores.events import EventStore
 from shared.stores.tables.tables import Tables
 from shared.stores.telemetry.node_index import NodeIndex
 from shared.stores.telemetry.telemetry import TelemetryStore
-from shared.stores.telemetry.telemetry_hours import HourStore
 from shared.stores.telemetry.telemetry_totals import TelemetryTotalsStore
 
 _LONGER = timedelta(days=1)
@@ -30,7 +29,6 @@ class IngestionStores:
     places: CheckpointStore
     rejects: RejectStore
     telemetry: TelemetryStore
-    hours: HourStore
     node_index: NodeIndex
     totals: TelemetryTotalsStore
 
@@ -42,7 +40,6 @@ class IngestionStores:
             CheckpointStore(tables),
             RejectStore(tables),
             TelemetryStore(tables),
-            HourStore(tables),
             NodeIndex(tables),
             TelemetryTotalsStore(tables),
         )
@@ -70,8 +67,7 @@ class IngestionStores:
         old = [entry for entry in entries if entry.modified < blobs - _LONGER]
         over = await self.node_index.load_before(account_key, to_milliseconds(moment) // _DAY)
         for incarnation, day in sorted({(held.incarnation, held.day) for held in over}):
-            for store in (self.telemetry, self.hours):
-                rows += await store.delete_day(partition_of(account_key, incarnation), day)
+            rows += await self.telemetry.delete_day(partition_of(account_key, incarnation), day)
         living = {entry.incarnation for entry in entries} - {entry.incarnation for entry in old}
         gone = {partition_of(account_key, held.incarnation) for held in over}
         for entry in old:

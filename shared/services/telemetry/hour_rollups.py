@@ -1,7 +1,7 @@
 """Rolls expired minutes up to hours, one day of an incarnation after another, in small transactions.
 
 A crash between two leaves each minute in exactly one of both forms, and the next run continues. Memory holds one
-transaction. Hours are deleted at the end of their own retention (taken_in.py).
+transaction. Hours are deleted at the end of their own retention (ingestion_stores.py).
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from shared.domain.telemetry.rollups.chunks import HOURS, MAX_CELLS, add_column,
 from shared.domain.telemetry.rollups.rollups import Rollups, hours, merged
 from shared.stores.tables.unit_writes import Operation
 from shared.stores.telemetry.node_index import IndexEntry, NodeIndex
-from shared.stores.telemetry.telemetry_hours import HourStore, hour_rows, number_of
+from shared.stores.telemetry.telemetry import TelemetryStore, hour_rows
 from shared.stores.telemetry.telemetry_rows import LoadedRow
 
 _DAY = 86_400_000  # milliseconds
@@ -46,7 +46,7 @@ class _Batch:
 
 
 class HourRollups:
-    def __init__(self, store: HourStore, index: NodeIndex) -> None:
+    def __init__(self, store: TelemetryStore, index: NodeIndex) -> None:
         self._store = store
         self._index = index
 
@@ -93,9 +93,9 @@ class HourRollups:
         operations: list[Operation] = []
         room = MAX_CELLS
         for session, some in batch.hours.items():
-            last = await self._store.last_of(partition, day, session)
+            last = await self._store.last_hours_of(partition, day, session)
             before: Rollups = {}
-            number = number_of(last) if last else 0
+            number = last.number if last else 0
             for name, packed in last.chunk.columns.items() if last else ():
                 add_column(before, name, day, packed, HOURS)
             cells = cells_of({session: before})

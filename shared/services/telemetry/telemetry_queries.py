@@ -64,8 +64,7 @@ class TelemetryQueries:
         hours: timedelta,
     ) -> None:
         self._accounts = accounts
-        self._telemetry, self._hours = stores.telemetry, stores.hours
-        self._index = stores.node_index
+        self._telemetry, self._index = stores.telemetry, stores.node_index
         self._pools = pools
         self._clock = clock
         self._minutes, self._retention = minutes, max(minutes, hours)
@@ -113,7 +112,7 @@ class TelemetryQueries:
     ) -> NodeTelemetry:
         """Returns the data of some sessions in a range. Raises the errors of `of_node`."""
         choice, oldest = selector_of(asked.name, asked.attributes), await self._clock.now() - self._minutes
-        reading, counts = TelemetryReader(self._telemetry, self._hours), DroppedCounts()
+        reading, counts = TelemetryReader(self._telemetry), DroppedCounts()
         states = await some_at_once(self._telemetry.load_left_out, partitions)
         for state in states.values():
             counts = counts.plus(state)

@@ -14,7 +14,6 @@ from shared.domain.telemetry.rollups.chunks import HOURS, HOURS_A_DAY, MINUTES, 
 from shared.domain.telemetry.rollups.rollups import Rollups, add
 from shared.errors import CacheConflictError, HistoryRangeError
 from shared.stores.telemetry.telemetry import TelemetryStore
-from shared.stores.telemetry.telemetry_hours import HourStore
 
 _TRIES, _AT_ONCE = 5, 4
 _MAX_READ = 1_000_000  # minutes and hours of series: seconds of work
@@ -53,9 +52,8 @@ class _Count:
 class TelemetryReader:
     """The reads of one answer. Raises HistoryRangeError if it needs too much memory or time."""
 
-    def __init__(self, minutes: TelemetryStore, hours: HourStore) -> None:
-        self._minutes = minutes
-        self._hours = hours
+    def __init__(self, store: TelemetryStore) -> None:
+        self._store = store
         self._all = _Count()
         self.measured = StoredRollups({}, {})
 
@@ -80,18 +78,22 @@ class TelemetryReader:
             await self._add_minutes(part, self.measured.minutes, _Count())
             return
         for _ in range(_TRIES):
-            found, count, before = StoredRollups({}, {}), _Count(), await self._hours.etags(part.partition, *part.days)
+            found, count, before = (
+                StoredRollups({}, {}),
+                _Count(),
+                await self._store.hour_etags(part.partition, *part.days),
+            )
             await self._add_minutes(part, found.minutes, count)
-            chunks = self._hours.chunks(part.partition, *part.days, part.choice.to_read)
+            chunks = self._store.hours(part.partition, *part.days, part.choice.to_read)
             await self._add(part, HOURS, chunks, found.hours, count)
-            if await self._hours.etags(part.partition, *part.days) == before:
+            if await self._store.hour_etags(part.partition, *part.days) == before:
                 self.measured.add(found)
                 return
             self._all = _Count(self._all.read - count.read, self._all.kept - count.kept)
         raise CacheConflictError("What nodes measured is being rolled up to hours; try again.")
 
     async def _add_minutes(self, part: Part, found: Rollups, count: _Count) -> None:
-        chunks = self._minutes.chunks(part.partition, part.first, part.last, part.choice.to_read)
+        chunks = self._store.minutes(part.partition, part.first, part.last, part.choice.to_read)
         await self._add(part, MINUTES, chunks, found, count)
 
     async def _add(self, part: Part, width: int, chunks: AsyncIterator[Chunk], found: Rollups, count: _Count) -> None:

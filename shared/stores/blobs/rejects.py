@@ -10,13 +10,11 @@ from azure.data.tables import UpdateMode
 
 from shared.domain.blobs.blobs import Entry
 from shared.domain.blobs.rejects import BadUnit, Reject
-from shared.stores.tables.pages import items_of
-from shared.stores.tables.tables import Row, Tables, delete_rows, translated, whole, with_etag
+from shared.stores.tables.tables import Row, Tables, delete_rows, rows_between, translated, whole
 
 _LATEST = 0xFFFFFFFFFFF
 _AFTER_ALL = "~~"
 _BEHIND = "!"  # sorts right behind a key, before all others
-_RANGE = "PartitionKey eq @partition and RowKey ge @first and RowKey le @last"
 
 
 class RejectStore:
@@ -42,16 +40,10 @@ class RejectStore:
     async def load(self, ingest_partition: str, after: str, most: int) -> list[Reject]:
         """Returns up to `most` rejects after a key, in key order."""
         found: list[Reject] = []
-        with translated("read rejects"):
-            rows = self._table.query_entities(
-                _RANGE,
-                parameters={"partition": ingest_partition, "first": after + _BEHIND, "last": _AFTER_ALL},
-                results_per_page=most,
-            )
-            async for row in items_of(rows):
-                found.append(_reject(with_etag(row)))
-                if len(found) == most:
-                    break
+        async for row in rows_between(self._table, ingest_partition, after + _BEHIND, _AFTER_ALL, at_once=most):
+            found.append(_reject(row))
+            if len(found) == most:
+                break
         return found
 
     async def delete_before(self, ingest_partition: str, moment: datetime) -> int:
@@ -59,13 +51,10 @@ class RejectStore:
 
         Their blobs were created before that.
         """
-        with translated("read rejects"):
-            rows = self._table.query_entities(
-                _RANGE,
-                parameters={"partition": ingest_partition, "first": _key(moment) + _AFTER_ALL, "last": _AFTER_ALL},
-                select=["RowKey", "at"],
-            )
-            keys = [row["RowKey"] async for row in items_of(rows) if row["at"] < moment]
+        rows = rows_between(
+            self._table, ingest_partition, _key(moment) + _AFTER_ALL, _AFTER_ALL, select=["RowKey", "at"]
+        )
+        keys = [row["RowKey"] async for row in rows if row["at"] < moment]
         await delete_rows(self._table, ingest_partition, keys)
         return len(keys)
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import zlib
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import AsyncGenerator, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from itertools import batched
@@ -160,6 +160,27 @@ async def load_range(table: TableClient, partition: str, first: str, last: str) 
             parameters={"partition": partition, "first": first, "last": last},
         )
         return {entity["RowKey"]: with_etag(entity) async for entity in items_of(found)}
+
+
+async def rows_between(
+    table: TableClient,
+    partition: str,
+    first: str,
+    last: str,
+    select: list[str] | None = None,
+    *,
+    at_once: int | None = None,
+) -> AsyncGenerator[Row]:
+    """Yields rows with keys from `first` to before `last`, in order, each with its `etag`; `at_once` in a response."""
+    with translated(f"read {table.table_name}"):
+        found = table.query_entities(
+            "PartitionKey eq @partition and RowKey ge @first and RowKey lt @last",
+            parameters={"partition": partition, "first": first, "last": last},
+            select=select,
+            results_per_page=at_once,
+        )
+        async for entity in items_of(found):
+            yield with_etag(entity)
 
 
 async def save_row(table: TableClient, row: Row, etag: str | None) -> str:

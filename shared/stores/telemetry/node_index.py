@@ -21,8 +21,7 @@ from azure.data.tables import UpdateMode
 from shared.domain.blobs.blobs import name_key
 from shared.domain.core.keys import SEPARATOR, key_of
 from shared.domain.telemetry.sessions.arrived_blobs import ArrivedBlob
-from shared.stores.tables.pages import items_of
-from shared.stores.tables.tables import MAX_OPERATIONS, Row, Tables, delete_rows, load_range, translated
+from shared.stores.tables.tables import MAX_OPERATIONS, Row, Tables, delete_rows, load_range, rows_between, translated
 
 _AFTER = "~~"
 _HOURS, _ROLLED = "hours", "rolled"
@@ -75,19 +74,14 @@ class NodeIndex:
         """
         begin, end = (f"{_node(node)}{SEPARATOR}{day:05x}" for day in (first, last))
         found: dict[str, ArrivedBlob] = {}
-        with translated("read which blobs came"):
-            listed = self._table.query_entities(
-                "PartitionKey eq @partition and RowKey ge @first and RowKey le @last",
-                parameters={"partition": account_key, "first": begin, "last": end + _AFTER},
-            )
-            async with aclosing(items_of(listed)) as rows:
-                async for row in rows:
-                    if _BLOB not in row or (row[_POOL] and key_of(row[_POOL]) != key_of(pool)):
-                        continue
-                    arrival = _arrival(row, names_node=bool(node))
-                    found[arrival.blob] = arrival.after(found.get(arrival.blob))
-                    if len(found) >= most:
-                        break
+        async with aclosing(rows_between(self._table, account_key, begin, end + _AFTER)) as rows:
+            async for row in rows:
+                if _BLOB not in row or (row[_POOL] and key_of(row[_POOL]) != key_of(pool)):
+                    continue
+                arrival = _arrival(row, names_node=bool(node))
+                found[arrival.blob] = arrival.after(found.get(arrival.blob))
+                if len(found) >= most:
+                    break
         return list(found.values())
 
     async def load(self, account_key: str, node: str, first: int, last: int) -> list[IndexEntry]:
@@ -119,14 +113,8 @@ class NodeIndex:
 
     async def _all(self, account_key: str) -> AsyncIterator[IndexEntry]:
         """Yields entries one at a time, as an account has a row for each node, blob and day."""
-        with translated("read where telemetry is"):
-            found = self._table.query_entities(
-                "PartitionKey eq @partition",
-                parameters={"partition": account_key},
-                select=["RowKey", _HOURS, _ROLLED],
-            )
-            async for row in items_of(found):
-                yield _held(row)
+        async for row in rows_between(self._table, account_key, "", _AFTER, ["RowKey", _HOURS, _ROLLED]):
+            yield _held(row)
 
 
 def task_name(job: str, task: str) -> str:

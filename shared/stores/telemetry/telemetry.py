@@ -2,8 +2,10 @@
 
 `o` is the blob's checkpoint (shared/stores/blobs/checkpoints.py), `s` the state between steps and the counts of dropped
 data. `n<session>` is a session's identity and its node's facts. `m<hour>~<session>~<offset>~<number>` is the addition
-of a step to the minutes of an hour. Hours, which replace minutes, have their own store
-(shared/stores/telemetry/telemetry_hours.py).
+of a step to the minutes of an hour. `h<day>~<session>~<number>` are hours, made from a day's minutes.
+
+The transaction that writes hours deletes their minutes. So each minute counts in exactly one of both, despite crashes.
+If a day's minutes take several transactions, its row is overwritten under its ETag.
 """
 
 from collections.abc import AsyncIterator, Collection, Sequence
@@ -32,17 +34,19 @@ from shared.stores.tables.tables import (
     load_range,
     load_row,
     load_rows,
+    rows_between,
     translated,
 )
-from shared.stores.tables.unit_writes import Operation, written
+from shared.stores.tables.unit_writes import Operation, deleted, write_at_once, written
 from shared.stores.telemetry.telemetry_rows import (
     HOURS,
     MINUTES,
+    LoadedRow,
     block_key,
     chunk_of,
     chunk_row,
+    kept,
     place_of,
-    rows_between,
     selected,
     session_key,
 )
@@ -53,6 +57,7 @@ STATE = "s"
 """The row of a blob's state."""
 _AFTER = "~~"
 _BY_HOST = "byHost"
+_ROWS_AT_ONCE = 20  # of half a megabyte at most
 
 
 class SessionRow(NamedTuple):
@@ -94,11 +99,36 @@ class TelemetryStore:
         rows = await load_range(self._table, partition, "n", "n" + _AFTER)
         return {int(key[1:], 16): SessionRow(_identity(row), _facts(row), row[_BY_HOST]) for key, row in rows.items()}
 
-    async def chunks(self, partition: str, first: int, last: int, names: Collection[str]) -> AsyncIterator[Chunk]:
-        """Yields chunks of hours since 1970, both included, with only the columns of some names."""
-        begin, end = block_key(MINUTES, first), block_key(MINUTES, last + 1)
-        async for row in rows_between(self._table, partition, begin, end, selected(names)):
-            yield chunk_of(row, names)
+    def minutes(self, partition: str, first: int, last: int, names: Collection[str]) -> AsyncIterator[Chunk]:
+        """Yields minutes of hours since 1970, both included, with only the columns of some names."""
+        return self._chunks(MINUTES, partition, first, last, names)
+
+    def hours(self, partition: str, first: int, last: int, names: Collection[str]) -> AsyncIterator[Chunk]:
+        """Yields hours of days since 1970, both included, with only the columns of some names."""
+        return self._chunks(HOURS, partition, first, last, names)
+
+    async def hour_etags(self, partition: str, first: int, last: int) -> dict[str, str]:
+        """Returns the ETags of the rows of days by key, which show whether a roll-up has intervened."""
+        return {row["RowKey"]: row["etag"] async for row in self._blocks(HOURS, partition, first, last, ["RowKey"])}
+
+    async def minutes_of(self, partition: str, day: int) -> AsyncIterator[LoadedRow]:
+        """Yields the minute rows of a day, with all columns."""
+        async for row in self._blocks(MINUTES, partition, *_hours_of(day)):
+            yield kept(row)
+
+    async def last_hours_of(self, partition: str, day: int, session: int) -> LoadedRow | None:
+        """Returns the last row of a session's hours of a day."""
+        begin, last = session_key(HOURS, day, session), None
+        async for row in rows_between(self._table, partition, begin, begin + _AFTER, at_once=_ROWS_AT_ONCE):
+            last = kept(row)
+        return last
+
+    async def replace(self, partition: str, minutes: Sequence[LoadedRow], hours: Sequence[Operation]) -> None:
+        """Writes hours and deletes their minutes in one transaction.
+
+        Raises CacheConflictError if another host does the same; StorageError.
+        """
+        await write_at_once(self._table, [*(deleted(partition, one.row, one.etag) for one in minutes), *hours])
 
     async def days_of(self, partition: str, session: int) -> set[int]:
         """Returns the days since 1970 with minutes of a session. Raises StorageError."""
@@ -107,18 +137,23 @@ class TelemetryStore:
         return {block // HOURS_A_DAY for block, number in places if number == session}
 
     async def delete_day(self, partition: str, day: int) -> int:
-        """Deletes the minutes of a day; returns the number of rows. Raises StorageError."""
-        first = day * HOURS_A_DAY
-        begin, end = block_key(MINUTES, first), block_key(MINUTES, first + HOURS_A_DAY)
-        keys = [row["RowKey"] async for row in rows_between(self._table, partition, begin, end, ["RowKey"])]
+        """Deletes the minutes and hours of a day; returns the number of rows.
+
+        Raises StorageError if another process deletes them too.
+        """
+        blocks = ((MINUTES, *_hours_of(day)), (HOURS, day, day))
+        keys = [
+            row["RowKey"]
+            for kind, first, last in blocks
+            async for row in self._blocks(kind, partition, first, last, ["RowKey"])
+        ]
         await delete_rows(self._table, partition, keys)
         return len(keys)
 
     async def has_rollups(self, partition: str) -> bool:
-        """Returns whether a partition has rollups, of minutes or hours."""
-        for kind in (MINUTES, HOURS):
-            async for _ in rows_between(self._table, partition, kind, kind + _AFTER, ["RowKey"]):
-                return True
+        """Returns whether a partition has rollups, of minutes or hours; no other keys lie between these."""
+        async for _ in rows_between(self._table, partition, HOURS, MINUTES + _AFTER, ["RowKey"]):
+            return True
         return False
 
     async def partitions_of(self, account_key: str, name: str) -> list[str]:
@@ -136,6 +171,19 @@ class TelemetryStore:
         """Deletes all rows of an incarnation, its checkpoint last, as that finds it. Raises StorageError."""
         rows = [row["RowKey"] for row in await load_rows(self._table, partition, ["RowKey"])]
         await delete_rows(self._table, partition, sorted(rows, key=lambda row: row == _PLACE))
+
+    async def _chunks(
+        self, kind: str, partition: str, first: int, last: int, names: Collection[str]
+    ) -> AsyncIterator[Chunk]:
+        async for row in self._blocks(kind, partition, first, last, selected(names)):
+            yield chunk_of(row, names)
+
+    def _blocks(
+        self, kind: str, partition: str, first: int, last: int, select: list[str] | None = None
+    ) -> AsyncIterator[Row]:
+        """Yields the rows of blocks, both included; whole ones a few at a time, as they are large."""
+        begin, end = block_key(kind, first), block_key(kind, last + 1)
+        return rows_between(self._table, partition, begin, end, select, at_once=None if select else _ROWS_AT_ONCE)
 
 
 def place_key(partition: str) -> CheckpointKey:
@@ -171,6 +219,22 @@ def chunk_rows(partition: str, offset: int, chunks: Sequence[Chunk]) -> list[Ope
         for number, chunk in enumerate(chunks)
     ]
     return [written(chunk_row(partition, key, chunk), None) for key, chunk in zip(keys, chunks, strict=True)]
+
+
+def hour_rows(partition: str, chunks: Sequence[Chunk], instead: LoadedRow | None, number: int) -> list[Operation]:
+    """Returns rows for chunks of one session and day, numbered from `number`; the first replaces the row `instead`."""
+    return [
+        written(
+            chunk_row(partition, f"{session_key(HOURS, chunk.block, chunk.session)}{number + place:06x}", chunk),
+            instead.etag if instead and not place else None,
+        )
+        for place, chunk in enumerate(chunks)
+    ]
+
+
+def _hours_of(day: int) -> tuple[int, int]:
+    """Returns the first and the last hour of a day."""
+    return day * HOURS_A_DAY, (day + 1) * HOURS_A_DAY - 1
 
 
 def _identity(row: Row) -> Identity:

@@ -3,14 +3,11 @@
 Keys begin with the block, an hour or a day since 1970, and the session, both in hexadecimal digits of a fixed width.
 """
 
-from collections.abc import AsyncIterator, Collection
+from collections.abc import Collection
 from dataclasses import dataclass
 
-from azure.data.tables.aio import TableClient
-
 from shared.domain.telemetry.rollups.chunks import Chunk
-from shared.stores.tables.pages import items_of
-from shared.stores.tables.tables import MAX_BINARY, Row, bytes_columns, bytes_of, translated, with_etag
+from shared.stores.tables.tables import MAX_BINARY, Row, bytes_columns, bytes_of
 
 MINUTES, HOURS = "m", "h"
 _WIDTHS = {MINUTES: 6, HOURS: 5}
@@ -19,8 +16,6 @@ MAX_ROW = 800_000
 """Bytes of a row's columns, at worst all in one: a row holds a MiB."""
 _MAX_PARTS = -(-MAX_ROW // MAX_BINARY)  # of a column, in properties
 _MAX_SELECTED = 8
-_ROWS_AT_ONCE = 20  # of half a megabyte at most
-_ROWS = "PartitionKey eq @partition and RowKey ge @first and RowKey lt @last"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +25,11 @@ class LoadedRow:
     row: str
     etag: str
     chunk: Chunk
+
+    @property
+    def number(self) -> int:
+        """Returns the number of a row of hours within its session and day."""
+        return int(self.row.rpartition("~")[2], 16)
 
 
 def block_key(kind: str, block: int) -> str:
@@ -72,21 +72,6 @@ def selected(names: Collection[str]) -> list[str] | None:
     """Returns the columns to request; None for all if there are many, as URLs have a maximum length."""
     columns = [f"{_column(name)}{part}" for name in names for part in range(_MAX_PARTS)]
     return ["RowKey", *columns] if len(names) <= _MAX_SELECTED else None
-
-
-async def rows_between(
-    table: TableClient, partition: str, first: str, last: str, select: list[str] | None = None
-) -> AsyncIterator[Row]:
-    """Yields rows with keys from `first` to before `last`, in order; whole ones a few at a time, as they are large."""
-    with translated("read telemetry"):
-        found = table.query_entities(
-            _ROWS,
-            parameters={"partition": partition, "first": first, "last": last},
-            select=select,
-            results_per_page=None if select else _ROWS_AT_ONCE,
-        )
-        async for row in items_of(found):
-            yield with_etag(row)
 
 
 def _column(series: str) -> str:

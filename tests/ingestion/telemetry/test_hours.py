@@ -56,7 +56,7 @@ async def rolled(
 ) -> int:
     """Rolls up minutes older than a week by a host's clock."""
     stores = IngestionStores.of(tables or rig.tables)
-    return await HourRollups(stores.hours, stores.node_index).run(account, rig.clock.time - 7 * DAY, goes_on)
+    return await HourRollups(stores.telemetry, stores.node_index).run(account, rig.clock.time - 7 * DAY, goes_on)
 
 
 async def keys(rig: TelemetryRig, kind: str, partition: str | None = None) -> list[str]:

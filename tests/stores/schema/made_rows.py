@@ -72,7 +72,7 @@ from shared.stores.schedules import ScheduleStore
 from shared.stores.tables.tables import Tables
 from shared.stores.telemetry import telemetry
 from shared.stores.telemetry.node_index import NodeIndex
-from shared.stores.telemetry.telemetry_hours import HourStore, hour_rows
+from shared.stores.telemetry.telemetry import TelemetryStore, hour_rows
 from shared.stores.telemetry.telemetry_totals import TelemetryTotalsStore
 
 ACCOUNT = "demo.westeurope"
@@ -231,7 +231,7 @@ async def _write_telemetry(tables: Tables) -> None:
         key, await places.load(key), _PLACE, [state, telemetry.session_row(partition, SESSION), *minutes]
     )
     packed = chunks_of(0, hours(_ROLLUPS), HOURS)
-    await HourStore(tables).replace(partition, [], hour_rows(partition, packed, None, 1))
+    await TelemetryStore(tables).replace(partition, [], hour_rows(partition, packed, None, 1))
     dropped = dict.fromkeys(REASONS, 1)
     await TelemetryTotalsStore(tables).add(ACCOUNT, TelemetryTotals(T0, 1, 2, 3, 4, dropped, 5, T0), T0, "mark")
     await index.save(ACCOUNT, "node", ENTRY.incarnation, 0, [20778])

@@ -21,8 +21,7 @@ from shared import garbage
 from shared.garbage import collect_rarely
 from shared.stores.blobs.blobs import BlobContainer
 from shared.stores.jobs.history import has_rows
-from shared.stores.tables.tables import Tables, load_range, load_rows, save_row
-from shared.stores.telemetry.telemetry_rows import rows_between
+from shared.stores.tables.tables import Tables, load_range, load_rows, rows_between, save_row
 
 TIMES, BLOBS, ROWS = 40, 50, 20
 
