@@ -37,10 +37,7 @@ def event_sweep(
 ) -> BlobSweep:
     """Returns the sweep over Batch's resource logs; `hint` is called with the jobs of new events."""
     intake = EventIntake(accounts, stores.events, hint=hint, clock=clock)
-    reader = BlobReader(
-        container, intake, entries=stores.entries, places=stores.places, rejects=stores.rejects, clock=clock
-    )
-    return BlobSweep(reader, stores.entries, clock, retention=retention)
+    return BlobSweep(BlobReader(container, intake, stores, clock), retention=retention)
 
 
 def telemetry_sweep(
@@ -53,13 +50,8 @@ def telemetry_sweep(
     retention: timedelta,
 ) -> BlobSweep:
     """Returns the sweep over the telemetry of nodes; `pattern` finds a blob's account and node in its name."""
-    intake = TelemetryIntake(
-        accounts, pattern, stores.telemetry, stores.node_index, stores.totals, clock=clock, retention=retention
-    )
-    reader = BlobReader(
-        container, intake, entries=stores.entries, places=stores.places, rejects=stores.rejects, clock=clock
-    )
-    return BlobSweep(reader, stores.entries, clock, retention=retention, unread=UNREAD_TELEMETRY)
+    intake = TelemetryIntake(accounts, pattern, stores, clock=clock, retention=retention)
+    return BlobSweep(BlobReader(container, intake, stores, clock), retention=retention, unread=UNREAD_TELEMETRY)
 
 
 class Ingestion:

@@ -90,7 +90,7 @@ class EventStore:
     async def forget(self, account_key: str, names: Sequence[str]) -> None:
         """Deletes the checkpoints of all incarnations of blobs. Raises StorageError."""
         for name in names:
-            first = place_key(account_key, name_key(name)).row
+            first = checkpoint_key(account_key, name_key(name)).row
             rows = await load_range(self._table, account_key, first, first + _AFTER)
             await delete_rows(self._table, account_key, rows)
 
@@ -115,7 +115,7 @@ class EventStore:
         return rows_between(self._table, account_key, _key(last), _key(first) + _AFTER, select, at_once=at_once)
 
 
-def place_key(account_key: str, incarnation: str) -> CheckpointKey:
+def checkpoint_key(account_key: str, incarnation: str) -> CheckpointKey:
     return CheckpointKey(TABLE, account_key, f"o{incarnation}")
 
 

@@ -14,7 +14,7 @@ from shared.domain.history.grains import MINUTES, QUARTERS, Grain
 from shared.domain.history.samples import Columns, Sample
 from shared.domain.tasks.tasks import TaskCounts
 from shared.stores.blobs.checkpoints import CheckpointStore
-from shared.stores.events import EventStore, chunk_rows, head_row, place_key
+from shared.stores.events import EventStore, checkpoint_key, chunk_rows, head_row
 from shared.stores.jobs.history import HistoryStore
 from shared.stores.tables.tables import Tables
 
@@ -54,7 +54,7 @@ async def _seed_events(
 ) -> None:
     """Writes bursts of twenty events a minute over the whole span, like ingestion steps of one blob."""
     store, places = EventStore(tables), CheckpointStore(tables)
-    key, offset = place_key(account, "seed-1"), 0
+    key, offset = checkpoint_key(account, "seed-1"), 0
     minutes = -(-number // _A_MINUTE)
     for step in batched(range(minutes), _MINUTES_A_STEP, strict=False):
         begins = [now - span * (1 - minute / minutes) for minute in step]

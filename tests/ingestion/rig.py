@@ -16,10 +16,10 @@ from shared.domain.blobs.rejects import Reject
 from shared.domain.events.batch_events import BatchEvent
 from shared.services.blobs.blob_reader import BlobReader
 from shared.services.blobs.blob_sweep import BlobSweep
+from shared.services.blobs.ingestion_stores import IngestionStores
 from shared.services.events.event_intake import EventIntake
 from shared.stores.blobs.blob_entries import BlobEntryStore
 from shared.stores.blobs.blobs import BlobContainer
-from shared.stores.blobs.checkpoints import CheckpointStore
 from shared.stores.blobs.rejects import RejectStore
 from shared.stores.events import EventStore
 from shared.stores.tables.tables import Tables
@@ -126,17 +126,10 @@ class Rig:
         tables = await self._open()
         container = BlobContainer.connect(self._prefix, connection_string=self._string, endpoint=None, credential=None)
         self._stack.push_async_callback(container.close)
-        events, entries, hinted = EventStore(tables), BlobEntryStore(tables), set[str]()
+        stores, hinted = IngestionStores.of(tables), set[str]()
+        events = stores.events
         kind = intake(EventIntake(self.accounts, events, hint=lambda _, jobs: hinted.update(jobs), clock=self.clock))
-        reader = BlobReader(
-            container,
-            kind,
-            entries=entries,
-            places=CheckpointStore(tables),
-            rejects=RejectStore(tables),
-            clock=self.clock,
-        )
-        sweep = BlobSweep(reader, entries, self.clock, retention=self.retention)
+        sweep = BlobSweep(BlobReader(container, kind, stores, self.clock), retention=self.retention)
         return Host(tables, container, sweep, events, hinted)
 
     def blob(self, name: str | None = None) -> BlobClient:

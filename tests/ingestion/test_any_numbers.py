@@ -75,7 +75,7 @@ LINES = st.lists(
 
 
 def steps_of(body: bytes, context: Context = CONTEXT) -> Steps:
-    piece = Piece("lane", telemetry.place_key("p"), Entry("b", NOON, NOON), 0, body, False, False, False)
+    piece = Piece("lane", telemetry.checkpoint_key("p"), Entry("b", NOON, NOON), 0, body, False, False, False)
     return read_steps(piece, context)
 
 

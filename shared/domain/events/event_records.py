@@ -15,8 +15,7 @@ import msgspec
 
 from shared.domain.events.batch_events import IDENTITY_BYTES, KINDS, BatchEvent, Json, field_of, parse_stamp
 from shared.domain.events.event_fields import LEFT_OUT, LET_IN
-from shared.domain.redaction.redacted_begins import redacted_begin
-from shared.domain.redaction.redaction import MARK, is_harmless_word, redacted
+from shared.domain.redaction.redaction import MARK, is_harmless_word, redacted, redacted_begin
 
 _BY_LOWER = {kind.lower(): kind for kind in KINDS}
 _PLACE = re.compile(r"\(byte (\d+)\)")

@@ -29,7 +29,8 @@ from shared.domain.redaction.secrets.shells import handed, here_documents, refer
 from shared.domain.redaction.secrets.tokens import may_hold_token, tokens
 from shared.domain.redaction.secrets.values import MARK
 
-__all__ = ["MARK", "is_harmless_word", "redacted"]
+__all__ = ["MARK", "is_harmless_word", "redacted", "redacted_begin"]
+_BEFORE_CUT = re.compile(r"[\s\S]*[\s\"']")
 _WORD = re.compile(r"[\w.\-:+]*")
 _SHORTEST_TOKEN = 20
 _NAMED = re.compile(r"[^\W\d_]:")
@@ -78,6 +79,19 @@ def redacted(text: str) -> str:
     """Returns the text without apparent secrets; the names that led to them stay."""
     spans = [*_secrets(text), *_escaped_secrets(text)]
     return _without(text, sorted(spans)) if spans else text
+
+
+def redacted_begin(text: str, most: int) -> str:
+    """Returns the text, cut to at most `most` characters and then redacted, as the search in all of it takes long.
+
+    A part of a secret can't be recognized. So everything after the last space or quote before the cut is dropped, too:
+    no secret recognized by its form contains these. A secret recognized by its context, such as a quoted value, is
+    found wherever it ends.
+    """
+    if len(text) <= most:
+        return redacted(text)
+    whole = _BEFORE_CUT.match(text, 0, most)
+    return redacted(whole[0]) if whole else ""
 
 
 def _escaped_secrets(text: str) -> Iterator[Span]:

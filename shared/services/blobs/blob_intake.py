@@ -51,34 +51,39 @@ class PieceResult:
 
 
 class Intake(Protocol):
-    """A kind of blobs: it selects them, decodes their bytes and names the partition for the results."""
+    """A kind of blobs: it selects them, decodes their bytes and names the partition for the results.
 
-    @property
-    def window(self) -> int:
-        """Maximum size of a piece in bytes, at least that of the largest unit."""
+    `window` is the maximum size of a piece in bytes, at least that of the largest unit. It `resumes` if the unit after
+    a skipped one can be found; otherwise the rest of its blob is lost.
+    """
+
+    window: int
+    resumes: bool = True
 
     @property
     def ingest_partitions(self) -> Collection[str]:
-        """All possible results of `lane_of`."""
+        """All possible results of `ingest_partition_of`."""
 
-    def lane_of(self, blob_name: str) -> str | None:
+    def ingest_partition_of(self, blob_name: str) -> str | None:
         """Returns the blob's ingest partition, whose blobs are read in turns, or None for a blob of another kind."""
 
-    def why_unread(self, blob_name: str) -> str | None:
+    def why_unread(self, blob_name: str) -> str | None:  # noqa: ARG002 - the same
         """Returns why a blob without an ingest partition isn't read, as a sentence's end; None if it is others'."""
+        return None
 
-    def place_key(self, ingest_partition: str, incarnation: str) -> CheckpointKey:
+    def checkpoint_key(self, ingest_partition: str, incarnation: str) -> CheckpointKey:
         """Returns the key of an incarnation's checkpoint, in the partition of its rows."""
 
-    @property
-    def resumes(self) -> bool:
-        """Whether the unit after a skipped one can be found; otherwise the rest of its blob is lost."""
-
-    def pass_over(self, ingest_partition: str, size: int) -> None:
-        """Counts `size` bytes that are lost unread."""
+    def count_lost(self, ingest_partition: str, size: int) -> None:  # noqa: ARG002 - for those that override it
+        """Counts `size` bytes that are lost unread; a kind that always resumes loses none."""
+        return
 
     async def take(self, piece: Piece) -> PieceResult:
         """Returns the contribution of a piece; a full piece must have one. Raises StorageError."""
 
-    async def write_counts(self, ingest_partition: str) -> None:
-        """Writes pending counts of an ingest partition after its blobs were read for a while. Raises StorageError."""
+    async def write_counts(self, ingest_partition: str) -> None:  # noqa: ARG002 - the same
+        """Writes counts that pieces' transactions don't include, after blobs were read for a while.
+
+        Raises StorageError.
+        """
+        return

@@ -17,9 +17,8 @@ from shared.domain.blobs.prefix_checksums import PrefixChecksum
 from shared.domain.blobs.rejects import MAX_TOLD, BadUnits
 from shared.errors import BlobChangedError, BlobError
 from shared.services.blobs.blob_intake import Intake, Piece, PieceResult
-from shared.stores.blobs.blob_entries import BlobEntryStore
-from shared.stores.blobs.checkpoints import CheckpointKey, CheckpointStore, StoredCheckpoint
-from shared.stores.blobs.rejects import RejectStore
+from shared.services.blobs.ingestion_stores import IngestionStores
+from shared.stores.blobs.checkpoints import CheckpointKey, StoredCheckpoint
 
 if TYPE_CHECKING:  # its library is slow to load, and unused without a configured storage
     from shared.stores.blobs.blobs import BlobContainer
@@ -90,22 +89,13 @@ class _Opened:
 class BlobReader:
     """Reads blobs of one kind in one container."""
 
-    def __init__(
-        self,
-        container: "BlobContainer",
-        intake: Intake,
-        *,
-        entries: BlobEntryStore,
-        places: CheckpointStore,
-        rejects: RejectStore,
-        clock: Clock,
-    ) -> None:
+    def __init__(self, container: "BlobContainer", intake: Intake, stores: IngestionStores, clock: Clock) -> None:
         self.container = container
         self.intake = intake
-        self._entries = entries
-        self._places = places
-        self._rejects = rejects
-        self._clock = clock
+        self.entries = stores.entries
+        self.clock = clock
+        self._checkpoints = stores.checkpoints
+        self._rejects = stores.rejects
 
     async def read(
         self, ingest_partition: str, blob: SeenBlob, known: Entry | None, goes_on: Callable[[], bool]
@@ -119,7 +109,7 @@ class BlobReader:
             try:
                 return await self._read(ingest_partition, blob, known, goes_on)
             except _MadeAnewError:
-                known = await self._entries.save(ingest_partition, known.anew(blob))
+                known = await self.entries.save(ingest_partition, known.anew(blob))
             except BlobChangedError:
                 seen = await self.container.look(blob.name)
                 if seen is None:
@@ -129,14 +119,14 @@ class BlobReader:
 
     async def _entered(self, ingest_partition: str, blob: SeenBlob, known: Entry | None) -> Entry:
         """Returns the stored entry, which names the incarnation before any of it is read."""
-        known = known or await self._entries.load(ingest_partition, blob.name)
-        return known or await self._entries.save(ingest_partition, Entry.new(blob))
+        known = known or await self.entries.load(ingest_partition, blob.name)
+        return known or await self.entries.save(ingest_partition, Entry.new(blob))
 
     async def _read(self, ingest_partition: str, blob: SeenBlob, entry: Entry, goes_on: Callable[[], bool]) -> Progress:
-        key = self.intake.place_key(ingest_partition, entry.incarnation)
-        stored = await self._places.load(key)
+        key = self.intake.checkpoint_key(ingest_partition, entry.incarnation)
+        stored = await self._checkpoints.load(key)
         entry = await self._recognized(ingest_partition, blob, entry, stored.place)
-        now = await self._clock.now()
+        now = await self.clock.now()
         opened = _Opened(ingest_partition, key, entry, blob, entry.is_final(blob, now))
         while stored.place.offset < blob.size:
             after = await self._take(opened, stored)
@@ -146,7 +136,7 @@ class BlobReader:
             if stored.place.offset < blob.size and not goes_on():
                 return Progress(replace(entry, read=stored.place.offset), blob, blob.size - stored.place.offset)
         if entry.etag != blob.etag or entry.read != stored.place.offset:
-            entry = await self._entries.save(ingest_partition, entry.read_to_end(blob, stored.place.offset, now))
+            entry = await self.entries.save(ingest_partition, entry.read_to_end(blob, stored.place.offset, now))
         return Progress(entry, blob, max(blob.size - stored.place.offset, 0))
 
     async def _recognized(self, ingest_partition: str, blob: SeenBlob, entry: Entry, place: Checkpoint) -> Entry:
@@ -167,7 +157,7 @@ class BlobReader:
                 raise BlobChangedError(blob.name)
         if not await self._begins_alike(blob, place):
             raise _MadeAnewError
-        return entry if entry.is_of(blob) else await self._entries.save(ingest_partition, entry.going_on(blob))
+        return entry if entry.is_of(blob) else await self.entries.save(ingest_partition, entry.going_on(blob))
 
     async def _begins_alike(self, blob: SeenBlob, place: Checkpoint) -> bool:
         """Returns whether a blob is empty, or begins with the bytes read or with a part large enough to compare."""
@@ -212,8 +202,8 @@ class BlobReader:
         blob, place = opened.blob, stored.place
         await self._compare(blob, place)
         last = await self.container.fetch(blob, max(blob.size - ANCHOR_BYTES, 0), blob.size)
-        moved, _ = await self._places.advance(opened.key, stored, place.at_end(last, blob), ())
-        self.intake.pass_over(opened.ingest_partition, blob.size - place.offset)
+        moved, _ = await self._checkpoints.advance(opened.key, stored, place.at_end(last, blob), ())
+        self.intake.count_lost(opened.ingest_partition, blob.size - place.offset)
         return moved
 
     async def _compare(self, blob: SeenBlob, place: Checkpoint) -> None:
@@ -238,7 +228,7 @@ class BlobReader:
             refused=done.refused.count,
             skipping=done.skipping,
         )
-        moved, etags = await self._places.advance(piece.key, stored, after, done.operations)
+        moved, etags = await self._checkpoints.advance(piece.key, stored, after, done.operations)
         done.stored(etags)
         return moved
 
@@ -255,7 +245,7 @@ class BlobReader:
         """Stores rejected units before their piece counts; after a crash in between, they are written again."""
         told = refused.told[: max(MAX_TOLD - place.refused, 0)]
         if told:
-            await self._rejects.save(piece.ingest_partition, piece.entry, told, await self._clock.now())
+            await self._rejects.save(piece.ingest_partition, piece.entry, told, await self.clock.now())
 
 
 class _MadeAnewError(Exception):

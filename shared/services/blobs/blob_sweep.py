@@ -13,17 +13,15 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import count
 
-from shared.clock import Clock
 from shared.domain.blobs.blobs import Entry, SeenBlob, in_turn
 from shared.domain.blobs.sweeps import PartitionSweep
 from shared.errors import BatchscopeError, BlobError, CacheConflictError
 from shared.log import logger
 from shared.services.blobs.blob_reader import BlobReader, Progress
 from shared.services.blobs.container_listing import ContainerListing, IngestPartition
-from shared.stores.blobs.blob_entries import BlobEntryStore
 
 _LOG = logger(__name__)
-_LANES_AT_ONCE = 4
+_PARTITIONS_AT_ONCE = 4
 _PIECES_A_TURN = 8
 _WRITE_INTERVAL = timedelta(seconds=30)  # how often an unchanged result is written
 
@@ -34,12 +32,10 @@ class BlobSweep:
     Blobs of unknown owners aren't read; they are reported under the ingest partition `unread`.
     """
 
-    def __init__(
-        self, reader: BlobReader, entries: BlobEntryStore, clock: Clock, *, retention: timedelta, unread: str = ""
-    ) -> None:
+    def __init__(self, reader: BlobReader, *, retention: timedelta, unread: str = "") -> None:
         self._reader = reader
-        self._entries = entries
-        self._clock = clock
+        self._entries = reader.entries
+        self._clock = reader.clock
         self._retention = retention
         self._unread = unread
         self._known: dict[str, dict[str, Entry]] = {}
@@ -48,7 +44,7 @@ class BlobSweep:
         self._time = asyncio.get_running_loop().time
         self._turn = asyncio.Lock()
         self._sweeps = count()
-        self._gate = asyncio.Semaphore(_LANES_AT_ONCE)
+        self._gate = asyncio.Semaphore(_PARTITIONS_AT_ONCE)
 
     async def run(self, budget: timedelta) -> None:
         """Runs one sweep within the budget. Raises BlobError and StorageError where a result can't be stored."""
@@ -78,7 +74,7 @@ class BlobSweep:
 
     async def announced(self, name: str, budget: timedelta) -> None:
         """Reads a blob that an event announces. Raises BlobError, StorageError."""
-        ingest_partition, until = self._reader.intake.lane_of(name), self._time() + budget.total_seconds()
+        ingest_partition, until = self._reader.intake.ingest_partition_of(name), self._time() + budget.total_seconds()
         if ingest_partition is None:
             return
         blob = await self._reader.container.look(name)
@@ -111,7 +107,7 @@ class BlobSweep:
         return look
 
     async def _add(self, look: ContainerListing, blob: SeenBlob, now: datetime) -> None:
-        name = self._reader.intake.lane_of(blob.name)
+        name = self._reader.intake.ingest_partition_of(blob.name)
         if name is None:
             look.of_nobody.add(blob.name, self._reader.intake.why_unread(blob.name))
             return

@@ -26,7 +26,7 @@ _DAY = 86_400_000  # milliseconds
 class IngestionStores:
     events: EventStore
     entries: BlobEntryStore
-    places: CheckpointStore
+    checkpoints: CheckpointStore
     rejects: RejectStore
     telemetry: TelemetryStore
     node_index: NodeIndex

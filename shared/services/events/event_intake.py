@@ -17,10 +17,10 @@ from shared.domain.blobs.sweeps import Totals
 from shared.domain.events.batch_events import BatchEvent, minute_of
 from shared.domain.events.event_chunks import Identities, windows_of
 from shared.domain.events.event_records import RecordError, account_of, is_whole_record, parse_event
-from shared.domain.redaction.redacted_begins import redacted_begin
-from shared.services.blobs.blob_intake import Piece, PieceResult
+from shared.domain.redaction.redaction import redacted_begin
+from shared.services.blobs.blob_intake import Intake, Piece, PieceResult
 from shared.stores.blobs.checkpoints import CheckpointKey
-from shared.stores.events import EventStore, Head, chunk_rows, head_row, place_key
+from shared.stores.events import EventStore, Head, checkpoint_key, chunk_rows, head_row
 from shared.stores.tables.unit_writes import Etags
 
 MAX_LINE = 1024 * 1024  # bytes; also the maximum of a log held in memory
@@ -54,11 +54,13 @@ class _Read:
     skipping: bool = False
 
 
-class EventIntake:
-    """Ingestion of resource logs.
+class EventIntake(Intake):
+    """Ingestion of resource logs, which name their account.
 
     `hint` is called with an account key and the job ids of new events, which may need a poll.
     """
+
+    window = MAX_LINE
 
     def __init__(
         self,
@@ -75,31 +77,15 @@ class EventIntake:
         self._keys = _unshared(accounts)
 
     @property
-    def window(self) -> int:
-        return MAX_LINE
-
-    @property
     def ingest_partitions(self) -> Collection[str]:
         return self._keys.values()
 
-    def lane_of(self, blob_name: str) -> str | None:
+    def ingest_partition_of(self, blob_name: str) -> str | None:
         """Returns the key of the watched account of a log; its path has the name in upper case and no region."""
         return self._keys.get(account_of(blob_name) or "")
 
-    def why_unread(self, _: str) -> str | None:
-        """Returns None: logs name their account, so unread ones belong to others."""
-        return None
-
-    def place_key(self, ingest_partition: str, incarnation: str) -> CheckpointKey:
-        return place_key(ingest_partition, incarnation)
-
-    @property
-    def resumes(self) -> bool:
-        """Returns True: the next line is the next unit."""
-        return True
-
-    def pass_over(self, ingest_partition: str, size: int) -> None:
-        """Does nothing, as no bytes of a log are lost."""
+    def checkpoint_key(self, ingest_partition: str, incarnation: str) -> CheckpointKey:
+        return checkpoint_key(ingest_partition, incarnation)
 
     async def take(self, piece: Piece) -> PieceResult:
         """Returns the contribution of as many lines as fit into a transaction, of at most 80 minutes.
@@ -129,9 +115,6 @@ class EventIntake:
             skipping=read.skipping,
             stored=stored,
         )
-
-    async def write_counts(self, ingest_partition: str) -> None:
-        """Does nothing, as each step writes its counts."""
 
     async def _identities(self, ingest_partition: str, head: Head, events: Sequence[BatchEvent]) -> _Known | None:
         """Returns the identities of all minutes with possible duplicates, from memory if nothing was written since."""

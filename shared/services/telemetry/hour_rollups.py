@@ -13,7 +13,7 @@ from itertools import groupby
 from shared.domain.core.keys import partition_of
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.telemetry.rollups.chunks import HOURS, MAX_CELLS, add_column, cells_of, chunks_of
-from shared.domain.telemetry.rollups.rollups import Rollups, hours, merged
+from shared.domain.telemetry.rollups.rollups import Rollups, hours_of, merged
 from shared.stores.tables.unit_writes import Operation
 from shared.stores.telemetry.node_index import IndexEntry, NodeIndex
 from shared.stores.telemetry.telemetry import TelemetryStore, hour_rows
@@ -42,7 +42,7 @@ class _Batch:
         for name, packed in row.chunk.columns.items():
             self.cells += add_column(minutes, name, row.chunk.block, packed)
         self.rows.append(row)
-        self.hours[row.chunk.session] = merged((self.hours.get(row.chunk.session, {}), hours(minutes)))
+        self.hours[row.chunk.session] = merged((self.hours.get(row.chunk.session, {}), hours_of(minutes)))
 
 
 class HourRollups:

@@ -17,26 +17,24 @@ from shared.domain.telemetry.decode.formats import format_of
 from shared.domain.telemetry.records.bounds import WINDOW
 from shared.domain.telemetry.records.labels import Identity, PathPattern
 from shared.domain.telemetry.rollups.chunks import HOURS_A_DAY
-from shared.domain.telemetry.sessions.arrived_blobs import ArrivedBlob
 from shared.domain.telemetry.sessions.intake import Window
 from shared.domain.telemetry.sessions.shape_cache import ShapeCache
 from shared.domain.telemetry.sessions.telemetry_totals import REASONS, TelemetryTotals
-from shared.services.blobs.blob_intake import Piece, PieceResult
-from shared.services.blobs.ingestion_stores import telemetry_ingest_partition
+from shared.domain.telemetry.sessions.uncharted_blobs import ArrivedBlob
+from shared.services.blobs.blob_intake import Intake, Piece, PieceResult
+from shared.services.blobs.ingestion_stores import IngestionStores, telemetry_ingest_partition
 from shared.services.telemetry.telemetry_steps import Context, Steps, read_steps
 from shared.stores.blobs.checkpoints import CheckpointKey
 from shared.stores.tables.unit_writes import Etags
-from shared.stores.telemetry.node_index import NodeIndex, task_name
+from shared.stores.telemetry.node_index import task_name
 from shared.stores.telemetry.telemetry import (
     STATE,
     BlobState,
-    TelemetryStore,
+    checkpoint_key,
     chunk_rows,
-    place_key,
     session_row,
     state_row,
 )
-from shared.stores.telemetry.telemetry_totals import TelemetryTotalsStore
 
 _AHEAD = timedelta(hours=1)  # how far a node's clock may be ahead
 _ACCOUNT, _SEVERAL = "account", 2
@@ -50,28 +48,28 @@ type _Indexed = tuple[str, int, int]
 """Partition, session and day of a row in the index."""
 
 
-class TelemetryIntake:
+class TelemetryIntake(Intake):
     """Ingestion of node telemetry.
 
-    `pattern` finds a blob's account and node in its name; samples older than `retention` are skipped.
+    `pattern` finds a blob's account and node in its name; samples older than `retention` are skipped. Units
+    after a damaged stream can't be recognized.
     """
+
+    window = WINDOW
+    resumes = False
 
     def __init__(
         self,
         accounts: Collection[Account],
         pattern: PathPattern,
-        telemetry: TelemetryStore,
-        index: NodeIndex,
-        totals: TelemetryTotalsStore,
+        stores: IngestionStores,
         *,
         clock: Clock,
         retention: timedelta,
     ) -> None:
         self._accounts = accounts
         self._pattern = pattern
-        self._telemetry = telemetry
-        self._index = index
-        self._totals = totals
+        self._telemetry, self._index, self._totals = stores.telemetry, stores.node_index, stores.totals
         self._clock = clock
         self._retention = retention
         self._told: set[_Indexed] = set()
@@ -81,14 +79,10 @@ class TelemetryIntake:
         self._states: dict[str, BlobState] = {}
 
     @property
-    def window(self) -> int:
-        return WINDOW
-
-    @property
     def ingest_partitions(self) -> Collection[str]:
         return [telemetry_ingest_partition(account.key) for account in self._accounts]
 
-    def lane_of(self, blob_name: str) -> str | None:
+    def ingest_partition_of(self, blob_name: str) -> str | None:
         """Returns the ingest partition of the watched account in the name; of the only one, if the name has none."""
         found = self._accounts_of(blob_name)
         return telemetry_ingest_partition(found[0].key) if len(found) == 1 else None
@@ -100,15 +94,10 @@ class TelemetryIntake:
             return None
         return f"TELEMETRY_PATH finds no {{account}} in it, and it may be of {len(found)} that are watched"
 
-    def place_key(self, ingest_partition: str, incarnation: str) -> CheckpointKey:
-        return place_key(partition_in(ingest_partition, incarnation))
+    def checkpoint_key(self, ingest_partition: str, incarnation: str) -> CheckpointKey:
+        return checkpoint_key(partition_in(ingest_partition, incarnation))
 
-    @property
-    def resumes(self) -> bool:
-        """Returns False: units after a damaged stream can't be recognized."""
-        return False
-
-    def pass_over(self, ingest_partition: str, size: int) -> None:
+    def count_lost(self, ingest_partition: str, size: int) -> None:
         self._count(ingest_partition, TelemetryTotals(lost=size))
 
     async def take(self, piece: Piece) -> PieceResult:

@@ -8,8 +8,8 @@ import asyncio
 from collections.abc import AsyncIterator, Collection, Iterable
 from dataclasses import dataclass
 
+from shared.domain.telemetry.query.ranges import StoredRollups
 from shared.domain.telemetry.query.series_selectors import SeriesSelector
-from shared.domain.telemetry.query.stored_rollups import StoredRollups
 from shared.domain.telemetry.rollups.chunks import HOURS, HOURS_A_DAY, MINUTES, Chunk, add_column
 from shared.domain.telemetry.rollups.rollups import Rollups, add
 from shared.errors import CacheConflictError, HistoryRangeError

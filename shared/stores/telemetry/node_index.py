@@ -20,7 +20,7 @@ from azure.data.tables import UpdateMode
 
 from shared.domain.blobs.blobs import name_key
 from shared.domain.core.keys import SEPARATOR, key_of
-from shared.domain.telemetry.sessions.arrived_blobs import ArrivedBlob
+from shared.domain.telemetry.sessions.uncharted_blobs import ArrivedBlob
 from shared.stores.tables.tables import MAX_OPERATIONS, Row, Tables, delete_rows, load_range, rows_between, translated
 
 _AFTER = "~~"

@@ -186,7 +186,7 @@ class TelemetryStore:
         return rows_between(self._table, partition, begin, end, select, at_once=None if select else _ROWS_AT_ONCE)
 
 
-def place_key(partition: str) -> CheckpointKey:
+def checkpoint_key(partition: str) -> CheckpointKey:
     return CheckpointKey(TABLE, partition, _PLACE)
 
 

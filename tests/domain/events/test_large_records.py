@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from shared.domain.events.event_records import parse_event
-from shared.domain.redaction.redacted_begins import redacted_begin
+from shared.domain.redaction.redaction import redacted_begin
 from shared.services.events.event_intake import MAX_LINE, _sample
 from tests.domain.support.bounded import megabytes, quick
 

@@ -15,7 +15,7 @@ from shared.errors import BlobError
 from shared.services.blobs.ingestion_stores import IngestionStores
 from shared.services.events.event_intake import MAX_LINE
 from shared.stores.blobs.checkpoints import CheckpointStore
-from shared.stores.events import head_row, place_key
+from shared.stores.events import checkpoint_key, head_row
 from tests.ingestion.rig import NOON, Host, Rig, blob_name, record
 
 HOUR = timedelta(hours=1)
@@ -87,7 +87,7 @@ async def test_a_line_that_is_being_written_waits_for_its_end(rig: Rig) -> None:
 
 async def test_positions_of_many_gibibytes_are_stored(rig: Rig) -> None:
     far, blob = 5 << 30, SeenBlob(blob_name(), NOON, NOON, size=6 << 30, etag="1")
-    places, key = CheckpointStore(rig.tables), place_key("demo", "blob")
+    places, key = CheckpointStore(rig.tables), checkpoint_key("demo", "blob")
     stored = await places.load(key)
     head = head_row("demo", await rig.store.load_head("demo"), Totals(units=far, bytes=far))
     await places.advance(key, stored, Checkpoint(offset=far, units=far), [head])

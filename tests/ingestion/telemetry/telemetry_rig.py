@@ -14,7 +14,6 @@ from shared.services.blobs.ingestion_stores import UNREAD_TELEMETRY, IngestionSt
 from shared.services.telemetry.telemetry_intake import TelemetryIntake
 from shared.services.telemetry.telemetry_queries import TelemetryQueries
 from shared.stores.blobs.blobs import BlobContainer
-from shared.stores.blobs.checkpoints import CheckpointStore
 from shared.stores.pools.pools import PoolStore
 from tests.ingestion.rig import NOON, Host, Rig
 
@@ -54,27 +53,12 @@ class TelemetryRig(Rig):
         container = BlobContainer.connect(self._prefix, connection_string=self._string, endpoint=None, credential=None)
         self._stack.push_async_callback(container.close)
         stores = IngestionStores.of(tables)
-        kind = TelemetryIntake(
-            self.accounts,
-            PathPattern(self.pattern),
-            stores.telemetry,
-            stores.node_index,
-            stores.totals,
-            clock=self.clock,
-            retention=WEEK,
-        )
-        reader = BlobReader(
-            container,
-            intake(kind),
-            entries=stores.entries,
-            places=CheckpointStore(tables),
-            rejects=stores.rejects,
-            clock=self.clock,
-        )
+        kind = TelemetryIntake(self.accounts, PathPattern(self.pattern), stores, clock=self.clock, retention=WEEK)
+        reader = BlobReader(container, intake(kind), stores, self.clock)
         return Host(
             tables,
             container,
-            BlobSweep(reader, stores.entries, self.clock, retention=WEEK, unread=UNREAD_TELEMETRY),
+            BlobSweep(reader, retention=WEEK, unread=UNREAD_TELEMETRY),
             stores.events,
         )
 

@@ -198,8 +198,8 @@ class _Overtaken(TelemetryStore):
     rig: TelemetryRig
 
     @override
-    async def chunks(self, partition: str, first: int, last: int, names: Collection[str]) -> AsyncIterator[Chunk]:
-        async for chunk in super().chunks(partition, first, last, names):
+    async def minutes(self, partition: str, first: int, last: int, names: Collection[str]) -> AsyncIterator[Chunk]:
+        async for chunk in super().minutes(partition, first, last, names):
             yield chunk
         await rolled(self.rig)
 

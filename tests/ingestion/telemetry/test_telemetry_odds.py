@@ -58,7 +58,7 @@ async def test_samples_before_the_name_of_their_node_are_found_under_it_and_so_a
 async def test_a_column_as_large_as_a_row_may_have_one_is_read_by_its_name(rig: TelemetryRig) -> None:
     packed, stores = os.urandom(MAX_ROW - 1), IngestionStores.of(rig.tables)
     await write_at_once(rig.tables["telemetry"], chunk_rows("p", 0, [Chunk(3, _HOUR, {MEMORY: packed})]))
-    (chunk,) = [one async for one in stores.telemetry.chunks("p", _HOUR, _HOUR, [MEMORY])]
+    (chunk,) = [one async for one in stores.telemetry.minutes("p", _HOUR, _HOUR, [MEMORY])]
     assert (chunk.session, chunk.block, chunk.columns) == (3, _HOUR, {MEMORY: packed})
     assert await stores.telemetry.days_of("p", 3) == {_HOUR // HOURS_A_DAY}
     assert await stores.telemetry.days_of("p", 4) == set()

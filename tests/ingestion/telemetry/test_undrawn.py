@@ -9,7 +9,7 @@ import pytest
 
 from local.azurite import StorageAddresses
 from shared.domain.telemetry.query.series_query import SeriesQuery
-from shared.domain.telemetry.sessions.arrived_blobs import ArrivedBlob
+from shared.domain.telemetry.sessions.uncharted_blobs import ArrivedBlob
 from shared.stores.telemetry.node_index import NodeIndex
 from tests.ingestion.telemetry.telemetry_rig import DAY, TelemetryRig, blob_of, used
 

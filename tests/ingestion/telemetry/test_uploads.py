@@ -11,7 +11,7 @@ from azure.storage.blob import BlobType
 from local.azurite import StorageAddresses
 from shared.domain.blobs.prefix_checksums import PrefixChecksum
 from shared.services.blobs.blob_reader import BlobReader
-from shared.stores.telemetry.telemetry import place_key
+from shared.stores.telemetry.telemetry import checkpoint_key
 from tests.ingestion.rig import NOON, DiedError, Host, Mortal
 from tests.ingestion.telemetry.telemetry_rig import MINUTE, TelemetryRig, blob_of, used
 
@@ -135,8 +135,8 @@ async def test_a_place_of_before_beginnings_were_kept_is_known_by_its_last_bytes
     await host.run()
     reader: BlobReader = host.sweep._reader
     (entry,) = (await rig.entries.load_all("demo~telemetry")).values()
-    key = place_key(f"demo~{entry.incarnation}")
-    stored = await reader._places.load(key)
+    key = checkpoint_key(f"demo~{entry.incarnation}")
+    stored = await reader._checkpoints.load(key)
     assert stored.place.beginning == PrefixChecksum().extended(b"".join(LINES[:30]))
     row = await rig.tables["telemetry"].get_entity(key.partition, key.row)
     del row["beginning"], row["readAs"]

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from shared.stores.telemetry.telemetry import TelemetryStore, place_key
+from shared.stores.telemetry.telemetry import TelemetryStore, checkpoint_key
 from tests.services.fakes.memory_tables import Connection, Fault, MemoryTables, ProcessDiedError, Storage
 
 _PARTITION = "demo~blob~1"
@@ -12,7 +12,7 @@ _PARTITION = "demo~blob~1"
 
 def test_leftovers_of_a_death_are_found_by_the_checkpoint() -> None:
     storage = Storage()
-    place, rows = place_key(_PARTITION), [f"n{number:06x}" for number in range(99)]
+    place, rows = checkpoint_key(_PARTITION), [f"n{number:06x}" for number in range(99)]
     for row in (*rows, place.row, "s"):
         asyncio.run(_write(storage, place.table, row))
     dying = Connection(storage)

@@ -1,6 +1,7 @@
 """An account's ingestion totals are added once, though answers get lost and hosts add concurrently."""
 
 import asyncio
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -10,9 +11,8 @@ from shared.clock import SharedClock
 from shared.domain.telemetry.records.labels import PathPattern
 from shared.domain.telemetry.sessions.telemetry_totals import TelemetryTotals
 from shared.errors import StorageError
+from shared.services.blobs.ingestion_stores import IngestionStores
 from shared.services.telemetry.telemetry_intake import TelemetryIntake
-from shared.stores.telemetry.node_index import NodeIndex
-from shared.stores.telemetry.telemetry import TelemetryStore
 from shared.stores.telemetry.telemetry_totals import TelemetryTotalsStore
 from tests.services.fakes.memory_tables import Connection, Fault, MemoryTables, Storage, failure
 from tests.services.worlds.process import ACCOUNT
@@ -79,14 +79,17 @@ async def test_totals_added_concurrently_survive_a_failed_write() -> None:
     storage = Storage()
     store, tables = _Gated(storage), MemoryTables(Connection(storage))
     intake = TelemetryIntake(
-        [ACCOUNT], PathPattern("{node}"), TelemetryStore(tables), NodeIndex(tables), store,
-        clock=SharedClock(), retention=timedelta(days=7),
-    )  # fmt: skip
+        [ACCOUNT],
+        PathPattern("{node}"),
+        replace(IngestionStores.of(tables), totals=store),
+        clock=SharedClock(),
+        retention=timedelta(days=7),
+    )
     (ingest_partition,) = intake.ingest_partitions
-    intake.pass_over(ingest_partition, 1)
+    intake.count_lost(ingest_partition, 1)
     tasks = [asyncio.create_task(intake.write_counts(ingest_partition)) for _ in range(2)]
     await asyncio.sleep(0.01)
-    intake.pass_over(ingest_partition, 10)
+    intake.count_lost(ingest_partition, 10)
     for gate in store.gates:
         gate.set()
         await asyncio.sleep(0.01)

@@ -8,7 +8,7 @@ from shared.domain.blobs.sweeps import PartitionSweep, Totals
 from shared.stores.blobs.blob_entries import BlobEntryStore
 from shared.stores.blobs.checkpoints import CheckpointStore
 from shared.stores.blobs.rejects import RejectStore
-from shared.stores.events import TABLE, EventStore, head_row, place_key
+from shared.stores.events import TABLE, EventStore, checkpoint_key, head_row
 from shared.stores.tables.tables import Tables
 from shared.stores.tables.unit_writes import write_at_once
 
@@ -17,7 +17,7 @@ FAR = 5 << 30
 
 
 async def test_a_place_far_into_a_blob_is_kept(tables: Tables, partition: str) -> None:
-    places, key = CheckpointStore(tables), place_key(partition, "incarnation")
+    places, key = CheckpointStore(tables), checkpoint_key(partition, "incarnation")
     stored, _ = await places.advance(key, await places.load(key), Checkpoint(1 << 30), ())
     stored, _ = await places.advance(key, stored, Checkpoint(FAR, units=FAR, refused=FAR), ())
     assert await places.load(key) == stored

@@ -44,14 +44,14 @@ from shared.domain.telemetry.records.labels import Identity
 from shared.domain.telemetry.rollups.chunks import HOURS, chunks_of
 from shared.domain.telemetry.rollups.dropped_counts import DroppedCounts
 from shared.domain.telemetry.rollups.folding import CounterCache
-from shared.domain.telemetry.rollups.rollups import Rollup, Rollups, hours
+from shared.domain.telemetry.rollups.rollups import Rollup, Rollups, hours_of
 from shared.domain.telemetry.rollups.summaries import CounterValue
-from shared.domain.telemetry.sessions.arrived_blobs import ArrivedBlob
 from shared.domain.telemetry.sessions.blob_state import State
 from shared.domain.telemetry.sessions.node_facts import Disk, NodeFacts
 from shared.domain.telemetry.sessions.session import Phase, Session
 from shared.domain.telemetry.sessions.sessions import Sessions
 from shared.domain.telemetry.sessions.telemetry_totals import REASONS, TelemetryTotals
+from shared.domain.telemetry.sessions.uncharted_blobs import ArrivedBlob
 from shared.services.reading.folding import fold
 from shared.stores import events
 from shared.stores.accounts.monitoring import MonitoringStore
@@ -216,7 +216,7 @@ async def _write_blobs(tables: Tables) -> None:
     await entries.save(ACCOUNT, ENTRY)
     await entries.save_sweep(ACCOUNT, PartitionSweep(T0, 1, 2, 3, T0, ("problem",), 4, T0))
     await RejectStore(tables).save(ACCOUNT, ENTRY, [BadUnit(700, 5, "reason", b"sample")], T0)
-    key, head = events.place_key(ACCOUNT, ENTRY.incarnation), await EventStore(tables).load_head(ACCOUNT)
+    key, head = events.checkpoint_key(ACCOUNT, ENTRY.incarnation), await EventStore(tables).load_head(ACCOUNT)
     rows = events.chunk_rows(ACCOUNT, f"{ENTRY.incarnation}~{700:013x}", [EVENT])
     totals = events.head_row(ACCOUNT, head, Totals(1, 2, 3, 4, 5, T0))
     await places.advance(key, await places.load(key), _PLACE, [totals, *rows])
@@ -224,13 +224,13 @@ async def _write_blobs(tables: Tables) -> None:
 
 async def _write_telemetry(tables: Tables) -> None:
     partition, places, index = partition_of(ACCOUNT, ENTRY.incarnation), CheckpointStore(tables), NodeIndex(tables)
-    key = telemetry.place_key(partition)
+    key = telemetry.checkpoint_key(partition)
     state = telemetry.state_row(partition, telemetry.BlobState(), STATE.pack(), _LEFT_OUT)
     minutes = telemetry.chunk_rows(partition, 700, chunks_of(0, _ROLLUPS))
     await places.advance(
         key, await places.load(key), _PLACE, [state, telemetry.session_row(partition, SESSION), *minutes]
     )
-    packed = chunks_of(0, hours(_ROLLUPS), HOURS)
+    packed = chunks_of(0, hours_of(_ROLLUPS), HOURS)
     await TelemetryStore(tables).replace(partition, [], hour_rows(partition, packed, None, 1))
     dropped = dict.fromkeys(REASONS, 1)
     await TelemetryTotalsStore(tables).add(ACCOUNT, TelemetryTotals(T0, 1, 2, 3, 4, dropped, 5, T0), T0, "mark")

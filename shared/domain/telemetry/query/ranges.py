@@ -8,9 +8,7 @@ from math import gcd
 from shared.domain.core.stamps import format_stamp, from_milliseconds, to_milliseconds
 from shared.domain.telemetry.catalog.catalog import INSTRUMENTS
 from shared.domain.telemetry.catalog.series import Attributes, Kind, Series
-from shared.domain.telemetry.query.clipping import clipped
-from shared.domain.telemetry.query.stored_rollups import StoredRollups
-from shared.domain.telemetry.rollups.rollups import MINUTES_AN_HOUR, Rollup, Rollups, add
+from shared.domain.telemetry.rollups.rollups import MINUTES_AN_HOUR, Rollup, Rollups, add, hours_of, merge, merged
 from shared.errors import HistoryRangeError
 
 MAX_POINTS = 5_000
@@ -20,6 +18,51 @@ _HOUR = timedelta(hours=1)
 _FIRST = datetime.min.replace(tzinfo=UTC)
 _MILLISECONDS = 60_000
 _LADDER = (1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720)  # minutes
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRollups:
+    """A node's stored rollups: by minute since 1970, and by hour since 1970 where minutes are no longer kept.
+
+    Both exist for one hour while a rollup to hours is in progress, or where a blob was read later than others. An hour
+    with any hourly rollup is hourly for all series, whichever minutes of it are stored.
+    """
+
+    minutes: Rollups
+    hours: Rollups
+
+    @property
+    def hourly(self) -> frozenset[int]:
+        return frozenset(hour for hours in self.hours.values() for hour in hours)
+
+    @property
+    def is_hourly(self) -> bool:
+        """Returns whether only hours are stored."""
+        return bool(self.hours) and not any(self.fine.values())
+
+    def add(self, other: "StoredRollups") -> None:
+        """Adds the rollups of another partition."""
+        merge(self.minutes, other.minutes)
+        merge(self.hours, other.hours)
+
+    @property
+    def fine(self) -> Rollups:
+        """Returns the minutes of hours that aren't hourly."""
+        return self._minutes(in_hourly=False)
+
+    @property
+    def coarse(self) -> Rollups:
+        """Returns the hourly hours, merged with their minutes."""
+        return merged((self.hours, hours_of(self._minutes(in_hourly=True))))
+
+    def _minutes(self, *, in_hourly: bool) -> Rollups:
+        hours = self.hourly
+        return {
+            series: {
+                minute: one for minute, one in minutes.items() if (minute // MINUTES_AN_HOUR in hours) is in_hourly
+            }
+            for series, minutes in self.minutes.items()
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +99,19 @@ class Range:
     def steps_of(self, measured: StoredRollups) -> Rollups:
         """Returns rollups of steps, by the minute since 1970 in which a step begins.
 
-        Hours are whole and count in the step in which they begin, as do minutes that belong to such an hour.
+        Minutes in which the range begins or ends are whole, as their samples can't be separated. Hours are whole, too,
+        and count in the step in which they begin, as do minutes that belong to such an hour.
         """
         if self.since >= self.until:
             return {}
         found: Rollups = {}
-        coarse, fine = measured.coarse, measured.fine
-        for series, minutes in clipped(fine, start=self.since, end=self.until).items():
+        first, after = to_milliseconds(self.since) // _MILLISECONDS, -(-to_milliseconds(self.until) // _MILLISECONDS)
+        for series, minutes in measured.fine.items():
             for minute, rollup in minutes.items():
-                self._add(found, series, minute, rollup)
-        for series, hours in coarse.items():
-            for hour, rollup in hours.items():
+                if first <= minute < after:
+                    self._add(found, series, minute, rollup)
+        for series, periods in measured.coarse.items():
+            for hour, rollup in periods.items():
                 if self.is_within(hour):
                     self._add(found, series, hour * MINUTES_AN_HOUR, rollup)
         return found

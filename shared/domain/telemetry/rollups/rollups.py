@@ -63,7 +63,7 @@ def merge(found: Rollups, part: Mapping[Series, Mapping[int, Rollup]]) -> None:
             add(together, period, rollup)
 
 
-def hours(minutes: Mapping[Series, Mapping[int, Rollup]]) -> Rollups:
+def hours_of(minutes: Mapping[Series, Mapping[int, Rollup]]) -> Rollups:
     """Returns hours since 1970, merged from minutes since 1970."""
     found: Rollups = {}
     for series, periods in minutes.items():

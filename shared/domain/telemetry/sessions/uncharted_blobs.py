@@ -1,10 +1,9 @@
 """Blobs without charts: the apparent format of each, and the reason."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from shared.domain.telemetry.decode.formats import EMPTY, is_readable
 from shared.domain.telemetry.rollups.dropped_counts import DroppedCounts
-from shared.domain.telemetry.sessions.arrived_blobs import ArrivedBlob
 
 _MAX_NAMES = 3
 _REASONS = (
@@ -13,6 +12,26 @@ _REASONS = (
     ("beyond_limit", "are of too many series"), ("late", "are late readings"), ("no_numbers", "are no numbers"),
     ("unread_fields", "have no chart"),
 )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class ArrivedBlob:
+    """A blob that arrived; `format` is its apparent format, empty where it wasn't determined.
+
+    `pool` is the pool in its name, if any; `names_node` is False where the name contains no node.
+    """
+
+    incarnation: str
+    blob: str
+    format: str
+    pool: str = ""
+    names_node: bool = True
+
+    def after(self, earlier: "ArrivedBlob | None") -> "ArrivedBlob":
+        """Returns the arrival with the format detected on an earlier day, when the blob's beginning was read."""
+        if earlier is None or earlier.incarnation != self.incarnation:
+            return self
+        return replace(self, format=self.format or earlier.format)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 
 from shared.domain.core.stamps import from_milliseconds
 from shared.domain.telemetry.catalog.series import Series
-from shared.domain.telemetry.query.ranges import Range
-from shared.domain.telemetry.query.stored_rollups import StoredRollups
-from shared.domain.telemetry.rollups.rollups import Rollup, Rollups, hours, merged
+from shared.domain.telemetry.query.ranges import Range, StoredRollups
+from shared.domain.telemetry.rollups.rollups import Rollup, Rollups, hours_of, merged
 
 SERIES = (Series("a"), Series("b"))
 BEGIN = 29_766_960  # minutes: a day's begin
@@ -38,7 +37,7 @@ def test_steps_of_hours_are_the_same_before_and_after_any_part_of_a_roll_up(
 ) -> None:
     fine, coarse = part(cells, rolled=False), part(cells, rolled=True)
     whole = wanted(BEGIN, BEGIN + 420, 60)
-    found = whole.steps_of(StoredRollups(fine, hours(coarse)))
+    found = whole.steps_of(StoredRollups(fine, hours_of(coarse)))
     assert found == whole.steps_of(StoredRollups(merged((fine, coarse)), {}))
 
 
@@ -48,7 +47,7 @@ def test_hourly_parts_are_named_and_all_others_keep_their_minutes(
 ) -> None:
     fine, coarse = part(cells, rolled=False), part(cells, rolled=True)
     asked = wanted(first, first + length, step)
-    measured = StoredRollups(fine, hours(coarse))
+    measured = StoredRollups(fine, hours_of(coarse))
     found, parts = asked.steps_of(measured), asked.hourly_parts(measured)
     hourly = {minute // 60 for minutes in coarse.values() for minute in minutes}
     expected: dict[Series, dict[int, int]] = {series: {} for series in SERIES}

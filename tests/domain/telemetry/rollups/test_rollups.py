@@ -14,7 +14,7 @@ from shared.domain.telemetry.decode.decoding import Decoder, Step
 from shared.domain.telemetry.records.metrics import Metric
 from shared.domain.telemetry.rollups.dropped_counts import DroppedCounts
 from shared.domain.telemetry.rollups.folding import CounterCache, Fold, RecordGroup
-from shared.domain.telemetry.rollups.rollups import MINUTE, Rollup, Rollups, hours, merged
+from shared.domain.telemetry.rollups.rollups import MINUTE, Rollup, Rollups, hours_of, merged
 from shared.domain.telemetry.rollups.summaries import CounterValue, gauge_rollup, growth
 from shared.domain.telemetry.sessions.blob_state import State
 from tests.domain.telemetry.support.nodes import BEGIN, SECOND, at, flat, intake, only, step
@@ -45,13 +45,13 @@ def test_the_last_value_of_both_is_the_later_one() -> None:
 def test_an_hour_has_sixty_minutes_since_1970() -> None:
     one = gauge_rollup([1], 5, RULE)
     minutes = {Series("a"): dict.fromkeys((0, 59, 60, 120, 179), one)}
-    assert {hour: rollup.count for hour, rollup in hours(minutes)[Series("a")].items()} == {0: 2, 1: 1, 2: 2}
+    assert {hour: rollup.count for hour, rollup in hours_of(minutes)[Series("a")].items()} == {0: 2, 1: 1, 2: 2}
 
 
 @given(PARTS, PARTS)
 def test_hours_of_minutes_are_those_of_all_minutes_together(first: Rollups, second: Rollups) -> None:
-    assert hours(merged([first, second])) == merged([hours(first), hours(second)])
-    assert sum(one.count for one in flat(hours(first)).values()) == sum(one.count for one in flat(first).values())
+    assert hours_of(merged([first, second])) == merged([hours_of(first), hours_of(second)])
+    assert sum(one.count for one in flat(hours_of(first)).values()) == sum(one.count for one in flat(first).values())
 
 
 @given(st.lists(NUMBERS, min_size=1, max_size=8))

@@ -9,7 +9,7 @@ from shared.domain.core.stamps import EPOCH
 from shared.domain.packing.columns import deflated, inflated
 from shared.domain.telemetry.catalog.series import Series
 from shared.domain.telemetry.decode.decoding import Decoder
-from shared.domain.telemetry.query.clipping import clipped
+from shared.domain.telemetry.query.ranges import Range, StoredRollups
 from shared.domain.telemetry.records.labels import Identity, PathPattern
 from shared.domain.telemetry.records.metrics import Metric
 from shared.domain.telemetry.rollups.rollups import MINUTE, Rollup
@@ -210,10 +210,11 @@ def test_a_state_stays_small_for_a_node_of_very_many_series() -> None:
 def test_a_tasks_samples_are_those_of_the_minutes_of_its_run(
     start: float | None, end: float | None, minutes: list[int]
 ) -> None:
-    def moment(second: float | None) -> datetime | None:
-        return None if second is None else EPOCH + timedelta(microseconds=BEGIN // 1000, seconds=second)
+    def moment(second: float) -> datetime:
+        return EPOCH + timedelta(microseconds=BEGIN // 1000, seconds=second)
 
     series = Series("a")
     known = {series: {BEGIN // MINUTE + minute: Rollup(1, 1, 1, 1, 1, 1) for minute in range(4)}}
-    found = clipped(known, start=moment(start), end=moment(end))
-    assert [minute - BEGIN // MINUTE for minute in found[series]] == minutes
+    run = Range(moment(-3600 if start is None else start), moment(3600 if end is None else end), 1)
+    found = run.steps_of(StoredRollups(known, {}))
+    assert [minute - BEGIN // MINUTE for minute in found.get(series, ())] == minutes
