@@ -162,11 +162,8 @@ class SettingsReader:
         return StorageAddress(None, endpoint)
 
     def container(self, name: str, default: str) -> str:
-        text = self.text(name) or default
-        if re.fullmatch(r"(?=.{3,63}$)[a-z0-9]+(-[a-z0-9]+)*", text):
-            return text
-        self.problems.append(f"{name}: '{text}' is not a container's name: 3 to 63 of a-z, 0-9 and single hyphens")
-        return default
+        form = "a container's name: 3 to 63 of a-z, 0-9 and single hyphens"
+        return self._matching(name, default, r"(?=.{3,63}$)[a-z0-9]+(-[a-z0-9]+)*", form)
 
     def telemetry_container(self) -> str:
         """Returns a container other than that of Batch's logs, whose blobs would be read as telemetry."""
@@ -193,10 +190,15 @@ class SettingsReader:
 
     def schedule(self, name: str, default: str) -> str:
         """Returns six fields of NCRONTAB, else the default: an invalid one would keep the whole app from starting."""
+        form = f"six fields of NCRONTAB, like {default}"
+        return self._matching(name, default, r"[\d*/,A-Za-z-]+( +[\d*/,A-Za-z-]+){5}", form)
+
+    def _matching(self, name: str, default: str, pattern: str, form: str) -> str:
+        """Returns a text that matches a pattern, else the default and a problem that names the form."""
         text = self.text(name) or default
-        if re.fullmatch(r"[\d*/,A-Za-z-]+( +[\d*/,A-Za-z-]+){5}", text):
+        if re.fullmatch(pattern, text):
             return text
-        self.problems.append(f"{name}: '{text}' is not six fields of NCRONTAB, like {default}")
+        self.problems.append(f"{name}: '{text}' is not {form}")
         return default
 
     def is_local(self) -> bool:

@@ -86,6 +86,12 @@ def field_of(found: object, *names: str) -> Any:
     return found
 
 
+def text_of(found: object, name: str) -> str | None:
+    """Returns a text with content: the service writes one space for an empty text."""
+    value = field_of(found, name)
+    return value.strip() or None if isinstance(value, str) else None
+
+
 def _field(found: dict[str, Any], name: str) -> Any:
     if name in found:
         return found[name]

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from shared.domain.events.batch_events import IDENTITY_BYTES, KINDS, BatchEvent, Json, field_of, parse_stamp
+from shared.domain.events.batch_events import IDENTITY_BYTES, KINDS, BatchEvent, Json, field_of, parse_stamp, text_of
 from shared.domain.events.event_fields import LEFT_OUT, LET_IN
 from shared.domain.redaction.redaction import MARK, is_harmless_word, redacted, redacted_begin
 
@@ -51,12 +51,12 @@ def parse_event(record: bytes, account: str | None = None) -> BatchEvent:
     if len(record) > _MAX_BYTES:
         raise RecordError(f"It has {len(record)} bytes, more than {_MAX_BYTES}.", _MAX_BYTES)
     found = _decoded(record)
-    name = _text(found, "operationName")
+    name = text_of(found, "operationName")
     if not name:
         raise RecordError("It has no operationName.")
     if len(name) > _MAX_NAME_LENGTH:
         raise RecordError(f"Its operationName has {len(name)} characters, more than {_MAX_NAME_LENGTH}.")
-    resource = _text(found, "resourceId") or ""
+    resource = text_of(found, "resourceId") or ""
     if account and account_of(resource) not in (None, account):
         raise RecordError("Its resourceId names another account than the log that it stands in.")
     kind = _BY_LOWER.get(name.lower(), name)
@@ -124,15 +124,9 @@ def _identity(kind: str, resource: str, properties: Json) -> bytes:
     return blake2b(msgspec.json.encode(parts, order="deterministic"), digest_size=IDENTITY_BYTES).digest()
 
 
-def _text(found: object, name: str) -> str | None:
-    """Returns a text with content: the service writes one space for an empty text."""
-    value = field_of(found, name)
-    return value.strip() or None if isinstance(value, str) else None
-
-
 def _id(found: object, name: str) -> str | None:
     """Returns an id; a text too long for one is None."""
-    text = _text(found, name)
+    text = text_of(found, name)
     return text if text and len(text) <= _MAX_NAME_LENGTH else None
 
 
@@ -167,9 +161,7 @@ def _known(text: str) -> str:
     return begin if len(text) <= _MAX_TEXT_LENGTH else f"{begin}… (cut: it had {len(text):,} characters)"
 
 
-@lru_cache(maxsize=2048)
-def _redacted(text: str) -> str:
-    return redacted(text)
+_redacted = lru_cache(maxsize=2048)(redacted)
 
 
 def _clean(value: Any, depth: int) -> Any:

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
+from itertools import chain
 from typing import Any
 
-from shared.domain.events.batch_events import BatchEvent, field_of, parse_stamp
+from shared.domain.events.batch_events import BatchEvent, field_of, parse_stamp, text_of
 
 _TARGETS = (("Dedicated", "dedicated"), ("LowPriority", "Spot"))
 _NODES = "Nodes"  # suffix of names, except for those of 2017
@@ -18,39 +19,32 @@ def sentence_of(event: BatchEvent, *, is_internal_retry: bool = False) -> str:
 
 
 def _pool_created(event: BatchEvent) -> str:
-    told = event.properties
-    size = _text(told, "vmSize")
-    is_scaled = field_of(told, "enableAutoScale") is True
-    nodes = (not is_scaled and _targets(told)) or (size and "nodes")
+    size = text_of(event.properties, "vmSize")
+    is_scaled = field_of(event.properties, "enableAutoScale") is True
+    counts = [(_nodes(event, f"target{name}Nodes"), word) for name, word in _TARGETS]
+    targets = " and ".join(f"{count} {word}" for count, word in counts if count)
+    nodes = f"{targets} nodes" if targets and not is_scaled else size and "nodes"
     made = f" with {nodes}{f' of size {size}' if size else ''}" if nodes else ""
     return f"{_pool(event)} was created{made}{', scaled by a formula' if is_scaled else ''}."
-
-
-def _deletion_began(event: BatchEvent) -> str:
-    return f"The deletion of {_pool(event, small=True)} began."
-
-
-def _deleted(event: BatchEvent) -> str:
-    return f"{_pool(event)} was deleted{_after(event.properties)}."
 
 
 def _resize_began(event: BatchEvent) -> str:
     changes = [
         f"{'' if current is None else f'from {current} '}to {target} {word} nodes"
         for name, word in _TARGETS
-        if (target := _count(event, f"target{name}Nodes")) is not None
-        and (current := _count(event, f"current{name}Nodes")) != target
+        if (target := _nodes(event, f"target{name}Nodes")) is not None
+        and (current := _nodes(event, f"current{name}Nodes")) != target
     ]
     return f"A resize of {_pool(event, small=True)} began{': ' + ' and '.join(changes) if changes else ''}."
 
 
 def _resized(event: BatchEvent) -> str:
-    code, message = _text(event.properties, "resultCode"), _text(event.properties, "resultMessage")
+    code, message = text_of(event.properties, "resultCode"), text_of(event.properties, "resultMessage")
     reached = [
         f"{current} of {target} {word}"
         for name, word in _TARGETS
-        if (target := _count(event, f"target{name}Nodes"))
-        and (current := _count(event, f"current{name}Nodes")) is not None
+        if (target := _nodes(event, f"target{name}Nodes"))
+        and (current := _nodes(event, f"current{name}Nodes")) is not None
     ]
     nodes = f", with {' and '.join(reached)} nodes" if reached else ""
     if code is None or code.lower() == "success":
@@ -63,42 +57,33 @@ def _scaled(event: BatchEvent) -> str:
     why = _reason(field_of(event.properties, "error"))
     if why or field_of(event.properties, "error", "values"):
         return f"The autoscale formula of {_pool(event, small=True)} failed{': ' if why else ''}{why}."
-    results = _stopped(_text(event.properties, "results") or "")
+    results = _stopped(text_of(event.properties, "results") or "")
     return f"The autoscale formula of {_pool(event, small=True)} was evaluated{': ' if results else ''}{results}."
 
 
-def _started(event: BatchEvent) -> str:
-    return f"{_task(event)} started{_on(event)}{_again(event)}."
-
-
 def _completed(event: BatchEvent) -> str:
-    run = field_of(event.properties, "executionInfo") or {}
-    if _is_failure(run):
-        return f"{_task(event)} ended with a failure{_on(event)}{_exit(run)}{_after(run)}."
-    return f"{_task(event)} completed{_on(event)}{_exit(run)}{_after(run)}."
+    run = _run(event)
+    how = "ended with a failure" if _is_failure(run) else "completed"
+    return f"{_task(event)} {how}{_node(event)}{_exit(run)}{_after(run)}."
 
 
 def _failed(event: BatchEvent) -> str:
-    run = field_of(event.properties, "executionInfo") or {}
-    return f"{_task(event)} failed{_on(event)}{_exit(run)}{_again(event)}{_why(run)}."
+    run = _run(event)
+    return f"{_task(event)} failed{_node(event)}{_exit(run)}{_again(event)}{_why(run)}."
 
 
 def _requeued(event: BatchEvent) -> str:
-    run = field_of(event.properties, "executionInfo") or {}
-    return f"{_task(event)} was queued again{_off(event)}{_exit(run)}{_why(run)}."
-
-
-def _not_scheduled(event: BatchEvent) -> str:
-    return f"{_task(event)} couldn't be scheduled{_on(event)}{_why(event.properties)}."
+    run = _run(event)
+    return f"{_task(event)} was queued again{_node(event, 'from')}{_exit(run)}{_why(run)}."
 
 
 def _special(event: BatchEvent) -> str:
-    run = field_of(event.properties, "executionInfo") or {}
-    kind = _text(event.properties, "taskType") or "special task"
+    run = _run(event)
+    kind = text_of(event.properties, "taskType") or "special task"
     how = "failed" if _is_failure(run) else "completed"
     job = f" of job '{event.job}'" if event.job else ""
     name = f" '{event.task}'" if event.task else ""
-    return f"The {kind} task{name}{job} {how}{_on(event)}{_exit(run)}{_after(run)}{_why(run)}."
+    return f"The {kind} task{name}{job} {how}{_node(event)}{_exit(run)}{_after(run)}{_why(run)}."
 
 
 def _unknown(event: BatchEvent) -> str:
@@ -117,16 +102,16 @@ def _task(event: BatchEvent) -> str:
     return f"{task} of job '{event.job}'" if event.job else task
 
 
-def _on(event: BatchEvent) -> str:
-    return f" on node '{event.node}'" if event.node else ""
+def _node(event: BatchEvent, word: str = "on") -> str:
+    return f" {word} node '{event.node}'" if event.node else ""
 
 
-def _off(event: BatchEvent) -> str:
-    return f" from node '{event.node}'" if event.node else ""
+def _run(event: BatchEvent) -> Mapping[str, Any]:
+    return field_of(event.properties, "executionInfo") or {}
 
 
 def _again(event: BatchEvent) -> str:
-    retries = _whole(field_of(event.properties, "executionInfo", "retryCount"))
+    retries = _whole(field_of(_run(event), "retryCount"))
     return f" (retry {retries})" if retries and retries > 0 else ""
 
 
@@ -146,22 +131,18 @@ def _why(found: Mapping[str, Any]) -> str:
 
 def _reason(error: object) -> str:
     """Returns an error's code, message and details, as far as they have content."""
-    why = ": ".join(_stopped(part) for name in ("code", "message") if (part := _text(error, name)))
+    why = ": ".join(_stopped(part) for name in ("code", "message") if (part := text_of(error, name)))
     details = "; ".join(dict.fromkeys(_details(error)))
     return f"{why} ({details})" if why and details else why or details
 
 
 def _details(error: object) -> Iterator[str]:
     """Yields pairs of name and value, which autoscale errors call `values` and scheduling errors `details`."""
-    for pair in [pair for name in ("values", "details") for pair in _list(error, name)][:_MAX_DETAILS]:
-        name, value = _text(pair, "name"), _text(pair, "value")
+    lists = [found for name in ("values", "details") if isinstance(found := field_of(error, name), list)]
+    for pair in list(chain.from_iterable(lists))[:_MAX_DETAILS]:
+        name, value = text_of(pair, "name"), text_of(pair, "value")
         if value:
             yield _stopped(value) if not name or name.lower() == "message" else f"{name}: {_stopped(value)}"
-
-
-def _list(found: object, name: str) -> list[Any]:
-    value = field_of(found, name)
-    return value if isinstance(value, list) else []
 
 
 def _after(found: Mapping[str, Any]) -> str:
@@ -177,29 +158,14 @@ def _duration(took: timedelta) -> str:
     return f"{hours} h {left // 60} min" if hours else f"{left // 60} min {left % 60} s"
 
 
-def _targets(told: Mapping[str, Any]) -> str:
-    counts = [(_nodes(told, f"target{name}Nodes"), word) for name, word in _TARGETS]
-    given = " and ".join(f"{count} {word}" for count, word in counts if count)
-    return f"{given} nodes" if given else ""
-
-
-def _count(event: BatchEvent, name: str) -> int | None:
-    return _nodes(event.properties, name)
-
-
-def _nodes(told: Mapping[str, Any], name: str) -> int | None:
-    count = _whole(field_of(told, name))
-    return _whole(field_of(told, name.removesuffix(_NODES))) if count is None else count
+def _nodes(event: BatchEvent, name: str) -> int | None:
+    count = _whole(field_of(event.properties, name))
+    return _whole(field_of(event.properties, name.removesuffix(_NODES))) if count is None else count
 
 
 def _whole(value: object) -> int | None:
     """Returns an integer; None for a boolean."""
     return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def _text(found: object, name: str) -> str | None:
-    value = field_of(found, name)
-    return value.strip() or None if isinstance(value, str) else None
 
 
 def _stopped(text: str) -> str:
@@ -208,15 +174,17 @@ def _stopped(text: str) -> str:
 
 _SENTENCES: dict[str, Callable[[BatchEvent], str]] = {
     "PoolCreateEvent": _pool_created,
-    "PoolDeleteStartEvent": _deletion_began,
-    "PoolDeleteCompleteEvent": _deleted,
+    "PoolDeleteStartEvent": lambda event: f"The deletion of {_pool(event, small=True)} began.",
+    "PoolDeleteCompleteEvent": lambda event: f"{_pool(event)} was deleted{_after(event.properties)}.",
     "PoolResizeStartEvent": _resize_began,
     "PoolResizeCompleteEvent": _resized,
     "PoolAutoScaleEvent": _scaled,
-    "TaskStartEvent": _started,
+    "TaskStartEvent": lambda event: f"{_task(event)} started{_node(event)}{_again(event)}.",
     "TaskCompleteEvent": _completed,
     "TaskFailEvent": _failed,
     "TaskRequeueEvent": _requeued,
-    "TaskScheduleFailEvent": _not_scheduled,
+    "TaskScheduleFailEvent": lambda event: (
+        f"{_task(event)} couldn't be scheduled{_node(event)}{_why(event.properties)}."
+    ),
     "SpecialTaskEvent": _special,
 }
