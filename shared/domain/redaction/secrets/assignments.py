@@ -10,8 +10,9 @@ from shared.domain.redaction.secrets.names import (
     names_secret,
     names_secret_before_equals,
     option_names_secret,
+    words_of,
 )
-from shared.domain.redaction.secrets.rules import Span, compiled, found_at, matches
+from shared.domain.redaction.secrets.rules import Span, compiled, found_at, matches, signs_of
 from shared.domain.redaction.secrets.values import is_mixed, is_reference, value_pattern
 
 _NAME = r"(?P<name>[^\W\d][\w.\-]*+|_[\w.\-]*+)"
@@ -41,21 +42,9 @@ _WRAPPED_YAML = (
     r"[ \t]+(?:value|default|secret|content|plaintext):[ \t]+"
 )
 _LISTED = r"\[[^\[\]\n]{1,500}\]"
-_SETTERS = (
-    "setx",
-    "setenv",
-    "set ",
-    "set-",
-    "configure",
-    "config ",
-    "settings ",
-    "secret",
-    "export ",
-    "setting ",
-    "env ",
-    "genv ",
-    "define ",
-    "setenvironmentvariable",
+_SETTERS = signs_of(
+    "setx|setenv|set |set-|configure|config |settings |secret|export |setting |env |genv |define "
+    "|setenvironmentvariable"
 )
 _SET = (
     r"(?i:(?<!\w)(?:setx|setenv|set(?:\s+-[a-z]*x[a-z]*)?|(?:configure|config|settings|secrets?)\s+set|export|setting"
@@ -100,9 +89,7 @@ _DIGITS = r"\d{1,3}"
 _ROW = r"\d{1,6}"  # `WHERE key = 1568`
 _BEFORE_KEY = r"(?<![\w=:])([A-Za-z]+) \Z"
 _WORKING_FOLDER = r"(?:OLD)?PWD"
-_SCHEME = frozenset(
-    ["login", "none", "basic", "key", "oauth", "oauth2", "ntlm", "kerberos", "mode"]
-)  # values of `--auth` that are no secrets
+_SCHEME = words_of("login none basic key oauth oauth2 ntlm kerberos mode")  # values of `--auth` that are no secrets
 
 
 def assigned(text: str, starts: Sequence[int]) -> Iterator[Span]:

@@ -150,7 +150,7 @@ _PIPED = (
 COMMANDS: tuple[Rule, ...] = (
     *(
         rule(
-            tuple(programs.split()),
+            programs.replace(" ", "|"),
             rf"\b(?i:{_any(programs)})(?:\.exe)?\b{_WITHIN}\s[\"']?{_apart(option)}",
             f"{_NO_REFERENCE}{VALUE}",
             is_word=True,
@@ -159,7 +159,7 @@ COMMANDS: tuple[Rule, ...] = (
     ),
     *(
         rule(
-            tuple(programs.split()),
+            programs.replace(" ", "|"),
             rf"(?i)\b(?:{_any(programs)})(?:\.exe)?\b{place}",
             f"{_NO_REFERENCE}{no}{VALUE}",
             is_word=True,
@@ -167,132 +167,106 @@ COMMANDS: tuple[Rule, ...] = (
         for programs, place, no in _BY_PLACE
     ),
     rule(
-        ("login",),
-        r"(?<!-mode )(?<!--auth )\blogin\b[^\n|;&]{0,500}?\s-p[ =]?",
-        f"{_NO_REFERENCE}{VALUE}",
-        is_word=True,
+        "login", r"(?<!-mode )(?<!--auth )\blogin\b[^\n|;&]{0,500}?\s-p[ =]?", f"{_NO_REFERENCE}{VALUE}", is_word=True
     ),
     # any program: letters, digits and a sign, as in passwords, after an option of one letter
     rule(
-        (" -p ", " -w ", " -k ", " -s "),
+        " -p | -w | -k | -s ",
         r" -\w\s+",
-        r"(?=[^\s\"']*\d)(?=[^\s\"']*[a-z])(?:(?=[^\s\"']*[!#^])|(?=[^\s\"']*[A-Z])(?=[^\s\"'.]*@[^\s\"'.]*(?:[\s\"']|\Z)))"
-        r"[^\s\"'|;&<>(){}\[\]/$*?=]{8,}(?=[\s\"']|\Z)",
+        (
+            r"(?=[^\s\"']*\d)(?=[^\s\"']*[a-z])(?:(?=[^\s\"']*[!#^])|(?=[^\s\"']*[A-Z])(?=[^\s\"'.]*@[^\s\"'.]*(?:[\s\"']|\Z)))"
+            r"[^\s\"'|;&<>(){}\[\]/$*?=]{8,}(?=[\s\"']|\Z)"
+        ),
     ),
     rule(
-        ("--license", "--serial", "--activation", "-license", "/license", "/serial"),
+        "--license|--serial|--activation|-license|/license|/serial",
         r"(?i)(?:--?|/)(?:license|serial|activation)(?:-?(?:key|code|number))?[ =:]+",
         r"(?=\S*\d)(?=\S*[A-Z])[A-Z0-9\-]{14,}(?=[\s\"']|\Z)",
     ),
-    rule((".login(",), r"\.login\(\s*(?=[\"'][\w.\-]{30,}[\"']\s*\))", VALUE),
+    rule(".login(", r"\.login\(\s*(?=[\"'][\w.\-]{30,}[\"']\s*\))", VALUE),
     # any program: a single token after `login`
     rule(
-        (" login ", " add-authtoken ", " attach ", " unseal "),
+        " login | add-authtoken | attach | unseal ",
         r" (?:login|add-authtoken|attach|unseal)\s+(?:--?(?!user|client|tenant)\w[\w\-]*\s+)*",
         r"(?=[A-Za-z_+/=\-]*\d)(?=[\d_+/=\-]*[A-Za-z])[\w+/=\-]{20,}(?=[\s;&|\"')]|\Z)",
     ),
-    rule((" user ",), r"(?i) user\s+\S+\s+using\s+", f"{_NO_REFERENCE}{VALUE}"),
+    rule(" user ", r"(?i) user\s+\S+\s+using\s+", f"{_NO_REFERENCE}{VALUE}"),
+    rule("userid=", r"(?i)\buserid=[\"']?\w[\w$]*/", rf"{_NO_REFERENCE}[^\s@\"']+"),
     rule(
-        ("userid=",),
-        r"(?i)\buserid=[\"']?\w[\w$]*/",
-        rf"{_NO_REFERENCE}[^\s@\"']+",
-    ),
-    rule(
-        ("echo", "printf", "print", "yes "),
+        "echo|printf|print|yes ",
         r"\b(?:echo|printf|print|yes)\s+(?:-\w+\s+|['\"]%s[^'\"]*['\"]\s+)*",
         rf"{_NO_REFERENCE}{VALUE}{_PIPED}",
         is_word=True,
     ),
     rule(
-        ("/pass:", "/password", "/rp:", "-pass:", "-password:"),
+        "/pass:|/password|/rp:|-pass:|-password:",
         r"(?i)(?<!\S)[-/](?:pass(?:word[do]?)?|rp):",
         f"{_NO_REFERENCE}{VALUE}",
     ),
     # any program: a user by `-u`, then a password by `-p`, which is no port
     rule(
-        (" -u ", " --user ", " --username ", " --admin-user "),
+        " -u | --user | --username | --admin-user ",
         r"(?i)\s(?:-u|--(?:admin-)?user(?:name)?)\s+(?!-)\S+\s(?:[^\n|;&]{0,300}?\s)?(?-i:-[pP])\s+",
         rf"(?!\d+(?:[:\s/]|$)|\d+\.\d|[./]|[a-z_]{{1,16}}(?:\s|$)){_NO_REFERENCE}{VALUE}",
     ),
     rule(
-        ("--proxy-user", "--user", "--creds", "--src-creds", "--dest-creds"),
+        "--proxy-user|--user|--creds|--src-creds|--dest-creds",
         r"--(?:proxy-user|user|(?:src-|dest-)?creds)[ =][\"']?(?!https?:)[^\s:\"'$\d][^\s:\"'$]*:",
         rf"(?!\d+\b){_NO_REFERENCE}{VALUE}",
     ),
-    rule(("--from-literal",), r"--from-literal[ =][\"']?[^\s=\"']+=", f"{_NO_REFERENCE}{VALUE}"),
+    rule("--from-literal", r"--from-literal[ =][\"']?[^\s=\"']+=", f"{_NO_REFERENCE}{VALUE}"),
     rule(
-        ("--secure-environment-variables",),
-        r"--secure-environment-variables\s+",
-        r"[^\s|;&]+(?:[ \t]+(?!--)[^\s|;&]+)*",
+        "--secure-environment-variables", r"--secure-environment-variables\s+", r"[^\s|;&]+(?:[ \t]+(?!--)[^\s|;&]+)*"
     ),
     rule(
-        ("password-command", "password_command", "password_cmd"),
+        "password-command|password_command|password_cmd",
         r"(?i)password[-_](?:command|cmd)[ =][\"']?(?:echo|printf)\s+(?:-\w+\s+)?",
         rf"{_NO_REFERENCE}[^\s\"']+",
     ),
     rule(
-        ("file=<(", "file <(", "pass=<(", "password=<("),
+        "file=<(|file <(|pass=<(|password=<(",
         r"(?i)(?:file|pass|password)[= ]<\(\s?(?:echo|printf)\s+(?:-\w+\s+)?",
         rf"{_NO_REFERENCE}[^\s()]+(?=\s*\))",
     ),
     rule(
-        ("convertto-securestring",),
+        "convertto-securestring",
         r"(?i)\bConvertTo-SecureString\s+(?:-AsPlainText\s+|-Force\s+)*(?:-String\s+)?",
         f"{_NO_REFERENCE}{VALUE}",
     ),
     rule(
+        "login(|.auth(|getconnection(|auth=(|auth = (|authenticate(|credential]::new(|credential(|credentials(|_auth("
+        "|pw_set(",
         (
-            "login(",
-            ".auth(",
-            "getconnection(",
-            "auth=(",
-            "auth = (",
-            "authenticate(",
-            "credential]::new(",
-            "credential(",
-            "credentials(",
-            "_auth(",
-            "pw_set(",
+            r"(?i)(?:login|\.auth|getconnection|authenticate|credentials?|credential\]::new|auth(?:\s?=\s?)?|pw_set)\(\s*(?:\w+\s*,\s*|\w+\s?=\s?)?"
+            r"(?:\"[^\"\n]{0,200}\"|'[^'\n]{0,200}')\s*,\s*\(?(?:\w+\s?=\s?)?(?=[\"'])"
         ),
-        r"(?i)(?:login|\.auth|getconnection|authenticate|credentials?|credential\]::new|auth(?:\s?=\s?)?|pw_set)\(\s*(?:\w+\s*,\s*|\w+\s?=\s?)?"
-        r"(?:\"[^\"\n]{0,200}\"|'[^'\n]{0,200}')\s*,\s*\(?(?:\w+\s?=\s?)?(?=[\"'])",
         VALUE,
     ),
     # connections: a host or a source, a user, a password
     rule(
-        ("connect(", "ftp(", "ftp_tls(", "pdo(", "mysqli(", "ftp_login("),
-        r"(?i)(?:connect|ftp(?:_tls|_login)?|pdo|mysqli)\(\s*[^\s()\"',]{0,60}(?:\"[^\"\n]{0,200}\"|'[^'\n]{0,200}'|(?<=\w))\s*,"
-        r"\s*(?:\"[^\"\n]{1,100}\"|'[^'\n]{1,100}')\s*,\s*(?=[\"'][^\"'\n]*\d)",
+        "connect(|ftp(|ftp_tls(|pdo(|mysqli(|ftp_login(",
+        (
+            r"(?i)(?:connect|ftp(?:_tls|_login)?|pdo|mysqli)\(\s*[^\s()\"',]{0,60}(?:\"[^\"\n]{0,200}\"|'[^'\n]{0,200}'|(?<=\w))\s*,"
+            r"\s*(?:\"[^\"\n]{1,100}\"|'[^'\n]{1,100}')\s*,\s*(?=[\"'][^\"'\n]*\d)"
+        ),
         VALUE,
     ),
     # signatures and encryption: a key is the first or second argument
     rule(
-        ("hmac.new(", "fernet(", "jwt.encode(", "jwt.decode(", "createhmac(", ".encrypt(", ".decrypt(", "jwt.sign("),
-        r"(?i)(?:hmac\.new|fernet|jwt\.(?:encode|decode|sign)|createhmac|\.(?:en|de)crypt)\("
-        r"(?:[^()\"'\n]{1,100},\s*|[\"'][\w\-]{1,16}[\"'],\s*)?b?(?=[\"'])",
+        "hmac.new(|fernet(|jwt.encode(|jwt.decode(|createhmac(|.encrypt(|.decrypt(|jwt.sign(",
+        (
+            r"(?i)(?:hmac\.new|fernet|jwt\.(?:encode|decode|sign)|createhmac|\.(?:en|de)crypt)\("
+            r"(?:[^()\"'\n]{1,100},\s*|[\"'][\w\-]{1,16}[\"'],\s*)?b?(?=[\"'])"
+        ),
         rf"(?=[^\n]{{0,200}}\d){VALUE}(?=\s*[,)])",
     ),
     rule(
-        (
-            "setpassword(",
-            "withpassword(",
-            "set_password(",
-            "setpass(",
-            "setsecret(",
-            "setapikey(",
-            "settoken(",
-            "set_secret(",
-            "withsecret(",
-            "withtoken(",
-            "with_password(",
-            "set_token(",
-            "withapikey(",
-        ),
+        "setpassword(|withpassword(|set_password(|setpass(|setsecret(|setapikey(|settoken(|set_secret(|withsecret(|withtoken(|with_password(|set_token(|withapikey(",
         r"(?i)(?:set|with)_?(?:password|pass|secret|token|api_?key)\(\s*(?:[\"'][^\"'\n]{0,100}[\"']\s*,\s*)*(?=[\"'])",
         rf"{VALUE}(?=\s*\))",
     ),
     rule(
-        ("credential(", "basicauth(", "pscredential "),
+        "credential(|basicauth(|pscredential ",
         r"(?i)(?:(?:credential|basicauth)\(|pscredential\s+\(?)\s*(?:[^()\n]{0,200},\s*)?(?=[\"'])",
         rf"{VALUE}(?=\s*\))",
     ),

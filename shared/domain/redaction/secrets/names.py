@@ -8,7 +8,8 @@ import re
 from functools import lru_cache
 
 
-def _set_of(words: str) -> frozenset[str]:
+def words_of(words: str) -> frozenset[str]:
+    """Returns the words of a text, which spaces separate."""
     return frozenset(words.split())
 
 
@@ -25,7 +26,7 @@ _WHOLE = re.compile(
     r"|npm_config__auth\Z)",
     re.IGNORECASE,
 )
-_NO_STRONG = _set_of("tokens secrets nosecret notoken publickeytoken skiptoken nexttoken pagetoken continuationtoken")
+_NO_STRONG = words_of("tokens secrets nosecret notoken publickeytoken skiptoken nexttoken pagetoken continuationtoken")
 _OWNERS = (
     "account|access|instrumentation|shared|api|app|client|storage|subscription|auth|master|private|primary|secondary|secret|encryption"
     "|decryption|signing|hmac|session|service|admin|deploy|license|host|function|cosmos|batch|search|crypt|aes|des|rsa"
@@ -33,24 +34,24 @@ _OWNERS = (
 _OWNERS_OF_KEY = frozenset(_OWNERS.split("|")) - {"primary", "secondary", "session", "host", "batch", "search"}
 _GLUED_KEY = re.compile(rf"(?:.*(?:{_OWNERS}))key")
 # Words before `key` or `token` that make it no secret.
-_NO_KEY = _set_of(
+_NO_KEY = words_of(
     "partition row sort public pub cache shard routing foreign unique hash range object dict group json "
     "map dedup column idempotency hot registry lookup index natural composite surrogate candidate bucket "
     "blob record item message event span metric label tag feature config context state locale order by "
     "any each enter arrow escape shortcut modifier field property setting parameter env environment job "
     "task node pool table document series instance"
 )
-_PROSE = _set_of(
+_PROSE = words_of(
     "valid invalid duplicate missing unknown same given this that which no of for the a an press "
     "unexpected illegal expected bad new each any enter pressed"
 )
 _NO_PASS = re.compile(r".*(?:com|by|low|high|band|multi|tres|single|second|first|render|all|sur|under|over)pass")
-_NO_TOKEN = _set_of(
+_NO_TOKEN = words_of(
     "pad eos bos unk mask sep cls special stop start end max min num n per input output prompt completion "
     "total cached next continuation page skip cancellation unexpected illegal expected syntax sync first "
     "last current word sub"
 )
-_TAIL = _set_of(
+_TAIL = words_of(
     "prod production dev development test testing staging stage qa uat live old new prev previous next "
     "current primary secondary value val text plain plaintext cleartext b64 base64 enc encoded string str "
     "v base default main backup rw ro a b eu us env"
@@ -62,8 +63,8 @@ _OWNERS_OF_SHORT = (
 )
 _SHORT = re.compile(rf"(?:{_OWNERS_OF_SHORT}){{0,2}}pass|(?:storage|account|container|blob)?sas|pat")
 _OWNER_OF_SHORT = re.compile(rf"(?:{_OWNERS_OF_SHORT}){{1,2}}")
-_OF_AUTH = _set_of("redis npm docker registry smtp proxy http basic mqtt amqp mongo ldap vault")
-_OF_SECRET = _set_of("existing pull")  # a secret's name in a cluster: `imagePullSecret: regcred`
+_OF_AUTH = words_of("redis npm docker registry smtp proxy http basic mqtt amqp mongo ldap vault")
+_OF_SECRET = words_of("existing pull")  # a secret's name in a cluster: `imagePullSecret: regcred`
 _BEFORE = {"data": "key", "header": "identity", "passe": "de", "value": "secure"}  # `keyData`, `mot_de_passe`
 _OPTIONS = frozenset(("pass", "pw", "pwd", "auth", "pat", "sas", "creds", "apikey"))
 

@@ -5,7 +5,7 @@ A name in it such as `provider` or `url` leads to no secret; a plain word is non
 
 from collections.abc import Iterator, Sequence
 
-from shared.domain.redaction.secrets.names import names_secret_before_equals
+from shared.domain.redaction.secrets.names import names_secret_before_equals, words_of
 from shared.domain.redaction.secrets.rules import Span, compiled, matches
 from shared.domain.redaction.secrets.values import is_mixed, is_reference, value_pattern
 
@@ -14,25 +14,12 @@ _OBJECT = (
     r"(?:[^{}]|\{[^{}]{0,1000}\}){1,2000}+)"
 )
 _MEMBER = r"(?<![\w.\-])(?P<name>[A-Za-z_][\w.\-]{0,99})\\*[\"']?\s*:\s*(?=\\*[\"'])"
-_OTHER = frozenset(
-    (
-        *("name", "id", "type", "provider", "path", "version", "uri", "url", "kind", "scope", "region", "user"),
-        *("username", "email", "host", "server", "description", "expires", "created", "updated", "algorithm", "ref"),
-        *("namespace", "endpoint", "vault", "store", "mount", "format", "file", "status", "environment", "login"),
-    )
+_OTHER = words_of(
+    "name id type provider path version uri url kind scope region user username email host server description expires"
+    " created updated algorithm ref namespace endpoint vault store mount format file status environment login"
 )
-_VALUE = frozenset(("value", "content", "default", "defaultvalue", "plaintext", "string", "data"))
-_PLURALS = (
-    "secrets",
-    "passwords",
-    "tokens",
-    "credentials",
-    "apikeys",
-    "api_keys",
-    "api-keys",
-    "accesskeys",
-    "access_keys",
-)
+_VALUE = words_of("value content default defaultvalue plaintext string data")
+_PLURALS = tuple(words_of("secrets passwords tokens credentials apikeys api_keys api-keys accesskeys access_keys"))
 _MIN = 6
 
 

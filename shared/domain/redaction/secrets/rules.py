@@ -96,9 +96,18 @@ def _grouped(
     return groups
 
 
-def rule(signs: tuple[str, ...], before: str, secret: str, *, whole: bool = False, is_word: bool = False) -> Rule:
+def signs_of(alternatives: str) -> tuple[str, ...]:
+    """Returns the signs that a text separates by `|`."""
+    return tuple(alternatives.split("|"))
+
+
+def rule(signs: str, before: str, secret: str, *, whole: bool = False, is_word: bool = False) -> Rule:
     """Returns a rule that removes `secret` after `before`; with `whole`, it removes `before`, too."""
-    return Rule(signs, f"(?P<secret>{before}(?:{secret}))" if whole else f"{before}(?P<secret>{secret})", is_word)
+    return Rule(
+        signs_of(signs),
+        f"(?P<secret>{before}(?:{secret}))" if whole else f"{before}(?P<secret>{secret})",
+        is_word,
+    )
 
 
 def _first_word(sign: str) -> str:
