@@ -133,7 +133,7 @@ def _housekeeping(parts: Parts, records: JobRecords) -> HousekeepingService:
         operations=parts.operations,
         schedules=parts.schedules,
         stray_nodes=StrayNodes(parts.pools, parts.nodes),
-        taken_in=parts.taken_in,
+        ingestion=parts.ingestion,
         clock=parts.clock,
         retention=Retention(
             settings.deleted_job_retention,
@@ -150,7 +150,7 @@ def _events(parts: Parts, accounts: Mapping[str, Account]) -> EventQueries:
     settings = parts.settings
     return EventQueries(
         accounts,
-        parts.taken_in,
+        parts.ingestion,
         clock=parts.clock,
         container=settings.resource_log_container if settings.ingestion_enabled else None,
         retention=settings.event_retention,
@@ -175,7 +175,7 @@ def _ingestion(parts: Parts, polling: PollingService) -> Ingestion:
     logs = event_sweep(
         container(settings.resource_log_container),
         settings.accounts,
-        parts.taken_in,
+        parts.ingestion,
         hint=polling.hint,
         clock=parts.clock,
         retention=settings.event_retention,
@@ -183,7 +183,7 @@ def _ingestion(parts: Parts, polling: PollingService) -> Ingestion:
     telemetry = telemetry_sweep(
         container(settings.telemetry_container),
         settings.accounts,
-        parts.taken_in,
+        parts.ingestion,
         pattern=PathPattern(settings.telemetry_path),
         clock=parts.clock,
         retention=settings.telemetry_retention,
@@ -195,7 +195,7 @@ def _ingestion(parts: Parts, polling: PollingService) -> Ingestion:
 def _telemetry(parts: Parts, accounts: Mapping[str, Account]) -> TelemetryQueries:
     return TelemetryQueries(
         accounts,
-        parts.taken_in,
+        parts.ingestion,
         parts.pools,
         clock=parts.clock,
         minutes=parts.settings.telemetry_retention,

@@ -4,7 +4,6 @@ Clients are opened once per process, inside the running loop. If one fails to op
 """
 
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
 
 from azure.core.credentials_async import AsyncTokenCredential
 
@@ -28,28 +27,30 @@ from shared.stores.tables.stepped_time import SteppedTime
 from shared.stores.tables.tables import Tables
 
 
-@dataclass(frozen=True, slots=True)
 class Parts:
     """Settings, the clock, the accounts to watch, and a store for each kind of row."""
 
-    settings: Settings
-    clock: Clock
-    tables: Tables
-    sources: list[BatchAccount]
-    told_nodes: ToldNodes
-    cache: TaskCache
-    jobs: JobStore
-    rounds: RoundStore
-    history: HistoryStore
-    plans: ReadPlanStore
-    monitoring: MonitoringStore
-    operations: OperationStore
-    pools: PoolStore
-    pool_history: PoolHistoryStore
-    nodes: NodeStore
-    schedules: ScheduleStore
-    taken_in: IngestionStores
-    credential: AsyncTokenCredential | None
+    def __init__(
+        self, settings: Settings, clock: Clock, tables: Tables, credential: AsyncTokenCredential | None
+    ) -> None:
+        self.settings = settings
+        self.clock = clock
+        self.tables = tables
+        self.credential = credential
+        self.sources = _sources(settings, credential)
+        self.told_nodes = ToldNodes()
+        self.cache = TaskCache(tables)
+        self.jobs = JobStore(tables)
+        self.rounds = RoundStore(tables)
+        self.history = HistoryStore(tables)
+        self.plans = ReadPlanStore(tables)
+        self.monitoring = MonitoringStore(tables)
+        self.operations = OperationStore(tables)
+        self.pools = PoolStore(tables)
+        self.pool_history = PoolHistoryStore(tables)
+        self.nodes = NodeStore(tables)
+        self.schedules = ScheduleStore(tables)
+        self.ingestion = IngestionStores.of(tables)
 
 
 async def open_parts(settings: Settings) -> Parts:
@@ -64,26 +65,7 @@ async def open_parts(settings: Settings) -> Parts:
         opened.push_async_callback(tables.close)
         await tables.create()  # also sets the clock
         opened.pop_all()
-    return Parts(
-        settings=settings,
-        clock=clock,
-        tables=tables,
-        sources=_sources(settings, credential),
-        told_nodes=ToldNodes(),
-        cache=TaskCache(tables),
-        jobs=JobStore(tables),
-        rounds=RoundStore(tables),
-        history=HistoryStore(tables),
-        plans=ReadPlanStore(tables),
-        monitoring=MonitoringStore(tables),
-        operations=OperationStore(tables),
-        pools=PoolStore(tables),
-        pool_history=PoolHistoryStore(tables),
-        nodes=NodeStore(tables),
-        schedules=ScheduleStore(tables),
-        taken_in=IngestionStores.of(tables),
-        credential=credential,
-    )
+    return Parts(settings, clock, tables, credential)
 
 
 def _clock(settings: Settings) -> Clock | None:

@@ -65,7 +65,7 @@ class HousekeepingService:
         operations: OperationStore,
         schedules: ScheduleStore,
         stray_nodes: StrayNodes,
-        taken_in: IngestionStores,
+        ingestion: IngestionStores,
         clock: Clock,
         retention: Retention,
     ) -> None:
@@ -78,8 +78,8 @@ class HousekeepingService:
         self._operations = operations
         self._schedules = schedules
         self._stray_nodes = stray_nodes
-        self._taken_in = taken_in
-        self._hours = HourRollups(taken_in.telemetry, taken_in.node_index)
+        self._ingestion = ingestion
+        self._hours = HourRollups(ingestion.telemetry, ingestion.node_index)
         self._clock = clock
         self._retention = retention
 
@@ -120,9 +120,9 @@ class HousekeepingService:
             oldest = self._retention.history.oldest(grain, to_milliseconds(now))
             for history in self._histories:
                 rows += await history.delete_before(account.key, grain, oldest)
-        events = await self._taken_in.delete_before(account.key, now - self._retention.events)
+        events = await self._ingestion.delete_before(account.key, now - self._retention.events)
         kept = max(self._retention.telemetry, self._retention.telemetry_hours)
-        telemetry = await self._taken_in.delete_telemetry_before(
+        telemetry = await self._ingestion.delete_telemetry_before(
             account.key, now - kept, blobs=now - self._retention.telemetry
         )
         _LOG.info(

@@ -2,17 +2,18 @@
 
 Source: the reference of TaskDependencies and ExitOptions. A task waits until all its dependencies completed and satisfy
 it. Succeeded tasks do; failed ones do only if their exit conditions say so. Other failed tasks never satisfy a
-dependency unless they are run again.
+dependency unless they are run again. Tasks of a cycle wait for each other: none of them ever starts, nor any task that
+waits for one of them.
 """
 
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from shared.domain.core.keys import key_of
-from shared.domain.dependencies.dependency_cycles import cycle_in, endless
 
 MAX_KEYS = 1000
 _MAX_SHOWN = 5
@@ -113,7 +114,7 @@ def dependencies_of(tasks: Sequence[WaitingTask], standings: Mapping[str, Standi
     fates = _fates({key: {on: standing for on, (_, standing) in found.items()} for key, found in closed.items()})
     decided = Counter(fates.values())
     shown = sorted(holds, key=lambda key: (_RANKS[standings[key]], -holds[key], key))[:_MAX_SHOWN]
-    left = endless(_edges(closed))
+    left = _endless(_edges(closed))
     return Dependencies(
         looked=len(tasks),
         whole=whole,
@@ -123,7 +124,7 @@ def dependencies_of(tasks: Sequence[WaitingTask], standings: Mapping[str, Standi
         unsure=decided["unknown"],
         blockers=tuple(BlockingTask(names[key], standings[key], holds[key]) for key in shown),
         circular=decided["circular"],
-        cycle=tuple(names[key] for key in cycle_in(left)),
+        cycle=tuple(names[key] for key in _cycle_in(left)),
     )
 
 
@@ -173,11 +174,7 @@ def _fates(closed: Mapping[str, Mapping[str, Standing]]) -> dict[str, _Fate]:
     """Returns the deciding standing of each task: a failure holds it permanently, even through other waiting ones."""
     fates: dict[str, _Fate] = {key: _worst(found.values()) for key, found in closed.items()}
     edges = _edges(closed)
-    behind: dict[str, list[str]] = {}
-    for key, on in edges.items():
-        for other in on:
-            behind.setdefault(other, []).append(key)
-    circular = endless(edges)
+    behind, circular = _behind(edges), _endless(edges)
     for fate in _FOR_GOOD:
         begun = circular if fate == "circular" else [key for key, found in fates.items() if found == fate]
         reached = [key for key in begun if fates[key] == fate or fates[key] not in _FOR_GOOD]
@@ -186,6 +183,43 @@ def _fates(closed: Mapping[str, Mapping[str, Standing]]) -> dict[str, _Fate]:
             fates[key] = fate
             reached += [each for each in behind.get(key, ()) if fates[each] not in _FOR_GOOD]
     return fates
+
+
+def _behind(edges: Mapping[str, AbstractSet[str]]) -> dict[str, list[str]]:
+    """Returns the tasks that depend on each task."""
+    behind: dict[str, list[str]] = {}
+    for key, on in edges.items():
+        for other in on:
+            behind.setdefault(other, []).append(key)
+    return behind
+
+
+def _endless(edges: Mapping[str, AbstractSet[str]]) -> dict[str, AbstractSet[str]]:
+    """Returns the tasks that depend on a cycle, or are part of one, each with those of them that it waits for.
+
+    `edges` are from a waiting task to waiting tasks that it depends on, all by key. Tasks that wait for none of the
+    others are removed repeatedly; the remaining ones are the result.
+    """
+    behind = _behind(edges)
+    waits_for = {key: len(on & edges.keys()) for key, on in edges.items()}
+    free = [key for key, number in waits_for.items() if not number]
+    while free:
+        for key in behind.get(free.pop(), ()):
+            waits_for[key] -= 1
+            if not waits_for[key]:
+                free.append(key)
+    left = {key for key, number in waits_for.items() if number}
+    return {key: edges[key] & left for key in sorted(left)}
+
+
+def _cycle_in(left: Mapping[str, AbstractSet[str]]) -> tuple[str, ...]:
+    """Returns one cycle of these tasks, from a task to itself; empty without one."""
+    if not left:
+        return ()
+    path = [min(left)]
+    while (following := min(left[path[-1]])) not in path:
+        path.append(following)
+    return (*path[path.index(following) :], following)
 
 
 def _worst(closed: Iterable[Standing]) -> _Fate:

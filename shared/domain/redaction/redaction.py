@@ -21,7 +21,7 @@ from shared.domain.redaction.secrets.commands import COMMANDS
 from shared.domain.redaction.secrets.contexts import CONTEXTS
 from shared.domain.redaction.secrets.escapes import SIGNS, unescaped
 from shared.domain.redaction.secrets.lines import filed, lined, said, secured
-from shared.domain.redaction.secrets.name_places import name_starts
+from shared.domain.redaction.secrets.names import name_starts
 from shared.domain.redaction.secrets.nested import nested
 from shared.domain.redaction.secrets.pairs import paired
 from shared.domain.redaction.secrets.rules import RuleIndex, Span, lower

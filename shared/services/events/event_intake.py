@@ -7,7 +7,7 @@ intervene, and comparing with the stored events finds duplicates exactly.
 import asyncio
 from codecs import BOM_UTF8
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from shared.clock import Clock
 from shared.domain.accounts.accounts import Account
@@ -41,17 +41,6 @@ class _Known:
 
     def has(self, first: int, last: int) -> bool:
         return any(begin <= first and last <= end for begin, end in self.windows)
-
-
-@dataclass(frozen=True, slots=True)
-class _Read:
-    """The parsed first bytes of a piece: the number of lines, their events and the rejected ones."""
-
-    consumed: int
-    units: int = 0
-    events: Sequence[BatchEvent] = ()
-    refused: BadUnits = field(default_factory=BadUnits)
-    skipping: bool = False
 
 
 class EventIntake(Intake):
@@ -92,14 +81,14 @@ class EventIntake(Intake):
 
         Raises StorageError.
         """
-        read = await asyncio.to_thread(_read, piece)  # a megabyte takes a while
+        read, parsed = await asyncio.to_thread(_read, piece)  # a megabyte takes a while
         if not read.consumed:
-            return PieceResult(0)
+            return read
         now = await self._clock.now()
-        read = replace(read, events=[event.read_at(now) for event in read.events])
+        events = [event.read_at(now) for event in parsed]
         head = await self._events.load_head(piece.ingest_partition)
-        known = await self._identities(piece.ingest_partition, head, read.events)
-        fresh = known.identities.news(read.events) if known else []
+        known = await self._identities(piece.ingest_partition, head, events)
+        fresh = known.identities.news(events) if known else []
         rows = chunk_rows(piece.ingest_partition, f"{piece.entry.incarnation}~{piece.offset:013x}", fresh)
 
         def stored(etags: Etags) -> None:
@@ -107,14 +96,8 @@ class EventIntake(Intake):
                 self._remember(piece.ingest_partition, replace(known, head_etag=etags[_HEAD]), fresh)
             self._hint(piece.ingest_partition, {event.job for event in fresh if event.job})
 
-        return PieceResult(
-            read.consumed,
-            read.units,
-            [head_row(piece.ingest_partition, head, _added(head.totals, read, fresh)), *rows],
-            read.refused,
-            skipping=read.skipping,
-            stored=stored,
-        )
+        totals = _added(head.totals, read, fresh, repeats=len(events) - len(fresh))
+        return replace(read, operations=[head_row(piece.ingest_partition, head, totals), *rows], stored=stored)
 
     async def _identities(self, ingest_partition: str, head: Head, events: Sequence[BatchEvent]) -> _Known | None:
         """Returns the identities of all minutes with possible duplicates, from memory if nothing was written since."""
@@ -140,20 +123,20 @@ def _unshared(accounts: Collection[Account]) -> Mapping[str, str]:
     return {account.name: account.key for account in accounts if names.count(account.name) == 1}
 
 
-def _read(piece: Piece) -> _Read:
+def _read(piece: Piece) -> tuple[PieceResult, Sequence[BatchEvent]]:
     """Parses the lines of a piece, or skips the rest of an oversized one."""
     if piece.skipping:
         rest = resume_lines(piece.body)
-        return _Read(rest or len(piece.body), skipping=rest is None)
-    read = _parsed(piece)
+        return PieceResult(rest or len(piece.body), skipping=rest is None), ()
+    read, events = _parsed(piece)
     if not read.consumed and piece.is_full:
         reason = f"It has more than {MAX_LINE} bytes."
         refusal = BadUnit(piece.offset, MAX_LINE, reason, _sample(piece.body))
-        return _Read(len(piece.body), units=1, refused=BadUnits(1, [refusal]), skipping=True)
-    return read
+        return PieceResult(len(piece.body), units=1, refused=BadUnits(1, [refusal]), skipping=True), ()
+    return read, events
 
 
-def _parsed(piece: Piece) -> _Read:
+def _parsed(piece: Piece) -> tuple[PieceResult, Sequence[BatchEvent]]:
     """Parses as many lines as have events of at most 80 minutes, or until 50,000 were rejected."""
     events, refused, minutes, consumed = list[BatchEvent](), BadUnits(), set[int](), 0
     account = account_of(piece.entry.name)
@@ -175,7 +158,7 @@ def _parsed(piece: Piece) -> _Read:
         consumed = unit.end
         if refused.count >= _ENOUGH_REFUSED:
             break
-    return _Read(consumed, len(events) + refused.count, events, refused)
+    return PieceResult(consumed, len(events) + refused.count, refused=refused), events
 
 
 def _sample(content: bytes) -> bytes:
@@ -183,12 +166,12 @@ def _sample(content: bytes) -> bytes:
     return redacted_begin(content[: 4 * (_READ + 1)].decode(errors="replace"), _READ)[:_SAMPLE].encode()
 
 
-def _added(totals: Totals, read: _Read, fresh: Sequence[BatchEvent]) -> Totals:
+def _added(totals: Totals, read: PieceResult, fresh: Sequence[BatchEvent], *, repeats: int) -> Totals:
     times = [event.at for event in fresh] + ([totals.latest] if totals.latest else [])
     return Totals(
         units=totals.units + read.units,
         stored=totals.stored + len(fresh),
-        repeats=totals.repeats + len(read.events) - len(fresh),
+        repeats=totals.repeats + repeats,
         refused=totals.refused + read.refused.count,
         bytes=totals.bytes + read.consumed,
         latest=max(times, default=None),

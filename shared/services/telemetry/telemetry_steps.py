@@ -14,6 +14,7 @@ from shared.domain.telemetry.decode.decoding import Decoder, Step
 from shared.domain.telemetry.decode.frames import form_at
 from shared.domain.telemetry.records.bounds import MAX_TEXT, MAX_TOLD, STEP
 from shared.domain.telemetry.records.labels import Identity
+from shared.domain.telemetry.records.metrics import InvalidPart
 from shared.domain.telemetry.rollups.chunks import Chunk, chunks_of
 from shared.domain.telemetry.rollups.dropped_counts import DroppedCounts
 from shared.domain.telemetry.sessions.blob_state import State
@@ -22,7 +23,6 @@ from shared.domain.telemetry.sessions.intake import Intake, Window
 from shared.domain.telemetry.sessions.session import Session
 from shared.domain.telemetry.sessions.shape_cache import ShapeCache
 from shared.services.blobs.blob_intake import Piece
-from shared.services.telemetry.step_rejects import StepRejects
 from shared.stores.telemetry.telemetry_rows import MAX_ROW
 
 _ENOUGH_CELLS, _MAX_CELLS = 28_000, 32_000  # minutes of series: 55 bytes each at worst, a third more on the wire
@@ -31,6 +31,7 @@ _AT_ONCE = 60_000  # values rolled up together: few values make many rollups to 
 _VALUES = 4  # of a minute of a series, or more; if most have fewer, half a piece is read again
 _ENOUGH_MISTAKES = 10_000  # some tenths of a second of work, from few bytes if compressed
 _MAX_BYTES = 2_200_000  # a transaction holds four MiB, and base64 adds a third
+_IN_TEXT = " (the position is that in its text, decompressed)"
 _TOO_MUCH = "It tells of more hours, series or nodes at once than there is room for."
 
 
@@ -80,6 +81,35 @@ class Steps:
         return is_small and len(self.sessions) + len(self.chunks) <= _MAX_ROWS
 
 
+class _StepRejects:
+    """Rejects of a blob's steps in stored form, in `found`: for each unit the first reason, and the number of others.
+
+    Those of a unit in several parts are added with its last part. They have no samples, as part of a secret isn't
+    recognizable.
+    """
+
+    __slots__ = ("_bad", "_rejected", "found")
+
+    def __init__(self) -> None:
+        self.found = BadUnits()
+        self._rejected: list[InvalidPart] = []
+        self._bad = 0
+
+    def add(self, step: Step) -> None:
+        """Adds a reject for each offset in the blob; each bad line counts."""
+        self._rejected += step.rejected
+        self._bad += step.bad
+        if step.part_of is not None:
+            return
+        by_start: dict[int, list[InvalidPart]] = {}
+        for one in self._rejected:
+            by_start.setdefault(one.start, []).append(one)
+        for start, some in by_start.items():
+            self.found.add(BadUnit(start, some[0].position, _reason(some, self._bad), b""))
+        self.found.count += self._bad - len(by_start)
+        self._rejected, self._bad = [], 0
+
+
 def read_steps(piece: Piece, context: Context) -> Steps:
     """Returns some units, at least the first if it is whole.
 
@@ -108,7 +138,7 @@ def _read(piece: Piece, context: Context, size: int, until: int | None) -> tuple
         return _end_of_line(piece, state), 0
     names = _names_of(state.sessions.current.values())
     intake = Intake(context.identity, context.window, state, likes=context.likes)
-    taken, ends, refused, step, text = IngestResult(piece.offset), list[int](), StepRejects(), None, 0
+    taken, ends, refused, step, text = IngestResult(piece.offset), list[int](), _StepRejects(), None, 0
     for step in Decoder(together=True, size=size).steps(piece.body, piece.offset, is_last=piece.is_last):
         intake.gather(step, taken)
         refused.add(step)
@@ -178,3 +208,12 @@ def _refused(piece: Piece, context: Context, found: Steps) -> Steps:
     refused = BadUnits(1, [BadUnit(piece.offset, 0, _TOO_MUCH, b"")])
     packed = context.packed or State().pack()
     return Steps(found.consumed, packed, 1, refused=refused, left_out=DroppedCounts(refused=1), lost=found.lost)
+
+
+def _reason(some: Sequence[InvalidPart], bad: int) -> str:
+    """Returns the reason of rejects at one offset; within a compressed unit these are all its bad lines."""
+    first = some[0]
+    sentence = first.reason[:1].upper() + first.reason[1:]
+    more = (max(bad, len(some)) if first.compressed else len(some)) - 1
+    where = _IN_TEXT if first.compressed and first.position else ""
+    return f"{sentence}{where}{f'; and {more:,} more in this unit' if more else ''}."

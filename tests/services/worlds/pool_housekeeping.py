@@ -36,7 +36,7 @@ def housekeeping(world: PoolWorld) -> None:
         operations=OperationStore(tables),
         schedules=ScheduleStore(tables),
         stray_nodes=StrayNodes(PoolStore(tables), NodeStore(tables)),
-        taken_in=IngestionStores.of(tables),
+        ingestion=IngestionStores.of(tables),
         clock=LoopClock(world.now),
         retention=Retention(_DAY, _DAY, HISTORY, _DAY, _DAY, _DAY),
     )

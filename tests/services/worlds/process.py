@@ -147,7 +147,7 @@ class Process:
             operations=operations,
             schedules=ScheduleStore(tables),
             stray_nodes=StrayNodes(PoolStore(tables), NodeStore(tables)),
-            taken_in=IngestionStores.of(tables),
+            ingestion=IngestionStores.of(tables),
             clock=self.clock,
             retention=Retention(
                 timedelta(days=30),

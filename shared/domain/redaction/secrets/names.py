@@ -7,6 +7,8 @@ words. The last word decides, after removal of words that only number or qualify
 import re
 from functools import lru_cache
 
+from shared.domain.redaction.secrets.rules import compiled
+
 
 def words_of(words: str) -> frozenset[str]:
     """Returns the words of a text, which spaces separate."""
@@ -67,6 +69,31 @@ _OF_AUTH = words_of("redis npm docker registry smtp proxy http basic mqtt amqp m
 _OF_SECRET = words_of("existing pull")  # a secret's name in a cluster: `imagePullSecret: regcred`
 _BEFORE = {"data": "key", "header": "identity", "passe": "de", "value": "secure"}  # `keyData`, `mot_de_passe`
 _OPTIONS = frozenset(("pass", "pw", "pwd", "auth", "pat", "sas", "creds", "apikey"))
+# Every name of a secret contains one of these parts.
+_PARTS_OF_NAMES = (
+    r"pass|pw|psk|key|secret|token|cred|auth|jwt|bearer|assertion|sas|sig(?![a-z])|pat(?!ch|h|i|t[ei])|conn[a-z]*[._-]?str"
+    r"|access code|secure[_-]?value|identity[_-]header"
+    r"|kennwort|wachtwoord|contrase|senha|hasło|haslo|lösenord|пароль|密码|密碼|口令|パスワード|비밀번호"
+)
+_RUN = r"[\w.\-]*"
+_JOINS = "_.-"
+
+
+def name_starts(text: str, lowered: str) -> list[int]:
+    """Returns where runs of letters, digits and `_.-` begin that may be a secret's name, in order.
+
+    One search finds the parts that such names contain. Most lines have none, so no other search by name is made there.
+    """
+    starts, last = list[int](), 0
+    for found in compiled(_PARTS_OF_NAMES).finditer(lowered):
+        start = found.start()
+        if start < last:
+            continue
+        while start > last and (text[start - 1].isalnum() or text[start - 1] in _JOINS):
+            start -= 1
+        starts.append(start)
+        last = compiled(_RUN).match(text, found.start()).end()  # type: ignore[union-attr]  # it matches anywhere
+    return starts
 
 
 @lru_cache(4096)

@@ -16,8 +16,14 @@ from shared.domain.telemetry.rollups.dropped_counts import DroppedCounts
 from shared.domain.telemetry.rollups.plain_columns import MAX_COUNT, ByMinute, counter, gauge, summed_up
 from shared.domain.telemetry.rollups.rollups import MINUTE, MINUTES_AN_HOUR, Rollup, Rollups
 from shared.domain.telemetry.rollups.several_kinds import Values, brought_together, by_time, in_several, surely_ordered
-from shared.domain.telemetry.rollups.summaries import CounterValue, gauge_rollup, growth, number_of
-from shared.domain.telemetry.rollups.time_column import TimeColumn, spans_of
+from shared.domain.telemetry.rollups.summaries import (
+    CounterValue,
+    TimeColumn,
+    gauge_rollup,
+    growth,
+    number_of,
+    spans_of,
+)
 
 MAX_SERIES = 1000
 """Series per node and blob at a time: a node with 8 GPUs, 96 CPUs and ten disks has some 900."""

@@ -12,8 +12,7 @@ from typing import Any
 
 from shared.domain.telemetry.catalog.series import Rule
 from shared.domain.telemetry.rollups.rollups import Rollup
-from shared.domain.telemetry.rollups.summaries import MAX, CounterValue
-from shared.domain.telemetry.rollups.time_column import TimeColumn
+from shared.domain.telemetry.rollups.summaries import MAX, CounterValue, TimeColumn
 
 _SECOND = 1_000_000_000
 MAX_COUNT = 1_000_000_000

@@ -49,20 +49,17 @@ class BoundedCache[T]:
         self._bytes += size
 
 
-class ShapeCache:
+class ShapeCache(BoundedCache[RecordShape]):
     """A cache that readers of several blobs share."""
 
-    __slots__ = ("_remembered",)
-
-    def __init__(self) -> None:
-        self._remembered = BoundedCache[RecordShape]()
+    __slots__ = ()
 
     def of(self, like: Like, metric: Metric) -> RecordShape:
         """Returns the properties of similar records; thread-safe, as threads at worst compute equal values twice."""
-        known = self._remembered.known.get(like)
+        known = self.known.get(like)
         if known is None:
             known = _shape_of(metric)
-            self._remembered.keep(like, known)
+            self.keep(like, known)
         return known
 
 
