@@ -75,7 +75,7 @@ def test_the_decoder_finds_the_samples_that_the_writer_noted(plan: Plan) -> None
     taken = [intake.take(step) for step in steps]
     refused = sorted({one.start for step in taken for one in step.rejected})
     assert refused == [unit.start for unit in life.units if unit.is_bad]
-    assert sum(step.records for step in taken) == sum(len(unit.samples) for unit in life.units)
+    assert sum(step.dropped.records for step in taken) == sum(len(unit.samples) for unit in life.units)
     counted = sum(
         one.count for step in taken for some in step.rollups.values() for each in some.values() for one in each.values()
     )

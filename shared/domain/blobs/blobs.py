@@ -7,7 +7,7 @@ checkpoint (the *anchor*), which never change in a growing blob. A blob that beg
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from hashlib import blake2b
 from itertools import chain
@@ -107,7 +107,8 @@ class Checkpoint:
 
     `anchor` is the digest of the last bytes before `offset`. `skipping` means that these belong to an oversized unit,
     whose rest is skipped. `refused` of all `units` were bad. `etag` is the ETag of the blob that the checkpoint was
-    read from. It is empty, and `beginning` None, for checkpoints of older versions, or where bytes were skipped unread.
+    read from. It is empty, and `beginning` None, for checkpoints of version 0.1.0, or where bytes were skipped unread.
+    `row_etag` is the ETag of the checkpoint's row, None for a new one.
     """
 
     offset: int = 0
@@ -118,6 +119,7 @@ class Checkpoint:
     refused: int = 0
     etag: str = ""
     beginning: PrefixChecksum | None = None
+    row_etag: str | None = field(default=None, compare=False)
 
     @property
     def anchor_bytes(self) -> int:

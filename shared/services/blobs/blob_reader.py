@@ -18,7 +18,7 @@ from shared.domain.blobs.rejects import MAX_TOLD, BadUnits
 from shared.errors import BlobChangedError, BlobError
 from shared.services.blobs.blob_intake import Intake, Piece, PieceResult
 from shared.services.blobs.ingestion_stores import IngestionStores
-from shared.stores.blobs.checkpoints import CheckpointKey, StoredCheckpoint
+from shared.stores.blobs.checkpoints import CheckpointKey
 
 if TYPE_CHECKING:  # its library is slow to load, and unused without a configured storage
     from shared.stores.blobs.blobs import BlobContainer
@@ -63,24 +63,24 @@ class _Opened:
         """Returns whether the blob has been fetched to its end."""
         return self.start + len(self.read) >= self.blob.size
 
-    def held(self, place: Checkpoint, least: int) -> bytes:
+    def held(self, checkpoint: Checkpoint, least: int) -> bytes:
         """Returns the anchor of a checkpoint and the bytes after it.
 
         Returns nothing if fewer than `least` bytes are left after the anchor and more could be fetched.
         """
-        begin = place.offset - place.anchor_bytes - self.start
-        is_enough = self.is_whole or len(self.read) - begin - place.anchor_bytes >= least
+        begin = checkpoint.offset - checkpoint.anchor_bytes - self.start
+        is_enough = self.is_whole or len(self.read) - begin - checkpoint.anchor_bytes >= least
         return self.read[begin:] if is_enough else b""
 
-    def piece(self, place: Checkpoint, body: bytes, window: int) -> Piece:
-        is_last = self.is_final and place.offset + len(body) >= self.blob.size
+    def piece(self, checkpoint: Checkpoint, body: bytes, window: int) -> Piece:
+        is_last = self.is_final and checkpoint.offset + len(body) >= self.blob.size
         return Piece(
             self.ingest_partition,
             self.key,
             self.entry,
-            place.offset,
+            checkpoint.offset,
             body,
-            place.skipping,
+            checkpoint.skipping,
             is_last,
             len(body) >= window,
         )
@@ -124,50 +124,50 @@ class BlobReader:
 
     async def _read(self, ingest_partition: str, blob: SeenBlob, entry: Entry, goes_on: Callable[[], bool]) -> Progress:
         key = self.intake.checkpoint_key(ingest_partition, entry.incarnation)
-        stored = await self._checkpoints.load(key)
-        entry = await self._recognized(ingest_partition, blob, entry, stored.place)
+        checkpoint = await self._checkpoints.load(key)
+        entry = await self._recognized(ingest_partition, blob, entry, checkpoint)
         now = await self.clock.now()
         opened = _Opened(ingest_partition, key, entry, blob, entry.is_final(blob, now))
-        while stored.place.offset < blob.size:
-            after = await self._take(opened, stored)
+        while checkpoint.offset < blob.size:
+            after = await self._take(opened, checkpoint)
             if after is None:
                 break  # the rest is the beginning of a unit
-            stored = after
-            if stored.place.offset < blob.size and not goes_on():
-                return Progress(replace(entry, read=stored.place.offset), blob, blob.size - stored.place.offset)
-        if entry.etag != blob.etag or entry.read != stored.place.offset:
-            entry = await self.entries.save(ingest_partition, entry.read_to_end(blob, stored.place.offset, now))
-        return Progress(entry, blob, max(blob.size - stored.place.offset, 0))
+            checkpoint = after
+            if checkpoint.offset < blob.size and not goes_on():
+                return Progress(replace(entry, read=checkpoint.offset), blob, blob.size - checkpoint.offset)
+        if entry.etag != blob.etag or entry.read != checkpoint.offset:
+            entry = await self.entries.save(ingest_partition, entry.read_to_end(blob, checkpoint.offset, now))
+        return Progress(entry, blob, max(blob.size - checkpoint.offset, 0))
 
-    async def _recognized(self, ingest_partition: str, blob: SeenBlob, entry: Entry, place: Checkpoint) -> Entry:
+    async def _recognized(self, ingest_partition: str, blob: SeenBlob, entry: Entry, checkpoint: Checkpoint) -> Entry:
         """Returns the entry of a blob that can be read from the checkpoint.
 
         Raises _MadeAnewError for another blob. Raises BlobChangedError where the blob as it was seen doesn't decide it,
         as another host may have continued meanwhile.
         """
-        if entry.is_of(blob) and blob.is_appended and not place.is_past(blob):
-            if place.offset == blob.size and entry.etag != blob.etag:
-                await self._compare(blob, place)
+        if entry.is_of(blob) and blob.is_appended and not checkpoint.is_past(blob):
+            if checkpoint.offset == blob.size and entry.etag != blob.etag:
+                await self._compare(blob, checkpoint)
             return entry
-        if entry.is_of(blob) and place.etag == blob.etag:
+        if entry.is_of(blob) and checkpoint.etag == blob.etag:
             return entry
-        if place.is_past(blob):
+        if checkpoint.is_past(blob):
             seen = await self.container.look(blob.name)
             if seen is None or seen.etag != blob.etag:
                 raise BlobChangedError(blob.name)
-        if not await self._begins_alike(blob, place):
+        if not await self._begins_alike(blob, checkpoint):
             raise _MadeAnewError
         return entry if entry.is_of(blob) else await self.entries.save(ingest_partition, entry.going_on(blob))
 
-    async def _begins_alike(self, blob: SeenBlob, place: Checkpoint) -> bool:
+    async def _begins_alike(self, blob: SeenBlob, checkpoint: Checkpoint) -> bool:
         """Returns whether a blob is empty, or begins with the bytes read or with a part large enough to compare."""
-        if not place.offset or not blob.size:
+        if not checkpoint.offset or not blob.size:
             return True
-        known = place.beginning.within(blob.size) if place.beginning else None
+        known = checkpoint.beginning.within(blob.size) if checkpoint.beginning else None
         if known and not await self._has(blob, known):
             return False
-        if blob.size >= place.offset:
-            await self._compare(blob, place)
+        if blob.size >= checkpoint.offset:
+            await self._compare(blob, checkpoint)
             return True
         return known is not None
 
@@ -178,72 +178,71 @@ class BlobReader:
             found = found.extended(await self.container.fetch(blob, found.size, until))
         return found.checksum == beginning.checksum
 
-    async def _take(self, opened: _Opened, stored: StoredCheckpoint) -> StoredCheckpoint | None:
+    async def _take(self, opened: _Opened, checkpoint: Checkpoint) -> Checkpoint | None:
         """Ingests a piece; returns None if the rest is the beginning of a unit."""
-        place, window = stored.place, self.intake.window
-        if place.skipping and not self.intake.resumes:
-            return await self._passed_over(opened, stored)
+        window = self.intake.window
+        if checkpoint.skipping and not self.intake.resumes:
+            return await self._passed_over(opened, checkpoint)
         for is_held in (True, False):  # a unit may be longer than the rest of a window
-            read = opened.held(place, window // _SHARE) if is_held else await self._fetched(opened, place)
+            read = opened.held(checkpoint, window // _SHARE) if is_held else await self._fetched(opened, checkpoint)
             if not read:
                 continue
-            piece = opened.piece(place, read[place.anchor_bytes :], window)
+            piece = opened.piece(checkpoint, read[checkpoint.anchor_bytes :], window)
             done = await self.intake.take(piece)
             if done.consumed:
-                return await self._stored(piece, opened.blob, stored, read, done)
+                return await self._stored(piece, opened.blob, checkpoint, read, done)
             if piece.is_full:
                 raise ValueError(f"nothing was taken of {len(piece.body)} bytes")
             if opened.is_whole:
                 break
         return None
 
-    async def _passed_over(self, opened: _Opened, stored: StoredCheckpoint) -> StoredCheckpoint:
+    async def _passed_over(self, opened: _Opened, checkpoint: Checkpoint) -> Checkpoint:
         """Moves the checkpoint to the end of a blob whose rest is lost; only anchors are fetched."""
-        blob, place = opened.blob, stored.place
-        await self._compare(blob, place)
+        blob = opened.blob
+        await self._compare(blob, checkpoint)
         last = await self.container.fetch(blob, max(blob.size - ANCHOR_BYTES, 0), blob.size)
-        moved, _ = await self._checkpoints.advance(opened.key, stored, place.at_end(last, blob), ())
-        self.intake.count_lost(opened.ingest_partition, blob.size - place.offset)
+        moved, _ = await self._checkpoints.advance(opened.key, checkpoint, checkpoint.at_end(last, blob), ())
+        self.intake.count_lost(opened.ingest_partition, blob.size - checkpoint.offset)
         return moved
 
-    async def _compare(self, blob: SeenBlob, place: Checkpoint) -> None:
+    async def _compare(self, blob: SeenBlob, checkpoint: Checkpoint) -> None:
         """Raises _MadeAnewError if the bytes before a checkpoint aren't those read there; fetches only these bytes.
 
         For a blob of unchanged size, such as a sealed one, only this comparison shows that it wasn't re-created.
         """
-        start = place.offset - place.anchor_bytes
-        if place.offset and digest(await self.container.fetch(blob, start, place.offset)) != place.anchor:
+        start, end = checkpoint.offset - checkpoint.anchor_bytes, checkpoint.offset
+        if end and digest(await self.container.fetch(blob, start, end)) != checkpoint.anchor:
             raise _MadeAnewError
 
     async def _stored(
-        self, piece: Piece, blob: SeenBlob, stored: StoredCheckpoint, read: bytes, done: PieceResult
-    ) -> StoredCheckpoint:
+        self, piece: Piece, blob: SeenBlob, checkpoint: Checkpoint, read: bytes, done: PieceResult
+    ) -> Checkpoint:
         """Advances the checkpoint and writes the rows of a piece; `read` is the anchor and the piece."""
-        place = stored.place
-        await self._refuse(piece, place, done.refused)
-        after = place.advanced(
-            read[: place.anchor_bytes + done.consumed],
+        await self._refuse(piece, checkpoint, done.refused)
+        after = checkpoint.advanced(
+            read[: checkpoint.anchor_bytes + done.consumed],
             blob,
             units=done.units,
             refused=done.refused.count,
             skipping=done.skipping,
         )
-        moved, etags = await self._checkpoints.advance(piece.key, stored, after, done.operations)
+        moved, etags = await self._checkpoints.advance(piece.key, checkpoint, after, done.operations)
         done.stored(etags)
         return moved
 
-    async def _fetched(self, opened: _Opened, place: Checkpoint) -> bytes:
+    async def _fetched(self, opened: _Opened, checkpoint: Checkpoint) -> bytes:
         """Fetches the anchor and the bytes after it, and keeps them as the window."""
-        blob, start = opened.blob, place.offset - place.anchor_bytes
-        read = await self.container.fetch(blob, start, min(place.offset + self.intake.window, blob.size))
-        if digest(read[: place.anchor_bytes]) != place.anchor:
+        blob, start = opened.blob, checkpoint.offset - checkpoint.anchor_bytes
+        read = await self.container.fetch(blob, start, min(checkpoint.offset + self.intake.window, blob.size))
+        if digest(read[: checkpoint.anchor_bytes]) != checkpoint.anchor:
             raise _MadeAnewError
         opened.start, opened.read = start, read
         return read
 
-    async def _refuse(self, piece: Piece, place: Checkpoint, refused: BadUnits) -> None:
+    async def _refuse(self, piece: Piece, checkpoint: Checkpoint, refused: BadUnits) -> None:
         """Stores rejected units before their piece counts; after a crash in between, they are written again."""
-        told = refused.told[: max(MAX_TOLD - place.refused, 0)]
+        told = refused.told[: max(MAX_TOLD - checkpoint.refused, 0)]
         if told:
             await self._rejects.save(piece.ingest_partition, piece.entry, told, await self.clock.now())
 

@@ -5,7 +5,7 @@ crashes and concurrent readers.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from shared.domain.blobs.blobs import Checkpoint
 from shared.domain.blobs.prefix_checksums import PrefixChecksum
@@ -24,51 +24,43 @@ class CheckpointKey:
     row: str
 
 
-@dataclass(frozen=True, slots=True)
-class StoredCheckpoint:
-    """A checkpoint as loaded; `etag` is None if none is stored."""
-
-    place: Checkpoint
-    etag: str | None
-
-
 class CheckpointStore:
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
 
-    async def load(self, key: CheckpointKey) -> StoredCheckpoint:
+    async def load(self, key: CheckpointKey) -> Checkpoint:
         row = await load_row(self._tables[key.table], key.partition, key.row)
-        return StoredCheckpoint(_place(row), row["etag"]) if row else StoredCheckpoint(Checkpoint(), None)
+        return _checkpoint(row) if row else Checkpoint()
 
     async def advance(
-        self, key: CheckpointKey, before: StoredCheckpoint, after: Checkpoint, beside: Sequence[Operation]
-    ) -> tuple[StoredCheckpoint, Etags]:
+        self, key: CheckpointKey, before: Checkpoint, after: Checkpoint, beside: Sequence[Operation]
+    ) -> tuple[Checkpoint, Etags]:
         """Advances a checkpoint and writes the operations beside it in one transaction.
 
         Raises CacheConflictError, StorageError.
         """
-        move = written(_row(key, after), before.etag)
+        move = written(_row(key, after), before.row_etag)
         etags = await write_at_once(self._tables[key.table], [move, *beside])
-        return StoredCheckpoint(after, etags[key.row]), etags
+        return replace(after, row_etag=etags[key.row]), etags
 
 
-def _row(key: CheckpointKey, place: Checkpoint) -> Row:
+def _row(key: CheckpointKey, checkpoint: Checkpoint) -> Row:
     row: Row = {
         "PartitionKey": key.partition,
         "RowKey": key.row,
-        "offset": whole(place.offset),
-        "anchor": place.anchor,
-        "blocks": place.blocks,
-        "skipping": place.skipping,
-        "units": whole(place.units),
-        "refused": whole(place.refused),
-        "readAs": place.etag,
-        "beginning": place.beginning.pack() if place.beginning else None,
+        "offset": whole(checkpoint.offset),
+        "anchor": checkpoint.anchor,
+        "blocks": checkpoint.blocks,
+        "skipping": checkpoint.skipping,
+        "units": whole(checkpoint.units),
+        "refused": whole(checkpoint.refused),
+        "readAs": checkpoint.etag,
+        "beginning": checkpoint.beginning.pack() if checkpoint.beginning else None,
     }
     return {name: value for name, value in row.items() if value is not None}
 
 
-def _place(row: Row) -> Checkpoint:
+def _checkpoint(row: Row) -> Checkpoint:
     return Checkpoint(
         offset=row["offset"],
         anchor=row["anchor"],
@@ -78,4 +70,5 @@ def _place(row: Row) -> Checkpoint:
         refused=row["refused"],
         etag=row.get("readAs", ""),  # older rows have none
         beginning=PrefixChecksum.unpack(row["offset"], row["beginning"]) if row.get("beginning") else None,
+        row_etag=row["etag"],
     )

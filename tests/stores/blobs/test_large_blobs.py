@@ -21,7 +21,7 @@ async def test_a_place_far_into_a_blob_is_kept(tables: Tables, partition: str) -
     stored, _ = await places.advance(key, await places.load(key), Checkpoint(1 << 30), ())
     stored, _ = await places.advance(key, stored, Checkpoint(FAR, units=FAR, refused=FAR), ())
     assert await places.load(key) == stored
-    assert stored.place == Checkpoint(FAR, units=FAR, refused=FAR)
+    assert stored == Checkpoint(FAR, units=FAR, refused=FAR)
 
 
 async def test_totals_of_very_many_bytes_are_kept(tables: Tables, partition: str) -> None:
