@@ -15,8 +15,10 @@ from shared.clock import SharedClock
 from shared.domain.accounts.accounts import Account
 from shared.domain.telemetry.records.labels import PathPattern
 from shared.garbage import collect_rarely
+from shared.services.blobs.blob_reader import BlobReader
+from shared.services.blobs.blob_sweep import BlobSweep
 from shared.services.blobs.ingestion_stores import IngestionStores, telemetry_ingest_partition
-from shared.services.ingestion import telemetry_sweep
+from shared.services.telemetry.telemetry_intake import TelemetryIntake
 from shared.stores.blobs.blob_entries import BlobEntryStore
 from shared.stores.blobs.blobs import BlobContainer
 from shared.stores.tables.tables import Tables
@@ -39,7 +41,9 @@ async def _swept(storage: str, container: str, accounts: int) -> None:
         blobs = BlobContainer.connect(container, connection_string=storage, endpoint=None, credential=None)
         stack.push_async_callback(blobs.close)
         pattern, stores = PathPattern(_PATTERN), IngestionStores.of(tables)
-        sweep = telemetry_sweep(blobs, watched, stores, pattern=pattern, clock=SharedClock(), retention=_WEEK)
+        clock = SharedClock()
+        intake = TelemetryIntake(watched, pattern, stores, clock=clock, retention=_WEEK)
+        sweep = BlobSweep(BlobReader(blobs, intake, stores, clock), retention=_WEEK)
         await sweep.run(_LONG)
         for account in watched:
             ingest_partition = await BlobEntryStore(tables).load_sweep(telemetry_ingest_partition(account.key))

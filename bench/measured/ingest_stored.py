@@ -25,9 +25,10 @@ from shared.clock import SharedClock
 from shared.domain.accounts.accounts import Account
 from shared.domain.telemetry.records.labels import PathPattern
 from shared.garbage import collect_rarely
+from shared.services.blobs.blob_reader import BlobReader
 from shared.services.blobs.blob_sweep import BlobSweep
 from shared.services.blobs.ingestion_stores import IngestionStores, telemetry_ingest_partition
-from shared.services.ingestion import telemetry_sweep
+from shared.services.telemetry.telemetry_intake import TelemetryIntake
 from shared.stores.blobs.blob_entries import BlobEntryStore
 from shared.stores.blobs.blobs import BlobContainer
 from shared.stores.tables.tables import Tables
@@ -71,10 +72,9 @@ class App:
         await tables.create()
         container = BlobContainer.connect(name, connection_string=storage, endpoint=None, credential=None)
         stack.push_async_callback(container.close)
-        stores = IngestionStores.of(tables)
-        sweep = telemetry_sweep(
-            container, [_ACCOUNT], stores, pattern=PathPattern(_PATTERN), clock=SharedClock(), retention=_WEEK
-        )
+        stores, clock = IngestionStores.of(tables), SharedClock()
+        intake = TelemetryIntake([_ACCOUNT], PathPattern(_PATTERN), stores, clock=clock, retention=_WEEK)
+        sweep = BlobSweep(BlobReader(container, intake, stores, clock), retention=_WEEK)
         return cls(writer, tables, container, sweep)
 
     async def append(self, name: str, content: bytes) -> None:

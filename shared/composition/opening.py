@@ -8,11 +8,16 @@ from shared.composition.services import Services
 from shared.domain.accounts.accounts import Account
 from shared.domain.telemetry.records.labels import PathPattern
 from shared.services.accounts.registry import Registry
+from shared.services.blobs.blob_intake import Intake
+from shared.services.blobs.blob_reader import BlobReader
+from shared.services.blobs.blob_sweep import BlobSweep
+from shared.services.blobs.ingestion_stores import UNREAD_TELEMETRY
+from shared.services.events.event_intake import EventIntake
 from shared.services.events.event_queries import EventQueries
 from shared.services.explain.explanations import Explanations
 from shared.services.explain.live_evidence import LiveEvidence
 from shared.services.housekeeping import HousekeepingService, Retention
-from shared.services.ingestion import Ingestion, event_sweep, telemetry_sweep
+from shared.services.ingestion import Ingestion
 from shared.services.jobs.job_records import JobRecords
 from shared.services.polling.polling import PollingService
 from shared.services.pools.stray_nodes import StrayNodes
@@ -27,6 +32,7 @@ from shared.services.tasks.node_sharing import NodeSharingService
 from shared.services.tasks.task_queries import TaskQueries
 from shared.services.tasks.timelines import Timelines
 from shared.services.telemetry.task_telemetry import TaskTelemetryQueries
+from shared.services.telemetry.telemetry_intake import TelemetryIntake
 from shared.services.telemetry.telemetry_queries import TelemetryQueries
 from shared.settings import Settings
 
@@ -164,31 +170,28 @@ def _ingestion(parts: Parts, polling: PollingService) -> Ingestion:
         return Ingestion({}, budget=settings.tick_budget)
     from shared.stores.blobs.blobs import BlobContainer
 
-    def container(name: str) -> BlobContainer:
-        return BlobContainer.connect(
-            name,
+    stores, clock = parts.ingestion, parts.clock
+
+    def reader(container: str, intake: Intake) -> BlobReader:
+        blobs = BlobContainer.connect(
+            container,
             connection_string=settings.telemetry_string,
             endpoint=settings.telemetry_endpoint,
             credential=parts.credential,
         )
+        return BlobReader(blobs, intake, stores, clock)
 
-    logs = event_sweep(
-        container(settings.resource_log_container),
-        settings.accounts,
-        parts.ingestion,
-        hint=polling.hint,
-        clock=parts.clock,
-        retention=settings.event_retention,
-    )
-    telemetry = telemetry_sweep(
-        container(settings.telemetry_container),
-        settings.accounts,
-        parts.ingestion,
-        pattern=PathPattern(settings.telemetry_path),
-        clock=parts.clock,
-        retention=settings.telemetry_retention,
-    )
-    sweeps = {settings.resource_log_container: logs, settings.telemetry_container: telemetry}
+    logs = EventIntake(settings.accounts, stores.events, hint=polling.hint, clock=clock)
+    pattern, kept = PathPattern(settings.telemetry_path), settings.telemetry_retention
+    telemetry = TelemetryIntake(settings.accounts, pattern, stores, clock=clock, retention=kept)
+    sweeps = {
+        settings.resource_log_container: BlobSweep(
+            reader(settings.resource_log_container, logs), retention=settings.event_retention
+        ),
+        settings.telemetry_container: BlobSweep(
+            reader(settings.telemetry_container, telemetry), retention=kept, unread=UNREAD_TELEMETRY
+        ),
+    }
     return Ingestion(sweeps, budget=settings.tick_budget)
 
 

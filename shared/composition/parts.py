@@ -56,23 +56,22 @@ class Parts:
 async def open_parts(settings: Settings) -> Parts:
     """Opens clients and stores. Raises StorageError, with nothing left open."""
     shared_clock = SharedClock()
-    clock = _clock(settings) or shared_clock
+    clock = SteppedClock(SteppedTime(settings.clock_url).fetch) if settings.clock_url else shared_clock
     async with AsyncExitStack() as opened:  # closes everything unless all of it opens; the next caller tries again
         credential = _credential(settings)
         if credential:
             opened.push_async_callback(credential.close)
-        tables = _tables(settings, credential, shared_clock)
+        tables = Tables.connect(
+            connection_string=settings.connection_string,
+            endpoint=settings.table_endpoint,
+            credential=credential,
+            prefix=settings.table_prefix,
+            asking=shared_clock.asking,
+        )
         opened.push_async_callback(tables.close)
         await tables.create()  # also sets the clock
         opened.pop_all()
     return Parts(settings, clock, tables, credential)
-
-
-def _clock(settings: Settings) -> Clock | None:
-    """Returns the stepped clock of the settings, None without one."""
-    if settings.clock_url is None:
-        return None
-    return SteppedClock(SteppedTime(settings.clock_url).fetch)
 
 
 def _credential(settings: Settings) -> AsyncTokenCredential | None:
@@ -83,16 +82,6 @@ def _credential(settings: Settings) -> AsyncTokenCredential | None:
     from azure.identity.aio import DefaultAzureCredential  # slow to load, and not needed on a laptop
 
     return DefaultAzureCredential()
-
-
-def _tables(settings: Settings, credential: AsyncTokenCredential | None, clock: SharedClock) -> Tables:
-    return Tables.connect(
-        connection_string=settings.connection_string,
-        endpoint=settings.table_endpoint,
-        credential=credential,
-        prefix=settings.table_prefix,
-        asking=clock.asking,
-    )
 
 
 def _sources(settings: Settings, credential: AsyncTokenCredential | None) -> list[BatchAccount]:

@@ -66,10 +66,10 @@ class IngestionStores:
         entries = (await self.entries.load_all(ingest_partition)).values()
         old = [entry for entry in entries if entry.modified < blobs - _LONGER]
         over = await self.node_index.load_before(account_key, to_milliseconds(moment) // _DAY)
-        for incarnation, day in sorted({(held.incarnation, held.day) for held in over}):
+        for incarnation, day in sorted({(one.incarnation, one.day) for one in over}):
             rows += await self.telemetry.delete_day(partition_of(account_key, incarnation), day)
         living = {entry.incarnation for entry in entries} - {entry.incarnation for entry in old}
-        gone = {partition_of(account_key, held.incarnation) for held in over}
+        gone = {partition_of(account_key, one.incarnation) for one in over}
         for entry in old:
             gone.update(await self.telemetry.partitions_of(account_key, entry.name))
         for partition in sorted(gone - {partition_of(account_key, incarnation) for incarnation in living}):

@@ -16,8 +16,7 @@ from shared.domain.telemetry.rollups.chunks import HOURS, MAX_CELLS, add_column,
 from shared.domain.telemetry.rollups.rollups import Rollups, hours_of, merged
 from shared.stores.tables.unit_writes import Operation
 from shared.stores.telemetry.node_index import IndexEntry, NodeIndex
-from shared.stores.telemetry.telemetry import TelemetryStore, hour_rows
-from shared.stores.telemetry.telemetry_rows import LoadedRow
+from shared.stores.telemetry.telemetry import LoadedRow, TelemetryStore, hour_rows
 
 _DAY = 86_400_000  # milliseconds
 _GRACE = timedelta(hours=1)  # longer than any function call: samples ingested at the end of the day are written by then
@@ -57,16 +56,16 @@ class HourRollups:
         CacheConflictError if another host does the same, StorageError.
         """
         over = to_milliseconds(moment - _GRACE) // _DAY
-        held = sorted(await self._index.load_unrolled_before(account_key, over), key=_of_day)
+        entries = sorted(await self._index.load_unrolled_before(account_key, over), key=_of_day)
         done = 0
-        for (day, incarnation), some in groupby(held, key=_of_day):
+        for (day, incarnation), some in groupby(entries, key=_of_day):
             if not await self._roll_up(account_key, incarnation, day, list(some), goes_on):
                 break
             done += 1
         return done
 
     async def _roll_up(
-        self, account_key: str, incarnation: str, day: int, held: Collection[IndexEntry], goes_on: Callable[[], bool]
+        self, account_key: str, incarnation: str, day: int, entries: Collection[IndexEntry], goes_on: Callable[[], bool]
     ) -> bool:
         """Returns whether no minutes of the day are left.
 
@@ -75,7 +74,7 @@ class HourRollups:
         if not goes_on():
             return False
         partition, batch = partition_of(account_key, incarnation), _Batch()
-        await self._index.note(account_key, held, rolled=False)
+        await self._index.note(account_key, entries, rolled=False)
         async for row in self._store.minutes_of(partition, day):
             await asyncio.to_thread(batch.add, row)
             if batch.is_enough:
@@ -85,7 +84,7 @@ class HourRollups:
                     return False
         if batch.rows:
             await self._write(partition, day, batch)
-        await self._index.note(account_key, held, rolled=True)
+        await self._index.note(account_key, entries, rolled=True)
         return True
 
     async def _write(self, partition: str, day: int, batch: _Batch) -> None:
@@ -108,5 +107,5 @@ class HourRollups:
         await self._store.replace(partition, batch.rows, operations)
 
 
-def _of_day(held: IndexEntry) -> tuple[int, str]:
-    return held.day, held.incarnation
+def _of_day(entry: IndexEntry) -> tuple[int, str]:
+    return entry.day, entry.incarnation

@@ -19,7 +19,7 @@ _AT_ONCE = 16  # requests
 class NodeSession:
     """A session with data of a day, its identity, and the facts about its node."""
 
-    held: IndexEntry
+    entry: IndexEntry
     whose: Identity
     facts: NodeFacts
 
@@ -51,9 +51,9 @@ class NodeSessions:
     ) -> dict[str, Collection[NodeSession]]:
         """Returns the sessions that the index has under a name, if their own rows match."""
         first, last = hours
-        held = await self._index.load(account_key, name, first // HOURS_A_DAY, last // HOURS_A_DAY)
+        entries = await self._index.load(account_key, name, first // HOURS_A_DAY, last // HOURS_A_DAY)
         by_incarnation: dict[str, list[IndexEntry]] = {}
-        for one in held:
+        for one in entries:
             by_incarnation.setdefault(one.incarnation, []).append(one)
         partitions = {partition_of(account_key, name): some for name, some in sorted(by_incarnation.items())}
         told = await some_at_once(self._telemetry.load_session_rows, partitions)
@@ -73,9 +73,9 @@ async def some_at_once[T](load: Callable[[str], Awaitable[T]], partitions: Colle
 
 
 def _sessions(
-    held: Collection[IndexEntry], told: Mapping[int, SessionRow], is_wanted: Callable[[SessionRow], bool]
+    entries: Collection[IndexEntry], told: Mapping[int, SessionRow], is_wanted: Callable[[SessionRow], bool]
 ) -> Collection[NodeSession]:
-    known = [(one, told[one.session]) for one in held if one.session in told]
+    known = [(one, told[one.session]) for one in entries if one.session in told]
     return [NodeSession(one, some.whose, some.facts) for one, some in known if is_wanted(some)]
 
 

@@ -9,7 +9,7 @@ from shared.domain.accounts.accounts import Account
 from shared.domain.core.keys import partition_of
 from shared.domain.telemetry.query.ranges import Line, Range, line_of, range_of
 from shared.domain.telemetry.query.series_query import SeriesQuery
-from shared.domain.telemetry.query.series_selectors import SeriesSelector, selector_of
+from shared.domain.telemetry.query.series_selectors import selector_of
 from shared.domain.telemetry.rollups.chunks import HOURS_A_DAY
 from shared.domain.telemetry.rollups.dropped_counts import DroppedCounts
 from shared.domain.telemetry.rollups.rollups import Rollups
@@ -116,9 +116,12 @@ class TelemetryQueries:
         states = await some_at_once(self._telemetry.load_left_out, partitions)
         for state in states.values():
             counts = counts.plus(state)
-        await reading.add_all(
-            _part(partition, sessions, wanted, choice, oldest) for partition, sessions in partitions.items()
-        )
+        parts = []
+        for partition, sessions in partitions.items():  # minutes before `oldest` may become hours at any moment
+            may_have_hours = wanted.since < oldest or any(session.entry.has_hours for session in sessions)
+            numbers = {session.entry.session for session in sessions}
+            parts.append(Part(partition, numbers, *wanted.hours, choice, wanted.fold, may_have_hours))
+        await reading.add_all(parts)
         measured = reading.measured
         if asked.step is None and measured.is_hourly:
             wanted = wanted.in_hours()
@@ -131,14 +134,3 @@ class TelemetryQueries:
             )
         facts = latest_of(session.facts for sessions in partitions.values() for session in sessions)
         return NodeTelemetry(wanted, steps, counts, wanted.hourly_parts(measured), facts)
-
-
-def _part(
-    partition: str, sessions: Collection[NodeSession], wanted: Range, choice: SeriesSelector, oldest: datetime
-) -> Part:
-    """Returns the part of a partition to read; minutes before `oldest` may become hours at any moment."""
-    may_have_hours = wanted.since < oldest or any(session.held.has_hours for session in sessions)
-    first, last = wanted.hours
-    return Part(
-        partition, {session.held.session for session in sessions}, first, last, choice, wanted.fold, may_have_hours
-    )

@@ -23,7 +23,7 @@ from shared.domain.telemetry.sessions.intake import Intake, Window
 from shared.domain.telemetry.sessions.session import Session
 from shared.domain.telemetry.sessions.shape_cache import ShapeCache
 from shared.services.blobs.blob_intake import Piece
-from shared.stores.telemetry.telemetry_rows import MAX_ROW
+from shared.stores.telemetry.telemetry import MAX_ROW
 
 _ENOUGH_CELLS, _MAX_CELLS = 28_000, 32_000  # minutes of series: 55 bytes each at worst, a third more on the wire
 _ENOUGH_ROWS, _MAX_ROWS = 40, 90

@@ -88,33 +88,33 @@ class NodeIndex:
         """Returns the index of a node, or of a `task_name`, from one day to another, both included."""
         begin, end = (f"{_node(node)}{SEPARATOR}{day:05x}" for day in (first, last))
         rows = await load_range(self._table, account_key, begin, end + _AFTER)
-        return [_held(row) for row in rows.values()]
+        return [_entry(row) for row in rows.values()]
 
     async def load_before(self, account_key: str, day: int) -> list[IndexEntry]:
         """Returns the index of all nodes for days before one."""
-        return [held async for held in self._all(account_key) if held.day < day]
+        return [entry async for entry in self._all(account_key) if entry.day < day]
 
     async def load_unrolled_before(self, account_key: str, day: int) -> list[IndexEntry]:
         """Returns the index of all nodes for days before one that may have minutes."""
-        return [held async for held in self._all(account_key) if held.day < day and not held.is_rolled]
+        return [entry async for entry in self._all(account_key) if entry.day < day and not entry.is_rolled]
 
     async def note(self, account_key: str, some: Iterable[IndexEntry], *, rolled: bool) -> None:
         """Records that hours may exist, and if `rolled` that no minutes are left. Raises StorageError."""
         for batch in batched(some, MAX_OPERATIONS, strict=False):
             rows: list[Row] = [
-                {"PartitionKey": account_key, "RowKey": held.row, _HOURS: True, _ROLLED: rolled} for held in batch
+                {"PartitionKey": account_key, "RowKey": entry.row, _HOURS: True, _ROLLED: rolled} for entry in batch
             ]
             with translated("note where a node's hours are"):
                 await self._table.submit_transaction([("upsert", row, {"mode": UpdateMode.MERGE}) for row in rows])
 
     async def delete(self, account_key: str, some: Collection[IndexEntry]) -> None:
         """Deletes index rows. Raises StorageError if another process deletes them too."""
-        await delete_rows(self._table, account_key, [held.row for held in some])
+        await delete_rows(self._table, account_key, [entry.row for entry in some])
 
     async def _all(self, account_key: str) -> AsyncIterator[IndexEntry]:
         """Yields entries one at a time, as an account has a row for each node, blob and day."""
         async for row in rows_between(self._table, account_key, "", _AFTER, ["RowKey", _HOURS, _ROLLED]):
-            yield _held(row)
+            yield _entry(row)
 
 
 def task_name(job: str, task: str) -> str:
@@ -128,10 +128,10 @@ def _node(node: str) -> str:
 
 
 def _arrival(row: Mapping[str, Any], *, names_node: bool) -> ArrivedBlob:
-    return ArrivedBlob(_held(row).incarnation, row[_BLOB], row.get(_FORMAT, ""), row[_POOL], names_node)
+    return ArrivedBlob(_entry(row).incarnation, row[_BLOB], row.get(_FORMAT, ""), row[_POOL], names_node)
 
 
-def _held(row: Mapping[str, Any]) -> IndexEntry:
+def _entry(row: Mapping[str, Any]) -> IndexEntry:
     _, day, incarnation, session = row["RowKey"].split(SEPARATOR)
     is_rolled, has_hours = bool(row.get(_ROLLED)), bool(row.get(_HOURS))
     return IndexEntry(row["RowKey"], int(day, 16), incarnation, int(session, 16), has_hours, is_rolled)

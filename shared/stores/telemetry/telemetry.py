@@ -5,7 +5,9 @@ data. `n<session>` is a session's identity and its node's facts. `m<hour>~<sessi
 of a step to the minutes of an hour. `h<day>~<session>~<number>` are hours, made from a day's minutes.
 
 The transaction that writes hours deletes their minutes. So each minute counts in exactly one of both, despite crashes.
-If a day's minutes take several transactions, its row is overwritten under its ETag.
+If a day's minutes take several transactions, its row is overwritten under its ETag. Rows of both have a column per
+series name. Their keys begin with the block, an hour or a day since 1970, and the session, both in hexadecimal digits of
+a fixed width.
 """
 
 from collections.abc import AsyncIterator, Collection, Sequence
@@ -24,6 +26,7 @@ from shared.domain.telemetry.sessions.session import Session
 from shared.stores.blobs.checkpoints import CheckpointKey
 from shared.stores.tables.pages import items_of
 from shared.stores.tables.tables import (
+    MAX_BINARY,
     Row,
     Tables,
     bytes_columns,
@@ -38,20 +41,15 @@ from shared.stores.tables.tables import (
     translated,
 )
 from shared.stores.tables.unit_writes import Operation, deleted, write_at_once, written
-from shared.stores.telemetry.telemetry_rows import (
-    HOURS,
-    MINUTES,
-    LoadedRow,
-    block_key,
-    chunk_of,
-    chunk_row,
-    kept,
-    place_of,
-    selected,
-    session_key,
-)
 
 TABLE = "telemetry"
+_MINUTES, _HOURS = "m", "h"
+_WIDTHS = {_MINUTES: 6, _HOURS: 5}
+_MARK = "__"
+MAX_ROW = 800_000
+"""Bytes of a row's columns, at worst all in one: a row holds a MiB."""
+_MAX_PARTS = -(-MAX_ROW // MAX_BINARY)  # of a column, in properties
+_MAX_SELECTED = 8
 _PLACE = "o"
 STATE = "s"
 """The row of a blob's state."""
@@ -75,6 +73,20 @@ class BlobState:
     packed: bytes = b""
     left_out: DroppedCounts = field(default_factory=DroppedCounts)
     etag: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedRow:
+    """A row as loaded: its key, its ETag and its chunk."""
+
+    row: str
+    etag: str
+    chunk: Chunk
+
+    @property
+    def number(self) -> int:
+        """Returns the number of a row of hours within its session and day."""
+        return int(self.row.rpartition("~")[2], 16)
 
 
 class TelemetryStore:
@@ -101,26 +113,26 @@ class TelemetryStore:
 
     def minutes(self, partition: str, first: int, last: int, names: Collection[str]) -> AsyncIterator[Chunk]:
         """Yields minutes of hours since 1970, both included, with only the columns of some names."""
-        return self._chunks(MINUTES, partition, first, last, names)
+        return self._chunks(_MINUTES, partition, first, last, names)
 
     def hours(self, partition: str, first: int, last: int, names: Collection[str]) -> AsyncIterator[Chunk]:
         """Yields hours of days since 1970, both included, with only the columns of some names."""
-        return self._chunks(HOURS, partition, first, last, names)
+        return self._chunks(_HOURS, partition, first, last, names)
 
     async def hour_etags(self, partition: str, first: int, last: int) -> dict[str, str]:
         """Returns the ETags of the rows of days by key, which show whether a roll-up has intervened."""
-        return {row["RowKey"]: row["etag"] async for row in self._blocks(HOURS, partition, first, last, ["RowKey"])}
+        return {row["RowKey"]: row["etag"] async for row in self._blocks(_HOURS, partition, first, last, ["RowKey"])}
 
     async def minutes_of(self, partition: str, day: int) -> AsyncIterator[LoadedRow]:
         """Yields the minute rows of a day, with all columns."""
-        async for row in self._blocks(MINUTES, partition, *_hours_of(day)):
-            yield kept(row)
+        async for row in self._blocks(_MINUTES, partition, *_hours_of(day)):
+            yield _kept(row)
 
     async def last_hours_of(self, partition: str, day: int, session: int) -> LoadedRow | None:
         """Returns the last row of a session's hours of a day."""
-        begin, last = session_key(HOURS, day, session), None
+        begin, last = _session_key(_HOURS, day, session), None
         async for row in rows_between(self._table, partition, begin, begin + _AFTER, at_once=_ROWS_AT_ONCE):
-            last = kept(row)
+            last = _kept(row)
         return last
 
     async def replace(self, partition: str, minutes: Sequence[LoadedRow], hours: Sequence[Operation]) -> None:
@@ -132,8 +144,8 @@ class TelemetryStore:
 
     async def days_of(self, partition: str, session: int) -> set[int]:
         """Returns the days since 1970 with minutes of a session. Raises StorageError."""
-        rows = rows_between(self._table, partition, MINUTES, MINUTES + _AFTER, ["RowKey"])
-        places = [place_of(row) async for row in rows]
+        rows = rows_between(self._table, partition, _MINUTES, _MINUTES + _AFTER, ["RowKey"])
+        places = [_place_of(row) async for row in rows]
         return {block // HOURS_A_DAY for block, number in places if number == session}
 
     async def delete_day(self, partition: str, day: int) -> int:
@@ -141,7 +153,7 @@ class TelemetryStore:
 
         Raises StorageError if another process deletes them too.
         """
-        blocks = ((MINUTES, *_hours_of(day)), (HOURS, day, day))
+        blocks = ((_MINUTES, *_hours_of(day)), (_HOURS, day, day))
         keys = [
             row["RowKey"]
             for kind, first, last in blocks
@@ -152,7 +164,7 @@ class TelemetryStore:
 
     async def has_rollups(self, partition: str) -> bool:
         """Returns whether a partition has rollups, of minutes or hours; no other keys lie between these."""
-        async for _ in rows_between(self._table, partition, HOURS, MINUTES + _AFTER, ["RowKey"]):
+        async for _ in rows_between(self._table, partition, _HOURS, _MINUTES + _AFTER, ["RowKey"]):
             return True
         return False
 
@@ -175,14 +187,14 @@ class TelemetryStore:
     async def _chunks(
         self, kind: str, partition: str, first: int, last: int, names: Collection[str]
     ) -> AsyncIterator[Chunk]:
-        async for row in self._blocks(kind, partition, first, last, selected(names)):
-            yield chunk_of(row, names)
+        async for row in self._blocks(kind, partition, first, last, _selected(names)):
+            yield _chunk_of(row, names)
 
     def _blocks(
         self, kind: str, partition: str, first: int, last: int, select: list[str] | None = None
     ) -> AsyncIterator[Row]:
         """Yields the rows of blocks, both included; whole ones a few at a time, as they are large."""
-        begin, end = block_key(kind, first), block_key(kind, last + 1)
+        begin, end = _block_key(kind, first), _block_key(kind, last + 1)
         return rows_between(self._table, partition, begin, end, select, at_once=None if select else _ROWS_AT_ONCE)
 
 
@@ -215,17 +227,17 @@ def session_row(partition: str, session: Session) -> Operation:
 def chunk_rows(partition: str, offset: int, chunks: Sequence[Chunk]) -> list[Operation]:
     """Returns rows for the additions of the step that begins at `offset`."""
     keys = [
-        f"{session_key(MINUTES, chunk.block, chunk.session)}{offset:013x}~{number:02x}"
+        f"{_session_key(_MINUTES, chunk.block, chunk.session)}{offset:013x}~{number:02x}"
         for number, chunk in enumerate(chunks)
     ]
-    return [written(chunk_row(partition, key, chunk), None) for key, chunk in zip(keys, chunks, strict=True)]
+    return [written(_chunk_row(partition, key, chunk), None) for key, chunk in zip(keys, chunks, strict=True)]
 
 
 def hour_rows(partition: str, chunks: Sequence[Chunk], instead: LoadedRow | None, number: int) -> list[Operation]:
     """Returns rows for chunks of one session and day, numbered from `number`; the first replaces the row `instead`."""
     return [
         written(
-            chunk_row(partition, f"{session_key(HOURS, chunk.block, chunk.session)}{number + place:06x}", chunk),
+            _chunk_row(partition, f"{_session_key(_HOURS, chunk.block, chunk.session)}{number + place:06x}", chunk),
             instead.etag if instead and not place else None,
         )
         for place, chunk in enumerate(chunks)
@@ -243,3 +255,49 @@ def _identity(row: Row) -> Identity:
 
 def _facts(row: Row) -> NodeFacts:
     return msgspec.convert(json_of(row, "facts"), NodeFacts)
+
+
+def _block_key(kind: str, block: int) -> str:
+    return f"{kind}{block:0{_WIDTHS[kind]}x}"
+
+
+def _session_key(kind: str, block: int, session: int) -> str:
+    """Returns the prefix of a session's keys in a block."""
+    return f"{_block_key(kind, block)}~{session:06x}~"
+
+
+def _chunk_row(partition: str, key: str, chunk: Chunk) -> Row:
+    columns = [bytes_columns(_column(series), packed) for series, packed in chunk.columns.items()]
+    return {"PartitionKey": partition, "RowKey": key, **{name: some for one in columns for name, some in one.items()}}
+
+
+def _chunk_of(row: Row, names: Collection[str]) -> Chunk:
+    """Returns a row's columns of some series."""
+    packed = {name: bytes_of(row, _column(name)) for name in names}
+    block, session = _place_of(row)
+    return Chunk(session, block, {name: some for name, some in packed.items() if some})
+
+
+def _place_of(row: Row) -> tuple[int, int]:
+    """Returns the block and the session of a row."""
+    block, session, *_ = row["RowKey"][1:].split("~")
+    return int(block, 16), int(session, 16)
+
+
+def _kept(row: Row) -> LoadedRow:
+    """Returns all columns of a row, under names written like those of the columns.
+
+    They needn't be in a catalog: moved data keeps its column name.
+    """
+    names = [name.removesuffix(f"{_MARK}0") for name in row if name.endswith(f"{_MARK}0")]
+    return LoadedRow(row["RowKey"], row["etag"], _chunk_of(row, names))
+
+
+def _selected(names: Collection[str]) -> list[str] | None:
+    """Returns the columns to request; None for all if there are many, as URLs have a maximum length."""
+    columns = [f"{_column(name)}{part}" for name in names for part in range(_MAX_PARTS)]
+    return ["RowKey", *columns] if len(names) <= _MAX_SELECTED else None
+
+
+def _column(series: str) -> str:
+    return series.replace(".", "_") + _MARK

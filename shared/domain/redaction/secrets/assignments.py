@@ -138,11 +138,8 @@ def blocks(text: str, _: str) -> Iterator[Span]:
 
 def elements(text: str, _: str) -> Iterator[Span]:
     """Yields elements of XML."""
-    yield from _whole(text, _ELEMENT)
-    yield from _whole(text, _ATTRIBUTED)
-    yield from _whole(text, _VALUED)
-    yield from _whole(text, _PLIST)
-    yield from _whole(text, _NESTED)
+    for source in (_ELEMENT, _ATTRIBUTED, _VALUED, _PLIST, _NESTED):
+        yield from _whole(text, source)
 
 
 def _whole(text: str, source: str) -> Iterator[Span]:
