@@ -32,7 +32,11 @@ class Runtime:
         self.settings.require()
         if self._services is None:
             opening = self._opening or self._begun()
-            self._services = await _within(patience, opening)
+            try:
+                async with asyncio.timeout(patience.total_seconds() if patience else None):
+                    self._services = await asyncio.shield(opening)
+            except TimeoutError as error:
+                raise StorageUnavailableError("open the tables", "no answer, or no token for it, in time") from error
         return self._services
 
     def _begun(self) -> "asyncio.Task[Services]":
@@ -48,11 +52,3 @@ class Runtime:
         self._opening = None
         if not opening.cancelled():
             opening.exception()  # marks it as retrieved; its callers received it
-
-
-async def _within(patience: timedelta | None, opening: "asyncio.Task[Services]") -> "Services":
-    try:
-        async with asyncio.timeout(patience.total_seconds() if patience else None):
-            return await asyncio.shield(opening)
-    except TimeoutError as error:
-        raise StorageUnavailableError("open the tables", "no answer, or no token for it, in time") from error

@@ -12,7 +12,7 @@ from shared.domain.accounts.account_roles import AccountRoles
 from shared.domain.accounts.accounts import Account
 from shared.domain.history.grains import HistoryRetention
 from shared.errors import SettingsError
-from shared.settings_reader import RESOURCE_LOGS, SettingsReader
+from shared.settings_reader import RESOURCE_LOGS, SettingsReader, StorageAddress
 
 _EVERY_MINUTE = "0 * * * * *"
 _EVERY_HOUR = "0 17 * * * *"
@@ -29,10 +29,8 @@ class Settings:
     accounts: tuple[Account, ...]
     account_roles: AccountRoles
     keys: Mapping[str, str]
-    connection_string: str | None
-    table_endpoint: str | None
-    telemetry_string: str | None
-    telemetry_endpoint: str | None
+    storage: StorageAddress
+    telemetry_storage: StorageAddress
     resource_log_container: str
     event_retention: timedelta
     telemetry_container: str
@@ -71,7 +69,7 @@ class Settings:
     @property
     def ingestion_enabled(self) -> bool:
         """True where storage that nodes and Batch write to is configured."""
-        return bool(self.telemetry_string or self.telemetry_endpoint)
+        return self.telemetry_storage.is_named
 
     def require(self) -> None:
         """Raises SettingsError, naming every problem, if there are any."""
@@ -84,16 +82,13 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
     read = SettingsReader(environment)
     second, minute, hour, day = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
     accounts = read.accounts()
-    keys = read.keys(accounts)
-    storage, telemetry = read.storage(), read.telemetry_storage()
+    keys, storage, telemetry_storage = read.keys(accounts), read.storage(), read.telemetry_storage()
     return Settings(
         accounts=accounts,
         account_roles=read.account_roles(accounts),
         keys=keys,
-        connection_string=storage.connection_string,
-        table_endpoint=storage.endpoint,
-        telemetry_string=telemetry.connection_string,
-        telemetry_endpoint=telemetry.endpoint,
+        storage=storage,
+        telemetry_storage=telemetry_storage,
         resource_log_container=read.container("RESOURCE_LOG_CONTAINER", RESOURCE_LOGS),
         event_retention=read.duration("EVENT_DAYS", 90, day, low=1, high=3_650),
         telemetry_container=read.telemetry_container(),

@@ -39,10 +39,7 @@ from shared.settings import Settings
 
 async def open_services(settings: Settings) -> Services:
     """Opens the stores and builds the services. Raises StorageError, with nothing left open."""
-    return _services(await open_parts(settings))
-
-
-def _services(parts: Parts) -> Services:
+    parts = await open_parts(settings)
     accounts = {account.id: account for account in parts.settings.accounts}
     sources = {source.account.id: source for source in parts.sources}
     clock, monitoring, interval = parts.clock, parts.monitoring, parts.settings.poll_interval
@@ -175,8 +172,8 @@ def _ingestion(parts: Parts, polling: PollingService) -> Ingestion:
     def reader(container: str, intake: Intake) -> BlobReader:
         blobs = BlobContainer.connect(
             container,
-            connection_string=settings.telemetry_string,
-            endpoint=settings.telemetry_endpoint,
+            connection_string=settings.telemetry_storage.connection_string,
+            endpoint=settings.telemetry_storage.endpoint,
             credential=parts.credential,
         )
         return BlobReader(blobs, intake, stores, clock)

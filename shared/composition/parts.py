@@ -62,8 +62,8 @@ async def open_parts(settings: Settings) -> Parts:
         if credential:
             opened.push_async_callback(credential.close)
         tables = Tables.connect(
-            connection_string=settings.connection_string,
-            endpoint=settings.table_endpoint,
+            connection_string=settings.storage.connection_string,
+            endpoint=settings.storage.endpoint,
             credential=credential,
             prefix=settings.table_prefix,
             asking=shared_clock.asking,
@@ -76,7 +76,7 @@ async def open_parts(settings: Settings) -> Parts:
 
 def _credential(settings: Settings) -> AsyncTokenCredential | None:
     """Returns the app's identity if a resource in Azure needs it; it uses real time regardless of the clock."""
-    in_reach = settings.connection_string and not settings.telemetry_endpoint
+    in_reach = settings.storage.connection_string and not settings.telemetry_storage.endpoint
     if in_reach and all(account.is_local for account in settings.accounts):
         return None
     from azure.identity.aio import DefaultAzureCredential  # slow to load, and not needed on a laptop

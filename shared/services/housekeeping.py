@@ -52,48 +52,32 @@ class Retention:
     telemetry_hours: timedelta
 
 
+@dataclass(frozen=True, slots=True)
 class HousekeepingService:
-    def __init__(
-        self,
-        accounts: Sequence[Account],
-        *,
-        records: JobRecords,
-        jobs: JobStore,
-        histories: Sequence[HistoryStore | PoolHistoryStore],
-        cache: TaskCache,
-        plans: ReadPlanStore,
-        operations: OperationStore,
-        schedules: ScheduleStore,
-        stray_nodes: StrayNodes,
-        ingestion: IngestionStores,
-        clock: Clock,
-        retention: Retention,
-    ) -> None:
-        self._accounts = accounts
-        self._records = records
-        self._jobs = jobs
-        self._histories = histories
-        self._cache = cache
-        self._plans = plans
-        self._operations = operations
-        self._schedules = schedules
-        self._stray_nodes = stray_nodes
-        self._ingestion = ingestion
-        self._hours = HourRollups(ingestion.telemetry, ingestion.node_index)
-        self._clock = clock
-        self._retention = retention
+    accounts: Sequence[Account]
+    records: JobRecords
+    jobs: JobStore
+    histories: Sequence[HistoryStore | PoolHistoryStore]
+    cache: TaskCache
+    plans: ReadPlanStore
+    operations: OperationStore
+    schedules: ScheduleStore
+    stray_nodes: StrayNodes
+    ingestion: IngestionStores
+    clock: Clock
+    retention: Retention
 
     async def run(self) -> None:
         """Cleans up every account. Raises StorageError after all accounts if one failed."""
-        now, time = await self._clock.now(), asyncio.get_running_loop().time
+        now, time = await self.clock.now(), asyncio.get_running_loop().time
         failed: StorageError | None = None
-        for account in self._accounts:
+        for account in self.accounts:
             try:
                 await self._clean_account(account, now)
             except StorageError as error:
                 failed = error
         until = time() + _ROLLING.total_seconds()
-        for account in self._accounts:
+        for account in self.accounts:
             try:
                 await self._roll_up(account, now, lambda: time() < until)
             except StorageError as error:
@@ -102,28 +86,28 @@ class HousekeepingService:
             raise failed
 
     async def _clean_account(self, account: Account, now: datetime) -> None:
-        known = await self._records.load_all(account.key, None)
+        known = await self.records.load_all(account.key, None)
         for job in known.jobs.values():
             with suppress(CacheConflictError):  # a poll wrote the job meanwhile: the next run finds the rest
                 await self._clean(account, job, now)
         for key, row in known.unreadable.items():
             with suppress(CacheConflictError):
                 await self._clean_unreadable(account, key, row, now)
-        for schedule in (await self._schedules.load_all(account.key)).schedules.values():
-            if schedule.deleted_at and now - schedule.deleted_at >= self._retention.deleted_jobs:
+        for schedule in (await self.schedules.load_all(account.key)).schedules.values():
+            if schedule.deleted_at and now - schedule.deleted_at >= self.retention.deleted_jobs:
                 with suppress(CacheConflictError):  # it was re-created meanwhile
-                    await self._schedules.delete(account.key, schedule.key, schedule.etag)
-        await self._stray_nodes.collect(account.key, before=now - _GRACE)
-        expired = await self._operations.delete_before(account.key, now - self._retention.operations)
+                    await self.schedules.delete(account.key, schedule.key, schedule.etag)
+        await self.stray_nodes.collect(account.key, before=now - _GRACE)
+        expired = await self.operations.delete_before(account.key, now - self.retention.operations)
         rows = 0
         for grain in (MINUTES, QUARTERS):
-            oldest = self._retention.history.oldest(grain, to_milliseconds(now))
-            for history in self._histories:
+            oldest = self.retention.history.oldest(grain, to_milliseconds(now))
+            for history in self.histories:
                 rows += await history.delete_before(account.key, grain, oldest)
-        events = await self._ingestion.delete_before(account.key, now - self._retention.events)
-        kept = max(self._retention.telemetry, self._retention.telemetry_hours)
-        telemetry = await self._ingestion.delete_telemetry_before(
-            account.key, now - kept, blobs=now - self._retention.telemetry
+        events = await self.ingestion.delete_before(account.key, now - self.retention.events)
+        kept = max(self.retention.telemetry, self.retention.telemetry_hours)
+        telemetry = await self.ingestion.delete_telemetry_before(
+            account.key, now - kept, blobs=now - self.retention.telemetry
         )
         _LOG.info(
             "Housekeeping of %s: %d finished polls, %d rows of history, %d of events and %d of telemetry deleted.",
@@ -132,43 +116,44 @@ class HousekeepingService:
 
     async def _roll_up(self, account: Account, now: datetime, goes_on: Callable[[], bool]) -> None:
         """Rolls expired minutes up to hours."""
-        if self._retention.telemetry_hours <= self._retention.telemetry:
+        if self.retention.telemetry_hours <= self.retention.telemetry:
             return
         with suppress(CacheConflictError):  # another host does the same
-            days = await self._hours.run(account.key, now - self._retention.telemetry, goes_on)
+            rollups = HourRollups(self.ingestion.telemetry, self.ingestion.node_index)
+            days = await rollups.run(account.key, now - self.retention.telemetry, goes_on)
             _LOG.info("Telemetry of %s: %d days of blobs are in hours now.", account.id, days)
 
     async def _clean(self, account: Account, job: Job, now: datetime) -> None:
-        if job.deleted_at and now - job.deleted_at >= self._retention.deleted_jobs:
+        if job.deleted_at and now - job.deleted_at >= self.retention.deleted_jobs:
             await self._forget(account, job)
             return
         kept = job if await self._goes_on(account, job, now) else job.abandoned(now, before=now - _GRACE)
         old = [retired for retired in kept.retired if now - retired.since >= _GRACE]
         for retired in old:
-            await self._cache.delete_generation(generation_partition(account.key, job.key, retired.generation))
+            await self.cache.delete_generation(generation_partition(account.key, job.key, retired.generation))
         kept = replace(kept, retired=tuple(retired for retired in kept.retired if retired not in old))
         if kept != job:
-            await self._records.save(account.key, kept)
+            await self.records.save(account.key, kept)
 
     async def _clean_unreadable(self, account: Account, key: str, row: UndecodedRow, now: datetime) -> None:
         """Deletes a job whose row was unreadable for the retention of deleted jobs, as Batch doesn't list it any more.
 
         If Batch listed it, a poll would have replaced the row; generations of a replacement from now on aren't deleted.
         """
-        partitions = await self._cache.load_generations(generation_partition(account.key, key, ""))
-        written = await self._jobs.written_at(account.key, row)
-        if written is None or now - written < self._retention.deleted_jobs:
+        partitions = await self.cache.load_generations(generation_partition(account.key, key, ""))
+        written = await self.jobs.written_at(account.key, row)
+        if written is None or now - written < self.retention.deleted_jobs:
             return
         for partition in partitions:
-            await self._cache.delete_generation(partition)
-        await self._jobs.delete_unreadable(account.key, row)
+            await self.cache.delete_generation(partition)
+        await self.jobs.delete_unreadable(account.key, row)
 
     async def _goes_on(self, account: Account, job: Job, now: datetime) -> bool:
         """Returns whether a long read of the job received anything recently; False for an unreadable plan."""
         if not job.building:
             return False
         try:
-            plan = await self._plans.load(generation_partition(account.key, job.key, job.building))
+            plan = await self.plans.load(generation_partition(account.key, job.key, job.building))
         except UnreadableError:
             return False
         return plan is not None and plan.newest is not None and now - plan.newest < _GRACE
@@ -178,9 +163,9 @@ class HousekeepingService:
 
         If it was re-created meanwhile it stays; its new generations aren't among these.
         """
-        partitions = await self._cache.load_generations(generation_partition(account.key, job.key, ""))
-        if not await self._jobs.is_stored(account.key, job):
+        partitions = await self.cache.load_generations(generation_partition(account.key, job.key, ""))
+        if not await self.jobs.is_stored(account.key, job):
             return
         for partition in partitions:
-            await self._cache.delete_generation(partition)
-        await self._records.forget(account.key, job)
+            await self.cache.delete_generation(partition)
+        await self.records.forget(account.key, job)

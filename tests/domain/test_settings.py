@@ -162,9 +162,9 @@ def test_storage_is_named_in_one_of_three_ways() -> None:
     rest = {name: value for name, value in ENOUGH.items() if name != "AzureWebJobsStorage"}
     by_name = read_settings(rest | {"AzureWebJobsStorage__accountName": "store"})
     by_address = read_settings(rest | {"AzureWebJobsStorage__tableServiceUri": "https://store.table.example"})
-    assert by_name.table_endpoint == "https://store.table.core.windows.net"
-    assert by_address.table_endpoint == "https://store.table.example"
-    assert read_settings(ENOUGH).connection_string == "UseDevelopmentStorage=true"
+    assert by_name.storage.endpoint == "https://store.table.core.windows.net"
+    assert by_address.storage.endpoint == "https://store.table.example"
+    assert read_settings(ENOUGH).storage.connection_string == "UseDevelopmentStorage=true"
     assert not by_name.problems
     assert not by_address.problems
 
@@ -180,7 +180,7 @@ def test_logs_are_read_where_their_storage_is_named_in_one_of_two_ways() -> None
     by_string = read_settings(ENOUGH | {"TELEMETRY_STORAGE": "UseDevelopmentStorage=true"})
     by_address = read_settings(ENOUGH | {"TELEMETRY_STORAGE__blobServiceUri": "https://logs.blob.example"})
     assert (by_string.ingestion_enabled, by_string.problems) == (True, ())
-    assert (by_address.telemetry_endpoint, by_address.problems) == ("https://logs.blob.example", ())
+    assert (by_address.telemetry_storage.endpoint, by_address.problems) == ("https://logs.blob.example", ())
     (problem,) = problems_of(TELEMETRY_STORAGE__blobServiceUri="http://logs.blob.example")
     assert problem.startswith("TELEMETRY_STORAGE__blobServiceUri")
 
@@ -213,9 +213,9 @@ def test_identity_wins_over_a_connection_string_beside_it(identity: str, injecte
     name = identity.partition("__")[0]
     settings = read_settings(ENOUGH | {name: injected, identity: IDENTITIES[identity]})
     places = (
-        (settings.telemetry_string, settings.telemetry_endpoint)
+        (settings.telemetry_storage.connection_string, settings.telemetry_storage.endpoint)
         if name == "TELEMETRY_STORAGE"
-        else (settings.connection_string, settings.table_endpoint)
+        else (settings.storage.connection_string, settings.storage.endpoint)
     )
     assert places[0] is None
     assert (places[1] or "").startswith("https://store.")
@@ -226,7 +226,10 @@ def test_identity_wins_over_a_connection_string_beside_it(identity: str, injecte
 
 def test_a_connection_string_alone_is_used_without_a_warning() -> None:
     settings = read_settings(ENOUGH | {"TELEMETRY_STORAGE": string_of("logs")})
-    assert (settings.connection_string, settings.telemetry_string) == ("UseDevelopmentStorage=true", string_of("logs"))
+    assert (settings.storage.connection_string, settings.telemetry_storage.connection_string) == (
+        "UseDevelopmentStorage=true",
+        string_of("logs"),
+    )
     assert (settings.problems, settings.warnings) == ((), ())
 
 

@@ -12,9 +12,9 @@ from functions.http.answers import Answer
 from functions.http.csv_table import csv_reply
 from functions.http.handling import Page, Query, RouteRequest, RouteResponse, Routes
 from functions.http.parameters import BadRequestError
-from shared.domain.events.batch_events import KINDS, BatchEvent
+from shared.domain.events.batch_events import BatchEvent
 from shared.domain.events.event_lists import EventFilter, Position
-from shared.domain.events.event_sentences import sentence_of
+from shared.domain.events.event_sentences import KINDS, sentence_of
 
 if TYPE_CHECKING:  # avoids loading queries at start
     from shared.services.events.event_queries import EventPage

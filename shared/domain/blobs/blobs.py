@@ -3,7 +3,7 @@
 A blob that was deleted and re-created, or overwritten, is another *incarnation* under the same name, read from its
 start. It shows in the creation time, in a size or number of blocks below those read, or in the bytes before the
 checkpoint (the *anchor*), which never change in a growing blob. A blob that begins with all the bytes read
-(beginnings.py) was only uploaded again, and reading continues.
+(prefix_checksums.py) was only uploaded again, and reading continues.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -57,11 +57,6 @@ class Entry:
     read: int = 0
     uploaded: datetime | None = None
     read_at: datetime | None = None
-
-    @classmethod
-    def new(cls, blob: SeenBlob) -> "Entry":
-        """Returns the entry of an unknown blob."""
-        return cls(blob.name, blob.created, blob.modified)
 
     def is_of(self, blob: SeenBlob) -> bool:
         """Returns whether the blob has the known creation time."""

@@ -1,7 +1,4 @@
-"""A Batch event: its kind, time, job, task, pool and node, and the format of times and names in the log.
-
-Source of the kinds and shapes: the pages "Azure Batch analytics" of Microsoft's documentation, 2017 to 2026.
-"""
+"""A Batch event: its kind, time, job, task, pool and node, and the format of times and names in the log."""
 
 import re
 from collections.abc import Mapping
@@ -9,20 +6,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
-KINDS = (
-    "PoolCreateEvent",
-    "PoolDeleteStartEvent",
-    "PoolDeleteCompleteEvent",
-    "PoolResizeStartEvent",
-    "PoolResizeCompleteEvent",
-    "PoolAutoScaleEvent",
-    "TaskStartEvent",
-    "TaskCompleteEvent",
-    "TaskFailEvent",
-    "TaskRequeueEvent",
-    "TaskScheduleFailEvent",
-    "SpecialTaskEvent",
-)
 IDENTITY_BYTES = 12
 AHEAD = timedelta(hours=1)
 """The largest assumed clock difference between the service and us; the same as for nodes."""

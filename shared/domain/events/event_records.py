@@ -13,8 +13,9 @@ from typing import Any
 
 import msgspec
 
-from shared.domain.events.batch_events import IDENTITY_BYTES, KINDS, BatchEvent, Json, field_of, parse_stamp, text_of
+from shared.domain.events.batch_events import IDENTITY_BYTES, BatchEvent, Json, field_of, parse_stamp, text_of
 from shared.domain.events.event_fields import LEFT_OUT, LET_IN
+from shared.domain.events.event_sentences import KINDS
 from shared.domain.redaction.redaction import MARK, is_harmless_word, redacted, redacted_begin
 
 _BY_LOWER = {kind.lower(): kind for kind in KINDS}

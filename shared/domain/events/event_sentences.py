@@ -1,4 +1,7 @@
-"""One sentence for an event, derived from the event alone, without guesses about missing fields."""
+"""One sentence for an event of each kind, derived from the event alone, without guesses about missing fields.
+
+Source of the kinds and shapes: the pages "Azure Batch analytics" of Microsoft's documentation, 2017 to 2026.
+"""
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
@@ -188,3 +191,5 @@ _SENTENCES: dict[str, Callable[[BatchEvent], str]] = {
     ),
     "SpecialTaskEvent": _special,
 }
+KINDS = tuple(_SENTENCES)
+"""All documented kinds of events."""

@@ -120,7 +120,7 @@ class BlobReader:
     async def _entered(self, ingest_partition: str, blob: SeenBlob, known: Entry | None) -> Entry:
         """Returns the stored entry, which names the incarnation before any of it is read."""
         known = known or await self.entries.load(ingest_partition, blob.name)
-        return known or await self.entries.save(ingest_partition, Entry.new(blob))
+        return known or await self.entries.save(ingest_partition, Entry(blob.name, blob.created, blob.modified))
 
     async def _read(self, ingest_partition: str, blob: SeenBlob, entry: Entry, goes_on: Callable[[], bool]) -> Progress:
         key = self.intake.checkpoint_key(ingest_partition, entry.incarnation)

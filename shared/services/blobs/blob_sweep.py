@@ -3,13 +3,13 @@
 Event Grid announces a blob once, when it is created and mostly empty; sweeps find all later growth. Ingest partitions
 are read side by side. The blobs of an ingest partition take turns, alternately the one that waited longest and the
 latest, so that neither large, bad nor growing blobs keep others waiting. An unchanged blob costs only its line in the
-list.
+list. A long listing takes several sweeps; only the complete one gives the number of blobs.
 """
 
 import asyncio
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import count
 
@@ -18,12 +18,78 @@ from shared.domain.blobs.sweeps import PartitionSweep
 from shared.errors import BatchscopeError, BlobError, CacheConflictError
 from shared.log import logger
 from shared.services.blobs.blob_reader import BlobReader, Progress
-from shared.services.blobs.container_listing import ContainerListing, IngestPartition
 
 _LOG = logger(__name__)
 _PARTITIONS_AT_ONCE = 4
 _PIECES_A_TURN = 8
 _WRITE_INTERVAL = timedelta(seconds=30)  # how often an unchanged result is written
+_MAX_PROBLEMS = 10
+
+
+@dataclass(slots=True)
+class IngestPartition:
+    """The blobs of an ingest partition in a listing, and the unread ones (`left`) with their unread bytes.
+
+    `halves` wait for more to be appended: unchanged blobs that end in an incomplete unit. After a while without a write
+    they are read as they are.
+    """
+
+    names: set[str] = field(default_factory=set)
+    up_to_date: int = 0
+    latest: datetime | None = None
+    left: dict[str, tuple[SeenBlob, int]] = field(default_factory=dict)
+    halves: list[tuple[SeenBlob, int]] = field(default_factory=list)
+    problems: dict[str, str] = field(default_factory=dict)
+
+    def add(self, blob: SeenBlob, entry: Entry | None, now: datetime) -> None:
+        self.names.add(blob.name)
+        self.latest = max(self.latest or blob.modified, blob.modified)
+        unread = entry.unread(blob) if entry else blob.size
+        if entry and entry.is_up_to_date(blob) and not (unread and entry.is_final(blob, now)):
+            self.up_to_date += 1
+            if unread:
+                self.halves.append((blob, unread))
+        else:
+            self.left[blob.name] = blob, unread
+
+    def swept(self, now: datetime) -> PartitionSweep:
+        behind = [*self.left.values(), *self.halves]
+        return PartitionSweep(
+            at=now,
+            blobs=len(self.names),
+            up_to_date=self.up_to_date,
+            latest=self.latest,
+            behind_blobs=len(behind),
+            behind_bytes=sum(left for _, left in behind),
+            behind_since=min((blob.modified for blob, _ in behind), default=None),
+            problems=tuple(f"{name}: {why}" for name, why in sorted(self.problems.items())[:_MAX_PROBLEMS]),
+        )
+
+
+@dataclass(slots=True)
+class UnassignedBlobs:
+    """Blobs in no ingest partition that may belong to a watched account, and the name and reason of the first."""
+
+    blobs: int = 0
+    problems: list[str] = field(default_factory=list)
+
+    def add(self, name: str, why: str | None) -> None:
+        self.blobs += why is not None
+        if why and not self.problems:
+            self.problems.append(f"{name} isn't read: {why}.")
+
+    def swept(self, now: datetime) -> PartitionSweep:
+        return PartitionSweep(now, self.blobs, problems=tuple(self.problems))
+
+
+@dataclass(slots=True)
+class ContainerListing:
+    """A listing of the container; `marker` is where it continues, `is_whole` whether it is complete."""
+
+    ingest_partitions: dict[str, IngestPartition] = field(default_factory=lambda: defaultdict(IngestPartition))
+    of_nobody: UnassignedBlobs = field(default_factory=UnassignedBlobs)
+    marker: str | None = None
+    is_whole: bool = False
 
 
 class BlobSweep:
@@ -148,7 +214,13 @@ class BlobSweep:
             ingest_partition.problems[blob.name] = f"{type(error).__name__}: {error}"
             _LOG.exception("The reading of %s broke", blob.name)
         else:
-            return _noted(blob.name, done, ingest_partition, known)
+            for forgotten in (ingest_partition.problems, ingest_partition.left, known):  # also where the blob is gone
+                forgotten.pop(blob.name, None)
+            if done:
+                known[blob.name] = done.entry
+                if done.left:
+                    ingest_partition.left[blob.name] = done.blob, done.left
+            return done
         return None
 
     async def _write_results(self, look: ContainerListing) -> None:
@@ -209,17 +281,3 @@ class BlobSweep:
             return
         await self._entries.save_sweep(name, sweep)
         self._written[name] = sweep
-
-
-def _noted(
-    name: str, done: Progress | None, ingest_partition: IngestPartition, known: dict[str, Entry]
-) -> Progress | None:
-    """Records how far a blob was read; forgets a deleted one."""
-    ingest_partition.problems.pop(name, None)
-    ingest_partition.left.pop(name, None)
-    known.pop(name, None)
-    if done:
-        known[name] = done.entry
-        if done.left:
-            ingest_partition.left[name] = done.blob, done.left
-    return done

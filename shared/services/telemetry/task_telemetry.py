@@ -58,23 +58,14 @@ class TaskTelemetry:
     before: Sequence[TaskRun] = ()
 
 
+@dataclass(frozen=True, slots=True)
 class TaskTelemetryQueries:
-    def __init__(
-        self,
-        queries: Queries,
-        tasks: TaskQueries,
-        events: EventQueries,
-        sharing: NodeSharingService,
-        telemetry: TelemetryQueries,
-        *,
-        clock: Clock,
-    ) -> None:
-        self._queries = queries
-        self._tasks = tasks
-        self._events = events
-        self._sharing = sharing
-        self._telemetry = telemetry
-        self._clock = clock
+    queries: Queries
+    tasks: TaskQueries
+    events: EventQueries
+    sharing: NodeSharingService
+    telemetry: TelemetryQueries
+    clock: Clock
 
     async def of_task(
         self, account_id: str, job_id: str, task_id: str, asked: SeriesQuery, *, back: int = 0
@@ -83,11 +74,11 @@ class TaskTelemetryQueries:
 
         Raises NotFoundError for a task that no read has seen; HistoryRangeError, CacheConflictError, StorageError.
         """
-        report = await self._queries.job(account_id, job_id)
-        task = await self._tasks.task(account_id, job_id, key_of(task_id))
+        report = await self.queries.job(account_id, job_id)
+        task = await self.tasks.task(account_id, job_id, key_of(task_id))
         if task is None:
             raise NotFoundError("task", task_id, f" in the job '{report.job.facts.id}', as far as it was read")
-        await self._telemetry.require_sense(asked)
+        await self.telemetry.require_sense(asked)
         told = await self._selected_run(report, task, back)
         if told.run is None:
             return replace(told, reason=_NOT_BEGUN)
@@ -115,7 +106,7 @@ class TaskTelemetryQueries:
         )
         found, after = list[BatchEvent](), None
         for _ in range(_MAX_PAGES if latest.earlier else _PAGES):
-            page = await self._events.events(report.account.id, wanted, after=after, most=_EVENTS_AT_ONCE)
+            page = await self.events.events(report.account.id, wanted, after=after, most=_EVENTS_AT_ONCE)
             found += page.events
             after = page.more
             if after is None:
@@ -125,17 +116,17 @@ class TaskTelemetryQueries:
     async def _of_run(
         self, told: TaskTelemetry, report: JobReport, task: Task, run: TaskRun, asked: SeriesQuery
     ) -> TaskTelemetry:
-        now = await self._clock.now()
+        now = await self.clock.now()
         left = to_milliseconds(run.end or max(now, run.start))
         stay = NodeInterval((run.pool, run.node), to_milliseconds(run.start), left)
-        told = replace(told, sharing=await self._sharing.of(report.account, report.job, task, stay))
+        told = replace(told, sharing=await self.sharing.of(report.account, report.job, task, stay))
         since, end = run.clipped(asked.since, asked.until, now)
         if since >= end:
             return replace(told, reason=_OTHER_TIME)
         if since >= now:  # by a node's clock that is ahead
             return replace(told, reason=_NOTHING)
         clipped = replace(asked, since=since, until=end)
-        wanted = await self._telemetry.range_of(clipped)
+        wanted = await self.telemetry.range_of(clipped)
         if wanted.since >= wanted.until:
             return replace(told, reason=_PAST)
         tied = _tied(await self._sessions(report, task, run, wanted), report.job.facts.id, task.id)
@@ -143,7 +134,7 @@ class TaskTelemetryQueries:
 
     async def _sessions(self, report: JobReport, task: Task, run: TaskRun, wanted: Range) -> _Sessions:
         """Returns the node's sessions, and those that name the task and call the node by another name."""
-        sessions, account, job = self._telemetry.sessions, report.account.key, report.job.facts.id
+        sessions, account, job = self.telemetry.sessions, report.account.key, report.job.facts.id
         found = await sessions.find(account, run.pool, run.node, wanted.hours)
         own = await sessions.find_of_task(account, job, task.id, run.pool, wanted.hours)
         return {partition: [*found.get(partition, ()), *own.get(partition, ())] for partition in found | own}
@@ -154,7 +145,7 @@ class TaskTelemetryQueries:
         """Returns the task's own telemetry, or else the node's."""
         for tie in TaskAffinity:
             some = tied.get(tie, {})
-            telemetry = await self._telemetry.of_sessions(some, wanted, asked)
+            telemetry = await self.telemetry.of_sessions(some, wanted, asked)
             if telemetry.rollups:
                 attempts = attempts_of(session.whose for sessions in some.values() for session in sessions)
                 return replace(told, tie=tie, attempts=attempts, telemetry=telemetry)

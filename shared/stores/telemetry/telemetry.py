@@ -6,8 +6,8 @@ of a step to the minutes of an hour. `h<day>~<session>~<number>` are hours, made
 
 The transaction that writes hours deletes their minutes. So each minute counts in exactly one of both, despite crashes.
 If a day's minutes take several transactions, its row is overwritten under its ETag. Rows of both have a column per
-series name. Their keys begin with the block, an hour or a day since 1970, and the session, both in hexadecimal digits of
-a fixed width.
+series name. Their keys begin with the block, an hour or a day since 1970, and the session, both in hexadecimal digits
+of a fixed width.
 """
 
 from collections.abc import AsyncIterator, Collection, Sequence

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.events.batch_events import KINDS, BatchEvent, parse_stamp
+from shared.domain.events.batch_events import BatchEvent, parse_stamp
 from shared.domain.events.event_chunks import WINDOW, Identities, by_minute, chunks_of, events_of
 from shared.domain.events.event_lists import EventFilter, Position, position_of
 from shared.domain.events.event_records import RecordError, parse_event
-from shared.domain.events.event_sentences import sentence_of
+from shared.domain.events.event_sentences import KINDS, sentence_of
 from tests.domain.events.event_bodies import BODIES
 
 NOON = datetime(2026, 8, 6, 12, tzinfo=UTC)

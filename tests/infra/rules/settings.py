@@ -92,10 +92,10 @@ def settings_agree(scenario: Scenario) -> Iterator[str]:
     watched = [account.rpartition("/")[2] for account in scenario.watched]
     if [account.name for account in read.accounts] != watched:
         yield f"the app watches {[account.name for account in read.accounts]}, not {watched}"
-    if f"{(read.table_endpoint or '').rstrip('/')}/" != storage_address(scenario, scenario.host_storage, "table"):
-        yield f"tables are at {read.table_endpoint}"
-    if read.telemetry_endpoint != storage_address(scenario, scenario.telemetry_storage, "blob"):
-        yield f"logs are looked for at {read.telemetry_endpoint}"
+    if f"{(read.storage.endpoint or '').rstrip('/')}/" != storage_address(scenario, scenario.host_storage, "table"):
+        yield f"tables are at {read.storage.endpoint}"
+    if read.telemetry_storage.endpoint != storage_address(scenario, scenario.telemetry_storage, "blob"):
+        yield f"logs are looked for at {read.telemetry_storage.endpoint}"
 
 
 def settings_of_their_parameters(scenario: Scenario) -> Iterator[str]:

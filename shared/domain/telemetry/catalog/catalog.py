@@ -22,12 +22,11 @@ or a device; these can't be distinguished.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
-from shared.domain.telemetry.catalog.series import Kind, Plugin
+from shared.domain.telemetry.catalog.series import Plugin, Rule
 
 _MEASUREMENTS = Path(__file__).with_name("measurements.json").read_bytes()
 PLUGINS: Mapping[str, Plugin] = msgspec.json.decode(_MEASUREMENTS, type=dict[str, Plugin])
@@ -45,19 +44,8 @@ RECORDS = frozenset((
 """Known measurements without series: facts of a node, log lines, checks whether other plugins found anything, and GPU
 use by process."""
 RECORD_FAMILIES = ("vm_cpuinfo", "vm_lscpu")
-
-
-@dataclass(frozen=True, slots=True)
-class Instrument:
-    """The unit (UCUM) and kind that all series of one name share."""
-
-    unit: str
-    kind: Kind
-
-
-INSTRUMENTS: Mapping[str, Instrument] = {
-    rule.name: Instrument(rule.unit, rule.kind) for plugin in PLUGINS.values() for rule in plugin.fields.values()
-}
+INSTRUMENTS: Mapping[str, Rule] = {rule.name: rule for plugin in PLUGINS.values() for rule in plugin.fields.values()}
+"""A rule of each series name; all rules of a name share its unit (UCUM) and kind."""
 
 
 def plugin_of(measurement: str, tags: Mapping[str, str]) -> Plugin | None:

@@ -6,7 +6,6 @@ Its minimum and maximum are only bounds, as those of the cores may not have coin
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 
 from shared.domain.telemetry.catalog.series import Attributes, Series
 from shared.domain.telemetry.rollups.rollups import Rollup, Rollups
@@ -19,22 +18,13 @@ _PARTS_OF_OTHERS = frozenset(("guest", "guest_nice"))  # already included in use
 type Periods = Mapping[int, Rollup]
 
 
-@dataclass(slots=True)
-class _Cores:
-    """Series that differ only in their core, and the total of them, if it is reported."""
-
-    whole: Periods = field(default_factory=dict)
-    each: list[Periods] = field(default_factory=list)
-
-
 def with_cpu_total(rollups: Rollups) -> Rollups:
     """Returns the rollups plus the utilization of cores and of the total in periods without a reported one."""
     found = dict(rollups)
     for series, periods in _shares(rollups).items():
         found[series] = {**periods, **rollups.get(series, {})}
-    for series, cores in _by_whole(found).items():
-        if cores.each:
-            found[series] = {**_means(cores.each), **cores.whole}
+    for series, cores in _cores_by_total(found).items():
+        found[series] = {**_means(cores), **found.get(series, {})}
     return found
 
 
@@ -47,15 +37,11 @@ def without_core(series: Series) -> Series:
     return Series(series.name, _without(series.attributes, CORE))
 
 
-def _by_whole(rollups: Rollups) -> dict[Series, _Cores]:
-    found: dict[Series, _Cores] = {}
+def _cores_by_total(rollups: Rollups) -> dict[Series, list[Periods]]:
+    found: dict[Series, list[Periods]] = {}
     for series, periods in rollups.items():
-        if series.name == UTILIZATION:
-            cores = found.setdefault(without_core(series), _Cores())
-            if is_core(series):
-                cores.each.append(periods)
-            else:
-                cores.whole = periods
+        if series.name == UTILIZATION and is_core(series):
+            found.setdefault(without_core(series), []).append(periods)
     return found
 
 

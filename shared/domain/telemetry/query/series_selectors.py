@@ -59,12 +59,9 @@ def selector_of(name: str | None, attributes: str | None) -> SeriesSelector:
 
     Raises HistoryRangeError, a sentence.
     """
-    names = (
-        names_of(None)
-        if name is None
-        else tuple(dict.fromkeys(one for part in name.split(",") for one in names_of(part)))
-    )
-    return SeriesSelector(names, _attributes_of(attributes) if attributes else {})
+    parts = name.split(",") if name is not None else [None]
+    names = dict.fromkeys(one for part in parts for one in names_of(part))
+    return SeriesSelector(tuple(names), _attributes_of(attributes) if attributes else {})
 
 
 def names_of(name: str | None) -> tuple[str, ...]:

@@ -2,20 +2,27 @@
 
 A `CounterCache` carries state from one step of a blob to the next: each counter's last reading, so that growth is exact
 across steps, and the known series, as their number per node is limited.
+
+A counter may occur in records of several kinds, as not all records have the same fields. Readings of one kind are in
+order of arrival. Only time stamps show how the kinds alternated, and these are wrong after a clock was set: then a
+counter that only grows seems to fall, and each fall would count as a reset, with the counter's full value as growth. So
+time stamps are trusted only where nothing contradicts them.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, pairwise
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
 from shared.domain.telemetry.catalog.field_mappings import Column, FieldMapping, Summary
-from shared.domain.telemetry.catalog.series import Kind, Series
+from shared.domain.telemetry.catalog.series import Kind, Rule, Series
 from shared.domain.telemetry.rollups.dropped_counts import DroppedCounts
 from shared.domain.telemetry.rollups.plain_columns import MAX_COUNT, ByMinute, counter, gauge, summed_up
 from shared.domain.telemetry.rollups.rollups import MINUTE, MINUTES_AN_HOUR, Rollup, Rollups
-from shared.domain.telemetry.rollups.several_kinds import Values, brought_together, by_time, in_several, surely_ordered
 from shared.domain.telemetry.rollups.summaries import (
     CounterValue,
     TimeColumn,
@@ -27,6 +34,9 @@ from shared.domain.telemetry.rollups.summaries import (
 
 MAX_SERIES = 1000
 """Series per node and blob at a time: a node with 8 GPUs, 96 CPUs and ten disks has some 900."""
+type _Values = tuple[Sequence[int], Sequence[Any]]
+"""Times, and a field's values at these times."""
+type _Number = tuple[int, float]
 
 
 @dataclass(slots=True)
@@ -52,10 +62,10 @@ class CounterCache:
         self.old |= self.before
         self.before, self.series = self.series, set()
 
-    def admits(self, series: str, most: int) -> bool:
+    def admits(self, series: str) -> bool:
         """Returns whether a series that is new in this hour is within the limit, and counts it in the hour."""
         is_known = series in self.before or series in self.old
-        if not is_known and len(self.series) + len(self.before) + len(self.old) >= most:
+        if not is_known and len(self.series) + len(self.before) + len(self.old) >= MAX_SERIES:
             if not self.old:
                 return False
             for one in self.old:
@@ -81,18 +91,15 @@ class RecordGroup(NamedTuple):
 class Fold:
     """A fold of one node's records into the given rollups; counts of values in none are added to `dropped`."""
 
-    __slots__ = ("_dropped", "_memory", "_moments", "_most_series", "_rollups", "cells", "hours")
+    __slots__ = ("_dropped", "_memory", "_moments", "_rollups", "cells", "hours")
 
-    def __init__(
-        self, memory: CounterCache, rollups: Rollups, dropped: DroppedCounts, *, most_series: int = MAX_SERIES
-    ) -> None:
+    def __init__(self, memory: CounterCache, rollups: Rollups, dropped: DroppedCounts) -> None:
         """Takes the memory, which it updates; a caller that may discard the result passes a copy.
 
         `cells` counts the minutes of series that are new in the rollups, `hours` are the hours since 1970 with samples.
         """
         self._memory = memory
         self._moments = TimeColumn(())
-        self._most_series = most_series
         self._rollups = rollups
         self._dropped = dropped
         self.cells = 0
@@ -100,10 +107,10 @@ class Fold:
 
     def add(self, some: Sequence[RecordGroup]) -> None:
         """Adds records, grouped by plan. Later records belong in later calls."""
-        several = in_several(alike.plan for alike in some)
+        several = _in_several(alike.plan for alike in some)
         for alike in some:
             self._add_alike(alike, several)
-        for column, kinds in brought_together(some, several):
+        for column, kinds in _brought_together(some, several):
             self._add_together(column, kinds)
 
     def _add_alike(self, alike: RecordGroup, but: Collection[str]) -> None:
@@ -128,9 +135,9 @@ class Fold:
                 places = (summary.count_at, summary.min_at, summary.max_at, summary.column.place)
                 self._add_summaries(summary, moments, [_column(values, place, width, order) for place in places])
 
-    def _add_together(self, column: Column, kinds: Sequence[Values]) -> None:
+    def _add_together(self, column: Column, kinds: Sequence[_Values]) -> None:
         """Adds a counter that occurs in records with several plans."""
-        times, values = by_time(kinds)
+        times, values = _by_time(kinds)
         moments = self._moments_of(times)
         if not self._admits(column, len(times)):
             return
@@ -152,7 +159,7 @@ class Fold:
 
     def _admits(self, column: Column, values: int) -> bool:
         """Returns whether a series is within the node's limit."""
-        if column.series.id in self._memory.series or self._memory.admits(column.series.id, self._most_series):
+        if column.series.id in self._memory.series or self._memory.admits(column.series.id):
             return True
         self._dropped.beyond_limit += values
         return False
@@ -191,12 +198,12 @@ class Fold:
             for minute, begin, end in spans_of(times)
         ]
 
-    def _read_kinds(self, column: Column, kinds: Iterable[Values]) -> ByMinute:
+    def _read_kinds(self, column: Column, kinds: Iterable[_Values]) -> ByMinute:
         """Returns rollups of a counter in records with several plans that isn't plain when ordered by time."""
         numbers = [some for kind in kinds if (some := self._numbers(*kind))]
         if not numbers:
             return []
-        taken = surely_ordered(numbers, self._memory.readings.get(column.series.id))
+        taken = _surely_ordered(numbers, self._memory.readings.get(column.series.id))
         self._dropped.late += sum(map(len, numbers)) - len(taken)
         return self._growth(column, taken)
 
@@ -245,3 +252,56 @@ class Fold:
 def _column(values: list[Any], place: int, width: int, order: list[int] | None) -> list[Any]:
     column = values[place::width]
     return column if order is None else [column[row] for row in order]
+
+
+def _in_several(plans: Iterable[FieldMapping]) -> set[str]:
+    """Returns the ids of counters that occur in records of more than one kind."""
+    ids = [plan.counters for plan in plans]
+    if len(frozenset[str]().union(*ids)) == sum(map(len, ids)):
+        return set()
+    kinds = Counter(chain.from_iterable(ids))
+    return {one for one, count in kinds.items() if count > 1}
+
+
+def _brought_together(
+    some: Iterable[tuple[FieldMapping, list[int], list[Any]]], several: Collection[str]
+) -> Iterator[tuple[Column, list[_Values]]]:
+    """Yields counters with the given ids, each with its readings in records of each kind."""
+    if not several:
+        return
+    found: dict[tuple[str, Rule], tuple[Column, list[_Values]]] = {}
+    for plan, times, values in some:
+        for column in plan.columns:
+            if column.series.id in several:
+                _, kinds = found.setdefault((column.series.id, column.rule), (column, []))
+                kinds.append((times, values[column.place :: len(values) // len(times)]))
+    yield from found.values()
+
+
+def _by_time(kinds: Iterable[_Values]) -> tuple[list[int], list[Any]]:
+    """Returns the times and values of all kinds, ordered by time."""
+    pairs = sorted(chain.from_iterable(zip(*kind, strict=True) for kind in kinds), key=itemgetter(0))
+    return [at for at, _ in pairs], [value for _, value in pairs]
+
+
+def _surely_ordered(kinds: Sequence[Sequence[_Number]], before: CounterValue | None) -> Sequence[_Number]:
+    """Returns all readings ordered by time; if times may be wrong, only those of the largest kind, in order of arrival.
+
+    Each kind must have readings, all later than `before`. A falling counter was really reset if it fell within one
+    kind, or below `before`; otherwise a clock was set.
+    """
+    together = sorted(chain.from_iterable(kinds))
+    if _falls(together):
+        is_lower = before is not None and min(value for _, value in together) < before.value
+        began_anew = is_lower or any(map(_falls, kinds))
+        if not began_anew or any(map(_goes_back, kinds)):
+            return max(kinds, key=len)
+    return together
+
+
+def _falls(readings: Iterable[_Number]) -> bool:
+    return any(later < earlier for (_, earlier), (_, later) in pairwise(readings))
+
+
+def _goes_back(readings: Iterable[_Number]) -> bool:
+    return any(later < earlier for (earlier, _), (later, _) in pairwise(readings))

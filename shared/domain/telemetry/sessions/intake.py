@@ -15,7 +15,6 @@ from shared.domain.telemetry.decode.decoding import Step
 from shared.domain.telemetry.records.bounds import TOLD_A_RECORD
 from shared.domain.telemetry.records.labels import Identity
 from shared.domain.telemetry.records.metrics import Metric
-from shared.domain.telemetry.rollups.folding import MAX_SERIES
 from shared.domain.telemetry.sessions.blob_state import State
 from shared.domain.telemetry.sessions.ingest_result import IngestResult
 from shared.domain.telemetry.sessions.record_buffers import RecordBuffer, RecordBuffers
@@ -58,7 +57,6 @@ class Intake:
         window: Window,
         state: State | None = None,
         *,
-        most_series: int = MAX_SERIES,
         likes: ShapeCache | None = None,
     ) -> None:
         self.told = 0
@@ -67,7 +65,7 @@ class Intake:
         self._known = BoundedCache[RecordBuffer]()
         self._bundled: dict[int, tuple[object, RecordBuffer]] = {}  # holds the head, so that its id isn't reused
         self.state = state or State()
-        self._gathering = RecordBuffers(self.state, most_series)
+        self._gathering = RecordBuffers(self.state)
         self._keeper = SessionBuilder(self.state, identity, self._times, self._gathering)
 
     @property

@@ -31,11 +31,10 @@ class RecordBuffer:
 class RecordBuffers:
     """All buffered records of a blob; `values` is their number of field values."""
 
-    __slots__ = ("_most_series", "_some", "_state", "values")
+    __slots__ = ("_some", "_state", "values")
 
-    def __init__(self, state: State, most_series: int) -> None:
+    def __init__(self, state: State) -> None:
         self._state = state
-        self._most_series = most_series
         self._some: list[RecordBuffer] = []
         self.values = 0
 
@@ -68,4 +67,4 @@ class RecordBuffers:
 
     def _fold(self, session: int, taken: IngestResult) -> Fold:
         memory = self._state.memories.setdefault(session, CounterCache())
-        return Fold(memory, taken.rollups.setdefault(session, {}), taken.dropped, most_series=self._most_series)
+        return Fold(memory, taken.rollups.setdefault(session, {}), taken.dropped)

@@ -12,6 +12,7 @@ from shared.domain.telemetry.decode.decoding import Decoder
 from shared.domain.telemetry.query.ranges import Range, StoredRollups
 from shared.domain.telemetry.records.labels import Identity, PathPattern
 from shared.domain.telemetry.records.metrics import Metric
+from shared.domain.telemetry.rollups import folding
 from shared.domain.telemetry.rollups.rollups import MINUTE, Rollup
 from shared.domain.telemetry.sessions.blob_state import State
 from shared.domain.telemetry.sessions.node_facts import Disk, NodeFacts, latest_of
@@ -130,24 +131,27 @@ def test_a_blob_of_very_many_nodes_is_bounded_and_says_so() -> None:
     assert (len(found.sessions), found.dropped.of_too_many_nodes) == (MAX_NODES, 5)
 
 
-def test_a_node_has_only_so_many_series_and_the_rest_is_counted() -> None:
-    reader = intake(most_series=3)
+def test_a_node_has_only_so_many_series_and_the_rest_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(folding, "MAX_SERIES", 3)
+    reader = intake()
     first = reader.take(step(at(second, f"mem used=1,free=2,cached={second}") for second in range(4)))
     assert (len(first.rollups[0]), first.dropped.beyond_limit) == (3, 0)
-    again = intake(state=State.unpack(reader.state.pack()), most_series=3)
+    again = intake(state=State.unpack(reader.state.pack()))
     second = again.take(step([at(5, "mem used=1,free=2,total=3"), at(6, "mem total=4")]))
     assert (len(second.rollups[0]), second.dropped.beyond_limit) == (2, 2)
 
 
-def test_series_that_nobody_has_sent_for_two_hours_make_room_for_others() -> None:
+def test_series_that_nobody_has_sent_for_two_hours_make_room_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(folding, "MAX_SERIES", 3)
+
     def sent(hour: int, *disks: int) -> list[Metric]:
         return [at(hour * 3600 + second, f"diskio,name=d{disk} reads={second}i") for disk in disks for second in (0, 9)]
 
-    reader, found = intake(most_series=3), []
+    reader, found = intake(), []
     for hour, disks in enumerate([(1, 2, 3), (1, 4), (1, 4), (1, 4), (5, 6, 7), (1,)]):
         answer = reader.take(step(sent(hour, *disks)))
         found.append((sum(len(some) for some in answer.rollups.values()), answer.dropped.beyond_limit))
-        reader = intake(state=State.unpack(reader.state.pack()), most_series=3)
+        reader = intake(state=State.unpack(reader.state.pack()))
     assert found == [(3, 0), (1, 2), (2, 0), (2, 0), (1, 4), (1, 0)]
     assert len(reader.state.memories[0].readings) == 3
 

@@ -22,8 +22,8 @@ BEGIN = 28_553_403 * MINUTE
 ONCE = {"vm_monitor_collection": "once"}
 
 
-def intake(identity: Identity | None = None, state: State | None = None, *, most_series: int = 1000) -> Intake:
-    return Intake(identity or Identity(), WINDOW, state, most_series=most_series)
+def intake(identity: Identity | None = None, state: State | None = None) -> Intake:
+    return Intake(identity or Identity(), WINDOW, state)
 
 
 def step(metrics: Iterable[Metric], end: int = 0) -> Step:
