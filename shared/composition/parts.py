@@ -37,7 +37,15 @@ class Parts:
         self.clock = clock
         self.tables = tables
         self.credential = credential
-        self.sources = _sources(settings, credential)
+        self.sources = [
+            BatchAccount.connect(
+                account,
+                key=settings.keys.get(account.name),
+                credential=credential,
+                calls_per_minute=settings.calls_per_minute,
+            )
+            for account in settings.accounts
+        ]
         self.told_nodes = ToldNodes()
         self.cache = TaskCache(tables)
         self.jobs = JobStore(tables)
@@ -82,15 +90,3 @@ def _credential(settings: Settings) -> AsyncTokenCredential | None:
     from azure.identity.aio import DefaultAzureCredential  # slow to load, and not needed on a laptop
 
     return DefaultAzureCredential()
-
-
-def _sources(settings: Settings, credential: AsyncTokenCredential | None) -> list[BatchAccount]:
-    return [
-        BatchAccount.connect(
-            account,
-            key=settings.keys.get(account.name),
-            credential=credential,
-            calls_per_minute=settings.calls_per_minute,
-        )
-        for account in settings.accounts
-    ]

@@ -2,19 +2,26 @@
 
 A blob that was deleted and re-created, or overwritten, is another *incarnation* under the same name, read from its
 start. It shows in the creation time, in a size or number of blocks below those read, or in the bytes before the
-checkpoint (the *anchor*), which never change in a growing blob. A blob that begins with all the bytes read
-(prefix_checksums.py) was only uploaded again, and reading continues.
+checkpoint (the *anchor*), which never change in a growing blob. A blob that begins with all the bytes read was only
+uploaded again, and reading continues.
+
+A tool that uploads a longer version of a file writes a new blob under the same name. So a checksum of the bytes read is
+stored. CRC-32 can be continued from one read to the next, unlike any stronger hash in the standard library; a forged
+checksum only hides the forger's own data. Checksums of the first 1, 2, 4, … KiB allow a comparison with a blob that
+became shorter, and for a large one, a comparison of only the first `MAX_MARK` bytes.
 """
 
+import struct
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from hashlib import blake2b
 from itertools import chain
-
-from shared.domain.blobs.prefix_checksums import PrefixChecksum
+from zlib import crc32
 
 ANCHOR_BYTES = 64
+MIN_MARK, MAX_MARK = 1 << 10, 1 << 25
+"""Bytes of the first and the last mark; at most `MAX_MARK` bytes are read again."""
 _DIGEST = 16
 RESTED = timedelta(hours=6)
 """After this long without a write, an incomplete unit at the end of a blob is final: nobody will complete it."""
@@ -94,6 +101,40 @@ class Entry:
         return replace(
             self, created=blob.created, modified=blob.modified, number=number, etag="", read=0, uploaded=None
         )
+
+
+@dataclass(frozen=True, slots=True)
+class PrefixChecksum:
+    """The first `size` bytes of a blob: their checksum, and those of each power of two of KiB (`marks`)."""
+
+    size: int = 0
+    checksum: int = 0
+    marks: tuple[int, ...] = ()
+
+    def extended(self, more: bytes) -> "PrefixChecksum":
+        """Returns the beginning extended by the bytes that follow."""
+        view, size, checksum, marks = memoryview(more), self.size, self.checksum, list(self.marks)
+        while (mark := MIN_MARK << len(marks)) <= min(MAX_MARK, self.size + len(more)):
+            checksum = crc32(view[size - self.size : mark - self.size], checksum)
+            size = mark
+            marks.append(checksum)
+        return PrefixChecksum(self.size + len(more), crc32(view[size - self.size :], checksum), tuple(marks))
+
+    def within(self, size: int) -> "PrefixChecksum | None":
+        """Returns the longest part with a known checksum, of at most `size` and `MAX_MARK` bytes; None without one."""
+        if self.size <= min(size, MAX_MARK):
+            return self
+        count = min(len(self.marks), max(size // MIN_MARK, 0).bit_length())
+        return PrefixChecksum(MIN_MARK << count - 1, self.marks[count - 1], self.marks[:count]) if count else None
+
+    def pack(self) -> bytes:
+        return struct.pack(f">{len(self.marks) + 1}I", self.checksum, *self.marks)
+
+    @classmethod
+    def unpack(cls, size: int, packed: bytes) -> "PrefixChecksum":
+        """Returns the packed beginning of `size` bytes."""
+        checksum, *marks = struct.unpack(f">{len(packed) // 4}I", packed)
+        return cls(size, checksum, tuple(marks))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 
-MAX_TOLD = 100
+MAX_REJECTS = 100
 """Stored bad units per blob; all are counted."""
 
 
@@ -22,17 +22,17 @@ class BadUnits:
     """Bad units of a piece: their number, and the first of them, as all may be bad."""
 
     count: int = 0
-    told: list[BadUnit] = field(default_factory=list)
+    first: list[BadUnit] = field(default_factory=list)
 
     @property
     def has_room(self) -> bool:
         """Returns whether one more would be stored."""
-        return len(self.told) < MAX_TOLD
+        return len(self.first) < MAX_REJECTS
 
     def add(self, refusal: BadUnit) -> None:
         self.count += 1
         if self.has_room:
-            self.told.append(refusal)
+            self.first.append(refusal)
 
 
 @dataclass(frozen=True, slots=True)

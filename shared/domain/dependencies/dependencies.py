@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from itertools import chain
 from typing import Literal, NamedTuple
 
 from shared.domain.core.keys import key_of
@@ -91,7 +92,8 @@ def wanted_keys(tasks: Iterable[WaitingTask]) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     for task in tasks:
-        for name in _names(task):
+        in_ranges = (str(number) for first, last in task.ranges for number in range(first, last + 1))
+        for name in chain(task.ids, in_ranges):
             if len(found) == MAX_KEYS:
                 return found
             found.setdefault(key_of(name), name)
@@ -227,9 +229,3 @@ def _worst(closed: Iterable[Standing]) -> _Fate:
     found = set(closed)
     order: tuple[Standing, ...] = ("failed", "missing", "waiting", "running", "unknown")
     return next((standing for standing in order if standing in found), "satisfied")
-
-
-def _names(task: WaitingTask) -> Iterable[str]:
-    yield from task.ids
-    for start, end in task.ranges:
-        yield from map(str, range(start, end + 1))

@@ -12,9 +12,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from shared.clock import Clock
-from shared.domain.blobs.blobs import ANCHOR_BYTES, Checkpoint, Entry, SeenBlob, digest
-from shared.domain.blobs.prefix_checksums import PrefixChecksum
-from shared.domain.blobs.rejects import MAX_TOLD, BadUnits
+from shared.domain.blobs.blobs import ANCHOR_BYTES, Checkpoint, Entry, PrefixChecksum, SeenBlob, digest
+from shared.domain.blobs.rejects import MAX_REJECTS, BadUnits
 from shared.errors import BlobChangedError, BlobError
 from shared.services.blobs.blob_intake import Intake, Piece, PieceResult
 from shared.services.blobs.ingestion_stores import IngestionStores
@@ -242,9 +241,9 @@ class BlobReader:
 
     async def _refuse(self, piece: Piece, checkpoint: Checkpoint, refused: BadUnits) -> None:
         """Stores rejected units before their piece counts; after a crash in between, they are written again."""
-        told = refused.told[: max(MAX_TOLD - checkpoint.refused, 0)]
-        if told:
-            await self._rejects.save(piece.ingest_partition, piece.entry, told, await self.clock.now())
+        stored = refused.first[: max(MAX_REJECTS - checkpoint.refused, 0)]
+        if stored:
+            await self._rejects.save(piece.ingest_partition, piece.entry, stored, await self.clock.now())
 
 
 class _MadeAnewError(Exception):

@@ -226,8 +226,8 @@ class BlobSweep:
     async def _write_results(self, look: ContainerListing) -> None:
         """Writes the result of every ingest partition, even if those of others fail."""
         now = await self._clock.now()
-        tells = (self._write_result_of(name, look, now) for name in self._reader.intake.ingest_partitions)
-        for error in await asyncio.gather(*tells, return_exceptions=True):
+        writes = (self._write_result_of(name, look, now) for name in self._reader.intake.ingest_partitions)
+        for error in await asyncio.gather(*writes, return_exceptions=True):
             if error:
                 raise error
         if self._unread and look.is_whole:
@@ -235,12 +235,12 @@ class BlobSweep:
 
     async def _write_result_of(self, name: str, look: ContainerListing, now: datetime) -> None:
         """Writes the result of an ingest partition; until a listing is complete, the previous result counts."""
-        ingest_partition, told = look.ingest_partitions.get(name), self._written.get(name)
+        ingest_partition, previous = look.ingest_partitions.get(name), self._written.get(name)
         if ingest_partition:
             await self._reader.intake.write_counts(name)
         if not look.is_whole:
-            if told:
-                await self._write_result(name, replace(told, at=now))
+            if previous:
+                await self._write_result(name, replace(previous, at=now))
         elif ingest_partition:
             await self._write_result(name, ingest_partition.swept(now))
             self._known[name] = {
@@ -252,32 +252,32 @@ class BlobSweep:
     async def _write_empty(self, name: str, now: datetime) -> None:
         """Writes that an ingest partition has no blobs any more; also on a host that isn't notified of them."""
         self._known.pop(name, None)
-        told = await self._entries.load_sweep(name)
-        if told:
-            self._written[name] = told
+        previous = await self._entries.load_sweep(name)
+        if previous:
+            self._written[name] = previous
             await self._write_result(name, IngestPartition().swept(now))
 
     async def _write_listing_failure(self, why: str) -> None:
         """Writes for every ingest partition that the container couldn't be listed."""
         now = await self._clock.now()
         for name in self._reader.intake.ingest_partitions:
-            told = await self._entries.load_sweep(name) or PartitionSweep(now, 0)
-            await self._write_result(name, replace(told, at=now, problems=(why,)))
+            previous = await self._entries.load_sweep(name) or PartitionSweep(now, 0)
+            await self._write_result(name, replace(previous, at=now, problems=(why,)))
 
     async def _write_unassigned(self, found: PartitionSweep) -> None:
         """Writes which blobs aren't read, and logs it once."""
-        told = self._written.get(self._unread)
-        if told and told.is_equivalent(found):
+        previous = self._written.get(self._unread)
+        if previous and previous.is_equivalent(found):
             return
-        if found.blobs and not (told and told.blobs):
+        if found.blobs and not (previous and previous.blobs):
             _LOG.warning("Blobs that aren't read: %d. %s", found.blobs, found.problems[0])
         await self._entries.save_sweep(self._unread, found)
         self._written[self._unread] = found
 
     async def _write_result(self, name: str, sweep: PartitionSweep) -> None:
         """Writes an ingest partition's result if it is new or the last one is old."""
-        told = self._written.get(name)
-        if told and told.is_equivalent(sweep) and sweep.at - told.at < _WRITE_INTERVAL:
+        previous = self._written.get(name)
+        if previous and previous.is_equivalent(sweep) and sweep.at - previous.at < _WRITE_INTERVAL:
             return
         await self._entries.save_sweep(name, sweep)
         self._written[name] = sweep

@@ -33,16 +33,16 @@ class NodeSessions:
         self, account_key: str, pool: str, node: str, hours: tuple[int, int]
     ) -> dict[str, Collection[NodeSession]]:
         """Returns a node's sessions in hours since 1970, both ends included, by partition. Raises StorageError."""
-        return await self._found(account_key, node, hours, lambda told: _is_of(told.whose, pool, node))
+        return await self._found(account_key, node, hours, lambda row: _is_of(row.whose, pool, node))
 
     async def find_of_task(
         self, account_key: str, job: str, task: str, pool: str, hours: tuple[int, int]
     ) -> dict[str, Collection[NodeSession]]:
         """Returns sessions that name a task of a pool and only a host name, or no node; otherwise as `find`."""
 
-        def is_wanted(told: SessionRow) -> bool:
-            is_nodes = bool(told.whose.node) and not told.by_host
-            return not is_nodes and _may_be_in(told.whose, pool) and tie_of(told.whose, job, task) is TaskAffinity.TASK
+        def is_wanted(row: SessionRow) -> bool:
+            is_nodes = bool(row.whose.node) and not row.by_host
+            return not is_nodes and _may_be_in(row.whose, pool) and tie_of(row.whose, job, task) is TaskAffinity.TASK
 
         return await self._found(account_key, task_name(job, task), hours, is_wanted)
 
@@ -56,8 +56,8 @@ class NodeSessions:
         for one in entries:
             by_incarnation.setdefault(one.incarnation, []).append(one)
         partitions = {partition_of(account_key, name): some for name, some in sorted(by_incarnation.items())}
-        told = await some_at_once(self._telemetry.load_session_rows, partitions)
-        found = {partition: _sessions(some, told[partition], is_wanted) for partition, some in partitions.items()}
+        rows = await some_at_once(self._telemetry.load_session_rows, partitions)
+        found = {partition: _sessions(some, rows[partition], is_wanted) for partition, some in partitions.items()}
         return {partition: sessions for partition, sessions in found.items() if sessions}
 
 
@@ -73,9 +73,9 @@ async def some_at_once[T](load: Callable[[str], Awaitable[T]], partitions: Colle
 
 
 def _sessions(
-    entries: Collection[IndexEntry], told: Mapping[int, SessionRow], is_wanted: Callable[[SessionRow], bool]
+    entries: Collection[IndexEntry], rows: Mapping[int, SessionRow], is_wanted: Callable[[SessionRow], bool]
 ) -> Collection[NodeSession]:
-    known = [(one, told[one.session]) for one in entries if one.session in told]
+    known = [(one, rows[one.session]) for one in entries if one.session in rows]
     return [NodeSession(one, some.whose, some.facts) for one, some in known if is_wanted(some)]
 
 

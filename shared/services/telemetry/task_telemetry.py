@@ -79,12 +79,12 @@ class TaskTelemetryQueries:
         if task is None:
             raise NotFoundError("task", task_id, f" in the job '{report.job.facts.id}', as far as it was read")
         await self.telemetry.require_sense(asked)
-        told = await self._selected_run(report, task, back)
-        if told.run is None:
-            return replace(told, reason=_NOT_BEGUN)
-        if not told.run.node:
-            return replace(told, reason=_NO_NODE)
-        return await self._of_run(told, report, task, told.run, asked)
+        answer = await self._selected_run(report, task, back)
+        if answer.run is None:
+            return replace(answer, reason=_NOT_BEGUN)
+        if not answer.run.node:
+            return replace(answer, reason=_NO_NODE)
+        return await self._of_run(answer, report, task, answer.run, asked)
 
     async def _selected_run(self, report: JobReport, task: Task, back: int) -> TaskTelemetry:
         """Returns the runs of a task, and the requested one. Raises HistoryRangeError if that is unknown."""
@@ -114,23 +114,23 @@ class TaskTelemetryQueries:
         return await asyncio.to_thread(earlier_runs, found, latest)
 
     async def _of_run(
-        self, told: TaskTelemetry, report: JobReport, task: Task, run: TaskRun, asked: SeriesQuery
+        self, answer: TaskTelemetry, report: JobReport, task: Task, run: TaskRun, asked: SeriesQuery
     ) -> TaskTelemetry:
         now = await self.clock.now()
         left = to_milliseconds(run.end or max(now, run.start))
         stay = NodeInterval((run.pool, run.node), to_milliseconds(run.start), left)
-        told = replace(told, sharing=await self.sharing.of(report.account, report.job, task, stay))
+        answer = replace(answer, sharing=await self.sharing.of(report.account, report.job, task, stay))
         since, end = run.clipped(asked.since, asked.until, now)
         if since >= end:
-            return replace(told, reason=_OTHER_TIME)
+            return replace(answer, reason=_OTHER_TIME)
         if since >= now:  # by a node's clock that is ahead
-            return replace(told, reason=_NOTHING)
+            return replace(answer, reason=_NOTHING)
         clipped = replace(asked, since=since, until=end)
         wanted = await self.telemetry.range_of(clipped)
         if wanted.since >= wanted.until:
-            return replace(told, reason=_PAST)
+            return replace(answer, reason=_PAST)
         tied = _tied(await self._sessions(report, task, run, wanted), report.job.facts.id, task.id)
-        return await self._shown(told, tied, wanted, clipped)
+        return await self._shown(answer, tied, wanted, clipped)
 
     async def _sessions(self, report: JobReport, task: Task, run: TaskRun, wanted: Range) -> _Sessions:
         """Returns the node's sessions, and those that name the task and call the node by another name."""
@@ -140,7 +140,7 @@ class TaskTelemetryQueries:
         return {partition: [*found.get(partition, ()), *own.get(partition, ())] for partition in found | own}
 
     async def _shown(
-        self, told: TaskTelemetry, tied: Mapping[TaskAffinity | None, _Sessions], wanted: Range, asked: SeriesQuery
+        self, answer: TaskTelemetry, tied: Mapping[TaskAffinity | None, _Sessions], wanted: Range, asked: SeriesQuery
     ) -> TaskTelemetry:
         """Returns the task's own telemetry, or else the node's."""
         for tie in TaskAffinity:
@@ -148,8 +148,8 @@ class TaskTelemetryQueries:
             telemetry = await self.telemetry.of_sessions(some, wanted, asked)
             if telemetry.rollups:
                 attempts = attempts_of(session.whose for sessions in some.values() for session in sessions)
-                return replace(told, tie=tie, attempts=attempts, telemetry=telemetry)
-        return replace(told, telemetry=telemetry, reason=_OF_OTHERS if tied.keys() == {None} else _NOTHING)
+                return replace(answer, tie=tie, attempts=attempts, telemetry=telemetry)
+        return replace(answer, telemetry=telemetry, reason=_OF_OTHERS if tied.keys() == {None} else _NOTHING)
 
 
 def _tied(found: _Sessions, job: str, task: str) -> dict[TaskAffinity | None, _Sessions]:

@@ -41,7 +41,7 @@ _ACCOUNT, _SEVERAL = "account", 2
 _OF_NONE = -1  # the session number of data without a session
 _EPOCH = date(1970, 1, 1).toordinal()
 _MAX_STATES, _LARGE = 500, 1 << 15  # cached states of blobs, and the maximum bytes of one
-_MAX_TOLD = 100_000  # cached rows of the index
+_MAX_KNOWN_ROWS = 100_000  # cached rows of the index
 _READER = ThreadPoolExecutor(1, "telemetry")
 """Reads one piece after another; parallel reads would take more CPU and three times the memory, and no less time."""
 type _Indexed = tuple[str, int, int]
@@ -72,10 +72,10 @@ class TelemetryIntake(Intake):
         self._telemetry, self._index, self._totals = stores.telemetry, stores.node_index, stores.totals
         self._clock = clock
         self._retention = retention
-        self._told: set[_Indexed] = set()
+        self._known_rows: set[_Indexed] = set()
         self._counted: dict[str, TelemetryTotals] = {}
         self._adding: dict[str, tuple[str, TelemetryTotals]] = {}
-        self._likes = ShapeCache()
+        self._shapes = ShapeCache()
         self._states: dict[str, BlobState] = {}
 
     @property
@@ -110,7 +110,7 @@ class TelemetryIntake(Intake):
             await self._note_arrival(piece, read)
         if not read.consumed:
             return PieceResult(0)
-        told = await self._indexed(piece, read)
+        indexed = await self._indexed(piece, read)
         left_out = state.left_out.plus(read.left_out)
         rows = [
             state_row(partition, state, read.packed, left_out),
@@ -119,9 +119,9 @@ class TelemetryIntake(Intake):
         ]
 
         def stored(etags: Etags) -> None:
-            if len(self._told) > _MAX_TOLD:
-                self._told.clear()
-            self._told |= told
+            if len(self._known_rows) > _MAX_KNOWN_ROWS:
+                self._known_rows.clear()
+            self._known_rows |= indexed
             self._count(piece.ingest_partition, _totals_of(read))
             self._remember(partition, BlobState(read.packed, left_out, etags[STATE]))
 
@@ -164,7 +164,7 @@ class TelemetryIntake(Intake):
     async def _context(self, piece: Piece, state: BlobState) -> Context:
         now = await self._clock.now()
         window = Window(now - self._retention, now + _AHEAD)
-        return Context(self._pattern.identity(piece.entry.name), window, state.packed, self._likes)
+        return Context(self._pattern.identity(piece.entry.name), window, state.packed, self._shapes)
 
     async def _indexed(self, piece: Piece, read: Steps) -> set[_Indexed]:
         """Writes index rows for the days of sessions, as far as they may be new.
@@ -178,7 +178,7 @@ class TelemetryIntake(Intake):
             for number in read.renamed
             for day in await self._telemetry.days_of(partition, number)
         }
-        new = sorted({one for one in wanted if one not in self._told or one[1] in read.renamed} | moved)
+        new = sorted({one for one in wanted if one not in self._known_rows or one[1] in read.renamed} | moved)
         whose = await self._whose(partition, read, {number for _, number, _ in new})
         account_key, incarnation = account_in(piece.ingest_partition), piece.entry.incarnation
         for _, number, day in new:
@@ -189,7 +189,7 @@ class TelemetryIntake(Intake):
     async def _note_arrival(self, piece: Piece, read: Steps) -> None:
         """Records once a day that data without any series arrived, for each identity that it may belong to."""
         day = (await self._clock.now()).toordinal() - _EPOCH
-        if not piece.body or (piece.key.partition, _OF_NONE, day) in self._told:
+        if not piece.body or (piece.key.partition, _OF_NONE, day) in self._known_rows:
             return
         sessions = {number: session.whose for number, session in read.sessions.items()}
         if not sessions and piece.offset:
@@ -199,7 +199,7 @@ class TelemetryIntake(Intake):
         for one in whose:
             arrival = ArrivedBlob(piece.entry.incarnation, piece.entry.name, seems, one.pool)
             await self._index.save_arrival(account_in(piece.ingest_partition), one.node, day, arrival)
-        self._told.add((piece.key.partition, _OF_NONE, day))
+        self._known_rows.add((piece.key.partition, _OF_NONE, day))
 
     async def _whose(self, partition: str, read: Steps, numbers: set[int]) -> dict[int, Identity]:
         """Returns the identities of sessions, as read or else as stored."""
@@ -217,8 +217,8 @@ def _names_of(whose: Identity) -> Sequence[str]:
 def _totals_of(read: Steps) -> TelemetryTotals:
     counts = read.left_out
     left_out = {name: getattr(counts, name) for name in REASONS} | {"unknown": sum(counts.unknown.values())}
-    taken = read.consumed - read.lost
-    return TelemetryTotals(None, taken, counts.records, read.samples, counts.refused, left_out, read.lost)
+    consumed = read.consumed - read.lost
+    return TelemetryTotals(None, consumed, counts.records, read.samples, counts.refused, left_out, read.lost)
 
 
 def account_in(ingest_partition: str) -> str:

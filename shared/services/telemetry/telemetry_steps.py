@@ -12,7 +12,7 @@ from shared.domain.blobs.rejects import BadUnit, BadUnits
 from shared.domain.telemetry.decode.compression import Form
 from shared.domain.telemetry.decode.decoding import Decoder, Step
 from shared.domain.telemetry.decode.frames import form_at
-from shared.domain.telemetry.records.bounds import MAX_TEXT, MAX_TOLD, STEP
+from shared.domain.telemetry.records.bounds import MAX_SEARCHED_NAMES, MAX_TEXT, STEP
 from shared.domain.telemetry.records.labels import Identity
 from shared.domain.telemetry.records.metrics import InvalidPart
 from shared.domain.telemetry.rollups.chunks import Chunk, chunks_of
@@ -39,13 +39,13 @@ _TOO_MUCH = "It tells of more hours, series or nodes at once than there is room 
 class Context:
     """The other inputs of a reading: the blob's labels, the window of times, and the state before the piece.
 
-    `likes` may be shared with other blobs.
+    `shapes` may be shared with other blobs.
     """
 
     identity: Identity
     window: Window
     packed: bytes
-    likes: ShapeCache = field(default_factory=ShapeCache)
+    shapes: ShapeCache = field(default_factory=ShapeCache)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,24 +137,24 @@ def _read(piece: Piece, context: Context, size: int, until: int | None) -> tuple
     if state.in_line:
         return _end_of_line(piece, state), 0
     names = _names_of(state.sessions.current.values())
-    intake = Intake(context.identity, context.window, state, likes=context.likes)
-    taken, ends, refused, step, text = IngestResult(piece.offset), list[int](), _StepRejects(), None, 0
+    intake = Intake(context.identity, context.window, state, shapes=context.shapes)
+    result, ends, refused, step, text = IngestResult(piece.offset), list[int](), _StepRejects(), None, 0
     for step in Decoder(together=True, size=size).steps(piece.body, piece.offset, is_last=piece.is_last):
-        intake.gather(step, taken)
+        intake.gather(step, result)
         refused.add(step)
-        if intake.gathered_values >= min(_AT_ONCE, _VALUES * (_MAX_CELLS - taken.cells)):
-            intake.sum_up(taken)
-        if step.part_of is not None and taken.cells <= _MAX_CELLS:
+        if intake.gathered_values >= min(_AT_ONCE, _VALUES * (_MAX_CELLS - result.cells)):
+            intake.sum_up(result)
+        if step.part_of is not None and result.cells <= _MAX_CELLS:
             continue
         ends.append((step.part_of or step.end) - piece.offset)  # a unit without room isn't read to its end
         text += step.text
-        work = max(text / MAX_TEXT, intake.told / MAX_TOLD, refused.found.count / _ENOUGH_MISTAKES)
-        is_enough = work >= 1 or _is_enough(taken)
+        work = max(text / MAX_TEXT, intake.searched / MAX_SEARCHED_NAMES, refused.found.count / _ENOUGH_MISTAKES)
+        is_enough = work >= 1 or _is_enough(result)
         if step.is_refused or is_enough or ends[-1] == until:
             break
     consumed, lost, state.in_line = _behind(piece, step, ends[-1] if ends else 0)
-    found = replace(_summed_up(intake, taken, refused.found), consumed=consumed, lost=lost, ends=ends)
-    return replace(found, renamed=_renamed(names, taken.sessions.values())), taken.cells
+    found = replace(_summed_up(intake, result, refused.found), consumed=consumed, lost=lost, ends=ends)
+    return replace(found, renamed=_renamed(names, result.sessions.values())), result.cells
 
 
 def _behind(piece: Piece, step: Step | None, end: int) -> tuple[int, int, bool]:
@@ -184,23 +184,23 @@ def _renamed(before: Mapping[int, tuple[str, str, str]], sessions: Iterable[Sess
     return [number for number, names in _names_of(sessions).items() if before.get(number, names) != names]
 
 
-def _summed_up(intake: Intake, taken: IngestResult, refused: BadUnits) -> Steps:
+def _summed_up(intake: Intake, result: IngestResult, refused: BadUnits) -> Steps:
     """Returns the result of gathered units."""
-    intake.sum_up(taken)
-    taken.dropped.refused = refused.count
+    intake.sum_up(result)
+    result.dropped.refused = refused.count
     return Steps(
         packed=intake.state.pack(),
-        units=taken.dropped.records + refused.count,
-        samples=sum(one.count for some in taken.rollups.values() for cells in some.values() for one in cells.values()),
+        units=result.dropped.records + refused.count,
+        samples=sum(one.count for some in result.rollups.values() for cells in some.values() for one in cells.values()),
         refused=refused,
-        sessions=taken.sessions,
-        left_out=taken.dropped,
-        chunks=[chunk for number, some in sorted(taken.rollups.items()) for chunk in chunks_of(number, some)],
+        sessions=result.sessions,
+        left_out=result.dropped,
+        chunks=[chunk for number, some in sorted(result.rollups.items()) for chunk in chunks_of(number, some)],
     )
 
 
-def _is_enough(taken: IngestResult) -> bool:
-    return taken.cells >= _ENOUGH_CELLS or len(taken.sessions) + len(taken.hours) >= _ENOUGH_ROWS
+def _is_enough(result: IngestResult) -> bool:
+    return result.cells >= _ENOUGH_CELLS or len(result.sessions) + len(result.hours) >= _ENOUGH_ROWS
 
 
 def _refused(piece: Piece, context: Context, found: Steps) -> Steps:

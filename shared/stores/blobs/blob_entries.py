@@ -78,8 +78,8 @@ class BlobEntryStore:
             **json_columns("problems", list(sweep.problems)),
         }
         with translated("note how a sweep went"):
-            told = {name: value for name, value in row.items() if value is not None}
-            await self._table.upsert_entity(told, mode=UpdateMode.REPLACE)
+            columns = {name: value for name, value in row.items() if value is not None}
+            await self._table.upsert_entity(columns, mode=UpdateMode.REPLACE)
 
 
 def _entry(row: Row) -> Entry:

@@ -115,8 +115,8 @@ def _translated(intent: str) -> Iterator[None]:
     try:
         yield
     except AzureError as error:
-        told = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise BlobError(f"Blob Storage didn't {intent}: {told}") from error
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise BlobError(f"Blob Storage didn't {intent}: {reason}") from error
 
 
 def _seen(blob: Any) -> SeenBlob:

@@ -7,8 +7,7 @@ crashes and concurrent readers.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from shared.domain.blobs.blobs import Checkpoint
-from shared.domain.blobs.prefix_checksums import PrefixChecksum
+from shared.domain.blobs.blobs import Checkpoint, PrefixChecksum
 from shared.stores.tables.tables import Row, Tables, load_row, whole
 from shared.stores.tables.unit_writes import MAX_OPERATIONS, Etags, Operation, write_at_once, written
 

@@ -104,7 +104,7 @@ class TelemetryStore:
 
     async def load_sessions(self, partition: str) -> dict[int, Identity]:
         """Returns the identities of a blob's sessions, by number."""
-        return {number: told.whose for number, told in (await self.load_session_rows(partition)).items()}
+        return {number: row.whose for number, row in (await self.load_session_rows(partition)).items()}
 
     async def load_session_rows(self, partition: str) -> dict[int, SessionRow]:
         """Returns identities and facts of a blob's sessions, by number."""

@@ -44,7 +44,7 @@ class TelemetryTotalsStore:
             return
         more = replace(more, lost_at=now if more.lost else None)
         sums = (_totals(row) if row else TelemetryTotals(since=now)).plus(more)
-        told: Row = {
+        changed: Row = {
             "PartitionKey": _partition(account_key),
             "RowKey": _ROW,
             "since": sums.since,
@@ -53,8 +53,8 @@ class TelemetryTotalsStore:
             **json_columns("leftOut", dict(sums.left_out)),
         }
         if sums.lost_at:
-            told["lostAt"] = sums.lost_at
-        await save_row(self._table, told, row["etag"] if row else None)
+            changed["lostAt"] = sums.lost_at
+        await save_row(self._table, changed, row["etag"] if row else None)
 
 
 def _totals(row: Row) -> TelemetryTotals:

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.blobs.prefix_checksums import MAX, MIN, PrefixChecksum
+from shared.domain.blobs.blobs import MAX_MARK, MIN_MARK, PrefixChecksum
 
 KIB = 1 << 10
 
@@ -18,7 +18,7 @@ def test_a_beginning_is_the_same_for_any_cuts_and_knows_its_longest_part(whole: 
         part = found.within(size)
         if size >= len(whole):
             assert part == found
-        elif size < MIN:
+        elif size < MIN_MARK:
             assert part is None
         else:
             assert part is not None
@@ -28,5 +28,7 @@ def test_a_beginning_is_the_same_for_any_cuts_and_knows_its_longest_part(whole: 
 
 def test_of_a_large_one_no_more_than_the_first_32_mib_are_compared() -> None:
     found = PrefixChecksum(size=1 << 40, checksum=7, marks=tuple(range(16)))
-    assert found.within(1 << 41) == PrefixChecksum(MAX, 15, tuple(range(16)))
-    assert PrefixChecksum().extended(bytes(MAX + 5)).within(MAX + 5) == PrefixChecksum().extended(bytes(MAX))
+    assert found.within(1 << 41) == PrefixChecksum(MAX_MARK, 15, tuple(range(16)))
+    assert PrefixChecksum().extended(bytes(MAX_MARK + 5)).within(MAX_MARK + 5) == PrefixChecksum().extended(
+        bytes(MAX_MARK)
+    )

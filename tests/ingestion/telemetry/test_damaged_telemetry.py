@@ -9,7 +9,7 @@ import zstandard
 
 from local.azurite import StorageAddresses
 from shared.domain.blobs.blobs import ANCHOR_BYTES
-from shared.domain.blobs.rejects import MAX_TOLD
+from shared.domain.blobs.rejects import MAX_REJECTS
 from shared.domain.telemetry.query.series_query import SeriesQuery
 from shared.domain.telemetry.rollups.dropped_counts import DroppedCounts
 from shared.services.blobs.ingestion_stores import IngestionStores, telemetry_ingest_partition
@@ -49,7 +49,7 @@ async def test_of_very_many_bad_lines_a_hundred_are_kept_and_all_are_counted(rig
     assert await rig.sums("n1") == {MEMORY: [2]}
     found = await rig.queries.of_node("demo", "pool", "n1")
     assert (found.left_out.records, found.left_out.refused) == (1, lines)
-    assert len(await rig.rejects.load(telemetry_ingest_partition("demo"), "", 1000)) == MAX_TOLD
+    assert len(await rig.rejects.load(telemetry_ingest_partition("demo"), "", 1000)) == MAX_REJECTS
 
 
 async def test_frames_of_bad_lines_are_counted_each_and_end_a_step_early(rig: TelemetryRig) -> None:

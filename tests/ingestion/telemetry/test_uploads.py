@@ -9,7 +9,7 @@ import pytest
 from azure.storage.blob import BlobType
 
 from local.azurite import StorageAddresses
-from shared.domain.blobs.prefix_checksums import PrefixChecksum
+from shared.domain.blobs.blobs import PrefixChecksum
 from shared.services.blobs.blob_reader import BlobReader
 from shared.stores.telemetry.telemetry import checkpoint_key
 from tests.ingestion.rig import NOON, DiedError, Host, Mortal

@@ -10,8 +10,7 @@ from msgspec.structs import fields
 
 from shared.domain.accounts.monitoring import Monitoring
 from shared.domain.accounts.operations import PollOperation, Reason
-from shared.domain.blobs.blobs import Checkpoint, Entry
-from shared.domain.blobs.prefix_checksums import PrefixChecksum
+from shared.domain.blobs.blobs import Checkpoint, Entry, PrefixChecksum
 from shared.domain.blobs.rejects import BadUnit
 from shared.domain.blobs.sweeps import PartitionSweep, Totals
 from shared.domain.core.keys import partition_of

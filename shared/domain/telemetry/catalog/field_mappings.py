@@ -66,7 +66,7 @@ class FieldMapping:
 
 
 def mapping_of(metric: Metric) -> FieldMapping:
-    """Returns the plan for a record and for all records with the same `likeness`."""
+    """Returns the plan for a record and for all records with the same `shape_key`."""
     name = metric.name.removeprefix(AGGREGATES)
     plugin = plugin_of(name, metric.tags)
     if plugin is None:
@@ -78,7 +78,7 @@ def mapping_of(metric: Metric) -> FieldMapping:
     return _aggregate_plan(metric, plugin, attributes | dict((SOURCE,)))
 
 
-def likeness(metric: Metric) -> tuple[object, ...]:
+def shape_key(metric: Metric) -> tuple[object, ...]:
     """Returns a key that is equal for records with the same plan."""
     name, tags = metric.name, metric.tags
     if name in KEYED:

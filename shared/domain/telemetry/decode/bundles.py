@@ -151,7 +151,7 @@ class BundleReader:
         """Raises ValueError where names are too long to cache, or for startup records."""
         name, written = key
         if len(name) + len(written) > _MAX_LENGTH or _MARK in written:
-            raise ValueError("too long names, or told once")
+            raise ValueError("too long names, or startup records")
         tags, names = _TAGS.decode(written), tuple(_FIELDS.decode(fields))
         head = _Head(tags, names, _decoder_of(names), name in KEYED or TYPE in tags)
         if len(self._heads) >= _MAX_HEADS:

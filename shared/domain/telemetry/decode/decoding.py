@@ -99,15 +99,15 @@ class Decoder:
                 return  # the next pass reads on from here, with a full search budget
             ends = until.is_end or (is_last and until.place == len(stored))
             found = self._texts.read(stored[at : until.place], ends=ends)
-            if found.taken or found.refused:
+            if found.consumed or found.refused:
                 yield _text_step(found, offset + at)
             elif until.is_end:  # too few bytes for text
-                found.taken = until.place - at
+                found.consumed = until.place - at
                 yield _rejected_unit(InvalidPart(at, until.place, 0, _HALF), offset)
             if found.refused:
                 return
-            if found.taken:
-                at, size, is_lost, is_first = at + found.taken, self._size, False, searches.are_none
+            if found.consumed:
+                at, size, is_lost, is_first = at + found.consumed, self._size, False, searches.are_none
             elif until.waits:
                 if may_wait(stored, at):
                     return
@@ -122,14 +122,14 @@ class Decoder:
         size = max(self._size, unit.text.find(b"\n") + 1)  # a batch is one line and needs no copy
         while not is_over:
             found = self._texts.read(unit.text[at : at + size], ends=at + size >= len(unit.text), is_unit=True)
-            is_over = at + found.taken == len(unit.text)
+            is_over = at + found.consumed == len(unit.text)
             if bad + found.bad >= MAX_MISTAKES and not is_over:
                 found.refused = found.refused or _TOO_MANY
             is_over = is_over or bool(found.refused)
-            if found.taken or is_over:
+            if found.consumed or is_over:
                 yield _unit_step(unit, found, offset, at, is_over=is_over, listed=bad)
-            at, bad = at + found.taken, bad + found.bad
-            size = self._size if found.taken else _longer(unit.text, at, size)
+            at, bad = at + found.consumed, bad + found.bad
+            size = self._size if found.consumed else _longer(unit.text, at, size)
 
 
 def _unit_step(unit: Unit, found: Texts, offset: int, at: int, *, is_over: bool, listed: int) -> Step:
@@ -138,7 +138,7 @@ def _unit_step(unit: Unit, found: Texts, offset: int, at: int, *, is_over: bool,
     rejected = [InvalidPart(start, end, at + line.start + line.position, line.reason, compressed=True)
                 for line in found.mistakes[: max(MAX_LISTED - listed, 0)]]  # fmt: skip
     if found.refused:
-        rejected.append(InvalidPart(start, end, at + found.taken, found.refused, compressed=True))
+        rejected.append(InvalidPart(start, end, at + found.consumed, found.refused, compressed=True))
     bad = found.bad + bool(found.refused)
     if not is_over:
         return Step(start, start, found.metrics, tuple(rejected), bundles=found.bundles, bad=bad, part_of=end)
@@ -156,7 +156,7 @@ def _text_step(found: Texts, offset: int) -> Step:
     rejected = [
         InvalidPart(offset + line.start, offset + line.end, line.position, line.reason) for line in found.mistakes
     ]
-    end = offset + found.taken
+    end = offset + found.consumed
     if found.refused:
         rejected.append(InvalidPart(end, end, 0, found.refused))
     is_refused = bool(found.refused)

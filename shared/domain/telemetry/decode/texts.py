@@ -35,17 +35,17 @@ class LineProblem(NamedTuple):
 
 @dataclass(slots=True)
 class Texts:
-    """The result of reading a text: records, mistakes and the number of bytes taken.
+    """The result of reading a text: records, mistakes and the number of bytes consumed.
 
-    `bundles` are records, too, which precede the others. `refused` is the reason why nothing after `taken` can be read,
-    if so. `bad` counts invalid lines; `mistakes` lists only the first, as all lines of a text may be invalid.
+    `bundles` are records, too, which precede the others. `refused` is the reason why nothing after `consumed` can be
+    read, if so. `bad` counts invalid lines; `mistakes` lists only the first, as all lines of a text may be invalid.
     """
 
     metrics: list[Metric] = field(default_factory=list)
     bundles: list[Bundle] = field(default_factory=list)
     mistakes: list[LineProblem] = field(default_factory=list)
     bad: int = 0
-    taken: int = 0
+    consumed: int = 0
     refused: str = ""
 
     def miss(self, mistakes: Sequence[LineProblem]) -> None:
@@ -88,18 +88,18 @@ class TextReader:
             found.refused = _TOO_LONG
         part = _Part(text[:end], len(text), ends, is_unit)
         letters: str | None = None
-        while found.taken < end:
-            if not part.text.startswith(_JSON, found.taken):
+        while found.consumed < end:
+            if not part.text.startswith(_JSON, found.consumed):
                 letters = part.text.decode("latin-1") if letters is None else letters
-                found.taken = self._plain.read_run(letters, found.taken, found.metrics)
-            if found.taken < end and not self._read_line(part, found):
+                found.consumed = self._plain.read_run(letters, found.consumed, found.metrics)
+            if found.consumed < end and not self._read_line(part, found):
                 break
         return found
 
     def _read_line(self, part: _Part, found: Texts) -> bool:
         """Reads one record by the full grammar; False where nothing more can be read, or enough was read."""
-        text, at = part.text, _BLANK_LINES.match(part.text, found.taken).end()  # type: ignore[union-attr]  # as in grammar
-        found.taken = at
+        text, at = part.text, _BLANK_LINES.match(part.text, found.consumed).end()  # type: ignore[union-attr]  # as in grammar
+        found.consumed = at
         if at == len(text):
             return True
         stop = text.find(b"\n", at)
@@ -110,12 +110,12 @@ class TextReader:
         if found.bad >= MAX_MISTAKES or not (part.is_unit or form_at(text, at) is Form.TEXT):
             return False
         try:
-            found.taken = self._read_record(text, at, stop, found)
+            found.consumed = self._read_record(text, at, stop, found)
         except TextError as error:
             if error.is_open and not part.ends and part.given - behind_blank_lines(text, at) <= MAX_LINE:
                 return False
             found.miss([LineProblem(at, stop, error.position, error.reason)])
-            found.taken = min(stop + 1, len(text))
+            found.consumed = min(stop + 1, len(text))
         return True
 
     def _read_record(self, text: bytes, at: int, stop: int, found: Texts) -> int:

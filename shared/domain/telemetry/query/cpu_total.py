@@ -80,8 +80,8 @@ def _shares(rollups: Rollups) -> Rollups:
     for modes in by_modes.values():
         idle = next((periods for series, periods in modes.items() if (_MODE, _IDLE) in series.attributes), {})
         for series, periods in modes.items():
-            told = {period: rollup for period, rollup in periods.items() if period in idle}
-            found[Series(UTILIZATION, series.attributes)] = _shared(told, list(modes.values()))
+            known = {period: rollup for period, rollup in periods.items() if period in idle}
+            found[Series(UTILIZATION, series.attributes)] = _shared(known, list(modes.values()))
     return {series: periods for series, periods in found.items() if periods}
 
 

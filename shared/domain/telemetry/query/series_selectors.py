@@ -41,8 +41,8 @@ class SeriesSelector:
         for series, periods in column.items():
             if not cores and is_core(series) and series.name in (TIME, UTILIZATION):
                 whole = without_core(series)
-                told = column.get(whole, {})
-                kept = {period: one for period, one in periods.items() if period not in told}
+                totals = column.get(whole, {})
+                kept = {period: one for period, one in periods.items() if period not in totals}
                 if kept and (series.name == TIME or self._has(whole)):
                     found[series] = kept
             elif series.name == TIME or self._has(series):
@@ -50,8 +50,8 @@ class SeriesSelector:
         return found
 
     def _has(self, series: Series) -> bool:
-        told = dict(series.attributes)
-        return all(told.get(name, "") == value for name, value in self.attributes.items())
+        own = dict(series.attributes)
+        return all(own.get(name, "") == value for name, value in self.attributes.items())
 
 
 def selector_of(name: str | None, attributes: str | None) -> SeriesSelector:

@@ -203,9 +203,9 @@ class Fold:
         numbers = [some for kind in kinds if (some := self._numbers(*kind))]
         if not numbers:
             return []
-        taken = _surely_ordered(numbers, self._memory.readings.get(column.series.id))
-        self._dropped.late += sum(map(len, numbers)) - len(taken)
-        return self._growth(column, taken)
+        ordered = _surely_ordered(numbers, self._memory.readings.get(column.series.id))
+        self._dropped.late += sum(map(len, numbers)) - len(ordered)
+        return self._growth(column, ordered)
 
     def _numbers(self, times: Sequence[int], values: Sequence[Any]) -> list[tuple[int, float]]:
         found = [(at, number) for at, value in zip(times, values, strict=True)

@@ -105,11 +105,11 @@ def growth(
     """
     if before:
         times, values = (before.at, *times), (before.value, *values)
-    taken, late = len(times), 0
+    count, late = len(times), 0
     lengths = list(map(sub, times[1:], times))
     if lengths and min(lengths) <= 0:
         times, values = _ascending(times, values)
-        lengths, late = list(map(sub, times[1:], times)), taken - len(times)
+        lengths, late = list(map(sub, times[1:], times)), count - len(times)
     newest = CounterValue(times[-1], values[-1])
     steps = list(map(sub, values[1:], values))
     if steps and min(steps) < 0:

@@ -9,17 +9,17 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from shared.domain.core.stamps import to_milliseconds
-from shared.domain.telemetry.catalog.field_mappings import likeness
+from shared.domain.telemetry.catalog.field_mappings import shape_key
 from shared.domain.telemetry.decode.bundles import Bundle
 from shared.domain.telemetry.decode.decoding import Step
-from shared.domain.telemetry.records.bounds import TOLD_A_RECORD
+from shared.domain.telemetry.records.bounds import SEARCHED_A_RECORD
 from shared.domain.telemetry.records.labels import Identity
 from shared.domain.telemetry.records.metrics import Metric
 from shared.domain.telemetry.sessions.blob_state import State
 from shared.domain.telemetry.sessions.ingest_result import IngestResult
 from shared.domain.telemetry.sessions.record_buffers import RecordBuffer, RecordBuffers
 from shared.domain.telemetry.sessions.session_builder import SessionBuilder
-from shared.domain.telemetry.sessions.shape_cache import MAX_LIKES, BoundedCache, Like, ShapeCache
+from shared.domain.telemetry.sessions.shape_cache import MAX_SHAPES, BoundedCache, ShapeCache, ShapeKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Window:
 class Intake:
     """An ingester of one blob's steps, in order; `identity` comes from the blob's name.
 
-    `told` is the total length of names and tags of uncached records, which were searched for secrets.
+    `searched` is the total length of names and tags of uncached records, which were searched for secrets.
     """
 
     __slots__ = (
@@ -45,10 +45,10 @@ class Intake:
         "_gathering",
         "_keeper",
         "_known",
-        "_likes",
+        "_shapes",
         "_times",
+        "searched",
         "state",
-        "told",
     )
 
     def __init__(
@@ -57,11 +57,11 @@ class Intake:
         window: Window,
         state: State | None = None,
         *,
-        likes: ShapeCache | None = None,
+        shapes: ShapeCache | None = None,
     ) -> None:
-        self.told = 0
+        self.searched = 0
         self._times = window.nanoseconds
-        self._likes = likes or ShapeCache()
+        self._shapes = shapes or ShapeCache()
         self._known = BoundedCache[RecordBuffer]()
         self._bundled: dict[int, tuple[object, RecordBuffer]] = {}  # holds the head, so that its id isn't reused
         self.state = state or State()
@@ -75,31 +75,31 @@ class Intake:
 
     def take(self, step: Step) -> IngestResult:
         """Ingests a step and returns the result; `state` then belongs to the step's end."""
-        taken = IngestResult(step.end)
-        self.gather(step, taken)
-        self.sum_up(taken)
-        return taken
+        result = IngestResult(step.end)
+        self.gather(step, result)
+        self.sum_up(result)
+        return result
 
-    def gather(self, step: Step, taken: IngestResult) -> None:
+    def gather(self, step: Step, result: IngestResult) -> None:
         """Buffers a step; `sum_up` processes `gathered_values` later, as many together are faster."""
-        taken.end = step.end
-        taken.rejected += step.rejected
-        taken.dropped.records += step.records
+        result.end = step.end
+        result.rejected += step.rejected
+        result.dropped.records += step.records
         for bundle in step.bundles:
-            self._gather_bundle(bundle, taken)
-        self._gather_each(step.metrics, taken)
+            self._gather_bundle(bundle, result)
+        self._gather_each(step.metrics, result)
 
-    def _gather_bundle(self, bundle: Bundle, taken: IngestResult) -> None:
+    def _gather_bundle(self, bundle: Bundle, result: IngestResult) -> None:
         _, known = self._bundled.get(id(bundle.head)) or self._learn_bundle(bundle)
         session, times = self.state.sessions.current.get(known.key), bundle.times
         if known.is_once or min(times) not in self._times or max(times) not in self._times:
-            self._gather_each(bundle.metrics(), taken)
+            self._gather_each(bundle.metrics(), result)
             return
         if session is None or known.settled != session.number:
-            known, session = self._keeper.settled(next(bundle.metrics()), known, len(times), taken)
+            known, session = self._keeper.settled(next(bundle.metrics()), known, len(times), result)
         if session is None:
             for metric in bundle.metrics():
-                taken.leave_out(metric, known.writer, session)
+                result.leave_out(metric, known.writer, session)
             return
         if not known.times:
             self._gathering.begin(known)
@@ -109,25 +109,25 @@ class Intake:
 
     def _learn_bundle(self, bundle: Bundle) -> tuple[object, RecordBuffer]:
         first = next(bundle.metrics())
-        like = likeness(first)
-        found = bundle.head, self._known.known.get(like) or self._learn(like, first)
+        key = shape_key(first)
+        found = bundle.head, self._known.known.get(key) or self._learn(key, first)
         if bundle.head is not None:
-            if len(self._bundled) >= MAX_LIKES:
+            if len(self._bundled) >= MAX_SHAPES:
                 self._bundled.clear()
             self._bundled[id(bundle.head)] = found
         return found
 
-    def _gather_each(self, metrics: Iterable[Metric], taken: IngestResult) -> None:
+    def _gather_each(self, metrics: Iterable[Metric], result: IngestResult) -> None:
         current, known_of = self.state.sessions.current, self._known.known.get
         times, gathering = self._times, self._gathering
         for metric in metrics:
-            like = likeness(metric)
-            known = known_of(like) or self._learn(like, metric)
+            key = shape_key(metric)
+            known = known_of(key) or self._learn(key, metric)
             session = current.get(known.key)
             if known.is_once or session is None or known.settled != session.number:
-                known, session = self._keeper.settled(metric, known, 1, taken)
+                known, session = self._keeper.settled(metric, known, 1, result)
             if session is None or metric.time is None or metric.time not in times:
-                taken.leave_out(metric, known.writer, session)
+                result.leave_out(metric, known.writer, session)
             else:
                 if not known.times:
                     gathering.begin(known)
@@ -135,13 +135,13 @@ class Intake:
                 known.values += metric.fields.values()
                 gathering.values += len(metric.fields)
 
-    def _learn(self, like: Like, metric: Metric) -> RecordBuffer:
-        self.told += TOLD_A_RECORD + sum(map(len, (metric.name, *metric.tags, *metric.tags.values())))
-        alike = self._likes.of(like, metric)
+    def _learn(self, key: ShapeKey, metric: Metric) -> RecordBuffer:
+        self.searched += SEARCHED_A_RECORD + sum(map(len, (metric.name, *metric.tags, *metric.tags.values())))
+        alike = self._shapes.of(key, metric)
         known = RecordBuffer(alike.plan, alike.writer, alike.writer.key, alike.is_once)
-        self._known.keep(like, known)
+        self._known.keep(key, known)
         return known
 
-    def sum_up(self, taken: IngestResult) -> None:
+    def sum_up(self, result: IngestResult) -> None:
         """Rolls up the buffered records; `state` then belongs to the end of the ingested steps."""
-        self._gathering.sum_up(taken)
+        self._gathering.sum_up(result)

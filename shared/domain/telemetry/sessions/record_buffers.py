@@ -42,7 +42,7 @@ class RecordBuffers:
         """Registers an empty buffer before its first record is added."""
         self._some.append(known)
 
-    def sum_up(self, taken: IngestResult) -> None:
+    def sum_up(self, result: IngestResult) -> None:
         """Rolls up the buffered records; the state then matches the end of the ingested steps."""
         some: dict[int, list[RecordGroup]] = {}
         latest = self._state.sessions.latest
@@ -51,20 +51,20 @@ class RecordBuffers:
             newest = max(known.times)
             latest[known.settled] = max(latest.get(known.settled, 0), newest)
             if plan.unknown:
-                taken.dropped.count_unknown(plan.unknown, records)
+                result.dropped.count_unknown(plan.unknown, records)
             else:
-                taken.dropped.unread_fields += plan.unread * records
+                result.dropped.unread_fields += plan.unread * records
                 some.setdefault(known.settled, []).append(RecordGroup(plan, known.times, known.values))
         for number, gathered in some.items():
-            fold = self._fold(number, taken)
+            fold = self._fold(number, result)
             fold.add(gathered)
-            taken.add(number, fold)
+            result.add(number, fold)
         for known in self._some:
             known.times.clear()
             known.values.clear()
         self._some.clear()
         self.values = 0
 
-    def _fold(self, session: int, taken: IngestResult) -> Fold:
+    def _fold(self, session: int, result: IngestResult) -> Fold:
         memory = self._state.memories.setdefault(session, CounterCache())
-        return Fold(memory, taken.rollups.setdefault(session, {}), taken.dropped)
+        return Fold(memory, result.rollups.setdefault(session, {}), result.dropped)

@@ -94,8 +94,8 @@ class Session:
         identity = found.over(self.identity) if is_of_batch(metric) else self.identity.over(found)
         otherwise = self.otherwise.with_record(metric) if self.otherwise else None
         facts = self.facts.with_record(safe)
-        told = replace(self, identity=identity, facts=facts, has_facts=self.has_facts or facts != self.facts)
-        return replace(told, phase=Phase.OPENING, told=self._told(safe), otherwise=otherwise)
+        session = replace(self, identity=identity, facts=facts, has_facts=self.has_facts or facts != self.facts)
+        return replace(session, phase=Phase.OPENING, told=self._told(safe), otherwise=otherwise)
 
     def with_tags(self, identity: Identity) -> "Session":
         """Returns the session extended by the identity in its records' tags."""

@@ -30,20 +30,20 @@ class SessionBuilder:
         self._full_until: dict[tuple[bool, int], int] = {}
 
     def settled(
-        self, metric: Metric, known: RecordBuffer, records: int, taken: IngestResult
+        self, metric: Metric, known: RecordBuffer, records: int, result: IngestResult
     ) -> tuple[RecordBuffer, Session | None]:
         """Returns the buffer and the session for `records` similar records, the first of them given."""
-        session = self._noted(metric, known, taken)
+        session = self._noted(metric, known, result)
         if session is None and known.writer.is_of_task and not known.is_once:
-            return self._crowded(metric, known, records, taken)
+            return self._crowded(metric, known, records, result)
         return known, session
 
-    def _noted(self, metric: Metric, known: RecordBuffer, taken: IngestResult) -> Session | None:
+    def _noted(self, metric: Metric, known: RecordBuffer, result: IngestResult) -> Session | None:
         """Returns the session of a record, which may begin or describe it; None where there are too many."""
         sessions, writer = self._state.sessions, known.writer
         before = session = sessions.current.get(writer.key)
         if session is None or (known.is_once and session.is_over(metric)):
-            session = self._begun(known, session, metric.time, taken)
+            session = self._begun(known, session, metric.time, result)
             if session is None:
                 return None
         untold = session
@@ -56,13 +56,13 @@ class SessionBuilder:
         session = session.with_tags(writer.identity)
         sessions.current[writer.key] = session
         if session != before:
-            taken.sessions[session.number] = session
-        self._update_sessions_under(untold, session, taken, by_batch=is_of_batch(metric))
+            result.sessions[session.number] = session
+        self._update_sessions_under(untold, session, result, by_batch=is_of_batch(metric))
         known.settled = session.number
         return session
 
     def _crowded(
-        self, metric: Metric, known: RecordBuffer, records: int, taken: IngestResult
+        self, metric: Metric, known: RecordBuffer, records: int, result: IngestResult
     ) -> tuple[RecordBuffer, Session | None]:
         """Returns buffer and session for samples of one task too many: those of their node, without counters.
 
@@ -75,7 +75,7 @@ class SessionBuilder:
             node = known.of_node = RecordBuffer(known.plan.without_counters(), writer, writer.key, is_once=False)
         session = self._state.sessions.current.get(node.key)
         if session is None:
-            session = self._noted(metric, node, taken)
+            session = self._noted(metric, node, result)
         else:  # the node's startup phase continues, as with any sample of a running task
             node.settled = session.number
         if session is None:
@@ -83,24 +83,26 @@ class SessionBuilder:
         if session.is_of_another_task(known.writer):
             return known, None
         if known.plan.counters and metric.time is not None and metric.time in self._times:
-            taken.dropped.of_too_many_tasks += records
+            result.dropped.of_too_many_tasks += records
         return node, session
 
-    def _update_sessions_under(self, before: Session, session: Session, taken: IngestResult, *, by_batch: bool) -> None:
+    def _update_sessions_under(
+        self, before: Session, session: Session, result: IngestResult, *, by_batch: bool
+    ) -> None:
         """Passes a session's new facts to those under it, and ends tasks that Batch's environment shows to be over."""
         if (before.identity, before.facts) == (session.identity, session.facts):
             return
         sessions = self._state.sessions
         for key, one in sessions.under(session.number):
             if by_batch and sessions.is_elsewhere(key, session):
-                self._gathering.sum_up(taken)
+                self._gathering.sum_up(result)
                 self._end(key)
                 continue
-            told = sessions.current[key] = taken.sessions[one.number] = one.with_facts_of(session)
-            self._update_sessions_under(one, told, taken, by_batch=by_batch)
+            changed = sessions.current[key] = result.sessions[one.number] = one.with_facts_of(session)
+            self._update_sessions_under(one, changed, result, by_batch=by_batch)
 
     def _begun(
-        self, known: RecordBuffer, ended: Session | None, time: int | None, taken: IngestResult
+        self, known: RecordBuffer, ended: Session | None, time: int | None, result: IngestResult
     ) -> Session | None:
         """Begins the first session of a writer, or the next, whose counters may be those of another node.
 
@@ -109,32 +111,32 @@ class SessionBuilder:
         """
         sessions, writer, memory, followers = self._state.sessions, known.writer, None, list[str]()
         if ended:
-            self._gathering.sum_up(taken)
+            self._gathering.sum_up(result)
             memory = self._state.memories.pop(ended.number, None)
             followers = [] if writer.node or writer.is_of_task else sessions.followers(ended)
         elif not sessions.is_spent(writer) and not sessions.has_room(writer):
-            self._make_room(writer, time, taken)
+            self._make_room(writer, time, result)
         if not ended:
-            taken.sessions |= {one.number: one for one in sessions.give_back(writer, time)}
+            result.sessions |= {one.number: one for one in sessions.give_back(writer, time)}
         session = sessions.begin(writer, self._identity, is_once=known.is_once)
         if ended and not writer.key:
             sessions.leave(ended, followers)
         for key in followers:
             self._end(key)
         if session and writer.node and not writer.is_of_task:
-            taken.sessions |= {one.number: one for one in sessions.hand_over(ended, session)}
+            result.sessions |= {one.number: one for one in sessions.hand_over(ended, session)}
         if session and memory:
             self._state.memories[session.number] = memory.of_next_session()
         return session
 
-    def _make_room(self, writer: Writer, time: int | None, taken: IngestResult) -> None:
+    def _make_room(self, writer: Writer, time: int | None, result: IngestResult) -> None:
         """Ends the session that has been quiet for longest, if that is long enough."""
         sessions = self._state.sessions
         quiet = _TASK_QUIET if writer.is_of_task and writer.key not in sessions.displaced else _QUIET
         asked = writer.is_of_task, quiet
         if time is None or time not in self._times or time < self._full_until.get(asked, 0):
             return
-        self._gathering.sum_up(taken)
+        self._gathering.sum_up(result)
         key, latest = sessions.quietest(writer, time) or (None, time)
         if key is not None and time - latest >= quiet:
             self._end(key)

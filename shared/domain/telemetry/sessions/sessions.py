@@ -129,8 +129,8 @@ class Sessions:
         numbers, found = {session.number for session in self.current.values()}, []
         for key, one in list(self._tasks_of(begun.host)):
             if ended or one.under not in numbers or one.under == begun.under:
-                told = self.current[key] = replace(one, under=begun.number).with_facts_of(begun)
-                found.append(told)
+                linked = self.current[key] = replace(one, under=begun.number).with_facts_of(begun)
+                found.append(linked)
         return found
 
     def is_elsewhere(self, key: str, above: Session) -> bool:
@@ -138,9 +138,9 @@ class Sessions:
         one = self.current[key]
         if key == one.host:
             return False
-        (_, tagged_job, *_), told, own = key.split("\0"), above.identity, one.identity
-        is_other_job = not tagged_job and own.job and told.job and own.job != told.job
-        return bool(is_other_job or (own.node and told.node and own.node != told.node))
+        (_, tagged_job, *_), node, own = key.split("\0"), above.identity, one.identity
+        is_other_job = not tagged_job and own.job and node.job and own.job != node.job
+        return bool(is_other_job or (own.node and node.node and own.node != node.node))
 
     def _tasks_of(self, node: str) -> Iterator[tuple[str, Session]]:
         """Yields sessions of tasks on a node, with their keys."""

@@ -11,9 +11,9 @@ from shared.domain.telemetry.records.metrics import Metric
 from shared.domain.telemetry.records.startup_records import identity_of_tags, is_once, named
 from shared.domain.telemetry.sessions.session import Writer
 
-MAX_LIKES = 4096
+MAX_SHAPES = 4096
 _MAX, _MAX_BYTES = 32 << 10, 16 << 20  # of one cache key, and of all keys
-type Like = tuple[object, ...]
+type ShapeKey = tuple[object, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,18 +34,18 @@ class BoundedCache[T]:
     __slots__ = ("_bytes", "known")
 
     def __init__(self) -> None:
-        self.known: dict[Like, T] = {}
+        self.known: dict[ShapeKey, T] = {}
         self._bytes = 0
 
-    def keep(self, like: Like, one: T) -> None:
+    def keep(self, key: ShapeKey, one: T) -> None:
         """Caches an entry unless its key is too large."""
-        size = sum(getsizeof(part) for part in like if not isinstance(part, type))
+        size = sum(getsizeof(part) for part in key if not isinstance(part, type))
         if size > _MAX:
             return
-        if len(self.known) >= MAX_LIKES or self._bytes + size > _MAX_BYTES:
+        if len(self.known) >= MAX_SHAPES or self._bytes + size > _MAX_BYTES:
             self.known.clear()
             self._bytes = 0
-        self.known[like] = one
+        self.known[key] = one
         self._bytes += size
 
 
@@ -54,12 +54,12 @@ class ShapeCache(BoundedCache[RecordShape]):
 
     __slots__ = ()
 
-    def of(self, like: Like, metric: Metric) -> RecordShape:
+    def of(self, key: ShapeKey, metric: Metric) -> RecordShape:
         """Returns the properties of similar records; thread-safe, as threads at worst compute equal values twice."""
-        known = self.known.get(like)
+        known = self.known.get(key)
         if known is None:
             known = _shape_of(metric)
-            self.keep(like, known)
+            self.keep(key, known)
         return known
 
 

@@ -125,5 +125,5 @@ def test_any_json_and_any_damage_to_it_is_read_or_rejected(records: object, at: 
     text = json.dumps({"metrics": records} if isinstance(records, list) else records).encode()
     text = text[:at] + damage + text[at + len(damage) :]
     found = read(b"{" + text[1:])
-    assert found.taken == len(text)
+    assert found.consumed == len(text)
     assert all(0 <= one.start + one.position <= len(text) + 1 for one in found.mistakes)

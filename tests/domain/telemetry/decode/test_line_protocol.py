@@ -165,7 +165,7 @@ def test_numbers_come_back_as_they_were(number: float, whole: int) -> None:
 @given(st.binary(max_size=200))
 def test_any_bytes_are_read_or_rejected_to_their_end(text: bytes) -> None:
     found = read(b"m " + text)
-    assert found.taken == len(text) + 2 or found.refused
+    assert found.consumed == len(text) + 2 or found.refused
     for one in found.mistakes:
         assert 0 <= one.start <= one.start + one.position <= len(text) + 2
 

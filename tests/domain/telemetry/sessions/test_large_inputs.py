@@ -48,8 +48,8 @@ def _piece(body: bytes, *, is_last: bool = False) -> Piece:
     return Piece("lane", CheckpointKey("telemetry", "p", "o"), entry, 0, body, False, is_last, len(body) >= WINDOW)
 
 
-def _read(body: bytes, *, is_last: bool = False, packed: bytes = b"", likes: ShapeCache | None = None) -> Steps:
-    return read_steps(_piece(body, is_last=is_last), Context(Identity(), TIMES, packed, likes or ShapeCache()))
+def _read(body: bytes, *, is_last: bool = False, packed: bytes = b"", shapes: ShapeCache | None = None) -> Steps:
+    return read_steps(_piece(body, is_last=is_last), Context(Identity(), TIMES, packed, shapes or ShapeCache()))
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -92,17 +92,17 @@ def test_long_names_are_not_remembered(part: str, together: int) -> None:
         text = json.dumps({"metrics": [record] * together, "more": secrets.token_hex(20_000)}) + "\n"
         return zstandard.compress(text.encode())
 
-    likes, frames = ShapeCache(), [frame(number) for number in range(16)]
+    shapes, frames = ShapeCache(), [frame(number) for number in range(16)]
     assert _read(frames[0]).left_out.records == together
-    peak, left = megabytes(lambda: [_read(one, likes=likes) for one in frames])
+    peak, left = megabytes(lambda: [_read(one, shapes=shapes) for one in frames])
     assert peak < 60
     assert left < 3
 
 
 def test_very_many_names_are_remembered_in_bounded_memory() -> None:
-    likes = ShapeCache()
+    shapes = ShapeCache()
     lines = [b"m,tag=%b a=1 %b\n" % (b"%05d" % number + b"x" * 10_000, _STAMP) for number in range(3_000)]
-    _, left = megabytes(lambda: [_read(b"".join(lines[at : at + 100]), likes=likes) for at in range(0, 3_000, 100)])
+    _, left = megabytes(lambda: [_read(b"".join(lines[at : at + 100]), shapes=shapes) for at in range(0, 3_000, 100)])
     assert left < 24
 
 
@@ -150,7 +150,7 @@ def test_a_unit_is_read_by_parts_whose_lines_count_each() -> None:
     assert len(text) > 2 * STEP
     found = _read(zstandard.compress(text) + lines[0])
     assert (found.left_out.records, found.refused.count, found.left_out.refused) == (len(lines) + 1, count, count)
-    (refusal,) = found.refused.told
+    (refusal,) = found.refused.first
     assert (refusal.offset, refusal.position) == (0, 100 * len(lines[0]) + len(b"what?"))
     assert refusal.reason == (
         "A comma or a space is expected behind the name and its tags (the position is that in its text, decompressed);"
