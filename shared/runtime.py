@@ -13,7 +13,7 @@ from shared.garbage import collect_rarely
 from shared.settings import Settings
 
 if TYPE_CHECKING:
-    from shared.composition.services import Services
+    from shared.composition.opening import Services
 
 
 class Runtime:

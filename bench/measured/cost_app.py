@@ -29,8 +29,7 @@ from functions.api.metrics.metrics import render
 from local.batch_emulator.protocol.auth import DEVELOPMENT_KEY
 from local.prove.load.raw_writes import post
 from local.workload.target import open_client
-from shared.composition.opening import open_services
-from shared.composition.services import Services
+from shared.composition.opening import Services, open_services
 from shared.settings import read_settings
 
 _WARM_UP, _TICKS, _TICK_SECONDS = 3, 15, 60

@@ -32,7 +32,7 @@ from shared.settings import Settings
 from shared.stores.tables.storage_timeout import waiting_for_storage
 
 if TYPE_CHECKING:
-    from shared.composition.services import Services
+    from shared.composition.opening import Services
 
 _LOG = logger(__name__)
 COUNT = "Batchscope-Count"

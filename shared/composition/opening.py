@@ -1,10 +1,11 @@
 """Opens the stores and builds all services from them."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 
+from shared.clock import Clock
 from shared.composition.parts import Parts, open_parts
 from shared.composition.polling import polling_of
-from shared.composition.services import Services
 from shared.domain.accounts.accounts import Account
 from shared.domain.telemetry.records.labels import PathPattern
 from shared.services.accounts.registry import Registry
@@ -35,6 +36,30 @@ from shared.services.telemetry.task_telemetry import TaskTelemetryQueries
 from shared.services.telemetry.telemetry_intake import TelemetryIntake
 from shared.services.telemetry.telemetry_queries import TelemetryQueries
 from shared.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """The services that functions call; `table_writes` counts this process's completed writes to some or all tables."""
+
+    polling: PollingService
+    queries: Queries
+    tasks: TaskQueries
+    live_tasks: LiveTasks
+    timelines: Timelines
+    explanations: Explanations
+    histories: Histories
+    pool_histories: PoolHistories
+    pools: PoolQueries
+    schedules: ScheduleQueries
+    registry: Registry
+    housekeeping: HousekeepingService
+    ingestion: Ingestion
+    events: EventQueries
+    telemetry: TelemetryQueries
+    task_telemetry: TaskTelemetryQueries
+    clock: Clock
+    table_writes: Callable[[Collection[str] | None], int]
 
 
 async def open_services(settings: Settings) -> Services:

@@ -49,29 +49,20 @@ def _account_rounds(parts: Parts, records: JobRecords, task_poll: TaskPoll, sour
         plans=parts.plans,
         clock=parts.clock,
         rules=RoundRules(settings.overlap, settings.full_list_interval, settings.job_horizon),
-        pools=_pool_rounds(parts, source),
-        schedules=_schedule_rounds(parts, source),
-    )
-
-
-def _pool_rounds(parts: Parts, source: BatchAccount) -> PoolRounds:
-    return PoolRounds(
-        BatchPools(source, parts.told_nodes),
-        pools=parts.pools,
-        records=PoolRecords(parts.pools, parts.pool_history, parts.settings.history_retention),
-        nodes=parts.nodes,
-        clock=parts.clock,
-        overlap=parts.settings.overlap,
-        full_list_interval=parts.settings.full_list_interval,
-    )
-
-
-def _schedule_rounds(parts: Parts, source: BatchAccount) -> ScheduleRounds:
-    settings = parts.settings
-    return ScheduleRounds(
-        BatchSchedules(source),
-        parts.schedules,
-        parts.clock,
-        idle=settings.full_list_interval,
-        horizon=settings.job_horizon,
+        pools=PoolRounds(
+            BatchPools(source, parts.told_nodes),
+            pools=parts.pools,
+            records=PoolRecords(parts.pools, parts.pool_history, settings.history_retention),
+            nodes=parts.nodes,
+            clock=parts.clock,
+            overlap=settings.overlap,
+            full_list_interval=settings.full_list_interval,
+        ),
+        schedules=ScheduleRounds(
+            BatchSchedules(source),
+            parts.schedules,
+            parts.clock,
+            idle=settings.full_list_interval,
+            horizon=settings.job_horizon,
+        ),
     )

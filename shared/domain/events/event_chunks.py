@@ -5,7 +5,7 @@ time. The same event a day later is a new one.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import batched
 from typing import Any, NamedTuple
@@ -120,12 +120,9 @@ def _packed(event: BatchEvent) -> list[Any]:
 def _unpacked(identity: bytes, value: Sequence[Any]) -> BatchEvent:
     at, kind, job, task, pool, node, properties, *claimed = value
     when, said = _moment(at), _moment(claimed[0]) if claimed else None
-    return BatchEvent(when, kind, job, task, pool, node, _mapping(properties), identity, said)
+    known = properties if isinstance(properties, dict) else {}
+    return BatchEvent(when, kind, job, task, pool, node, known, identity, said)
 
 
 def _moment(seconds: float) -> datetime:
     return datetime.fromtimestamp(seconds, UTC)
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}

@@ -95,7 +95,7 @@ class TelemetryIntake(Intake):
         return f"TELEMETRY_PATH finds no {{account}} in it, and it may be of {len(found)} that are watched"
 
     def checkpoint_key(self, ingest_partition: str, incarnation: str) -> CheckpointKey:
-        return checkpoint_key(partition_in(ingest_partition, incarnation))
+        return checkpoint_key(partition_of(account_in(ingest_partition), incarnation))
 
     def count_lost(self, ingest_partition: str, size: int) -> None:
         self._count(ingest_partition, TelemetryTotals(lost=size))
@@ -183,7 +183,7 @@ class TelemetryIntake(Intake):
         account_key, incarnation = account_in(piece.ingest_partition), piece.entry.incarnation
         for _, number, day in new:
             for name in _names_of(whose[number]):
-                await self._index.save(account_key, name, incarnation, number, [day])
+                await self._index.save(account_key, name, incarnation, number, day)
         return wanted
 
     async def _note_arrival(self, piece: Piece, read: Steps) -> None:
@@ -223,7 +223,3 @@ def _totals_of(read: Steps) -> TelemetryTotals:
 
 def account_in(ingest_partition: str) -> str:
     return ingest_partition.removesuffix(telemetry_ingest_partition(""))
-
-
-def partition_in(ingest_partition: str, incarnation: str) -> str:
-    return partition_of(account_in(ingest_partition), incarnation)

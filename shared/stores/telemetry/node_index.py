@@ -48,13 +48,12 @@ class NodeIndex:
     def __init__(self, tables: Tables) -> None:
         self._table = tables["nodeindex"]
 
-    async def save(self, account_key: str, node: str, incarnation: str, session: int, days: Collection[int]) -> None:
-        """Writes index rows; `node` may be empty if unknown, or a task's `task_name`. Raises StorageError."""
-        for day in days:
-            key = f"{_node(node)}{SEPARATOR}{day:05x}{SEPARATOR}{incarnation}{SEPARATOR}{session:06x}"
-            row: Row = {"PartitionKey": account_key, "RowKey": key, _ROLLED: False}
-            with translated("note where a node's telemetry is"):
-                await self._table.upsert_entity(row, mode=UpdateMode.MERGE)
+    async def save(self, account_key: str, node: str, incarnation: str, session: int, day: int) -> None:
+        """Writes an index row; `node` may be empty if unknown, or a task's `task_name`. Raises StorageError."""
+        key = f"{_node(node)}{SEPARATOR}{day:05x}{SEPARATOR}{incarnation}{SEPARATOR}{session:06x}"
+        row: Row = {"PartitionKey": account_key, "RowKey": key, _ROLLED: False}
+        with translated("note where a node's telemetry is"):
+            await self._table.upsert_entity(row, mode=UpdateMode.MERGE)
 
     async def save_arrival(self, account_key: str, node: str, day: int, arrival: ArrivedBlob) -> None:
         """Records that a blob arrived; without a format, a recorded one stays. Raises StorageError."""

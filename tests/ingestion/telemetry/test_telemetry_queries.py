@@ -50,8 +50,8 @@ async def test_the_index_says_where_to_look_and_the_blob_whose_it_is(rig: Teleme
     await (await rig.host()).run()
     stores = IngestionStores.of(rig.tables)
     (held,) = await stores.node_index.load("demo", "N1", 0, 99_999)
-    await stores.node_index.save("demo", "n2", held.incarnation, held.session, [held.day])
-    await stores.node_index.save("demo", "n1", "of-a-host-that-died", 0, [held.day])
+    await stores.node_index.save("demo", "n2", held.incarnation, held.session, held.day)
+    await stores.node_index.save("demo", "n1", "of-a-host-that-died", 0, held.day)
     assert await rig.sums("n1") == {MEMORY: [3]}
     for pool, node in (("pool", "n2"), ("other", "n1")):
         with pytest.raises(NotFoundError):

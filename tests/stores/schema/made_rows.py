@@ -233,7 +233,7 @@ async def _write_telemetry(tables: Tables) -> None:
     await TelemetryStore(tables).replace(partition, [], hour_rows(partition, packed, None, 1))
     dropped = dict.fromkeys(REASONS, 1)
     await TelemetryTotalsStore(tables).add(ACCOUNT, TelemetryTotals(T0, 1, 2, 3, 4, dropped, 5, T0), T0, "mark")
-    await index.save(ACCOUNT, "node", ENTRY.incarnation, 0, [20778])
+    await index.save(ACCOUNT, "node", ENTRY.incarnation, 0, 20778)
     (held,) = await index.load(ACCOUNT, "node", 20778, 20778)
     await index.note(ACCOUNT, [held], rolled=True)
     await index.save_arrival(ACCOUNT, "node", 20778, ArrivedBlob(ENTRY.incarnation, "blob", "format", "pool"))
