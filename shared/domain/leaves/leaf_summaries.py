@@ -18,8 +18,7 @@ from typing import Any
 from shared.domain.leaves.leaves import Leaf
 from shared.domain.leaves.vector_counts import histogram_of, minutes_of
 from shared.domain.packing.bigint_simd import BigIntVector, flags_of
-from shared.domain.packing.columns import DAMAGE, IntegerColumn, deflated, inflated
-from shared.domain.packing.dictionary_column import DictionaryColumn
+from shared.domain.packing.columns import DAMAGE, DictionaryColumn, IntegerColumn, deflated, inflated
 from shared.domain.tasks.failures import EXAMPLES, FailureGroup, Failures
 from shared.domain.tasks.histograms import Histogram
 from shared.domain.tasks.job_statistics import MINUTE, JobStatistics, newest
@@ -135,7 +134,7 @@ def _repeats_and_slots(columns: _Columns) -> tuple[int, ...]:
 def _of_first_runs(columns: _Columns, flags: int) -> int:
     """Returns the flags of tasks without a retry or requeue: see `Task.ran_before`."""
     for column in (columns["retries"], columns["requeues"]):
-        words, of_row = column.coded()
+        words, of_row = column.words, column.values
         if any(words):
             flags &= flags_of(bytes(map([not word for word in words].__getitem__, of_row)))
     return flags
@@ -160,13 +159,14 @@ def _failures(columns: _Columns, ends: BigIntVector) -> Failures:
     if not any(failed):
         return Failures()
     rows = list(compress(range(len(failed)), failed))
-    (failures, of_failure), (exits, of_exit) = columns["failures"].coded(), columns["exits"].coded()
+    failures, exits = columns["failures"], columns["exits"]
     by_cause = defaultdict[tuple[int, int], list[int]](list)
     for row in rows:
-        by_cause[of_failure[row], of_exit[row]].append(row)
+        by_cause[failures.values[row], exits.values[row]].append(row)
     times = ends.values()
     groups = [
-        _group(columns, failures[failure], exits[code], times, places) for (failure, code), places in by_cause.items()
+        _group(columns, failures.words[failure], exits.words[code], times, places)
+        for (failure, code), places in by_cause.items()
     ]
     ranked = Failures(tuple(sorted(groups, key=lambda group: group.rank)))
     return ranked.capped(groups=_LEAF_GROUPS, nodes=_LEAF_NODES)
@@ -177,9 +177,9 @@ def _group(
 ) -> FailureGroup:
     """Returns the group of failed tasks of one cause at `rows`, which are in the order of keys."""
     known = [time for time in map(times.__getitem__, rows) if time]
-    nodes, of_node = columns["nodes"].coded()
-    numbers = Counter(map(of_node.__getitem__, rows))
-    placed = {nodes[node]: number for node, number in numbers.items() if any(nodes[node])}
+    nodes = columns["nodes"]
+    numbers = Counter(map(nodes.values.__getitem__, rows))
+    placed = {nodes.words[node]: number for node, number in numbers.items() if any(nodes.words[node])}
     return FailureGroup(
         failure,
         exit_code,
@@ -188,13 +188,13 @@ def _group(
         max(known, default=0),
         tuple(placed.items()),
         len(rows) - sum(placed.values()),
-        tuple(columns["ids"][row] for row in rows[:EXAMPLES]),
+        tuple(columns["ids"].rows(rows[:EXAMPLES])),
     )
 
 
 def _repeats(column: DictionaryColumn) -> tuple[int, int]:
     """Returns the number of retries, or requeues, and of tasks with any."""
-    words, of_row = column.coded()
+    words, of_row = column.words, column.values
     if not any(words):
         return 0, 0
     numbers = [(words[word], tasks) for word, tasks in Counter(of_row).items()]
@@ -202,7 +202,7 @@ def _repeats(column: DictionaryColumn) -> tuple[int, int]:
 
 
 def _slots(columns: _Columns, state: int) -> int:
-    slots, of_row = columns["slots"].coded()
+    slots, of_row = columns["slots"].words, columns["slots"].values
     chosen = _chosen(columns["states"], state)
     if len(slots) == 1:
         return int(slots[0]) * chosen.count(1)
@@ -211,4 +211,5 @@ def _slots(columns: _Columns, state: int) -> int:
 
 def _chosen(column: IntegerColumn, number: int) -> bytes:
     """Returns a byte for each row, 1 where the column has that number."""
-    return column.values.tobytes().translate(_IS[number])
+    values: array[int] = column.values
+    return values.tobytes().translate(_IS[number])

@@ -8,28 +8,15 @@ import struct
 import zlib
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise, starmap
+from itertools import pairwise
 from operator import itemgetter, lt
 from typing import Any
 
 from shared.domain.core.keys import keys_of
 from shared.domain.leaves.first_format import read_first_format
-from shared.domain.leaves.task_columns import (
-    AT_ENDS,
-    AT_RESULTS,
-    AT_STARTS,
-    AT_STATES,
-    AT_TRANSITIONS,
-    COLUMNS,
-    fields_of,
-    made,
-    moment,
-    task_of,
-    unpacked,
-)
-from shared.domain.packing.columns import DAMAGE, IntegerColumn
-from shared.domain.packing.id_column import Ids
-from shared.domain.tasks.tasks import RESULTS, STATES, Task, TaskCounts, counts_of
+from shared.domain.leaves.task_columns import TaskColumns
+from shared.domain.packing.columns import DAMAGE
+from shared.domain.tasks.tasks import Task, TaskCounts
 
 FIRST_FORMAT, FORMAT = 1, 2
 MAX_ROWS = 4096
@@ -38,7 +25,6 @@ _HEADER = struct.Struct("<BII")  # format, rows, checksum of the rest
 _SIZE = struct.Struct("<I")
 _RUN = 64  # adjacent new tasks, as from an ordered list; more will follow there
 _FEW = 500  # changed tasks up to which updating a summary costs less than a new one
-_ANY_STATE, _ANY_RESULT = bytes(range(len(STATES))), bytes(range(len(RESULTS)))
 
 
 class UnreadableLeafError(ValueError):
@@ -54,11 +40,12 @@ class Leaf:
 
     __slots__ = ("_columns", "_grew_until", "_packed", "keys", "moved")
 
-    def __init__(self, tasks: Iterable[Task] = ()) -> None:
-        """Tasks must be sorted by key."""
-        fields = fields_of(list(tasks))
-        self.keys = keys_of(list(fields[0]))
-        self._columns = [made(kind, values) for kind, values in zip(COLUMNS.values(), fields, strict=True)]
+    def __init__(self, tasks: Iterable[Task] = (), *, columns: tuple[list[str], TaskColumns] | None = None) -> None:
+        """Tasks must be sorted by key; `columns` are their keys and columns, in place of them."""
+        if columns is None:
+            made = TaskColumns.of(list(tasks))
+            columns = keys_of(made.field("id")), made
+        self.keys, self._columns = columns
         self._packed: bytes | None = None
         self._grew_until: int | None = None  # the index after the last inserted rows, if more will follow there
         self.moved: tuple[list[Task], list[Task]] | None = None
@@ -67,25 +54,26 @@ class Leaf:
         return len(self.keys)
 
     def __iter__(self) -> Iterator[Task]:
-        return starmap(task_of, zip(*self._columns, strict=True))
+        return iter(self._columns)
+
+    def rows(self, places: Iterable[int]) -> list[Task]:
+        """Returns the tasks at some indexes."""
+        return self._columns.rows(places)
 
     def row(self, at: int) -> Task:
-        return task_of(*(column[at] for column in self._columns))
+        return self.rows((at,))[0]
 
     def column(self, name: str) -> list[Any]:
         """Returns one property of all tasks, named as in `Task`, in a fraction of the time for building tasks."""
-        place = Task._fields.index(name)
-        if place in (AT_STARTS, AT_ENDS):
-            return list(map(moment, self._columns[place], self._columns[AT_TRANSITIONS]))
-        return list(self._columns[place])
+        return self._columns.field(name)
 
     def counts(self) -> TaskCounts:
-        return counts_of(*self._states_and_results())
+        return self._columns.counts()
 
     @property
     def columns(self) -> dict[str, Any]:
-        """The columns by name, read-only; `starts` and `ends` are offsets, see `task_columns`."""
-        return dict(zip(COLUMNS, self._columns, strict=True))
+        """The columns by name, read-only; see `TaskColumns.by_name`."""
+        return self._columns.by_name
 
     def fold(self, tasks: Iterable[Task]) -> bool:
         """Merges tasks of a read that began later; they win regardless of their stamps. True if anything changed.
@@ -119,7 +107,7 @@ class Leaf:
                 added[key] = task
         new = list(added.values())
         self._note_moved(known, new)
-        changed = bool(known) and self._update(list(known), list(known.values()))
+        changed = bool(known) and self._columns.update(list(known), list(known.values()))
         if changed:
             self._packed = None
         if new:
@@ -142,8 +130,7 @@ class Leaf:
     def pack(self) -> bytes:
         """Returns the stored form: format, rows and checksum, then each column after its length."""
         if self._packed is None:
-            packed = [column.pack() for column in self._columns]
-            body = b"".join([part for column in packed for part in (_SIZE.pack(len(column)), column)])
+            body = b"".join([part for column in self._columns.pack() for part in (_SIZE.pack(len(column)), column)])
             self._packed = _HEADER.pack(FORMAT, len(self), zlib.crc32(body)) + body
         return self._packed
 
@@ -165,24 +152,12 @@ class Leaf:
         body = memoryview(stored)[_HEADER.size :]
         if zlib.crc32(body) != checksum:
             raise ValueError("its checksum is another")
-        of_ids, *packed = _parts(body)
-        leaf, ids = cls(), Ids.unpack(of_ids, count)
-        kinds = list(COLUMNS.values())[1:]
-        others = [unpacked(kind, part, count) for kind, part in zip(kinds, packed, strict=True)]
-        leaf.keys, leaf._columns = ids.keys(), [ids, *others]
-        states, results = leaf._states_and_results()
-        if states.translate(None, _ANY_STATE) or results.translate(None, _ANY_RESULT):
-            raise ValueError("a state or a result is none that there is")
-        if not all(map(lt, leaf.keys, leaf.keys[1:])):
+        columns, keys = TaskColumns.unpack(_parts(body), count)
+        if not all(map(lt, keys, keys[1:])):
             raise ValueError("its tasks are out of order")
+        leaf = cls(columns=(keys, columns))
         leaf._packed, leaf.moved = stored, ([], [])
         return leaf
-
-    def _states_and_results(self) -> tuple[bytes, bytes]:
-        states, results = self._columns[AT_STATES], self._columns[AT_RESULTS]
-        if not (isinstance(states, IntegerColumn) and isinstance(results, IntegerColumn)):
-            raise TypeError("states and results are numbers")
-        return states.values.tobytes(), results.values.tobytes()
 
     def _note_moved(self, known: dict[int, Task], added: Sequence[Task]) -> None:
         """Updates `moved` before rows change."""
@@ -190,16 +165,11 @@ class Leaf:
             self.moved = None
             return
         were, became = self.moved
-        rows = map(task_of, *(map(column.__getitem__, known) for column in self._columns))
+        rows = self._columns.rows(known)
         changed = [(old, new) for old, new in zip(rows, known.values(), strict=True) if old != new]
         were += [old for old, _ in changed]
         became += [new for _, new in changed]
         became += added
-
-    def _update(self, places: list[int], tasks: list[Task]) -> bool:
-        fields = fields_of(tasks)
-        moved = [column.update(places, new) for column, new in zip(self._columns, fields, strict=True)]
-        return any(moved)
 
     def _place_for(self, keys: Sequence[str]) -> int | None:
         """Returns the index where sorted keys belong if all belong there, as an ordered list's do; else None."""
@@ -213,13 +183,11 @@ class Leaf:
         self._grew_until = at + len(keys) if grew else None
         self._packed = None
         self.keys[at:at] = keys
-        for column, values in zip(self._columns, fields_of(tasks), strict=True):
-            column.insert(at, values)
+        self._columns.insert(at, tasks)
         if place is None:
             order = sorted(range(len(self.keys)), key=self.keys.__getitem__)
             self.keys.sort()
-            for column in self._columns:
-                column.reorder(itemgetter(*order))
+            self._columns.reorder(itemgetter(*order))
 
     def _steps(self, limit: int) -> list[int]:
         """Returns the indexes, including both ends, at which a leaf of more than `limit` rows is split."""
@@ -236,10 +204,7 @@ class Leaf:
         return steps if end == rows else [*steps, rows]
 
     def _part(self, start: int, stop: int) -> "Leaf":
-        part = Leaf()
-        part.keys = self.keys[start:stop]
-        part._columns = [column.part(start, stop) for column in self._columns]
-        return part
+        return Leaf(columns=(self.keys[start:stop], self._columns.part(start, stop)))
 
     def _within(self, size: int) -> "list[Leaf]":
         """Returns this leaf, or its halves, split until each stored form fits `size` bytes."""

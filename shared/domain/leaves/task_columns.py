@@ -1,30 +1,103 @@
-"""Conversion between the fields of tasks and the columns of a leaf.
+"""The columns of a leaf's tasks, and the conversion between them and the fields of tasks.
 
-This module alone defines which column stores which field, and how; `leaves` builds a leaf of them.
+This module alone defines which column stores which field, and how; `leaves` keeps them sorted and stores them.
 """
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import starmap
+from typing import Any, Self
 
-from shared.domain.packing.columns import Column, IntegerColumn
-from shared.domain.packing.dictionary_column import DictionaryColumn
+from shared.domain.packing.columns import Column, DictionaryColumn, IntegerColumn, Order
 from shared.domain.packing.id_column import Ids
-from shared.domain.tasks.tasks import Task
+from shared.domain.tasks.tasks import RESULTS, STATES, Task, TaskCounts, counts_of
 
 _NUMBERS, _PAIRS = (int, type(None)), (tuple,)
-COLUMNS: dict[str, Any] = {  # in the order of Task's fields; starts and ends: see `_offsets`
+_KINDS: dict[str, Any] = {  # in the order of Task's fields; starts and ends: see `_offsets`
     "ids": None, "states": "B", "results": "B", "transitions": "q", "creations": "q", "starts": "q", "ends": "q",
     "exits": _NUMBERS, "failures": _PAIRS, "retries": _NUMBERS, "requeues": _NUMBERS, "slots": _NUMBERS,
     "nodes": _PAIRS,
 }  # fmt: skip
-AT_STATES, AT_RESULTS, AT_TRANSITIONS, AT_STARTS, AT_ENDS = 1, 2, 3, 5, 6
+_STATES, _RESULTS, _TRANSITIONS, _STARTS, _ENDS = 1, 2, 3, 5, 6
+_ANY_STATE, _ANY_RESULT = bytes(range(len(STATES))), bytes(range(len(RESULTS)))
 
 
-def fields_of(tasks: Sequence[Task]) -> list[Sequence[Any]]:
+class TaskColumns:
+    """One column for each field of `Task`, all with a row for each task."""
+
+    __slots__ = ("_columns",)
+
+    def __init__(self, columns: Iterable[Column]) -> None:
+        self._columns = list(columns)
+
+    @classmethod
+    def of(cls, tasks: Sequence[Task]) -> Self:
+        return cls(map(_made, _KINDS.values(), _fields_of(tasks)))
+
+    @classmethod
+    def unpack(cls, packed: Iterable[bytes], count: int) -> tuple[Self, list[str]]:
+        """Returns the columns of `pack`, and the ids' table keys. Raises an error of DAMAGE."""
+        (of_ids, *others), (_, *kinds) = packed, _KINDS.values()
+        ids, keys = Ids.unpack(of_ids, count)
+        columns = cls([ids, *(_unpacked(kind, part, count) for kind, part in zip(kinds, others, strict=True))])
+        states, results = columns._states_and_results()
+        if states.translate(None, _ANY_STATE) or results.translate(None, _ANY_RESULT):
+            raise ValueError("a state or a result is none that there is")
+        return columns, keys
+
+    def pack(self) -> list[bytes]:
+        """Returns the stored form of each column."""
+        return [column.pack() for column in self._columns]
+
+    def __iter__(self) -> Iterator[Task]:
+        return starmap(_task_of, zip(*self._columns, strict=True))
+
+    def rows(self, places: Iterable[int]) -> list[Task]:
+        """Returns the tasks at some indexes."""
+        chosen = list(places)
+        return list(map(_task_of, *(column.rows(chosen) for column in self._columns)))
+
+    def field(self, name: str) -> list[Any]:
+        """Returns one property of all tasks, named as in `Task`."""
+        place = Task._fields.index(name)
+        if place in (_STARTS, _ENDS):
+            return list(map(_moment, self._columns[place], self._columns[_TRANSITIONS]))
+        return list(self._columns[place])
+
+    @property
+    def by_name(self) -> dict[str, Any]:
+        """The columns by name, read-only; `starts` and `ends` are offsets from the transitions."""
+        return dict(zip(_KINDS, self._columns, strict=True))
+
+    def counts(self) -> TaskCounts:
+        return counts_of(*self._states_and_results())
+
+    def update(self, places: Sequence[int], tasks: Sequence[Task]) -> bool:
+        """Sets the tasks at ascending indexes. Returns whether any column changed."""
+        changed = [column.update(places, new) for column, new in zip(self._columns, _fields_of(tasks), strict=True)]
+        return any(changed)
+
+    def insert(self, at: int, tasks: Sequence[Task]) -> None:
+        """Inserts adjacent rows before index `at`, or after all."""
+        for column, new in zip(self._columns, _fields_of(tasks), strict=True):
+            column.insert(at, new)
+
+    def reorder(self, order: Order) -> None:
+        for column in self._columns:
+            column.reorder(order)
+
+    def part(self, start: int, stop: int) -> Self:
+        return type(self)(column.part(start, stop) for column in self._columns)
+
+    def _states_and_results(self) -> tuple[bytes, bytes]:
+        states, results = self._columns[_STATES], self._columns[_RESULTS]
+        return states.values.tobytes(), results.values.tobytes()
+
+
+def _fields_of(tasks: Sequence[Task]) -> list[Sequence[Any]]:
     """Returns the columns of tasks, with starts and ends as offsets."""
-    fields: list[Sequence[Any]] = list(zip(*tasks, strict=True)) or [()] * len(COLUMNS)
-    transitions = fields[AT_TRANSITIONS]
-    for place in (AT_STARTS, AT_ENDS):
+    fields: list[Sequence[Any]] = list(zip(*tasks, strict=True)) or [()] * len(_KINDS)
+    transitions = fields[_TRANSITIONS]
+    for place in (_STARTS, _ENDS):
         fields[place] = _offsets(fields[place], transitions)
     return fields
 
@@ -38,28 +111,28 @@ def _offsets(moments: Sequence[int], transitions: Sequence[int]) -> list[int]:
     return [transition - moment + (moment <= transition) if moment else 0 for moment, transition in pairs]
 
 
-def moment(offset: int, transition: int) -> int:
+def _moment(offset: int, transition: int) -> int:
     """Returns the time of an offset, 0 where unknown."""
     if not offset:
         return 0
     return transition - offset + 1 if offset > 0 else transition - offset
 
 
-def task_of(*fields: Any) -> Task:
+def _task_of(*fields: Any) -> Task:
     """Returns the task of a row of all columns."""
-    transition, start, end = fields[AT_TRANSITIONS], fields[AT_STARTS], fields[AT_ENDS]
-    moments = moment(start, transition), moment(end, transition)
-    return Task._make((*fields[:AT_STARTS], *moments, *fields[AT_ENDS + 1 :]))
+    transition, start, end = fields[_TRANSITIONS], fields[_STARTS], fields[_ENDS]
+    moments = _moment(start, transition), _moment(end, transition)
+    return Task._make((*fields[:_STARTS], *moments, *fields[_ENDS + 1 :]))
 
 
-def made(kind: Any, values: Sequence[Any]) -> Column:
-    """Returns a column of a kind in COLUMNS."""
+def _made(kind: Any, values: Sequence[Any]) -> Column:
+    """Returns a column of a kind in _KINDS."""
     if kind is None:
         return Ids(values)
     return IntegerColumn(kind, values) if isinstance(kind, str) else DictionaryColumn(kind, values)
 
 
-def unpacked(kind: Any, packed: bytes, count: int) -> Column:
+def _unpacked(kind: Any, packed: bytes, count: int) -> Column:
     """Returns a stored column of any kind except ids. Raises the errors of its class's `unpack`."""
     return (
         IntegerColumn.unpack(kind, packed, count)

@@ -88,7 +88,8 @@ class BestTasks:
             if (after is None or position > after) and (last is None or position < last)
         ]
         fresh.sort()
-        self._found += [(position, leaf.row(at)) for position, at in fresh[: self._limit]]
+        first = fresh[: self._limit]
+        self._found += zip((position for position, _ in first), leaf.rows(at for _, at in first), strict=True)
         if len(self._found) > 2 * self._limit:
             self._cut()
 

@@ -65,7 +65,7 @@ class TaskQueries:
             async for part in slices:
                 places = wanted.places(part.leaf, part.keys)
                 chosen = (places[::-1] if backwards else places)[:left]
-                yield [part.leaf.row(at) for at in chosen]
+                yield part.leaf.rows(chosen)
                 left -= len(chosen)
                 if not left:
                     return

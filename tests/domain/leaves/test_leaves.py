@@ -15,6 +15,7 @@ from shared.domain.packing.columns import IntegerColumn, deflated
 from shared.domain.packing.id_column import Ids
 from shared.domain.tasks.tasks import Task
 from tests.domain.leaves.first_format import FIRST_FORMAT_STORED, FIRST_FORMAT_TASKS
+from tests.domain.leaves.present_format import PRESENT_FORMAT_STORED, PRESENT_FORMAT_TASKS
 from tests.domain.support.task_strategies import counted, distinct, tasks
 
 many_tasks = st.lists(tasks, max_size=20)
@@ -141,11 +142,9 @@ def test_a_leaf_whose_words_are_long_is_split_by_its_bytes() -> None:
 def test_folding_one_task_packs_only_the_columns_that_moved() -> None:
     rows = realistic(numbered)
     leaf = Leaf.unpack(Leaf(rows).pack())
-    before = [column.pack() for column in leaf._columns]
+    before = leaf._columns.pack()
     assert leaf.fold([rows[7]._replace(retries=9)])
-    moved = [
-        name for name, was, column in zip(Task._fields, before, leaf._columns, strict=True) if column.pack() != was
-    ]
+    moved = [name for name, was, now in zip(Task._fields, before, leaf._columns.pack(), strict=True) if now != was]
     assert moved == ["retries"]
 
 
@@ -161,8 +160,15 @@ def test_a_folded_leaf_is_packed_like_a_new_one(before: list[Task], seen: list[T
 def test_guids_take_sixteen_bytes_and_come_back_as_they_were_written(*, guids: list[uuid.UUID], upper: bool) -> None:
     names = sorted(str(each).upper() if upper else str(each) for each in guids)
     packed = Ids(names).pack()
-    assert list(Ids.unpack(packed, len(names))) == names
+    assert list(Ids.unpack(packed, len(names))[0]) == names
     assert (len(packed) == 16 * len(names) + 1) is not upper or not any(map(str.isalpha, "".join(names)))
+
+
+def test_every_column_is_stored_as_it_always_was() -> None:
+    assert Leaf(PRESENT_FORMAT_TASKS).pack() == PRESENT_FORMAT_STORED
+    assert list(Leaf.unpack(PRESENT_FORMAT_STORED)) == PRESENT_FORMAT_TASKS
+    guids = [f"00000000-0000-4000-8000-{number:012}" for number in range(2)]
+    assert Ids(guids).pack().hex() == "67" + "00000000000040008000000000000000" + "00000000000040008000000000000001"
 
 
 def test_a_leaf_of_the_first_format_is_read_and_stored_in_the_present_one() -> None:
@@ -203,7 +209,7 @@ def joined(columns: list[bytes]) -> bytes:
 THREE = Leaf([Task("a", 0), Task("b", 2, node=("p", "n")), Task("c", 3, 1, 5, 4, 5, 6, 7)])
 STORED = THREE.pack()
 BODY = STORED[9:]
-COLUMNS = [column.pack() for column in THREE._columns]
+COLUMNS = THREE._columns.pack()
 IDS, STATES, RESULTS, TRANSITIONS, CREATIONS, STARTS, ENDS, EXITS, FAILURES, RETRIES, REQUEUES, SLOTS, NODES = range(13)
 ZEROS = IntegerColumn("i", [0, 0, 0]).pack()
 

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.packing.columns import Column, IntegerColumn, deflated, inflated
-from shared.domain.packing.dictionary_column import DictionaryColumn
+from shared.domain.packing.columns import Column, DictionaryColumn, IntegerColumn, deflated, inflated
 from shared.domain.packing.id_column import Ids
 
 numbers = st.lists(st.integers(-(2**63), 2**63 - 1) | st.integers(-300, 300), max_size=30)
@@ -26,7 +25,7 @@ def unpacked(column: Column) -> Any:
         return IntegerColumn.unpack("q", packed, count)
     if isinstance(column, DictionaryColumn):
         return DictionaryColumn.unpack(column._kinds, packed, count)
-    return Ids.unpack(packed, count)
+    return Ids.unpack(packed, count)[0]
 
 
 @given(columns)
@@ -62,6 +61,7 @@ def test_a_column_is_changed_like_a_list(column: Column, choice: st.DataObject) 
         column.reorder(lambda values: [values[at] for at in order])
         rows = [rows[at] for at in order]
     assert list(column) == rows
+    assert list(column.rows(range(len(rows)))) == rows
     assert list(unpacked(column)) == rows
     cut = choice.draw(st.integers(0, len(rows)))
     assert [*column.part(0, cut), *column.part(cut, len(rows))] == rows
