@@ -29,7 +29,7 @@ from shared.log import logger
 from shared.runtime import Runtime
 from shared.services.accounts.registry import found
 from shared.settings import Settings
-from shared.stores.tables.storage_timeout import waiting_for_storage
+from shared.stores.tables.table_transport import waiting_for_storage
 
 if TYPE_CHECKING:
     from shared.composition.opening import Services

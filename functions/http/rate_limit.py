@@ -1,10 +1,7 @@
 """A per-process, per-minute limit on requests that change something or cause Batch calls, over all callers."""
 
-from collections import deque
-
+from shared.domain.core.call_window import CallWindow
 from shared.errors import BatchscopeError
-
-_MINUTE = 60.0
 
 
 class TooManyRequestsError(BatchscopeError):
@@ -17,13 +14,9 @@ class TooManyRequestsError(BatchscopeError):
 
 class RateLimit:
     def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._passed: deque[float] = deque()
+        self._window = CallWindow(limit)
 
     def take(self, now: float) -> None:
         """Counts a request at `now`, in seconds of a monotonic clock. Raises TooManyRequestsError past the limit."""
-        while self._passed and self._passed[0] <= now - _MINUTE:
-            self._passed.popleft()
-        if len(self._passed) >= self._limit:
-            raise TooManyRequestsError(self._limit, int(self._passed[0] + _MINUTE - now) + 1)
-        self._passed.append(now)
+        if wait := self._window.take(now):
+            raise TooManyRequestsError(self._window.limit, int(wait) + 1)

@@ -18,6 +18,13 @@ class CallWindow:
             self._sent.popleft()
         return self._sent[0] + _MINUTE - now if len(self._sent) >= self.limit else 0.0
 
+    def take(self, now: float) -> float:
+        """Counts a call that is allowed now. Returns the seconds until it is, 0 where it was counted."""
+        wait = self.wait(now)
+        if not wait:
+            self.note(now)
+        return wait
+
     def note(self, now: float) -> None:
         """Records that a call was sent."""
         self._sent.append(now)

@@ -9,9 +9,8 @@ from shared.domain.polling.rounds import Round
 from shared.errors import UnreadableError
 from shared.log import logger
 from shared.stores.accounts.rounds import ROUND_ROW, round_of
-from shared.stores.tables.schemas import schema_of
 from shared.stores.tables.tables import Row, Tables, load_row, load_rows, save_row
-from shared.stores.tables.unreadable import read
+from shared.stores.tables.unreadable import read, schema_of
 
 _LOG = logger(__name__)
 _ROW = "monitoring"

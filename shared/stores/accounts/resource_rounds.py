@@ -11,9 +11,8 @@ from typing import Protocol, Self
 import msgspec
 
 from shared.errors import CacheConflictError, UnreadableError
-from shared.stores.tables.schemas import schema_of
 from shared.stores.tables.tables import Row, Tables, json_columns, json_of, load_row, save_row
-from shared.stores.tables.unreadable import read
+from shared.stores.tables.unreadable import read, schema_of
 
 _TRIES = 5
 _LONG_AGO = datetime.fromtimestamp(0, UTC)

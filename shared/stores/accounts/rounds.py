@@ -10,9 +10,8 @@ from shared.domain.jobs.snapshots import Agreement, Confirmation, TaskRead
 from shared.domain.polling.rounds import Mark, Round
 from shared.domain.tasks.tasks import TaskCounts
 from shared.errors import CacheConflictError, UnreadableError
-from shared.stores.tables.schemas import schema_of
 from shared.stores.tables.tables import Row, Tables, json_columns, json_of, load_row, save_row
-from shared.stores.tables.unreadable import read
+from shared.stores.tables.unreadable import read, schema_of
 
 ROUND_ROW = "round"
 _TRIES = 5

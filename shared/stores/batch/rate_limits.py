@@ -22,10 +22,8 @@ class RateLimitPolicy(SansIOHTTPPolicy[Any, Any]):
 
     def on_request(self, request: Any) -> None:  # noqa: ARG002 - the policy's interface
         """Raises BatchThrottledError with the time until there is room again."""
-        now = asyncio.get_running_loop().time()
-        if wait := self._calls.wait(now):
+        if wait := self._calls.take(asyncio.get_running_loop().time()):
             raise BatchThrottledError(self._endpoint, timedelta(seconds=wait), cap=self._calls.limit)
-        self._calls.note(now)
 
 
 class LongReadRateLimit:

@@ -22,7 +22,6 @@ from shared.domain.tasks.tasks import COUNT_FIELDS, TaskCounts
 from shared.errors import UnreadableError
 from shared.stores.jobs.heads import ORIGIN_BYTES
 from shared.stores.tables.pages import items_of
-from shared.stores.tables.schemas import schema_of
 from shared.stores.tables.tables import (
     Row,
     Tables,
@@ -37,7 +36,7 @@ from shared.stores.tables.tables import (
     with_etag,
     written_at,
 )
-from shared.stores.tables.unreadable import UndecodedRow, decoded_rows, read
+from shared.stores.tables.unreadable import UndecodedRow, decoded_rows, read, schema_of
 
 _FACTS = {
     "id": "id",

@@ -7,9 +7,8 @@ from shared.domain.reads.id_ranges import IdRange
 from shared.domain.reads.read_plans import ReadPlan
 from shared.errors import UnreadableError
 from shared.log import logger
-from shared.stores.tables.schemas import schema_of
 from shared.stores.tables.tables import Row, Tables, delete_row, json_columns, json_of, load_row, save_row
-from shared.stores.tables.unreadable import read
+from shared.stores.tables.unreadable import read, schema_of
 
 _LOG = logger(__name__)
 PLAN_ROW = "reading"

@@ -14,10 +14,9 @@ from shared.domain.polling.pool_rounds import PoolRound
 from shared.domain.pools.pools import Pool
 from shared.errors import CacheConflictError
 from shared.stores.accounts.resource_rounds import ResourceRoundStore
-from shared.stores.tables.schemas import schema_of
 from shared.stores.tables.tables import Row, Tables, delete_row, json_columns, json_of, load_row, load_rows
 from shared.stores.tables.unit_writes import write_units, written
-from shared.stores.tables.unreadable import UndecodedRow, decoded_rows, read
+from shared.stores.tables.unreadable import UndecodedRow, decoded_rows, read, schema_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,19 +1,76 @@
-"""Sends requests to Table Storage: counts writes, and reports storage's time to the clock."""
+"""Sends requests to Table Storage: counts writes, reports storage's time to the clock, and limits waits.
 
+The time limit is seconds for API requests, and the SDK's own for timers and queues. It belongs to a context and all
+tasks begun there; without one, nothing is limited here.
+"""
+
+import asyncio
 import re
 from collections import Counter
-from collections.abc import Callable
-from datetime import datetime
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import datetime, timedelta
 from typing import Any, override
 from urllib.parse import urlsplit
 
+from azure.core.exceptions import ServiceRequestError, ServiceResponseError
 from azure.core.pipeline.transport import AioHttpTransport
 
 from shared.domain.core.stamps import http_date
-from shared.stores.tables.storage_timeout import current_patience
 
 type Asking = Callable[[], Callable[[datetime], None]]
 _TABLE = re.compile(r"/([A-Za-z][A-Za-z0-9]{2,62})(?:\(|\Z)")
+_BUSY = (429, 500, 502, 503, 504)
+_MAX_FAILURES = 2  # in a row: the SDK repeats a request once without a pause
+
+
+class StorageTimeout:
+    """The limit of one context; `limit` is the maximum time of one response.
+
+    After a missing response, or two failed attempts in a row, no more requests are sent.
+    """
+
+    def __init__(self, limit: timedelta) -> None:
+        self._seconds = limit.total_seconds()
+        self._failures = 0
+        self._end: str | None = None
+
+    async def wait(self, answer: Awaitable[Any]) -> Any:
+        """Returns a response of the transport. Raises TimeoutError and ConnectionError, which the SDK doesn't retry."""
+        try:
+            async with asyncio.timeout(0 if self._end else self._seconds):
+                found = await answer
+        except TimeoutError:
+            self._end = self._end or f"no answer within {self._seconds:g} s"
+            raise TimeoutError(self._end) from None
+        except (ServiceRequestError, ServiceResponseError) as error:
+            self._note_failure(str(error))
+            raise
+        if found.status_code in _BUSY:
+            self._note_failure(f"it answered {found.status_code} twice")
+        else:
+            self._failures = 0
+        return found
+
+    def _note_failure(self, cause: str) -> None:
+        self._failures += 1
+        if self._failures >= _MAX_FAILURES:
+            self._end = cause
+            raise ConnectionError(cause)
+
+
+_timeout: ContextVar[StorageTimeout | None] = ContextVar("timeout", default=None)
+
+
+@contextmanager
+def waiting_for_storage(limit: timedelta | None) -> Iterator[None]:
+    """Limits the wait for a response of storage inside; None: as long as the SDK does."""
+    token = _timeout.set(StorageTimeout(limit) if limit else None)
+    try:
+        yield
+    finally:
+        _timeout.reset(token)
 
 
 class TableTransport(AioHttpTransport):  # type: ignore[misc]  # untyped there
@@ -29,10 +86,10 @@ class TableTransport(AioHttpTransport):  # type: ignore[misc]  # untyped there
 
     @override
     async def send(self, request: Any, **options: Any) -> Any:
-        patience, answered = current_patience(), self._asking() if self._asking else None
+        timeout, answered = _timeout.get(), self._asking() if self._asking else None
         sent = super().send(request, **options)
         try:
-            answer = await (patience.wait(sent) if patience else sent)
+            answer = await (timeout.wait(sent) if timeout else sent)
             if answered and (date := http_date(answer.headers.get("Date"))):
                 answered(date)
             return answer

@@ -1,4 +1,8 @@
-"""Rows that this version can't read: damaged ones, and those of newer versions.
+"""Schema versions of stored rows, and rows that this version can't read: damaged ones, and those of newer versions.
+
+The version is in the column `schema`; docs/schema.md lists all kinds of rows. It grows when readers of the previous
+version would misread the row. A column that such readers may ignore is no new version. Rows without the column are of
+version 1.
 
 A bad row doesn't affect others: loading a partition returns the rest and the bad rows beside it. A bad row is
 overwritten only under its ETag, and only with new data from Batch.
@@ -8,16 +12,28 @@ import zlib
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 from shared.domain.reports.reports import UnreadableRow
 from shared.errors import StorageError, UnreadableError
 from shared.log import logger
-from shared.stores.tables.schemas import refuse_newer
 from shared.stores.tables.tables import Row
 
 _LOG = logger(__name__)
 # Errors of reading an invalid row; those of msgspec and orjson are ValueErrors.
 NONSENSE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, OSError, StopIteration, zlib.error)
+
+COLUMN = "schema"
+SCHEMAS: Mapping[str, int] = {
+    "round": 1,
+    "monitoring": 1,
+    "look": 1,
+    "job": 1,
+    "pool": 1,
+    "job schedule": 1,
+    "read plan": 1,
+}
+"""The version written, and the latest readable one, by kind of row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +79,18 @@ def warn_of(account_key: str, unreadable: Iterable[UndecodedRow]) -> None:
     """Logs unreadable rows; called by polls, which meet a row a few times, where requests may meet it often."""
     for row in unreadable:
         _LOG.warning("In %s: %s", account_key, row.why)
+
+
+def schema_of(kind: str) -> dict[str, int]:
+    """Returns the column with the schema version of a kind of row."""
+    return {COLUMN: SCHEMAS[kind]}
+
+
+def refuse_newer(row: Mapping[str, Any], kind: str) -> None:
+    """Raises ValueError for a row of a newer version."""
+    stored = row.get(COLUMN, 1)
+    if stored > SCHEMAS[kind]:
+        raise ValueError(f"it has schema {stored}, and this version of the app reads up to {SCHEMAS[kind]}")
 
 
 def read[T](row: Row, what: str, parse: Callable[[Row], T], *, kind: str) -> T:

@@ -13,8 +13,8 @@ from shared.domain.polling.rounds import Mark, Round
 from shared.errors import CacheConflictError
 from shared.stores.accounts.monitoring import MonitoringStore
 from shared.stores.accounts.rounds import RoundStore
-from shared.stores.tables.schemas import SCHEMAS
 from shared.stores.tables.tables import Tables
+from shared.stores.tables.unreadable import SCHEMAS
 
 T0 = datetime(2026, 11, 21, 7, 0, 0, 123_456, tzinfo=UTC)
 CASES = {

@@ -14,9 +14,8 @@ from shared.domain.tasks import job_statistics
 from shared.errors import UnreadableError
 from shared.stores.accounts.monitoring import MonitoringStore
 from shared.stores.jobs import heads
-from shared.stores.tables.schemas import SCHEMAS, refuse_newer, schema_of
 from shared.stores.tables.tables import NAMES, Tables
-from shared.stores.tables.unreadable import read
+from shared.stores.tables.unreadable import SCHEMAS, read, refuse_newer, schema_of
 
 PAGE = (HERE.root / "docs/schema.md").read_text(encoding="utf-8")
 ROWS = [[cell.strip() for cell in line.strip("|").split("|")] for line in PAGE.splitlines() if line.startswith("| `")]
