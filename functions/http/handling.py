@@ -17,7 +17,7 @@ import azure.functions as func
 import msgspec
 
 from functions.http.answers import Answer, ErrorDetail, UnreadableAnswer, error_response, failure
-from functions.http.identity import Caller, identified, identify, require_settings
+from functions.http.identity import Caller, admitted, require_settings
 from functions.http.parameters import read_body, read_query
 from functions.http.rate_limit import RateLimit
 from functions.http.recent_answers import RecentAnswers
@@ -27,7 +27,6 @@ from shared.domain.accounts.account_roles import Role
 from shared.errors import BatchscopeError
 from shared.log import logger
 from shared.runtime import Runtime
-from shared.services.accounts.registry import found
 from shared.settings import Settings
 from shared.stores.tables.table_transport import waiting_for_storage
 
@@ -209,7 +208,7 @@ async def _responded(
     send: Callable[[str], None],
 ) -> func.HttpResponse:
     try:
-        caller = _let_in(runtime.settings, route, request)
+        caller = admitted(runtime.settings, route.role, request)
         if route.method != "GET":
             limit.take(asyncio.get_running_loop().time())
         query = read_query(request, route.query)
@@ -229,25 +228,6 @@ async def _responded(
         _LOG.exception("The function %s failed", route.name)
         detail = ErrorDetail(code="InternalError", message=f"{type(error).__name__}; see the log.", target=None)
         return failure(request, 500, detail)
-
-
-def _let_in(settings: Settings, route: Route, request: func.HttpRequest) -> Caller | None:
-    """Returns the caller of a route. An account that the caller may not read appears not to exist.
-
-    A writing route without an account in its path concerns all accounts. Raises UnauthenticatedError, ForbiddenError,
-    NotFoundError, SettingsError.
-    """
-    if route.role is None:
-        return identified(settings, request)
-    caller = identify(settings, request)
-    if "account" in request.route_params:
-        require_settings(settings, caller)
-        readable = {name: name for name in caller.reads}
-        caller.require(route.role, found(readable, request.route_params["account"]))
-    elif route.role == "Operator":
-        require_settings(settings, caller)
-        caller.require_operator_of_all()
-    return caller
 
 
 def _rendered(route: Route, answer: Any) -> EncodedResponse:

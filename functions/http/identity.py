@@ -18,6 +18,7 @@ import msgspec
 
 from shared.domain.accounts.account_roles import OTHERS, Role, is_group
 from shared.errors import BatchscopeError, SettingsError
+from shared.services.accounts.registry import found
 from shared.settings import Settings
 
 _HEADER = "x-ms-client-principal"
@@ -86,6 +87,25 @@ class Caller:
         """Raises ForbiddenError unless the caller has the role Operator in every account."""
         if not self.operates_all:
             raise ForbiddenError(_NOT_OPERATOR_OF_ALL)
+
+
+def admitted(settings: Settings, role: Role | None, request: func.HttpRequest) -> Caller | None:
+    """Returns the caller of a route that requires `role`. An account that the caller may not read appears not to exist.
+
+    A writing route without an account in its path concerns all accounts. Raises UnauthenticatedError, ForbiddenError,
+    NotFoundError, SettingsError.
+    """
+    if role is None:
+        return identified(settings, request)
+    caller = identify(settings, request)
+    if "account" in request.route_params:
+        require_settings(settings, caller)
+        readable = {name: name for name in caller.reads}
+        caller.require(role, found(readable, request.route_params["account"]))
+    elif role == "Operator":
+        require_settings(settings, caller)
+        caller.require_operator_of_all()
+    return caller
 
 
 def identify(settings: Settings, request: func.HttpRequest) -> Caller:

@@ -16,7 +16,7 @@ from shared.errors import CacheConflictError
 from shared.stores.accounts.resource_rounds import ResourceRoundStore
 from shared.stores.tables.tables import Row, Tables, delete_row, json_columns, json_of, load_row, load_rows
 from shared.stores.tables.unit_writes import write_units, written
-from shared.stores.tables.unreadable import UndecodedRow, decoded_rows, read, schema_of
+from shared.stores.tables.unreadable import UndecodedRow, decoded_rows, decoding, schema_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,5 @@ def _row(account_key: str, schedule: Schedule) -> Row:
 
 def _schedule(row: Row) -> Schedule:
     """Raises UnreadableError."""
-    parsed = read(
-        row, "job schedule", lambda row: msgspec.convert(json_of(row, "schedule"), Schedule), kind="job schedule"
-    )
-    return replace(parsed, etag=row["etag"])
+    with decoding(row, "job schedule", kind="job schedule"):
+        return replace(msgspec.convert(json_of(row, "schedule"), Schedule), etag=row["etag"])

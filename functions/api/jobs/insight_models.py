@@ -119,9 +119,9 @@ def insight_answer(forecast: JobForecast) -> InsightAnswer:
     return InsightAnswer(
         throughput=ThroughputAnswer(
             per_minute=PerMinuteAnswer(
-                last_5_minutes=forecast.per_minute(5),
-                last_15_minutes=forecast.per_minute(15),
-                last_hour=forecast.per_minute(60),
+                last_5_minutes=forecast.per_minute[5],
+                last_15_minutes=forecast.per_minute[15],
+                last_hour=forecast.per_minute[60],
             ),
             as_of=forecast.as_of.astimezone(UTC),
         ),

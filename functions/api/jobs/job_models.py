@@ -12,7 +12,6 @@ from functions.http.handling import Page
 from functions.http.rendering import AS_OF
 from shared.domain.accounts.operations import PollOperation
 from shared.domain.core.stamps import from_milliseconds
-from shared.domain.jobs.forecasts import forecast_of
 from shared.domain.jobs.snapshots import JobSnapshot
 from shared.domain.jobs.verdicts import Verdict
 from shared.domain.reports.reports import JobReport, MonitoringReport
@@ -179,7 +178,6 @@ def monitoring_answer(report: MonitoringReport) -> MonitoringAnswer:
 
 def job_answer(report: JobReport) -> JobAnswer:
     facts, picture, verdict = report.job.facts, report.job.picture, report.verdict
-    forecast = forecast_of(report.job, verdict, tasks_ahead=report.tasks_ahead)
     return JobAnswer(
         id=facts.id,
         account=report.account.id,
@@ -199,7 +197,7 @@ def job_answer(report: JobReport) -> JobAnswer:
         progress=ProgressAnswer(tasks=report.progress.tasks, expected=report.progress.expected)
         if report.progress
         else None,
-        insight=insight_answer(forecast) if forecast else None,
+        insight=insight_answer(report.forecast) if report.forecast else None,
         task_read=_task_read_answer(picture),
     )
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from functions.api.metrics.series import Durations, Gauge, MetricHistogram
-from shared.domain.jobs.forecasts import JobForecast, forecast_of
+from shared.domain.jobs.forecasts import JobForecast
 from shared.domain.jobs.jobs import Job
 from shared.domain.jobs.snapshots import TaskRead
 from shared.domain.reports.reports import JobReport
@@ -62,13 +62,12 @@ class SeenJob:
         picture = report.job.picture
         if picture is None or not _is_shown(report.job, now):
             return None
-        forecast = forecast_of(report.job, report.verdict, tasks_ahead=report.tasks_ahead)
         return cls(
             (report.account.id, report.job.facts.id),
             picture.counts,
             report.verdict.as_of or picture.as_of,
             report.verdict.level == "exact",
-            _Insight.of(forecast) if forecast else None,
+            _Insight.of(report.forecast) if report.forecast else None,
             picture.read,
         )
 

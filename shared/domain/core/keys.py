@@ -9,6 +9,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 _UNSAFE = re.compile(r"[^a-z0-9_\-]")
 _PLAIN_LINES = b"abcdefghijklmnopqrstuvwxyz0123456789_-\n"
@@ -52,6 +53,7 @@ def keys_of_prefix(prefix: str) -> KeyRange:
     return KeyRange(start, start + _AFTER_ALL) if start else KeyRange()
 
 
+@lru_cache(maxsize=4096)  # a poll needs the keys of its jobs many times
 def key_of(name: str) -> str:
     """Returns the table key of a job, task, pool or node id."""
     return _UNSAFE.sub(_escape, name.lower())

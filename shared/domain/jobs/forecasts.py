@@ -8,10 +8,9 @@ from datetime import datetime, timedelta
 from math import ceil
 
 from shared.domain.core.amounts import amount
-from shared.domain.core.stamps import to_milliseconds
 from shared.domain.jobs.jobs import COMPLETED, Job
 from shared.domain.jobs.verdicts import Verdict
-from shared.domain.tasks.job_statistics import MINUTE, JobStatistics
+from shared.domain.tasks.job_statistics import JobStatistics
 from shared.domain.tasks.tasks import TaskCounts
 
 WINDOWS = {5: "the last 5 minutes", 15: "the last 15 minutes", 60: "the last hour"}
@@ -44,23 +43,18 @@ class JobForecast:
     """A job's throughput and estimate. `completed` are the tasks that ended in each of WINDOWS before `as_of`.
 
     Windows are in whole minutes and exclude the current one. A number is None where some of its minutes are unknown.
-    `lived` is the number of these minutes since the job's creation, including the minute of creation; at least 1.
+    `per_minute` are tasks a minute in each window; minutes before the job's creation don't count.
     """
 
     as_of: datetime
     insight: JobStatistics
     completed: dict[int, int | None]
-    lived: int
+    per_minute: dict[int, float | None]
     estimate: Estimate
-
-    def per_minute(self, window: int) -> float | None:
-        """Returns tasks a minute in a window; minutes before the job's creation don't count."""
-        completed = self.completed[window]
-        return None if completed is None else completed / min(window, self.lived)
 
 
 def forecast_of(job: Job, verdict: Verdict, *, tasks_ahead: int | None = None) -> JobForecast | None:
-    """Returns the outlook on a job as of its verdict, None where it has no statistics.
+    """Returns the forecast for a job as of its verdict, None where it has no statistics.
 
     `tasks_ahead` is the number of waiting tasks of higher-priority jobs on its pool. None (not counted) counts as 0.
     """
@@ -68,14 +62,17 @@ def forecast_of(job: Job, verdict: Verdict, *, tasks_ahead: int | None = None) -
     insight = picture.insight.unpack() if picture and picture.insight else None
     if picture is None or as_of is None or insight is None:
         return None
-    end = to_milliseconds(as_of) // MINUTE
-    completed = {window: insight.completed_in(end - window, end) for window in WINDOWS}
-    lived = max(1, end - to_milliseconds(job.facts.creation_time) // MINUTE)
-    lately = (bool(insight.completed_in(end, end + 1)), bool(insight.completed_in(end - 1, end)))
+    end, minutes = _minute(as_of), {minute for minute, _ in insight.completions}
+    completed = insight.completed_before(end, WINDOWS)
+    lived = max(1, end - _minute(job.facts.creation_time))
+    per_minute = {
+        window: None if number is None else number / min(window, lived) for window, number in completed.items()
+    }
+    lately = (end in minutes, end - 1 in minutes)
     estimate = _estimate(job, verdict, completed, as_of, lived=lived, lately=lately)
     if estimate.completion and (reason := _overtaken(picture.counts, tasks_ahead or 0)):
         estimate = Estimate(estimate.remaining, reason=reason)
-    return JobForecast(as_of, insight, completed, lived, estimate)
+    return JobForecast(as_of, insight, completed, per_minute, estimate)
 
 
 def _estimate(
@@ -89,7 +86,8 @@ def _estimate(
 ) -> Estimate:
     """Returns the estimate, or the reason for none.
 
-    `lately`: whether tasks completed in the current minute, which is in no window, and in the one before it.
+    `lived` is the number of minutes since the job's creation, including the minute of creation; at least 1. `lately`:
+    whether tasks completed in the current minute, which is in no window, and in the one before it.
     """
     counts = job.picture.counts if job.picture else None
     remaining = counts.total - counts.completed if counts else 0
@@ -150,3 +148,8 @@ def _basis(completed: dict[int, int | None]) -> tuple[int, int | None]:
     return next(
         ((window, number) for window, number in completed.items() if (number or 0) >= _ENOUGH), (60, completed[60])
     )
+
+
+def _minute(moment: datetime) -> int:
+    """Returns the minutes since 1970."""
+    return int(moment.timestamp() // 60)

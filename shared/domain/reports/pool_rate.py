@@ -39,13 +39,12 @@ def ended_per_minute(reports: Sequence[JobReport], now: datetime) -> float | Non
 
 
 def _rate(insights: Sequence[JobStatistics], end: int, lived: int) -> float | None:
-    rate = None
+    rate, completed = None, [insight.completed_before(end, WINDOWS) for insight in insights]
     for window in WINDOWS:
-        numbers = [insight.completed_in(end - window, end) for insight in insights]
-        told = [number for number in numbers if number is not None]
-        if len(told) == len(numbers):
-            rate = round(sum(told) / min(window, lived), 3)
-            if sum(told) >= _ENOUGH:
+        known = [number for of_job in completed if (number := of_job[window]) is not None]
+        if len(known) == len(completed):
+            rate = round(sum(known) / min(window, lived), 3)
+            if sum(known) >= _ENOUGH:
                 return rate
     return rate
 

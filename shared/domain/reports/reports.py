@@ -3,10 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cached_property
 
 from shared.domain.accounts.accounts import Account
 from shared.domain.accounts.monitoring import Monitoring
 from shared.domain.core.stamps import from_milliseconds, to_milliseconds
+from shared.domain.jobs.forecasts import JobForecast, forecast_of
 from shared.domain.jobs.jobs import Job
 from shared.domain.jobs.verdicts import Verdict
 from shared.domain.nodes.node_records import FLAPS
@@ -38,7 +40,7 @@ class ReportList[T]:
     unreadable: tuple[UnreadableRow, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class JobReport:
     """A job with the verdict on its counts, and the progress of a long first read.
 
@@ -50,6 +52,11 @@ class JobReport:
     verdict: Verdict
     progress: Progress | None = None
     tasks_ahead: int | None = None
+
+    @cached_property
+    def forecast(self) -> JobForecast | None:
+        """The job's throughput and estimate, None where it has no statistics."""
+        return forecast_of(self.job, self.verdict, tasks_ahead=self.tasks_ahead)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from math import inf
 from typing import Any
 
 from shared.domain.packing.columns import DAMAGE, deflated, inflated
@@ -68,11 +69,15 @@ class JobStatistics:
             return None
         return replace(self, waits=waits, runs=runs, completions=newest(one for one in numbers.items() if one[1]))
 
-    def completed_in(self, first: int, end: int) -> int | None:
-        """Returns how many tasks ended from minute `first` up to `end`, None where some of these weren't kept."""
-        if len(self.completions) == MINUTES and first < self.completions[0][0]:
-            return None
-        return sum(number for minute, number in self.completions if first <= minute < end)
+    def completed_before(self, end: int, windows: Iterable[int]) -> dict[int, int | None]:
+        """Returns how many tasks ended in windows of minutes up to `end`, None where some of these weren't kept."""
+        first = self.completions[0][0] if len(self.completions) == MINUTES else -inf
+        return {
+            window: sum(number for minute, number in self.completions if end - window <= minute < end)
+            if end - window >= first
+            else None
+            for window in windows
+        }
 
     def plain(self) -> list[Any]:
         """Returns lists of numbers, for storage."""

@@ -9,7 +9,6 @@ from datetime import datetime, timedelta
 from shared.clock import Clock
 from shared.domain.accounts.accounts import Account
 from shared.domain.accounts.monitoring import Monitoring
-from shared.domain.jobs.forecasts import forecast_of
 from shared.domain.jobs.jobs import Job
 from shared.domain.jobs.verdicts import verdict_of
 from shared.domain.jobs.waiting_ahead import tasks_ahead, waiting_tasks
@@ -129,8 +128,7 @@ class Queries:
         picture = report.job.picture
         if picture is None or not picture.counts.active:
             return report
-        forecast = forecast_of(report.job, report.verdict)
-        if forecast is None or forecast.estimate.completion is None:
+        if report.forecast is None or report.forecast.estimate.completion is None:
             return report
         more_urgent = await self._jobs.load_more_urgent(report.account.key, report.job.facts.priority or 0)
         return replace(report, tasks_ahead=tasks_ahead(report.job, waiting_tasks(more_urgent)))
@@ -178,11 +176,12 @@ class Queries:
     async def _report(
         self, account: Account, job: Job, last: Round | None, monitoring: Monitoring, now: datetime
     ) -> JobReport:
+        key = job.key
         if last is not None:
-            job = job.confirmed(last.confirmations.get(job.key))
+            job = job.confirmed(last.confirmations.get(key))
         looked_at = job.picture.looked_at if job.picture else None
-        failure = last.failure_of(job.key, looked_at) if last and not job.finalized else None
-        queued = last is not None and job.is_live and last.is_queued(job.key, now)
+        failure = last.failure_of(key, looked_at) if last and not job.finalized else None
+        queued = last is not None and job.is_live and last.is_queued(key, now)
         progress = await self._progress(account, job)
         interval = monitoring.interval(self._interval)
         verdict = verdict_of(

@@ -10,7 +10,7 @@ from shared.errors import UnreadableError
 from shared.log import logger
 from shared.stores.accounts.rounds import ROUND_ROW, round_of
 from shared.stores.tables.tables import Row, Tables, load_row, load_rows, save_row
-from shared.stores.tables.unreadable import read, schema_of
+from shared.stores.tables.unreadable import decoding, schema_of
 
 _LOG = logger(__name__)
 _ROW = "monitoring"
@@ -55,7 +55,8 @@ def _monitoring(row: Row) -> Monitoring:
     The account is off unless `enabled` is true: polls mustn't use a quota that an operator wants to save.
     """
     try:
-        return read(row, f"row of {row['PartitionKey']},", _parsed, kind="monitoring")
+        with decoding(row, f"row of {row['PartitionKey']},", kind="monitoring"):
+            return _parsed(row)
     except UnreadableError as error:
         enabled = row.get("enabled") is True
         _LOG.warning("The account is %s: %s", "polled at the usual rate" if enabled else "not polled", error)

@@ -12,7 +12,7 @@ import msgspec
 
 from shared.errors import CacheConflictError, UnreadableError
 from shared.stores.tables.tables import Row, Tables, json_columns, json_of, load_row, save_row
-from shared.stores.tables.unreadable import read, schema_of
+from shared.stores.tables.unreadable import decoding, schema_of
 
 _TRIES = 5
 _LONG_AGO = datetime.fromtimestamp(0, UTC)
@@ -72,7 +72,8 @@ class ResourceRoundStore[L: ResourceRound]:
     def _look(self, row: Row) -> L:
         what = f"round over the {self._what} of {row['PartitionKey']}, row"
         try:
-            look = read(row, what, lambda row: msgspec.convert(json_of(row, "round"), self._kind), kind="look")
+            with decoding(row, what, kind="look"):
+                look = msgspec.convert(json_of(row, "round"), self._kind)
         except UnreadableError as error:
             look = msgspec.convert({"started_at": _LONG_AGO, "reason": str(error)}, self._kind)
         return _under(look, row["etag"])

@@ -11,7 +11,7 @@ from shared.domain.polling.rounds import Mark, Round
 from shared.domain.tasks.tasks import TaskCounts
 from shared.errors import CacheConflictError, UnreadableError
 from shared.stores.tables.tables import Row, Tables, json_columns, json_of, load_row, save_row
-from shared.stores.tables.unreadable import read, schema_of
+from shared.stores.tables.unreadable import decoding, schema_of
 
 ROUND_ROW = "round"
 _TRIES = 5
@@ -87,7 +87,8 @@ def _row(account_key: str, latest: Round) -> Row:
 def round_of(row: Row) -> Round:
     """Returns the round in a row; for an unreadable one a failed round, which the next overwrites."""
     try:
-        return read(row, f"row of {row['PartitionKey']},", _round, kind="round")
+        with decoding(row, f"row of {row['PartitionKey']},", kind="round"):
+            return _round(row)
     except UnreadableError as error:
         return Round(started_at=_LONG_AGO, finished_at=_LONG_AGO, reason=str(error), etag=row["etag"])
 

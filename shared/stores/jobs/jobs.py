@@ -36,7 +36,7 @@ from shared.stores.tables.tables import (
     with_etag,
     written_at,
 )
-from shared.stores.tables.unreadable import UndecodedRow, decoded_rows, read, schema_of
+from shared.stores.tables.unreadable import UndecodedRow, decoded_rows, decoding, schema_of
 
 _FACTS = {
     "id": "id",
@@ -178,14 +178,15 @@ def anew(row: UndecodedRow, facts: JobFacts, at: datetime) -> Job:
     """
     names = (row.row.get(name) for name in ("generation", "building"))
     retired = [Retired(name, at) for name in names if isinstance(name, str)]
-    with suppress(UnreadableError):
-        retired += read(row.row, "job", lambda stored: msgspec.convert(_retired(stored), list[Retired]), kind="job")
+    with suppress(UnreadableError), decoding(row.row, "job", kind="job"):
+        retired += msgspec.convert(_retired(row.row), list[Retired])
     return Job(facts, retired=tuple(retired), etag=row.etag)
 
 
 def _job(row: Row) -> Job:
     """Raises UnreadableError."""
-    return read(row, "job", lambda row: msgspec.convert(_plain(row), Job), kind="job")
+    with decoding(row, "job", kind="job"):
+        return msgspec.convert(_plain(row), Job)
 
 
 def _plain(row: Row) -> dict[str, Any]:

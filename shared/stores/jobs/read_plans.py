@@ -8,7 +8,7 @@ from shared.domain.reads.read_plans import ReadPlan
 from shared.errors import UnreadableError
 from shared.log import logger
 from shared.stores.tables.tables import Row, Tables, delete_row, json_columns, json_of, load_row, save_row
-from shared.stores.tables.unreadable import read, schema_of
+from shared.stores.tables.unreadable import decoding, schema_of
 
 _LOG = logger(__name__)
 PLAN_ROW = "reading"
@@ -21,7 +21,7 @@ class ReadPlanStore:
     async def load(self, partition: str) -> ReadPlan | None:
         """Returns a plan, or None. Raises UnreadableError, StorageError."""
         row = await load_row(self._table, partition, PLAN_ROW)
-        return _read(partition, row) if row else None
+        return _plan(partition, row) if row else None
 
     async def load_or_drop(self, partition: str) -> ReadPlan | None:
         """Returns a plan, or None after deleting an unreadable one. Raises CacheConflictError, StorageError."""
@@ -29,7 +29,7 @@ class ReadPlanStore:
         if row is None:
             return None
         try:
-            return _read(partition, row)
+            return _plan(partition, row)
         except UnreadableError as error:
             _LOG.warning("A read plan is deleted, and what it listed is listed anew: %s", error)
             await delete_row(self._table, partition, PLAN_ROW, row["etag"])
@@ -62,20 +62,18 @@ def _row(partition: str, plan: ReadPlan) -> Row:
     return {name: value for name, value in row.items() if value is not None}
 
 
-def _read(partition: str, row: Row) -> ReadPlan:
-    return read(row, f"plan in {partition}, row", _plan, kind="read plan")
-
-
-def _plan(row: Row) -> ReadPlan:
+def _plan(partition: str, row: Row) -> ReadPlan:
+    """Raises UnreadableError."""
     since: datetime | None = row.get("since")
-    return ReadPlan(
-        generation=row["generation"],
-        begun_at=row["begunAt"],
-        as_of=row["asOf"],
-        since=since,
-        ranges=tuple(IdRange(*values) for values in json_of(row, "ranges")),
-        tasks=row["tasks"],
-        expected=row["expected"],
-        newest=row.get("newest"),
-        etag=row["etag"],
-    )
+    with decoding(row, f"plan in {partition}, row", kind="read plan"):
+        return ReadPlan(
+            generation=row["generation"],
+            begun_at=row["begunAt"],
+            as_of=row["asOf"],
+            since=since,
+            ranges=tuple(IdRange(*values) for values in json_of(row, "ranges")),
+            tasks=row["tasks"],
+            expected=row["expected"],
+            newest=row.get("newest"),
+            etag=row["etag"],
+        )

@@ -16,7 +16,7 @@ from shared.errors import CacheConflictError
 from shared.stores.accounts.resource_rounds import ResourceRoundStore
 from shared.stores.tables.tables import Row, Tables, delete_row, json_columns, json_of, load_row, load_rows
 from shared.stores.tables.unit_writes import write_units, written
-from shared.stores.tables.unreadable import UndecodedRow, decoded_rows, read, schema_of
+from shared.stores.tables.unreadable import UndecodedRow, decoded_rows, decoding, schema_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +110,5 @@ def _row(account_key: str, pool: Pool) -> Row:
 
 def _pool(row: Row) -> Pool:
     """Raises UnreadableError."""
-    return replace(
-        read(row, "pool", lambda row: msgspec.convert(json_of(row, "pool"), Pool), kind="pool"), etag=row["etag"]
-    )
+    with decoding(row, "pool", kind="pool"):
+        return replace(msgspec.convert(json_of(row, "pool"), Pool), etag=row["etag"])

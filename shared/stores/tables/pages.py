@@ -22,9 +22,10 @@ async def pages_of(listed: Any, marker: str | None = None) -> AsyncGenerator[tup
     pager, markers = listed.by_page(continuation_token=marker), NextLinks()
     try:
         async for page in pager:
-            if markers.is_repeat(pager.continuation_token or None):
+            following = pager.continuation_token or None
+            if markers.is_repeat(following):
                 raise AzureError("storage sent a marker of the next page twice, so the list never ends")
-            yield [item async for item in page], pager.continuation_token or None
+            yield [item async for item in page], following
     finally:
         vars(pager).clear()
 

@@ -9,7 +9,8 @@ overwritten only under its ETag, and only with new data from Batch.
 """
 
 import zlib
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -93,11 +94,12 @@ def refuse_newer(row: Mapping[str, Any], kind: str) -> None:
         raise ValueError(f"it has schema {stored}, and this version of the app reads up to {SCHEMAS[kind]}")
 
 
-def read[T](row: Row, what: str, parse: Callable[[Row], T], *, kind: str) -> T:
-    """Returns a row of a `kind` as `parse`d; the error names its subject `what`. Raises UnreadableError."""
+@contextmanager
+def decoding(row: Row, what: str, *, kind: str) -> Iterator[None]:
+    """Raises UnreadableError, which names the subject `what`, for a newer row of a `kind` or one that is damaged."""
     try:
         refuse_newer(row, kind)
-        return parse(row)
+        yield
     except NONSENSE as error:
         why = str(error) or type(error).__name__
         raise UnreadableError(f"The {what} '{_id(row)}' can't be read: {why}") from error

@@ -35,7 +35,7 @@ def forecast(
 def test_throughput_is_that_of_whole_minutes_without_the_one_under_way() -> None:
     found = forecast({0: 1000, 1: 5, 5: 10, 6: 100, 15: 200, 16: 400, 60: 800, 61: 1600, -1: 3200})
     assert found.completed == {5: 15, 15: 315, 60: 1515}
-    assert [found.per_minute(window) for window in (5, 15, 60)] == [15 / 5, 315 / 15, 1515 / 60]
+    assert [found.per_minute[window] for window in (5, 15, 60)] == [15 / 5, 315 / 15, 1515 / 60]
 
 
 def test_throughput_is_that_before_the_verdicts_time() -> None:
@@ -46,11 +46,11 @@ def test_throughput_is_that_before_the_verdicts_time() -> None:
 @pytest.mark.parametrize(("age", "over"), [(1, (1, 1, 1)), (4, (4, 4, 4)), (15, (5, 15, 15)), (75, (5, 15, 60))])
 def test_minutes_before_a_job_was_there_are_no_part_of_its_throughput(age: int, over: tuple[int, int, int]) -> None:
     young = forecast({1: 30}, job=Job(replace(FACTS, creation_time=T0 - age * MINUTE)))
-    assert [young.per_minute(window) for window in (5, 15, 60)] == [30 / minutes for minutes in over]
+    assert [young.per_minute[window] for window in (5, 15, 60)] == [30 / minutes for minutes in over]
 
 
 def test_a_job_whose_creation_is_ahead_of_the_look_at_it_has_a_throughput_of_one_minute() -> None:
-    assert forecast({1: 30}, job=Job(replace(FACTS, creation_time=T0 + MINUTE))).per_minute(60) == 30
+    assert forecast({1: 30}, job=Job(replace(FACTS, creation_time=T0 + MINUTE))).per_minute[60] == 30
 
 
 def test_minutes_that_were_not_kept_make_a_throughput_unknown() -> None:

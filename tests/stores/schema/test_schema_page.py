@@ -15,7 +15,7 @@ from shared.errors import UnreadableError
 from shared.stores.accounts.monitoring import MonitoringStore
 from shared.stores.jobs import heads
 from shared.stores.tables.tables import NAMES, Tables
-from shared.stores.tables.unreadable import SCHEMAS, read, refuse_newer, schema_of
+from shared.stores.tables.unreadable import SCHEMAS, decoding, refuse_newer, schema_of
 
 PAGE = (HERE.root / "docs/schema.md").read_text(encoding="utf-8")
 ROWS = [[cell.strip() for cell in line.strip("|").split("|")] for line in PAGE.splitlines() if line.startswith("| `")]
@@ -46,10 +46,14 @@ def test_the_page_says_where_each_version_stands() -> None:
 @pytest.mark.parametrize("kind", SCHEMAS)
 def test_rows_of_a_newer_version_are_refused_and_those_of_before_the_column_read(kind: str) -> None:
     row: dict[str, Any] = {"PartitionKey": "p", "RowKey": "r", "etag": "e"}
-    assert read(row, kind, lambda found: found["RowKey"], kind=kind) == "r"
-    assert read(row | schema_of(kind), kind, lambda found: found["RowKey"], kind=kind) == "r"
-    with pytest.raises(UnreadableError, match="it has schema 99, and this version of the app reads up to"):
-        read(row | {"schema": 99}, kind, lambda found: found["RowKey"], kind=kind)
+    for readable in (row, row | schema_of(kind)):
+        with decoding(readable, kind, kind=kind):
+            assert readable["RowKey"] == "r"
+    with (
+        pytest.raises(UnreadableError, match="it has schema 99, and this version of the app reads up to"),
+        decoding(row | {"schema": 99}, kind, kind=kind),
+    ):
+        pytest.fail("a newer row is decoded")
 
 
 def test_a_kind_without_a_version_is_a_defect() -> None:
