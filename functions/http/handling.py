@@ -193,35 +193,22 @@ async def respond(
     send: Callable[[str], None] = send_nowhere,
 ) -> func.HttpResponse:
     """Runs a handler and returns its result or error as a response; bounds each wait for storage."""
-    with waiting_for_storage(STORAGE_PATIENCE):
-        return await _responded(runtime, route, handler, request, limit=limit, recent=recent, send=send)
-
-
-async def _responded(
-    runtime: Runtime,
-    route: Route,
-    handler: Handler,
-    request: func.HttpRequest,
-    *,
-    limit: RateLimit,
-    recent: RecentAnswers[EncodedResponse],
-    send: Callable[[str], None],
-) -> func.HttpResponse:
     try:
-        caller = admitted(runtime.settings, route.role, request)
-        if route.method != "GET":
-            limit.take(asyncio.get_running_loop().time())
-        query = read_query(request, route.query)
-        body = read_body(request, route.body) if route.body else None
-        call = RouteRequest(runtime, request, caller, dict(request.route_params), query, body, send)
+        with waiting_for_storage(STORAGE_PATIENCE):
+            caller = admitted(runtime.settings, route.role, request)
+            if route.method != "GET":
+                limit.take(asyncio.get_running_loop().time())
+            query = read_query(request, route.query)
+            body = read_body(request, route.body) if route.body else None
+            call = RouteRequest(runtime, request, caller, dict(request.route_params), query, body, send)
 
-        async def made() -> EncodedResponse:
-            return _rendered(route, await handler(call))
+            async def made() -> EncodedResponse:
+                return _rendered(route, await handler(call))
 
-        if route.repeats and runtime.settings.clock_url is None:  # not with simulated time, which runs faster
-            version = (await call.services()).table_writes(route.depends_on_tables)
-            return await response_of(request, await recent.get((request.url, call.readable), version, made))
-        return await response_of(request, await made())
+            if route.repeats and runtime.settings.clock_url is None:  # not with simulated time, which runs faster
+                version = (await call.services()).table_writes(route.depends_on_tables)
+                return await response_of(request, await recent.get((request.url, call.readable), version, made))
+            return await response_of(request, await made())
     except BatchscopeError as error:
         return error_response(request, error)
     except Exception as error:

@@ -9,24 +9,23 @@ import json
 import struct
 import zlib
 from array import array
-from collections.abc import Iterator
 from itertools import accumulate
 from operator import lt
 from typing import Any
 
 from shared.domain.core.keys import keys_of
+from shared.domain.packing.columns import parts_of
 from shared.domain.tasks.tasks import RESULTS, STATES, Task
 
 _NO_EXIT = 1 << 40  # exit codes are 32 bits wide, so no task had this one
 _HEADER = struct.Struct("<BI")
-_LENGTH = struct.Struct("<I")
 _CODES = {ord(code): code for code in "bhiq"}
 
 
 def read_first_format(stored: bytes) -> list[Task]:
     """Returns a leaf's tasks in the order of keys. Raises ValueError, TypeError, LookupError, struct or zlib.error."""
     _, count = _HEADER.unpack_from(stored)
-    lines, states, results, *packed = _parts(_inflated(stored[_HEADER.size :]))
+    lines, states, results, *packed = parts_of(_inflated(stored[_HEADER.size :]))
     ids = lines.decode().split("\n") if count else []
     creations, transitions = [list(accumulate(_numbers(column))) for column in packed[:2]]
     ends, starts = [_moments(_numbers(column), transitions) for column in packed[2:4]]
@@ -63,17 +62,6 @@ def _inflated(stream: bytes) -> bytes:
     return body
 
 
-def _parts(body: bytes) -> Iterator[bytes]:
-    at = 0
-    while at < len(body):
-        (size,) = _LENGTH.unpack_from(body, at)
-        at += _LENGTH.size
-        if at + size > len(body):
-            raise ValueError(f"a column of {size} bytes is cut short")
-        yield body[at : at + size]
-        at += size
-
-
 def _numbers(packed: bytes) -> list[int]:
     numbers = array(_CODES[packed[0]])
     width, (count, rest) = numbers.itemsize, divmod(len(packed) - 1, numbers.itemsize)
@@ -93,7 +81,7 @@ def _moments(differences: list[int], transitions: list[int]) -> list[int]:
 
 
 def _pairs(packed: bytes) -> list[tuple[str, str]]:
-    words, numbers = _parts(packed)
+    words, numbers = parts_of(packed)
     pairs: list[Any] = [tuple(pair) for pair in json.loads(words)]
     if not all([str, str] == [*map(type, pair)] for pair in pairs):
         raise TypeError("a pair isn't one of strings")

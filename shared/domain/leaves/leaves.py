@@ -15,14 +15,13 @@ from typing import Any
 from shared.domain.core.keys import keys_of
 from shared.domain.leaves.first_format import read_first_format
 from shared.domain.leaves.task_columns import TaskColumns
-from shared.domain.packing.columns import DAMAGE
+from shared.domain.packing.columns import DAMAGE, joined_parts, parts_of
 from shared.domain.tasks.tasks import Task, TaskCounts
 
 FIRST_FORMAT, FORMAT = 1, 2
 MAX_ROWS = 4096
 MAX_BYTES = 600_000  # of an entity's 1 MiB, which counts base64 in Azurite, and of a transaction's 4 MiB
 _HEADER = struct.Struct("<BII")  # format, rows, checksum of the rest
-_SIZE = struct.Struct("<I")
 _RUN = 64  # adjacent new tasks, as from an ordered list; more will follow there
 _FEW = 500  # changed tasks up to which updating a summary costs less than a new one
 
@@ -130,7 +129,7 @@ class Leaf:
     def pack(self) -> bytes:
         """Returns the stored form: format, rows and checksum, then each column after its length."""
         if self._packed is None:
-            body = b"".join([part for column in self._columns.pack() for part in (_SIZE.pack(len(column)), column)])
+            body = joined_parts(self._columns.pack())
             self._packed = _HEADER.pack(FORMAT, len(self), zlib.crc32(body)) + body
         return self._packed
 
@@ -152,7 +151,7 @@ class Leaf:
         body = memoryview(stored)[_HEADER.size :]
         if zlib.crc32(body) != checksum:
             raise ValueError("its checksum is another")
-        columns, keys = TaskColumns.unpack(_parts(body), count)
+        columns, keys = TaskColumns.unpack(parts_of(body), count)
         if not all(map(lt, keys, keys[1:])):
             raise ValueError("its tasks are out of order")
         leaf = cls(columns=(keys, columns))
@@ -213,15 +212,3 @@ class Leaf:
             return [self]
         halves = (self._part(0, rows // 2), self._part(rows // 2, rows))
         return [small for half in halves for small in half._within(size)]  # noqa: SLF001
-
-
-def _parts(body: memoryview) -> Iterator[bytes]:
-    """Yields columns, each stored after its length. Raises struct.error or ValueError for a body cut short."""
-    at = 0
-    while at < len(body):
-        (size,) = _SIZE.unpack_from(body, at)
-        at += _SIZE.size
-        if at + size > len(body):
-            raise ValueError(f"a column of {size} bytes is cut short")
-        yield bytes(body[at : at + size])
-        at += size

@@ -10,7 +10,7 @@ import struct
 import zlib
 from abc import ABC, abstractmethod
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from functools import lru_cache
 from itertools import chain, compress
@@ -21,6 +21,7 @@ _RAW, _DEFLATED = b"r", b"z"
 _NOTHING = _RAW  # the deflated form of no bytes
 _BARE = -15  # zlib's window bits for a stream without header and checksum
 _BYTE, _MAX = 256, 1 << 63
+_SIZE = struct.Struct("<I")
 _FEW = 200  # bytes up to which unpacked words are cached
 # Errors that unpacking raises for damaged bytes.
 DAMAGE = (zlib.error, struct.error, ValueError, TypeError, LookupError, OverflowError, RecursionError)
@@ -220,6 +221,23 @@ def inflated(packed: bytes) -> bytes:
     if not inflating.eof or inflating.unused_data:
         raise ValueError("a stream is cut short, or something stands behind it")
     return raw
+
+
+def joined_parts(parts: Iterable[bytes]) -> bytes:
+    """Returns parts, each after its length."""
+    return b"".join([piece for part in parts for piece in (_SIZE.pack(len(part)), part)])
+
+
+def parts_of(body: bytes | memoryview) -> Iterator[bytes]:
+    """Yields the parts given to `joined_parts`. Raises struct.error or ValueError for a body cut short."""
+    at = 0
+    while at < len(body):
+        (size,) = _SIZE.unpack_from(body, at)
+        at += _SIZE.size
+        if at + size > len(body):
+            raise ValueError(f"a column of {size} bytes is cut short")
+        yield bytes(body[at : at + size])
+        at += size
 
 
 def _of_type(values: Any, rows: Iterable[Any]) -> Any:

@@ -16,7 +16,7 @@ from shared.domain.leaves.leaves import MAX_ROWS, Leaf
 from shared.domain.tasks.tasks import Task, TaskCounts
 from shared.services.reading.dirty_mark import DirtyMark
 from shared.stores.jobs.leaf_rows import LeafEntry, LeafReplacement
-from shared.stores.jobs.task_cache import Directory, TaskCache, load_leaves, load_run
+from shared.stores.jobs.task_cache import Directory, TaskCache
 
 _WINDOW = 32  # leaves in memory at the same time
 _PASS = 20_000  # tasks per fold: a leaf and those split off it must fit one transaction
@@ -107,7 +107,7 @@ async def _load(cache: TaskCache, partition: str, window: _Window) -> list[Leaf]
     """Loads leaves, by one query if most are neighbours, otherwise one by one."""
     entries = [touched.entry for touched in window]
     is_run = len(window) > 1 and 2 * len(window) > window[-1].place - window[0].place + 1
-    return await (load_run if is_run else load_leaves)(cache, partition, entries)
+    return await (cache.load_run if is_run else cache.load_leaves)(partition, entries)
 
 
 def _by_leaf(directory: Directory, keys: Sequence[str], tasks: Sequence[Task]) -> Iterator[_Touched]:

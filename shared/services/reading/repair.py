@@ -22,7 +22,7 @@ from shared.services.reading.read_state import SHORT_LIST, ReadState, finish, re
 from shared.stores.batch.batch import BatchAccount, TaskPage
 from shared.stores.batch.read_meter import current_meter
 from shared.stores.jobs.jobs import generation_partition
-from shared.stores.jobs.task_cache import Directory, TaskCache, load_leaves
+from shared.stores.jobs.task_cache import Directory, TaskCache
 
 _LOOK_UPS = 100
 _WINDOW = 64  # leaves in memory at the same time
@@ -86,7 +86,7 @@ async def _live_tasks(cache: TaskCache, directory: Directory) -> dict[str, str]:
     entries = [entry for entry in directory.leaves if live_of(entry.counts)]
     live: dict[str, str] = {}
     for start in range(0, len(entries), _WINDOW):
-        for leaf in await load_leaves(cache, directory.partition, entries[start : start + _WINDOW]):
+        for leaf in await cache.load_leaves(directory.partition, entries[start : start + _WINDOW]):
             live |= {key_of(task.id): task.id for task in leaf if task.state != COMPLETED}
     return live
 

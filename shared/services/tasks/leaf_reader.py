@@ -21,6 +21,7 @@ from shared.stores.jobs.jobs import generation_partition
 from shared.stores.jobs.leaf_rows import LeafEntry
 from shared.stores.jobs.task_cache import Directory, TaskCache
 
+_ALL = KeyRange()
 _TRIES = 5
 _MAX_AHEAD = 8
 
@@ -54,8 +55,8 @@ class LeafReader:
         account_id: str,
         job_id: str,
         *,
-        keys: KeyRange,
-        wanted: Wanted,
+        keys: KeyRange = _ALL,
+        wanted: Wanted = lambda _counts, _summary: True,
         holds: Holds = lambda _: True,
         backwards: bool = False,
     ) -> AsyncGenerator[Slice]:

@@ -12,7 +12,7 @@ from shared.domain.accounts.accounts import Account
 from shared.domain.core.keys import KeyRange, key_of, keys_before
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.jobs.jobs import Job
-from shared.domain.tasks.tasks import Task, TaskCounts
+from shared.domain.tasks.tasks import Task
 from shared.domain.telemetry.query.task_runs import NodeInterval
 from shared.domain.timeline.timeline import Run, runs_of
 from shared.errors import CacheConflictError, NotFoundError
@@ -79,7 +79,7 @@ class NodeSharingService:
     ) -> list[Run]:
         """Returns the runs of a range's first or last `most` tasks, rounded up to whole leaves."""
         found, seen = list[Run](), 0
-        slices = self._walk.slices(account.id, job.facts.id, keys=keys, wanted=_any, backwards=backwards)
+        slices = self._walk.slices(account.id, job.facts.id, keys=keys, backwards=backwards)
         async with aclosing(slices):
             async for part in slices:
                 found += stay.shared_by(runs_of(part.leaf, part.places))
@@ -101,7 +101,3 @@ def _may_share(job: Job, stay: NodeInterval) -> bool:
         and to_milliseconds(facts.creation_time) < stay.end
         and (over is None or to_milliseconds(over) > stay.begin)
     )
-
-
-def _any(_counts: TaskCounts, _summary: bytes | None) -> bool:
-    return True

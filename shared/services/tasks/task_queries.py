@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Collection
 from contextlib import aclosing
 
 from shared.domain.core.keys import KeyRange, keys_after, keys_before
-from shared.domain.leaves.task_lists import ALL, TaskList
+from shared.domain.leaves.task_lists import TaskList
 from shared.domain.leaves.task_order import BestTasks
 from shared.domain.tasks.tasks import Task
 from shared.services.tasks.leaf_reader import LeafReader
@@ -31,7 +31,7 @@ class TaskQueries:
     async def task(self, account_id: str, job_id: str, task_key: str) -> Task | None:
         """Returns one task by its key, or None. Raises NotFoundError for account and job."""
         keys = KeyRange(task_key, keys_after(task_key).low)
-        async with aclosing(self._walk.slices(account_id, job_id, keys=keys, wanted=ALL.may_match)) as slices:
+        async with aclosing(self._walk.slices(account_id, job_id, keys=keys)) as slices:
             async for part in slices:
                 for at in part.places:
                     return part.leaf.row(at)
@@ -43,9 +43,7 @@ class TaskQueries:
         if not ordered:
             return found
         around = KeyRange(ordered[0], keys_after(ordered[-1]).low)
-        slices = self._walk.slices(
-            account_id, job_id, keys=around, wanted=ALL.may_match, holds=lambda part: bool(part.places(ordered))
-        )
+        slices = self._walk.slices(account_id, job_id, keys=around, holds=lambda part: bool(part.places(ordered)))
         async with aclosing(slices):
             async for part in slices:
                 for key in (ordered[at] for at in part.keys.places(ordered)):

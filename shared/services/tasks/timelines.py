@@ -3,10 +3,8 @@
 from contextlib import aclosing
 from datetime import datetime
 
-from shared.domain.core.keys import KeyRange
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.reports.reports import TimelineReport
-from shared.domain.tasks.tasks import TaskCounts
 from shared.domain.timeline.timeline import RunStatistics, Timeline, Window, runs_of
 from shared.domain.timeline.timeline_buckets import NodeBuckets
 from shared.services.queries.queries import Queries
@@ -42,10 +40,6 @@ class Timelines:
         return TimelineReport(as_of, timeline)
 
     async def _show(self, account_id: str, job_id: str, to: RunStatistics | NodeBuckets) -> None:
-        async with aclosing(self._walk.slices(account_id, job_id, keys=KeyRange(), wanted=_any)) as slices:
+        async with aclosing(self._walk.slices(account_id, job_id)) as slices:
             async for part in slices:
                 to.take(runs_of(part.leaf, part.places))
-
-
-def _any(_counts: TaskCounts, _summary: bytes | None) -> bool:
-    return True

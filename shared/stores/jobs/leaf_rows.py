@@ -1,25 +1,13 @@
-"""Leaves as rows of the table `tasks`: tasks packed in chunks, beside the columns that a directory reads.
+"""Leaves as rows of the table `tasks`: tasks packed in chunks, beside the columns that a directory reads."""
 
-Source of the limits: a transaction has at most 100 operations and 4 MiB, an entity 1 MiB, a binary property 64 KiB
-(documentation of Table Storage).
-"""
-
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
-
-from azure.core import MatchConditions
-from azure.data.tables import UpdateMode
 
 from shared.domain.leaves.leaf_summaries import summary_after, summary_of
 from shared.domain.leaves.leaves import Leaf
 from shared.domain.tasks.tasks import COUNT_FIELDS, TaskCounts
-from shared.stores.tables.tables import Row
-
-_CHUNK = 64 * 1024
-_MAX_OPERATIONS = 100
-_MAX_BYTES = 3_000_000  # of 4 MiB, as the wire form is base64 in JSON in a multipart body
-type Operation = tuple[Any, ...]
+from shared.stores.tables.tables import MAX_BINARY, Row
+from shared.stores.tables.unit_writes import Unit, written
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,49 +33,34 @@ class LeafReplacement:
     def rows(self) -> list[str]:
         return [self.entry.row, *(f"s{leaf.keys[0]}" for leaf in self.leaves[1:])]
 
-
-def transactions(
-    partition: str, rewrites: Iterable[LeafReplacement]
-) -> Iterable[tuple[list[Operation], list[LeafEntry]]]:
-    """Yields transactions, with the directory entries of their leaves."""
-    operations: list[Operation] = []
-    written: list[LeafEntry] = []
-    size = 0
-    for rewrite in rewrites:
-        unit: list[Operation] = []
-        entries: list[LeafEntry] = []
-        unit_size = 0
-        for row, leaf in zip(rewrite.rows(), rewrite.leaves, strict=True):
-            packed, before = leaf.pack(), rewrite.entry
-            told = summary_after(before.summary, before.counts, leaf) if row == before.row else summary_of(leaf)
-            entries.append(LeafEntry(row, leaf.counts(), None, told.pack()))
-            unit.append(_operation(partition, entries[-1], rewrite.entry, packed))
-            unit_size += (len(packed) + len(entries[-1].summary or b"")) * 4 // 3 + 1500
-        if operations and (len(operations) + len(unit) > _MAX_OPERATIONS or size + unit_size > _MAX_BYTES):
-            yield operations, written
-            operations, written, size = [], [], 0
-        operations, written, size = operations + unit, written + entries, size + unit_size
-    if operations:
-        yield operations, written
+    def unit(self, partition: str) -> Unit:
+        """Returns the operations that write the leaves, which are packed now."""
+        before, unit = self.entry, []
+        for name, leaf in zip(self.rows(), self.leaves, strict=True):
+            is_first = name == before.row
+            summary = summary_after(before.summary, before.counts, leaf) if is_first else summary_of(leaf)
+            packed, counts = leaf.pack(), leaf.counts()
+            row: Row = {
+                "PartitionKey": partition,
+                "RowKey": name,
+                "summary": summary.pack(),
+                **{field: getattr(counts, field) for field in COUNT_FIELDS},
+                **{f"d{at // MAX_BINARY}": packed[at : at + MAX_BINARY] for at in range(0, len(packed), MAX_BINARY)},
+            }
+            unit.append(written(row, before.etag if is_first else None))
+        return unit
 
 
-def _operation(partition: str, leaf: LeafEntry, before: LeafEntry, packed: bytes) -> Operation:
-    chunks = {f"d{at // _CHUNK}": packed[at : at + _CHUNK] for at in range(0, len(packed), _CHUNK)}
-    columns = {field: getattr(leaf.counts, field) for field in COUNT_FIELDS}
-    entity: Row = {
-        "PartitionKey": partition, "RowKey": leaf.row, "summary": leaf.summary, **columns, **chunks
-    }  # fmt: skip
-    if leaf.row == before.row and before.etag is not None:
-        condition = {"mode": UpdateMode.REPLACE, "etag": before.etag, "match_condition": MatchConditions.IfNotModified}
-        return ("update", entity, condition)
-    return ("create", entity)
+def entry_of(row: Row, etag: str) -> LeafEntry:
+    counts = TaskCounts(*(row[field] for field in COUNT_FIELDS))
+    return LeafEntry(row["RowKey"], counts, etag, row.get("summary"))
 
 
 def joined(row: Row) -> bytes:
     """Returns the packed tasks of a row."""
     packed = b""
-    while (chunk := row.get(f"d{len(packed) // _CHUNK}")) is not None:
+    while (chunk := row.get(f"d{len(packed) // MAX_BINARY}")) is not None:
         packed += chunk
-        if len(chunk) < _CHUNK:
+        if len(chunk) < MAX_BINARY:
             break
     return packed

@@ -21,7 +21,7 @@ from shared.domain.tasks.job_statistics import StoredJobStatistics
 from shared.domain.tasks.tasks import COUNT_FIELDS, TaskCounts
 from shared.errors import CacheConflictError, StorageError, UnreadableError
 from shared.stores.jobs.heads import HEAD, Head, head_of, head_row, origin_of, sum_of
-from shared.stores.jobs.leaf_rows import LeafEntry, LeafReplacement, joined, transactions
+from shared.stores.jobs.leaf_rows import LeafEntry, LeafReplacement, entry_of, joined
 from shared.stores.tables.tables import (
     Row,
     Tables,
@@ -34,9 +34,9 @@ from shared.stores.tables.tables import (
     translated,
     with_etag,
 )
+from shared.stores.tables.unit_writes import transactions, write_at_once
 
 _DIRECTORIES = 500
-_GONE = 404
 _COLLECTED = "A leaf of the task cache is gone: its generation was collected."
 
 
@@ -98,8 +98,7 @@ class TaskCache:
             if row["RowKey"] == HEAD:
                 head = row["etag"]
             elif row["RowKey"].startswith("s"):
-                counts = TaskCounts(*(row[field] for field in COUNT_FIELDS))
-                leaves.append(LeafEntry(row["RowKey"], counts, row["etag"], row.get("summary")))
+                leaves.append(entry_of(row, row["etag"]))
         return Directory(partition, tuple(sorted(leaves, key=lambda leaf: leaf.row)), head)
 
     def forget(self, partition: str) -> None:
@@ -127,22 +126,26 @@ class TaskCache:
         found = await load_range(self._table, partition, entries[0].row, entries[-1].row)
         return [_leaf_of(found.get(entry.row), partition, entry) for entry in entries]
 
+    async def load_leaves(self, partition: str, entries: Sequence[LeafEntry]) -> list[Leaf]:
+        """Returns several leaves, a few requests at a time. Raises CacheConflictError."""
+        gate = asyncio.Semaphore(8)
+
+        async def load(entry: LeafEntry) -> Leaf:
+            async with gate:
+                return await self.load_leaf(partition, entry)
+
+        return list(await asyncio.gather(*map(load, entries)))
+
     async def save_leaves(self, directory: Directory, rewrites: Iterable[LeafReplacement]) -> Directory:
         """Writes leaves in as few transactions as possible, each with its siblings; returns the new directory.
 
         Raises CacheConflictError; earlier transactions remain, and the next poll converges on them.
         """
         entries = {entry.row: entry for entry in directory.leaves}
-        for operations, written in transactions(directory.partition, rewrites):
-            try:
-                with translated("write the task cache"):
-                    answers = await self._table.submit_transaction(operations)
-            except StorageError as error:
-                if getattr(error.__cause__, "status_code", None) == _GONE:
-                    raise CacheConflictError(_COLLECTED) from error
-                raise
-            for entry, answer in zip(written, answers, strict=True):
-                entries[entry.row] = replace(entry, etag=str(answer["etag"]))
+        for units in transactions(rewrite.unit(directory.partition) for rewrite in rewrites):
+            operations = [operation for unit in units for operation in unit]
+            etags = await write_at_once(self._table, operations)
+            entries |= {row["RowKey"]: entry_of(row, etags[row["RowKey"]]) for _, row, *_ in operations}
         leaves = tuple(sorted(entries.values(), key=lambda leaf: leaf.row))
         return self._remember(replace(directory, leaves=leaves, insight=None))
 
@@ -175,22 +178,6 @@ class TaskCache:
         while len(self._known) > _DIRECTORIES:
             self._known.popitem(last=False)
         return directory
-
-
-async def load_leaves(cache: TaskCache, partition: str, entries: Sequence[LeafEntry]) -> list[Leaf]:
-    """Returns several leaves, a few requests at a time. Raises CacheConflictError."""
-    gate = asyncio.Semaphore(8)
-
-    async def load(entry: LeafEntry) -> Leaf:
-        async with gate:
-            return await cache.load_leaf(partition, entry)
-
-    return list(await asyncio.gather(*map(load, entries)))
-
-
-async def load_run(cache: TaskCache, partition: str, entries: Sequence[LeafEntry]) -> list[Leaf]:
-    """Returns several leaves, most of which are neighbours. Raises CacheConflictError."""
-    return await cache.load_run(partition, entries)
 
 
 def _leaf_of(row: Row | None, partition: str, entry: LeafEntry) -> Leaf:

@@ -4,7 +4,7 @@ A unit is the rows of one resource, a pool or its nodes, under their ETags. A tr
 conflict each of its units is written again alone.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from azure.core import MatchConditions
@@ -42,7 +42,7 @@ async def write_units(table: TableClient, units: Sequence[Unit]) -> list[Etags |
     A unit that is larger than a transaction takes several, in order. Raises StorageError.
     """
     done: list[Etags | CacheConflictError] = []
-    for group in _groups(units):
+    for group in transactions(units):
         try:
             done += await _write(table, group)
         except CacheConflictError as error:
@@ -87,7 +87,7 @@ async def _submit(table: TableClient, step: Sequence[Operation]) -> Etags:
     return {operation[1]["RowKey"]: str(answer["etag"]) for operation, answer in pairs if "etag" in answer}
 
 
-def _groups(units: Sequence[Unit]) -> Iterator[list[Unit]]:
+def transactions(units: Iterable[Unit]) -> Iterator[list[Unit]]:
     """Yields as many units together as fit into a transaction."""
     group: list[Unit] = []
     operations = size = 0

@@ -32,7 +32,7 @@ from shared.services.reading.task_poll import PollResult, TaskPoll
 from shared.stores.batch.batch import BatchAccount, JobPage
 from shared.stores.jobs.jobs import generation_partition
 from shared.stores.jobs.leaf_rows import LeafReplacement
-from shared.stores.jobs.task_cache import Directory, TaskCache, load_leaves
+from shared.stores.jobs.task_cache import Directory, TaskCache
 from tests.services.fakes.fake_batch import FakeBatch
 from tests.services.mutants.clocks_apart import OwnClock, a_round_in_the_future, hosts_an_hour_apart
 from tests.services.mutants.lost_messages import a_lost_message
@@ -191,7 +191,7 @@ async def sweep_in_place(self: Generations, source: BatchAccount, job: Job, t0: 
     listed = [task async for page in source.fetch_task_pages(job.facts.id) for task in page.tasks]
     partition = generation_partition(source.account.key, job.key, job.picture.generation)
     directory = await self._cache.read_directory(partition)
-    leaves = await load_leaves(self._cache, partition, directory.leaves)
+    leaves = await self._cache.load_leaves(partition, directory.leaves)
     ids = {task.id for task in listed}
     swept = [
         LeafReplacement(entry, [Leaf(task for task in leaf if task.id in ids)])

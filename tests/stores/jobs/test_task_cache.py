@@ -13,9 +13,10 @@ from shared.domain.tasks.tasks import COUNT_FIELDS, Task, TaskCounts
 from shared.errors import CacheConflictError, StorageError
 from shared.services.reading.folding import fold
 from shared.stores.jobs.heads import HEAD, Head, sum_of
-from shared.stores.jobs.leaf_rows import LeafEntry, LeafReplacement, transactions
-from shared.stores.jobs.task_cache import Directory, TaskCache, load_leaves, load_run
+from shared.stores.jobs.leaf_rows import LeafEntry, LeafReplacement
+from shared.stores.jobs.task_cache import Directory, TaskCache
 from shared.stores.tables.tables import Tables, load_rows
+from shared.stores.tables.unit_writes import transactions
 from tests.domain.leaves.first_format import FIRST_FORMAT_STORED, FIRST_FORMAT_TASKS
 from tests.domain.support.summary_oracle import blamed, insight_of_rows
 
@@ -33,7 +34,7 @@ async def filled(cache: TaskCache, partition: str, tasks: list[Task], *, leaf_ro
 
 
 async def tasks_of(cache: TaskCache, directory: Directory) -> list[Task]:
-    leaves = await load_leaves(cache, directory.partition, directory.leaves)
+    leaves = await cache.load_leaves(directory.partition, directory.leaves)
     return [task for leaf in leaves for task in leaf]
 
 
@@ -186,12 +187,10 @@ async def test_a_full_pass_of_the_longest_ids_fits_the_limits_of_transactions(ta
     cache = TaskCache(tables)
     first = await filled(cache, partition, tasks[:4000], leaf_rows=4096)
     assert len(first.leaves) == 1
-    (unit,) = transactions(
-        partition, [LeafReplacement(first.leaves[0], Leaf(sorted(tasks, key=lambda task: key_of(task.id))).split())]
-    )
+    replacement = LeafReplacement(first.leaves[0], Leaf(sorted(tasks, key=lambda task: key_of(task.id))).split())
+    ((unit,),) = transactions([replacement.unit(partition)])
     assert (
-        sum(len(chunk) for _, row, *_ in unit[0] for chunk in row.values() if isinstance(chunk, bytes)) * 4 / 3
-        < 4 << 20
+        sum(len(chunk) for _, row, *_ in unit for chunk in row.values() if isinstance(chunk, bytes)) * 4 / 3 < 4 << 20
     )
     directory, _ = await fold(cache, first, tasks)
     read = await TaskCache(tables).read_directory(partition)
@@ -218,8 +217,8 @@ async def test_leaves_are_read_alike_together_and_one_by_one(
     directory = await filled(cache, partition, numbered(48))
     assert len(directory.leaves) == 12
     entries = [directory.leaves[place] for place in touched]
-    one_by_one = await load_leaves(cache, partition, entries)
-    together = await load_run(cache, partition, entries)
+    one_by_one = await cache.load_leaves(partition, entries)
+    together = await cache.load_run(partition, entries)
     assert list(map(list, one_by_one)) == list(map(list, together))
     changed = [Task(f"task-{place * 4:06}", 2) for place in touched]
     after, moved = await fold(cache, directory, changed, leaf_rows=4)
@@ -233,10 +232,10 @@ async def test_leaves_read_together_give_way_where_another_poll_was_faster(table
     seen = await filled(one, partition, numbered(12))
     await fold(other, seen, numbered(1, state=2), leaf_rows=4)
     with pytest.raises(CacheConflictError, match="rewrote"):
-        await load_run(one, partition, seen.leaves)
+        await one.load_run(partition, seen.leaves)
     await tables["tasks"].delete_entity(partition, seen.leaves[1].row)
     with pytest.raises(CacheConflictError, match="gone"):
-        await load_run(one, partition, seen.leaves[1:])
+        await one.load_run(partition, seen.leaves[1:])
 
 
 async def test_any_order_of_ids_leaves_the_same_tasks_and_no_sparse_leaves(tables: Tables, partition: str) -> None:
