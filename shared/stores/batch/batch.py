@@ -9,7 +9,6 @@ from collections.abc import AsyncIterator, Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
-from urllib.parse import urlencode
 
 from azure.batch.aio import BatchClient
 from azure.core.credentials import AzureNamedKeyCredential
@@ -25,10 +24,10 @@ from shared.domain.reads.id_ranges import IdRange
 from shared.domain.tasks.task_details import TaskDetails
 from shared.domain.tasks.task_secrets import details_of
 from shared.domain.tasks.tasks import Task, TaskCounts
-from shared.errors import BatchAnswerError, BatchMissingError, RepeatedLinkError
-from shared.stores.batch.batch_addresses import API_VERSION, PAGE, StateFilter, literal, task_query, task_url, tasks_url
-from shared.stores.batch.batch_errors import translated
-from shared.stores.batch.batch_rows import JOB_FIELDS, NONSENSE, job_of, page_of, task_of
+from shared.errors import BatchMissingError, RepeatedLinkError
+from shared.stores.batch.batch_addresses import PAGE, StateFilter, literal, query_of, task_url, tasks_url
+from shared.stores.batch.batch_errors import parsed, translated
+from shared.stores.batch.batch_rows import JOB_FIELDS, TASK_FIELDS, job_of, page_of, task_of
 from shared.stores.batch.own_host import OwnHostPolicy
 from shared.stores.batch.plain_colons import PlainColonsPolicy
 from shared.stores.batch.rate_limits import LongReadRateLimit, RateLimitPolicy
@@ -148,33 +147,24 @@ class BatchAccount:
 
     async def fetch_task(self, job_id: str, task_id: str) -> Task | None:
         """Returns one task, or None. Raises BatchMissingError if the job doesn't exist, BatchError."""
-        url = f"{task_url(job_id, task_id)}?{task_query({})}"
+        url, intent = f"{task_url(job_id, task_id)}?{query_of(TASK_FIELDS, page=False)}", _get_task(job_id, task_id)
         try:
-            body, _ = await self.read(url, f"get the task '{task_id}' of '{job_id}'", missing=NO_TASK + NO_JOB)
+            body, _ = await self.read(url, intent, missing=NO_TASK + NO_JOB)
         except BatchMissingError as error:
             if error.code in NO_JOB:
                 raise
             return None
-        try:
-            return task_of(body)
-        except NONSENSE as error:
-            raise BatchAnswerError(
-                f"{self.account.endpoint} sent a task '{task_id}' of '{job_id}' that makes no sense: {error!r}"
-            ) from error
+        return parsed(self.account, body, task_of, intent)
 
     async def fetch_task_details(self, job_id: str, task_id: str) -> tuple[TaskDetails, tuple[str, ...]]:
         """Returns one task in full without its secrets, and the names of omitted properties.
 
         Raises BatchMissingError if the task or job doesn't exist; BatchError.
         """
-        intent = f"get the task '{task_id}' of '{job_id}'"
-        query = urlencode({"api-version": API_VERSION, "$expand": "stats"})
-        body, _ = await self.read(f"{task_url(job_id, task_id)}?{query}", intent, missing=NO_TASK + NO_JOB)
-        try:
-            return details_of(body)
-        except NONSENSE as error:
-            why = f"an answer that makes no sense to the request to {intent}: {type(error).__name__}"  # only its kind
-            raise BatchAnswerError(f"{self.account.endpoint} sent {why}") from error
+        url = f"{task_url(job_id, task_id)}?{query_of((), page=False, **{'$expand': 'stats'})}"
+        intent = _get_task(job_id, task_id)
+        body, _ = await self.read(url, intent, missing=NO_TASK + NO_JOB)
+        return parsed(self.account, body, details_of, intent, explains=False)
 
     async def fetch_task_pages(
         self, job_id: str, *, changed_since: datetime | None = None, state: StateFilter | None = None
@@ -197,10 +187,10 @@ class BatchAccount:
         self, job_id: str, ids: IdRange, *, changed_since: datetime | None = None, state: StateFilter | None = None
     ) -> TaskPage:
         """Returns the next page of a range of ids. Raises the errors of `fetch_task_pages`."""
-        url = ids.cursor or tasks_url(job_id, changed_since, state, ids)
+        url, intent = ids.cursor or tasks_url(job_id, changed_since, state, ids), f"list the tasks of '{job_id}'"
         with current_meter().page():
-            body, date = await self.read(url, f"list the tasks of '{job_id}'", missing=NO_JOB)
-        tasks, next_link = self._parse(body, job_id)
+            body, date = await self.read(url, intent, missing=NO_JOB)
+        tasks, next_link = parsed(self.account, body, page_of, intent)
         return TaskPage(tasks, date, next_link)
 
     async def read(self, url: str, intent: str, *, missing: Collection[str] = ()) -> tuple[bytes, datetime | None]:
@@ -215,17 +205,6 @@ class BatchAccount:
             response = await self._client.send_request(request, stream=True)
             return await response.read(), http_date(response.headers.get("Date"))
 
-    def _parse(self, body: bytes, job_id: str) -> tuple[list[Task], str | None]:
-        try:
-            tasks, link = page_of(body)
-        except NONSENSE as error:
-            raise BatchAnswerError(
-                f"{self.account.endpoint} sent a task list of '{job_id}' that makes no sense: {error!r}"
-            ) from error
-        if link is not None and not isinstance(link, str):
-            raise BatchAnswerError(f"{self.account.endpoint} sent a next link that is no address: {link!r}")
-        return tasks, link
-
     def _date_keeper(self, dates: list[datetime | None]) -> Callable[[Any], None]:
         def keep(answer: Any) -> None:
             self.calls += 1
@@ -233,3 +212,7 @@ class BatchAccount:
             dates.append(http_date(answer.http_response.headers.get("Date")))
 
         return keep
+
+
+def _get_task(job_id: str, task_id: str) -> str:
+    return f"get the task '{task_id}' of '{job_id}'"

@@ -1,5 +1,6 @@
 """URLs of a Batch account's jobs and tasks with their queries: quoted ids, filters in OData."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Literal
 from urllib.parse import quote, urlencode
@@ -16,24 +17,36 @@ type StateFilter = Literal["live", "preparing"]
 
 
 def tasks_url(job_id: str, changed_since: datetime | None, state: StateFilter | None, ids: IdRange) -> str:
-    query = {"maxresults": str(PAGE)}
     conditions = [
         f"stateTransitionTime ge {literal(changed_since)}" if changed_since else None,
         _STATES[state] if state else None,
         f"id ge {_quoted(ids.low)}" if ids.low is not None else None,
         f"id lt {_quoted(ids.high)}" if ids.high is not None else None,
     ]
-    if any(conditions):
-        query["$filter"] = " and ".join(filter(None, conditions))
-    return f"/jobs/{quote(job_id, safe='')}/tasks?{task_query(query)}"
+    return f"{job_url(job_id)}/tasks?{query_of(TASK_FIELDS, ' and '.join(filter(None, conditions)))}"
+
+
+def job_url(job_id: str) -> str:
+    return f"/jobs/{quote(job_id, safe='')}"
 
 
 def task_url(job_id: str, task_id: str) -> str:
-    return f"/jobs/{quote(job_id, safe='')}/tasks/{quote(task_id, safe='')}"
+    return f"{job_url(job_id)}/tasks/{quote(task_id, safe='')}"
 
 
-def task_query(further: dict[str, str]) -> str:
-    return urlencode({"api-version": API_VERSION, "$select": ",".join(TASK_FIELDS), **further}, quote_via=quote)
+def query_of(fields: Sequence[str], condition: str | None = None, *, page: bool = True, **further: str) -> str:
+    """Returns the query for some properties (none: all) of a filtered list, or of one resource.
+
+    `page` False: for one resource, or for a list whose page size the service chooses.
+    """
+    query = {
+        "api-version": API_VERSION,
+        "maxresults": str(PAGE) if page else "",
+        "$select": ",".join(fields),
+        "$filter": condition,
+        **further,
+    }
+    return urlencode({name: text for name, text in query.items() if text}, quote_via=quote)
 
 
 def literal(moment: datetime) -> str:

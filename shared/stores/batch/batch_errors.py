@@ -2,7 +2,7 @@
 
 import re
 import zlib
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Any
@@ -28,6 +28,7 @@ from shared.errors import (
     BatchThrottledError,
     BatchUnreachableError,
 )
+from shared.stores.batch.batch_rows import NONSENSE
 
 _DEFAULT_WAIT = timedelta(seconds=30)
 _THROTTLED, _UNAVAILABLE, _MISSING = 429, 503, 404
@@ -54,6 +55,17 @@ async def translated(account: Account, intent: str, *, missing: Collection[str] 
     except (AzureError, *_NONSENSE) as error:
         raise BatchAnswerError(
             f"{account.endpoint} sent an answer that makes no sense to the request to {intent}: {_first_line(error)}"
+        ) from error
+
+
+def parsed[T](account: Account, body: bytes, parse: Callable[[bytes], T], intent: str, *, explains: bool = True) -> T:
+    """Returns a parsed body. Raises BatchAnswerError, which names only the error's kind unless it `explains`."""
+    try:
+        return parse(body)
+    except NONSENSE as error:
+        why = repr(error) if explains else type(error).__name__
+        raise BatchAnswerError(
+            f"{account.endpoint} sent an answer that makes no sense to the request to {intent}: {why}"
         ) from error
 
 

@@ -1,17 +1,15 @@
 """Reads evidence of one Batch account that isn't stored and explains why tasks wait; every read is bounded."""
 
 from collections import Counter
-from collections.abc import Collection
+from contextlib import aclosing
 from datetime import datetime
 from typing import Any, NamedTuple
-from urllib.parse import quote, urlencode
 
 from azure.batch.models import BatchJob
 from msgspec import Struct
 from msgspec.json import Decoder
 
 from shared.domain.core.keys import key_of
-from shared.domain.core.next_links import NextLinks
 from shared.domain.core.stamps import from_milliseconds, parse_milliseconds
 from shared.domain.dependencies.dependencies import Standing, WaitingTask
 from shared.domain.dependencies.exit_conditions import ExitConditions, ExitRange
@@ -19,9 +17,10 @@ from shared.domain.jobs.jobs import JobFacts
 from shared.domain.jobs.observations import Preparation
 from shared.domain.pools.pool_settings import Problem
 from shared.domain.redaction.redaction import redacted
-from shared.errors import BatchAnswerError, BatchMissingError, RepeatedLinkError
+from shared.errors import BatchAnswerError, BatchMissingError
 from shared.stores.batch.batch import NO_JOB, NO_TASK, BatchAccount
-from shared.stores.batch.batch_addresses import API_VERSION, PAGE
+from shared.stores.batch.batch_addresses import PAGE, job_url, query_of, task_url
+from shared.stores.batch.batch_lists import BatchLists
 from shared.stores.batch.batch_pool_rows import ErrorRow, Rows
 from shared.stores.batch.batch_rows import JOB_FIELDS, NONSENSE, job_of
 
@@ -29,6 +28,9 @@ MAX_WAITING = PAGE
 _MAX_PAGES = 3  # filtered pages may be short, or empty
 _MAX_STATUSES = _MAX_PAGES * PAGE
 _PREPARATION = "jobPreparationTask"
+_ACTIVE = "state eq 'active'"
+_STANDING_FIELDS = ("id", "state", "executionInfo", "exitConditions")
+_STATUS_FIELDS = ("nodeId", "jobPreparationTaskExecutionInfo")
 _STANDINGS: dict[str, Standing] = {"active": "waiting", "preparing": "running", "running": "running"}
 
 
@@ -112,11 +114,11 @@ class LiveJob(NamedTuple):
     scheduling_error: Problem | None = None
 
 
-class BatchEvidence:
-    """Evidence of one account; `source` counts the calls and applies its cap."""
+class BatchEvidence(BatchLists):
+    """Evidence of one account."""
 
     def __init__(self, source: BatchAccount) -> None:
-        self._source = source
+        super().__init__(source, explains=False)
 
     async def fetch_job(self, job_id: str) -> LiveJob:
         """Returns a job as it is now, with its facts that matter while tasks wait.
@@ -124,8 +126,8 @@ class BatchEvidence:
         With `waitForSuccess` false, tasks start on a node even if preparation failed there, as the reference of
         JobPreparationTask says. Raises BatchMissingError, BatchError.
         """
-        url = _url(f"/jobs/{quote(job_id, safe='')}", {"$select": ",".join((*JOB_FIELDS, _PREPARATION))})
-        found = await self._read(_JOB, url, f"get the job '{job_id}'", missing=NO_JOB)
+        url = f"{job_url(job_id)}?{query_of((*JOB_FIELDS, _PREPARATION), page=False)}"
+        found = await self.one(url, f"get the job '{job_id}'", _JOB.decode, missing=NO_JOB)
         try:
             preparation, error = found.get(_PREPARATION), (found.get("executionInfo") or {}).get("schedulingError")
             return LiveJob(
@@ -135,13 +137,12 @@ class BatchEvidence:
                 scheduling_error=_problem(error) if error else None,
             )
         except (*NONSENSE, AttributeError) as error:  # the SDK's model gives None for missing properties
-            raise BatchAnswerError(f"{self._source.account.endpoint} sent a job that makes no sense.") from error
+            raise BatchAnswerError(f"{self.account.endpoint} sent a job that makes no sense.") from error
 
     async def fetch_is_endless(self, job_id: str, task_id: str) -> bool:
         """Returns whether a task may be retried without limit (maxTaskRetryCount -1). Raises BatchError."""
-        path = f"/jobs/{quote(job_id, safe='')}/tasks/{quote(task_id, safe='')}"
-        url = _url(path, {"$select": "id,constraints"})
-        found = await self._read(_BOUNDED, url, f"get the constraints of the task '{task_id}' of '{job_id}'")
+        url = f"{task_url(job_id, task_id)}?{query_of(('id', 'constraints'), page=False)}"
+        found = await self.one(url, f"get the constraints of the task '{task_id}' of '{job_id}'", _BOUNDED.decode)
         return found.constraints is not None and found.constraints.max_task_retry_count == -1
 
     async def fetch_waiting(self, job_id: str) -> tuple[list[WaitingTask], bool]:
@@ -149,8 +150,7 @@ class BatchEvidence:
 
         Raises BatchError.
         """
-        query = {"$filter": "state eq 'active'", "$select": "id,dependsOn", "maxresults": str(MAX_WAITING)}
-        url = _url(f"/jobs/{quote(job_id, safe='')}/tasks", query)
+        url = f"{job_url(job_id)}/tasks?{query_of(('id', 'dependsOn'), _ACTIVE)}"
         found, whole = await self._list(_WAITING, url, f"list the waiting tasks of '{job_id}'", most=MAX_WAITING)
         return list(map(_waiting, found)), whole
 
@@ -159,11 +159,11 @@ class BatchEvidence:
 
         Raises BatchError.
         """
-        path = f"/jobs/{quote(job_id, safe='')}/tasks/{quote(task_id, safe='')}"
-        query = {"$select": "id,state,executionInfo,exitConditions"}
+        url = f"{task_url(job_id, task_id)}?{query_of(_STANDING_FIELDS, page=False)}"
         try:
-            intent = f"get the task '{task_id}' of '{job_id}'"
-            return _standing(await self._read(_TASK, _url(path, query), intent, missing=NO_TASK))
+            return _standing(
+                await self.one(url, f"get the task '{task_id}' of '{job_id}'", _TASK.decode, missing=NO_TASK)
+            )
         except BatchMissingError:
             return "missing"
 
@@ -172,38 +172,23 @@ class BatchEvidence:
 
         The job must have a preparation task. Raises BatchError.
         """
-        path = f"/jobs/{quote(job_id, safe='')}/jobpreparationandreleasetaskstatus"
-        query = {"$select": "nodeId,jobPreparationTaskExecutionInfo", "maxresults": str(PAGE)}
-        intent = f"list the preparation tasks of '{job_id}'"
-        found, whole = await self._list(_SIDES, _url(path, query), intent, most=_MAX_STATUSES)
+        url = f"{job_url(job_id)}/jobpreparationandreleasetaskstatus?{query_of(_STATUS_FIELDS)}"
+        found, whole = await self._list(_SIDES, url, f"list the preparation tasks of '{job_id}'", most=_MAX_STATUSES)
         return _preparation(found), whole
 
     async def _list[T](self, decoder: Decoder[Rows[T]], url: str, intent: str, *, most: int) -> tuple[list[T], bool]:
         """Returns the first rows of a list, at most `most` and from _MAX_PAGES pages, and whether these are all."""
-        link: str | None = url
-        links = NextLinks()
-        found: list[T] = []
-        for _ in range(_MAX_PAGES):
-            if link is None or len(found) >= most:
-                break
-            page = await self._read(decoder, link, intent)
-            found += page.value
-            link = page.link
-            if link is not None and links.is_repeat(link):
-                raise RepeatedLinkError(self._source.account.endpoint, intent)
+        found, link, requests = list[T](), None, 0
+        async with aclosing(self.each_page(url, intent, lambda body: _linked(decoder.decode(body)))) as pages:
+            async for page, _ in pages:
+                found, link, requests = found + page.value, page.link, requests + 1
+                if requests == _MAX_PAGES or len(found) >= most:
+                    break
         return found[:most], link is None and len(found) <= most
 
-    async def _read[T](self, decoder: Decoder[T], url: str, intent: str, *, missing: Collection[str] = ()) -> T:
-        body, _ = await self._source.read(url, intent, missing=missing)
-        try:
-            return decoder.decode(body)
-        except NONSENSE as error:
-            why = f"an answer that makes no sense to the request to {intent}: {type(error).__name__}"
-            raise BatchAnswerError(f"{self._source.account.endpoint} sent {why}") from error
 
-
-def _url(path: str, query: dict[str, str]) -> str:
-    return f"{path}?{urlencode({'api-version': API_VERSION, **query}, quote_via=quote)}"
+def _linked[T](page: Rows[T]) -> tuple[Rows[T], str | None]:
+    return page, page.link
 
 
 def _waiting(row: _Waiting) -> WaitingTask:

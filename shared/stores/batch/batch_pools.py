@@ -11,8 +11,8 @@ from shared.domain.nodes.nodes import Node, NodeCounts
 from shared.domain.pools.pools import PoolFacts
 from shared.errors import BatchAnswerError
 from shared.stores.batch.batch import BatchAccount
-from shared.stores.batch.batch_addresses import literal
-from shared.stores.batch.batch_lists import BatchLists, existing_at, query_of
+from shared.stores.batch.batch_addresses import literal, query_of
+from shared.stores.batch.batch_lists import BatchLists, existing_at
 from shared.stores.batch.batch_node_rows import NODE_FIELDS, RECENT, counts_of, known_nodes_of, nodes_of
 from shared.stores.batch.batch_pool_rows import POOL_FIELDS, pool_of, pools_of
 

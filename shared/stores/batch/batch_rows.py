@@ -1,7 +1,6 @@
 """Converts the Batch service's JSON of jobs and tasks. Field names: azure-batch 15.1, REST 2025-06-01."""
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from azure.batch.models import BatchJob
 from msgspec import MsgspecError, Struct, field
@@ -56,7 +55,7 @@ class _Row(Struct, rename="camel", gc=False):
 
 class _Page(Struct, gc=False):
     value: list[_Row]
-    link: Any = field(default=None, name="odata.nextLink")
+    link: str | None = field(default=None, name="odata.nextLink")
 
 
 _NO_RUN = _Run()
@@ -64,7 +63,7 @@ _PAGE, _ROW = Decoder(_Page), Decoder(_Row)
 NONSENSE = (MsgspecError, KeyError, ValueError, TypeError)
 
 
-def page_of(body: bytes) -> tuple[list[Task], Any]:
+def page_of(body: bytes) -> tuple[list[Task], str | None]:
     """Returns the tasks of a page, and its next link. Raises one of NONSENSE if it is invalid."""
     page = _PAGE.decode(body)
     return _tasks_of(page.value), page.link

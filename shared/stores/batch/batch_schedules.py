@@ -8,8 +8,8 @@ from urllib.parse import quote
 from shared.domain.core.keys import key_of
 from shared.domain.schedules.schedules import ScheduleFacts
 from shared.errors import BatchAnswerError
-from shared.stores.batch.batch_addresses import literal
-from shared.stores.batch.batch_lists import BatchLists, existing_at, query_of
+from shared.stores.batch.batch_addresses import literal, query_of
+from shared.stores.batch.batch_lists import BatchLists, existing_at
 from shared.stores.batch.batch_schedule_rows import (
     SCHEDULE_FIELDS,
     SPECIFICATION_FIELDS,
