@@ -6,7 +6,7 @@ from typing import Literal
 from functions.http.answers import Answer
 from functions.http.handling import Query, RouteRequest, Routes
 from functions.http.rendering import LOOKS
-from shared.domain.explain.findings import Finding, Value
+from shared.domain.findings.finding import Finding, Value
 from shared.services.explain.explanations import ExplanationReport
 
 type Shown = str | int | float | bool | list[str] | None
@@ -69,12 +69,13 @@ def _answer(report: ExplanationReport) -> ExplanationAnswer:
 
 
 def _finding(finding: Finding) -> FindingAnswer:
+    pool = {"poolId": finding.scope.id} if finding.scope.kind == "pool" else {}
     return FindingAnswer(
-        code=finding.code,
+        code=finding.rule,
         severity=finding.severity,
         title=finding.title,
-        detail=finding.detail,
-        evidence={name: _shown(value) for name, value in finding.evidence.items()},
+        detail=finding.sentence,
+        evidence={name: _shown(value) for name, value in {**pool, **finding.evidence}.items()},
         advice=finding.advice,
         since=finding.since.astimezone(UTC) if finding.since else None,
     )

@@ -1,4 +1,4 @@
-"""Explanations why a job doesn't run: one `Evidence`, and rules, one file each, that derive findings, the cause first.
+"""Explanations why a job doesn't run: one `Evidence`, and rules, one file each, that derive findings from it.
 
-A rule is a pure function and imports no other rule. Imports the subjects that it explains.
+`explanation` has the order in which the rules in `rules` are consulted. Imports the subjects that it explains.
 """

@@ -6,21 +6,30 @@ Rules read nothing else, so the same evidence always gives the same answer. None
 from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Unpack
 
 from shared.domain.dependencies.dependencies import Dependencies
-from shared.domain.explain.findings import Severity
-from shared.domain.explain.pool_growth import target_of
-from shared.domain.explain.rivals import Rival, slots_of
+from shared.domain.explain.competing_jobs import CompetingJob, slots_of
+from shared.domain.explain.pool_size import target_of
+from shared.domain.findings.finding import Details, Finding, Scope, Severity
 from shared.domain.jobs.job_rules import JobRules
 from shared.domain.jobs.jobs import COMPLETED, JobFacts
 from shared.domain.jobs.observations import Preparation, RetriedTask, SlotRange
 from shared.domain.nodes.nodes import START_TASK_FAILED, Node
 from shared.domain.pools.pool_settings import Problem
-from shared.domain.pools.pools import Pool
+from shared.domain.pools.pools import Pool, PoolFacts
 from shared.domain.tasks.tasks import TaskCounts
 
-ENDING = (COMPLETED, "terminating", "deleting")
+ENDING = {
+    COMPLETED: ("jobCompleted", "has completed"),
+    "terminating": ("jobTerminating", "is being terminated"),
+    "deleting": ("jobDeleting", "is being deleted"),
+}
+"""States of a job that takes no more tasks, with their rules and words."""
+EXPIRED = "maxwallclocktimeexpiry"
 COMING = ("creating", "starting", "waitingforstarttask", "rebooting", "reimaging", "upgradingos")
+
+type Found = Finding | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +53,34 @@ class Evidence:
     pool: Pool | None = None
     pool_gone: bool | None = None
     nodes: tuple[Node, ...] = ()
-    rivals: tuple[Rival, ...] = ()
+    competing_jobs: tuple[CompetingJob, ...] = ()
     per_minute: float | None = None
     dependencies: Dependencies | None = None
     preparation: Preparation | None = None
     retried: RetriedTask | None = None
     makes_pool: bool = False
     scheduling_error: Problem | None = None
+
+    def about_job(self, rule: str, severity: Severity, **details: Unpack[Details]) -> Finding:
+        """Returns a finding about the job."""
+        return Finding(rule, Scope("job", self.job.id), severity, **details)
+
+    def about_pool(self, rule: str, severity: Severity, **details: Unpack[Details]) -> Finding:
+        """Returns a finding about the job's pool."""
+        pool_id = self.facts.id if self.facts else self.job.pool_id or ""
+        return Finding(rule, Scope("pool", pool_id), severity, **details)
+
+    @property
+    def facts(self) -> PoolFacts | None:
+        return self.pool.facts if self.pool else None
+
+    @property
+    def priority(self) -> int:
+        return self.job.priority or 0
+
+    @property
+    def terminate_reason(self) -> str:
+        return (self.job.terminate_reason or "").lower()
 
     @property
     def waits(self) -> int:
@@ -96,20 +126,25 @@ class Evidence:
 
         A resize that is being stopped leaves the existing nodes.
         """
-        facts = self.pool.facts if self.pool else None
-        if facts is None or facts.state != "active" or target_of(facts) != 0:
+        facts = self.facts
+        return facts is not None and _wants_no_nodes(facts) and facts.allocation_state == "resizing" and facts.nodes > 0
+
+    @property
+    def is_to_be_empty(self) -> bool:
+        """Returns whether the pool's target is no nodes, and no node continues to take tasks."""
+        if self.facts is None or not _wants_no_nodes(self.facts):
             return False
-        return facts.allocation_state == "resizing" and facts.nodes > 0
+        return self.is_emptied or not (self.able or self.is_unseen)
 
     @property
-    def ahead(self) -> tuple[Rival, ...]:
+    def ahead(self) -> tuple[CompetingJob, ...]:
         """Returns jobs of a higher priority whose waiting tasks would take free slots now."""
-        return tuple(rival for rival in self.rivals if rival.contending and rival.priority > (self.job.priority or 0))
+        return tuple(job for job in self.competing_jobs if job.contending and job.priority > self.priority)
 
     @property
-    def equal(self) -> tuple[Rival, ...]:
+    def equal(self) -> tuple[CompetingJob, ...]:
         """Returns jobs of the same priority whose waiting tasks would take free slots now."""
-        return tuple(rival for rival in self.rivals if rival.contending and rival.priority == (self.job.priority or 0))
+        return tuple(job for job in self.competing_jobs if job.contending and job.priority == self.priority)
 
     @property
     def own_slots(self) -> int:
@@ -229,6 +264,10 @@ class Evidence:
     def growth_severity(self) -> Severity:
         """Returns the severity of a cause that keeps a pool from growing: starting nodes suffice for some tasks."""
         return "limiting" if self.coming and self.pool_severity == "blocking" else self.pool_severity
+
+
+def _wants_no_nodes(facts: PoolFacts) -> bool:
+    return facts.state == "active" and target_of(facts) == 0
 
 
 def standing_of(node: Node) -> str:

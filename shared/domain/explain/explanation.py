@@ -9,50 +9,65 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from shared.domain.core.amounts import amount
-from shared.domain.explain import (
-    why_dependencies,
-    why_job,
-    why_nodes,
-    why_pool,
-    why_preparation,
-    why_resizes,
-    why_slots,
-)
 from shared.domain.explain.evidence import Evidence
-from shared.domain.explain.findings import Finding
+from shared.domain.explain.rules.job.deleted import deleted
+from shared.domain.explain.rules.job.disabled import disabled
+from shared.domain.explain.rules.job.ended import ended
+from shared.domain.explain.rules.job.expired import expired
+from shared.domain.explain.rules.job.max_parallel_tasks import max_parallel_tasks
+from shared.domain.explain.rules.job.no_waiting_tasks import no_waiting_tasks
+from shared.domain.explain.rules.job.not_started import not_started
+from shared.domain.explain.rules.job.oversized_tasks import all_oversized, some_oversized
+from shared.domain.explain.rules.job.unlimited_retries import unlimited_retries
+from shared.domain.explain.rules.job.unmet_dependencies import all_dependent, some_dependent
+from shared.domain.explain.rules.nodes.preparation_failed import preparation_failed
+from shared.domain.explain.rules.nodes.unavailable_nodes import AFTER_RESIZES, BEFORE_RESIZES, PREEMPTIONS
+from shared.domain.explain.rules.pool import autoscale_failed
+from shared.domain.explain.rules.pool.deleting import deleting
+from shared.domain.explain.rules.pool.empty import empty
+from shared.domain.explain.rules.pool.missing import missing
+from shared.domain.explain.rules.pool.resize_failed import resize_failed
+from shared.domain.explain.rules.pool.resize_failed_before import resize_failed_before
+from shared.domain.explain.rules.pool.resizing import resizing
+from shared.domain.explain.rules.pool.target_zero import target_zero
+from shared.domain.explain.rules.slots.higher_priority import higher_priority
+from shared.domain.explain.rules.slots.slots_busy import slots_busy
+from shared.domain.explain.rules.slots.slots_free import slots_free
+from shared.domain.explain.texts import wait
+from shared.domain.findings.finding import Finding
 
 type Rule = Callable[[Evidence], Finding | None]
 _NAMES = ("Azure ", "Batch ")
 _RANKS = {"blocking": 0, "limiting": 1, "info": 2}
 _TURNS = ("maxParallelTasks", "higherPriorityJobs", "slotsBusy")  # relevant only to tasks that may start
 
-OF_JOB: tuple[Rule, ...] = (why_job.deleted, why_job.expired, why_job.not_started, why_job.over)
+OF_JOB: tuple[Rule, ...] = (deleted, expired, not_started, ended)
 ON_THE_WAY: tuple[Rule, ...] = (
-    why_job.disabled,
-    why_dependencies.all_held,
-    why_dependencies.seem_all_held,
-    why_pool.missing,
-    why_pool.deleting,
-    why_job.all_too_large,
-    why_pool.no_target,
-    why_job.parallel_bound,
-    *why_nodes.BEFORE_RESIZES,
-    why_pool.autoscale_failed,
-    why_resizes.resize_failed,
-    *why_nodes.PREEMPTIONS,
-    why_resizes.resizing,
-    *why_nodes.AFTER_RESIZES,
-    why_pool.no_nodes,
-    why_pool.autoscale_failed_as_well,
-    why_preparation.failed,
-    why_slots.higher_priority,
-    why_slots.slots_busy,
-    why_job.some_too_large,
-    why_dependencies.some_held,
-    why_job.retried,
-    why_resizes.stale_error,
+    disabled,
+    all_dependent,
+    missing,
+    deleting,
+    all_oversized,
+    target_zero,
+    autoscale_failed.at_target_zero,
+    max_parallel_tasks,
+    *BEFORE_RESIZES,
+    autoscale_failed.at_its_target,
+    resize_failed,
+    *PREEMPTIONS,
+    resizing,
+    *AFTER_RESIZES,
+    empty,
+    autoscale_failed.below_its_target,
+    preparation_failed,
+    higher_priority,
+    slots_busy,
+    some_oversized,
+    some_dependent,
+    unlimited_retries,
+    resize_failed_before,
 )
-AT_REST: tuple[Rule, ...] = (why_job.disabled, why_job.nothing_waits, why_job.retried)
+AT_REST: tuple[Rule, ...] = (disabled, no_waiting_tasks, unlimited_retries)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +83,18 @@ def explain(evidence: Evidence) -> Explanation:
     """Returns the explanation that follows from the evidence."""
     rests = evidence.counts is not None and not evidence.waits
     findings = _found(OF_JOB, evidence) or _found(AT_REST if rests else ON_THE_WAY, evidence)
-    findings = _one_blocks(sorted(findings, key=lambda finding: _RANKS[finding.severity]))
+    findings = _one_blocks(_ranked(findings))
     if all(finding.severity == "info" for finding in findings):
-        findings = [*_found((why_slots.room,), evidence), *findings]
+        findings = [*_found((slots_free,), evidence), *findings]
     return Explanation(evidence.runs > 0, _summary(evidence, findings), tuple(findings))
+
+
+def _found(rules: tuple[Rule, ...], evidence: Evidence) -> list[Finding]:
+    return [finding for rule in rules if (finding := rule(evidence))]
+
+
+def _ranked(findings: list[Finding]) -> list[Finding]:
+    return sorted(findings, key=lambda finding: _RANKS[finding.severity])
 
 
 def _one_blocks(findings: list[Finding]) -> list[Finding]:
@@ -79,41 +102,33 @@ def _one_blocks(findings: list[Finding]) -> list[Finding]:
     if not findings or findings[0].severity != "blocking":
         return findings
     first, *others = findings
-    told = [
-        replace(finding, severity="info") if finding.severity == "blocking" or finding.code in _TURNS else finding
+    demoted = [
+        replace(finding, severity="info") if finding.severity == "blocking" or finding.rule in _TURNS else finding
         for finding in others
     ]
-    return [first, *sorted(told, key=lambda finding: _RANKS[finding.severity])]
-
-
-def _found(rules: tuple[Rule, ...], evidence: Evidence) -> list[Finding]:
-    return [finding for rule in rules if (finding := rule(evidence))]
-
-
-def _amid_sentence(title: str) -> str:
-    return title if title.startswith(_NAMES) else f"{title[0].lower()}{title[1:]}"
+    return [first, *_ranked(demoted)]
 
 
 def _summary(e: Evidence, findings: list[Finding]) -> str:
     first = findings[0] if findings else None
-    title = _amid_sentence(first.title) if first else ""
+    cause = f": {_amid_sentence(first.title)}." if first else "."
     if e.counts is None:
-        return "Its tasks haven't been read yet" + (f": {title}." if first else ".")
+        return f"Its tasks haven't been read yet{cause}"
     if not e.waits:
         if e.runs:
             return f"It runs: {amount(e.runs, 'task')} {'runs' if e.runs == 1 else 'run'}, and none waits."
-        return f"None of its tasks waits: {title}." if first else "None of its tasks waits."
-    wait = "waits" if e.waits == 1 else "wait"
-    if e.runs and first and first.severity == "blocking":
-        start = f"It runs {amount(e.runs, 'task')}, and {_none_of(e.waits)}"
-    elif e.runs:
-        start = f"It runs {amount(e.runs, 'task')}, and {e.waits:,} {wait}"
-    elif first and first.severity == "blocking":
+        return f"None of its tasks waits{cause}"
+    is_blocked = first is not None and first.severity == "blocking"
+    if is_blocked and e.runs:
+        none = "the one that waits doesn't start" if e.waits == 1 else f"none of the {e.waits:,} that wait starts"
+        start = f"It runs {amount(e.runs, 'task')}, and {none}"
+    elif is_blocked:
         start = f"None of its {e.waits:,} waiting tasks starts" if e.waits > 1 else "Its waiting task doesn't start"
     else:
-        start = f"None of its tasks runs, and {e.waits:,} {wait}"
-    return f"{start}: {title}." if first else f"{start}; what for couldn't be found out."
+        start = f"{f'It runs {amount(e.runs, "task")}' if e.runs else 'None of its tasks runs'}, and {e.waits:,} "
+        start += wait(e.waits)
+    return f"{start}{cause}" if first else f"{start}; what for couldn't be found out."
 
 
-def _none_of(waiting: int) -> str:
-    return "the one that waits doesn't start" if waiting == 1 else f"none of the {waiting:,} that wait starts"
+def _amid_sentence(title: str) -> str:
+    return title if title.startswith(_NAMES) else f"{title[0].lower()}{title[1:]}"

@@ -11,7 +11,6 @@ from shared.domain.core.amounts import amount
 from shared.domain.core.keys import key_of
 from shared.domain.explain.evidence import Evidence
 from shared.domain.explain.explanation import Explanation, explain
-from shared.domain.jobs.forecasts import forecast_of
 from shared.domain.jobs.job_rules import JobRules
 from shared.domain.jobs.jobs import COMPLETED
 from shared.domain.jobs.observations import RetriedTask, SlotRange
@@ -20,9 +19,9 @@ from shared.domain.reports.pool_rate import ended_per_minute
 from shared.domain.reports.reports import JobReport, PoolReport
 from shared.errors import NotFoundError
 from shared.services.accounts.registry import found
-from shared.services.explain.live_evidence import LiveAnswers, LiveEvidence
-from shared.services.explain.rival_reader import RivalReader
-from shared.services.explain.unreadable_problems import UnreadableProblems
+from shared.services.explain.competing_job_reader import CompetingJobReader
+from shared.services.explain.live_evidence import LiveEvidence
+from shared.services.explain.unknown_facts import UnknownFacts
 from shared.services.queries.pool_queries import PoolQueries
 from shared.services.queries.queries import Queries
 from shared.services.tasks.task_queries import TaskQueries
@@ -58,7 +57,7 @@ class Explanations:
         self._sources = sources
         self._queries = queries
         self._tasks = UnfinishedTasks(tasks)
-        self._rivals = RivalReader(self._tasks, live)
+        self._competing_jobs = CompetingJobReader(tasks, live)
         self._pools = pools
         self._live = live
         self._clock = clock
@@ -66,64 +65,68 @@ class Explanations:
     async def explain(self, account_id: str, job_id: str) -> ExplanationReport:
         """Returns the explanation of a job. Raises NotFoundError."""
         source = found(self._sources, account_id)
-        report, unread = await self._queries.job(account_id, job_id), UnreadableProblems()
+        report = await self._queries.job(account_id, job_id)
+        unknown = UnknownFacts()
 
         async def knows_pool(pool_id: str | None) -> bool:
-            return await self._pool(account_id, pool_id, unread) is not None
+            return await self._pool(account_id, pool_id, unknown) is not None
 
-        retried = await self._retried(report, unread)
-        live, jobs = await asyncio.gather(
-            self._live.gather(source, report, knows_pool=knows_pool, retried=retried), self._jobs(account_id, report)
+        retried = await self._retried(report, unknown)
+        evidence, jobs = await asyncio.gather(
+            self._live.gather(source, report, unknown, knows_pool=knows_pool, retried=retried),
+            self._jobs(account_id, report),
         )
-        facts = live.facts or report.job.facts
-        pool = await self._pool(account_id, facts.pool_id, unread)
-        sharing = [job for job in jobs if _shares(job, facts.pool_id) and job.job.key != report.job.key]
+        pool_id = evidence.job.pool_id
+        pool = await self._pool(account_id, pool_id, unknown)
+        sharing = [job for job in jobs if _shares(job, pool_id) and job.job.key != report.job.key]
         others = [job for job in sharing if not job.job.deleted]
-        now = await self._clock.now()
-        evidence = _evidence(report, pool, live, now=now)
-        rivals, held_unknown = await self._rivals.read(source, evidence, others, unread)
-        evidence = replace(evidence, rivals=rivals, per_minute=ended_per_minute([report, *sharing], now))
-        evidence = replace(evidence, waiting=await self._waiting(report, evidence, unread))
-        evidence = replace(evidence, nodes=await self._nodes(account_id, evidence, unread))
-        used = [job for job in others if _counts(job, now)]
-        unknown = (*live.unknown, *held_unknown, *unread.told, *_unsure(report, pool, used))
-        unknown += (*_without_pool(report, pool, live), *await self._why_unread(account_id, evidence))
-        return ExplanationReport(report, _as_of(report, pool, used), explain(evidence), unknown)
+        now, rules = await self._clock.now(), evidence.job.rules or JobRules()
+        evidence = replace(evidence, now=now, rules=rules, pool=pool.pool if pool else None)
+        competing = await self._competing_jobs.read(source, evidence, others, unknown)
+        evidence = replace(evidence, competing_jobs=competing, per_minute=ended_per_minute([report, *sharing], now))
+        evidence = replace(evidence, waiting=await self._waiting(report, evidence, unknown))
+        evidence = replace(evidence, nodes=await self._nodes(account_id, evidence, unknown))
+        used = [job for job in others if _may_change(job, now)]
+        sentences = (*unknown.sentences, *_unsure(report, pool, used), *await self._without_pool(report, evidence))
+        return ExplanationReport(report, _as_of(report, pool, used), explain(evidence), sentences)
 
-    async def _retried(self, report: JobReport, unread: UnreadableProblems) -> tuple[RetriedTask, ...]:
-        with unread.noted("Which of its tasks were tried again"):
+    async def _retried(self, report: JobReport, unknown: UnknownFacts) -> tuple[RetriedTask, ...]:
+        with unknown.unread("Which of its tasks were tried again"):
             return await self._tasks.most_retried(report)
         return ()
 
-    async def _pool(self, account_id: str, pool_id: str | None, unread: UnreadableProblems) -> PoolReport | None:
-        with suppress(NotFoundError), unread.noted("What its pool is like"):
+    async def _pool(self, account_id: str, pool_id: str | None, unknown: UnknownFacts) -> PoolReport | None:
+        with suppress(NotFoundError), unknown.unread("What its pool is like"):
             return await self._pools.pool(account_id, pool_id) if pool_id else None
         return None
 
-    async def _why_unread(self, account_id: str, evidence: Evidence) -> tuple[str, ...]:
-        """Returns the problem of the account's last round over pools, which may be why a pool isn't stored."""
-        if evidence.pool or evidence.pool_gone or evidence.deleted or not evidence.job.pool_id:
-            return ()
-        problem = await self._pools.problem(account_id)
-        return (f"When pools were polled last, this went wrong: {problem}",) if problem else ()
+    async def _without_pool(self, report: JobReport, evidence: Evidence) -> list[str]:
+        """Returns that an unstored pool is unknown, and why: a problem of the account's last round over pools."""
+        name, unknown = evidence.job.pool_id, list[str]()
+        if evidence.pool is None and evidence.pool_gone is None and name and not report.job.deleted:
+            unknown.append(f"Nothing is known of the pool '{name}' yet.")
+        if evidence.pool or evidence.pool_gone or evidence.deleted or not name:
+            return unknown
+        problem = await self._pools.problem(report.account.id)
+        return [*unknown, f"When pools were polled last, this went wrong: {problem}"] if problem else unknown
 
     async def _jobs(self, account_id: str, report: JobReport) -> list[JobReport]:
         """Returns all jobs of the account if the job has waiting tasks that may compete with theirs."""
         picture = report.job.picture
         return await self._queries.jobs(account_id) if picture and picture.counts.active else []
 
-    async def _waiting(self, report: JobReport, evidence: Evidence, unread: UnreadableProblems) -> SlotRange | None:
+    async def _waiting(self, report: JobReport, evidence: Evidence, unknown: UnknownFacts) -> SlotRange | None:
         """Returns the slots of the first waiting tasks; of more if these may not fit the free slots or any node."""
         found = None
         if not evidence.waits or evidence.deleted:
             return found
-        with unread.noted("How many slots its waiting tasks require"):
+        with unknown.unread("How many slots its waiting tasks require"):
             found = await self._tasks.waiting(report)
             if found and _may_not_fit(found, evidence) and found.looked < evidence.waits:
                 found = await self._tasks.waiting(report, MAX_LOOKED_AT)
         return found
 
-    async def _nodes(self, account_id: str, evidence: Evidence, unread: UnreadableProblems) -> tuple[Node, ...]:
+    async def _nodes(self, account_id: str, evidence: Evidence, unknown: UnknownFacts) -> tuple[Node, ...]:
         """Returns the pool's nodes if its totals don't suffice: some take no tasks, or their free slots matter.
 
         For full nodes, totals don't show which accept no more tasks, as draining nodes are also `running`.
@@ -137,7 +140,7 @@ class Explanations:
         needs_room = evidence.waiting is not None and evidence.waiting.least_slots > 1
         if is_plain and not needs_room and evidence.preparation is None:
             return ()
-        with suppress(NotFoundError), unread.noted("How each of the pool's nodes is"):  # it may be deleted meanwhile
+        with suppress(NotFoundError), unknown.unread("How each of the pool's nodes is"):  # it may be deleted meanwhile
             return tuple(report.node for report in await self._pools.nodes(account_id, pool.facts.id))
         return ()
 
@@ -147,39 +150,18 @@ def _may_not_fit(waiting: SlotRange, evidence: Evidence) -> bool:
     return waiting.least_slots > (1 if evidence.free else most)
 
 
-def _evidence(report: JobReport, pool: PoolReport | None, live: LiveAnswers, *, now: datetime) -> Evidence:
-    facts = live.facts or report.job.facts
-    forecast = forecast_of(report.job, report.verdict)
-    return Evidence(
-        now=now,
-        job=facts,
-        rules=facts.rules or JobRules(),
-        deleted=report.job.deleted or live.gone,
-        counts=report.job.picture.counts if report.job.picture else None,
-        waiting_slots=forecast.insight.active_slots if forecast else None,
-        pool=pool.pool if pool else None,
-        pool_gone=live.pool_gone,
-        dependencies=live.dependencies,
-        preparation=live.preparation,
-        retried=live.retried,
-        makes_pool=live.makes_pool,
-        scheduling_error=live.scheduling_error,
-    )
-
-
 def _shares(report: JobReport, pool_id: str | None) -> bool:
     return bool(pool_id) and key_of(report.job.facts.pool_id or "") == key_of(pool_id or "")
 
 
-def _lately(report: JobReport, now: datetime) -> bool:
-    """Returns whether tasks may have ended within the time from which their rate is computed."""
+def _may_change(report: JobReport, now: datetime) -> bool:
+    """Returns whether an explanation depends on another job's changing state, even if that isn't read so far.
+
+    It does for an hour after the job completed, the time from which the rate of ended tasks is computed.
+    """
     facts = report.job.facts
-    return facts.state != COMPLETED or now - facts.state_transition_time < _LATELY
-
-
-def _counts(report: JobReport, now: datetime) -> bool:
-    """Returns whether an explanation depends on another job's changing state, even if that isn't read so far."""
-    return _lately(report, now) and not report.job.finalized
+    ended_lately = facts.state != COMPLETED or now - facts.state_transition_time < _LATELY
+    return ended_lately and not report.job.finalized
 
 
 def _as_of(report: JobReport, pool: PoolReport | None, others: Sequence[JobReport]) -> datetime | None:
@@ -198,9 +180,3 @@ def _unsure(report: JobReport, pool: PoolReport | None, others: Sequence[JobRepo
         more = f" and of {amount(len(unsure) - 1, 'other job')}" if len(unsure) > 1 else ""
         first, reason = unsure[0].job.facts.id, unsure[0].verdict.reason
         yield f"What is known of the job '{first}'{more} on the same pool isn't up to date. {reason}"
-
-
-def _without_pool(report: JobReport, pool: PoolReport | None, live: LiveAnswers) -> Iterator[str]:
-    name = (live.facts or report.job.facts).pool_id
-    if pool is None and live.pool_gone is None and name and not report.job.deleted:
-        yield f"Nothing is known of the pool '{name}' yet."

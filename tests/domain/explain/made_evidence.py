@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from shared.domain.dependencies.dependencies import BlockingTask, Dependencies
+from shared.domain.explain.competing_jobs import CompetingJob
 from shared.domain.explain.evidence import Evidence
 from shared.domain.explain.explanation import explain
-from shared.domain.explain.rivals import Rival
 from shared.domain.jobs.job_rules import JobRules
 from shared.domain.jobs.jobs import JobFacts
 from shared.domain.nodes.nodes import Node, NodeError, StartRun, summary_of
@@ -34,7 +34,7 @@ RETRIED = Node("retried", "waitingforstarttask", start=StartRun("running", "fail
 LEAVING = Node("leaving", "leavingpool")
 QUOTA = Problem("AccountCoreQuotaReached", "No cores.")
 SCALE_ERROR = AutoScale("x", error=Problem("InsufficientSampleData", "No samples."))
-RIVAL = Rival("other", 5, "active", JobRules(), TaskCounts(active=7, running=4), 4, 7)
+URGENT = CompetingJob("other", 5, "active", JobRules(), TaskCounts(active=7, running=4), 4, 7)
 HELD = Dependencies(10, whole=True, held=10, lost=10, blockers=(BlockingTask("first", "failed", 10),))
 BY_WAITING = Dependencies(9, whole=False, held=9, blockers=(BlockingTask("first", "waiting", 9),))
 MOSTLY_HELD = replace(HELD, held=3, lost=3, unsure=7)
@@ -64,4 +64,4 @@ def unseen(**pool_changes: Any) -> Evidence:
 
 
 def codes_of(found: Evidence) -> list[tuple[str, str]]:
-    return [(finding.code, finding.severity) for finding in explain(found).findings]
+    return [(finding.rule, finding.severity) for finding in explain(found).findings]

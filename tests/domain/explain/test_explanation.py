@@ -28,9 +28,9 @@ from tests.domain.explain.made_evidence import (
     MOSTLY_HELD,
     QUOTA,
     RETRIED,
-    RIVAL,
     SCALE_ERROR,
     SHUT,
+    URGENT,
     codes_of,
     evidence,
     roomy,
@@ -43,17 +43,18 @@ CASES: dict[str, tuple[Evidence, list[tuple[str, str]]]] = {
     "all busy": (evidence(BUSY), [("slotsBusy", "blocking")]),
     "busy and running": (evidence(BUSY, counts=TaskCounts(active=1, running=2)), [("slotsBusy", "limiting")]),
     "a higher priority": (
-        evidence(BUSY, rivals=(RIVAL,)), [("higherPriorityJobs", "blocking"), ("slotsBusy", "info")]
+        evidence(BUSY, competing_jobs=(URGENT,)), [("higherPriorityJobs", "blocking"), ("slotsBusy", "info")]
     ),
-    "the same priority": (evidence(BUSY, rivals=(replace(RIVAL, priority=0),)), [("slotsBusy", "blocking")]),
+    "the same priority": (evidence(BUSY, competing_jobs=(replace(URGENT, priority=0),)), [("slotsBusy", "blocking")]),
     "a higher priority that is disabled": (
-        evidence(BUSY, rivals=(replace(RIVAL, state="disabled"),)), [("slotsBusy", "blocking")]
+        evidence(BUSY, competing_jobs=(replace(URGENT, state="disabled"),)), [("slotsBusy", "blocking")]
     ),
     "a higher priority at its own bound": (
-        evidence(BUSY, rivals=(replace(RIVAL, rules=JobRules(max_parallel_tasks=4)),)), [("slotsBusy", "blocking")]
+        evidence(BUSY, competing_jobs=(replace(URGENT, rules=JobRules(max_parallel_tasks=4)),)),
+        [("slotsBusy", "blocking")],
     ),
     "a higher priority beside free slots": (
-        evidence(IDLE, rivals=(RIVAL,)), [("higherPriorityJobs", "limiting"), ("slotsBusy", "limiting")]
+        evidence(IDLE, competing_jobs=(URGENT,)), [("higherPriorityJobs", "limiting"), ("slotsBusy", "limiting")]
     ),
     "no node with room for a task": (
         evidence(Node("half", "running", slots=1, tasks=1), waiting=SlotRange(10, 2, 2)), [("slotsBusy", "blocking")]
@@ -77,7 +78,7 @@ CASES: dict[str, tuple[Evidence, list[tuple[str, str]]]] = {
     ),
     "a quota, and free slots that no task fits as far as anybody looked": (
         evidence(
-            Node("half", "running", slots=1, tasks=1), waiting=SlotRange(9, 2, 2), rivals=(RIVAL,),
+            Node("half", "running", slots=1, tasks=1), waiting=SlotRange(9, 2, 2), competing_jobs=(URGENT,),
             pool_changes={"dedicated": Size(1, 4), "resize_errors": (QUOTA,)},
         ),
         [("resizeFailed", "limiting"), ("higherPriorityJobs", "limiting"), ("slotsBusy", "limiting")],
@@ -312,7 +313,7 @@ CASES: dict[str, tuple[Evidence, list[tuple[str, str]]]] = {
         [("dependenciesFailed", "limiting"), ("poolTargetZero", "limiting")],
     ),
     "held as far as anybody looked, and a pool that others use": (
-        evidence(BUSY, rivals=(RIVAL,), dependencies=MOSTLY_HELD),
+        evidence(BUSY, competing_jobs=(URGENT,), dependencies=MOSTLY_HELD),
         [("dependenciesFailed", "limiting"), ("higherPriorityJobs", "limiting"), ("slotsBusy", "limiting")],
     ),
     "held as far as anybody looked, and nodes that don't come up": (
@@ -434,7 +435,7 @@ CASES: dict[str, tuple[Evidence, list[tuple[str, str]]]] = {
         [("poolTargetZero", "blocking"), ("maxParallelTasks", "info")],
     ),
     "a pool that is being emptied, and a job of higher priority": (
-        evidence(BUSY, rivals=(RIVAL,), pool_changes=EMPTIED), [("poolTargetZero", "blocking")]
+        evidence(BUSY, competing_jobs=(URGENT,), pool_changes=EMPTIED), [("poolTargetZero", "blocking")]
     ),
     "a pool that is being emptied, and a job that is disabled": (
         evidence(BUSY, job=replace(JOB, state="disabled"), pool_changes=EMPTIED),
@@ -445,21 +446,22 @@ CASES: dict[str, tuple[Evidence, list[tuple[str, str]]]] = {
         [("slotsBusy", "blocking")],
     ),
     "a higher priority whose tasks wait for one that failed": (
-        evidence(BUSY, rivals=(replace(RIVAL, dependencies=replace(HELD, looked=7, held=7, lost=7)),)),
+        evidence(BUSY, competing_jobs=(replace(URGENT, dependencies=replace(HELD, looked=7, held=7, lost=7)),)),
         [("slotsBusy", "blocking")],
     ),
     "a higher priority whose tasks fit on no node": (
-        evidence(BUSY, rivals=(replace(RIVAL, fits=False),)), [("slotsBusy", "blocking")]
+        evidence(BUSY, competing_jobs=(replace(URGENT, fits=False),)), [("slotsBusy", "blocking")]
     ),
     "a higher priority that would take all nodes that are starting": (
         evidence(
-            IDLE, COMING, counts=TaskCounts(active=10), rivals=(replace(RIVAL, counts=TaskCounts(active=400)),),
-            pool_changes={"dedicated": Size(2, 2)},
+            IDLE, COMING, counts=TaskCounts(active=10), pool_changes={"dedicated": Size(2, 2)},
+            competing_jobs=(replace(URGENT, counts=TaskCounts(active=400)),),
         ),
         [("higherPriorityJobs", "limiting"), ("slotsBusy", "limiting"), ("nodesStarting", "info")],
     ),
     "more tasks of the same priority than slots that are free": (
-        evidence(IDLE, counts=TaskCounts(active=1), rivals=(replace(RIVAL, priority=0),)), [("slotsBusy", "limiting")]
+        evidence(IDLE, counts=TaskCounts(active=1), competing_jobs=(replace(URGENT, priority=0),)),
+        [("slotsBusy", "limiting")],
     ),
     "a bound that leaves slots free": (
         evidence(IDLE, counts=TaskCounts(active=300), rules=JobRules(max_parallel_tasks=1)), [("slotsFree", "info")]
@@ -521,20 +523,20 @@ def test_every_sentence_ends_and_every_finding_has_advice(case: str) -> None:
     found = explain(CASES[case][0])
     assert found.summary.endswith(".")
     for finding in found.findings:
-        assert finding.detail.endswith((".", "'")), finding
+        assert finding.sentence.endswith((".", "'")), finding
         assert finding.advice.endswith(".") or "az batch" in finding.advice
         assert not finding.title.endswith(".")
-        assert ".." not in f"{finding.title} {finding.detail} {finding.advice} {found.summary}"
-        assert "None" not in f"{finding.title} {finding.detail}".replace("None is left", "")
+        assert ".." not in f"{finding.title} {finding.sentence} {finding.advice} {found.summary}"
+        assert "None" not in f"{finding.title} {finding.sentence}".replace("None is left", "")
 
 
 def test_a_job_ahead_that_leaves_most_free_slots_is_not_the_cause() -> None:
-    ahead = replace(RIVAL, counts=TaskCounts(active=1), running_slots=0, waiting_slots=1)
-    found = evidence(IDLE, Node("idle-too", "idle"), counts=TaskCounts(active=50), rivals=(ahead,))
+    ahead = replace(URGENT, counts=TaskCounts(active=1), running_slots=0, waiting_slots=1)
+    found = evidence(IDLE, Node("idle-too", "idle"), counts=TaskCounts(active=50), competing_jobs=(ahead,))
     assert codes_of(found) == [("slotsBusy", "limiting")]
     assert explain(found).findings[0].evidence["tasksAhead"] == 1
-    assert " 1 task of other jobs comes before its own" in explain(found).findings[0].detail
-    all_taken = replace(found, rivals=(replace(ahead, counts=TaskCounts(active=4), waiting_slots=4),))
+    assert " 1 task of other jobs comes before its own" in explain(found).findings[0].sentence
+    all_taken = replace(found, competing_jobs=(replace(ahead, counts=TaskCounts(active=4), waiting_slots=4),))
     assert codes_of(all_taken)[0] == ("higherPriorityJobs", "limiting")
 
 
@@ -542,20 +544,20 @@ IN_LINE = ("tasksAhead", "slotsAhead", "tasksOfSamePriority", "slotsOfSamePriori
 
 
 def test_where_rivals_are_doubtful_no_place_in_the_queue_and_no_wait_is_claimed() -> None:
-    found = evidence(*FULL, per_minute=3.0, rivals=(replace(RIVAL, is_doubtful=True),))
-    busy = next(finding for finding in explain(found).findings if finding.code == "slotsBusy")
-    assert "No task of another job is known to come before its own. Whether those of some jobs could" in busy.detail
+    found = evidence(*FULL, per_minute=3.0, competing_jobs=(replace(URGENT, is_doubtful=True),))
+    busy = next(finding for finding in explain(found).findings if finding.rule == "slotsBusy")
+    assert "No task of another job is known to come before its own. Whether those of some jobs could" in busy.sentence
     assert {busy.evidence[name] for name in (*IN_LINE, "estimatedWait", "estimatedWaitOfLast")} == {None}
-    rival = replace(RIVAL, id="sure", counts=TaskCounts(active=5), waiting_slots=5)
-    known = replace(found, rivals=(*found.rivals, rival))
-    busy = next(finding for finding in explain(known).findings if finding.code == "slotsBusy")
-    assert "At least 5 tasks of other jobs come before its own. Whether those of some jobs could" in busy.detail
+    rival = replace(URGENT, id="sure", counts=TaskCounts(active=5), waiting_slots=5)
+    known = replace(found, competing_jobs=(*found.competing_jobs, rival))
+    busy = next(finding for finding in explain(known).findings if finding.rule == "slotsBusy")
+    assert "At least 5 tasks of other jobs come before its own. Whether those of some jobs could" in busy.sentence
     assert busy.evidence["tasksAhead"] is None
 
 
 def test_where_rivals_are_doubtful_free_slots_are_not_said_to_be_there_for_its_tasks_alone() -> None:
-    found = roomy(IDLE, rivals=(replace(RIVAL, is_doubtful=True),))
-    free = next(finding for finding in explain(found).findings if finding.code == "slotsFree")
-    assert free.detail.endswith("Whether waiting tasks of other jobs could take them first isn't known.")
+    found = roomy(IDLE, competing_jobs=(replace(URGENT, is_doubtful=True),))
+    free = next(finding for finding in explain(found).findings if finding.rule == "slotsFree")
+    assert free.sentence.endswith("Whether waiting tasks of other jobs could take them first isn't known.")
     assert free.evidence["tasksAhead"] is None
     assert free.evidence["tasksOfSamePriority"] is None

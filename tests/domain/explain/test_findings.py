@@ -28,9 +28,9 @@ from tests.domain.explain.made_evidence import (
     NOW,
     QUOTA,
     RETRIED,
-    RIVAL,
     SCALE_ERROR,
     SHUT,
+    URGENT,
     codes_of,
     evidence,
     pool,
@@ -70,9 +70,9 @@ def test_a_resize_after_failed_ones_shows_their_error_and_not_just_to_wait(
     attempts: int, words: str, which: str
 ) -> None:
     (finding,) = explain(evidence(pool=retried(attempts))).findings
-    assert (finding.code, finding.severity, finding.since) == ("poolResizing", "blocking", NOW)
+    assert (finding.rule, finding.severity, finding.since) == ("poolResizing", "blocking", NOW)
     assert finding.title == f"The pool 'pool' is being resized after {words} that failed"
-    assert finding.detail == f"It has 0 of 2 dedicated nodes; {which} ended with AllocationTimedout: Too slow."
+    assert finding.sentence == f"It has 0 of 2 dedicated nodes; {which} ended with AllocationTimedout: Too slow."
     assert finding.advice == f"It may fail again. {resize_words('AllocationTimedout')[1]}"
     assert (finding.evidence["code"], finding.evidence["attempts"]) == ("AllocationTimedout", attempts)
 
@@ -92,13 +92,13 @@ def test_an_error_of_a_resize_that_was_made_good_is_none_of_the_one_that_goes_on
 
 
 def test_a_place_in_the_queue_is_a_range_and_a_wait_only_where_tasks_ended() -> None:
-    equal = replace(RIVAL, id="equal", priority=0, counts=TaskCounts(active=20), waiting_slots=40)
-    found = evidence(BUSY, rivals=(RIVAL, equal), waiting_slots=10, per_minute=2.0)
+    equal = replace(URGENT, id="equal", priority=0, counts=TaskCounts(active=20), waiting_slots=40)
+    found = evidence(BUSY, competing_jobs=(URGENT, equal), waiting_slots=10, per_minute=2.0)
     shown = explain(found).findings[0].evidence
     assert (shown["tasksAhead"], shown["slotsAhead"]) == (7, 7)
     assert (shown["tasksOfSamePriority"], shown["slotsOfSamePriority"]) == (20, 40)
     assert shown["estimatedWait"] == 4 * MINUTE
-    assert "its next may start in about 4 minutes." in explain(found).findings[0].detail
+    assert "its next may start in about 4 minutes." in explain(found).findings[0].sentence
     assert shown["estimatedWaitOfLast"] == timedelta(seconds=60 * (7 + 20 + 10) / 2)
     words = {
         None: "How fast tasks ended lately isn't known, so when it is its turn can't be told.",
@@ -108,36 +108,38 @@ def test_a_place_in_the_queue_is_a_range_and_a_wait_only_where_tasks_ended() -> 
     for rate, word in words.items():
         without = explain(replace(found, per_minute=rate)).findings[0]
         assert without.evidence["estimatedWait"] is None
-        assert without.detail.endswith(word)
+        assert without.sentence.endswith(word)
 
 
 @pytest.mark.parametrize(("priority", "ahead", "equal"), [(5, 7, 0), (0, 0, 7), (-1, 0, 0)])
 def test_free_slots_that_others_wait_for_are_shown_with_them(priority: int, ahead: int, equal: int) -> None:
     nodes = [IDLE._replace(id=f"idle-{number}") for number in range(4)]
-    (found,) = explain(roomy(*nodes, rivals=(replace(RIVAL, priority=priority),))).findings
+    (found,) = explain(roomy(*nodes, competing_jobs=(replace(URGENT, priority=priority),))).findings
     assert (found.evidence["tasksAhead"], found.evidence["tasksOfSamePriority"]) == (ahead, equal)
-    assert ("7 tasks of other jobs" in found.detail) == bool(ahead + equal)
+    assert ("7 tasks of other jobs" in found.sentence) == bool(ahead + equal)
 
 
 def test_busy_slots_are_those_of_nodes_that_take_tasks() -> None:
     failed = [FAILED._replace(id=f"failed-{number}") for number in range(9)]
-    finding = explain(evidence(BUSY, *failed, rivals=(RIVAL,))).findings[-1]
+    finding = explain(evidence(BUSY, *failed, competing_jobs=(URGENT,))).findings[-1]
     assert finding.title == "All slots that the job can use in the pool 'pool' are busy"
-    assert finding.detail.startswith("2 of 2 slots of nodes that take its tasks are in use, 2 of them by other jobs. ")
+    assert finding.sentence.startswith(
+        "2 of 2 slots of nodes that take its tasks are in use, 2 of them by other jobs. "
+    )
     assert (finding.evidence["slots"], finding.evidence["usedSlots"]) == (2, 2)
     finding = explain(evidence(BUSY, BUSY._replace(id="too"))).findings[0]
     assert finding.title == "All slots of the pool 'pool' are busy"
-    assert finding.detail.startswith("4 of 4 slots are in use, 0 of them by other jobs. ")
+    assert finding.sentence.startswith("4 of 4 slots are in use, 0 of them by other jobs. ")
 
 
 def test_unchecked_tasks_are_mentioned_where_the_first_tasks_find_no_room() -> None:
     half = Node("half", "running", slots=1, tasks=1)
     (finding,) = explain(evidence(half, waiting=SlotRange(9, 2, 2))).findings
     assert finding.title == "No node of the pool 'pool' has room for the first 9 of its tasks"
-    assert "1 slot is free, but on no node the 2 that a task requires. Whether one that wasn't" in finding.detail
+    assert "1 slot is free, but on no node the 2 that a task requires. Whether one that wasn't" in finding.sentence
     (finding,) = explain(evidence(half, waiting=SlotRange(10, 2, 2))).findings
     assert finding.title == "No node of the pool 'pool' has room for one of its tasks"
-    assert "looked at" not in finding.detail
+    assert "looked at" not in finding.sentence
 
 
 @pytest.mark.parametrize(
@@ -151,9 +153,9 @@ def test_unchecked_tasks_are_mentioned_where_the_first_tasks_find_no_room() -> N
 )
 def test_an_error_shows_as_much_as_the_service_named(problem: Problem, words: str) -> None:
     resize = evidence(pool_changes={"dedicated": Size(0, 2), "resize_errors": (problem,)})
-    assert f"'pool' ended{words}" in explain(resize).findings[0].detail
+    assert f"'pool' ended{words}" in explain(resize).findings[0].sentence
     scale = evidence(pool_changes={"dedicated": Size(0, 0), "auto_scale": AutoScale("x", error=problem)})
-    assert f"evaluation failed{words}" in explain(scale).findings[0].detail
+    assert f"evaluation failed{words}" in explain(scale).findings[0].sentence
 
 
 @pytest.mark.parametrize(
@@ -161,8 +163,8 @@ def test_an_error_shows_as_much_as_the_service_named(problem: Problem, words: st
 )
 def test_a_formula_that_fails_leaves_the_target_of_a_pool_as_it_is(size: Size, words: str) -> None:
     scaled = evidence(pool_changes={"dedicated": size, "spot": Size(), "auto_scale": SCALE_ERROR})
-    (finding,) = (found for found in explain(scaled).findings if found.code == "autoScaleFailed")
-    assert finding.detail.endswith(f". So the pool 'pool' keeps its target{words}")
+    (finding,) = (found for found in explain(scaled).findings if found.rule == "autoScaleFailed")
+    assert finding.sentence.endswith(f". So the pool 'pool' keeps its target{words}")
 
 
 @pytest.mark.parametrize(
@@ -196,9 +198,9 @@ def test_a_formula_that_fails_leaves_the_target_of_a_pool_as_it_is(size: Size, w
 )
 def test_dependencies_have_whole_sentences(found: Dependencies, title: str, who: str, blocker: str) -> None:
     findings = explain(evidence(BUSY, dependencies=found, counts=TaskCounts(active=found.looked))).findings
-    held = next(finding for finding in findings if finding.code.startswith("dependencies"))
+    held = next(finding for finding in findings if finding.rule.startswith("dependencies"))
     assert held.title == title
-    assert held.detail == f"{who} on tasks that haven't completed as they must: {blocker}."
+    assert held.sentence == f"{who} on tasks that haven't completed as they must: {blocker}."
 
 
 @pytest.mark.parametrize(
@@ -230,20 +232,20 @@ def test_a_few_nodes_are_not_called_all_of_the_pool(nodes: tuple[Node, ...], tit
     ],
 )
 def test_one_node_is_in_the_singular(node: Node, words: str) -> None:
-    assert explain(evidence(node)).findings[0].detail.startswith(words)
+    assert explain(evidence(node)).findings[0].sentence.startswith(words)
 
 
 def test_several_nodes_are_in_the_plural() -> None:
     failed, coming = explain(evidence(FAILED, FAILED, COMING, COMING)).findings
-    assert failed.detail.startswith("2 of 4 nodes of the pool 'pool' failed their start task and get no tasks.")
-    assert coming.detail.startswith(
+    assert failed.sentence.startswith("2 of 4 nodes of the pool 'pool' failed their start task and get no tasks.")
+    assert coming.sentence.startswith(
         "2 of 4 nodes of the pool 'pool' get tasks once they have started and their start task has succeeded."
     )
 
 
 def test_preparation_that_failed_on_one_node_of_two_is_in_the_singular() -> None:
     one = evidence(BUSY, IDLE, preparation=Preparation(2, 1, frozenset({"idle"})))
-    assert explain(one).findings[-1].detail == (
+    assert explain(one).findings[-1].sentence == (
         "It failed on 1 node of the pool, which takes no tasks of this job. 1 node is left for it."
     )
 
@@ -251,23 +253,23 @@ def test_preparation_that_failed_on_one_node_of_two_is_in_the_singular() -> None
 def test_a_shrinking_pool_has_no_advice_to_wait_for_nodes() -> None:
     shrinks = evidence(*[LEAVING] * 4, pool_changes={"dedicated": Size(4, 2), "allocation_state": "resizing"})
     (finding,) = explain(shrinks).findings
-    assert (finding.code, finding.severity) == ("poolResizing", "blocking")
-    assert finding.detail == "It has 4 nodes and is to have 2; none of them takes tasks."
+    assert (finding.rule, finding.severity) == ("poolResizing", "blocking")
+    assert finding.sentence == "It has 4 nodes and is to have 2; none of them takes tasks."
     to_none = evidence(LEAVING, pool_changes={"dedicated": Size(1, 0), "allocation_state": "resizing"})
     assert codes_of(to_none) == [("poolTargetZero", "blocking")]
     grows = evidence(pool_changes={"dedicated": Size(0, 1), "allocation_state": "resizing"})
-    assert explain(grows).findings[0].detail.startswith("It has 0 of 1 dedicated node; tasks start when")
+    assert explain(grows).findings[0].sentence.startswith("It has 0 of 1 dedicated node; tasks start when")
 
 
 def test_nodes_that_leave_are_no_evidence_of_scheduling_that_is_switched_off() -> None:
-    (finding,) = (f for f in explain(evidence(SHUT, LEAVING)).findings if f.code == "nodesOffline")
+    (finding,) = (f for f in explain(evidence(SHUT, LEAVING)).findings if f.rule == "nodesOffline")
     assert (finding.evidence["affectedNodes"], finding.evidence["examples"]) == (1, ("shut",))
 
 
 def test_a_retried_start_task_is_shown_with_its_retries() -> None:
     (finding,) = explain(evidence(RETRIED)).findings
     assert finding.title == "The start task fails on the pool's only node"
-    assert "It is being tried again (57 retries so far)." in finding.detail
+    assert "It is being tried again (57 retries so far)." in finding.sentence
     assert "Wait" not in finding.advice
 
 

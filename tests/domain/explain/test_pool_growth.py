@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from shared.domain.explain.pool_growth import formula_sentences, larger, target_lines
+from shared.domain.explain.autoscale_formula import formula_sentences, target_lines
+from shared.domain.explain.pool_size import larger
 from shared.domain.pools.pool_settings import AutoScale
 from tests.domain.explain.made_evidence import FACTS, NOW
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from shared.domain.explain.evidence import Evidence
 from shared.domain.explain.explanation import AT_REST, OF_JOB, ON_THE_WAY, explain
-from shared.domain.explain.findings import Finding
+from shared.domain.findings.finding import Finding
 from shared.domain.jobs.job_rules import JobRules
 from shared.domain.pools.pools import Size
 from shared.domain.tasks.tasks import TaskCounts
@@ -21,9 +21,9 @@ from tests.domain.explain.made_evidence import (
     JOB,
     LOST,
     QUOTA,
-    RIVAL,
     SCALE_ERROR,
     SHUT,
+    URGENT,
     evidence,
 )
 from tests.domain.support.profiles import load_profile
@@ -39,7 +39,7 @@ EVIDENCE = st.builds(
     counts=st.builds(TaskCounts, active=st.integers(0, 2), running=st.integers(0, 2), completed=st.integers(0, 1)),
     job=st.sampled_from([JOB, replace(JOB, state="disabled"), replace(JOB, state="completed")]),
     rules=st.builds(JobRules, st.sampled_from([None, 1, 2])),
-    rivals=st.sampled_from([(), (RIVAL,)]),
+    competing_jobs=st.sampled_from([(), (URGENT,)]),
     dependencies=st.sampled_from([None, HELD, replace(HELD, whole=False)]),
     pool_changes=st.fixed_dictionaries({
         "dedicated": st.builds(Size, st.integers(0, 2), st.sampled_from([None, 0, 2])),
@@ -56,7 +56,7 @@ def test_severities_always_keep_their_meaning(found: Evidence) -> None:
     answer = explain(found)
     ranks = [("blocking", "limiting", "info").index(finding.severity) for finding in answer.findings]
     assert ranks == sorted(ranks)
-    codes = [finding.code for finding in answer.findings]
+    codes = [finding.rule for finding in answer.findings]
     if found.runs and 0 in ranks:
         assert codes[0] in LASTING
     assert ranks.count(0) <= 1

@@ -7,6 +7,7 @@ from typing import Any, cast, override
 
 from shared.domain.reports.reports import JobReport
 from shared.services.explain.live_evidence import LiveEvidence
+from shared.services.explain.unknown_facts import UnknownFacts
 from shared.stores.batch.batch import BatchAccount
 from tests.services.worlds.telling import polled_for_a_while
 from tests.services.worlds.world import World
@@ -63,10 +64,11 @@ def test_an_answer_that_does_not_come_in_time_is_reported(world: World) -> None:
     assert report.job.picture.counts.active
     silent = Silent(report.account)
     live = LiveEvidence(process.task_queries, process.monitoring, process.round_store, process.clock, seconds=7)
-    found = world.run(live.gather(cast("BatchAccount", silent), report, knows_pool=_known))
+    unknown = UnknownFacts()
+    found = world.run(live.gather(cast("BatchAccount", silent), report, unknown, knows_pool=_known))
     assert silent.asked == ["get the job 'Render'"]
-    assert found.unknown == ("Batch didn't answer everything that was asked within 7 seconds.",)
-    assert (found.facts, found.gone, found.dependencies) == (None, False, None)
+    assert unknown.sentences == ("Batch didn't answer everything that was asked within 7 seconds.",)
+    assert (found.job is report.job.facts, found.deleted, found.dependencies) == (True, False, None)
 
 
 def test_a_job_that_makes_no_sense_is_a_sentence(world: World) -> None:
@@ -75,9 +77,10 @@ def test_a_job_that_makes_no_sense_is_a_sentence(world: World) -> None:
     process, report = world.processes[0], world.report("Render")
     nonsense = Nonsense(report.account)
     live = LiveEvidence(process.task_queries, process.monitoring, process.round_store, process.clock)
-    found = world.run(live.gather(cast("BatchAccount", nonsense), report, knows_pool=_known))
-    assert found.facts is None
-    assert found.unknown[0].endswith("sent a job that makes no sense.")
+    unknown = UnknownFacts()
+    found = world.run(live.gather(cast("BatchAccount", nonsense), report, unknown, knows_pool=_known))
+    assert found.job is report.job.facts
+    assert unknown.sentences[0].endswith("sent a job that makes no sense.")
 
 
 def test_preparation_known_of_some_nodes_only_is_reported(world: World) -> None:
@@ -86,6 +89,7 @@ def test_preparation_known_of_some_nodes_only_is_reported(world: World) -> None:
     process, report = world.processes[0], world.report("Render")
     live = LiveEvidence(process.task_queries, process.monitoring, process.round_store, process.clock)
     endless = Endless(report)
-    found = world.run(live.gather(cast("BatchAccount", endless), report, knows_pool=_known))
+    unknown = UnknownFacts()
+    found = world.run(live.gather(cast("BatchAccount", endless), report, unknown, knows_pool=_known))
     assert (found.preparation and found.preparation.nodes, len(endless.asked)) == (3, 4)
-    assert found.unknown == ("How its preparation went is known of 3 nodes only.",)
+    assert unknown.sentences == ("How its preparation went is known of 3 nodes only.",)

@@ -1,45 +1,46 @@
-"""Causes in dependencies: waiting tasks depend on others that haven't completed as required, or never will."""
+"""Waiting tasks depend on others that haven't completed as required, or never will."""
 
 from shared.domain.core.amounts import amount
-from shared.domain.dependencies.dependencies import BlockingTask, Dependencies
-from shared.domain.explain.evidence import Evidence
-from shared.domain.explain.findings import Finding, Severity
+from shared.domain.dependencies.dependencies import Dependencies
+from shared.domain.explain.evidence import Evidence, Found
+from shared.domain.findings.finding import Amount, Severity
+from shared.domain.findings.thresholds import MAX_SHOWN_CYCLE
 
 _STANDINGS = {"failed": "failed", "missing": "isn't in the job", "waiting": "waits itself", "running": "is running"}
-_MAX_OF_CYCLE = 8
 _FAILED, _CYCLE, _OPEN = "dependenciesFailed", "dependencyCycle", "dependenciesUnsatisfied"
 
 
-def all_held(e: Evidence) -> Finding | None:
-    """Returns the finding that all waiting tasks, each of them known, wait for others: more nodes wouldn't help."""
+def all_dependent(e: Evidence) -> Found:
+    """Returns the finding that all known waiting tasks wait for others: more nodes wouldn't help.
+
+    It comes first though an unknown task may not wait, but blocks only if each is known.
+    """
     found = e.dependencies
-    if found is None or not found.all_held:
-        return None
-    return _held_by(e, found, e.lasting_severity if found.endless == found.looked else e.severity)
+    if found and found.all_held:
+        return _unmet(e, found, e.lasting_severity if found.endless == found.looked else e.severity)
+    return _unmet(e, found, "limiting") if found and found.seem_all_held else None
 
 
-def seem_all_held(e: Evidence) -> Finding | None:
-    """Returns the finding that all known tasks wait for others. It comes first, though an unknown one may not wait."""
-    return _held_by(e, e.dependencies, "limiting") if e.dependencies and e.dependencies.seem_all_held else None
-
-
-def some_held(e: Evidence) -> Finding | None:
+def some_dependent(e: Evidence) -> Found:
     """Returns the finding that some tasks wait for others. The rest wait for something else, which comes first."""
     found = e.dependencies
-    return _held_by(e, found, "limiting") if found and not (found.all_held or found.seem_all_held) else None
+    return _unmet(e, found, "limiting") if found and not (found.all_held or found.seem_all_held) else None
 
 
-def _held_by(e: Evidence, found: Dependencies, severity: Severity) -> Finding | None:
+def _unmet(e: Evidence, found: Dependencies, severity: Severity) -> Found:
     if not found.held or not e.waits:
         return None
-    code = _code(found)
-    return Finding(
-        code,
+    rule = _rule(found)
+    blockers = ", ".join(
+        f"'{b.id}' {_STANDINGS[b.standing]} and holds {amount(b.holds, 'task')}" for b in found.blockers
+    )
+    return e.about_job(
+        rule,
         severity,
-        _dependency_title(found, code),
-        f"{_who(found)} on tasks that haven't completed as they must: {_blockers(found)}.{_cycle(found)}",
-        _dependency_advice(found, code),
-        {
+        title=_title(found, rule),
+        sentence=f"{_who(found)} on tasks that haven't completed as they must: {blockers}.{_cycle(found)}",
+        advice=_advice(found, rule),
+        evidence={
             "lookedAt": found.looked,
             "isAllWaiting": found.whole,
             "held": found.held,
@@ -50,11 +51,12 @@ def _held_by(e: Evidence, found: Dependencies, severity: Severity) -> Finding | 
             "cycle": found.cycle,
             "blockers": tuple(f"{b.id} ({_STANDINGS[b.standing]}): {b.holds}" for b in found.blockers),
         },
+        amount=Amount(found.held, "tasks"),
     )
 
 
-def _code(found: Dependencies) -> str:
-    """Returns the cause that holds most of the tasks that wait forever."""
+def _rule(found: Dependencies) -> str:
+    """Returns the rule for what holds most of the tasks that wait forever."""
     if found.circular > max(found.lost, found.astray):
         return _CYCLE
     return _FAILED if found.lost else _CYCLE if found.circular else _OPEN
@@ -69,14 +71,14 @@ def _who(found: Dependencies) -> str:
     return f"Of {looked} {found.held:,} {'depends' if found.held == 1 else 'depend'}"
 
 
-def _dependency_title(found: Dependencies, code: str) -> str:
+def _title(found: Dependencies, rule: str) -> str:
     is_one = found.all_held and found.looked == 1
     whose = "Some of its waiting tasks depend"
     if found.all_held:
         whose = "Its waiting task depends" if is_one else "Its waiting tasks depend"
     elif found.held == found.looked > 1:
         whose = f"The first {found.looked:,} of its waiting tasks depend"
-    if code == _CYCLE:
+    if rule == _CYCLE:
         return f"{whose} on {'itself' if is_one else 'each other in a cycle'}, which never ends by itself"
     if found.lost == found.held:
         return f"{whose} on tasks that failed"
@@ -88,22 +90,14 @@ def _cycle(found: Dependencies) -> str:
     if not found.cycle:
         return ""
     shown = list(found.cycle)
-    if len(shown) > _MAX_OF_CYCLE:
-        shown = [*shown[: _MAX_OF_CYCLE - 1], f"{len(shown) - _MAX_OF_CYCLE:,} more", shown[-1]]
+    if len(shown) > MAX_SHOWN_CYCLE:
+        shown = [*shown[: MAX_SHOWN_CYCLE - 1], f"{len(shown) - MAX_SHOWN_CYCLE:,} more", shown[-1]]
     path = " waits for ".join(f"'{name}'" for name in shown)
     return f" {path}: a cycle, which never ends by itself."
 
 
-def _blockers(found: Dependencies) -> str:
-    return ", ".join(f"'{b.id}' {_STANDINGS[b.standing]} and holds {_held(b)}" for b in found.blockers)
-
-
-def _held(blocker: BlockingTask) -> str:
-    return amount(blocker.holds, "task")
-
-
-def _dependency_advice(found: Dependencies, code: str) -> str:
-    if code == _CYCLE:
+def _advice(found: Dependencies, rule: str) -> str:
+    if rule == _CYCLE:
         return (
             "Delete one of the tasks of the cycle and add it again without the dependency that closes it: dependencies "
             "of a task that is there can't be changed."

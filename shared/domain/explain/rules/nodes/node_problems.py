@@ -6,14 +6,13 @@ complete list.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from shared.domain.nodes.node_causes import DISK_FULL
 from shared.domain.nodes.nodes import Node
 
 
-@dataclass(frozen=True, slots=True)
-class NodeProblem:
+class NodeProblem(NamedTuple):
     title: str
     advice: str
 
@@ -36,12 +35,13 @@ _BY_CODE = {
 }
 
 
-def trouble_of(nodes: Sequence[Node]) -> NodeProblem | None:
+def common_problem(nodes: Sequence[Node]) -> NodeProblem | None:
     """Returns the error common to all of these nodes; None for different or unlisted errors."""
-    found = {_trouble(node) for node in nodes}
+    found = {_problem(node) for node in nodes}
     return found.pop() if len(found) == 1 else None
 
 
-def _trouble(node: Node) -> NodeProblem | None:
+def _problem(node: Node) -> NodeProblem | None:
     codes = [error.code.lower() for error in node.errors]
-    return next((told for start, told in _BY_CODE.items() if any(code.startswith(start) for code in codes)), None)
+    found = (problem for start, problem in _BY_CODE.items() if any(code.startswith(start) for code in codes))
+    return next(found, None)

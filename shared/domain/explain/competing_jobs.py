@@ -5,14 +5,13 @@ from dataclasses import dataclass
 
 from shared.domain.core.amounts import amount
 from shared.domain.dependencies.dependencies import Dependencies
+from shared.domain.findings.thresholds import MAX_SHOWN_JOBS
 from shared.domain.jobs.job_rules import JobRules
 from shared.domain.tasks.tasks import TaskCounts
 
-_MAX_NAMED = 5
-
 
 @dataclass(frozen=True, slots=True)
-class Rival:
+class CompetingJob:
     """Another job on the same pool; its slots are those that its running and its waiting tasks require.
 
     `dependencies` are those of its waiting tasks, None where they weren't read. `fits` is False where every waiting
@@ -38,13 +37,18 @@ class Rival:
         return self.counts.running + self.counts.preparing
 
     @property
+    def is_held(self) -> bool:
+        """Returns whether no free slot would start any of its waiting tasks, or none is known to start."""
+        can_start = self.fits and self.is_prepared and not self.is_doubtful
+        found = self.dependencies
+        return not can_start or (found is not None and (found.all_held or found.seem_all_held))
+
+    @property
     def held(self) -> int:
         """Returns the number of waiting tasks that no free slot would start, or that aren't known to start."""
-        found = self.dependencies
-        can_start = self.fits and self.is_prepared and not self.is_doubtful
-        if not can_start or (found and (found.all_held or found.seem_all_held)):
+        if self.is_held:
             return self.counts.active
-        return min(found.held, self.counts.active) if found else 0
+        return min(self.dependencies.held, self.counts.active) if self.dependencies else 0
 
     @property
     def contending(self) -> int:
@@ -60,28 +64,29 @@ class Rival:
         return -(-self.waiting_slots * self.contending // self.counts.active) if self.counts.active else 0
 
 
-def tasks_of(rivals: Sequence[Rival]) -> int:
+def tasks_of(jobs: Sequence[CompetingJob]) -> int:
     """Returns the number of these jobs' tasks that would take free slots now."""
-    return sum(rival.contending for rival in rivals)
+    return sum(job.contending for job in jobs)
 
 
-def slots_of(rivals: Sequence[Rival]) -> int:
-    return sum(rival.contending_slots for rival in rivals)
+def slots_of(jobs: Sequence[CompetingJob]) -> int:
+    return sum(job.contending_slots for job in jobs)
 
 
-def named(rivals: Sequence[Rival]) -> str:
+def named(jobs: Sequence[CompetingJob]) -> str:
     """Returns text like `'a' (396 tasks) and 2 more jobs`: jobs with the most contending tasks first."""
-    ordered = sorted(rivals, key=lambda rival: (-rival.contending, rival.id))
-    told = ", ".join(f"'{rival.id}' ({amount(rival.contending, 'task')})" for rival in ordered[:_MAX_NAMED])
-    return told + _more(len(ordered))
+    ordered = sorted(jobs, key=lambda job: (-job.contending, job.id))
+    shown = ", ".join(f"'{job.id}' ({amount(job.contending, 'task')})" for job in ordered[:MAX_SHOWN_JOBS])
+    more = len(jobs) - MAX_SHOWN_JOBS
+    return f"{shown} and {amount(more, 'more job')}" if more > 0 else shown
 
 
-def holders(rivals: Sequence[Rival]) -> tuple[str, ...]:
+def holders(jobs: Sequence[CompetingJob]) -> tuple[str, ...]:
     """Returns the jobs whose tasks occupy slots, those with the most first: `'a' (4 tasks on 8 slots)`."""
-    on = sorted((rival for rival in rivals if rival.running), key=lambda rival: (-rival.running_slots, rival.id))
-    told = [f"'{r.id}' ({amount(r.running, 'task')} on {amount(r.running_slots, 'slot')})" for r in on[:_MAX_NAMED]]
-    return (*told, *([_more(len(on)).removeprefix(" and ")] if len(on) > _MAX_NAMED else ()))
-
-
-def _more(jobs: int) -> str:
-    return f" and {amount(jobs - _MAX_NAMED, 'more job')}" if jobs > _MAX_NAMED else ""
+    on = sorted((job for job in jobs if job.running), key=lambda job: (-job.running_slots, job.id))
+    shown = [
+        f"'{job.id}' ({amount(job.running, 'task')} on {amount(job.running_slots, 'slot')})"
+        for job in on[:MAX_SHOWN_JOBS]
+    ]
+    more = len(on) - MAX_SHOWN_JOBS
+    return (*shown, amount(more, "more job")) if more > 0 else tuple(shown)

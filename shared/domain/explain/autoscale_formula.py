@@ -1,12 +1,12 @@
-"""Advice on how a pool gets more nodes: by a resize, or only by its autoscale formula.
+"""A pool's autoscale formula in advice and evidence: what it gave, what it reads, which of its lines decide.
 
-Source: "Create a formula to automatically scale compute nodes in a Batch pool". Batch refuses to resize a pool that has
-a formula, so advice names the formula's result and the line that decides.
+Source: "Create a formula to automatically scale compute nodes in a Batch pool".
 """
 
 import re
 
-from shared.domain.explain.findings import Value
+from shared.domain.findings.finding import Value
+from shared.domain.findings.thresholds import MAX_FORMULA_LINE
 from shared.domain.pools.pools import PoolFacts
 
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
@@ -14,28 +14,6 @@ _TARGET = re.compile(r"\s*\$Target\w+\s*=(?!=)")
 _VARIABLE = re.compile(r"\$[A-Za-z]\w*")
 _MADE = re.compile(r"(?:^|;)\s*(\$[A-Za-z]\w*)\s*=(?!=)")
 _GIVEN = re.compile(r"\$Target|\$NodeDeallocationOption")
-_MAX_LENGTH = 300
-
-
-def target_of(facts: PoolFacts) -> int | None:
-    """Returns the pool's target number of nodes, or None where the service doesn't report it."""
-    targets = [size.target for size in (facts.dedicated, facts.spot) if size.target is not None]
-    return sum(targets) if targets else None
-
-
-def larger(facts: PoolFacts) -> str:
-    """Returns a clause on how to give the pool more nodes."""
-    return "let the pool's autoscale formula give more nodes" if facts.auto_scale else "make the pool larger"
-
-
-def replaced(facts: PoolFacts) -> str:
-    """Returns a sentence on replacing lost nodes; Batch restarts only nodes that are idle or run tasks."""
-    after = (
-        "the pool's formula brings new ones at its next evaluation"
-        if facts.auto_scale
-        else "resize the pool to its size again, as removing nodes lowers its target"
-    )
-    return f"Batch refuses to reboot or reimage such nodes: remove them, and {after}."
 
 
 def formula_sentences(facts: PoolFacts) -> str:
@@ -73,7 +51,7 @@ def target_lines(formula: str) -> list[tuple[int, str]]:
         begins = line + statement[: len(statement) - len(statement.lstrip())].count("\n")
         if _TARGET.match(statement):
             text = " ".join(statement.split())
-            found.append((begins, f"{text[:_MAX_LENGTH]}{'…' if len(text) > _MAX_LENGTH else ''};"))
+            found.append((begins, f"{text[:MAX_FORMULA_LINE]}{'…' if len(text) > MAX_FORMULA_LINE else ''};"))
         line += statement.count("\n")
     return found
 

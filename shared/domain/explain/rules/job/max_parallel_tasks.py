@@ -1,0 +1,20 @@
+"""The job runs as many tasks at once as its maxParallelTasks allows."""
+
+from shared.domain.core.amounts import amount
+from shared.domain.explain.evidence import Evidence, Found
+from shared.domain.explain.texts import wait
+
+
+def max_parallel_tasks(e: Evidence) -> Found:
+    most = e.rules.max_parallel_tasks
+    if most is None or not e.waits or e.runs < most or e.job.state != "active":
+        return None
+    return e.about_job(
+        "maxParallelTasks",
+        e.severity,
+        title="The job runs as many tasks at once as it may",
+        sentence=f"Its maxParallelTasks is {most:,}, and {amount(e.runs, 'task')} of it run or prepare. "
+        f"{amount(e.waits, 'task')} {wait(e.waits)}.",
+        advice="Raise the job's maxParallelTasks, or set it to -1 for no bound, if the pool has room for more.",
+        evidence={"maxParallelTasks": most, "runningTasks": e.runs, "waitingTasks": e.waits},
+    )

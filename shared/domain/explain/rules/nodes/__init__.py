@@ -1,0 +1,1 @@
+"""Rules about nodes that get no tasks, or none of this job."""

@@ -1,0 +1,24 @@
+"""A resize failed earlier, with an error that Batch doesn't report of the last one; it explains nothing now."""
+
+from shared.domain.explain.evidence import Evidence, Found
+from shared.domain.explain.pool_size import error_before_resize
+from shared.domain.explain.texts import with_error
+
+
+def resize_failed_before(e: Evidence) -> Found:
+    stale = e.pool.errors[0] if e.pool and e.pool.errors else None  # current errors come first
+    if e.pool is None or stale is None or stale.is_current or not e.waits:
+        return None
+    failed = error_before_resize(e.pool)
+    if failed and failed.retried_at == stale.retried_at:  # reported with the running attempt
+        return None
+    return e.about_pool(
+        "resizeFailedBefore",
+        "info",
+        title="An earlier resize failed",
+        sentence=f"A resize of the pool '{e.pool.facts.id}' ended{with_error(stale)}. Batch doesn't tell it "
+        "of the last attempt any more.",
+        advice="Nothing is to be done about it now.",
+        evidence={"code": stale.code, "message": stale.message, "lastSeen": stale.last_seen},
+        since=stale.ended_at,
+    )

@@ -1,0 +1,93 @@
+"""A job's position among the jobs on its pool, and the time until its tasks get slots, as evidence and sentences."""
+
+from datetime import timedelta
+
+from shared.domain.core.amounts import amount
+from shared.domain.explain.competing_jobs import holders, slots_of, tasks_of
+from shared.domain.explain.evidence import Evidence
+from shared.domain.findings.finding import Value
+from shared.domain.findings.thresholds import MAX_ESTIMATED_WAIT
+
+
+def is_full(e: Evidence) -> bool:
+    """Returns whether tasks wait, some node may get tasks, and none has room for the smallest that was read."""
+    if not e.waits or e.pool is None or e.pool.picture is None or not e.able or e.lacks_room is False:
+        return False
+    return not e.free or (
+        e.waiting is not None and bool(e.nodes) and e.waiting.least_slots <= e.pool.facts.slots_per_node
+    )
+
+
+def is_sure(e: Evidence) -> bool:
+    """Returns False where waiting tasks of other jobs don't count because it is unknown whether they could start."""
+    return not any(job.is_doubtful for job in e.competing_jobs)
+
+
+def in_line(e: Evidence) -> dict[str, Value]:
+    """Returns other jobs' tasks, and their slots, that come or may come before its own; None where unknown."""
+    counts = {
+        "tasksAhead": tasks_of(e.ahead),
+        "slotsAhead": slots_of(e.ahead),
+        "tasksOfSamePriority": tasks_of(e.equal),
+        "slotsOfSamePriority": slots_of(e.equal),
+    }
+    return {name: count if is_sure(e) else None for name, count in counts.items()}
+
+
+def figures(e: Evidence) -> dict[str, Value]:
+    """Returns the evidence of a position in the queue."""
+    ahead, equal = tasks_of(e.ahead), tasks_of(e.equal)
+    return {
+        "waitingTasks": e.waits,
+        "waitingSlots": e.waiting_slots,
+        **in_line(e),
+        "holders": holders(e.competing_jobs),
+        "tasksEndedPerMinute": e.per_minute,
+        "estimatedWait": _time_for(e, ahead + 1),
+        "estimatedWaitOfLast": _time_for(e, ahead + equal + e.waits),
+    }
+
+
+def holder_sentence(e: Evidence, pool_id: str) -> str:
+    """Returns a text on who holds the slots: other jobs, with their tasks' slots, and this one."""
+    jobs = [*holders(e.competing_jobs), *([f"this job ({amount(e.runs, 'task')})"] if e.runs else ())]
+    return f"The slots of '{pool_id}' are held by {', '.join(jobs)}. " if jobs else ""
+
+
+def position_sentence(e: Evidence) -> str:
+    least, equal, sure = tasks_of(e.ahead), tasks_of(e.equal), is_sure(e)
+    if least:
+        others = (
+            f"{'' if sure else 'At least '}{amount(least, 'task')} of other jobs {'comes' if least == 1 else 'come'}"
+        )
+    else:
+        others = f"No task of another job {'comes' if sure else 'is known to come'}"
+    place = f"{others} before its own"
+    if equal:
+        place += f", and {amount(equal, 'task')} of the same priority may"
+    if not sure:
+        return f"{place}. Whether those of some jobs could start isn't known, so when it is its turn can't be said."
+    soon = _time_for(e, least + 1)
+    if soon is not None:
+        return f"{place}; as tasks ended lately, its next may start in about {_duration(soon)}."
+    if e.per_minute is None:
+        return f"{place}. How fast tasks ended lately isn't known, so when it is its turn can't be told."
+    if not e.per_minute:
+        return f"{place}. No task ended lately, so when it is its turn can't be told."
+    return f"{place}; as tasks ended lately, it would take more than a year until its next may start."
+
+
+def _time_for(e: Evidence, tasks: int) -> timedelta | None:
+    """Returns how long it takes at the recent rate until so many tasks have ended, each making room for another."""
+    if not e.per_minute or not is_sure(e):
+        return None
+    minutes = tasks / e.per_minute
+    return timedelta(seconds=round(minutes * 60)) if minutes < MAX_ESTIMATED_WAIT / timedelta(minutes=1) else None
+
+
+def _duration(span: timedelta) -> str:
+    seconds = span.total_seconds()
+    for size, unit in ((86_400, "day"), (3600, "hour"), (60, "minute")):
+        if seconds >= size:
+            return amount(round(seconds / size), unit)
+    return amount(round(seconds), "second")
