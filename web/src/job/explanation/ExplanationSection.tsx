@@ -4,16 +4,15 @@ import type { Job } from "../../api/model.ts";
 import { pathOfJob } from "../../api/paths.ts";
 import { usePolled } from "../../api/usePolled.ts";
 import type { JobView } from "../../routing/jobView.ts";
+import { FindingDetails } from "../../ui/findings/FindingDetails.tsx";
 import { Section } from "../../ui/page/Section.tsx";
 import { useInView } from "../../ui/page/useInView.ts";
 import { Age } from "../../ui/text/Age.tsx";
 import { ExternalText } from "../../ui/text/ExternalText.tsx";
-import { EvidenceList } from "./EvidenceList.tsx";
-import type { Explanation, Finding, Severity } from "./model.ts";
+import type { Explanation } from "./model.ts";
 
 /** Each response may cost requests to Batch. */
 const INTERVAL_MS = 30_000;
-const SEVERITY_LABELS: Record<Severity, string> = { blocking: "Blocking", limiting: "Limiting", info: "Note" };
 
 interface ExplanationSectionProps {
   view: JobView;
@@ -78,36 +77,5 @@ function ExplanationDetails({ account, explanation: { summary, findings, unknown
         </div>
       )}
     </div>
-  );
-}
-
-interface FindingDetailsProps {
-  account: string;
-  finding: Finding;
-  open: boolean;
-}
-
-function FindingDetails({ account, finding, open }: FindingDetailsProps) {
-  return (
-    <details class="finding" open={open} data-code={finding.code} data-severity={finding.severity}>
-      <summary>
-        <span class="weight">{SEVERITY_LABELS[finding.severity]}</span>
-        <strong>
-          <ExternalText text={finding.title} />
-        </strong>
-        {finding.since && (
-          <span class="soft">
-            since <Age at={finding.since} />
-          </span>
-        )}
-      </summary>
-      <p>
-        <ExternalText text={finding.detail} />
-      </p>
-      <p class="advice">
-        <b>What to do:</b> <ExternalText text={finding.advice} />
-      </p>
-      <EvidenceList account={account} finding={finding} />
-    </details>
   );
 }

@@ -6,7 +6,7 @@ import { formatCount } from "../../format/numbers.ts";
 import { spacedWords, visible } from "../../format/text.ts";
 import { Link } from "../../routing/Link.tsx";
 import { addressOfDetail } from "../../routing/routes.ts";
-import { ExternalText } from "../../ui/text/ExternalText.tsx";
+import { ExternalText } from "../text/ExternalText.tsx";
 import type { Evidence, Finding } from "./model.ts";
 
 const SPANS = new Set(["estimatedWait", "estimatedWaitOfLast", "maxWallClockTime"]);

@@ -1,0 +1,39 @@
+// A finding, collapsed or open: severity, title and since when; sentence, advice and evidence.
+
+import { Age } from "../text/Age.tsx";
+import { ExternalText } from "../text/ExternalText.tsx";
+import { EvidenceList } from "./EvidenceList.tsx";
+import type { Finding, Severity } from "./model.ts";
+
+const SEVERITY_LABELS: Record<Severity, string> = { blocking: "Blocking", limiting: "Limiting", info: "Note" };
+
+interface FindingDetailsProps {
+  account: string;
+  finding: Finding;
+  open: boolean;
+}
+
+export function FindingDetails({ account, finding, open }: FindingDetailsProps) {
+  return (
+    <details class="finding" open={open} data-code={finding.code} data-severity={finding.severity}>
+      <summary>
+        <span class="weight">{SEVERITY_LABELS[finding.severity]}</span>
+        <strong>
+          <ExternalText text={finding.title} />
+        </strong>
+        {finding.since && (
+          <span class="soft">
+            since <Age at={finding.since} />
+          </span>
+        )}
+      </summary>
+      <p>
+        <ExternalText text={finding.detail} />
+      </p>
+      <p class="advice">
+        <b>What to do:</b> <ExternalText text={finding.advice} />
+      </p>
+      <EvidenceList account={account} finding={finding} />
+    </details>
+  );
+}
