@@ -63,12 +63,12 @@ def _answer(report: ExplanationReport) -> ExplanationAnswer:
         as_of=report.as_of.astimezone(UTC) if report.as_of else None,
         running=report.explanation.running,
         summary=report.explanation.summary,
-        findings=[_finding(finding) for finding in report.explanation.findings],
+        findings=[finding_answer(finding) for finding in report.explanation.findings],
         unknown=list(report.unknown),
     )
 
 
-def _finding(finding: Finding) -> FindingAnswer:
+def finding_answer(finding: Finding) -> FindingAnswer:
     pool = {"poolId": finding.scope.id} if finding.scope.kind == "pool" else {}
     return FindingAnswer(
         code=finding.rule,

@@ -543,19 +543,19 @@ def test_a_job_ahead_that_leaves_most_free_slots_is_not_the_cause() -> None:
 IN_LINE = ("tasksAhead", "slotsAhead", "tasksOfSamePriority", "slotsOfSamePriority")
 
 
-def test_where_rivals_are_doubtful_no_place_in_the_queue_and_no_wait_is_claimed() -> None:
+def test_where_competing_jobs_are_doubtful_no_place_in_the_queue_and_no_wait_is_claimed() -> None:
     found = evidence(*FULL, per_minute=3.0, competing_jobs=(replace(URGENT, is_doubtful=True),))
     busy = next(finding for finding in explain(found).findings if finding.rule == "slotsBusy")
     assert "No task of another job is known to come before its own. Whether those of some jobs could" in busy.sentence
     assert {busy.evidence[name] for name in (*IN_LINE, "estimatedWait", "estimatedWaitOfLast")} == {None}
-    rival = replace(URGENT, id="sure", counts=TaskCounts(active=5), waiting_slots=5)
-    known = replace(found, competing_jobs=(*found.competing_jobs, rival))
+    sure = replace(URGENT, id="sure", counts=TaskCounts(active=5), waiting_slots=5)
+    known = replace(found, competing_jobs=(*found.competing_jobs, sure))
     busy = next(finding for finding in explain(known).findings if finding.rule == "slotsBusy")
     assert "At least 5 tasks of other jobs come before its own. Whether those of some jobs could" in busy.sentence
     assert busy.evidence["tasksAhead"] is None
 
 
-def test_where_rivals_are_doubtful_free_slots_are_not_said_to_be_there_for_its_tasks_alone() -> None:
+def test_where_competing_jobs_are_doubtful_free_slots_are_not_said_to_be_there_for_its_tasks_alone() -> None:
     found = roomy(IDLE, competing_jobs=(replace(URGENT, is_doubtful=True),))
     free = next(finding for finding in explain(found).findings if finding.rule == "slotsFree")
     assert free.sentence.endswith("Whether waiting tasks of other jobs could take them first isn't known.")
