@@ -97,7 +97,7 @@ class _Requests:
 
     async def _ask(self, report: JobReport, job: CompetingJob) -> CompetingJob:
         if job.rules.uses_task_dependencies:
-            job = replace(job, dependencies=(await self._dependencies.read(report)).dependencies)
+            job = replace(job, dependencies=await self._dependencies.read(report, UnknownFacts()))
         if not job.counts.running and (await self._evidence.fetch_job(job.id)).awaits_preparation:
             found, _ = await self._evidence.fetch_preparation(job.id)
             job = replace(job, is_prepared=bool(found.succeeded) or not found.failed_nodes)

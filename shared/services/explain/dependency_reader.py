@@ -8,8 +8,8 @@ newer than the cache; the others stay unknown.
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import aclosing
-from typing import NamedTuple
 
+from shared.domain.core.amounts import amount
 from shared.domain.core.keys import key_of
 from shared.domain.dependencies.dependencies import (
     MAX_KEYS,
@@ -24,10 +24,11 @@ from shared.domain.leaves.task_filters import TaskFilter
 from shared.domain.leaves.task_lists import TaskList
 from shared.domain.reports.reports import JobReport
 from shared.domain.tasks.tasks import ACTIVE, COMPLETED, FAILURE, PREPARING, RUNNING, Task
+from shared.services.explain.unknown_facts import UnknownFacts
 from shared.services.tasks.task_queries import TaskQueries
 from shared.stores.batch.batch_evidence import BatchEvidence
 
-MAX_ASKED = 3  # of each kind
+_MAX_ASKED = 3  # of each kind
 _MAX_LISTED = 1000  # tasks of each kind
 _KEEPING = (
     TaskFilter(results=frozenset({FAILURE})),
@@ -37,27 +38,16 @@ _KEEPING = (
 _ASKED: tuple[Standing, ...] = ("failed", "missing")
 
 
-class FoundDependencies(NamedTuple):
-    """The tasks that hold the waiting ones.
-
-    `unread` others are neither cached nor requested. `surmised` failed ones are assumed to satisfy no dependency.
-    `is_cut`: waiting tasks depend on at least MAX_KEYS others, so some may not have been read, and for some waiting
-    tasks no blocker is known.
-    """
-
-    dependencies: Dependencies
-    unread: int
-    surmised: int
-    is_cut: bool
-
-
 class DependencyReader:
     def __init__(self, evidence: BatchEvidence, tasks: TaskQueries) -> None:
         self._evidence = evidence
         self._tasks = tasks
 
-    async def read(self, report: JobReport) -> FoundDependencies:
-        """Returns the dependencies that hold a job's waiting tasks. Raises BatchError, CacheConflictError."""
+    async def read(self, report: JobReport, unknown: UnknownFacts) -> Dependencies:
+        """Returns the dependencies that hold a job's waiting tasks, and adds what couldn't be determined to `unknown`.
+
+        Raises BatchError, CacheConflictError.
+        """
         job = report.job.facts.id
         waiting, whole = await self._evidence.fetch_waiting(job)
         names = wanted_keys(waiting)
@@ -71,20 +61,30 @@ class DependencyReader:
         first = dependencies_of(waiting, standings, whole=whole)
         order = [*(blocker.key for blocker in first.blockers), *names]
         asked = [key for kind in _ASKED for key in _first(order, standings, kind)]
-        told = {key: await self._evidence.fetch_standing(job, names[key]) for key in asked}
-        is_lenient = any(told[key] == "satisfied" and standings[key] == "failed" for key in asked)
-        unknown = {"missing", "failed"} if is_lenient else {"missing"}
+        answers = {key: await self._evidence.fetch_standing(job, names[key]) for key in asked}
+        is_lenient = any(answers[key] == "satisfied" and standings[key] == "failed" for key in asked)
+        unsettled = {"missing", "failed"} if is_lenient else {"missing"}
         settled: dict[str, Standing] = {
-            key: told.get(key, "unknown" if standing in unknown else standing) for key, standing in standings.items()
+            key: answers.get(key, "unknown" if standing in unsettled else standing)
+            for key, standing in standings.items()
         }
-        left = [standing for key, standing in settled.items() if key not in told]
         found = dependencies_of(waiting, settled, whole=whole)
-        return FoundDependencies(
-            found,
-            unread=len(names.keys() - wait - known.keys() - told.keys()),
-            surmised=left.count("failed"),
-            is_cut=is_cut and found.unsure > 0,
-        )
+        if is_cut and found.unsure:
+            unknown.add(
+                f"Waiting tasks depend on {MAX_KEYS:,} tasks or more: whether all of these are there and let others "
+                "go on isn't known"
+            )
+        if failed := [standing for key, standing in settled.items() if key not in answers].count("failed"):
+            unknown.add(
+                f"{amount(failed, 'more task')} that others depend on failed, and {_MAX_ASKED} were asked whether "
+                "exit conditions let others go on all the same: the rest is taken not to, as is the default"
+            )
+        if unread := len(names.keys() - wait - known.keys() - answers.keys()):
+            unknown.add(
+                f"Whether {amount(unread, 'task')} that others depend on are there isn't known: tasks are stored as of "
+                f"{report.verdict.as_of:%Y-%m-%d %H:%M:%S} UTC, and of newer ones {_MAX_ASKED} were asked for"
+            )
+        return found
 
     async def _far(self, report: JobReport, waiting: Sequence[WaitingTask]) -> dict[str, Task]:
         """Returns the first stored unfinished or failed tasks in ranges that waiting tasks depend on, by key."""
@@ -99,7 +99,7 @@ class DependencyReader:
 
 def _first(order: Iterable[str], standings: Mapping[str, Standing], kind: Standing) -> list[str]:
     """Returns the first tasks of a standing, which hold the most others."""
-    return list(dict.fromkeys(key for key in order if standings[key] == kind))[:MAX_ASKED]
+    return list(dict.fromkeys(key for key in order if standings[key] == kind))[:_MAX_ASKED]
 
 
 def _standing(task: Task | None) -> Standing:

@@ -14,14 +14,13 @@ from datetime import datetime
 
 from shared.clock import Clock
 from shared.domain.core.amounts import amount
-from shared.domain.dependencies.dependencies import MAX_KEYS
 from shared.domain.explain.evidence import ENDING, Evidence
 from shared.domain.jobs.forecasts import forecast_of
 from shared.domain.jobs.jobs import COMPLETED
 from shared.domain.jobs.observations import RetriedTask
 from shared.domain.reports.reports import JobReport
 from shared.errors import BatchError, BatchMissingError, BatchThrottledError, MonitoringOffError
-from shared.services.explain.dependency_reader import MAX_ASKED, DependencyReader
+from shared.services.explain.dependency_reader import DependencyReader
 from shared.services.explain.unknown_facts import UnknownFacts
 from shared.services.jobs.polling_permission import require_polling_allowed
 from shared.services.tasks.task_queries import TaskQueries
@@ -161,7 +160,8 @@ class _Requests:
             return
         if job.facts.rules and job.facts.rules.uses_task_dependencies:
             with self._unknown.unasked("What its waiting tasks depend on"):
-                await self._ask_dependencies()
+                dependencies = await self._dependencies.read(self._report, self._unknown)
+                self.evidence = replace(self.evidence, dependencies=dependencies)
         if job.awaits_preparation:
             with self._unknown.unasked("How its preparation went"):
                 await self._ask_preparation()
@@ -176,26 +176,6 @@ class _Requests:
             self.evidence = replace(self.evidence, pool_gone=True)
         else:
             self.evidence = replace(self.evidence, pool_gone=not pool_id)
-
-    async def _ask_dependencies(self) -> None:
-        dependencies, unread, surmised, is_cut = await self._dependencies.read(self._report)
-        self.evidence = replace(self.evidence, dependencies=dependencies)
-        if is_cut:
-            self._unknown.add(
-                f"Waiting tasks depend on {MAX_KEYS:,} tasks or more: whether all of these are there and let others "
-                "go on isn't known"
-            )
-        if surmised:
-            self._unknown.add(
-                f"{amount(surmised, 'more task')} that others depend on failed, and {MAX_ASKED} were asked whether "
-                "exit conditions let others go on all the same: the rest is taken not to, as is the default"
-            )
-        if unread:
-            as_of = self._report.verdict.as_of
-            self._unknown.add(
-                f"Whether {amount(unread, 'task')} that others depend on are there isn't known: tasks are stored as of "
-                f"{as_of:%Y-%m-%d %H:%M:%S} UTC, and of newer ones {MAX_ASKED} were asked for"
-            )
 
     async def _ask_retry_limits(self, retried: Sequence[RetriedTask]) -> None:
         for task in retried:
