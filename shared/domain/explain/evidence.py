@@ -4,6 +4,7 @@ Rules read nothing else, so the same evidence always gives the same answer. None
 """
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Unpack
@@ -30,6 +31,8 @@ EXPIRED = "maxwallclocktimeexpiry"
 COMING = ("creating", "starting", "waitingforstarttask", "rebooting", "reimaging", "upgradingos")
 
 type Found = Finding | None
+"""The result of a rule: None where it doesn't apply, or where its evidence is missing."""
+type Rule = Callable[["Evidence"], Found]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,25 +86,25 @@ class Evidence:
         return (self.job.terminate_reason or "").lower()
 
     @property
-    def waits(self) -> int:
+    def waiting_tasks(self) -> int:
         """Returns the number of waiting tasks, as far as known."""
         return self.counts.active if self.counts else 0
 
     @property
-    def runs(self) -> int:
+    def running_tasks(self) -> int:
         return self.counts.running + self.counts.preparing if self.counts else 0
 
     @property
     def severity(self) -> Severity:
         """Returns the severity of a temporary cause for all waiting tasks: blocking only if no task runs."""
-        if not self.waits:
+        if not self.waiting_tasks:
             return "info"
-        return "limiting" if self.runs else "blocking"
+        return "limiting" if self.running_tasks else "blocking"
 
     @property
     def lasting_severity(self) -> Severity:
         """Returns the severity of a cause for all waiting tasks that needs action: blocking even if tasks run."""
-        return "blocking" if self.waits else "info"
+        return "blocking" if self.waiting_tasks else "info"
 
     @property
     def lasting_pool_severity(self) -> Severity:
@@ -156,10 +159,10 @@ class Evidence:
             return 0
         held = self.dependencies.held if self.dependencies else 0
         most = self.rules.max_parallel_tasks
-        ready = max(self.waits - held, 0)
-        ready = ready if most is None else min(ready, max(most - self.runs, 0))
-        slots = self.waits if self.waiting_slots is None else self.waiting_slots
-        return -(-slots * ready // self.waits) if self.waits else 0
+        ready = max(self.waiting_tasks - held, 0)
+        ready = ready if most is None else min(ready, max(most - self.running_tasks, 0))
+        slots = self.waiting_tasks if self.waiting_slots is None else self.waiting_slots
+        return -(-slots * ready // self.waiting_tasks) if self.waiting_tasks else 0
 
     @property
     def is_contested(self) -> bool:
@@ -247,7 +250,7 @@ class Evidence:
         least, most = self.waiting.least_slots if self.waiting else 1, self.pool.facts.slots_per_node
         if least == 1 or any(least <= most - node.slots for node in self.fit):
             return False
-        is_known = self.waiting is not None and self.waiting.looked >= self.waits and bool(self.nodes)
+        is_known = self.waiting is not None and self.waiting.looked >= self.waiting_tasks and bool(self.nodes)
         return least <= most if is_known else None
 
     @property

@@ -5,11 +5,10 @@ nodes, their slots. A gate shut for all tasks precedes one that lets some pass. 
 the way comes first, as opening a later one wouldn't help (docs/adr/0015).
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from shared.domain.core.amounts import amount
-from shared.domain.explain.evidence import Evidence
+from shared.domain.explain.evidence import Evidence, Rule
 from shared.domain.explain.rules.job.deleted import deleted
 from shared.domain.explain.rules.job.disabled import disabled
 from shared.domain.explain.rules.job.ended import ended
@@ -36,7 +35,6 @@ from shared.domain.explain.rules.slots.slots_free import slots_free
 from shared.domain.explain.texts import wait
 from shared.domain.findings.finding import Finding
 
-type Rule = Callable[[Evidence], Finding | None]
 _NAMES = ("Azure ", "Batch ")
 _RANKS = {"blocking": 0, "limiting": 1, "info": 2}
 _TURNS = ("maxParallelTasks", "higherPriorityJobs", "slotsBusy")  # relevant only to tasks that may start
@@ -81,12 +79,12 @@ class Explanation:
 
 def explain(evidence: Evidence) -> Explanation:
     """Returns the explanation that follows from the evidence."""
-    rests = evidence.counts is not None and not evidence.waits
+    rests = evidence.counts is not None and not evidence.waiting_tasks
     findings = _found(OF_JOB, evidence) or _found(AT_REST if rests else ON_THE_WAY, evidence)
     findings = _one_blocks(_ranked(findings))
     if all(finding.severity == "info" for finding in findings):
         findings = [*_found((slots_free,), evidence), *findings]
-    return Explanation(evidence.runs > 0, _summary(evidence, findings), tuple(findings))
+    return Explanation(evidence.running_tasks > 0, _summary(evidence, findings), tuple(findings))
 
 
 def _found(rules: tuple[Rule, ...], evidence: Evidence) -> list[Finding]:
@@ -114,19 +112,20 @@ def _summary(e: Evidence, findings: list[Finding]) -> str:
     cause = f": {_amid_sentence(first.title)}." if first else "."
     if e.counts is None:
         return f"Its tasks haven't been read yet{cause}"
-    if not e.waits:
-        if e.runs:
-            return f"It runs: {amount(e.runs, 'task')} {'runs' if e.runs == 1 else 'run'}, and none waits."
+    waiting, running = e.waiting_tasks, e.running_tasks
+    if not waiting:
+        if running:
+            return f"It runs: {amount(running, 'task')} {'runs' if running == 1 else 'run'}, and none waits."
         return f"None of its tasks waits{cause}"
     is_blocked = first is not None and first.severity == "blocking"
-    if is_blocked and e.runs:
-        none = "the one that waits doesn't start" if e.waits == 1 else f"none of the {e.waits:,} that wait starts"
-        start = f"It runs {amount(e.runs, 'task')}, and {none}"
+    if is_blocked and running:
+        none = "the one that waits doesn't start" if waiting == 1 else f"none of the {waiting:,} that wait starts"
+        start = f"It runs {amount(running, 'task')}, and {none}"
     elif is_blocked:
-        start = f"None of its {e.waits:,} waiting tasks starts" if e.waits > 1 else "Its waiting task doesn't start"
+        start = f"None of its {waiting:,} waiting tasks starts" if waiting > 1 else "Its waiting task doesn't start"
     else:
-        start = f"{f'It runs {amount(e.runs, "task")}' if e.runs else 'None of its tasks runs'}, and {e.waits:,} "
-        start += wait(e.waits)
+        runs = f"It runs {amount(running, 'task')}" if running else "None of its tasks runs"
+        start = f"{runs}, and {waiting:,} {wait(waiting)}"
     return f"{start}{cause}" if first else f"{start}; what for couldn't be found out."
 
 

@@ -15,9 +15,10 @@ def wait(tasks: int) -> str:
 
 def left(e: Evidence) -> str:
     """Returns a sentence on the waiting tasks of a job that starts no more; empty without any."""
-    if not e.waits:
+    tasks = e.waiting_tasks
+    if not tasks:
         return ""
-    return f" {amount(e.waits, 'waiting task')} {'stays as it is' if e.waits == 1 else 'stay as they are'}."
+    return f" {amount(tasks, 'waiting task')} {'stays as it is' if tasks == 1 else 'stay as they are'}."
 
 
 def with_error(error: ResizeError | Problem) -> str:

@@ -108,7 +108,7 @@ def _in_line(evidence: Evidence, jobs: Mapping[str, CompetingJob]) -> list[str]:
     """Returns the keys of jobs before this one or of the same priority, those with the most slots first."""
     ahead = [key for key, job in jobs.items() if job.contending and job.priority >= evidence.priority]
     ordered = sorted(ahead, key=lambda key: (-jobs[key].priority, -jobs[key].contending_slots, key))
-    return ordered if evidence.waits and not evidence.deleted else []
+    return ordered if evidence.waiting_tasks and not evidence.deleted else []
 
 
 def _is_uncertain(job: CompetingJob) -> bool:

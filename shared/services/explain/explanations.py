@@ -118,11 +118,11 @@ class Explanations:
     async def _waiting(self, report: JobReport, evidence: Evidence, unknown: UnknownFacts) -> SlotRange | None:
         """Returns the slots of the first waiting tasks; of more if these may not fit the free slots or any node."""
         found = None
-        if not evidence.waits or evidence.deleted:
+        if not evidence.waiting_tasks or evidence.deleted:
             return found
         with unknown.unread("How many slots its waiting tasks require"):
             found = await self._tasks.waiting(report)
-            if found and _may_not_fit(found, evidence) and found.looked < evidence.waits:
+            if found and _may_not_fit(found, evidence) and found.looked < evidence.waiting_tasks:
                 found = await self._tasks.waiting(report, MAX_LOOKED_AT)
         return found
 
@@ -132,7 +132,7 @@ class Explanations:
         For full nodes, totals don't show which accept no more tasks, as draining nodes are also `running`.
         """
         pool = evidence.pool
-        if pool is None or pool.picture is None or not evidence.waits:
+        if pool is None or pool.picture is None or not evidence.waiting_tasks:
             return ()
         summary = pool.picture.summary
         is_full = summary.total > 0 and not summary.free

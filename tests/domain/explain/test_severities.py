@@ -57,14 +57,14 @@ def test_severities_always_keep_their_meaning(found: Evidence) -> None:
     ranks = [("blocking", "limiting", "info").index(finding.severity) for finding in answer.findings]
     assert ranks == sorted(ranks)
     codes = [finding.rule for finding in answer.findings]
-    if found.runs and 0 in ranks:
+    if found.running_tasks and 0 in ranks:
         assert codes[0] in LASTING
     assert ranks.count(0) <= 1
-    if not found.waits:
+    if not found.waiting_tasks:
         assert set(ranks) <= {2}
     assert len(set(codes)) == len(codes)
-    assert answer.running == (found.runs > 0)
-    if found.waits and found.pool and found.pool.facts.state == "active":
+    assert answer.running == (found.running_tasks > 0)
+    if found.waiting_tasks and found.pool and found.pool.facts.state == "active":
         assert answer.findings
     assert explain(found) == answer
 

@@ -18,13 +18,14 @@ def disabled(e: Evidence) -> Found:
             evidence={"state": e.job.state},
             since=e.job.state_transition_time,
         )
-    waiting = f" {amount(e.waits, 'task')} {wait(e.waits)} until it is enabled." if e.waits else ""
+    tasks = e.waiting_tasks
+    waiting = f" {amount(tasks, 'task')} {wait(tasks)} until it is enabled." if tasks else ""
     return e.about_job(
         "jobDisabled",
         e.lasting_severity,
         title="The job is disabled" if e.job.state == "disabled" else "The job is being disabled",
         sentence=f"A disabled job starts no tasks.{waiting}",
         advice=f"Enable it when its tasks should run: az batch job enable --job-id {e.job.id}",
-        evidence={"state": e.job.state, "waitingTasks": e.waits},
+        evidence={"state": e.job.state, "waitingTasks": tasks},
         since=e.job.state_transition_time,
     )

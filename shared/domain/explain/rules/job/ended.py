@@ -30,7 +30,7 @@ def ended(e: Evidence) -> Found:
         e.lasting_severity,
         title=f"The job {is_so}",
         sentence=f"It {is_so}{f': {why}' if why else ''}.{left(e)}",
-        advice=advice if e.waits else "Nothing is to be done.",
-        evidence={"state": e.job.state, "terminateReason": reason, "waitingTasks": e.waits},
+        advice=advice if e.waiting_tasks else "Nothing is to be done.",
+        evidence={"state": e.job.state, "terminateReason": reason, "waitingTasks": e.waiting_tasks},
         since=e.job.state_transition_time,
     )

@@ -18,6 +18,6 @@ def expired(e: Evidence) -> Found:
         sentence=f"It may run no longer than its maxWallClockTime{bound}, and Batch ends it then with all of its tasks."
         + left(e),
         advice="Submit the tasks that are left to a new job with a longer maxWallClockTime, or with none.",
-        evidence={"maxWallClockTime": limit, "startTime": start, "waitingTasks": e.waits},
+        evidence={"maxWallClockTime": limit, "startTime": start, "waitingTasks": e.waiting_tasks},
         since=e.job.end_time or (start + limit if limit is not None else None),
     )

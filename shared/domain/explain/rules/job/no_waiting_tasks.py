@@ -5,7 +5,7 @@ from shared.domain.explain.evidence import ENDING, Evidence, Found
 
 
 def no_waiting_tasks(e: Evidence) -> Found:
-    if e.counts is None or e.waits or e.runs or e.deleted or e.job.state in ENDING:
+    if e.counts is None or e.waiting_tasks or e.running_tasks or e.deleted or e.job.state in ENDING:
         return None
     if not e.counts.total:
         return e.about_job(

@@ -26,6 +26,6 @@ def not_started(e: Evidence) -> Found:
         sentence=f"Batch tells {error.code or 'an error that has no name'}{message}, and so the job is {e.job.state}."
         f"{left(e)}",
         advice=_ADVICE_BY_CODE.get(error.code.lower(), _ADVICE),
-        evidence={"code": error.code, "message": error.message, "state": e.job.state, "waitingTasks": e.waits},
+        evidence={"code": error.code, "message": error.message, "state": e.job.state, "waitingTasks": e.waiting_tasks},
         since=e.job.end_time or e.job.state_transition_time,
     )

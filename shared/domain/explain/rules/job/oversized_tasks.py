@@ -17,7 +17,7 @@ def _oversized(e: Evidence) -> Found:
     if e.waiting is None or e.facts is None or e.waiting.most_slots <= e.facts.slots_per_node:
         return None
     has = e.facts.slots_per_node
-    is_all = e.waiting.least_slots > has and e.waiting.looked >= e.waits
+    is_all = e.waiting.least_slots > has and e.waiting.looked >= e.waiting_tasks
     title = "Its tasks require" if is_all else "Some of its tasks require"
     return e.about_job(
         "taskNeedsMoreSlots",

@@ -28,7 +28,7 @@ def some_dependent(e: Evidence) -> Found:
 
 
 def _unmet(e: Evidence, found: Dependencies, severity: Severity) -> Found:
-    if not found.held or not e.waits:
+    if not found.held or not e.waiting_tasks:
         return None
     rule = _rule(found)
     blockers = ", ".join(

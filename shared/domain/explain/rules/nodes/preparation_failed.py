@@ -12,7 +12,7 @@ def preparation_failed(e: Evidence) -> Found:
     Beside fit nodes it is limiting only if the failed ones are as many.
     """
     found, failed, fit = e.preparation, e.unfit, e.fit
-    if found is None or not failed or not e.waits:
+    if found is None or not failed or not e.waiting_tasks:
         return None
     failure = found.failures[0][0] if found.failures else ""
     few: Severity = "limiting" if len(failed) >= len(fit) else "info"

@@ -5,7 +5,6 @@ nodes that get no tasks are as many. Replaceable nodes rank after resizes where 
 """
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -13,7 +12,7 @@ from functools import partial
 from shared.domain.core.amounts import amount
 from shared.domain.core.stamps import from_milliseconds
 from shared.domain.explain.autoscale_formula import formula_sentences
-from shared.domain.explain.evidence import Evidence, Found, standing_of
+from shared.domain.explain.evidence import Evidence, Found, Rule, standing_of
 from shared.domain.explain.pool_size import larger, replaced
 from shared.domain.explain.rules.nodes import node_groups as groups
 from shared.domain.explain.rules.nodes.node_groups import Group
@@ -37,10 +36,9 @@ def _few(group: Group, e: Evidence) -> Found:
     return _unavailable(e, group) if group.are_few(e) else None
 
 
-type _Rules = tuple[Callable[[Evidence], Found], ...]
-BEFORE_RESIZES: _Rules = tuple(partial(_many, group) for group in groups.LOST)
-PREEMPTIONS: _Rules = (partial(_many, groups.PREEMPTED),)
-AFTER_RESIZES: _Rules = (
+BEFORE_RESIZES: tuple[Rule, ...] = tuple(partial(_many, group) for group in groups.LOST)
+PREEMPTIONS: tuple[Rule, ...] = (partial(_many, groups.PREEMPTED),)
+AFTER_RESIZES: tuple[Rule, ...] = (
     *(partial(_few, group) for group in (*groups.LOST, groups.PREEMPTED)),
     *(partial(_many, group) for group in groups.ON_THEIR_WAY),
 )

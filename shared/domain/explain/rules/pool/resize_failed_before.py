@@ -7,7 +7,7 @@ from shared.domain.explain.texts import with_error
 
 def resize_failed_before(e: Evidence) -> Found:
     stale = e.pool.errors[0] if e.pool and e.pool.errors else None  # current errors come first
-    if e.pool is None or stale is None or stale.is_current or not e.waits:
+    if e.pool is None or stale is None or stale.is_current or not e.waiting_tasks:
         return None
     failed = error_before_resize(e.pool)
     if failed and failed.retried_at == stale.retried_at:  # reported with the running attempt

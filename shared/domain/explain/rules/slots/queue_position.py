@@ -11,7 +11,7 @@ from shared.domain.findings.thresholds import MAX_ESTIMATED_WAIT
 
 def is_full(e: Evidence) -> bool:
     """Returns whether tasks wait, some node may get tasks, and none has room for the smallest that was read."""
-    if not e.waits or e.pool is None or e.pool.picture is None or not e.able or e.lacks_room is False:
+    if not e.waiting_tasks or e.pool is None or e.pool.picture is None or not e.able or e.lacks_room is False:
         return False
     return not e.free or (
         e.waiting is not None and bool(e.nodes) and e.waiting.least_slots <= e.pool.facts.slots_per_node
@@ -38,19 +38,19 @@ def figures(e: Evidence) -> dict[str, Value]:
     """Returns the evidence of a position in the queue."""
     ahead, equal = tasks_of(e.ahead), tasks_of(e.equal)
     return {
-        "waitingTasks": e.waits,
+        "waitingTasks": e.waiting_tasks,
         "waitingSlots": e.waiting_slots,
         **in_line(e),
         "holders": holders(e.competing_jobs),
         "tasksEndedPerMinute": e.per_minute,
         "estimatedWait": _time_for(e, ahead + 1),
-        "estimatedWaitOfLast": _time_for(e, ahead + equal + e.waits),
+        "estimatedWaitOfLast": _time_for(e, ahead + equal + e.waiting_tasks),
     }
 
 
 def holder_sentence(e: Evidence, pool_id: str) -> str:
     """Returns a text on who holds the slots: other jobs, with their tasks' slots, and this one."""
-    jobs = [*holders(e.competing_jobs), *([f"this job ({amount(e.runs, 'task')})"] if e.runs else ())]
+    jobs = [*holders(e.competing_jobs), *([f"this job ({amount(e.running_tasks, 'task')})"] if e.running_tasks else ())]
     return f"The slots of '{pool_id}' are held by {', '.join(jobs)}. " if jobs else ""
 
 
