@@ -35,8 +35,8 @@ from shared.services.queries.pool_queries import PoolQueries
 from shared.stores.accounts.monitoring import MonitoringStore
 from shared.stores.batch.batch import BatchAccount
 from shared.stores.batch.batch_pools import BatchPools
+from shared.stores.history import POOL_HISTORY, HistoryStore
 from shared.stores.pools.nodes import NodeStore
-from shared.stores.pools.pool_history import PoolHistoryStore
 from shared.stores.pools.pools import PoolStore
 from shared.stores.tables.tables import Tables
 
@@ -91,7 +91,7 @@ class App:
         self.rounds = PoolRounds(
             self.batch,
             pools=pools,
-            records=PoolRecords(pools, PoolHistoryStore(self.tables), _RETENTION),
+            records=PoolRecords(pools, HistoryStore(self.tables, POOL_HISTORY), _RETENTION),
             nodes=nodes,
             clock=clock,
             overlap=timedelta(),

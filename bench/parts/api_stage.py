@@ -28,9 +28,10 @@ from local.dev.system.checkout import HERE
 from local.dev.system.children import Children
 from shared.domain.core.keys import partition_of
 from shared.domain.history.grains import HistoryRetention
-from shared.domain.history.samples import Sample, rows_of
+from shared.domain.history.samples import rows_of
+from shared.domain.jobs.job_samples import JobSample
 from shared.domain.tasks.tasks import TaskCounts
-from shared.stores.jobs.history import HistoryStore
+from shared.stores.history import JOB_HISTORY, HistoryStore
 from shared.stores.tables.tables import Tables
 
 LARGE, SMALL = "million", "render-007"
@@ -166,20 +167,20 @@ class HistoryRows:
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
-        self._store = HistoryStore(tables)
+        self._store = HistoryStore(tables, JOB_HISTORY)
 
     async def seed(self) -> None:
         """Writes samples: one per minute for the last day, one per ten minutes before that."""
         now = int(time.time()) * 1000
-        begun, samples = now - 90 * _DAY, list[Sample]()
+        begun, samples = now - 90 * _DAY, list[JobSample]()
         while begun < now - 5 * _MINUTE:
             length = (1 if begun > now - _DAY else 10) * _MINUTE
             done = len(samples) % 90
             counts = TaskCounts(90 - done, 1, 9, done, done, 0)
-            samples.append(Sample(begun, begun + length - _MINUTE // 2, begun, counts))
+            samples.append(JobSample(begun, begun + length - _MINUTE // 2, begun, counts))
             begun += length
         rows = rows_of(tuple(samples), None, HistoryRetention(timedelta(days=7), timedelta(days=90)))
-        await self._store.save("demo", SMALL, rows)
+        await self._store.save("demo", {SMALL: rows})
 
     async def read_day(self) -> None:
         """Reads the rows that a history of 24 hours needs, with the official client."""

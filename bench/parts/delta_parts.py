@@ -26,7 +26,7 @@ from shared.services.reading.task_poll import TaskPoll
 from shared.stores.accounts.rounds import RoundStore
 from shared.stores.batch.batch import BatchAccount
 from shared.stores.batch.batch_rows import TASK_FIELDS
-from shared.stores.jobs.history import HistoryStore
+from shared.stores.history import JOB_HISTORY, HistoryStore
 from shared.stores.jobs.jobs import JobStore, generation_partition
 from shared.stores.jobs.read_plans import ReadPlanStore
 from shared.stores.jobs.task_cache import TaskCache
@@ -110,7 +110,7 @@ class App:
         )
         cache, jobs = TaskCache(self.tables), JobStore(self.tables)
         plans = ReadPlanStore(self.tables)
-        records = JobRecords(jobs, RoundStore(self.tables), HistoryStore(self.tables), _RETENTION)
+        records = JobRecords(jobs, RoundStore(self.tables), HistoryStore(self.tables, JOB_HISTORY), _RETENTION)
         self.task_poll = TaskPoll(cache, records, plans, overlap=overlap, full_read_age=timedelta(days=1))
         self.jobs = jobs
         self.long_reads = LongReads(cache, records, plans, self.task_poll)

@@ -7,6 +7,10 @@ from shared.clock import Clock
 from shared.composition.parts import Parts, open_parts
 from shared.composition.polling import polling_of
 from shared.domain.accounts.accounts import Account
+from shared.domain.history.samples import SampleKind
+from shared.domain.jobs.job_samples import JOB_SAMPLES
+from shared.domain.pools.pool_samples import POOL_SAMPLES, PoolNumbers
+from shared.domain.tasks.tasks import TaskCounts
 from shared.domain.telemetry.records.labels import PathPattern
 from shared.services.accounts.registry import Registry
 from shared.services.blobs.blob_intake import Intake
@@ -22,8 +26,7 @@ from shared.services.ingestion import Ingestion
 from shared.services.jobs.job_records import JobRecords
 from shared.services.polling.polling import PollingService
 from shared.services.pools.stray_nodes import StrayNodes
-from shared.services.queries.histories import Histories
-from shared.services.queries.pool_histories import PoolHistories
+from shared.services.queries.histories import Histories, Recent
 from shared.services.queries.pool_queries import PoolQueries
 from shared.services.queries.queries import Queries
 from shared.services.queries.schedule_queries import ScheduleQueries
@@ -36,6 +39,7 @@ from shared.services.telemetry.task_telemetry import TaskTelemetryQueries
 from shared.services.telemetry.telemetry_intake import TelemetryIntake
 from shared.services.telemetry.telemetry_queries import TelemetryQueries
 from shared.settings import Settings
+from shared.stores.history import HistoryStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +52,8 @@ class Services:
     live_tasks: LiveTasks
     timelines: Timelines
     explanations: Explanations
-    histories: Histories
-    pool_histories: PoolHistories
+    histories: Histories[TaskCounts]
+    pool_histories: Histories[PoolNumbers]
     pools: PoolQueries
     schedules: ScheduleQueries
     registry: Registry
@@ -84,10 +88,10 @@ async def open_services(settings: Settings) -> Services:
         live_tasks=LiveTasks(sources, queries, tasks, monitoring, clock),
         timelines=Timelines(queries, walk),
         explanations=Explanations(sources, queries, tasks, pools, live, clock),
-        histories=_histories(parts, accounts),
+        histories=_histories(parts, JOB_SAMPLES, queries.recent_samples, parts.history),
         schedules=_schedules(parts, accounts, queries),
         pools=pools,
-        pool_histories=_pool_histories(parts, accounts),
+        pool_histories=_histories(parts, POOL_SAMPLES, pools.recent_samples, parts.pool_history),
         registry=Registry(accounts, monitoring, clock, interval=interval),
         housekeeping=_housekeeping(parts, records),
         ingestion=_ingestion(parts, polling),
@@ -113,24 +117,12 @@ def _queries(parts: Parts, accounts: Mapping[str, Account]) -> Queries:
     )
 
 
-def _histories(parts: Parts, accounts: Mapping[str, Account]) -> Histories:
+def _histories[N](parts: Parts, kind: SampleKind[N], recent: Recent[N], history: HistoryStore) -> Histories[N]:
     return Histories(
-        accounts,
-        jobs=parts.jobs,
-        monitoring=parts.monitoring,
-        history=parts.history,
-        clock=parts.clock,
-        interval=parts.settings.poll_interval,
-        retention=parts.settings.history_retention,
-    )
-
-
-def _pool_histories(parts: Parts, accounts: Mapping[str, Account]) -> PoolHistories:
-    return PoolHistories(
-        accounts,
-        pools=parts.pools,
-        monitoring=parts.monitoring,
-        history=parts.pool_history,
+        {account.id: account for account in parts.settings.accounts},
+        kind,
+        recent,
+        history,
         clock=parts.clock,
         interval=parts.settings.poll_interval,
         retention=parts.settings.history_retention,

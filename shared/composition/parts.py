@@ -15,12 +15,11 @@ from shared.stores.accounts.operations import OperationStore
 from shared.stores.accounts.rounds import RoundStore
 from shared.stores.batch.batch import BatchAccount
 from shared.stores.batch.batch_pools import ToldNodes
-from shared.stores.jobs.history import HistoryStore
+from shared.stores.history import JOB_HISTORY, POOL_HISTORY, HistoryStore
 from shared.stores.jobs.jobs import JobStore
 from shared.stores.jobs.read_plans import ReadPlanStore
 from shared.stores.jobs.task_cache import TaskCache
 from shared.stores.pools.nodes import NodeStore
-from shared.stores.pools.pool_history import PoolHistoryStore
 from shared.stores.pools.pools import PoolStore
 from shared.stores.schedules import ScheduleStore
 from shared.stores.tables.stepped_time import SteppedTime
@@ -50,12 +49,12 @@ class Parts:
         self.cache = TaskCache(tables)
         self.jobs = JobStore(tables)
         self.rounds = RoundStore(tables)
-        self.history = HistoryStore(tables)
+        self.history = HistoryStore(tables, JOB_HISTORY)
         self.plans = ReadPlanStore(tables)
         self.monitoring = MonitoringStore(tables)
         self.operations = OperationStore(tables)
         self.pools = PoolStore(tables)
-        self.pool_history = PoolHistoryStore(tables)
+        self.pool_history = HistoryStore(tables, POOL_HISTORY)
         self.nodes = NodeStore(tables)
         self.schedules = ScheduleStore(tables)
         self.ingestion = IngestionStores.of(tables)

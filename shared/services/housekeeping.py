@@ -24,11 +24,10 @@ from shared.services.jobs.job_records import JobRecords
 from shared.services.pools.stray_nodes import StrayNodes
 from shared.services.telemetry.hour_rollups import HourRollups
 from shared.stores.accounts.operations import OperationStore
-from shared.stores.jobs.history import HistoryStore
+from shared.stores.history import HistoryStore
 from shared.stores.jobs.jobs import JobStore, generation_partition
 from shared.stores.jobs.read_plans import ReadPlanStore
 from shared.stores.jobs.task_cache import TaskCache
-from shared.stores.pools.pool_history import PoolHistoryStore
 from shared.stores.schedules import ScheduleStore
 from shared.stores.tables.unreadable import UndecodedRow
 
@@ -57,7 +56,7 @@ class HousekeepingService:
     accounts: Sequence[Account]
     records: JobRecords
     jobs: JobStore
-    histories: Sequence[HistoryStore | PoolHistoryStore]
+    histories: Sequence[HistoryStore]
     cache: TaskCache
     plans: ReadPlanStore
     operations: OperationStore

@@ -11,11 +11,12 @@ from shared.domain.core.keys import key_of
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.events.batch_events import BatchEvent
 from shared.domain.history.grains import MINUTES, QUARTERS, Grain
-from shared.domain.history.samples import Columns, Sample
+from shared.domain.history.samples import Columns
+from shared.domain.jobs.job_samples import JobSample
 from shared.domain.tasks.tasks import TaskCounts
 from shared.stores.blobs.checkpoints import CheckpointStore
 from shared.stores.events import EventStore, checkpoint_key, chunk_rows, head_row
-from shared.stores.jobs.history import HistoryStore
+from shared.stores.history import JOB_HISTORY, HistoryStore
 from shared.stores.tables.tables import Tables
 
 _A_MINUTE = 20  # events
@@ -32,7 +33,7 @@ async def seed(
         await tables.create()
         for job in jobs:
             history = _history(now - timedelta(days=days), now, QUARTERS) | _history(now - _WEEK, now, MINUTES)
-            await HistoryStore(tables).save(account, key_of(job), history)
+            await HistoryStore(tables, JOB_HISTORY).save(account, {key_of(job): history})
         await _seed_events(tables, account, jobs, span=timedelta(days=days), number=events, now=now)
     finally:
         await tables.close()
@@ -45,7 +46,9 @@ def _history(begin: datetime, end: datetime, grain: Grain) -> dict[str, Columns]
         at = slot * grain.length + 1
         done = slot - first
         counts = TaskCounts(active=last - slot, completed=done, succeeded=done)
-        rows.setdefault(grain.row(slot), {})[grain.column(slot)] = Sample(at, at + 30_000, at + 30_000, counts).text()
+        rows.setdefault(grain.row(slot), {})[grain.column(slot)] = JobSample(
+            at, at + 30_000, at + 30_000, counts
+        ).text()
     return rows
 
 

@@ -11,8 +11,9 @@ from functions.http.answers import Answer
 from functions.http.csv_table import csv_reply
 from functions.http.handling import Page, Query, RouteRequest, RouteResponse, Routes
 from shared.domain.core.stamps import format_duration
-from shared.domain.history.history import Point, Series
-from shared.services.queries.histories import JobHistory
+from shared.domain.history.points import Point, Series
+from shared.domain.tasks.tasks import TaskCounts
+from shared.services.queries.histories import History
 
 Time = Annotated[datetime, Meta(tz=True, extra_json_schema={"format": "date-time"})]
 Step = Annotated[timedelta, Meta(description="Whole minutes, like PT1M, PT15M or P1D.")]
@@ -79,17 +80,17 @@ def add_history(routes: Routes) -> None:
     async def get_job_history(call: RouteRequest[HistoryQuery, None]) -> HistoryAnswer | RouteResponse:
         """Returns a job's task counts over time: one point per step, with the last known counts at its end."""
         services, query = await call.services(), call.query
-        found = await services.histories.of_job(
+        found = await services.histories.read(
             call.path["account"], call.path["job"], since=query.begin, until=query.end, step=query.length
         )
         answer = history_answer(found)
         return csv_reply(Page(value=answer.value), PointAnswer) if query.format == "csv" else answer
 
 
-def history_answer(found: JobHistory) -> HistoryAnswer:
+def history_answer(found: History[TaskCounts]) -> HistoryAnswer:
     return HistoryAnswer.of(found.series, [_point_answer(point) for point in found.points])
 
 
-def _point_answer(point: Point) -> PointAnswer:
-    counts = counts_answer(point.counts) if point.counts else None
+def _point_answer(point: Point[TaskCounts]) -> PointAnswer:
+    counts = counts_answer(point.numbers) if point.numbers else None
     return PointAnswer(time=point.time, as_of=point.as_of, exact=point.exact, task_counts=counts)

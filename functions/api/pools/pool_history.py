@@ -7,10 +7,10 @@ from functions.api.pools.pool_models import CoresAnswer, SlotsAnswer
 from functions.http.answers import Answer
 from functions.http.csv_table import csv_reply
 from functions.http.handling import Page, RouteRequest, RouteResponse, Routes
+from shared.domain.history.points import Point
 from shared.domain.nodes.nodes import by_state
-from shared.domain.pools.pool_history import PoolPoint
 from shared.domain.pools.pool_samples import PoolNumbers
-from shared.services.queries.pool_histories import PoolHistory
+from shared.services.queries.histories import History
 
 
 class KindsAnswer(Answer):
@@ -57,18 +57,18 @@ def add_pool_history(routes: Routes) -> None:
     async def get_pool_history(call: RouteRequest[HistoryQuery, None]) -> PoolHistoryAnswer | RouteResponse:
         """Returns a pool's numbers over time: one point per step, with the last known numbers at its end."""
         services, query = await call.services(), call.query
-        found = await services.pool_histories.of_pool(
+        found = await services.pool_histories.read(
             call.path["account"], call.path["pool"], since=query.begin, until=query.end, step=query.length
         )
         answer = pool_history_answer(found)
         return csv_reply(Page(value=answer.value), PoolPointLine) if query.format == "csv" else answer
 
 
-def pool_history_answer(found: PoolHistory) -> PoolHistoryAnswer:
+def pool_history_answer(found: History[PoolNumbers]) -> PoolHistoryAnswer:
     return PoolHistoryAnswer.of(found.series, [_point_answer(point) for point in found.points])
 
 
-def _point_answer(point: PoolPoint) -> PoolPointAnswer:
+def _point_answer(point: Point[PoolNumbers]) -> PoolPointAnswer:
     numbers = point.numbers
     return PoolPointAnswer(
         time=point.time,
@@ -80,7 +80,7 @@ def _point_answer(point: PoolPoint) -> PoolPointAnswer:
         slots=SlotsAnswer(total=numbers.slots, used=numbers.used, free=numbers.free) if numbers else None,
         cores=_cores(numbers) if numbers else None,
         tasks=numbers.tasks if numbers else None,
-        preempted=point.interruptions,
+        preempted=point.increase,
         resize_errors=numbers.resize_errors if numbers else None,
     )
 

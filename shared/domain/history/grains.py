@@ -13,8 +13,8 @@ from shared.domain.core.stamps import EPOCH, from_milliseconds, to_milliseconds
 _MINUTE = 60_000  # milliseconds
 
 
-class HistorySample(Protocol):
-    """A sample of any kind: `at` and `through` are milliseconds since 1970."""
+class HistorySample[N](Protocol):
+    """A sample of any kind: `at` and `through` are milliseconds since 1970, between which `numbers` were found."""
 
     @property
     def at(self) -> int: ...
@@ -22,7 +22,12 @@ class HistorySample(Protocol):
     @property
     def through(self) -> int: ...
 
+    @property
+    def numbers(self) -> N: ...
+
     def text(self) -> str: ...
+
+    def known_at(self, end: int, lag: int) -> tuple[int, bool]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +54,7 @@ class Grain:
     def column(self, slot: int) -> str:
         return f"{self.slot_letter}{slot % self.slots:02}"
 
-    def slots_of(self, sample: HistorySample, ended: int | None, oldest: int) -> Iterator[int]:
+    def slots_of(self, sample: HistorySample[object], ended: int | None, oldest: int) -> Iterator[int]:
         """Yields the slots of a sample, except in rows that ended by `oldest`.
 
         `ended` is the `at` of the next sample, which may take the last of these slots; None without one.

@@ -1,4 +1,4 @@
-"""Samples of a job's counts, and the placement of samples in the history of a job or a pool.
+"""Samples of a resource's numbers, and the placement of samples in its history.
 
 A history has rows of an hour with a slot per minute, and rows of a day with a slot per quarter-hour. A slot begins just
 after its start time and includes its end, where its sample is the latest. A sample that holds into later rows is also
@@ -6,53 +6,78 @@ in the first slot of each, so a query reads only the requested rows. No two samp
 writes give the same result.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import NamedTuple
 
+import msgspec
+
+from shared.domain.core.stamps import to_milliseconds
 from shared.domain.history.grains import MINUTES, QUARTERS, HistoryRetention, HistorySample
-from shared.domain.tasks.tasks import COUNT_FIELDS, TaskCounts
 
-_NEVER, _DOUBTED = "-", "?"
+_UNSEEN = 180_000  # milliseconds between two polls within which equal numbers count as unchanged
+_ENCODER = msgspec.json.Encoder()
 
 
-class Sample(NamedTuple):
-    """Counts that one read found and later ones confirmed; times are milliseconds since 1970.
+class Sample[N](NamedTuple):
+    """Numbers that one round found and later ones confirmed; times are milliseconds since 1970.
 
-    `at` is the T0 of the read that found them. `through` is the last time they were found, even by Get Task Counts
-    alone. `exact_through` is as of when both agreed, None if never. `doubted` where they differed since.
+    `at` is the T0 of the round that found them, `through` that of the last one that confirmed them. `exact` where the
+    first round had no doubt about them. Its text is JSON; `msgspec.json.Decoder(Sample[N])` decodes it.
     """
 
     at: int
     through: int
-    exact_through: int | None
-    counts: TaskCounts
-    doubted: bool = False
+    exact: bool
+    numbers: N
 
     def text(self) -> str:
-        """Returns the stored form: time, how long it held, how long exactly, and the counts."""
-        exact = _NEVER if self.exact_through is None else str(self.exact_through - self.at)
-        exact += _DOUBTED if self.doubted else ""
-        counts = self.counts
-        return (
-            f"{self.at} {self.through - self.at} {exact} {counts.active} {counts.preparing} {counts.running}"
-            f" {counts.completed} {counts.succeeded} {counts.failed}"
-        )
+        """Returns the stored form."""
+        return _ENCODER.encode(self).decode()
+
+    def known_at(self, end: int, _lag: int) -> tuple[int, bool]:
+        """Returns as of when the numbers hold at `end`, and whether they are exact."""
+        return min(end, self.through), self.exact
+
+    def confirmed(self, as_of: datetime) -> "Sample[N]":
+        """Returns the sample after a later round confirmed it."""
+        return self._replace(through=max(self.through, to_milliseconds(as_of)))
+
+    def continues(self, later: "Sample[N]", *, is_unchanged: bool) -> bool:
+        """Returns whether a later sample only extends this one: it is equal, and near, or nothing else changed either.
+
+        `is_unchanged` says so of all that was read, as numbers alone may change and change back.
+        """
+        is_near = later.at - self.through <= _UNSEEN
+        return (is_near or is_unchanged) and (self.exact, self.numbers) == (later.exact, later.numbers)
 
 
-def sample_of(text: str) -> Sample:
-    """Returns the sample of a text by `Sample.text`. Raises ValueError for any other text."""
-    at, through, exact, *counts = text.split(" ")
-    if len(counts) != len(COUNT_FIELDS):
-        raise ValueError(f"it has {len(counts)} counts")
-    begun, held = int(at), exact.removesuffix(_DOUBTED)
-    exact_through = None if held == _NEVER else begun + int(held)
-    return Sample(begun, begun + int(through), exact_through, TaskCounts(*map(int, counts)), held != exact)
+type Increase[N] = Callable[[N, int, N | None], int | None]
+"""Returns the increase of a counter among the numbers since an earlier time.
+
+Takes the numbers, that time in milliseconds since 1970, and the numbers then; None where either is unknown.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class SampleKind[N]:
+    """The samples of one kind of resource, which messages call by `noun`: how to decode and count them.
+
+    `decode` raises ValueError for invalid texts. `increase` is that of their counter, None without one.
+    """
+
+    noun: str
+    decode: Callable[[str], HistorySample[N]]
+    increase: Increase[N] | None = None
 
 
 type Columns = dict[str, str]
 
 
-def rows_of[S: HistorySample](samples: Sequence[S], last: S | None, retention: HistoryRetention) -> dict[str, Columns]:
+def rows_of[S: HistorySample[object]](
+    samples: Sequence[S], last: S | None, retention: HistoryRetention
+) -> dict[str, Columns]:
     """Returns the columns to merge into a history, by row key.
 
     `samples` are consecutive and followed by `last`, which isn't written but ends them; None without one.

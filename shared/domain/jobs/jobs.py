@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from shared.domain.core.keys import key_of
-from shared.domain.history.samples import Sample
 from shared.domain.jobs.job_rules import JobRules
+from shared.domain.jobs.job_samples import JobSample
 from shared.domain.jobs.snapshots import Confirmation, JobSnapshot
 from shared.domain.tasks.tasks import VALIDATED_TASKS
 
@@ -74,7 +74,7 @@ class Job:
     finalized: bool = False
     dirty: bool = False
     deleted_at: datetime | None = None
-    ended: tuple[Sample, ...] = ()
+    ended: tuple[JobSample, ...] = ()
     etag: str | None = None
 
     @property
@@ -102,7 +102,7 @@ class Job:
         return Job(facts, retired=self._retired_all(facts.creation_time), ended=self.samples, etag=self.etag)
 
     @property
-    def samples(self) -> tuple[Sample, ...]:
+    def samples(self) -> tuple[JobSample, ...]:
         """The samples that aren't in the job's history, in order: the ended ones and the picture's."""
         return (*self.ended, self.picture.sample) if self.picture else self.ended
 

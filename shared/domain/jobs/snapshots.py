@@ -9,7 +9,7 @@ from hashlib import blake2b
 from typing import Literal
 
 from shared.domain.core.stamps import to_milliseconds
-from shared.domain.history.samples import Sample
+from shared.domain.jobs.job_samples import JobSample
 from shared.domain.tasks.job_statistics import StoredJobStatistics
 from shared.domain.tasks.tasks import TaskCounts
 
@@ -146,14 +146,14 @@ class JobSnapshot:
         return Confirmation(self.version, self.as_of, self.agreement, self.read)
 
     @property
-    def sample(self) -> Sample:
+    def sample(self) -> JobSample:
         """The sample for the job's history; it is exact only as of agreements with Get Task Counts."""
         agreed = self.agreement.as_of if self.agreed_since_it_moved else None
-        return Sample(
+        return JobSample(
             at=to_milliseconds(self.moved_at),
             through=to_milliseconds(self.looked_at if agreed else self.as_of),
             exact_through=to_milliseconds(agreed) if agreed else None,
-            counts=self.counts,
+            numbers=self.counts,
             doubted=self.agreement.disagreements > 0,
         )
 

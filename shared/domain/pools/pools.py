@@ -217,9 +217,11 @@ class Pool:
             exact=picture.doubt is None,
             numbers=found.numbers(picture),
         )
-        rested = self.picture is not None and self.picture.digest == picture.digest and self.seen_at < picture.as_of
-        if self.sample and self.sample.goes_on(sample, rested=rested):
-            return replace(found, sample=self.sample.held(picture.as_of))
+        is_unchanged = (
+            self.picture is not None and self.picture.digest == picture.digest and self.seen_at < picture.as_of
+        )
+        if self.sample and self.sample.continues(sample, is_unchanged=is_unchanged):
+            return replace(found, sample=self.sample.confirmed(picture.as_of))
         return replace(found, sample=sample, ended=self.samples)
 
     def numbers(self, picture: NodesSnapshot) -> PoolNumbers:
@@ -257,7 +259,7 @@ class Pool:
             full_read_at=max(picture.full_read_at, confirmation.full_read_at),
             source=confirmation.source,
         )
-        return replace(self, picture=moved, sample=self.sample and self.sample.held(confirmation.as_of))
+        return replace(self, picture=moved, sample=self.sample and self.sample.confirmed(confirmation.as_of))
 
     def confirmation(self) -> PoolConfirmation | None:
         """Returns the entry in the round's row for a pool that holds as stored, None before its nodes were listed.

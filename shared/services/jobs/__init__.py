@@ -1,1 +1,1 @@
-"""Discovers jobs, and loads and saves their rows with their history. Imports stores."""
+"""Discovers jobs, and loads and saves their rows with their history. Imports `history`."""

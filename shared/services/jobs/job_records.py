@@ -1,27 +1,21 @@
-"""Loads and saves job rows for all writers, so that their history is complete.
-
-A job's row holds its snapshot and the last sample that ended, which goes into the history before the next replaces it.
-So a sample ends with the row's ETag, whoever noticed first. After a crash between history and row, the next poll writes
-the same again; other changes to a row cost nothing here.
-"""
+"""Loads and saves job rows for all writers, so that their history is complete (shared/services/history.py)."""
 
 from dataclasses import replace
 
 from shared.domain.history.grains import HistoryRetention
-from shared.domain.history.samples import rows_of
 from shared.domain.jobs.jobs import Job
 from shared.domain.polling.rounds import Round
+from shared.services.history import HistoryRecords
 from shared.stores.accounts.rounds import RoundStore
-from shared.stores.jobs.history import HistoryStore
+from shared.stores.history import HistoryStore
 from shared.stores.jobs.jobs import JobStore, KnownJobs
 
 
-class JobRecords:
+class JobRecords(HistoryRecords[Job]):
     def __init__(self, jobs: JobStore, rounds: RoundStore, history: HistoryStore, retention: HistoryRetention) -> None:
+        super().__init__(jobs, history, retention)
         self._jobs = jobs
         self._rounds = rounds
-        self._history = history
-        self._retention = retention
 
     async def load_all(self, account_key: str, last: Round | None) -> KnownJobs:
         """Returns every known job of an account by key, also deleted ones, as confirmed by the round `last`."""
@@ -47,18 +41,5 @@ class JobRecords:
         Samples that ended before the last one are written to its history first. Raises CacheConflictError,
         StorageError.
         """
-        if job.ended[:-1]:
-            rows = rows_of(job.ended[:-1], job.ended[-1], self._retention)
-            await self._history.save(account_key, job.key, rows)
-            job = replace(job, ended=job.ended[-1:])
+        job = (await self.moved(account_key, [job])).get(job.key, job)
         return replace(job, etag=await self._jobs.save(account_key, job))
-
-    async def forget(self, account_key: str, job: Job) -> None:
-        """Deletes a job's row after writing its last samples to its history, which has its own retention.
-
-        If the job was re-created since, these samples aren't written over later ones. Raises CacheConflictError,
-        StorageError.
-        """
-        if job.samples and await self._jobs.is_stored(account_key, job):
-            await self._history.save(account_key, job.key, rows_of(job.samples, None, self._retention))
-        await self._jobs.delete(account_key, job)

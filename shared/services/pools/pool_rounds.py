@@ -176,7 +176,7 @@ class PoolRounds:
                 this.failures[key] = row.why
         except BatchMissingError:
             await self._nodes.delete(stored)
-            await self._pools.delete(self._key, key, row.etag)
+            await self._pools.delete_unreadable(self._key, row)
 
     async def _look_up(self, this: PoolsRoundState, pool: Pool) -> None:
         """Looks up an unlisted pool, and deletes all its rows only if a GET answers 404.

@@ -10,9 +10,10 @@ from shared.domain.accounts.accounts import Account
 from shared.domain.accounts.monitoring import Monitoring
 from shared.domain.core.keys import key_of
 from shared.domain.polling.pool_rounds import PoolRound, pool_verdict, pools_verdict
+from shared.domain.pools.pool_samples import PoolSample
 from shared.domain.pools.pools import Pool
 from shared.domain.reports.reports import ListedPools, NodeReport, PoolReport
-from shared.errors import NotFoundError
+from shared.errors import NotFoundError, UnreadableError
 from shared.services.accounts.registry import found
 from shared.stores.accounts.monitoring import MonitoringStore
 from shared.stores.pools.nodes import NodeStore, StoredNodes
@@ -83,6 +84,15 @@ class PoolQueries:
         if pool is None:
             raise NotFoundError("pool", pool_id, f" in the account '{account.id}'")
         return self._report(account, pool, last, monitoring, await self._clock.now())
+
+    async def recent_samples(self, account_key: str, pool_id: str) -> tuple[Monitoring, tuple[PoolSample, ...] | None]:
+        """Returns an account's monitoring and the samples in a pool's row, for `Histories`."""
+        monitoring = await self._monitoring.load(account_key)
+        try:
+            _, pool = await self._pools.load(account_key, pool_id)
+        except UnreadableError:
+            return monitoring, ()
+        return monitoring, pool.samples if pool else None
 
     async def nodes(self, account_id: str, pool_id: str) -> list[NodeReport]:
         """Returns every node of a pool, in key order. Raises NotFoundError."""

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from shared.clock import Clock
 from shared.domain.accounts.accounts import Account
 from shared.domain.accounts.monitoring import Monitoring
+from shared.domain.jobs.job_samples import JobSample
 from shared.domain.jobs.jobs import Job
 from shared.domain.jobs.verdicts import verdict_of
 from shared.domain.jobs.waiting_ahead import tasks_ahead, waiting_tasks
@@ -118,6 +119,17 @@ class Queries:
         if job is None:
             raise NotFoundError("job", job_id, f" in the account '{account.id}'")
         return await self._report(account, job, last, monitoring, await self._clock.now())
+
+    async def recent_samples(self, account_key: str, job_id: str) -> tuple[Monitoring, tuple[JobSample, ...] | None]:
+        """Returns an account's monitoring and the samples in a job's row, for `Histories`."""
+        monitoring, last = await self._monitoring.load_with_round(account_key)
+        try:
+            job = await self._jobs.load(account_key, job_id)
+        except UnreadableError:
+            return monitoring, ()
+        if job and last:
+            job = job.confirmed(last.confirmations.get(job.key))
+        return monitoring, job.samples if job else None
 
     async def job_with_forecast(self, account_id: str, job_id: str) -> JobReport:
         """Returns one job; `tasks_ahead` is counted if tasks wait and the end is estimated.

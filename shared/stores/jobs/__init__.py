@@ -1,1 +1,1 @@
-"""Jobs, the packed cache of their tasks, plans of long reads, and history. Imports `tables`."""
+"""Jobs, the packed cache of their tasks, and plans of long reads. Imports `tables`."""

@@ -13,8 +13,8 @@ from typing import Any
 import msgspec
 
 from shared.domain.core.keys import SEPARATOR, key_of, partition_of
-from shared.domain.history.samples import sample_of
 from shared.domain.jobs.job_rules import JobRules
+from shared.domain.jobs.job_samples import job_sample_of
 from shared.domain.jobs.jobs import Job, JobFacts, Retired
 from shared.domain.jobs.snapshots import JobSnapshot, TaskRead
 from shared.domain.tasks.job_statistics import StoredJobStatistics
@@ -200,7 +200,7 @@ def _plain(row: Row) -> dict[str, Any]:
         "finalized": row.get("sealed", False),
         "dirty": row.get("dirty", False),
         "deleted_at": row.get("deletedAt"),
-        "ended": tuple(map(sample_of, row.get("ended", "").splitlines())),
+        "ended": tuple(map(job_sample_of, row.get("ended", "").splitlines())),
         "etag": row["etag"],
     }
 

@@ -1,1 +1,1 @@
-"""Pools, their nodes and their history. Imports `tables`, and `accounts` and `jobs` for row formats."""
+"""Pools and their nodes. Imports `tables`, and `accounts` and `jobs` for row formats."""

@@ -78,10 +78,14 @@ class PoolStore:
         row = await load_row(self._pools, account_key, pool.key)
         return row is not None and row["etag"] == pool.etag
 
-    async def delete(self, account_key: str, key: str, etag: str | None) -> None:
+    async def delete(self, account_key: str, pool: Pool) -> None:
         """Deletes a pool's row if it is unchanged since it was loaded. Raises CacheConflictError."""
-        if etag:
-            await delete_row(self._pools, account_key, key, etag)
+        if pool.etag:
+            await delete_row(self._pools, account_key, pool.key, pool.etag)
+
+    async def delete_unreadable(self, account_key: str, row: UndecodedRow) -> None:
+        """Deletes an unreadable row if it is unchanged since it was loaded. Raises CacheConflictError."""
+        await delete_row(self._pools, account_key, row.key, row.etag)
 
     async def save_round(self, account_key: str, done: PoolRound, pools: Mapping[str, Pool]) -> None:
         """Writes a round and caches its pools; a round that another process wrote meanwhile is merged.

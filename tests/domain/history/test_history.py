@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from shared.domain.core.stamps import format_duration, from_milliseconds, to_milliseconds
 from shared.domain.history.grains import MINUTES, QUARTERS, Grain, HistoryRetention
-from shared.domain.history.history import Point, Series, points_of, series_of
-from shared.domain.history.samples import Columns, Sample, rows_of, sample_of
+from shared.domain.history.points import Point, Series, points_of, series_of
+from shared.domain.history.samples import Columns, rows_of
+from shared.domain.jobs.job_samples import JobSample, job_sample_of
 from shared.domain.tasks.tasks import TaskCounts
 from shared.errors import HistoryRangeError
 
@@ -31,7 +32,7 @@ def stored(rows: dict[str, Columns], grain: Grain, keys: tuple[str, str] | None)
     )
 
 
-def expected(samples: list[Sample], end: int, tolerance: timedelta) -> Point:
+def expected(samples: list[JobSample], end: int, tolerance: timedelta) -> Point[TaskCounts]:
     """Computes the expected point from all samples."""
     last = next((one for one in reversed(samples) if one.at <= end), None)
     if last is None or end - last.through > tolerance / timedelta(milliseconds=1):
@@ -40,25 +41,25 @@ def expected(samples: list[Sample], end: int, tolerance: timedelta) -> Point:
     exact = [moment for moment in moments if last.exact_through is not None and moment <= last.exact_through]
     lag = timedelta() if last.doubted else tolerance
     if exact and exact[-1] >= end - lag / timedelta(milliseconds=1):
-        return Point(from_milliseconds(end), from_milliseconds(exact[-1]), exact=True, counts=last.counts)
-    return Point(from_milliseconds(end), from_milliseconds(moments[-1]), exact=False, counts=last.counts)
+        return Point(from_milliseconds(end), from_milliseconds(exact[-1]), exact=True, numbers=last.numbers)
+    return Point(from_milliseconds(end), from_milliseconds(moments[-1]), exact=False, numbers=last.numbers)
 
 
 @st.composite
-def histories(draw: st.DrawFn) -> list[Sample]:
+def histories(draw: st.DrawFn) -> list[JobSample]:
     """Draws samples in order; some begin immediately after another, some hold until the next or for hours."""
-    begun, samples = to_milliseconds(NOW) - 86_400_000 * 2, list[Sample]()
+    begun, samples = to_milliseconds(NOW) - 86_400_000 * 2, list[JobSample]()
     seconds = st.integers(0, 120) | st.integers(0, 7_200) | st.sampled_from([0, 20, 60, 3_600, 86_400])
     for number in range(draw(st.integers(1, 25))):
         begun += draw(seconds) * 1000
         through = begun + draw(seconds) * 1000
         exact = draw(st.none() | st.integers(begun // 1000, through // 1000).map(lambda second: second * 1000))
-        samples.append(Sample(begun, through, exact, TaskCounts(number), draw(st.booleans())))
+        samples.append(JobSample(begun, through, exact, TaskCounts(number), draw(st.booleans())))
     return samples
 
 
-def read(_slot: int, text: str) -> Sample | None:
-    return sample_of(text) if text != "nonsense" else None
+def read(_slot: int, text: str) -> JobSample | None:
+    return job_sample_of(text) if text != "nonsense" else None
 
 
 @given(
@@ -70,7 +71,7 @@ def read(_slot: int, text: str) -> Sample | None:
     st.randoms(use_true_random=False),
 )
 def test_the_points_are_those_of_a_search_through_all_samples(  # noqa: PLR0917 - drawn by hypothesis
-    samples: list[Sample], minutes: int, before: int, length: int, interval: int, random: object
+    samples: list[JobSample], minutes: int, before: int, length: int, interval: int, random: object
 ) -> None:
     until = NOW - before * MINUTE + length * MINUTE
     series = Series(until - length * MINUTE, until, minutes * MINUTE, NOW)
@@ -90,10 +91,10 @@ def test_the_points_are_those_of_a_search_through_all_samples(  # noqa: PLR0917 
 
 def test_a_sample_that_cannot_be_read_is_a_gap_and_no_older_one_stands_in_for_it() -> None:
     series = Series(NOW - 3 * MINUTE, NOW, MINUTE, NOW)
-    sample = Sample(series.ends()[0] - 1, series.ends()[-1], None, TaskCounts(7))
+    sample = JobSample(series.ends()[0] - 1, series.ends()[-1], None, TaskCounts(7))
     slot = MINUTES.slot(series.ends()[1])
     cells = [(slot - 1, sample.text()), (slot, "nonsense"), (slot + 1, sample.text())]
-    counts = [point.counts for point in points_of(series, cells, (), 3 * MINUTE, read)]
+    counts = [point.numbers for point in points_of(series, cells, (), 3 * MINUTE, read)]
     assert counts == [TaskCounts(7), None, TaskCounts(7)]
 
 

@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.history.grains import MINUTES, QUARTERS, HistoryRetention
-from shared.domain.history.samples import Sample, rows_of, sample_of
+from shared.domain.history.samples import rows_of
+from shared.domain.jobs.job_samples import JobSample, job_sample_of
+from shared.domain.pools.pool_samples import POOL_SAMPLES, PoolNumbers, PoolSample
 from shared.domain.tasks.tasks import TaskCounts
 
 COUNTS = TaskCounts(1, 2, 3, 9, 5, 4)
@@ -20,8 +22,8 @@ def at(text: str) -> int:
     return to_milliseconds(datetime.fromisoformat(f"2026-11-{text}").replace(tzinfo=UTC))
 
 
-def sample(begun: str, through: str) -> Sample:
-    return Sample(at(begun), at(through), None, COUNTS)
+def sample(begun: str, through: str) -> JobSample:
+    return JobSample(at(begun), at(through), None, COUNTS)
 
 
 def places(rows: dict[str, dict[str, str]]) -> set[str]:
@@ -43,8 +45,23 @@ times = st.integers(0, 4 * 10**12)
 @given(times, st.integers(0, 10**11), st.none() | st.integers(0, 10**11), counts)
 def test_a_sample_is_read_as_it_was_written(begun: int, held: int, exact: int | None, of: TaskCounts) -> None:
     for doubted in (False, True):
-        whole = Sample(begun, begun + held, None if exact is None else begun + exact, of, doubted)
-        assert sample_of(whole.text()) == whole
+        whole = JobSample(begun, begun + held, None if exact is None else begun + exact, of, doubted)
+        assert job_sample_of(whole.text()) == whole
+
+
+def test_samples_of_jobs_and_pools_have_their_stored_texts() -> None:
+    job = JobSample(1795244400123, 1795244400128, 1795244400125, COUNTS, doubted=True)
+    assert job.text() == "1795244400123 5 2? 1 2 3 9 5 4"
+    assert job._replace(exact_through=None, doubted=False).text() == "1795244400123 5 - 1 2 3 9 5 4"
+    text = (
+        '[1795244400123,1795244400128,true,[[["idle",true,2],["preempted",false,1]],'
+        "12,3,5,2,[2,3],[1,null],[8,1.5],1,6,7]]"
+    )
+    nodes = (("idle", True, 2), ("preempted", False, 1))
+    numbers = PoolNumbers(nodes, 12, 3, 5, 2, (2, 3), (1, None), (8, 1.5), 1, 6, 7)
+    pool = PoolSample(1795244400123, 1795244400128, exact=True, numbers=numbers)
+    assert pool.text() == text
+    assert POOL_SAMPLES.decode(text) == pool
 
 
 @pytest.mark.parametrize(
@@ -52,7 +69,7 @@ def test_a_sample_is_read_as_it_was_written(begun: int, held: int, exact: int | 
 )
 def test_incomplete_samples_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"\w"):
-        sample_of(text)
+        job_sample_of(text)
 
 
 def test_a_short_sample_stands_in_its_minute_and_its_quarter() -> None:
@@ -87,10 +104,10 @@ def test_samples_before_the_retention_of_rows_are_not_written() -> None:
 @given(st.lists(st.integers(0, 400), min_size=2, max_size=30), st.lists(st.integers(0, 20_000), min_size=30))
 def test_no_two_samples_want_the_same_slot(gaps: list[int], holds: list[int]) -> None:
     """This holds for any later samples and any age, so rows may be written in any order, and again."""
-    begun, samples = at("20 05:59:30"), list[Sample]()
+    begun, samples = at("20 05:59:30"), list[JobSample]()
     for number, (gap, hold) in enumerate(zip(gaps, holds, strict=False)):
         begun += gap * 7_000
-        samples.append(Sample(begun, begun + hold * 1_000, None, TaskCounts(number)))
+        samples.append(JobSample(begun, begun + hold * 1_000, None, TaskCounts(number)))
     written = [rows_of((one,), following, KEPT) for one, following in pairwise(samples)]
     places = [(row, column) for rows in written for row, columns in rows.items() for column in columns]
     assert len(places) == len(set(places))

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.domain.core.stamps import to_milliseconds
-from shared.domain.history.samples import Sample
 from shared.domain.jobs.job_rules import JobRules
+from shared.domain.jobs.job_samples import JobSample
 from shared.domain.jobs.jobs import Job, JobFacts, Retired
 from shared.domain.jobs.snapshots import Agreement, Confirmation, JobSnapshot
 from shared.domain.tasks.tasks import VALIDATED_TASKS, TaskCounts
@@ -96,7 +96,7 @@ def test_a_picture_that_only_holds_longer_is_the_same_sample_still() -> None:
 def test_a_picture_of_something_else_ends_the_sample_before(fresh: dict[str, Any]) -> None:
     held = JOB.confirmed(Confirmation(PICTURE.version, T0 + SECOND, Agreement()))
     later = held.pictured(replace(PICTURE, as_of=T0 + 2 * SECOND, **fresh))
-    assert later.ended == (Sample(milliseconds(0), milliseconds(1), None, COUNTS),)
+    assert later.ended == (JobSample(milliseconds(0), milliseconds(1), None, COUNTS),)
     assert Job(FACTS).pictured(PICTURE).ended == ()
 
 
@@ -128,7 +128,7 @@ def test_a_sample_is_exact_as_far_as_get_task_counts_agreed_with_it(
 ) -> None:
     picture = replace(PICTURE, as_of=T0 + 9 * SECOND, agreement=agreement)
     exact = None if exact_through is None else milliseconds(exact_through)
-    assert picture.sample == Sample(milliseconds(0), milliseconds(through), exact, COUNTS, doubted)
+    assert picture.sample == JobSample(milliseconds(0), milliseconds(through), exact, COUNTS, doubted)
 
 
 def test_a_deleted_job_that_is_seen_again_is_not_deleted() -> None:

@@ -15,8 +15,8 @@ from shared.domain.polling.schedule_rounds import schedule_verdict
 from shared.services.pools.pool_records import PoolRecords
 from shared.services.pools.pool_rounds import PoolRounds
 from shared.services.schedules.schedule_rounds import ScheduleRounds
+from shared.stores.history import POOL_HISTORY, HistoryStore
 from shared.stores.pools.nodes import NodeStore
-from shared.stores.pools.pool_history import PoolHistoryStore
 from shared.stores.pools.pools import PoolStore
 from shared.stores.schedules import ScheduleStore
 from tests.services.fakes.fake_pools import FakePools
@@ -56,7 +56,7 @@ class WholeAccount(World):
         process.rounds._pools = PoolRounds(
             FakePools(self.pools.service, process.connection),
             pools=pools,
-            records=PoolRecords(pools, PoolHistoryStore(tables), HISTORY),
+            records=PoolRecords(pools, HistoryStore(tables, POOL_HISTORY), HISTORY),
             nodes=NodeStore(tables),
             clock=process.clock,
             overlap=OVERLAP,

@@ -148,7 +148,7 @@ def history(world: World) -> None:
         world.wait(61)
         world.poll(number % 2)
         job.add(f"b{number}", world.now())
-    one, other = (world.run(process.histories.of_job("demo", "Render")) for process in world.processes)
+    one, other = (world.run(process.histories.read("demo", "Render")) for process in world.processes)
     assert list(one.points) == list(other.points)
 
 

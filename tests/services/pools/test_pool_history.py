@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.history.grains import MINUTES, QUARTERS
+from shared.domain.history.points import Point
 from shared.domain.nodes.nodes import summary_of
-from shared.domain.pools.pool_history import PoolPoint
+from shared.domain.pools.pool_samples import PoolNumbers
 from shared.errors import HistoryRangeError, NotFoundError
 from tests.services.fakes.fake_pools import SLOTS, Nodes, TruePool
 from tests.services.fakes.memory_tables import Fault
@@ -29,10 +30,10 @@ def world() -> Iterator[PoolWorld]:
     world.close()
 
 
-def history(world: PoolWorld, *, since: datetime = START, minutes: int = 1) -> list[PoolPoint]:
+def history(world: PoolWorld, *, since: datetime = START, minutes: int = 1) -> list[Point[PoolNumbers]]:
     """Returns the history from a process with empty memory."""
     step = timedelta(minutes=minutes)
-    return list(world.run(world.started().histories.of_pool("demo", "Alpha", since=since, step=step)).points)
+    return list(world.run(world.started().histories.read("demo", "Alpha", since=since, step=step)).points)
 
 
 class Diary:
@@ -73,7 +74,7 @@ class Diary:
         points = history(self.world)
         for point in points:
             if point.numbers is None:
-                assert point == PoolPoint(point.time)
+                assert point == Point(point.time)
                 continue
             assert point.as_of
             assert point.time - 3 * MINUTE <= point.as_of <= point.time
@@ -91,7 +92,7 @@ class Diary:
         assert len(self.seen) <= total <= len(self.taken)
         stored = self.world.stored("Alpha").values()
         assert sum(node.record.interruptions.total for node in stored) == total
-        steps = [point.interruptions for point in points]
+        steps = [point.increase for point in points]
         if None not in steps[steps.index(next(n for n in steps if n is not None)) :]:
             assert sum(number or 0 for number in steps) == total
 
@@ -247,13 +248,13 @@ def test_a_deleted_pool_has_its_history_until_retention_ends(world: PoolWorld) -
     with pytest.raises(HistoryRangeError, match="kept for 7 days"):
         history(world)
     assert any(point.numbers for point in history(world, minutes=15))
-    plain = world.run(world.started().histories.of_pool("demo", "Alpha"))
+    plain = world.run(world.started().histories.read("demo", "Alpha"))
     assert {point.numbers for point in plain.points} == {None}
     world.wait(84 * 86_400)
     housekeeping(world)
     assert not world.storage.rows["poolhistory"]
     with pytest.raises(NotFoundError):
-        world.run(world.started().histories.of_pool("demo", "Alpha"))
+        world.run(world.started().histories.read("demo", "Alpha"))
 
 
 def test_history_that_is_not_over_stays(world: PoolWorld) -> None:
@@ -289,7 +290,7 @@ def test_a_pool_that_was_created_anew_goes_on_in_the_same_history_and_counts_ane
     for as_of, counts in shown.items():
         true = (old if old.is_there(as_of) else diary.pool).at(as_of)
         assert counts == summary_of(true.values(), SLOTS).counts
-    assert sum(point.interruptions or 0 for point in points) == 1
+    assert sum(point.increase or 0 for point in points) == 1
     (known,) = world.known().pools.values()
     assert known.picture
     assert known.picture.tally
@@ -299,4 +300,4 @@ def test_a_pool_that_was_created_anew_goes_on_in_the_same_history_and_counts_ane
 def test_an_unknown_pool_has_no_history(world: PoolWorld) -> None:
     for name in ("nope", "n" * 2000):
         with pytest.raises(NotFoundError):
-            world.run(world.started().histories.of_pool("demo", name))
+            world.run(world.started().histories.read("demo", name))

@@ -14,8 +14,8 @@ from shared.services.pools.pool_records import PoolRecords
 from shared.services.pools.pool_rounds import PoolRounds
 from shared.services.round.round_state import ResourceRoundResult
 from shared.services.schedules.schedule_rounds import ScheduleRounds
+from shared.stores.history import POOL_HISTORY, HistoryStore
 from shared.stores.pools.nodes import NodeStore
-from shared.stores.pools.pool_history import PoolHistoryStore
 from shared.stores.pools.pools import PoolStore
 from tests.services.fakes.fake_pools import FakePools, PoolService, TruePool
 from tests.services.fakes.memory_tables import MemoryTables
@@ -60,7 +60,7 @@ def process(world: World) -> Process:
     process.rounds._pools = PoolRounds(
         batch,
         pools=(pools := PoolStore(tables)),
-        records=PoolRecords(pools, PoolHistoryStore(tables), HISTORY),
+        records=PoolRecords(pools, HistoryStore(tables, POOL_HISTORY), HISTORY),
         nodes=NodeStore(tables),
         clock=process.clock,
         overlap=30 * SECOND,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.history.grains import MINUTES, QUARTERS
-from shared.domain.history.history import Point
+from shared.domain.history.points import Point
 from shared.domain.tasks.tasks import TaskCounts
 from shared.errors import BatchMissingError, HistoryRangeError, NotFoundError
 from tests.services.fakes.memory_tables import Fault
@@ -25,10 +25,10 @@ type Both = tuple[
 GAP = (None, None, None)
 
 
-def history(world: World, *, since: datetime = START, minutes: int | None = 1) -> list[Point]:
+def history(world: World, *, since: datetime = START, minutes: int | None = 1) -> list[Point[TaskCounts]]:
     """Returns the history from a process with empty memory."""
     step = timedelta(minutes=minutes) if minutes else None
-    found = world.run(world.started().histories.of_job("demo", "Render", since=since, step=step))
+    found = world.run(world.started().histories.read("demo", "Render", since=since, step=step))
     return list(found.points)
 
 
@@ -80,16 +80,16 @@ class Diary:
             assert shown.as_of, f"nothing is told of {at}, when a poll ended well"
             assert job.drifts or shown.as_of >= (at if is_news else before), f"too old a word on {at}"
 
-    def _check_claim(self, point: Point) -> None:
+    def _check_claim(self, point: Point[TaskCounts]) -> None:
         if point.as_of is None:
-            assert (point.as_of, point.exact, point.counts) == GAP
+            assert (point.as_of, point.exact, point.numbers) == GAP
             return
         assert point.time - timedelta(minutes=3) <= point.as_of <= point.time
         job = self.world.truth.at("Render", point.as_of)
         assert job, f"there was no job as of {point.as_of}"
         later = [end for at, end in self.ended.items() if at > point.as_of][:2]
         if not job.drifts or (point.exact and job.is_still(point.as_of, max(later, default=self.world.now()))):
-            assert point.counts == job.counts(point.as_of), f"as of {point.as_of}"
+            assert point.numbers == job.counts(point.as_of), f"as of {point.as_of}"
 
 
 def change_first(diary: Diary) -> None:
@@ -194,7 +194,7 @@ def test_a_death_at_any_call_loses_nothing(world: World, call: int, *, committed
     diary.poll()
     diary.poll()
     diary.check()
-    assert len({point.counts for point in history(world)} - {None}) >= 5
+    assert len({point.numbers for point in history(world)} - {None}) >= 5
 
 
 def test_an_unchanged_job_costs_no_call_to_storage(world: World) -> None:
@@ -238,7 +238,7 @@ def test_a_job_that_rests_for_hours_has_no_gap(world: World) -> None:
         for _ in range(4):
             diary.poll(full=True)
     last += timedelta(minutes=150)
-    gaps = [point.time for point in history(world)[3:] if point.counts is None]
+    gaps = [point.time for point in history(world)[3:] if point.numbers is None]
     assert [at for at in gaps if at <= last] == []
     assert [at for at in gaps if at > last + timedelta(minutes=3)]
     diary.check()
@@ -262,8 +262,8 @@ def test_a_job_that_is_read_anew_by_the_queue_has_no_gap(world: World) -> None:
     for _ in range(3):
         diary.poll()
     points = history(world)
-    assert [point.time for point in points[3:] if point.counts is None] == []
-    assert points[-1].counts == TaskCounts(active=7)
+    assert [point.time for point in points[3:] if point.numbers is None] == []
+    assert points[-1].numbers == TaskCounts(active=7)
     diary.check()
 
 
@@ -297,7 +297,7 @@ def test_a_job_that_is_polled_while_it_is_read_anew_has_no_gap(world: World) -> 
     assert generation
     assert fresh
     assert fresh.generation != generation.generation
-    assert [point.time for point in history(world)[3:] if point.counts is None] == []
+    assert [point.time for point in history(world)[3:] if point.numbers is None] == []
 
 
 def test_a_job_that_was_called_missing_for_some_rounds_has_no_gap(world: World) -> None:
@@ -313,7 +313,7 @@ def test_a_job_that_was_called_missing_for_some_rounds_has_no_gap(world: World) 
     for _ in range(2):
         world.wait(60)
         world.poll()
-    assert all(point.counts for point in history(world, since=first))
+    assert all(point.numbers for point in history(world, since=first))
 
 
 def test_time_without_polls_is_a_gap(world: World) -> None:
@@ -324,7 +324,7 @@ def test_time_without_polls_is_a_gap(world: World) -> None:
     change_first(diary)
     for _ in range(4):
         diary.poll()
-    gaps = [point.time for point in history(world) if point.counts is None]
+    gaps = [point.time for point in history(world) if point.numbers is None]
     assert [(at - START) // timedelta(minutes=1) for at in gaps] == [*range(7, 15)]
     diary.check()
 
@@ -346,12 +346,12 @@ def test_a_deleted_job_has_its_history_when_its_tasks_and_its_row_are_gone(world
     assert not world.storage.rows["tasks"]
     with pytest.raises(NotFoundError):
         world.run(world.started().queries.job("demo", "Render"))
-    plain = world.run(world.started().histories.of_job("demo", "Render"))
+    plain = world.run(world.started().histories.read("demo", "Render"))
     assert len(plain.points) == 288
-    assert {point.counts for point in plain.points} == {None}
-    coarse = [point for point in history(world, minutes=15) if point.counts]
-    assert [point.counts for point in coarse] == [job.counts(START + timedelta(minutes=6))]
-    assert before[4].counts == job.counts(START + timedelta(minutes=5))
+    assert {point.numbers for point in plain.points} == {None}
+    coarse = [point for point in history(world, minutes=15) if point.numbers]
+    assert [point.numbers for point in coarse] == [job.counts(START + timedelta(minutes=6))]
+    assert before[4].numbers == job.counts(START + timedelta(minutes=5))
 
 
 def test_history_is_kept_for_its_time_and_no_longer(world: World) -> None:
@@ -370,7 +370,7 @@ def test_history_is_kept_for_its_time_and_no_longer(world: World) -> None:
     assert next(row for row in kept if row[0] == "h") == MINUTES.row(MINUTES.first_row(now - 7 * DAY * 1000) * 60)
     with pytest.raises(HistoryRangeError, match="kept for 7 days"):
         history(world)
-    assert history(world, minutes=15)[0].counts
+    assert history(world, minutes=15)[0].numbers
     assert history(world, minutes=None)[0].time - START == timedelta(minutes=30)
     world.wait(91 * DAY)
     world.run(world.processes[0].housekeeping.run())
@@ -385,7 +385,7 @@ def test_a_job_with_an_unreadable_row_has_its_history_without_that_row(world: Wo
     row, _ = world.storage.rows["jobs"]["demo", "render"]
     row["source"] = "unheard-of"
     points = history(world)
-    assert [point for point in points if point.counts]
+    assert [point for point in points if point.numbers]
     for point in points:
         diary._check_claim(point)
 
@@ -393,4 +393,4 @@ def test_a_job_with_an_unreadable_row_has_its_history_without_that_row(world: Wo
 def test_an_unknown_job_has_no_history(world: World) -> None:
     for name in ("nope", "n" * 2000):
         with pytest.raises(NotFoundError):
-            world.run(world.started().histories.of_job("demo", name))
+            world.run(world.started().histories.read("demo", name))

@@ -16,16 +16,18 @@ from shared.domain.core.stamps import to_milliseconds
 from shared.domain.nodes.node_records import NO_RECORD
 from shared.domain.nodes.nodes import Node
 from shared.domain.polling.pool_rounds import pool_verdict
+from shared.domain.pools.pool_samples import POOL_SAMPLES
 from shared.domain.pools.pools import NodesSnapshot, Pool
 from shared.errors import BatchscopeError
 from shared.services.pools.node_reader import NodeReader
 from shared.services.pools.pool_records import PoolRecords
 from shared.services.pools.pool_rounds import PoolRounds
 from shared.services.pools.pools_round_state import PoolsRoundState
-from shared.services.queries.pool_histories import PoolHistories
+from shared.services.queries.histories import Histories
+from shared.services.queries.pool_queries import PoolQueries
 from shared.stores.accounts.monitoring import MonitoringStore
+from shared.stores.history import POOL_HISTORY, HistoryStore
 from shared.stores.pools.nodes import NodeStore
-from shared.stores.pools.pool_history import PoolHistoryStore
 from shared.stores.pools.pools import KnownPools, PoolStore
 from tests.services.fakes.fake_pools import FakePools, Nodes, PoolService, TruePool, true_summary
 from tests.services.fakes.memory_tables import Connection, Fault, MemoryTables, ProcessDiedError, Storage
@@ -63,7 +65,7 @@ class PoolProcess:
         self.connection = Connection(storage, self.clock)
         tables = MemoryTables(self.connection)
         self.pools, self.nodes = PoolStore(tables), NodeStore(tables)
-        history = PoolHistoryStore(tables)
+        history = HistoryStore(tables, POOL_HISTORY)
         monitoring = MonitoringStore(tables)
         self.batch = FakePools(service, self.connection)
         interval = timedelta(minutes=15)
@@ -77,13 +79,15 @@ class PoolProcess:
             full_list_interval=interval,
         )
         self.rounds._reading = reading(self.batch, overlap=OVERLAP, full_list_interval=interval)
-        self.histories = PoolHistories(
-            {ACCOUNT.id: ACCOUNT},
-            pools=self.pools,
-            monitoring=monitoring,
-            history=history,
+        accounts, poll_interval = {ACCOUNT.id: ACCOUNT}, timedelta(seconds=60)
+        queries = PoolQueries(accounts, self.pools, self.nodes, monitoring, clock=self.clock, interval=poll_interval)
+        self.histories = Histories(
+            accounts,
+            POOL_SAMPLES,
+            queries.recent_samples,
+            history,
             clock=self.clock,
-            interval=timedelta(seconds=60),
+            interval=poll_interval,
             retention=HISTORY,
         )
 

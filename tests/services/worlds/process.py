@@ -8,6 +8,7 @@ from typing import Any, override
 from shared.clock import SharedClock
 from shared.domain.accounts.accounts import Account
 from shared.domain.history.grains import HistoryRetention
+from shared.domain.jobs.job_samples import JOB_SAMPLES
 from shared.services.accounts.registry import Registry
 from shared.services.blobs.ingestion_stores import IngestionStores
 from shared.services.housekeeping import HousekeepingService, Retention
@@ -25,12 +26,11 @@ from shared.services.tasks.task_queries import TaskQueries
 from shared.stores.accounts.monitoring import MonitoringStore
 from shared.stores.accounts.operations import OperationStore
 from shared.stores.accounts.rounds import RoundStore
-from shared.stores.jobs.history import HistoryStore
+from shared.stores.history import JOB_HISTORY, POOL_HISTORY, HistoryStore
 from shared.stores.jobs.jobs import JobStore
 from shared.stores.jobs.read_plans import ReadPlanStore
 from shared.stores.jobs.task_cache import TaskCache
 from shared.stores.pools.nodes import NodeStore
-from shared.stores.pools.pool_history import PoolHistoryStore
 from shared.stores.pools.pools import PoolStore
 from shared.stores.schedules import ScheduleStore
 from tests.services.fakes.fake_batch import FakeBatch, Service
@@ -100,7 +100,7 @@ class Process:
         self.cache, self.jobs, self.round_store = recipe.cache(tables), JobStore(tables), RoundStore(tables)
         self.monitoring = MonitoringStore(tables)
         self.plans = ReadPlanStore(tables)
-        history = HistoryStore(tables)
+        history = HistoryStore(tables, JOB_HISTORY)
         self.records = JobRecords(self.jobs, self.round_store, history, HISTORY)
         self.task_poll = recipe.task_poll(
             self.cache,
@@ -141,7 +141,7 @@ class Process:
             [account],
             records=self.records,
             jobs=self.jobs,
-            histories=[history, PoolHistoryStore(tables)],
+            histories=[history, HistoryStore(tables, POOL_HISTORY)],
             cache=self.cache,
             plans=self.plans,
             operations=operations,
@@ -174,9 +174,9 @@ class Process:
 
         self.histories = Histories(
             {account.id: account},
-            jobs=self.jobs,
-            monitoring=self.monitoring,
-            history=history,
+            JOB_SAMPLES,
+            self.queries.recent_samples,
+            history,
             clock=self.clock,
             interval=INTERVAL,
             retention=HISTORY,

@@ -11,8 +11,8 @@ import pytest
 from azure.data.tables import UpdateMode
 
 from shared.domain.accounts.operations import PollOperation, Reason
-from shared.domain.history.samples import Sample
 from shared.domain.jobs.job_rules import JobRules
+from shared.domain.jobs.job_samples import JobSample
 from shared.domain.jobs.jobs import Job, JobFacts, Retired
 from shared.domain.jobs.snapshots import Agreement, Confirmation, JobSnapshot, TaskRead
 from shared.domain.leaves.leaves import Leaf
@@ -56,8 +56,8 @@ JOBS = {
     "with a measured read": Job(BARE_FACTS, replace(PICTURE, read=TaskRead(0.25, 3, 2))),
     "dirty": Job(FULL_FACTS, PICTURE, dirty=True),
     "sealed and deleted": Job(FULL_FACTS, replace(PICTURE, source="firstRead"), finalized=True, deleted_at=T0),
-    "with a sample that ended": Job(BARE_FACTS, PICTURE, ended=(Sample(1, 2, None, COUNTS),)),
-    "re-created": Job(BARE_FACTS, ended=(Sample(-5, 0, -3, COUNTS, doubted=True), Sample(1, 2, None, COUNTS))),
+    "with a sample that ended": Job(BARE_FACTS, PICTURE, ended=(JobSample(1, 2, None, COUNTS),)),
+    "re-created": Job(BARE_FACTS, ended=(JobSample(-5, 0, -3, COUNTS, doubted=True), JobSample(1, 2, None, COUNTS))),
     "empty words": Job(replace(BARE_FACTS, pool_id="", display_name="")),
     "far in time": Job(replace(BARE_FACTS, creation_time=datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC))),
 }

@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
+import msgspec
 import pytest
 
 from shared.domain.core.stamps import to_milliseconds
@@ -13,11 +14,11 @@ from shared.domain.history.grains import MINUTES, QUARTERS, Grain, HistoryRetent
 from shared.domain.history.samples import rows_of
 from shared.domain.nodes.interruptions import InterruptionCount, Interruptions
 from shared.domain.nodes.nodes import NodeSummary
-from shared.domain.pools.pool_samples import PoolSample, pool_sample_of
+from shared.domain.pools.pool_samples import PoolSample
 from shared.domain.pools.pools import NodesSnapshot, Pool, PoolFacts, Size, first_seen
 from shared.errors import CacheConflictError
 from shared.services.pools.pool_records import PoolRecords
-from shared.stores.pools.pool_history import PoolHistoryStore
+from shared.stores.history import POOL_HISTORY, HistoryStore
 from shared.stores.pools.pools import PoolStore
 from shared.stores.tables.tables import Tables, load_rows
 
@@ -45,18 +46,20 @@ def sample(minute: int, through: int | None = None) -> PoolSample:
     return found._replace(through=T0 + (through or minute) * MINUTE)
 
 
-async def loaded(store: PoolHistoryStore, account: str, grain: Grain, pool: str = "pool") -> dict[int, PoolSample]:
+async def loaded(store: HistoryStore, account: str, grain: Grain, pool: str = "pool") -> dict[int, PoolSample]:
     """Returns all samples by the ends of their slots, in minutes since T0."""
     found = await store.load(account, pool, grain, first=grain.row(0), last=grain.row(10**8))
     assert [slot for slot, _ in found] == sorted(slot for slot, _ in found)
-    return {((slot + 1) * grain.length - T0) // MINUTE: pool_sample_of(text) for slot, text in found}
+    return {
+        ((slot + 1) * grain.length - T0) // MINUTE: msgspec.json.decode(text, type=PoolSample) for slot, text in found
+    }
 
 
 async def test_samples_of_many_pools_come_back_as_they_were_saved(tables: Tables, account: str) -> None:
-    store, samples = PoolHistoryStore(tables), [sample(1), sample(2, through=130), sample(131), sample(140)]
+    store, samples = HistoryStore(tables, POOL_HISTORY), [sample(1), sample(2, through=130), sample(131), sample(140)]
     writes = [rows_of([before], after, KEPT) for before, after in pairwise(samples)]
     for place in (1, 0, 2, 1):
-        await store.save_all(account, {f"pool-{number}": writes[place] for number in range(60)})
+        await store.save(account, {f"pool-{number}": writes[place] for number in range(60)})
     for number in (0, 59):
         found = await loaded(store, account, MINUTES, f"pool-{number}")
         assert found == {1: samples[0], 2: samples[1], 61: samples[1], 121: samples[1], 131: samples[2]}
@@ -68,11 +71,11 @@ async def test_samples_of_many_pools_come_back_as_they_were_saved(tables: Tables
 
 
 async def test_rows_that_are_over_are_deleted_of_every_pool_and_no_others(tables: Tables, account: str) -> None:
-    store = PoolHistoryStore(tables)
+    store = HistoryStore(tables, POOL_HISTORY)
     forever = HistoryRetention(timedelta(days=3650), timedelta(days=3650))
     rows = rows_of([sample(1, through=60 * 30)], None, forever)
-    await store.save_all(account, {"a": rows, "h0": rows})
-    await store.save_all(account + "x", {"a": rows})
+    await store.save(account, {"a": rows, "h0": rows})
+    await store.save(account + "x", {"a": rows})
     assert await store.delete_before(account, MINUTES, T0 + 3 * HOUR + 1) == 6
     assert min(await loaded(store, account, MINUTES, "h0")) == 3 * 60 + 1
     assert len(await loaded(store, account, QUARTERS, "a")) == 2
@@ -83,7 +86,7 @@ async def test_rows_that_are_over_are_deleted_of_every_pool_and_no_others(tables
 
 async def test_of_two_that_end_a_sample_at_once_one_wins_and_nothing_is_lost(tables: Tables, account: str) -> None:
     """Both know the same row; the loser restarts from the winner's row, as rounds do."""
-    history = PoolHistoryStore(tables)
+    history = HistoryStore(tables, POOL_HISTORY)
     writers = [PoolRecords(PoolStore(tables), history, KEPT) for _ in range(2)]
     expected: dict[int, int] = {}
     known = first_seen(FACTS, START)
@@ -107,7 +110,7 @@ async def test_of_two_that_end_a_sample_at_once_one_wins_and_nothing_is_lost(tab
 
 
 async def test_a_forgotten_pools_samples_are_in_its_history(tables: Tables, account: str) -> None:
-    store, history = PoolStore(tables), PoolHistoryStore(tables)
+    store, history = PoolStore(tables), HistoryStore(tables, POOL_HISTORY)
     records = PoolRecords(store, history, KEPT)
     pool = first_seen(FACTS, START)
     for minute in range(1, 5):

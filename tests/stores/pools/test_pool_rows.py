@@ -93,10 +93,10 @@ async def test_a_pool_that_another_process_wrote_is_not_overwritten(tables: Tabl
         with pytest.raises(CacheConflictError):
             await save_pool(store, account, stale)
     with pytest.raises(CacheConflictError):
-        await store.delete(account, first.key, first.etag)
+        await store.delete(account, first)
     assert (await store.load(account, FACTS.id))[1] == second
-    await store.delete(account, second.key, second.etag)
-    await store.delete(account, second.key, second.etag)
+    await store.delete(account, second)
+    await store.delete(account, second)
     assert (await store.load(account, FACTS.id))[1] is None
 
 

@@ -17,8 +17,9 @@ from shared.domain.core.keys import partition_of
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.events.batch_events import BatchEvent
 from shared.domain.history.grains import HistoryRetention
-from shared.domain.history.samples import Sample, rows_of
+from shared.domain.history.samples import rows_of
 from shared.domain.jobs.job_rules import JobRules
+from shared.domain.jobs.job_samples import JobSample
 from shared.domain.jobs.jobs import Job, JobFacts, Retired
 from shared.domain.jobs.snapshots import Agreement, Confirmation, JobSnapshot, TaskRead
 from shared.domain.nodes.interruptions import InterruptionCount, Interruptions
@@ -60,12 +61,11 @@ from shared.stores.blobs.blob_entries import BlobEntryStore
 from shared.stores.blobs.checkpoints import CheckpointStore
 from shared.stores.blobs.rejects import RejectStore
 from shared.stores.events import EventStore
-from shared.stores.jobs.history import HistoryStore
+from shared.stores.history import JOB_HISTORY, POOL_HISTORY, HistoryStore
 from shared.stores.jobs.jobs import JobStore, generation_partition
 from shared.stores.jobs.read_plans import ReadPlanStore
 from shared.stores.jobs.task_cache import Directory, TaskCache
 from shared.stores.pools.nodes import NodeStore, StoredNodes, planned
-from shared.stores.pools.pool_history import PoolHistoryStore
 from shared.stores.pools.pools import PoolStore
 from shared.stores.schedules import ScheduleStore
 from shared.stores.tables.tables import Tables
@@ -96,7 +96,7 @@ JOB = Job(
         _RULES,
     ),
     PICTURE, "g2", T0, (Retired("g0", T0),), finalized=True, dirty=True, deleted_at=_T3,
-    ended=(Sample(_MS, _MS + 5, _MS + 2, _COUNTS, doubted=True),),
+    ended=(JobSample(_MS, _MS + 5, _MS + 2, _COUNTS, doubted=True),),
 )  # fmt: skip
 _ROUND = Round(
     T0, _T1, T0, T0, "reason", T0, T0, 7, 8, 9, _T1,
@@ -187,7 +187,7 @@ async def _write_jobs(tables: Tables) -> None:
     await RoundStore(tables).save(ACCOUNT, _ROUND)
     await MonitoringStore(tables).save(ACCOUNT, Monitoring(False, 300, T0, _T1))
     rows: Mapping[str, Any] = rows_of(JOB.ended, None, _EVER)
-    await HistoryStore(tables).save(ACCOUNT, JOB.key, rows)
+    await HistoryStore(tables, JOB_HISTORY).save(ACCOUNT, {JOB.key: rows})
     reasons = (Reason("job", "why"), Reason(None, "why"))
     await OperationStore(tables).save(ACCOUNT, PollOperation("poll", "failed", T0, ("job",), _T1, 1, 2, reasons))
 
@@ -204,7 +204,7 @@ async def _write_pools(tables: Tables) -> None:
     await pools.save_all(ACCOUNT, [POOL])
     confirmed = PoolConfirmation("version", T0, T0, "delta")
     await pools.save_round(ACCOUNT, PoolRound(T0, T0, "reason", 9, {POOL.key: confirmed}, {"a": "why"}), {})
-    await PoolHistoryStore(tables).save_all(ACCOUNT, {POOL.key: rows_of((_POOL_SAMPLE,), None, _EVER)})
+    await HistoryStore(tables, POOL_HISTORY).save(ACCOUNT, {POOL.key: rows_of((_POOL_SAMPLE,), None, _EVER)})
     many = {node.key: node for node in (NODE._replace(id=f"n{number:03}") for number in range(251))}
     for key, some in ((POOL.key, {NODE.key: NODE}), (LARGE, many)):
         await nodes.save_all([planned(StoredNodes(ACCOUNT, key), some, _TALLY)])

@@ -20,7 +20,7 @@ from local.dev.system.checkout import HERE
 from shared import garbage
 from shared.garbage import collect_rarely
 from shared.stores.blobs.blobs import BlobContainer
-from shared.stores.jobs.history import has_rows
+from shared.stores.history import has_rows
 from shared.stores.tables.tables import Tables, load_range, load_rows, rows_between, save_row
 
 TIMES, BLOBS, ROWS = 40, 50, 20

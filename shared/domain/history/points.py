@@ -1,4 +1,4 @@
-"""Points of a history: the requested times, and the known counts at each.
+"""Points of a history: the requested times, and the known numbers at each.
 
 A point describes the end of its step. It is the last sample by then, if that held until then or until at most one step
 or three polls before. Otherwise it is a gap, because nothing was polled; so is an unreadable sample. Nothing is
@@ -13,13 +13,12 @@ from typing import NamedTuple
 
 from shared.domain.core.stamps import format_stamp, from_milliseconds, to_milliseconds
 from shared.domain.history.grains import MINUTES, QUARTERS, Grain, HistoryRetention, HistorySample
-from shared.domain.history.samples import Sample
-from shared.domain.tasks.tasks import TaskCounts
+from shared.domain.history.samples import Increase
 from shared.errors import HistoryRangeError
 
 MAX_POINTS = 5_000
 _POINTS = 500  # at most, where the request has no step
-FIRST, _LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
+_FIRST, _LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 _DAY = timedelta(days=1)
 _MILLISECOND = timedelta(milliseconds=1)
 _MINUTE = timedelta(minutes=1)
@@ -30,16 +29,18 @@ _LADDER = tuple(
 _POLLS = 3  # that may be missed
 
 
-class Point(NamedTuple):
-    """A job's counts at `time`, the end of a step; all others None in a gap.
+class Point[N](NamedTuple):
+    """A resource's numbers at `time`, the end of a step; all others None in a gap.
 
-    `exact` is True where Get Task Counts agreed with these counts as of then or later.
+    `exact` is True where nothing contradicts these numbers, or a confirmation as of then or later agreed with them.
+    `increase` is that of their counter within the step, None without one, or where the number at its start is unknown.
     """
 
     time: datetime
     as_of: datetime | None = None
     exact: bool | None = None
-    counts: TaskCounts | None = None
+    numbers: N | None = None
+    increase: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,10 @@ class Series:
         step = self.step // _MILLISECOND
         first, last = to_milliseconds(self.since), to_milliseconds(min(self.until, self.now))
         return range((first // step + 1) * step, (last // step) * step + 1, step)
+
+    def with_step_before(self) -> "Series":
+        """Returns the series with one more step, which ends where the first requested one begins."""
+        return replace(self, since=self.since - min(self.step, self.since - _FIRST))
 
     def tolerance(self, interval: timedelta) -> timedelta:
         """Returns how long a sample stands in for missing polls of an account that is polled every `interval`."""
@@ -91,7 +96,7 @@ def series_of(
     Raises HistoryRangeError with a sentence.
     """
     until = _clamped(until) if until else now
-    since = _clamped(since) if since else until - min(_DAY, until - FIRST)
+    since = _clamped(since) if since else until - min(_DAY, until - _FIRST)
     if since > until:
         raise HistoryRangeError(
             f"The range begins at {format_stamp(since)}, after it ends at {format_stamp(until)}.", target="from"
@@ -118,7 +123,7 @@ def series_of(
 
 def _clamped(moment: datetime) -> datetime:
     """Returns the time in UTC, clamped to the calendar, whose ends some time zones would exceed."""
-    return from_milliseconds(min(max(to_milliseconds(moment), to_milliseconds(FIRST)), to_milliseconds(_LAST)))
+    return from_milliseconds(min(max(to_milliseconds(moment), to_milliseconds(_FIRST)), to_milliseconds(_LAST)))
 
 
 def _coarse_enough(since: datetime, until: datetime, now: datetime, *, has_minutes: bool) -> Series:
@@ -129,29 +134,39 @@ def _coarse_enough(since: datetime, until: datetime, now: datetime, *, has_minut
 
 
 type Stored = Sequence[tuple[int, str]]
-type Reading[S] = Callable[[int, str], S | None]
+type Reading[N] = Callable[[int, str], HistorySample[N] | None]
 """Decodes a slot's number and text to its sample; None where it is unreadable."""
 
 
-def points_of(
-    series: Series, stored: Stored, recent: Sequence[Sample], tolerance: timedelta, read: Reading[Sample]
-) -> Iterator[Point]:
-    """Yields the points of a series; see `samples_at`."""
-    lag = tolerance // _MILLISECOND
-    for end, sample in samples_at(series, stored, recent, tolerance, read):
-        yield _point(end, sample, lag)
+def points_of[N](
+    series: Series,
+    stored: Stored,
+    recent: Sequence[HistorySample[N]],
+    tolerance: timedelta,
+    read: Reading[N],
+    *,
+    increase: Increase[N] | None = None,
+) -> Iterator[Point[N]]:
+    """Yields the points of a series.
 
-
-def samples_at[S: HistorySample](
-    series: Series, stored: Stored, recent: Sequence[S], tolerance: timedelta, read: Reading[S]
-) -> Iterator[tuple[int, S | None]]:
-    """Yields the end of each step with the last sample by then, None where it didn't hold that long.
-
-    `stored` are slots of the series' grain with their texts, in order. `recent` are the samples after those, the latest
-    first.
+    `stored` are slots of the series' grain with their texts, in order; `recent` are the samples after those, the latest
+    first. Where there is an `increase`, both are those of `series.with_step_before()`.
     """
+    first, lag = series.ends()[:1], tolerance // _MILLISECOND
+    wanted = series.with_step_before() if increase else series
+    before: tuple[int, N | None] | None = None
+    for end, sample in _samples_at(wanted, stored, recent, lag, read):
+        if first and end >= first[0]:
+            known = increase(sample.numbers, *before) if increase and sample and before else None
+            yield _point(end, sample, lag, known)
+        before = end, sample.numbers if sample else None
+
+
+def _samples_at[N](
+    series: Series, stored: Stored, recent: Sequence[HistorySample[N]], lag: int, read: Reading[N]
+) -> Iterator[tuple[int, HistorySample[N] | None]]:
+    """Yields the end of each step with the last sample by then, None where it didn't hold that long."""
     slots, slot_of = [slot for slot, _ in stored], series.grain.slot
-    lag = tolerance // _MILLISECOND
     for end in series.ends():
         sample = None
         if recent and recent[-1].at <= end:
@@ -161,12 +176,9 @@ def samples_at[S: HistorySample](
         yield end, sample if sample and sample.through >= end - lag else None
 
 
-def _point(end: int, sample: Sample | None, lag: int) -> Point:
-    """Returns the point; counts that wait for another confirmation are dated as of the last, as in a job's verdict."""
+def _point[N](end: int, sample: HistorySample[N] | None, lag: int, increase: int | None) -> Point[N]:
     time = from_milliseconds(end)
     if sample is None:
         return Point(time)
-    confirmed = None if sample.exact_through is None else min(end, sample.exact_through)
-    if confirmed is not None and confirmed >= (end if sample.doubted else end - lag):
-        return Point(time, from_milliseconds(confirmed), exact=True, counts=sample.counts)
-    return Point(time, from_milliseconds(min(end, sample.through)), exact=False, counts=sample.counts)
+    as_of, exact = sample.known_at(end, lag)
+    return Point(time, from_milliseconds(as_of), exact, sample.numbers, increase)
