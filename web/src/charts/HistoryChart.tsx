@@ -34,7 +34,7 @@ interface ChartProps<State extends string> {
   /** The text about the cursor's point, for screen readers. */
   cursorText: string;
   /** Renders contents above the states, up to the value `overlayHeight`. */
-  overlay?: (x: Scale, y: Scale) => ComponentChildren;
+  overlay?: ((x: Scale, y: Scale) => ComponentChildren) | undefined;
   overlayHeight?: number;
 }
 

@@ -14,7 +14,7 @@ import { DetailBody, NotFound } from "../ui/page/DetailPage.tsx";
 import { Shell } from "../ui/page/Shell.tsx";
 import { ExplanationSection } from "./explanation/ExplanationSection.tsx";
 import { FailureGroups } from "./FailureGroups.tsx";
-import { HistorySection } from "./HistorySection.tsx";
+import { JobHistory } from "./JobHistory.tsx";
 import { JobSummary } from "./JobSummary.tsx";
 import type { History } from "./model.ts";
 import { StatisticsTiles } from "./StatisticsTiles.tsx";
@@ -58,7 +58,7 @@ export function JobPage({ view, back }: JobPageProps) {
               </>
             )}
           </DetailBody>
-          <HistorySection view={view} range={range} created={created} />
+          <JobHistory view={view} range={range} created={created} />
           <TimelineSection view={view} range={known ? range : null} job={job} created={created} open={open} />
           <FailureGroups view={view} open={open} />
           <TaskSection view={view} counts={job?.taskCounts ?? null} open={open} />
@@ -76,5 +76,5 @@ const SLOW_INTERVAL_MS = 60_000;
 function DeletedJobHistory({ view }: { view: JobView }) {
   const path = `${pathOfJob(view, "history")}?from=${encodeURIComponent(beginOf("90d"))}`;
   const { value } = usePolled<History>({ path, intervalMs: SLOW_INTERVAL_MS });
-  return value && <HistorySection view={view} range={view.range ?? "90d"} created={-Infinity} />;
+  return value && <JobHistory view={view} range={view.range ?? "90d"} created={-Infinity} />;
 }

@@ -14,7 +14,7 @@ import { Shell } from "../ui/page/Shell.tsx";
 import type { Pool } from "./model.ts";
 import { NodeSections } from "./nodelist/NodeSection.tsx";
 import { NodePanel } from "./nodepanel/NodePanel.tsx";
-import { PoolHistorySection } from "./PoolHistorySection.tsx";
+import { PoolHistory } from "./PoolHistory.tsx";
 import { PoolSetup } from "./PoolSetup.tsx";
 import { PoolSummary } from "./PoolSummary.tsx";
 
@@ -42,7 +42,7 @@ export function PoolPage({ account, id, back }: PoolPageProps) {
       {gone ? (
         <>
           <NotFound name="pool" back={back} failure={failure} />
-          <PoolHistorySection key="gone" view={view} range={range} created={created} gone />
+          <PoolHistory key="gone" view={view} range={range} created={created} gone />
         </>
       ) : (
         <>
@@ -55,7 +55,7 @@ export function PoolPage({ account, id, back }: PoolPageProps) {
             flapping={pool?.flappingNodes ?? null}
             open={open}
           />
-          <PoolHistorySection view={view} range={range} created={created} />
+          <PoolHistory view={view} range={range} created={created} />
           <LatestEvents account={account} subject={{ pool: id }} />
           {pool && <PoolSetup pool={pool} />}
         </>
