@@ -71,10 +71,9 @@ def _judge(
 ) -> tuple[Level, str]:
     if job.deleted:
         return "unverified", "The job was deleted; these are its last known counts."
-    if failure:
-        return "stale", f"The last poll failed: {failure}"
-    if not job.finalized and now - picture.looked_at > 3 * interval + _GRACE:
-        return "stale", f"Not polled for {in_words(now - picture.looked_at)}."
+    unpolled = timedelta() if job.finalized else now - picture.looked_at
+    if stale := stale_reason(failure, age=unpolled, interval=interval):
+        return "stale", stale
     if picture.counts.total > VALIDATED_TASKS:
         age = in_words(max(now - picture.full_read_at, timedelta()))
         return (
@@ -129,6 +128,16 @@ def _difference(counts: TaskCounts, agreement: Agreement) -> str:
         return "Get Task Counts agreed, but which of the running tasks are still preparing is being looked up."
     times = f"{agreement.disagreements} times" if agreement.disagreements > 1 else "once"
     return f"Get Task Counts differed {times}: {', '.join(parts)}. If that lasts, the tasks are read again."
+
+
+def stale_reason(failure: str | None, *, age: timedelta, interval: timedelta) -> str | None:
+    """Returns why polls leave something out of date, None if they don't: the last failed, or was too long ago.
+
+    `age` is the time since it, `interval` that between two polls.
+    """
+    if failure:
+        return f"The last poll failed: {failure}"
+    return f"Not polled for {in_words(age)}." if age > 3 * interval + _GRACE else None
 
 
 def at_second(moment: datetime) -> str:

@@ -6,48 +6,21 @@ changes needs that of the counts. Counts cover states but not tasks and slots, s
 change further.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import ClassVar
 
-from shared.domain.jobs.verdicts import Level, Verdict, at_second, in_words
+from shared.domain.jobs.verdicts import Level, Verdict, at_second, in_words, stale_reason
 from shared.domain.nodes.nodes import NodeCounts, NodeSummary
+from shared.domain.polling.resource_rounds import ResourceRound
 from shared.domain.pools.pools import Pool, PoolConfirmation
-
-_GRACE = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
-class PoolRound:
-    """The last round over an account's pools, as stored in its row.
+class PoolRound(ResourceRound[PoolConfirmation]):
+    """The last round over an account's pools, as stored in its row."""
 
-    `as_of` is the date of its list of pools, None where that failed. `reason` is why it ended early, None if it didn't.
-    `confirmations` and `failures` are by pool key: an unchanged pool needs no write of its own row.
-    """
-
-    started_at: datetime
-    as_of: datetime | None = None
-    reason: str | None = None
-    batch_calls: int = 0
-    confirmations: Mapping[str, PoolConfirmation] = field(default_factory=dict)
-    failures: Mapping[str, str] = field(default_factory=dict)
-    etag: str | None = None
-
-    @property
-    def problem(self) -> str | None:
-        """A sentence on the round's failures, None without any."""
-        if self.reason or not self.failures:
-            return self.reason
-        if len(self.failures) == 1:
-            return "1 pool couldn't be polled; its verdict says why."
-        return f"{len(self.failures)} pools couldn't be polled; their verdicts say why."
-
-    def failure_of(self, pool: Pool) -> str | None:
-        """Returns why a pool isn't up to date: its own failure, or that of a round which didn't reach it."""
-        if pool.key in self.failures:
-            return self.failures[pool.key]
-        reached = self.as_of is not None and pool.picture is not None and pool.picture.as_of >= self.as_of
-        return None if reached else self.reason
+    failed_part: ClassVar[str] = "pool{} couldn't be polled"
 
     def merged(self, stored: "PoolRound | None") -> "PoolRound":
         """Merges this round with one that another process stored meanwhile: the later confirmation of each pool wins.
@@ -111,7 +84,7 @@ def pools_verdict(
         failure = last.reason if last else None
         reason = f"The last list of pools failed: {failure}" if failure else "The pools haven't been listed yet."
         return Verdict(None, "none", "stale" if failure or off_reason else "catchingUp", off_reason or reason)
-    is_late = now - as_of > 3 * interval + _GRACE
+    is_late = stale_reason(None, age=now - as_of, interval=interval)
     late = f"The pools were last listed {in_words(now - as_of)} ago." if is_late else None
     reason = off_reason or late or "All pools were listed; each has a verdict of its own."
     return Verdict(as_of, "fullRead", "stale" if off_reason or late else "exact", reason, as_of)
@@ -119,10 +92,8 @@ def pools_verdict(
 
 def _judged(pool: Pool, *, failure: str | None, age: timedelta, interval: timedelta) -> tuple[Level, str]:
     picture = pool.picture
-    if failure:
-        return "stale", f"The last poll failed: {failure}"
-    if age > 3 * interval + _GRACE:
-        return "stale", f"Not polled for {in_words(age)}."
+    if stale := stale_reason(failure, age=age, interval=interval):
+        return "stale", stale
     if picture and picture.doubt:
         return "unverified", picture.doubt
     then = at_second(picture.as_of) if picture else ""

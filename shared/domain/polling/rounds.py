@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from shared.domain.core.stored_times import is_over, is_until
 from shared.domain.jobs.snapshots import Confirmation
+from shared.domain.polling.resource_rounds import ResourceRound
 
 MESSAGE_COMES = timedelta(minutes=2)  # until work on it begins; later it counts as lost and is sent again
 MESSAGE_LASTS = timedelta(minutes=10)  # the same for one sent again, as the queue may be long, and for the work itself
@@ -51,36 +52,28 @@ class RoundResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Round:
+class Round(ResourceRound[Confirmation]):
     """The last round of one account, as stored in its row.
 
-    `whole_round_at` is when the last round of all jobs began, which polls of some jobs on demand don't move. `as_of` is
-    the date of its job list, None where that failed. `jobs_as_of` is that of the last list whose jobs were all stored;
-    the next delta of jobs starts there. `full_list_at` is the time of the last full list. `confirmations` and
-    `failures` are by job key: a job that a poll found unchanged needs no write of its own row. No request is sent
-    before `backoff_until`. `failed_rounds` counts failures in a row, which delay the next round. `queued` are jobs with
-    a queued or running message; no round sends another meanwhile. `reached` are the jobs that this round polled, `left`
-    those whose place in the queue it decided; neither is stored.
+    `whole_round_at` is when the last round of all jobs began, which polls of some jobs on demand don't move.
+    `jobs_as_of` is the date of the last list whose jobs were all stored; the next delta of jobs starts there.
+    `full_list_at` is the time of the last full list. No request is sent before `backoff_until`. `failed_rounds` counts
+    failures in a row, which delay the next round. `queued` are jobs with a queued or running message; no round sends
+    another meanwhile. `reached` are the jobs that this round polled, `left` those whose place in the queue it decided;
+    neither is stored.
     """
 
-    started_at: datetime
-    finished_at: datetime
+    finished_at: datetime = field(kw_only=True)
     whole_round_at: datetime | None = None
-    as_of: datetime | None = None
-    reason: str | None = None
     jobs_as_of: datetime | None = None
     full_list_at: datetime | None = None
     jobs_polled: int = 0
     jobs_failed: int = 0
-    batch_calls: int = 0
     backoff_until: datetime | None = None
-    confirmations: Mapping[str, Confirmation] = field(default_factory=dict)
-    failures: Mapping[str, str] = field(default_factory=dict)
     failed_rounds: int = 0
     queued: Mapping[str, Mark] = field(default_factory=dict)
     reached: frozenset[str] = frozenset()
     left: frozenset[str] = frozenset()
-    etag: str | None = None
 
     @property
     def succeeded(self) -> bool:
@@ -90,13 +83,6 @@ class Round:
     def was_run(self) -> bool:
         """False where no round has ended and the account was only left to the queue."""
         return self.as_of is not None or self.reason is not None
-
-    def failure_of(self, key: str, looked_at: datetime | None) -> str | None:
-        """Returns why the job `key`, last polled at `looked_at`, isn't up to date: its own failure or the round's."""
-        if key in self.failures:
-            return self.failures[key]
-        reached = self.as_of is not None and looked_at is not None and looked_at >= self.as_of
-        return None if reached else self.reason
 
     def wait(self, now: datetime) -> timedelta | None:
         """Returns the remaining back-off that the service requested, None without one."""

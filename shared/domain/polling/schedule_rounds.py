@@ -6,58 +6,43 @@ The list has all properties of every schedule at one time, so it needs no compar
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import ClassVar
 
 from shared.domain.core.stored_times import is_over
-from shared.domain.jobs.verdicts import OVERTAKEN, Level, Verdict, at_second, in_words
+from shared.domain.jobs.verdicts import OVERTAKEN, Level, Verdict, at_second, stale_reason
+from shared.domain.polling.resource_rounds import ResourceRound
 from shared.domain.schedules.schedules import Schedule
-
-_GRACE = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
-class ScheduleRound:
+class ScheduleRound(ResourceRound[str]):
     """The last poll of an account's schedules, as stored in its row.
 
     `as_of` is the date of the last complete list. `confirmations` are the versions of schedules, by key, that hold as
-    of then. `states` counts the schedules that aren't deleted, by state. `reason` is why this poll ended early;
-    `failures` are those of single schedules. `held` are schedules on which this poll has no result, or another one than
-    a concurrent poll: the version that held, and as of when.
+    of then. `states` counts the schedules that aren't deleted, by state. `held` are schedules on which this poll has no
+    result, or another one than a concurrent poll: the version that held, and as of when.
     """
 
-    started_at: datetime
-    as_of: datetime | None = None
-    reason: str | None = None
-    batch_calls: int = 0
-    confirmations: Mapping[str, str] = field(default_factory=dict)
-    failures: Mapping[str, str] = field(default_factory=dict)
+    failed_part: ClassVar[str] = "job schedule{} couldn't be read"
+
     states: Mapping[str, int] = field(default_factory=dict)
     held: Mapping[str, tuple[str, datetime]] = field(default_factory=dict)
-    etag: str | None = None
-
-    @property
-    def problem(self) -> str | None:
-        """A sentence on the poll's failures, None without any."""
-        if self.reason or not self.failures:
-            return self.reason
-        if len(self.failures) == 1:
-            return "1 job schedule couldn't be read; its verdict says why."
-        return f"{len(self.failures)} job schedules couldn't be read; their verdicts say why."
 
     def as_of_schedule(self, schedule: Schedule) -> datetime:
         """Returns the time as of which a schedule was last known, even before an overlapping poll wrote its row."""
         written = max(schedule.seen_at, schedule.written_as_of or schedule.seen_at)
-        held = self._held(schedule.key)
+        held = self._holding(schedule.key)
         return max(held[1], written) if held else written
 
     def is_overtaken(self, schedule: Schedule) -> bool:
         """Returns whether a poll with an older list overwrote a version that another poll had confirmed meanwhile."""
         written = schedule.written_as_of or schedule.seen_at
-        held = self._held(schedule.key)
+        held = self._holding(schedule.key)
         return held is not None and held[1] > written and held[0] != schedule.version
 
-    def failure_of(self, schedule: Schedule) -> str | None:
+    def failure_of(self, key: str, as_of: datetime | None = None) -> str | None:  # noqa: ARG002 - the list reaches all
         """Returns why a schedule isn't up to date: its own failure, or that of the last poll."""
-        return self.failures.get(schedule.key) or self.reason
+        return self.failures.get(key) or self.reason
 
     def merged(self, stored: "ScheduleRound | None") -> "ScheduleRound":
         """Merges this poll with one that another process stored meanwhile: the later list wins.
@@ -74,7 +59,7 @@ class ScheduleRound:
                 held[key] = version, as_of
         return replace(later, held=held, etag=stored.etag)
 
-    def _held(self, key: str) -> tuple[str, datetime] | None:
+    def _holding(self, key: str) -> tuple[str, datetime] | None:
         """Returns the version of a schedule that holds, and as of when."""
         if self.as_of and key in self.confirmations:
             return self.confirmations[key], self.as_of
@@ -120,11 +105,9 @@ def _judged(
 ) -> tuple[Level, str]:
     if schedule.deleted:
         return "unverified", "The schedule was deleted; this is what was last known of it."
-    failure = last.failure_of(schedule) if last else None
-    if failure:
-        return "stale", f"The last poll failed: {failure}"
-    if now - as_of > 3 * interval + _GRACE:
-        return "stale", f"Not polled for {in_words(now - as_of)}."
+    failure = last.failure_of(schedule.key) if last else None
+    if stale := stale_reason(failure, age=now - as_of, interval=interval):
+        return "stale", stale
     if last and last.is_overtaken(schedule):
         return "unverified", OVERTAKEN
     return "exact", f"As of {at_second(as_of)}, the list of job schedules told all of it."

@@ -152,6 +152,11 @@ class Pool:
         return max(self.seen_at, self.picture.as_of) if self.picture else self.seen_at
 
     @property
+    def nodes_as_of(self) -> datetime | None:
+        """The time as of which its nodes are known, None before they were listed."""
+        return self.picture.as_of if self.picture else None
+
+    @property
     def told(self) -> tuple[object, ...]:
         """The content that the version covers, without times of polls.
 

@@ -116,7 +116,7 @@ class AccountRounds:
             return
         interval = monitoring.interval(interval)
         mark = partial(Round.left_to_queue, now=now, until=now + ROUND_WAITS, interval=interval)
-        if await self._rounds.change(account.key, mark, new=Round(now, now)):
+        if await self._rounds.change(account.key, mark, new=Round(now, finished_at=now)):
             self._messages.append(JobMessage(account.id, None))
 
     def take_messages(self) -> list[JobMessage]:

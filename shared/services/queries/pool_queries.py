@@ -130,7 +130,7 @@ class PoolQueries:
     ) -> PoolReport:
         verdict = pool_verdict(
             pool,
-            failure=last.failure_of(pool) if last else None,
+            failure=last.failure_of(pool.key, pool.nodes_as_of) if last else None,
             now=now,
             interval=monitoring.interval(self._interval),
             off_reason=monitoring.off_reason,

@@ -17,7 +17,7 @@ def confirmation(seconds: int, generation: str = "g") -> Confirmation:
 
 LAST = Round(
     T0,
-    T0 + SECOND,
+    finished_at=T0 + SECOND,
     whole_round_at=T0,
     as_of=T0,
     jobs_as_of=T0,
@@ -26,7 +26,7 @@ LAST = Round(
     failures={"a": "old", "b": "old", "sealed": "old"},
     etag="e1",
 )
-THIS = Round(T0 + MINUTE, T0 + MINUTE + SECOND)
+THIS = Round(T0 + MINUTE, finished_at=T0 + MINUTE + SECOND)
 FOUND = RoundResult(
     date=T0 + MINUTE,
     was_full=False,
@@ -232,7 +232,7 @@ def test_an_account_is_left_to_the_queue_only_where_its_round_is_due_and_no_mess
 
 
 def test_a_row_of_marks_alone_is_no_round() -> None:
-    assert not Round(T0, T0, queued={WHOLE: Mark(T0 + MINUTE)}).was_run
+    assert not Round(T0, finished_at=T0, queued={WHOLE: Mark(T0 + MINUTE)}).was_run
     assert replace(THIS, reason="closed").was_run
     assert LAST.was_run
 

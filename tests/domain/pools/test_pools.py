@@ -307,12 +307,14 @@ def test_of_two_rounds_at_once_the_later_one_names_the_problem() -> None:
 
 def test_a_failure_concerns_its_pool_and_one_of_the_round_those_that_it_did_not_reach() -> None:
     pool = listed(first_seen(facts(), NOW), NOW)
-    assert PoolRound(NOW, as_of=NOW, failures={"pool": "Its own."}).failure_of(pool) == "Its own."
-    assert PoolRound(NOW, as_of=NOW, failures={"other": "Its own."}).failure_of(pool) is None
-    assert PoolRound(NOW, as_of=NOW, reason="Throttled.").failure_of(pool) is None
-    assert PoolRound(NOW, as_of=NOW + MINUTE, reason="Throttled.").failure_of(pool) == "Throttled."
-    assert PoolRound(NOW, as_of=None, reason="No list.").failure_of(pool) == "No list."
-    assert PoolRound(NOW, as_of=NOW, reason="Throttled.").failure_of(first_seen(facts(), NOW)) == "Throttled."
+    assert PoolRound(NOW, as_of=NOW, failures={"pool": "Its own."}).failure_of(pool.key, pool.nodes_as_of) == "Its own."
+    assert PoolRound(NOW, as_of=NOW, failures={"other": "Its own."}).failure_of(pool.key, pool.nodes_as_of) is None
+    assert PoolRound(NOW, as_of=NOW, reason="Throttled.").failure_of(pool.key, pool.nodes_as_of) is None
+    assert (
+        PoolRound(NOW, as_of=NOW + MINUTE, reason="Throttled.").failure_of(pool.key, pool.nodes_as_of) == "Throttled."
+    )
+    assert PoolRound(NOW, as_of=None, reason="No list.").failure_of(pool.key, pool.nodes_as_of) == "No list."
+    assert PoolRound(NOW, as_of=NOW, reason="Throttled.").failure_of(pool.key, None) == "Throttled."
 
 
 def test_a_round_names_its_problem_in_a_sentence() -> None:

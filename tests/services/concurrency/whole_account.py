@@ -128,7 +128,7 @@ class WholeAccount(World):
         assert known.pools.keys() == {true.id.lower() for true in self.pools.service.there(now)}
         for true in self.pools.service.there(now):
             pool = known.pools[true.id.lower()]
-            failure = known.last.failure_of(pool)
+            failure = known.last.failure_of(pool.key, pool.nodes_as_of)
             verdict = pool_verdict(pool, failure=failure, now=now, interval=MINUTE)
             assert verdict.level == "exact", verdict
             assert {name: as_listed(node) for name, node in self.pools.stored(true.id).items()} == true.at(now)

@@ -183,7 +183,7 @@ def a_round_in_the_future(world: World, ahead: timedelta = HOUR) -> None:
     world.set_clocks(timedelta(), timedelta())
     left = Round(
         future,
-        future,
+        finished_at=future,
         whole_round_at=future,
         as_of=now,
         jobs_as_of=now,

@@ -22,13 +22,13 @@ def test_a_failure_is_reported_for_its_pools_only(pools: PoolWorld, request_: st
     asked(pools)
     known = pools.known()
     assert known.last
-    failures = {key: known.last.failure_of(pool) for key, pool in known.pools.items()}
+    failures = {key: known.last.failure_of(pool.key, pool.nodes_as_of) for key, pool in known.pools.items()}
     assert failures == {"alpha": "It broke.", "beta": None if "Alpha" in request_ else "It broke."}
     pools.service.refusals.clear()
     asked(pools)
     after = pools.known()
     assert after.last
-    assert [after.last.failure_of(pool) for pool in after.pools.values()] == [None, None]
+    assert [after.last.failure_of(pool.key, pool.nodes_as_of) for pool in after.pools.values()] == [None, None]
 
 
 @pytest.mark.parametrize("error", [BatchAnswerError("It broke."), BatchUnreachableError("http://x", "a timeout")])
@@ -41,7 +41,7 @@ def test_pools_are_read_without_the_counts_where_these_fail(pools: PoolWorld, er
     known = pools.known()
     assert known.last
     assert known.last.problem == str(error)
-    assert [known.last.failure_of(pool) for pool in known.pools.values()] == [None, None]
+    assert [known.last.failure_of(pool.key, pool.nodes_as_of) for pool in known.pools.values()] == [None, None]
     assert level_of_nodes(pools) == "exact"
     pools.service.page_size = 1
     asked(pools)
@@ -60,7 +60,7 @@ def test_a_pool_with_invalid_data_alone_is_stale_and_not_read_further(pools: Poo
         known = pools.known()
         assert known.last
         assert known.last.failures == {"alpha": NONSENSE, "new": NONSENSE}
-        assert {key: known.last.failure_of(pool) for key, pool in known.pools.items()} == {
+        assert {key: known.last.failure_of(pool.key, pool.nodes_as_of) for key, pool in known.pools.items()} == {
             "alpha": NONSENSE,
             "beta": None,
         }
@@ -83,7 +83,7 @@ def test_a_pool_missing_from_the_list_is_kept_unless_it_is_not_found(pools: Pool
     asked(pools)
     known = pools.known()
     assert known.last
-    assert known.last.failure_of(known.pools["alpha"]) == "It broke."
+    assert known.last.failure_of("alpha", known.pools["alpha"].nodes_as_of) == "It broke."
     pools.service.refusals.clear()
     asked(pools)
     assert list(pools.known().pools) == ["beta"]

@@ -34,7 +34,7 @@ def test_a_failure_is_reported_for_its_schedules_only(world: ScheduleWorld, requ
     known = world.known()
     assert known.last
     assert not known.schedules["alpha"].deleted
-    failures = {key: known.last.failure_of(schedule) for key, schedule in known.schedules.items()}
+    failures = {key: known.last.failure_of(schedule.key) for key, schedule in known.schedules.items()}
     assert failures == {"alpha": "It broke.", "beta": "It broke." if request_ == "list" else None}
     world.service.refusals.clear()
     world.wait(60)
@@ -59,7 +59,7 @@ def test_a_schedule_with_invalid_data_alone_is_stale_and_not_taken_for_deleted(
         known = world.known()
         assert known.last
         assert known.last.failures == {"alpha": GARBLED, "new": GARBLED}
-        assert known.last.failure_of(known.schedules["beta"]) is None
+        assert known.last.failure_of("beta") is None
         assert not known.schedules["alpha"].deleted
         assert "new" not in known.schedules
     world.service.garbled = set()

@@ -227,7 +227,7 @@ class PoolWorld:
         self._check_order(known)
         for key, pool in known.pools.items():
             self._check_tally(pool)
-            failure = known.last.failure_of(pool) if known.last else None
+            failure = known.last.failure_of(pool.key, pool.nodes_as_of) if known.last else None
             verdict = pool_verdict(pool, failure=failure, now=self.now(), interval=timedelta(hours=1))
             if verdict.level == "exact" and pool.picture:
                 self._check_claim(pool.facts.id, pool.facts.creation_time, pool.picture)

@@ -47,7 +47,7 @@ async def test_an_account_without_stored_rows_is_watched(tables: Tables, account
 
 async def test_the_round_comes_with_the_monitoring(tables: Tables, account: str) -> None:
     store, rounds = MonitoringStore(tables), RoundStore(tables)
-    await rounds.save(account, Round(T0, T0, failures={"a": "why"}))
+    await rounds.save(account, Round(T0, finished_at=T0, failures={"a": "why"}))
     assert await store.load_with_round(account) == (Monitoring(), await rounds.load(account))
     saved = await store.save(account, CASES["off"])
     assert await store.load_with_round(account) == (saved, await rounds.load(account))
@@ -97,7 +97,7 @@ async def test_a_change_that_another_process_made_is_not_overwritten(tables: Tab
 async def test_marks_of_messages_are_loaded_to_the_microsecond_that_names_them(tables: Tables, account: str) -> None:
     rounds = RoundStore(tables)
     marks = {"a": Mark(T0), "b": Mark(T0 + timedelta(minutes=1), T0 + timedelta(microseconds=1))}
-    saved = await rounds.save(account, Round(T0, T0, queued=marks))
+    saved = await rounds.save(account, Round(T0, finished_at=T0, queued=marks))
     loaded = await rounds.load(account)
     assert loaded
     assert (loaded.queued, loaded.etag) == (marks, saved.etag)
@@ -106,11 +106,13 @@ async def test_marks_of_messages_are_loaded_to_the_microsecond_that_names_them(t
 async def test_a_change_of_a_missing_round_begins_with_a_new_one(tables: Tables, account: str) -> None:
     rounds = RoundStore(tables)
     assert await rounds.change(account, lambda stored: stored) is None
-    assert await rounds.change(account, lambda _: None, new=Round(T0, T0)) is None
+    assert await rounds.change(account, lambda _: None, new=Round(T0, finished_at=T0)) is None
     assert await rounds.load(account) is None
-    changed = await rounds.change(account, lambda stored: replace(stored, reason="why"), new=Round(T0, T0))
+    changed = await rounds.change(account, lambda stored: replace(stored, reason="why"), new=Round(T0, finished_at=T0))
     assert changed
     assert await rounds.load(account) == changed
-    again = await rounds.change(account, lambda stored: replace(stored, reason=None), new=Round(T0, T0, reason="new"))
+    again = await rounds.change(
+        account, lambda stored: replace(stored, reason=None), new=Round(T0, finished_at=T0, reason="new")
+    )
     assert again
     assert await rounds.load(account) == again

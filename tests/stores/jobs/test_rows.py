@@ -203,12 +203,15 @@ def confirmations(count: int) -> dict[str, Confirmation]:
 
 
 ROUNDS = {
-    "bare": Round(T0, T0 + MICROSECOND),
+    "bare": Round(T0, finished_at=T0 + MICROSECOND),
     "full": Round(
-        T0, T0 + MICROSECOND, T0 + 2 * MICROSECOND, T0 + 3 * MICROSECOND, "wörds", T0 + 4 * MICROSECOND,
-        T0 + 5 * MICROSECOND, 7, 8, 9, T0 + 6 * MICROSECOND, confirmations(3), {"a": "why", "b=3ac": "größe"}, 4,
+        T0, T0 + 3 * MICROSECOND, "wörds", 9, confirmations(3), {"a": "why", "b=3ac": "größe"},
+        T0 + 2 * MICROSECOND, T0 + 4 * MICROSECOND, T0 + 5 * MICROSECOND, 7, 8, T0 + 6 * MICROSECOND, 4,
+        finished_at=T0 + MICROSECOND,
     ),
-    "of many jobs": Round(T0, T0, confirmations=confirmations(4000), failures={f"j{n}": "w" * 200 for n in range(999)}),
+    "of many jobs": Round(
+        T0, finished_at=T0, confirmations=confirmations(4000), failures={f"j{n}": "w" * 200 for n in range(999)}
+    ),
 }  # fmt: skip
 
 
@@ -236,8 +239,8 @@ async def test_a_round_with_fewer_words_leaves_nothing_of_the_one_before(tables:
 async def test_of_two_rounds_at_once_both_words_on_jobs_stay(tables: Tables, account: str) -> None:
     store = RoundStore(tables)
     early, late = Confirmation("g", T0, Agreement()), Confirmation("g", T0 + MICROSECOND, Agreement())
-    await store.save(account, Round(T0, T0, confirmations={"a": late, "b": early}))
-    await store.save(account, Round(T0, T0, confirmations={"a": early, "b": late, "c": early}))
+    await store.save(account, Round(T0, finished_at=T0, confirmations={"a": late, "b": early}))
+    await store.save(account, Round(T0, finished_at=T0, confirmations={"a": early, "b": late, "c": early}))
     loaded = await store.load(account)
     assert loaded is not None
     assert loaded.confirmations == {"a": late, "b": late, "c": early}

@@ -99,9 +99,9 @@ JOB = Job(
     ended=(JobSample(_MS, _MS + 5, _MS + 2, _COUNTS, doubted=True),),
 )  # fmt: skip
 _ROUND = Round(
-    T0, _T1, T0, T0, "reason", T0, T0, 7, 8, 9, _T1,
-    {JOB.key: Confirmation("version", T0, Agreement(T0, 1, _COUNTS, T0), TaskRead(0.25, 3, 2))}, {JOB.key: "why"}, 4,
-    {JOB.key: Mark(_T1, _T2)},
+    T0, T0, "reason", 9,
+    {JOB.key: Confirmation("version", T0, Agreement(T0, 1, _COUNTS, T0), TaskRead(0.25, 3, 2))}, {JOB.key: "why"},
+    T0, T0, T0, 7, 8, _T1, 4, {JOB.key: Mark(_T1, _T2)}, finished_at=_T1,
 )  # fmt: skip
 
 _POOL_FACTS = PoolFacts(
