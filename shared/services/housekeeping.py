@@ -92,10 +92,10 @@ class HousekeepingService:
         for key, row in known.unreadable.items():
             with suppress(CacheConflictError):
                 await self._clean_unreadable(account, key, row, now)
-        for schedule in (await self.schedules.load_all(account.key)).schedules.values():
+        for schedule in (await self.schedules.load_all(account.key)).resources.values():
             if schedule.deleted_at and now - schedule.deleted_at >= self.retention.deleted_jobs:
                 with suppress(CacheConflictError):  # it was re-created meanwhile
-                    await self.schedules.delete(account.key, schedule.key, schedule.etag)
+                    await self.schedules.delete(account.key, schedule)
         await self.stray_nodes.collect(account.key, before=now - _GRACE)
         expired = await self.operations.delete_before(account.key, now - self.retention.operations)
         rows = 0

@@ -107,7 +107,7 @@ class PoolRounds:
     async def _discover(self, this: PoolsRoundState) -> None:
         """Lists pools, looks up missing ones, and requests node counts if there may be nodes."""
         listed = await self.source.fetch_pools()
-        known = this.known.pools
+        known = this.known.resources
         this.date = at = listed.date
         this.pools |= {
             facts.key: known[facts.key].seen(facts, at) if facts.key in known else self._first_seen(this, facts)

@@ -43,7 +43,7 @@ class PoolsRoundState:
     reason: str | None = None
 
     def __post_init__(self) -> None:
-        self.pools, self.stored = dict(self.known.pools), dict(self.known.pools)
+        self.pools, self.stored = dict(self.known.resources), dict(self.known.resources)
 
     def t0(self) -> datetime:
         """Returns the date of the pool list, as of which all later reads are.
@@ -67,7 +67,7 @@ class PoolsRoundState:
 
     def is_stored(self, pool: Pool) -> bool:
         """Returns whether a pool's row holds its known state, except for the date."""
-        before = self.known.pools.get(pool.key)
+        before = self.known.resources.get(pool.key)
         return before is not None and before.etag == pool.etag and before.told == pool.told
 
     def has_changed(self, key: str) -> bool:
@@ -80,7 +80,7 @@ class PoolsRoundState:
         """
         if last is None or self.date is None:
             return False
-        if key not in self.known.pools.keys() | self.known.unreadable.keys():
+        if key not in self.known.resources.keys() | self.known.unreadable.keys():
             return last.as_of is not None and last.as_of > self.date
         confirmation = last.confirmations.get(key)
         return confirmation is not None and confirmation.as_of > self.date

@@ -68,10 +68,10 @@ class PoolQueries:
         monitoring = await self._monitoring.load(account.key)
         known = await self._pools.load_all(account.key)
         now = await self._clock.now()
-        pools = [known.pools[key] for key in sorted(known.pools)]
+        pools = [known.resources[key] for key in sorted(known.resources)]
         reports = [self._report(account, pool, known.last, monitoring, now) for pool in pools]
         failures = known.last.failures if known.last else {}
-        unreadable = unreadable_reports(known.unreadable, failures, stored=known.pools)
+        unreadable = unreadable_reports(known.unreadable, failures, stored=known.resources)
         interval, off_reason = monitoring.interval(self._interval), monitoring.off_reason
         verdict = pools_verdict(known.last, now=now, interval=interval, off_reason=off_reason)
         return ListedPools(reports, unreadable, verdict=verdict)

@@ -210,5 +210,5 @@ class Queries:
 
 def _pool_totals(known: KnownPools) -> PoolTotals | None:
     """Returns totals, or None if no list of pools has been received: there may still be pools."""
-    is_listed = known.pools or (known.last and known.last.as_of)
-    return totals_of(known.pools.values()) if is_listed else None
+    is_listed = known.resources or (known.last and known.last.as_of)
+    return totals_of(known.resources.values()) if is_listed else None

@@ -13,6 +13,7 @@ from shared.errors import NotFoundError
 from shared.services.accounts.registry import found
 from shared.services.queries.queries import Queries
 from shared.stores.accounts.monitoring import MonitoringStore
+from shared.stores.resources import KnownResources
 from shared.stores.schedules import KnownSchedules, ScheduleStore
 from shared.stores.tables.unreadable import unreadable_reports
 
@@ -58,8 +59,8 @@ class ScheduleQueries:
         account = found(self._accounts, account_id)
         known = await self._schedules.load_all(account.key)
         failures = known.last.failures if known.last else {}
-        unreadable = unreadable_reports(known.unreadable, failures, stored=known.schedules)
-        if not known.schedules:
+        unreadable = unreadable_reports(known.unreadable, failures, stored=known.resources)
+        if not known.resources:
             return ReportList([], unreadable)
         return ReportList(await self._reports(account, known, await self._queries.jobs(account_id)), unreadable)
 
@@ -79,7 +80,7 @@ class ScheduleQueries:
         last, schedule = await self._schedules.load(account.key, schedule_id)
         if schedule is None:
             raise NotFoundError("schedule", schedule_id, f" in the account '{account.id}'")
-        known = KnownSchedules(last, {schedule.key: schedule})
+        known = KnownResources(last, {schedule.key: schedule})
         jobs = await self._queries.jobs(account_id, schedule=schedule.facts.id)
         return (await self._reports(account, known, jobs))[0]
 
@@ -88,7 +89,7 @@ class ScheduleQueries:
     ) -> list[ScheduleReport]:
         monitoring, now = await self._monitoring.load(account.key), await self._clock.now()
         grouped, reports = by_schedule(jobs), []
-        for key, schedule in sorted(known.schedules.items()):
+        for key, schedule in sorted(known.resources.items()):
             interval = monitoring.interval(self._interval)
             verdict = schedule_verdict(
                 schedule,

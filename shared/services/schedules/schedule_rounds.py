@@ -71,9 +71,9 @@ class ScheduleRounds:
         self, heard: Heard, goes_on: Callable[[], bool], started: datetime, *, thorough: bool, rests: bool
     ) -> ResourceRoundResult:
         known = await self._load(started, anew=thorough)
-        due = thorough or look_is_due(known.last, known.schedules.values(), started, idle=self._idle)
+        due = thorough or look_is_due(known.last, known.resources.values(), started, idle=self._idle)
         if not due and not rests and known.last:
-            self._rest(known.last, known.schedules.values())
+            self._rest(known.last, known.resources.values())
             if not await self._hears_of_others(heard):
                 return ResourceRoundResult()
         warn_of(self._key, known.unreadable.values())
@@ -170,7 +170,7 @@ class ScheduleRounds:
                 this.told.add(facts.key)
         except BatchMissingError:
             with suppress(CacheConflictError):  # another process wrote it meanwhile
-                await self._store.delete(self._key, row.key, row.etag)
+                await self._store.delete_unreadable(self._key, row)
         except BatchscopeError as error:
             this.fail([row.key], error)
 
@@ -213,7 +213,7 @@ class ScheduleRounds:
         unsure = there.keys() - this.told
         unsure |= {
             key
-            for key, old in this.known.schedules.items()
+            for key, old in this.known.resources.items()
             if (key in overtaken and not old.deleted) or (old.deleted and last is not None and last.is_overtaken(old))
         }
         held = {key: this.held(key) for key in unsure}
@@ -241,7 +241,7 @@ class ScheduleRounds:
         if overtaken := ({schedule.key for schedule in changed} - stored.keys()) | older:
             _LOG.info("Others read job schedules of %s first: %s", self.source.account.id, ", ".join(sorted(overtaken)))
         is_sure = not overtaken and not this.known.unreadable
-        return {**this.known.schedules, **stored} if is_sure else None, overtaken
+        return {**this.known.resources, **stored} if is_sure else None, overtaken
 
     async def _stored_later(self, this: SchedulesRoundState) -> set[str]:
         """Returns changed schedules that a faster poll stored with a later date.
@@ -253,4 +253,4 @@ class ScheduleRounds:
         if last is None or last.as_of is None or this.date is None or last.as_of <= this.date:
             return set()
         later = {key for key, (_, as_of) in last.holding().items() if as_of > this.date}
-        return {key for key in changed if key not in this.known.schedules or key in later}
+        return {key for key in changed if key not in this.known.resources or key in later}

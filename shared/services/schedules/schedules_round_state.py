@@ -30,7 +30,7 @@ class SchedulesRoundState:
     reason: str | None = None
 
     def __post_init__(self) -> None:
-        self.schedules = dict(self.known.schedules)
+        self.schedules = dict(self.known.resources)
 
     def first_seen(self, facts: ScheduleFacts, at: datetime) -> Schedule:
         """Returns a new schedule; over an unreadable row it is written under that row's ETag."""
@@ -45,11 +45,11 @@ class SchedulesRoundState:
         """Returns the date as of which a schedule is known after this poll."""
         if self.date and schedule.key in self.told:
             return self.date
-        return self.before(self.known.schedules[schedule.key])
+        return self.before(self.known.resources[schedule.key])
 
     def held(self, key: str) -> tuple[str, datetime]:
         """Returns the last confirmed version of a schedule that this poll can't confirm, and its date."""
-        schedule, last = self.known.schedules[key], self.known.last
+        schedule, last = self.known.resources[key], self.known.last
         is_overtaken = last is not None and last.is_overtaken(schedule)
         return last.holding()[key] if last and is_overtaken else (schedule.version, self.before(schedule))
 
@@ -58,7 +58,7 @@ class SchedulesRoundState:
         return replace(schedule, written_as_of=self.as_of(schedule))
 
     def changed(self) -> list[Schedule]:
-        return [schedule for key, schedule in self.schedules.items() if schedule != self.known.schedules.get(key)]
+        return [schedule for key, schedule in self.schedules.items() if schedule != self.known.resources.get(key)]
 
     def may_go_on(self) -> bool:
         return self.throttled is None and self.goes_on()

@@ -54,7 +54,7 @@ def failure_beside_a_success(ahead: timedelta, clock: type[LoopClock]) -> str | 
         pools.poll_both((4, 1))
         known = pools.known()
         assert known.last
-        return known.last.failure_of("alpha", known.pools["alpha"].nodes_as_of)
+        return known.last.failure_of("alpha", known.resources["alpha"].nodes_as_of)
     finally:
         pools.close()
 

@@ -125,7 +125,7 @@ def over_a_schedule(world: ScheduleWorld, chance: Random) -> None:
         world.wait(60)
         world.look((who, 0.0))
     known = world.known()
-    assert not any(known.last and known.last.is_overtaken(one) for one in known.schedules.values() if not one.deleted)
+    assert not any(known.last and known.last.is_overtaken(one) for one in known.resources.values() if not one.deleted)
 
 
 def make_worlds(kind: type[AnyWorld], overlapping: Callable[[Any, Random], None], numbers: Iterable[int]) -> None:

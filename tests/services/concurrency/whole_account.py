@@ -125,9 +125,9 @@ class WholeAccount(World):
     def _check_pools_at_rest(self) -> None:
         known, now = self.pools.known(), self.now()
         assert known.last
-        assert known.pools.keys() == {true.id.lower() for true in self.pools.service.there(now)}
+        assert known.resources.keys() == {true.id.lower() for true in self.pools.service.there(now)}
         for true in self.pools.service.there(now):
-            pool = known.pools[true.id.lower()]
+            pool = known.resources[true.id.lower()]
             failure = known.last.failure_of(pool.key, pool.nodes_as_of)
             verdict = pool_verdict(pool, failure=failure, now=now, interval=MINUTE)
             assert verdict.level == "exact", verdict
@@ -135,7 +135,7 @@ class WholeAccount(World):
 
     def _check_schedules_at_rest(self) -> None:
         known, now = self.schedules.known(), self.now()
-        there = {key: schedule for key, schedule in known.schedules.items() if not schedule.deleted}
+        there = {key: schedule for key, schedule in known.resources.items() if not schedule.deleted}
         assert {key: schedule.facts for key, schedule in there.items()} == self.schedules.service.there
         for schedule in there.values():
             verdict = schedule_verdict(schedule, known.last, now=now, interval=MINUTE)

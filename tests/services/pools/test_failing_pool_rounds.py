@@ -22,13 +22,13 @@ def test_a_failure_is_reported_for_its_pools_only(pools: PoolWorld, request_: st
     asked(pools)
     known = pools.known()
     assert known.last
-    failures = {key: known.last.failure_of(pool.key, pool.nodes_as_of) for key, pool in known.pools.items()}
+    failures = {key: known.last.failure_of(pool.key, pool.nodes_as_of) for key, pool in known.resources.items()}
     assert failures == {"alpha": "It broke.", "beta": None if "Alpha" in request_ else "It broke."}
     pools.service.refusals.clear()
     asked(pools)
     after = pools.known()
     assert after.last
-    assert [after.last.failure_of(pool.key, pool.nodes_as_of) for pool in after.pools.values()] == [None, None]
+    assert [after.last.failure_of(pool.key, pool.nodes_as_of) for pool in after.resources.values()] == [None, None]
 
 
 @pytest.mark.parametrize("error", [BatchAnswerError("It broke."), BatchUnreachableError("http://x", "a timeout")])
@@ -41,7 +41,7 @@ def test_pools_are_read_without_the_counts_where_these_fail(pools: PoolWorld, er
     known = pools.known()
     assert known.last
     assert known.last.problem == str(error)
-    assert [known.last.failure_of(pool.key, pool.nodes_as_of) for pool in known.pools.values()] == [None, None]
+    assert [known.last.failure_of(pool.key, pool.nodes_as_of) for pool in known.resources.values()] == [None, None]
     assert level_of_nodes(pools) == "exact"
     pools.service.page_size = 1
     asked(pools)
@@ -60,7 +60,7 @@ def test_a_pool_with_invalid_data_alone_is_stale_and_not_read_further(pools: Poo
         known = pools.known()
         assert known.last
         assert known.last.failures == {"alpha": NONSENSE, "new": NONSENSE}
-        assert {key: known.last.failure_of(pool.key, pool.nodes_as_of) for key, pool in known.pools.items()} == {
+        assert {key: known.last.failure_of(pool.key, pool.nodes_as_of) for key, pool in known.resources.items()} == {
             "alpha": NONSENSE,
             "beta": None,
         }
@@ -71,7 +71,7 @@ def test_a_pool_with_invalid_data_alone_is_stale_and_not_read_further(pools: Poo
     asked(pools)
     after = pools.known()
     assert after.last
-    assert (after.last.failures, sorted(after.pools)) == ({}, ["alpha", "beta", "new"])
+    assert (after.last.failures, sorted(after.resources)) == ({}, ["alpha", "beta", "new"])
 
 
 def test_a_pool_missing_from_the_list_is_kept_unless_it_is_not_found(pools: PoolWorld) -> None:
@@ -83,10 +83,10 @@ def test_a_pool_missing_from_the_list_is_kept_unless_it_is_not_found(pools: Pool
     asked(pools)
     known = pools.known()
     assert known.last
-    assert known.last.failure_of("alpha", known.pools["alpha"].nodes_as_of) == "It broke."
+    assert known.last.failure_of("alpha", known.resources["alpha"].nodes_as_of) == "It broke."
     pools.service.refusals.clear()
     asked(pools)
-    assert list(pools.known().pools) == ["beta"]
+    assert list(pools.known().resources) == ["beta"]
 
 
 def test_slow_counts_are_left_and_pools_without_counts_are_listed_whole(pools: PoolWorld) -> None:
@@ -143,11 +143,11 @@ def test_a_missing_pool_that_nobody_looked_up_is_not_said_to_be_as_of_the_list(p
     for pool in pools.service.pools[2:]:
         pool.deleted = before
     asked(pools)
-    left = [pool.picture for key, pool in pools.known().pools.items() if key > "pool-01"]
+    left = [pool.picture for key, pool in pools.known().resources.items() if key > "pool-01"]
     assert len(left) == 3
     assert all(picture and picture.as_of <= before for picture in left)
     asked(pools)
-    assert sorted(pools.known().pools) == ["pool-00", "pool-01"]
+    assert sorted(pools.known().resources) == ["pool-00", "pool-01"]
 
 
 def test_a_round_out_of_time_reads_no_nodes_and_keeps_the_listed_pools(pools: PoolWorld) -> None:
@@ -159,7 +159,7 @@ def test_a_round_out_of_time_reads_no_nodes_and_keeps_the_listed_pools(pools: Po
     process.batch.requests.clear()
     assert pools.run(process.rounds.run(lambda: False)) == (None, None)
     assert process.batch.requests == ["pools", "nodecounts"]
-    (known,) = pools.known().pools.values()
+    (known,) = pools.known().resources.values()
     assert known.picture
     assert (known.facts.nodes, known.picture.summary.total) == (3, 2)
 
@@ -170,7 +170,7 @@ def test_a_deleted_pool_leaves_nothing_behind(pools: PoolWorld) -> None:
     asked(pools)
     pool.deleted = pools.now()
     assert "pools/Alpha" in asked(pools)
-    assert list(pools.known().pools) == ["beta"]
+    assert list(pools.known().resources) == ["beta"]
     assert not [place for place in pools.storage.rows["nodes"] if place[1].startswith("alpha~")]
     last = pools.known().last
     assert last
@@ -191,10 +191,10 @@ def test_a_pool_made_anew_since_the_list_is_not_as_of_that_where_its_row_makes_n
     pools.later(3 * 0.8, lambda: pools.create("Alpha", 2))
     pools.processes[0] = pools.started()
     pools.poll(takes=3)
-    assert pools.known().pools.keys() == set()
+    assert pools.known().resources.keys() == set()
     last = pools.known().last
     assert last
     assert "The pool 'Alpha' can't be read" in last.failures["alpha"]
     pools.wait(60)
     pools.poll()
-    assert pools.known().pools.keys() == {"alpha"}
+    assert pools.known().resources.keys() == {"alpha"}

@@ -200,7 +200,7 @@ def test_counting_of_a_pool_that_is_stored_as_older_than_itself_begins_anew_with
     pools.create("Alpha", 2)
     pools.poll()
     pools.wait(60)
-    (pool,) = pools.known().pools.values()
+    (pool,) = pools.known().resources.values()
     assert pool.picture
     created = pool.facts.creation_time + timedelta(seconds=30)
     younger = replace(pool, facts=replace(pool.facts, creation_time=created))

@@ -85,7 +85,7 @@ class Diary:
             if shown:
                 assert shown.as_of, f"nothing is told of {at}, when a poll ended well"
                 assert shown.as_of >= at
-        (known,) = (pool for pool in self.world.known().pools.values() if pool.facts.id == "Alpha")
+        (known,) = (pool for pool in self.world.known().resources.values() if pool.facts.id == "Alpha")
         assert known.picture
         assert known.picture.tally
         total = known.picture.tally.interruptions.total
@@ -238,7 +238,7 @@ def test_a_deleted_pool_has_its_history_until_retention_ends(world: PoolWorld) -
     diary.pool.deleted = world.now()
     world.wait(60)
     world.poll()
-    assert not world.known().pools
+    assert not world.known().resources
     assert [point for point in history(world) if point.numbers][:5] == [point for point in before if point.numbers][:5]
     world.wait(8 * 86_400)
     housekeeping(world)
@@ -291,7 +291,7 @@ def test_a_pool_that_was_created_anew_goes_on_in_the_same_history_and_counts_ane
         true = (old if old.is_there(as_of) else diary.pool).at(as_of)
         assert counts == summary_of(true.values(), SLOTS).counts
     assert sum(point.increase or 0 for point in points) == 1
-    (known,) = world.known().pools.values()
+    (known,) = world.known().resources.values()
     assert known.picture
     assert known.picture.tally
     assert known.picture.tally.interruptions.total == 0

@@ -136,7 +136,7 @@ def test_claims_about_pools_are_always_true(script: list[tuple[Any, ...]]) -> No
     try:
         play(world, script)
         known = world.known()
-        assert {pool.facts.id for pool in known.pools.values()} == {p.id for p in world.service.there(world.now())}
+        assert {pool.facts.id for pool in known.resources.values()} == {p.id for p in world.service.there(world.now())}
         for pool in world.service.there(world.now()):
             nodes = {name: as_listed(node) for name, node in world.stored(pool.id).items()}
             assert nodes == pool.at(world.now())

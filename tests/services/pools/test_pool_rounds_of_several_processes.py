@@ -43,16 +43,16 @@ def test_leftovers_of_a_broken_round_hinder_a_process_once_at_most(
     pools.poll(who, fault=Fault(call, committed=committed, kills=kills))
     overtaken = []
     for slots in (1, 2, 2):
-        before = pools.known().pools["alpha"].as_of
+        before = pools.known().resources["alpha"].as_of
         pools.wait(60)
         pools.change_node(pool, "tvm-002", "running", slots=slots)
         pools.poll(0)
-        assert pools.known().pools["alpha"].as_of >= before
+        assert pools.known().resources["alpha"].as_of >= before
         ended = pools.processes[0].rounds.ended
         assert ended
         overtaken.append(ended.overtaken)
     assert overtaken[1:] == [set(), set()]
-    assert pools.known().pools["alpha"].as_of == pools.now().replace(microsecond=0)
+    assert pools.known().resources["alpha"].as_of == pools.now().replace(microsecond=0)
     assert pools.stored("Alpha")["tvm-002"].slots == 2
 
 
@@ -105,7 +105,7 @@ def test_an_older_list_is_not_written_over_a_later_one(pools: PoolWorld) -> None
     pools.later(27, lambda: pools.change_node(pool, "tvm-001", "running", slots=1))
     pools.later(28, lambda: pools.poll_beside(1))
     pools.poll(0, takes=10)
-    assert pools.known().pools["alpha"].as_of == faster
+    assert pools.known().resources["alpha"].as_of == faster
     assert pools.stored("Alpha")["tvm-001"].slots == 1
 
 
@@ -147,7 +147,7 @@ def test_a_slower_round_takes_as_of_back_nowhere(pools: PoolWorld, at: int) -> N
 def rounds_that_do_not_reach_an_overtaken_pool(pools: PoolWorld, request: str | None) -> None:
     """Batch refuses a request, or time runs out immediately (None): the two rounds' result and its `asOf` stay."""
     overwrite_a_faster_round(pools, 36)
-    before = pools.known().pools["alpha"]
+    before = pools.known().resources["alpha"]
     assert before.is_overtaken
     if request:
         pools.service.refusals[request] = BatchUnreachableError("http://127.0.0.1:1", "no answer")
@@ -155,7 +155,7 @@ def rounds_that_do_not_reach_an_overtaken_pool(pools: PoolWorld, request: str | 
         pools.wait(10)
         pools.run(process.rounds.run(lambda: request is not None))
         pools.check(fresh=[])
-        after = pools.known().pools["alpha"]
+        after = pools.known().resources["alpha"]
         assert (after.as_of, after.is_overtaken) == (before.as_of, True)
     pools.service.refusals.clear()
     comes_right(pools)
@@ -209,4 +209,4 @@ def test_nodes_of_a_pool_that_was_made_anew_meanwhile_stay_when_the_old_one_is_f
     source.world = pools
     pools.run(process.rounds.run(lambda: True))
     assert source.requests[:2] == ["pools", "pools/Alpha"]
-    assert len(pools.stored("Alpha")) == pools.known().pools["alpha"].facts.nodes == 3
+    assert len(pools.stored("Alpha")) == pools.known().resources["alpha"].facts.nodes == 3

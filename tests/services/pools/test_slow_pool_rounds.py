@@ -36,7 +36,7 @@ def a_round_hangs_until_its_pool_is_deleted(world: PoolWorld, polls: int = 4) ->
     pool.deleted = world.now()
     world.wait(15)
     world.poll(1)
-    assert world.known().pools == {}
+    assert world.known().resources == {}
     before = written_history(world)
     world.run(asyncio.wait_for(slow, 3600))
     assert written_history(world) == before
@@ -77,7 +77,7 @@ def a_first_poll_hangs_until_its_pool_is_deleted(
     pool.deleted = world.now()
     world.wait(1)
     world.poll(1)
-    assert world.known().pools.keys() == {"beta"}
+    assert world.known().resources.keys() == {"beta"}
     (end,) = world.run(ends(slow))
     assert isinstance(end, ProcessDiedError) == dies
 
@@ -88,7 +88,7 @@ def nodes_are_of(world: PoolWorld) -> set[str]:
 
 def a_deleted_pool_stays_away(world: PoolWorld) -> None:
     a_first_poll_hangs_until_its_pool_is_deleted(world, at=55)
-    assert world.known().pools.keys() == nodes_are_of(world) == {"beta"}
+    assert world.known().resources.keys() == nodes_are_of(world) == {"beta"}
 
 
 def test_a_slow_first_poll_writes_no_pool_missing_from_a_later_list(pools: PoolWorld) -> None:
@@ -117,7 +117,7 @@ def test_a_round_that_gave_way_to_a_later_list_knows_all_pools_the_next_time(poo
     for who in (0, 1):
         pools.wait(60)
         pools.poll(who)
-        assert pools.known().pools.keys() == nodes_are_of(pools) == {"alpha", "beta"}
+        assert pools.known().resources.keys() == nodes_are_of(pools) == {"alpha", "beta"}
 
 
 @pytest.mark.parametrize("dies", [False, True], ids=["it goes on", "it dies before its last word"])
@@ -127,11 +127,11 @@ def test_a_pool_that_is_deleted_while_its_row_is_written_goes_with_the_next_roun
     if dies:
         monkeypatch.setattr(pools.processes[0].pools, "save_round", die)
     a_first_poll_hangs_until_its_pool_is_deleted(pools, at=78, storage=5, dies=dies)
-    assert pools.known().pools.keys() == {"alpha", "beta"}
+    assert pools.known().resources.keys() == {"alpha", "beta"}
     for _ in range(16 if dies else 1):
         pools.wait(60)
         pools.run(pools.processes[1].rounds.run(lambda: True))
-    assert pools.known().pools.keys() == nodes_are_of(pools) == {"beta"}
+    assert pools.known().resources.keys() == nodes_are_of(pools) == {"beta"}
 
 
 def test_a_slow_round_gives_way_to_a_confirmation_that_a_failed_list_came_after(pools: PoolWorld) -> None:
@@ -150,7 +150,7 @@ def test_a_slow_round_gives_way_to_a_confirmation_that_a_failed_list_came_after(
     pools.run(pools.processes[1].rounds.run(lambda: True))
     pools.service.refusals.clear()
     pools.run(ends(slow))
-    known = pools.known().pools["alpha"]
+    known = pools.known().resources["alpha"]
     assert known.picture
     assert known.picture.summary.used == 1
     assert not known.is_overtaken

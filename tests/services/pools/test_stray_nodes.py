@@ -30,7 +30,7 @@ def begun(world: PoolWorld, *, nodes: int = 2) -> None:
         patched.setattr(PoolStore, "save_all", die)
         world.poll()
     assert pools_with_nodes(world) == {"alpha", "beta"}
-    assert world.known().pools.keys() == {"beta"}
+    assert world.known().resources.keys() == {"beta"}
 
 
 @pytest.mark.parametrize("committed", [False, True], ids=["before", "after"])
@@ -50,7 +50,7 @@ def test_a_death_at_any_call_leaves_no_nodes_of_a_pool_that_is_deleted_then(
     pools.wait(1)
     housekeeping(pools)
     assert pools_with_nodes(pools) == {"beta"}
-    assert pools.known().pools.keys() == {"beta"}
+    assert pools.known().resources.keys() == {"beta"}
 
 
 def test_nodes_of_a_large_pool_without_a_head_are_collected_too(pools: PoolWorld) -> None:

@@ -33,8 +33,8 @@ def test_a_failure_is_reported_for_its_schedules_only(world: ScheduleWorld, requ
     world.look()
     known = world.known()
     assert known.last
-    assert not known.schedules["alpha"].deleted
-    failures = {key: known.last.failure_of(schedule.key) for key, schedule in known.schedules.items()}
+    assert not known.resources["alpha"].deleted
+    failures = {key: known.last.failure_of(schedule.key) for key, schedule in known.resources.items()}
     assert failures == {"alpha": "It broke.", "beta": "It broke." if request_ == "list" else None}
     world.service.refusals.clear()
     world.wait(60)
@@ -42,7 +42,7 @@ def test_a_failure_is_reported_for_its_schedules_only(world: ScheduleWorld, requ
     known = world.known()
     assert known.last
     assert known.last.problem is None
-    assert known.schedules["alpha"].deleted == (request_ == "get Alpha")
+    assert known.resources["alpha"].deleted == (request_ == "get Alpha")
 
 
 def test_a_schedule_with_invalid_data_alone_is_stale_and_not_taken_for_deleted(
@@ -60,14 +60,14 @@ def test_a_schedule_with_invalid_data_alone_is_stale_and_not_taken_for_deleted(
         assert known.last
         assert known.last.failures == {"alpha": GARBLED, "new": GARBLED}
         assert known.last.failure_of("beta") is None
-        assert not known.schedules["alpha"].deleted
-        assert "new" not in known.schedules
+        assert not known.resources["alpha"].deleted
+        assert "new" not in known.resources
     world.service.garbled = set()
     world.wait(60)
     world.look()
     known = world.known()
     assert known.last
-    assert (known.last.failures, "new" in known.schedules) == ({}, True)
+    assert (known.last.failures, "new" in known.resources) == ({}, True)
 
 
 def test_throttling_is_handed_on_and_asks_nothing_more(world: ScheduleWorld) -> None:
@@ -88,7 +88,7 @@ def test_throttling_is_handed_on_and_asks_nothing_more(world: ScheduleWorld) -> 
         "Job schedules: 1 job schedule couldn't be read; its verdict says why.",
     )
     assert process.batch.requests == ["list", "get Alpha"]
-    assert [schedule.deleted for schedule in world.known().schedules.values()] == [False] * 3
+    assert [schedule.deleted for schedule in world.known().resources.values()] == [False] * 3
 
 
 def spoil(world: ScheduleWorld, key: str) -> None:
@@ -104,7 +104,7 @@ def test_a_row_that_makes_no_sense_is_one_failure_and_written_anew(world: Schedu
         world.create(name)
     world.look()
     spoil(world, "alpha")
-    assert world.known().schedules.keys() == {"beta"}
+    assert world.known().resources.keys() == {"beta"}
     assert "The job schedule 'Alpha' can't be read" in world.known().unreadable["alpha"].why
     with pytest.raises(StorageError, match="The job schedule 'Alpha' can't be read"):
         world.run(world.started().store.load(ACCOUNT.key, "Alpha"))
@@ -114,7 +114,7 @@ def test_a_row_that_makes_no_sense_is_one_failure_and_written_anew(world: Schedu
     known = world.known()
     assert known.last
     assert known.last.failures.keys() == {"alpha"}
-    assert known.schedules.keys() == {"alpha", "beta"}
+    assert known.resources.keys() == {"alpha", "beta"}
     world.wait(60)
     assert world.run_of(0).problem is None
 
@@ -134,7 +134,7 @@ def test_a_schedule_made_anew_since_the_list_is_not_as_of_that_where_its_row_mak
     assert "The job schedule 'Alpha' can't be read" in world.known().unreadable["alpha"].why
     world.wait(60)
     world.look()
-    assert world.known().schedules["alpha"].facts == world.service.there["alpha"]
+    assert world.known().resources["alpha"].facts == world.service.there["alpha"]
 
 
 def test_a_row_that_makes_no_sense_goes_where_there_is_nothing_in_its_place(world: ScheduleWorld) -> None:
@@ -160,7 +160,7 @@ def test_a_row_that_makes_no_sense_is_written_anew_however_long_ago_its_schedule
     world.wait(8 * 86_400)
     world.processes[0] = world.started()
     world.look(thorough=True)
-    assert world.known().schedules.keys() == {"alpha"}
+    assert world.known().resources.keys() == {"alpha"}
 
 
 def test_a_specification_that_makes_no_sense_is_asked_for_once_and_fails_nothing(world: ScheduleWorld) -> None:
@@ -171,13 +171,13 @@ def test_a_specification_that_makes_no_sense_is_asked_for_once_and_fails_nothing
     known = world.known()
     assert known.last
     assert known.last.problem is None
-    alpha = known.schedules["alpha"]
-    assert (alpha.specification, alpha.unspecified, known.schedules["beta"].unspecified) == (None, NONSENSE, None)
+    alpha = known.resources["alpha"]
+    assert (alpha.specification, alpha.unspecified, known.resources["beta"].unspecified) == (None, NONSENSE, None)
     for _ in range(3):
         world.wait(60)
         assert world.look() == []
     world.service.nonsense = set()
     world.change("Alpha", last_modified=world.now())
     assert world.look(thorough=True) == ["list", "specifications"]
-    alpha = world.known().schedules["alpha"]
+    alpha = world.known().resources["alpha"]
     assert (alpha.specification is None, alpha.unspecified) == (False, None)

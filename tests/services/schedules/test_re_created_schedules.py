@@ -46,10 +46,10 @@ async def looked_up_at_once(
 
 def test_a_schedule_made_anew_since_the_list_is_left_to_the_next_look(world: ScheduleWorld) -> None:
     a_schedule_is_made_anew_around_the_list(world)
-    assert world.known().schedules["alpha"].facts != world.service.there["alpha"]
+    assert world.known().resources["alpha"].facts != world.service.there["alpha"]
     world.wait(60)
     world.look()
-    assert world.known().schedules["alpha"].facts == world.service.there["alpha"]
+    assert world.known().resources["alpha"].facts == world.service.there["alpha"]
     assert world.level() == "exact"
 
 
@@ -63,7 +63,7 @@ def a_completed_schedule_is_re_created_around_the_list(world: ScheduleWorld) -> 
     assert world.look((0, 3.0)) == ["list", "get Alpha"]
     world.wait(60)
     assert world.look((1, 0.0)) == ["list", "specifications"]
-    assert world.known().schedules["alpha"].facts == world.service.there["alpha"]
+    assert world.known().resources["alpha"].facts == world.service.there["alpha"]
 
 
 def a_job_of_a_re_created_schedule_appears(world: ScheduleWorld) -> None:
@@ -82,7 +82,7 @@ def a_job_of_a_re_created_schedule_appears(world: ScheduleWorld) -> None:
     world.jobs = {"Alpha:job-1": world.now()}
     world.wait(60)
     assert world.look() == ["list", "specifications"]
-    assert world.known().schedules["alpha"].facts == world.service.there["alpha"]
+    assert world.known().resources["alpha"].facts == world.service.there["alpha"]
 
 
 def a_schedule_is_re_created_twice(world: ScheduleWorld) -> None:
@@ -98,7 +98,7 @@ def a_schedule_is_re_created_twice(world: ScheduleWorld) -> None:
     world.jobs = {"Alpha:job-1": world.now()}
     world.wait(60)
     assert world.look() == ["list", "specifications"]
-    assert world.known().schedules["alpha"].facts == world.service.there["alpha"]
+    assert world.known().resources["alpha"].facts == world.service.there["alpha"]
 
 
 def a_job_of_a_re_created_schedule_whose_row_is_garbled(world: ScheduleWorld) -> None:
@@ -116,7 +116,7 @@ def a_job_of_a_re_created_schedule_whose_row_is_garbled(world: ScheduleWorld) ->
     world.jobs = {"Alpha:job-1": world.now()}
     world.wait(60)
     world.look()
-    baseline = world.known().schedules["alpha"].baseline
+    baseline = world.known().resources["alpha"].baseline
     assert baseline
     assert baseline.next_was_due is None
 
@@ -135,7 +135,7 @@ def storage_fails_when_a_job_of_a_re_created_schedule_appears(world: ScheduleWor
     world.look(fault=Fault(call, committed=False, kills=False))
     world.wait(60)
     world.look()
-    assert world.known().schedules["alpha"].facts == world.service.there["alpha"]
+    assert world.known().resources["alpha"].facts == world.service.there["alpha"]
 
 
 def due_by_states_alone(last: ScheduleRound | None, schedules: Collection[Schedule], *_: Any, **__: Any) -> bool:
@@ -217,7 +217,7 @@ def test_a_schedule_that_is_made_anew_under_its_id_is_another_one(world: Schedul
     world.wait(60)
     world.create("ALPHA")
     world.look(thorough=True)
-    (schedule,) = world.known().schedules.values()
+    (schedule,) = world.known().resources.values()
     assert (schedule.facts.id, schedule.facts.jobs_made, schedule.deleted) == ("ALPHA", 0, False)
     assert schedule.baseline
     assert schedule.baseline.since == schedule.facts.creation_time
@@ -238,6 +238,6 @@ def test_a_job_of_a_re_created_schedule_does_not_count_as_the_earlier_ones(world
 
     world.later(4 * 0.8, create_anew)
     world.look((0, 4.0))
-    baseline = world.known().schedules["alpha"].baseline
+    baseline = world.known().resources["alpha"].baseline
     assert baseline
     assert (baseline.made, baseline.next_was_due) == (0, None)

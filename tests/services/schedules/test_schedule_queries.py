@@ -30,7 +30,7 @@ class Meanwhile:
         self._store = store
 
     async def jobs(self, _account_id: str, *, schedule: str | None = None) -> list[JobReport]:  # noqa: ARG002 - theirs
-        (known,) = (await self._store.load_all(ACCOUNT.key)).schedules.values()
+        (known,) = (await self._store.load_all(ACCOUNT.key)).resources.values()
         later = replace(_FACTS, recent_job="Nightly:job-1", next_run_time=_NOW + timedelta(minutes=1))
         await self._store.save_all(ACCOUNT.key, [known.seen(later, _NOW, _NOW)])
         return []

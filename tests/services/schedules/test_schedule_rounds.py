@@ -90,7 +90,7 @@ def test_claims_about_schedules_are_always_true(script: list[tuple[Any, ...]]) -
     try:
         play(world, script)
         known = world.known()
-        there = {key: schedule for key, schedule in known.schedules.items() if not schedule.deleted}
+        there = {key: schedule for key, schedule in known.resources.items() if not schedule.deleted}
         assert {key: schedule.facts for key, schedule in there.items()} == world.service.there
         assert not any(schedule.wants_specification for schedule in there.values())
         assert known.last
@@ -115,13 +115,13 @@ def test_a_schedule_with_invalid_data_is_as_of_its_last_valid_list(world: Schedu
     _a_list_has_invalid_data_of_a_schedule(world)
     known = world.known()
     assert known.last
-    assert known.last.as_of_schedule(known.schedules["alpha"]) == world.now() - timedelta(seconds=60)
+    assert known.last.as_of_schedule(known.resources["alpha"]) == world.now() - timedelta(seconds=60)
 
 
 def _missed(world: ScheduleWorld) -> int | None:
     known = world.known()
     assert known.last
-    alpha = known.schedules["alpha"]
+    alpha = known.resources["alpha"]
     return missed_runs(alpha, {}, known.last.as_of_schedule(alpha)).count
 
 
@@ -177,8 +177,8 @@ def test_an_older_list_is_not_written_over_a_later_one(world: ScheduleWorld) -> 
     world.look((0, 10.0))
     known = world.known()
     assert known.last
-    assert known.last.as_of_schedule(known.schedules["alpha"]) == known.last.as_of
-    assert known.schedules["alpha"].facts.state == "active"
+    assert known.last.as_of_schedule(known.resources["alpha"]) == known.last.as_of
+    assert known.resources["alpha"].facts.state == "active"
 
 
 def confirmed_before_a_slower_look_writes(world: ScheduleWorld, at: float) -> None:
@@ -198,7 +198,7 @@ def comes_right(world: ScheduleWorld) -> None:
     world.wait(60)
     world.look()
     assert world.level() == "exact"
-    assert world.known().schedules["alpha"].facts.state == "active"
+    assert world.known().resources["alpha"].facts.state == "active"
 
 
 def a_deleted_schedule_stays_away(world: ScheduleWorld) -> None:
@@ -208,14 +208,14 @@ def a_deleted_schedule_stays_away(world: ScheduleWorld) -> None:
     world.later(4, lambda: world.delete("Alpha"))
     world.later(5, lambda: world.look_beside(1))
     world.look((0, 6.0))
-    assert world.known().schedules.keys() == {"beta"}
+    assert world.known().resources.keys() == {"beta"}
 
 
 def test_a_slow_first_look_writes_no_schedule_missing_from_a_later_list(world: ScheduleWorld) -> None:
     a_deleted_schedule_stays_away(world)
     world.wait(60)
     world.look()
-    assert world.known().schedules.keys() == {"beta"}
+    assert world.known().resources.keys() == {"beta"}
     assert world.level("beta") == "exact"
 
 
@@ -252,7 +252,7 @@ def a_look_without_an_overtaken_schedule(world: ScheduleWorld) -> None:
         assert world.level() == "unverified"
         after = world.known()
         assert after.last
-        as_of = [each.last.as_of_schedule(each.schedules["alpha"]) for each in (before, after) if each.last]
+        as_of = [each.last.as_of_schedule(each.resources["alpha"]) for each in (before, after) if each.last]
         assert as_of[0] == as_of[1]
 
 
@@ -265,14 +265,14 @@ def test_when_a_schedule_was_written_is_no_part_of_its_version(world: ScheduleWo
     """Older versions stored no such time, so an upgrade would make their confirmations doubtful."""
     world.create("Alpha")
     world.look()
-    schedule = world.known().schedules["alpha"]
+    schedule = world.known().resources["alpha"]
     assert schedule.written_as_of
     assert replace(schedule, written_as_of=None).version == schedule.version
     assert "written_as_of" not in repr(schedule)
 
 
 def as_it_stands(this: SchedulesRoundState, key: str) -> tuple[str, datetime]:
-    schedule = this.known.schedules[key]
+    schedule = this.known.resources[key]
     return schedule.version, this.before(schedule)
 
 
@@ -332,7 +332,7 @@ def test_a_slower_look_gives_way_though_a_later_list_omits_the_schedule(world: S
     world.run(fast.rounds.run(world.heard_of, lambda: False))
     world.service.states.append((world.now(), truth))
     world.run_all(look)
-    assert world.known().schedules["alpha"].facts.state == "active"
+    assert world.known().resources["alpha"].facts.state == "active"
     world.check()
 
 
@@ -399,7 +399,7 @@ def test_schedules_are_read_from_storage_where_another_process_looked_last(world
     world.wait(60)
     world.look()
     assert world.table_calls == 3
-    assert world.known().schedules["alpha"].facts.recent_job == "Alpha:job-1"
+    assert world.known().resources["alpha"].facts.recent_job == "Alpha:job-1"
 
 
 def test_completed_schedules_are_looked_at_now_and_then_and_old_ones_never_taken_in(world: ScheduleWorld) -> None:
@@ -407,13 +407,13 @@ def test_completed_schedules_are_looked_at_now_and_then_and_old_ones_never_taken
     world.wait(8 * 86_400)
     world.create("New", "completed")
     assert world.look() == ["list", "specifications"]
-    assert world.known().schedules.keys() == {"new"}
+    assert world.known().resources.keys() == {"new"}
     world.wait(60)
     assert world.look() == []
     world.delete("New")
     world.wait(900)
     assert world.look() == ["list", "get New"]
-    assert world.known().schedules["new"].deleted
+    assert world.known().resources["new"].deleted
     world.wait(900)
     assert world.look() == ["list"]
 
@@ -441,7 +441,7 @@ def test_for_which_run_the_first_counted_job_was_made_is_noted_while_that_is_kno
     world.wait(60)
     world.change("Alpha", recent_job="Alpha:job-8", next_run_time=due + timedelta(minutes=1))
     world.look()
-    baseline = world.known().schedules["alpha"].baseline
+    baseline = world.known().resources["alpha"].baseline
     assert baseline
     assert (baseline.made, baseline.next_was_due) == (7, None)
     world.jobs = {"alpha:JOB-8": due + timedelta(seconds=seconds)}
@@ -449,6 +449,6 @@ def test_for_which_run_the_first_counted_job_was_made_is_noted_while_that_is_kno
     world.look()
     world.jobs = {}
     world.look()
-    baseline = world.known().schedules["alpha"].baseline
+    baseline = world.known().resources["alpha"].baseline
     assert baseline
     assert baseline.next_was_due == was_due

@@ -225,7 +225,7 @@ class PoolWorld:
         """Raises AssertionError if a claim is false, or the `asOf` of a pool polled by a `fresh` process is old."""
         known = self.known()
         self._check_order(known)
-        for key, pool in known.pools.items():
+        for key, pool in known.resources.items():
             self._check_tally(pool)
             failure = known.last.failure_of(pool.key, pool.nodes_as_of) if known.last else None
             verdict = pool_verdict(pool, failure=failure, now=self.now(), interval=timedelta(hours=1))
@@ -242,7 +242,7 @@ class PoolWorld:
 
     def _check_order(self, known: KnownPools) -> None:
         """Checks that no pool's `asOf` goes back."""
-        for key, pool in known.pools.items():
+        for key, pool in known.resources.items():
             before = self.as_of.get((key, pool.facts.creation_time), pool.as_of)
             assert pool.as_of >= before, f"{pool.facts.id} is said to be as of {pool.as_of}, and was as of {before}"
             self.as_of[key, pool.facts.creation_time] = pool.as_of

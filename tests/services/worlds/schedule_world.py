@@ -185,7 +185,7 @@ class ScheduleWorld:
     def level(self, key: str = "alpha") -> str:
         """Returns the level of the verdict on a schedule now."""
         known = self.known()
-        return schedule_verdict(known.schedules[key], known.last, now=self.now(), interval=timedelta(minutes=1)).level
+        return schedule_verdict(known.resources[key], known.last, now=self.now(), interval=timedelta(minutes=1)).level
 
     def look(self, *looks: tuple[int, float], fault: Fault | None = None, thorough: bool = False) -> list[str]:
         """Runs looks of processes concurrently, with given seconds per call; returns the first one's requests.
@@ -249,7 +249,7 @@ class ScheduleWorld:
 
     def _check_order(self, known: KnownSchedules) -> None:
         """Checks that no schedule's `asOf` goes back."""
-        for key, schedule in known.schedules.items():
+        for key, schedule in known.resources.items():
             as_of = known.last.as_of_schedule(schedule) if known.last else schedule.seen_at
             before = self._as_of.get((key, schedule.facts.creation_time), as_of)
             assert as_of >= before, f"{schedule.facts.id} is said to be as of {as_of}, and was as of {before} before"
@@ -259,7 +259,7 @@ class ScheduleWorld:
         """Raises AssertionError if a claim is false."""
         known = self.known()
         self._check_order(known)
-        for key, schedule in known.schedules.items():
+        for key, schedule in known.resources.items():
             if schedule.deleted_at:
                 truths = [facts.get(key) for facts in self.service.since(schedule.deleted_at)]
                 assert any(facts is None or facts.creation_time != schedule.facts.creation_time for facts in truths)

@@ -78,7 +78,7 @@ async def test_a_pool_comes_back_as_it_was_written(tables: Tables, account: str)
     saved = await save_pool(store, account, POOL)
     assert saved.etag
     assert (await PoolStore(tables).load(account, "pool ä")) == (None, saved)
-    assert (await PoolStore(tables).load_all(account)).pools == {POOL.key: saved}
+    assert (await PoolStore(tables).load_all(account)).resources == {POOL.key: saved}
     bare = first_seen(PoolFacts("bare", T0, "active", T0, "x"), T0)
     assert (await store.load(account, "bare"))[1] is None
     saved = await save_pool(store, account, bare)
@@ -108,8 +108,8 @@ async def test_a_round_confirms_pools_as_they_are_stored(tables: Tables, account
     await store.save_round(account, done, {POOL.key: saved})
     found = await PoolStore(tables).load_all(account)
     assert found.last == replace(done, etag=found.last.etag if found.last else None)
-    assert found.pools[POOL.key].as_of == T0 + timedelta(minutes=1)
-    assert (await PoolStore(tables).load(account, FACTS.id))[1] == found.pools[POOL.key]
+    assert found.resources[POOL.key].as_of == T0 + timedelta(minutes=1)
+    assert (await PoolStore(tables).load(account, FACTS.id))[1] == found.resources[POOL.key]
 
 
 async def test_a_process_caches_its_writes_until_another_one_writes(tables: Tables, account: str) -> None:
@@ -117,14 +117,14 @@ async def test_a_process_caches_its_writes_until_another_one_writes(tables: Tabl
     saved = await save_pool(ours, account, POOL)
     await ours.save_round(account, PoolRound(T0), {POOL.key: saved})
     known = await ours.load_known(account)
-    assert known.pools == {POOL.key: saved}
+    assert known.resources == {POOL.key: saved}
     assert await ours.load_known(account) is known
     their_round = (await theirs.load_known(account)).last
     assert their_round
     confirmation = PoolConfirmation("v", T0 + timedelta(minutes=3), T0, "delta")
     await theirs.save_round(account, replace(their_round, confirmations={"other": confirmation}), {})
     assert known.last
-    await ours.save_round(account, replace(known.last, started_at=T0 + timedelta(minutes=5)), known.pools)
+    await ours.save_round(account, replace(known.last, started_at=T0 + timedelta(minutes=5)), known.resources)
     after = await ours.load_known(account)
     assert after is not known
     assert after.last
@@ -283,11 +283,11 @@ async def test_pools_and_nodes_are_written_by_the_dozen_and_one_that_was_overtak
     assert found == {**dict.fromkeys(names, 2), "pool-7": 1}
     rows = [first_seen(replace(FACTS, id=name), T0) for name in names]
     other = await save_pool(PoolStore(tables), account, rows[7])
-    sent = counted(monkeypatch, pools._pools)
+    sent = counted(monkeypatch, pools._table)
     ends = await pools.save_all(account, rows)
     assert [end for end in ends if isinstance(end, CacheConflictError)] == [ends[7]]
     assert sent == [100, *[1] * 100, 20]
-    stored = (await PoolStore(tables).load_all(account)).pools
+    stored = (await PoolStore(tables).load_all(account)).resources
     assert stored == {pool.key: pool for pool in [*ends, other] if isinstance(pool, Pool)}
 
 
