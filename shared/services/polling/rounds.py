@@ -12,15 +12,15 @@ from shared.domain.accounts.operations import JobMessage, Reason
 from shared.domain.core.keys import key_of
 from shared.domain.jobs.jobs import Job
 from shared.domain.polling.rounds import ROUND_WAITS, WHOLE, Round
-from shared.errors import BatchscopeError, BatchThrottledError, MonitoringOffError
-from shared.log import logger
+from shared.errors import BatchThrottledError, MonitoringOffError
 from shared.services.jobs.discovery import discover, recheck_sealed
 from shared.services.jobs.job_records import JobRecords
 from shared.services.pools.pool_rounds import PoolRounds
 from shared.services.reading.long_deltas import is_behind
 from shared.services.reading.task_poll import TaskPoll
 from shared.services.round.job_polls import JobPolls
-from shared.services.round.round_state import ResourceRoundResult, RoundState
+from shared.services.round.resource_state import ResourceRoundResult
+from shared.services.round.round_state import RoundState
 from shared.services.schedules.schedule_rounds import ScheduleRounds
 from shared.stores.accounts.monitoring import MonitoringStore
 from shared.stores.accounts.rounds import RoundStore
@@ -28,7 +28,6 @@ from shared.stores.batch.batch import BatchAccount
 from shared.stores.jobs.read_plans import ReadPlanStore
 from shared.stores.tables.unreadable import warn_of
 
-_LOG = logger(__name__)
 _SHORTEST_INTERVAL = 0.1  # seconds of real time between two rounds of an account
 
 type _Beside = Coroutine[Any, Any, ResourceRoundResult]
@@ -183,16 +182,16 @@ class AccountRounds:
     def _beside(self, this: RoundState, deadline: float) -> list[_Beside]:
         """Returns the polls that run beside the round over jobs: of pools and schedules."""
 
-        def goes_on() -> bool:
-            return this.goes_on(deadline)
+        def has_time() -> bool:
+            return this.may_continue(deadline)
 
-        over_pools = [self._pools.run(goes_on, deadline)] if self._pools else []
+        over_pools = [self._pools.run(has_time, deadline)] if self._pools else []
         if self._schedules is None:
             return over_pools
-        return [*over_pools, self._schedules.run(this.jobs_of_schedules, goes_on, thorough=this.thorough)]
+        return [*over_pools, self._schedules.run(this.jobs_of_schedules, has_time, thorough=this.thorough)]
 
     async def _run_jobs(self, this: RoundState, started: datetime, calls: int) -> None:
-        try:
+        async def poll(this: RoundState) -> None:
             try:
                 await self._discover(this, started)
             finally:
@@ -202,13 +201,9 @@ class AccountRounds:
             if this.wanting:  # the dates of other jobs don't wait for longer reads
                 await self._note(this, started, calls)
                 await self._polls.reconcile_all(this)
-        except BatchscopeError as error:
-            this.discovery, this.reason = None, str(error)
-            this.throttled = error if isinstance(error, BatchThrottledError) else None
-            _LOG.warning("A round of %s failed: %s", self.source.account.id, error)
-        except Exception as error:  # a defect must show in health and verdicts, too
-            this.discovery, this.reason = None, f"{type(error).__name__}: {error}"
-            _LOG.exception("A round of %s broke", self.source.account.id)
+
+        if not await this.run(f"the jobs of {self.source.account.id}", poll):
+            this.discovery = None
         await self._note(this, started, calls)
 
     async def _note(self, this: RoundState, started: datetime, calls: int) -> None:

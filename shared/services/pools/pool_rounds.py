@@ -18,7 +18,6 @@ from shared.domain.pools.pools import Pool, PoolFacts, first_seen
 from shared.errors import (
     BatchError,
     BatchMissingError,
-    BatchscopeError,
     BatchThrottledError,
     BatchUnreachableError,
     CacheConflictError,
@@ -27,7 +26,7 @@ from shared.log import logger
 from shared.services.pools.node_reader import NodeReader, may_be_anothers
 from shared.services.pools.pool_records import PoolRecords
 from shared.services.pools.pools_round_state import PoolsRoundState
-from shared.services.round.round_state import ResourceRoundResult
+from shared.services.round.resource_state import ResourceRoundResult
 from shared.stores.batch.batch_pools import BatchPools
 from shared.stores.pools.nodes import NodeStore, planned
 from shared.stores.pools.pools import KnownPools, PoolStore
@@ -69,32 +68,24 @@ class PoolRounds:
         self._full_list_interval = full_list_interval
         self._read_at: datetime | None = None
 
-    async def run(self, goes_on: Callable[[], bool], deadline: float | None = None) -> ResourceRoundResult:
-        """Runs a round while `goes_on` returns True; records and returns Batch's errors.
+    async def run(self, has_time: Callable[[], bool], deadline: float | None = None) -> ResourceRoundResult:
+        """Runs a round while `has_time` returns True; records and returns Batch's errors.
 
-        `deadline`, in loop time, is when `goes_on` returns False at the latest; None if unknown. Raises StorageError
+        `deadline`, in loop time, is when `has_time` returns False at the latest; None if unknown. Raises StorageError
         and CacheConflictError if the round can't be stored.
         """
         calls, started = self.source.calls, await self._clock.now()
         known = await self._load(started)
         warn_of(self._key, known.unreadable.values())
-        this = PoolsRoundState(started, known, goes_on, deadline)
-        try:
-            await self._discover(this)
-            await self._poll_all(this)
-        except BatchscopeError as error:
-            this.fail(error)
-            _LOG.warning("A round over the pools of %s failed: %s", self.source.account.id, error)
-        except Exception as error:  # a defect must show in verdicts, and leave the round over jobs alone
-            this.reason = f"{type(error).__name__}: {error}"
-            _LOG.exception("A round over the pools of %s broke", self.source.account.id)
+        this = PoolsRoundState(started, known, has_time, deadline)
+        await this.run(f"the pools of {self.source.account.id}", self._discover, self._poll_all)
         done = this.as_round(self.source.calls - calls)
         await self._pools.save_round(self._key, done, this.stored)
         if this.overtaken:
             _LOG.info("Others polled pools of %s first: %s", self.source.account.id, ", ".join(sorted(this.overtaken)))
         if this.overtaken or this.reason or known.unreadable:
             self._pools.forget(self._key)
-        return ResourceRoundResult(this.throttled, f"Pools: {done.problem}" if done.problem else None)
+        return this.result("Pools", done.problem)
 
     async def _load(self, now: datetime) -> KnownPools:
         """Returns known pools, from storage once per full list interval, which finds rows of processes that died."""
@@ -115,10 +106,10 @@ class PoolRounds:
         }
         this.told, this.nonsense = {facts.key for facts in listed.pools}, listed.nonsense
         for key in sorted(known.keys() - this.told - this.nonsense.keys())[:_LOOK_UPS]:
-            if this.may_go_on():
+            if this.may_continue():
                 await self._guarded(this, key, self._look_up(this, known[key]))
         for key in [key for key in this.known.unreadable if key not in this.pools]:
-            if this.may_go_on():
+            if this.may_continue():
                 await self._guarded(this, key, self._look_up_unreadable(this, key))
         if this.throttled is None and any(not pool.facts.is_empty or _had_nodes(pool) for pool in this.there()):
             await self._count(this)
@@ -136,7 +127,7 @@ class PoolRounds:
             async with asyncio.timeout(share) as limit:
                 async for counts in self.source.node_counts():
                     this.counts |= counts
-                    if asyncio.get_running_loop().time() >= now + _COUNTING_SECONDS or not this.may_go_on():
+                    if asyncio.get_running_loop().time() >= now + _COUNTING_SECONDS or not this.may_continue():
                         return
             this.all_counted = True
         except TimeoutError:
@@ -202,7 +193,7 @@ class PoolRounds:
 
         async def poll(pool: Pool) -> None:
             async with gate:
-                if this.may_go_on():
+                if this.may_continue():
                     await self._guarded(this, pool.key, self._poll(this, pool))
 
         for pools in batched(sorted(this.there(), key=_age_order), _WRITTEN_TOGETHER, strict=False):
@@ -253,20 +244,15 @@ class PoolRounds:
 
     async def _guarded(self, this: PoolsRoundState, key: str, work: Coroutine[Any, Any, None]) -> None:
         """Runs work on one pool and records its failure, without effect on others."""
-        try:
-            await work
-        except BatchThrottledError as error:
-            this.fail(error)
-            return
-        except CacheConflictError:  # the faster process records its result
-            this.overtaken.add(key)
-        except BatchscopeError as error:
-            this.failures[key] = str(error)
-            _LOG.warning("The poll of the pool %s in %s failed: %s", key, self.source.account.id, error)
-        except Exception as error:  # a defect in one pool mustn't stop the polls of others
-            this.failures[key] = f"{type(error).__name__}: {error}"
-            _LOG.exception("The poll of the pool %s in %s broke", key, self.source.account.id)
-        this.reached.add(key)
+
+        async def unless_overtaken() -> None:
+            try:
+                await work
+            except CacheConflictError:  # the faster process records its result
+                this.overtaken.add(key)
+
+        if await this.attempt(key, f"the pool {key} in {self.source.account.id}", unless_overtaken()):
+            this.reached.add(key)
 
 
 def _had_nodes(pool: Pool) -> bool:

@@ -7,16 +7,17 @@ from datetime import datetime
 from shared.domain.nodes.nodes import NodeCounts
 from shared.domain.polling.pool_rounds import PoolRound
 from shared.domain.pools.pools import Pool
-from shared.errors import BatchAnswerError, BatchscopeError, BatchThrottledError
+from shared.errors import BatchAnswerError
+from shared.services.round.resource_state import ResourceRoundState
 from shared.stores.pools.nodes import NodesTransaction
 from shared.stores.pools.pools import KnownPools
 
 
 @dataclass(slots=True)
-class PoolsRoundState:
+class PoolsRoundState(ResourceRoundState):
     """The state of a running round over pools; keys are pool keys.
 
-    `goes_on` is called before each pool and returns False when time is up or the service throttles. `deadline` is that
+    `has_time` is called before each pool and returns False when time is up or the service throttles. `deadline` is that
     time, in loop time, if known. `pools` are the known pools, `told` those of them that the list or a GET showed;
     `nonsense` explains invalid list entries of others. `stored` is the certain content of storage; `reached` are pools
     whose poll ended, even with an error, `overtaken` those that another process wrote first. `writes` are pending
@@ -26,7 +27,7 @@ class PoolsRoundState:
 
     started: datetime
     known: KnownPools
-    goes_on: Callable[[], bool]
+    has_time: Callable[[], bool]
     deadline: float | None = None
     date: datetime | None = None
     counts: dict[str, NodeCounts] = field(default_factory=dict)
@@ -36,11 +37,8 @@ class PoolsRoundState:
     told: set[str] = field(default_factory=set)
     nonsense: Mapping[str, str] = field(default_factory=dict)
     reached: set[str] = field(default_factory=set)
-    failures: dict[str, str] = field(default_factory=dict)
     writes: dict[str, NodesTransaction] = field(default_factory=dict)
     overtaken: set[str] = field(default_factory=set)
-    throttled: BatchThrottledError | None = None
-    reason: str | None = None
 
     def __post_init__(self) -> None:
         self.pools, self.stored = dict(self.known.resources), dict(self.known.resources)
@@ -62,8 +60,8 @@ class PoolsRoundState:
         """Returns the service's node counts of a pool, None if they are unknown."""
         return self.counts.get(pool.key, () if self.all_counted else None)
 
-    def may_go_on(self) -> bool:
-        return self.throttled is None and self.goes_on()
+    def may_continue(self) -> bool:
+        return self.throttled is None and self.has_time()
 
     def is_stored(self, pool: Pool) -> bool:
         """Returns whether a pool's row holds its known state, except for the date."""
@@ -89,11 +87,6 @@ class PoolsRoundState:
         """Removes a deleted pool."""
         self.pools.pop(key, None)
         self.stored.pop(key, None)
-
-    def fail(self, error: BatchscopeError) -> None:
-        """Records an error that concerns all pools not reached so far."""
-        self.reason = str(error)
-        self.throttled = error if isinstance(error, BatchThrottledError) else self.throttled
 
     def as_round(self, calls: int) -> PoolRound:
         """Returns the round's row, which keeps the last round's failures of pools that this one didn't reach."""

@@ -1,7 +1,6 @@
 """Polls of all jobs of a round, a few at a time, which record their results in the round's state.
 
-A failing job doesn't affect others: its failure is stored with the round and makes its verdict stale. Throttling ends
-the round, as it concerns the whole account.
+A failing job's failure is stored with the round and makes its verdict stale.
 """
 
 import asyncio
@@ -14,8 +13,6 @@ from typing import Any
 from shared.clock import Clock
 from shared.domain.jobs.jobs import Job
 from shared.errors import (
-    BatchscopeError,
-    BatchThrottledError,
     CacheConflictError,
     LongReadError,
     OvertakenError,
@@ -104,7 +101,7 @@ class JobPolls:
         async def reconcile(polled: PollResult) -> None:
             async with gate:
                 this.confirm(polled)
-                if this.goes_on() and (this.thorough or not this.is_in_queue(polled.job, now)):
+                if this.may_continue() and (this.thorough or not this.is_in_queue(polled.job, now)):
                     await self._guarded(this, polled.job, self._reconcile_job(this, polled))
 
         await asyncio.gather(*map(reconcile, this.wanting))
@@ -143,25 +140,19 @@ class JobPolls:
 
     async def _guarded(self, this: RoundState, job: Job, work: Coroutine[Any, Any, None]) -> bool:
         """Runs work on one job and records its failure, without effect on others; False if it is still to do."""
+        what = f"{job.facts.id} in {self._source.account.id}"
+        is_done = await this.attempt(job.key, what, self._unless_overtaken(this, job, work))
+        return is_done and job.key not in this.overtaken
+
+    async def _unless_overtaken(self, this: RoundState, job: Job, work: Coroutine[Any, Any, None]) -> None:
+        """Runs work on one job, and records where another process or the queue reads the job instead."""
         try:
             await self._in_time(this, job, work)
-        except BatchThrottledError as error:
-            this.throttled, this.reason = error, str(error)
-            return False
         except OvertakenError as error:  # the process that is reading the job records its result
             this.overtaken[job.key] = str(error)
-            return False
         except LongReadError as error:
             this.overtaken[job.key] = str(error)
             this.queue(job, await self._clock.now())
-            return False
-        except BatchscopeError as error:
-            this.failures[job.key] = str(error)
-            _LOG.warning("The poll of %s in %s failed: %s", job.facts.id, self._source.account.id, error)
-        except Exception as error:  # a defect in one job mustn't stop the polls of others
-            this.failures[job.key] = f"{type(error).__name__}: {error}"
-            _LOG.exception("The poll of %s in %s broke", job.facts.id, self._source.account.id)
-        return True
 
     async def _in_time(self, this: RoundState, job: Job, work: Coroutine[Any, Any, None]) -> None:
         """Interrupts work long after the deadline, as a crash might at any moment. Raises LongReadError then."""

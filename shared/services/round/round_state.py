@@ -4,27 +4,19 @@ import asyncio
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import NamedTuple
 
 from shared.domain.accounts.operations import JobMessage, Reason
 from shared.domain.core.keys import key_of
 from shared.domain.jobs.jobs import Job
 from shared.domain.jobs.snapshots import Confirmation
 from shared.domain.polling.rounds import ROUND_WAITS, WHOLE, Round, RoundResult, mark_until
-from shared.errors import BatchThrottledError
 from shared.services.jobs.discovery import Discovery
 from shared.services.reading.task_poll import PollResult
-
-
-class ResourceRoundResult(NamedTuple):
-    """The result of a poll beside the round over jobs: the back-off requested by the service, and the problem."""
-
-    throttled: BatchThrottledError | None = None
-    problem: str | None = None
+from shared.services.round.resource_state import ResourceRoundState
 
 
 @dataclass(slots=True)
-class RoundState:
+class RoundState(ResourceRoundState):
     """The state of a running round.
 
     Keys are job keys; `wanted` None means every live job, `deadline` is in loop time. `thorough` rounds, which somebody
@@ -41,14 +33,11 @@ class RoundState:
     discovery: Discovery | None = None
     confirmations: dict[str, Confirmation] = field(default_factory=dict)
     wanting: list[PollResult] = field(default_factory=list)
-    failures: dict[str, str] = field(default_factory=dict)
     overtaken: dict[str, str] = field(default_factory=dict)
     polled: set[str] = field(default_factory=set)
     queued: dict[str, datetime] = field(default_factory=dict)
     behind: frozenset[str] = frozenset()
     noted: Round | None = None
-    throttled: BatchThrottledError | None = None
-    reason: str | None = None
     listed: asyncio.Event = field(default_factory=asyncio.Event)
     beside: list[str] = field(default_factory=list)
 
@@ -58,7 +47,7 @@ class RoundState:
         jobs = self.discovery.jobs if self.discovery else {}
         return {key: job for key, job in jobs.items() if job.facts.schedule_id}
 
-    def goes_on(self, deadline: float | None = None) -> bool:
+    def may_continue(self, deadline: float | None = None) -> bool:
         """Returns False after the deadline (an earlier `deadline` if given), or if the service requests back-off."""
         return self.throttled is None and asyncio.get_running_loop().time() < (deadline or self.deadline)
 

@@ -19,7 +19,7 @@ from shared.domain.polling.schedule_rounds import ScheduleRound, look_is_due
 from shared.domain.schedules.schedules import Schedule, ScheduleFacts
 from shared.errors import BatchMissingError, BatchscopeError, CacheConflictError
 from shared.log import logger
-from shared.services.round.round_state import ResourceRoundResult
+from shared.services.round.resource_state import ResourceRoundResult
 from shared.services.schedules.schedules_round_state import Heard, SchedulesRoundState
 from shared.stores.batch.batch_schedules import BatchSchedules
 from shared.stores.schedules import KnownSchedules, ScheduleStore
@@ -51,7 +51,7 @@ class ScheduleRounds:
         self._asked_for: set[tuple[str, datetime]] = set()
         self._read_at: datetime | None = None
 
-    async def run(self, heard: Heard, goes_on: Callable[[], bool], *, thorough: bool = False) -> ResourceRoundResult:
+    async def run(self, heard: Heard, has_time: Callable[[], bool], *, thorough: bool = False) -> ResourceRoundResult:
         """Polls schedules, if due; records and returns Batch's errors.
 
         `heard` returns the jobs of schedules by key, once jobs were listed. It is called only if nothing else, such as
@@ -62,13 +62,13 @@ class ScheduleRounds:
         if rests and not await self._hears_of_others(heard):
             return ResourceRoundResult()
         try:
-            return await self._look_if_due(heard, goes_on, started, thorough=thorough, rests=rests)
+            return await self._look_if_due(heard, has_time, started, thorough=thorough, rests=rests)
         except BatchscopeError:  # of storage: the next round looks
             self._asked_for = set()
             raise
 
     async def _look_if_due(
-        self, heard: Heard, goes_on: Callable[[], bool], started: datetime, *, thorough: bool, rests: bool
+        self, heard: Heard, has_time: Callable[[], bool], started: datetime, *, thorough: bool, rests: bool
     ) -> ResourceRoundResult:
         known = await self._load(started, anew=thorough)
         due = thorough or look_is_due(known.last, known.resources.values(), started, idle=self._idle)
@@ -77,7 +77,7 @@ class ScheduleRounds:
             if not await self._hears_of_others(heard):
                 return ResourceRoundResult()
         warn_of(self._key, known.unreadable.values())
-        return await self._look(SchedulesRoundState(known, goes_on, heard), started)
+        return await self._look(SchedulesRoundState(known, has_time, heard), started)
 
     async def _load(self, now: datetime, *, anew: bool) -> KnownSchedules:
         """Returns known schedules, from storage at least once per `idle`, which finds rows of processes that died."""
@@ -105,20 +105,11 @@ class ScheduleRounds:
 
     async def _look(self, this: SchedulesRoundState, started: datetime) -> ResourceRoundResult:
         calls, self._until = self.source.calls, None
-        try:
-            await self._list(this)
-            await self._specify(this)
-            await self._settle(this)
-        except BatchscopeError as error:
-            this.fail(None, error)
-            _LOG.warning("A round over the job schedules of %s failed: %s", self.source.account.id, error)
-        except Exception as error:  # a defect must show in verdicts, and leave the round over jobs alone
-            this.reason = f"{type(error).__name__}: {error}"
-            _LOG.exception("A round over the job schedules of %s broke", self.source.account.id)
+        await this.run(f"the job schedules of {self.source.account.id}", self._list, self._specify, self._settle)
         done = await self._save(this, started, self.source.calls - calls)
         if not look_is_due(done, this.schedules.values(), started, idle=self._idle):
             self._rest(done, this.schedules.values())
-        return ResourceRoundResult(this.throttled, f"Job schedules: {done.problem}" if done.problem else None)
+        return this.result("Job schedules", done.problem)
 
     async def _list(self, this: SchedulesRoundState) -> None:
         """Lists schedules, and looks up missing ones."""
@@ -136,10 +127,10 @@ class ScheduleRounds:
         seen = there.keys() | listed.nonsense.keys()
         missing = [schedule for key, schedule in sorted(this.schedules.items()) if key not in seen]
         for schedule in [schedule for schedule in missing if not schedule.deleted][:_LOOK_UPS]:
-            if this.may_go_on():
+            if this.may_continue():
                 await self._look_up(this, schedule, listed.date)
         for row in [row for key, row in sorted(this.known.unreadable.items()) if key not in seen][:_LOOK_UPS]:
-            if this.may_go_on():
+            if this.may_continue():
                 await self._look_up_unreadable(this, row, listed.date)
 
     def _is_past(self, facts: ScheduleFacts, now: datetime) -> bool:
@@ -159,7 +150,7 @@ class ScheduleRounds:
         except BatchMissingError:
             this.schedules[schedule.key] = schedule.gone(date, before)
         except BatchscopeError as error:
-            this.fail([schedule.key], error)
+            this.fail_each([schedule.key], error)
 
     async def _look_up_unreadable(self, this: SchedulesRoundState, row: UndecodedRow, date: datetime) -> None:
         """Deletes an unreadable row of an unlisted schedule only if a GET answers 404."""
@@ -172,18 +163,18 @@ class ScheduleRounds:
             with suppress(CacheConflictError):  # another process wrote it meanwhile
                 await self._store.delete_unreadable(self._key, row)
         except BatchscopeError as error:
-            this.fail([row.key], error)
+            this.fail_each([row.key], error)
 
     async def _specify(self, this: SchedulesRoundState) -> None:
         """Reads the job specifications of new and modified schedules, all by one list."""
         wanted = [schedule for schedule in this.schedules.values() if schedule.wants_specification]
-        if not wanted or not this.may_go_on():
+        if not wanted or not this.may_continue():
             return
         since = min(schedule.facts.last_modified for schedule in wanted)
         try:
             told = await self.source.fetch_specifications(modified_since=since)
         except BatchscopeError as error:
-            this.fail((schedule.key for schedule in wanted), error)
+            this.fail_each((schedule.key for schedule in wanted), error)
             return
         for schedule in wanted:
             found = told.get((schedule.key, schedule.facts.last_modified))

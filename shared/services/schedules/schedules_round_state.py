@@ -7,27 +7,25 @@ from datetime import datetime
 from shared.domain.jobs.jobs import Job
 from shared.domain.schedules.schedules import Schedule, ScheduleFacts, first_seen
 from shared.errors import BatchscopeError, BatchThrottledError
+from shared.services.round.resource_state import ResourceRoundState
 from shared.stores.schedules import KnownSchedules
 
 type Heard = Callable[[], Awaitable[Mapping[str, Job]]]
 
 
 @dataclass(slots=True)
-class SchedulesRoundState:
-    """The state of a running poll: known schedules by key, and failures of single ones.
+class SchedulesRoundState(ResourceRoundState):
+    """The state of a running poll: known schedules by key.
 
     `told` are the schedules that the list or a GET showed.
     """
 
     known: KnownSchedules
-    goes_on: Callable[[], bool]
+    has_time: Callable[[], bool]
     heard: Heard
     schedules: dict[str, Schedule] = field(init=False)
     told: set[str] = field(default_factory=set)
-    failures: dict[str, str] = field(default_factory=dict)
     date: datetime | None = None
-    throttled: BatchThrottledError | None = None
-    reason: str | None = None
 
     def __post_init__(self) -> None:
         self.schedules = dict(self.known.resources)
@@ -60,13 +58,10 @@ class SchedulesRoundState:
     def changed(self) -> list[Schedule]:
         return [schedule for key, schedule in self.schedules.items() if schedule != self.known.resources.get(key)]
 
-    def may_go_on(self) -> bool:
-        return self.throttled is None and self.goes_on()
+    def may_continue(self) -> bool:
+        return self.throttled is None and self.has_time()
 
-    def fail(self, keys: Iterable[str] | None, error: BatchscopeError) -> None:
-        """Records an error that concerns some schedules, or all (None)."""
+    def fail_each(self, keys: Iterable[str], error: BatchscopeError) -> None:
+        """Records an error that concerns some schedules."""
         self.throttled = error if isinstance(error, BatchThrottledError) else self.throttled
-        if keys is None:
-            self.reason = str(error)
-        else:
-            self.failures |= dict.fromkeys(keys, str(error))
+        self.failures |= dict.fromkeys(keys, str(error))

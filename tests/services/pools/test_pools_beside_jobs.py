@@ -12,7 +12,7 @@ from shared.domain.nodes.nodes import Node
 from shared.errors import BatchAnswerError, BatchThrottledError, StorageError
 from shared.services.pools.pool_records import PoolRecords
 from shared.services.pools.pool_rounds import PoolRounds
-from shared.services.round.round_state import ResourceRoundResult
+from shared.services.round.resource_state import ResourceRoundResult
 from shared.services.schedules.schedule_rounds import ScheduleRounds
 from shared.stores.history import POOL_HISTORY, HistoryStore
 from shared.stores.pools.nodes import NodeStore

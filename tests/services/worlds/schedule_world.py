@@ -16,7 +16,7 @@ from shared.domain.polling.schedule_rounds import schedule_verdict
 from shared.domain.schedules.job_specifications import JobSpecification
 from shared.domain.schedules.schedules import Recurrence, ScheduleFacts
 from shared.errors import BatchError, BatchMissingError, BatchscopeError
-from shared.services.round.round_state import ResourceRoundResult
+from shared.services.round.resource_state import ResourceRoundResult
 from shared.services.schedules.schedule_rounds import ScheduleRounds
 from shared.stores.batch.batch_schedule_rows import Specified
 from shared.stores.batch.batch_schedules import BatchSchedules, ScheduleList
