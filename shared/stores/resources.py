@@ -70,14 +70,27 @@ class KnownResources[T, R]:
 
 
 class ResourceStore[T: StoredResource, R: StoredRound]:
-    """The rows of a `kind` in a table, as JSON in a `column`, and the row `rounds`; errors name them by `noun`."""
+    """The rows of a `kind` in a table, as JSON in a `column`, and the row `round_row` of each account.
+
+    Errors and schemas name a resource by `noun`.
+    """
 
     def __init__(
-        self, tables: Tables, table: str, kind: type[T], rounds: "ResourceRoundStore[R]", *, column: str, noun: str
+        self,
+        tables: Tables,
+        table: str,
+        kind: type[T],
+        round_kind: type[R],
+        *,
+        round_row: str,
+        column: str,
+        noun: str,
     ) -> None:
         self._table = tables[table]
+        self._accounts = tables["accounts"]
         self._kind = kind
-        self._rounds = rounds
+        self._round_kind = round_kind
+        self._round_row = round_row
         self._column = column
         self._noun = noun
         self._known: dict[str, KnownResources[T, R]] = {}
@@ -108,7 +121,9 @@ class ResourceStore[T: StoredResource, R: StoredRound]:
         return last, self._confirmed(self._decoded(row), last) if row else None
 
     async def load_round(self, account_key: str) -> R | None:
-        return await self._rounds.load(account_key)
+        """Returns the last round; for an unreadable row an empty one under its ETag, which the next overwrites."""
+        row = await load_row(self._accounts, account_key, self._round_row)
+        return self._decoded_round(row) if row else None
 
     async def save_all(self, account_key: str, resources: Sequence[T]) -> list[T | CacheConflictError]:
         """Writes resources under their ETags, or new ones if these are None; returns each with its new ETag.
@@ -142,9 +157,19 @@ class ResourceStore[T: StoredResource, R: StoredRound]:
         Raises StorageError, CacheConflictError.
         """
         self.forget(account_key)
-        stored, is_ours = await self._rounds.save(account_key, done)
-        if is_ours and resources is not None:
-            self._known[account_key] = KnownResources(stored, resources)
+        for attempt in range(_TRIES):
+            keys = {"PartitionKey": account_key, "RowKey": self._round_row}
+            whole = json_columns("round", msgspec.to_builtins(_under(done, None)))
+            row = {**keys, **schema_of("look"), "startedAt": done.started_at, **whole}
+            try:
+                etag = await save_row(self._accounts, row, done.etag)
+            except CacheConflictError:
+                done = done.merged(await self.load_round(account_key))
+                continue
+            if attempt == 0 and resources is not None:
+                self._known[account_key] = KnownResources(_under(done, etag), resources)
+            return
+        raise CacheConflictError(f"Too many processes write the {self._noun}s of one account at once.")
 
     def forget(self, account_key: str) -> None:
         """Drops the cache: the next round reads storage."""
@@ -166,51 +191,13 @@ class ResourceStore[T: StoredResource, R: StoredRound]:
         )
         return _under(parsed, row["etag"])
 
-
-class ResourceRoundStore[L: StoredRound]:
-    """The row `name` of each account, which holds a `kind`; errors name its subject `what`."""
-
-    def __init__(self, tables: Tables, name: str, kind: type[L], *, what: str) -> None:
-        self._accounts = tables["accounts"]
-        self._name = name
-        self._kind = kind
-        self._what = what
-
-    async def load(self, account_key: str) -> L | None:
-        """Returns the row; for an unreadable one an empty poll under its ETag, which the next poll overwrites."""
-        row = await load_row(self._accounts, account_key, self._name)
-        return self._look(row) if row else None
-
-    async def save(self, account_key: str, done: L) -> tuple[L, bool]:
-        """Writes a poll; returns it as stored, and whether no other process wrote meanwhile.
-
-        Raises StorageError, CacheConflictError.
-        """
-        for attempt in range(_TRIES):
-            try:
-                etag = await save_row(self._accounts, self._row(account_key, done), done.etag)
-            except CacheConflictError:
-                done = done.merged(await self.load(account_key))
-                continue
-            return _under(done, etag), attempt == 0
-        raise CacheConflictError(f"Too many processes write the {self._what} of one account at once.")
-
-    def _row(self, account_key: str, done: L) -> Row:
-        return {
-            "PartitionKey": account_key,
-            "RowKey": self._name,
-            **schema_of("look"),
-            "startedAt": done.started_at,
-            **json_columns("round", msgspec.to_builtins(_under(done, None))),
-        }
-
-    def _look(self, row: Row) -> L:
-        what = f"round over the {self._what} of {row['PartitionKey']}, row"
+    def _decoded_round(self, row: Row) -> R:
+        what = f"round over the {self._noun}s of {row['PartitionKey']}, row"
         try:
-            look = read(row, what, lambda row: msgspec.convert(json_of(row, "round"), self._kind), kind="look")
+            last = read(row, what, lambda row: msgspec.convert(json_of(row, "round"), self._round_kind), kind="look")
         except UnreadableError as error:
-            look = msgspec.convert({"started_at": _LONG_AGO, "reason": str(error)}, self._kind)
-        return _under(look, row["etag"])
+            last = msgspec.convert({"started_at": _LONG_AGO, "reason": str(error)}, self._round_kind)
+        return _under(last, row["etag"])
 
 
 def _under[T](stored: T, etag: str | None) -> T:

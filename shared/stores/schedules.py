@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from shared.domain.polling.schedule_rounds import ScheduleRound
 from shared.domain.schedules.schedules import Schedule
 from shared.errors import CacheConflictError
-from shared.stores.resources import KnownResources, ResourceRoundStore, ResourceStore
+from shared.stores.resources import KnownResources, ResourceStore
 from shared.stores.tables.tables import Tables
 from shared.stores.tables.unreadable import UndecodedRow
 
@@ -16,8 +16,15 @@ class ScheduleStore(ResourceStore[Schedule, ScheduleRound]):
     """Forgets the cache with each write, as not only rounds delete schedules."""
 
     def __init__(self, tables: Tables) -> None:
-        rounds = ResourceRoundStore(tables, "schedules", ScheduleRound, what="job schedules")
-        super().__init__(tables, "jobschedules", Schedule, rounds, column="schedule", noun="job schedule")
+        super().__init__(
+            tables,
+            "jobschedules",
+            Schedule,
+            ScheduleRound,
+            round_row="schedules",
+            column="schedule",
+            noun="job schedule",
+        )
 
     async def save_all(self, account_key: str, resources: Sequence[Schedule]) -> list[Schedule | CacheConflictError]:
         self.forget(account_key)

@@ -17,6 +17,21 @@ ROUND_ROW = "round"
 _TRIES = 5
 _PATIENCE = 40
 _LONG_AGO = datetime.fromtimestamp(0, UTC)
+_COLUMNS = {
+    "started_at": "startedAt",
+    "finished_at": "finishedAt",
+    "whole_round_at": "wholeRoundAt",
+    "as_of": "asOf",
+    "reason": "reason",
+    "jobs_as_of": "jobsAsOf",
+    "full_list_at": "fullListAt",
+    "jobs_polled": "jobsPolled",
+    "jobs_failed": "jobsFailed",
+    "batch_calls": "batchCalls",
+    "backoff_until": "backoffUntil",
+    "failed_rounds": "failedRounds",
+}
+_REQUIRED = {"started_at", "finished_at", "jobs_polled", "jobs_failed", "batch_calls"}
 
 
 class RoundStore:
@@ -64,18 +79,7 @@ def _row(account_key: str, latest: Round) -> Row:
         "PartitionKey": account_key,
         "RowKey": ROUND_ROW,
         **schema_of("round"),
-        "startedAt": latest.started_at,
-        "finishedAt": latest.finished_at,
-        "wholeRoundAt": latest.whole_round_at,
-        "asOf": latest.as_of,
-        "reason": latest.reason,
-        "jobsAsOf": latest.jobs_as_of,
-        "fullListAt": latest.full_list_at,
-        "jobsPolled": latest.jobs_polled,
-        "jobsFailed": latest.jobs_failed,
-        "batchCalls": latest.batch_calls,
-        "backoffUntil": latest.backoff_until,
-        "failedRounds": latest.failed_rounds,
+        **{column: getattr(latest, name) for name, column in _COLUMNS.items()},
         **json_columns("confirmations", {key: _confirmation_json(c) for key, c in latest.confirmations.items()}),
         **json_columns("failures", dict(latest.failures)),
         **json_columns("queued", {key: mark.until.timestamp() for key, mark in latest.queued.items()}),
@@ -96,18 +100,7 @@ def round_of(row: Row) -> Round:
 def _round(row: Row) -> Round:
     confirmations = json_of(row, "confirmations") or {}
     return Round(
-        started_at=row["startedAt"],
-        finished_at=row["finishedAt"],
-        whole_round_at=row.get("wholeRoundAt"),
-        as_of=row.get("asOf"),
-        reason=row.get("reason"),
-        jobs_as_of=row.get("jobsAsOf"),
-        full_list_at=row.get("fullListAt"),
-        jobs_polled=row["jobsPolled"],
-        jobs_failed=row["jobsFailed"],
-        batch_calls=row["batchCalls"],
-        backoff_until=row.get("backoffUntil"),
-        failed_rounds=row.get("failedRounds", 0),
+        **{name: row[column] for name, column in _COLUMNS.items() if column in row or name in _REQUIRED},
         confirmations={key: _confirmation(values) for key, values in confirmations.items()},
         failures=json_of(row, "failures") or {},
         queued=_queued(row),

@@ -2,7 +2,7 @@
 
 from shared.domain.polling.pool_rounds import PoolRound
 from shared.domain.pools.pools import Pool
-from shared.stores.resources import KnownResources, ResourceRoundStore, ResourceStore
+from shared.stores.resources import KnownResources, ResourceStore
 from shared.stores.tables.tables import Tables
 
 type KnownPools = KnownResources[Pool, PoolRound]
@@ -10,8 +10,7 @@ type KnownPools = KnownResources[Pool, PoolRound]
 
 class PoolStore(ResourceStore[Pool, PoolRound]):
     def __init__(self, tables: Tables) -> None:
-        rounds = ResourceRoundStore(tables, "pools", PoolRound, what="pools")
-        super().__init__(tables, "pools", Pool, rounds, column="pool", noun="pool")
+        super().__init__(tables, "pools", Pool, PoolRound, round_row="pools", column="pool", noun="pool")
 
     def _confirmed(self, resource: Pool, last: PoolRound | None) -> Pool:
         return resource.confirmed(last.confirmations.get(resource.key)) if last else resource
