@@ -133,7 +133,7 @@ class Round(ResourceRound[Confirmation]):
             return None
         return replace(self, queued={**self.queued, key: Mark(until, message)})
 
-    def told(
+    def with_outcome(
         self,
         key: str,
         *,

@@ -72,7 +72,7 @@ class ScheduleRound(ResourceRound[str]):
         return {**self.held, **confirmed}
 
 
-def look_is_due(last: ScheduleRound | None, schedules: Collection[Schedule], now: datetime, *, idle: timedelta) -> bool:
+def poll_is_due(last: ScheduleRound | None, schedules: Collection[Schedule], now: datetime, *, idle: timedelta) -> bool:
     """Returns True where a schedule may change, or the last poll failed or didn't reach all; else after `idle`."""
     if last is None or last.problem or any(schedule.is_live for schedule in schedules):
         return True

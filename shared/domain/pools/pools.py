@@ -79,8 +79,8 @@ class PoolFacts:
     @property
     def attempt(self) -> Attempt:
         """The last resize, which may be running."""
-        told = tuple((problem.code, problem.message) for problem in self.resize_errors)
-        return Attempt(self.allocation_state_transition_time, self.allocation_state == "resizing", told)
+        problems = tuple((problem.code, problem.message) for problem in self.resize_errors)
+        return Attempt(self.allocation_state_transition_time, self.allocation_state == "resizing", problems)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,20 +157,20 @@ class Pool:
         return self.picture.as_of if self.picture else None
 
     @property
-    def told(self) -> tuple[object, ...]:
+    def content(self) -> tuple[object, ...]:
         """The content that the version covers, without times of polls.
 
         Without a sample, it is that of versions before samples.
         """
         picture = self.picture
         nodes = (picture.digest, picture.summary, picture.doubt) if picture else None
-        told = (self.facts, self.errors, nodes)
-        return (*told, self.sample.at) if self.sample else told
+        content = (self.facts, self.errors, nodes)
+        return (*content, self.sample.at) if self.sample else content
 
     @property
     def version(self) -> str:
         """The version that a confirmation names; it changes with the pool's content."""
-        return blake2b(repr(self.told).encode(), digest_size=8).hexdigest()
+        return blake2b(repr(self.content).encode(), digest_size=8).hexdigest()
 
     @property
     def is_overtaken(self) -> bool:
@@ -208,9 +208,9 @@ class Pool:
         if facts == self.facts:
             return self
         errors = errors_after(self.errors, facts.attempt, self.facts.attempt, at=at, last_looked=self.as_of)
-        told = facts.auto_scale.evaluation if facts.auto_scale else None
-        earlier = tuple(one for one in self.all_evaluations if told is None or one.at != told.at)
-        kept = earlier[: MAX_EVALUATIONS - (told is not None)]
+        latest = facts.auto_scale.evaluation if facts.auto_scale else None
+        earlier = tuple(one for one in self.all_evaluations if latest is None or one.at != latest.at)
+        kept = earlier[: MAX_EVALUATIONS - (latest is not None)]
         return replace(self, facts=facts, seen_at=at, errors=errors, evaluations=kept)
 
     def listed(self, picture: NodesSnapshot) -> "Pool":

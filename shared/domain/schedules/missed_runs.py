@@ -54,17 +54,17 @@ def missed_runs(schedule: Schedule, made: Mapping[int, datetime], as_of: datetim
     """
     if schedule.facts.recurrence.interval is None:
         return _of_one(schedule, as_of)
-    told = _count_as_of(schedule, as_of)
-    if told is None or schedule.baseline is None:
+    last = _count_as_of(schedule, as_of)
+    if last is None or schedule.baseline is None:
         return MissedRuns(None, None, None, _NOT_SEEN)
     since, start = schedule.baseline.since, schedule.facts.start
     try:
-        count = _count(schedule, told, made)
+        count = _count(schedule, last, made)
     except _UnknowableError as why:
         return MissedRuns(None, None, None, str(why))
-    if since > told.as_of:
-        return MissedRuns(count, None, told.as_of, _NOT_BEGUN if since == start else _NONE_DUE)
-    return MissedRuns(count, since, told.as_of, _SINCE_START if since == start else _SINCE_SEEN)
+    if since > last.as_of:
+        return MissedRuns(count, None, last.as_of, _NOT_BEGUN if since == start else _NONE_DUE)
+    return MissedRuns(count, since, last.as_of, _SINCE_START if since == start else _SINCE_SEEN)
 
 
 def _count_as_of(schedule: Schedule, as_of: datetime) -> LastCount | None:
@@ -87,21 +87,21 @@ def _of_one(schedule: Schedule, as_of: datetime) -> MissedRuns:
     return MissedRuns(None, None, None, "It ended, or was disabled, before its only run: that one may not be lost.")
 
 
-def _count(schedule: Schedule, told: LastCount, made: Mapping[int, datetime]) -> int:
+def _count(schedule: Schedule, last: LastCount, made: Mapping[int, datetime]) -> int:
     """Returns the number of missed runs. Raises _UnknowableError."""
     baseline, interval = schedule.baseline, duration_of(schedule.facts.recurrence.interval)
-    if baseline is None or baseline.made is None or told.made is None:
+    if baseline is None or baseline.made is None or last.made is None:
         raise _UnknowableError(_UNNUMBERED)
     if not interval:
         raise _UnknowableError(_ODD_INTERVAL)
-    due = _whole((told.next_run_time - baseline.since), interval)
-    jobs = told.made - baseline.made
+    due = _whole((last.next_run_time - baseline.since), interval)
+    jobs = last.made - baseline.made
     if jobs and baseline.since != schedule.facts.start and _next_was_due(baseline, made, baseline.made + 1):
         jobs -= 1
     if jobs > due or jobs < 0:
         raise _UnknowableError(_TOO_MANY)
     left = due - jobs
-    return left - _may_begin(schedule, told, made, told.next_run_time - interval) if left else 0
+    return left - _may_begin(schedule, last, made, last.next_run_time - interval) if left else 0
 
 
 def _whole(time: timedelta, interval: timedelta) -> int:
@@ -111,15 +111,15 @@ def _whole(time: timedelta, interval: timedelta) -> int:
     return number
 
 
-def _may_begin(schedule: Schedule, told: LastCount, made: Mapping[int, datetime], due: datetime) -> bool:
+def _may_begin(schedule: Schedule, last: LastCount, made: Mapping[int, datetime], due: datetime) -> bool:
     """Returns whether the last run due has no job and isn't lost."""
     text = schedule.facts.recurrence.start_window
     window = duration_of(text)
     if text and window is None:
         raise _UnknowableError(_ODD_WINDOW)
-    if window is not None and told.as_of - due > window:  # the service may write 29,000 years for no limit
+    if window is not None and last.as_of - due > window:  # the service may write 29,000 years for no limit
         return False
-    return not told.made or _at(made, told.made) < due
+    return not last.made or _at(made, last.made) < due
 
 
 def _next_was_due(baseline: Baseline, made: Mapping[int, datetime], number: int) -> bool:

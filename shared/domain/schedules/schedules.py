@@ -165,8 +165,8 @@ class Schedule:
             return replace(first_seen(facts, at), etag=self.etag)
         if facts == self.facts and not self.deleted:
             return self
-        goes_on = self.facts.is_counting and facts.is_undisturbed_since(self.facts) and not self.deleted
-        if goes_on and facts.is_counting:
+        continues = self.facts.is_counting and facts.is_undisturbed_since(self.facts) and not self.deleted
+        if continues and facts.is_counting:
             return replace(self, facts=facts, seen_at=at)
         kept = self._stopped(before)
         if facts.is_counting:

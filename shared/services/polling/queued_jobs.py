@@ -61,7 +61,7 @@ class QueuedJobs:
             more = not await self._long_reads.carry_on(self._source, job_id, last.jobs_as_of, deadline=deadline)
         except OvertakenError as error:
             _LOG.info("The read of %s in %s goes on elsewhere: %s", job_id, account.id, error)
-            return await self._goes_on(job_id, claim)
+            return await self._is_left_over(job_id, claim)
         except NotFoundError as error:
             _LOG.info("The read of %s in %s ended: %s", job_id, account.id, error)
         except (BatchError, UnreadableError) as error:
@@ -82,7 +82,7 @@ class QueuedJobs:
         noted = await self._rounds.change(self._source.account.key, claimed)
         return noted.queued[key] if noted else None
 
-    async def _goes_on(self, job_id: str, claim: Mark) -> bool:
+    async def _is_left_over(self, job_id: str, claim: Mark) -> bool:
         """Returns whether to send a message again whose worker was overtaken each time.
 
         Workers may overtake each other until all give up, so the last one that marked the job continues the rest.
@@ -109,5 +109,7 @@ class QueuedJobs:
         queued_until: datetime | None = None,
         backoff_until: datetime | None = None,
     ) -> None:
-        told = partial(Round.told, key=key, failure=failure, queued_until=queued_until, backoff_until=backoff_until)
-        await self._rounds.change(self._source.account.key, told)
+        outcome = partial(
+            Round.with_outcome, key=key, failure=failure, queued_until=queued_until, backoff_until=backoff_until
+        )
+        await self._rounds.change(self._source.account.key, outcome)

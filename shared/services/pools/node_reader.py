@@ -31,11 +31,12 @@ class NodeReader:
         self._source = source
         self._overlap = overlap
         self._full_list_interval = full_list_interval
-        self._told_none: dict[str, set[str]] = {}  # by pool: nodes with tasks run, for which our last list showed none
+        # by pool: nodes with tasks run, for which our last list showed none
+        self._without_tasks: dict[str, set[str]] = {}
 
     def forget(self, pool_id: str) -> None:
         """Drops the state of a deleted pool."""
-        self._told_none.pop(pool_id, None)
+        self._without_tasks.pop(pool_id, None)
 
     async def read(self, pool: Pool, stored: StoredNodes, counts: NodeCounts | None, t0: datetime) -> NodesRead:
         """Returns the nodes of a pool as of `t0`, and their summary; the digest is that of `stored`. Raises BatchError.
@@ -45,18 +46,18 @@ class NodeReader:
         picture = pool.picture
         stored = _of_this_pool(pool, stored)
         if pool.facts.is_empty and counts == ():
-            return _picture(pool, stored, {}, t0, t0), {}
+            return _snapshot(pool, stored, {}, t0, t0), {}
         since = picture.as_of - self._overlap if picture else t0
-        if picture and self._may_rest(pool, counts, since, t0):
-            told = await self._source.fetch_nodes(pool.facts.id, changed_since=since, recent_as_of=t0)
-            nodes = _merged(pool, stored, told.nodes, t0, whole=False)
-            found = _picture(pool, stored, nodes, t0, picture.full_read_at)
+        if picture and self._changes_suffice(pool, counts, since, t0):
+            listed = await self._source.fetch_nodes(pool.facts.id, changed_since=since, recent_as_of=t0)
+            nodes = _merged(pool, stored, listed.nodes, t0, whole=False)
+            found = _snapshot(pool, stored, nodes, t0, picture.full_read_at)
             agrees = found.summary.counts == counts and found.summary.total == pool.facts.nodes
-            if agrees and told.pages == 1 and found.summary.is_settled:
+            if agrees and listed.pages == 1 and found.summary.is_settled:
                 return found, nodes
         return await self._read_all(pool, stored, counts, t0)
 
-    def _may_rest(self, pool: Pool, counts: NodeCounts | None, since: datetime, t0: datetime) -> bool:
+    def _changes_suffice(self, pool: Pool, counts: NodeCounts | None, since: datetime, t0: datetime) -> bool:
         """Returns whether a list of changes `since` suffices: no node was added or removed, and nothing runs."""
         if counts is None or not are_settled(counts) or _may_be_resized(pool.facts, since):
             return False
@@ -70,16 +71,16 @@ class NodeReader:
         """
         picture = pool.picture
         is_full = picture is None or stored.is_torn or t0 - picture.full_read_at >= self._interval(pool, stored)
-        told = await self._source.fetch_nodes(pool.facts.id, recent_as_of=t0 if is_full else None)
-        nodes = _merged(pool, stored, told.nodes, t0, whole=True)
+        listed = await self._source.fetch_nodes(pool.facts.id, recent_as_of=t0 if is_full else None)
+        nodes = _merged(pool, stored, listed.nodes, t0, whole=True)
         if is_full:
-            self._told_none[pool.facts.id] = _without_recent(nodes)
+            self._without_tasks[pool.facts.id] = _without_recent(nodes)
         full_read_at = t0 if picture is None or is_full else picture.full_read_at
-        return _picture(pool, stored, nodes, t0, full_read_at, counts=counts, pages=told.pages), nodes
+        return _snapshot(pool, stored, nodes, t0, full_read_at, counts=counts, pages=listed.pages), nodes
 
     def _interval(self, pool: Pool, stored: StoredNodes) -> timedelta:
-        may_be_told = _without_recent(stored.nodes) - self._told_none.get(pool.facts.id, set())
-        return self._full_list_interval / _SOONER if may_be_told else self._full_list_interval
+        may_be_reported = _without_recent(stored.nodes) - self._without_tasks.get(pool.facts.id, set())
+        return self._full_list_interval / _SOONER if may_be_reported else self._full_list_interval
 
 
 def _without_recent(nodes: Mapping[str, Node]) -> set[str]:
@@ -114,15 +115,15 @@ def _created(pool: Pool) -> int:
     return to_milliseconds(pool.facts.creation_time.replace(microsecond=0))
 
 
-def _merged(pool: Pool, stored: StoredNodes, told: Sequence[Node], t0: datetime, *, whole: bool) -> dict[str, Node]:
+def _merged(pool: Pool, stored: StoredNodes, listed: Sequence[Node], t0: datetime, *, whole: bool) -> dict[str, Node]:
     """Merges listed nodes into the stored ones; without a stored snapshot these are known since their tally began."""
     known_as_of = stored.tally.since if stored.tally else None
     if pool.picture:
         known_as_of = to_milliseconds(pool.picture.as_of)
-    return merged(stored.nodes, told, whole=whole, at=to_milliseconds(t0), known_as_of=known_as_of)
+    return merged(stored.nodes, listed, whole=whole, at=to_milliseconds(t0), known_as_of=known_as_of)
 
 
-def _picture(
+def _snapshot(
     pool: Pool,
     stored: StoredNodes,
     nodes: Mapping[str, Node],

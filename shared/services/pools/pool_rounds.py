@@ -104,14 +104,14 @@ class PoolRounds:
             facts.key: known[facts.key].seen(facts, at) if facts.key in known else self._first_seen(this, facts)
             for facts in listed.pools
         }
-        this.told, this.nonsense = {facts.key for facts in listed.pools}, listed.nonsense
-        for key in sorted(known.keys() - this.told - this.nonsense.keys())[:_LOOK_UPS]:
+        this.shown, this.nonsense = {facts.key for facts in listed.pools}, listed.nonsense
+        for key in sorted(known.keys() - this.shown - this.nonsense.keys())[:_LOOK_UPS]:
             if this.may_continue():
                 await self._guarded(this, key, self._look_up(this, known[key]))
         for key in [key for key in this.known.unreadable if key not in this.pools]:
             if this.may_continue():
                 await self._guarded(this, key, self._look_up_unreadable(this, key))
-        if this.throttled is None and any(not pool.facts.is_empty or _had_nodes(pool) for pool in this.there()):
+        if this.throttled is None and any(not pool.facts.is_empty or _had_nodes(pool) for pool in this.existing()):
             await self._count(this)
 
     async def _count(self, this: PoolsRoundState) -> None:
@@ -162,7 +162,7 @@ class PoolRounds:
             facts = await self.source.fetch_pool(row.id)
             if facts.creation_time <= this.t0():
                 this.pools[key] = self._first_seen(this, facts)
-                this.told.add(key)
+                this.shown.add(key)
             else:
                 this.failures[key] = row.why
         except BatchMissingError:
@@ -180,7 +180,7 @@ class PoolRounds:
             facts = await self.source.fetch_pool(pool.facts.id)
             if facts.creation_time <= this.t0():
                 this.pools[pool.key] = pool.seen(facts, this.t0())
-                this.told.add(pool.key)
+                this.shown.add(pool.key)
         except BatchMissingError:
             await self._nodes.delete(stored)
             await self._records.forget(self._key, pool)
@@ -196,7 +196,7 @@ class PoolRounds:
                 if this.may_continue():
                     await self._guarded(this, pool.key, self._poll(this, pool))
 
-        for pools in batched(sorted(this.there(), key=_age_order), _WRITTEN_TOGETHER, strict=False):
+        for pools in batched(sorted(this.existing(), key=_age_order), _WRITTEN_TOGETHER, strict=False):
             await asyncio.gather(*map(poll, pools))
             await self._save(this, [pool.key for pool in pools])
 
@@ -223,21 +223,21 @@ class PoolRounds:
 
         Pools whose nodes couldn't be read get their listed facts.
         """
-        this.overtaken |= await self._looked_at_since(this, [key for key in keys if this.has_changed(key)])
+        this.overtaken |= await self._polled_since(this, [key for key in keys if this.has_changed(key)])
         read = {key: this.writes.pop(key) for key in keys if key in this.writes}
         writes = {key: write for key, write in read.items() if key not in this.overtaken}
         conflicts = await self._nodes.save_all(list(writes.values()))
         this.overtaken |= {key for key, conflict in zip(writes, conflicts, strict=True) if conflict}
-        there = [this.pools[key] for key in keys if key in this.pools and key not in this.overtaken]
-        this.stored |= {pool.key: pool for pool in there if this.is_stored(pool)}
-        changed = [pool for pool in there if not this.is_stored(pool)]
+        known = [this.pools[key] for key in keys if key in this.pools and key not in this.overtaken]
+        this.stored |= {pool.key: pool for pool in known if this.is_stored(pool)}
+        changed = [pool for pool in known if not this.is_stored(pool)]
         for pool, end in zip(changed, await self._records.save_all(self._key, changed), strict=True):
             if isinstance(end, CacheConflictError):
                 this.overtaken.add(pool.key)
             else:
                 this.stored[pool.key] = end
 
-    async def _looked_at_since(self, this: PoolsRoundState, keys: Sequence[str]) -> set[str]:
+    async def _polled_since(self, this: PoolsRoundState, keys: Sequence[str]) -> set[str]:
         """Returns pools that a faster round stored with a later date; that round or the next one polls them."""
         last = await self._pools.load_round(self._key) if keys else None
         return {key for key in keys if this.is_older(last, key)}

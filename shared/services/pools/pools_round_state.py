@@ -18,7 +18,7 @@ class PoolsRoundState(ResourceRoundState):
     """The state of a running round over pools; keys are pool keys.
 
     `has_time` is called before each pool and returns False when time is up or the service throttles. `deadline` is that
-    time, in loop time, if known. `pools` are the known pools, `told` those of them that the list or a GET showed;
+    time, in loop time, if known. `pools` are the known pools, `shown` those of them that the list or a GET showed;
     `nonsense` explains invalid list entries of others. `stored` is the certain content of storage; `reached` are pools
     whose poll ended, even with an error, `overtaken` those that another process wrote first. `writes` are pending
     writes of nodes; `date` is the pool list's. `counts` are the service's node counts, and with `all_counted` pools
@@ -34,7 +34,7 @@ class PoolsRoundState(ResourceRoundState):
     all_counted: bool = True
     pools: dict[str, Pool] = field(init=False)
     stored: dict[str, Pool] = field(init=False)
-    told: set[str] = field(default_factory=set)
+    shown: set[str] = field(default_factory=set)
     nonsense: Mapping[str, str] = field(default_factory=dict)
     reached: set[str] = field(default_factory=set)
     writes: dict[str, NodesTransaction] = field(default_factory=dict)
@@ -52,9 +52,9 @@ class PoolsRoundState(ResourceRoundState):
             raise BatchAnswerError("The pools weren't listed.")
         return self.date
 
-    def there(self) -> list[Pool]:
+    def existing(self) -> list[Pool]:
         """Returns the pools that certainly exist."""
-        return [pool for key, pool in self.pools.items() if key in self.told]
+        return [pool for key, pool in self.pools.items() if key in self.shown]
 
     def counts_of(self, pool: Pool) -> NodeCounts | None:
         """Returns the service's node counts of a pool, None if they are unknown."""
@@ -66,7 +66,7 @@ class PoolsRoundState(ResourceRoundState):
     def is_stored(self, pool: Pool) -> bool:
         """Returns whether a pool's row holds its known state, except for the date."""
         before = self.known.resources.get(pool.key)
-        return before is not None and before.etag == pool.etag and before.told == pool.told
+        return before is not None and before.etag == pool.etag and before.content == pool.content
 
     def has_changed(self, key: str) -> bool:
         return key in self.pools and not self.is_stored(self.pools[key])
@@ -91,15 +91,15 @@ class PoolsRoundState(ResourceRoundState):
     def as_round(self, calls: int) -> PoolRound:
         """Returns the round's row, which keeps the last round's failures of pools that this one didn't reach."""
         last = self.known.last
-        told = {key: pool.confirmation() for key, pool in self.stored.items()}
-        there = self.pools.keys() | self.known.unreadable.keys() | self.nonsense.keys()
+        found = {key: pool.confirmation() for key, pool in self.stored.items()}
+        stored = self.pools.keys() | self.known.unreadable.keys() | self.nonsense.keys()
         before = {key: why for key, why in (last.failures if last else {}).items() if key not in self.reached}
         return PoolRound(
             started_at=self.started,
             as_of=self.date,
             reason=self.reason,
             batch_calls=calls,
-            confirmations={key: confirmation for key, confirmation in told.items() if confirmation},
-            failures={key: why for key, why in {**before, **self.failures, **self.nonsense}.items() if key in there},
+            confirmations={key: confirmation for key, confirmation in found.items() if confirmation},
+            failures={key: why for key, why in {**before, **self.failures, **self.nonsense}.items() if key in stored},
             etag=last.etag if last else None,
         )

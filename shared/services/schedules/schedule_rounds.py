@@ -15,12 +15,12 @@ from shared.clock import Clock
 from shared.domain.core.keys import key_of
 from shared.domain.core.stored_times import is_over, is_until
 from shared.domain.jobs.jobs import COMPLETED
-from shared.domain.polling.schedule_rounds import ScheduleRound, look_is_due
+from shared.domain.polling.schedule_rounds import ScheduleRound, poll_is_due
 from shared.domain.schedules.schedules import Schedule, ScheduleFacts
 from shared.errors import BatchMissingError, BatchscopeError, CacheConflictError
 from shared.log import logger
 from shared.services.round.resource_state import ResourceRoundResult
-from shared.services.schedules.schedules_round_state import Heard, SchedulesRoundState
+from shared.services.schedules.schedules_round_state import ScheduledJobs, SchedulesRoundState
 from shared.stores.batch.batch_schedules import BatchSchedules
 from shared.stores.schedules import KnownSchedules, ScheduleStore
 from shared.stores.tables.unreadable import UndecodedRow, warn_of
@@ -47,37 +47,45 @@ class ScheduleRounds:
         self._horizon = horizon
         self._until: datetime | None = None
         self._as_of: datetime | None = None
-        self._there: frozenset[str] = frozenset()
-        self._asked_for: set[tuple[str, datetime]] = set()
+        self._existing: frozenset[str] = frozenset()
+        self._reported: set[tuple[str, datetime]] = set()
         self._read_at: datetime | None = None
 
-    async def run(self, heard: Heard, has_time: Callable[[], bool], *, thorough: bool = False) -> ResourceRoundResult:
+    async def run(
+        self, scheduled_jobs: ScheduledJobs, has_time: Callable[[], bool], *, thorough: bool = False
+    ) -> ResourceRoundResult:
         """Polls schedules, if due; records and returns Batch's errors.
 
-        `heard` returns the jobs of schedules by key, once jobs were listed. It is called only if nothing else, such as
-        `thorough`, calls for a poll, or if counting needs a job. Raises StorageError and CacheConflictError.
+        `scheduled_jobs` returns the jobs of schedules by key, once jobs were listed. It is called only if nothing else,
+        such as `thorough`, calls for a poll, or if counting needs a job. Raises StorageError and CacheConflictError.
         """
         started = await self._clock.now()
-        rests = not thorough and self._until is not None and is_until(self._until, self._idle, started)
-        if rests and not await self._hears_of_others(heard):
+        is_idle = not thorough and self._until is not None and is_until(self._until, self._idle, started)
+        if is_idle and not await self._finds_unknown_schedules(scheduled_jobs):
             return ResourceRoundResult()
         try:
-            return await self._look_if_due(heard, has_time, started, thorough=thorough, rests=rests)
+            return await self._poll_if_due(scheduled_jobs, has_time, started, thorough=thorough, is_idle=is_idle)
         except BatchscopeError:  # of storage: the next round looks
-            self._asked_for = set()
+            self._reported = set()
             raise
 
-    async def _look_if_due(
-        self, heard: Heard, has_time: Callable[[], bool], started: datetime, *, thorough: bool, rests: bool
+    async def _poll_if_due(
+        self,
+        scheduled_jobs: ScheduledJobs,
+        has_time: Callable[[], bool],
+        started: datetime,
+        *,
+        thorough: bool,
+        is_idle: bool,
     ) -> ResourceRoundResult:
         known = await self._load(started, anew=thorough)
-        due = thorough or look_is_due(known.last, known.resources.values(), started, idle=self._idle)
-        if not due and not rests and known.last:
-            self._rest(known.last, known.resources.values())
-            if not await self._hears_of_others(heard):
+        due = thorough or poll_is_due(known.last, known.resources.values(), started, idle=self._idle)
+        if not due and not is_idle and known.last:
+            self._idle_after(known.last, known.resources.values())
+            if not await self._finds_unknown_schedules(scheduled_jobs):
                 return ResourceRoundResult()
         warn_of(self._key, known.unreadable.values())
-        return await self._look(SchedulesRoundState(known, has_time, heard), started)
+        return await self._poll(SchedulesRoundState(known, has_time, scheduled_jobs), started)
 
     async def _load(self, now: datetime, *, anew: bool) -> KnownSchedules:
         """Returns known schedules, from storage at least once per `idle`, which finds rows of processes that died."""
@@ -86,45 +94,47 @@ class ScheduleRounds:
             self._read_at = now
         return await self._store.load_known(self._key)
 
-    def _rest(self, last: ScheduleRound, schedules: Iterable[Schedule]) -> None:
+    def _idle_after(self, last: ScheduleRound, schedules: Iterable[Schedule]) -> None:
         """Sets the time until which only jobs of unknown schedules call for a poll."""
         self._until = last.started_at + self._idle
         self._as_of = last.as_of or last.started_at
-        self._there = frozenset(schedule.key for schedule in schedules if not schedule.deleted)
+        self._existing = frozenset(schedule.key for schedule in schedules if not schedule.deleted)
 
-    async def _hears_of_others(self, heard: Heard) -> bool:
+    async def _finds_unknown_schedules(self, scheduled_jobs: ScheduledJobs) -> bool:
         """Returns whether jobs of unknown schedules exist; once for each job, as its schedule may be deleted by now.
 
         A later job than the last poll is of an unknown one, too: completed schedules create none, re-created ones may.
         """
-        jobs = [job.facts for job in (await heard()).values() if not job.deleted]
+        jobs = [job.facts for job in (await scheduled_jobs()).values() if not job.deleted]
         keys = [(key_of(facts.schedule_id or ""), facts.creation_time) for facts in jobs]
-        others = {(key, made) for key, made in keys if key not in self._there or (self._as_of and made > self._as_of)}
-        news, self._asked_for = others - self._asked_for, others
+        others = {
+            (key, made) for key, made in keys if key not in self._existing or (self._as_of and made > self._as_of)
+        }
+        news, self._reported = others - self._reported, others
         return bool(news)
 
-    async def _look(self, this: SchedulesRoundState, started: datetime) -> ResourceRoundResult:
+    async def _poll(self, this: SchedulesRoundState, started: datetime) -> ResourceRoundResult:
         calls, self._until = self.source.calls, None
         await this.run(f"the job schedules of {self.source.account.id}", self._list, self._specify, self._settle)
         done = await self._save(this, started, self.source.calls - calls)
-        if not look_is_due(done, this.schedules.values(), started, idle=self._idle):
-            self._rest(done, this.schedules.values())
+        if not poll_is_due(done, this.schedules.values(), started, idle=self._idle):
+            self._idle_after(done, this.schedules.values())
         return this.result("Job schedules", done.problem)
 
     async def _list(self, this: SchedulesRoundState) -> None:
         """Lists schedules, and looks up missing ones."""
         listed = await self.source.fetch_schedules()
         this.date = listed.date
-        there = {facts.key: facts for facts in listed.schedules}
-        this.told |= there.keys()
+        existing = {facts.key: facts for facts in listed.schedules}
+        this.shown |= existing.keys()
         this.failures |= {key: row.why for key, row in this.known.unreadable.items()} | dict(listed.nonsense)
-        for key, facts in there.items():
+        for key, facts in existing.items():
             old = this.schedules.get(key)
             if old is not None:
                 this.schedules[key] = old.seen(facts, listed.date, this.before(old))
             elif key in this.known.unreadable or not self._is_past(facts, listed.date):
                 this.schedules[key] = this.first_seen(facts, listed.date)
-        seen = there.keys() | listed.nonsense.keys()
+        seen = existing.keys() | listed.nonsense.keys()
         missing = [schedule for key, schedule in sorted(this.schedules.items()) if key not in seen]
         for schedule in [schedule for schedule in missing if not schedule.deleted][:_LOOK_UPS]:
             if this.may_continue():
@@ -146,7 +156,7 @@ class ScheduleRounds:
             facts = await self.source.fetch_schedule(schedule.facts.id)
             if facts.creation_time <= date:
                 this.schedules[schedule.key] = schedule.seen(facts, date, before)
-                this.told.add(schedule.key)
+                this.shown.add(schedule.key)
         except BatchMissingError:
             this.schedules[schedule.key] = schedule.gone(date, before)
         except BatchscopeError as error:
@@ -158,7 +168,7 @@ class ScheduleRounds:
             facts = await self.source.fetch_schedule(row.id)
             if facts.creation_time <= date:
                 this.schedules[facts.key] = this.first_seen(facts, date)
-                this.told.add(facts.key)
+                this.shown.add(facts.key)
         except BatchMissingError:
             with suppress(CacheConflictError):  # another process wrote it meanwhile
                 await self._store.delete_unreadable(self._key, row)
@@ -172,12 +182,12 @@ class ScheduleRounds:
             return
         since = min(schedule.facts.last_modified for schedule in wanted)
         try:
-            told = await self.source.fetch_specifications(modified_since=since)
+            found_by_key = await self.source.fetch_specifications(modified_since=since)
         except BatchscopeError as error:
             this.fail_each((schedule.key for schedule in wanted), error)
             return
         for schedule in wanted:
-            found = told.get((schedule.key, schedule.facts.last_modified))
+            found = found_by_key.get((schedule.key, schedule.facts.last_modified))
             if isinstance(found, str):
                 this.schedules[schedule.key] = schedule.not_specified(found)
             elif found is not None:  # otherwise modified since it was listed: the next list shows both
@@ -189,7 +199,7 @@ class ScheduleRounds:
         A job created after the list may be that of a schedule re-created since.
         """
         wanted = [schedule for schedule in this.schedules.values() if schedule.first_counted_job]
-        jobs = await this.heard() if wanted else {}
+        jobs = await this.scheduled_jobs() if wanted else {}
         for schedule in wanted:
             job = jobs.get(key_of(schedule.first_counted_job or ""))
             if job and job.facts.creation_time <= this.as_of(schedule):
@@ -199,16 +209,16 @@ class ScheduleRounds:
         """Writes changed schedules, then the results of the poll, which it returns."""
         stored, overtaken = await self._save_schedules(this)
         last = this.known.last
-        there = {key: schedule for key, schedule in this.schedules.items() if not schedule.deleted}
-        listed = {key: schedule.version for key, schedule in there.items() if key in this.told - overtaken}
-        unsure = there.keys() - this.told
+        existing = {key: schedule for key, schedule in this.schedules.items() if not schedule.deleted}
+        listed = {key: schedule.version for key, schedule in existing.items() if key in this.shown - overtaken}
+        unsure = existing.keys() - this.shown
         unsure |= {
             key
             for key, old in this.known.resources.items()
             if (key in overtaken and not old.deleted) or (old.deleted and last is not None and last.is_overtaken(old))
         }
         held = {key: this.held(key) for key in unsure}
-        states = Counter(schedule.facts.state for schedule in there.values())
+        states = Counter(schedule.facts.state for schedule in existing.values())
         whole = last or ScheduleRound(started)
         if this.date:
             whole = ScheduleRound(started, this.date, confirmations=listed, states=states, held=held)

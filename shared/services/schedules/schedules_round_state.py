@@ -10,21 +10,21 @@ from shared.errors import BatchscopeError, BatchThrottledError
 from shared.services.round.resource_state import ResourceRoundState
 from shared.stores.schedules import KnownSchedules
 
-type Heard = Callable[[], Awaitable[Mapping[str, Job]]]
+type ScheduledJobs = Callable[[], Awaitable[Mapping[str, Job]]]
 
 
 @dataclass(slots=True)
 class SchedulesRoundState(ResourceRoundState):
     """The state of a running poll: known schedules by key.
 
-    `told` are the schedules that the list or a GET showed.
+    `shown` are the schedules that the list or a GET showed.
     """
 
     known: KnownSchedules
     has_time: Callable[[], bool]
-    heard: Heard
+    scheduled_jobs: ScheduledJobs
     schedules: dict[str, Schedule] = field(init=False)
-    told: set[str] = field(default_factory=set)
+    shown: set[str] = field(default_factory=set)
     date: datetime | None = None
 
     def __post_init__(self) -> None:
@@ -41,7 +41,7 @@ class SchedulesRoundState(ResourceRoundState):
 
     def as_of(self, schedule: Schedule) -> datetime:
         """Returns the date as of which a schedule is known after this poll."""
-        if self.date and schedule.key in self.told:
+        if self.date and schedule.key in self.shown:
             return self.date
         return self.before(self.known.resources[schedule.key])
 

@@ -172,9 +172,9 @@ def test_a_message_is_sent_again_for_longer_though_rounds_failed_since_its_first
 
 def test_the_result_of_a_message_leaves_other_jobs_alone() -> None:
     queued = replace(LAST, queued={"a": Mark(T0 + MINUTE, T0), "b": Mark(T0 + MINUTE)})
-    ended = queued.told("a", failure=None, queued_until=None)
+    ended = queued.with_outcome("a", failure=None, queued_until=None)
     assert (ended.queued, ended.failures) == ({"b": Mark(T0 + MINUTE)}, {"b": "old", "sealed": "old"})
-    failed = queued.told("a", failure="closed", queued_until=T0 + 2 * MINUTE)
+    failed = queued.with_outcome("a", failure="closed", queued_until=T0 + 2 * MINUTE)
     assert (failed.queued["a"], failed.failures["a"]) == (Mark(T0 + 2 * MINUTE, T0), "closed")
 
 

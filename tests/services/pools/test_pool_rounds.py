@@ -185,7 +185,7 @@ class CountsSuffice(NodeReader):
 async def looked_up_at_once(self: PoolRounds, this: PoolsRoundState, pool: Pool) -> None:
     """Dates the result of a GET as of the list of pools."""
     this.pools[pool.key] = pool.seen(await self.source.fetch_pool(pool.facts.id), this.t0())
-    this.told.add(pool.key)
+    this.shown.add(pool.key)
 
 
 def only_of_nodes(_pool: Pool, stored: StoredNodes, nodes: Mapping[str, Node], known_until: Any) -> bool:

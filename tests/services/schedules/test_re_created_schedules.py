@@ -41,7 +41,7 @@ async def looked_up_at_once(
     """Dates the result of a GET as of the list."""
     facts = await self.source.fetch_schedule(schedule.facts.id)
     this.schedules[schedule.key] = schedule.seen(facts, date, this.before(schedule))
-    this.told.add(schedule.key)
+    this.shown.add(schedule.key)
 
 
 def test_a_schedule_made_anew_since_the_list_is_left_to_the_next_look(world: ScheduleWorld) -> None:
@@ -144,13 +144,13 @@ def due_by_states_alone(last: ScheduleRound | None, schedules: Collection[Schedu
 
 async def once_for_each_schedule(self: ScheduleRounds, heard: Callable[[], Awaitable[Mapping[str, Job]]]) -> bool:
     keys = [(key_of(job.facts.schedule_id or ""), job.facts.creation_time) for job in (await heard()).values()]
-    others = {key for key, made in keys if key not in self._there or (self._as_of and made > self._as_of)}
-    news, self._asked_for = others - self._asked_for, others  # type: ignore[assignment]  # the bug
+    others = {key for key, made in keys if key not in self._existing or (self._as_of and made > self._as_of)}
+    news, self._reported = others - self._reported, others  # type: ignore[assignment]  # the bug
     return bool(news)
 
 
 async def by_ids_alone(self: ScheduleRounds, heard: Callable[[], Awaitable[Mapping[str, Job]]]) -> bool:
-    return bool({key_of(job.facts.schedule_id or "") for job in (await heard()).values()} - self._there)
+    return bool({key_of(job.facts.schedule_id or "") for job in (await heard()).values()} - self._existing)
 
 
 def test_a_schedule_re_created_since_the_list_is_read_a_round_later_though_the_old_one_was_completed(
@@ -179,9 +179,9 @@ def test_a_job_of_a_re_created_schedule_with_a_garbled_row_is_not_the_earlier_on
 @pytest.mark.parametrize(
     ("bug", "story"),
     [
-        ((schedule_rounds, "look_is_due", due_by_states_alone), a_completed_schedule_is_re_created_around_the_list),
-        ((ScheduleRounds, "_hears_of_others", by_ids_alone), a_job_of_a_re_created_schedule_appears),
-        ((ScheduleRounds, "_hears_of_others", once_for_each_schedule), a_schedule_is_re_created_twice),
+        ((schedule_rounds, "poll_is_due", due_by_states_alone), a_completed_schedule_is_re_created_around_the_list),
+        ((ScheduleRounds, "_finds_unknown_schedules", by_ids_alone), a_job_of_a_re_created_schedule_appears),
+        ((ScheduleRounds, "_finds_unknown_schedules", once_for_each_schedule), a_schedule_is_re_created_twice),
         (
             (SchedulesRoundState, "as_of", lambda this, _: this.date),
             a_job_of_a_re_created_schedule_whose_row_is_garbled,

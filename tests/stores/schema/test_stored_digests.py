@@ -35,7 +35,7 @@ def test_the_version_of_a_picture_is_made_of_the_names_of_task_counts() -> None:
 
 
 def test_the_version_of_a_pool_is_made_of_its_property_names() -> None:
-    assert POOL.version == "0bcb8ff85dae71de", f"a name is stored: {POOL.told!r}"
+    assert POOL.version == "0bcb8ff85dae71de", f"a name is stored: {POOL.content!r}"
 
 
 def test_the_version_of_a_job_schedule_is_made_of_its_property_names() -> None:
