@@ -12,7 +12,7 @@ from agent.devices.nvml_structures import FieldValue, MemoryV2, ProcessSample, P
 from agent.machine.clock import Clock
 from agent.records.line_protocol import text_of
 from agent.records.record import Record
-from shared.domain.telemetry.catalog.catalog import PLUGINS
+from shared.domain.telemetry.catalog.catalog import plugins
 from tests.agent.devices.conftest import Stub
 
 NOT_SUPPORTED, LOST, DRIVER_NOT_LOADED, UNKNOWN = 3, 15, 9, 999
@@ -164,7 +164,7 @@ def test_errors_are_plain_values(stub: Stub) -> None:
 
 def test_fields_that_ingestion_knows_have_its_names(stub: Stub) -> None:
     fields = set(next(iter(NvidiaGpus(stub.session()).collect(0))).fields)
-    unmapped = {name for name in fields - set(PLUGINS["nvidia_smi"].fields) if "aggregate" not in name}
+    unmapped = {name for name in fields - set(plugins()["nvidia_smi"].fields) if "aggregate" not in name}
     assert unmapped == {
         "memory_free", "memory_reserved", "clocks_current_sm", "clocks_current_memory", "pcie_link_gen_current",
         "pcie_link_width_current",

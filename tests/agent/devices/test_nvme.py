@@ -10,7 +10,7 @@ from agent.devices.nvme import NvmeDrives, health
 from agent.devices.nvme_ioctl import HealthLogs, _command
 from agent.machine.machine import Machine
 from agent.records.line_protocol import text_of
-from shared.domain.telemetry.catalog.catalog import PLUGINS
+from shared.domain.telemetry.catalog.catalog import plugins
 
 LOG = (
     bytes([0x04, 0x2F, 0x01, 100, 10, 3]).ljust(32, b"\0")
@@ -48,7 +48,7 @@ def machine(root: Path, *sensors: str, is_root: bool = True) -> Machine:
 
 def test_a_health_log_has_the_fields_of_the_specification() -> None:
     assert health(LOG) == FIELDS
-    assert set(FIELDS) == set(PLUGINS["nvme"].fields)
+    assert set(FIELDS) == set(plugins()["nvme"].fields)
 
 
 @pytest.mark.parametrize("log", [b"", LOG[:511], bytes(512)])

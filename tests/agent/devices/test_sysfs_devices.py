@@ -9,7 +9,7 @@ from agent.devices.amd import AmdGpus
 from agent.devices.infiniband import InfinibandPorts
 from agent.machine.machine import Machine
 from agent.records.line_protocol import text_of
-from shared.domain.telemetry.catalog.catalog import PLUGINS
+from shared.domain.telemetry.catalog.catalog import plugins
 
 CARD = "sys/class/drm/card0/device"
 PORT = "sys/class/infiniband/mlx5_ib0/ports/1/counters"
@@ -69,7 +69,7 @@ def test_a_port_has_the_counters_of_the_kernel(tmp_path: Path) -> None:
     assert text_of(InfinibandPorts(machine).collect(0), 5) == (
         "infiniband,device=mlx5_ib0,port=1 link_downed=0i,port_rcv_data=12i,port_xmit_data=18446744073709551615u 5\n"
     )
-    assert {"port_xmit_data", "link_downed"} < set(PLUGINS["infiniband"].fields)
+    assert {"port_xmit_data", "link_downed"} < set(plugins()["infiniband"].fields)
 
 
 def test_nodes_without_the_devices_say_so(tmp_path: Path) -> None:

@@ -240,7 +240,7 @@ async def test_series_that_no_catalog_has_any_more_are_moved_with_the_others(
     await filled(rig)
     rig.clock.time = LATER
     with monkeypatch.context() as patch:
-        patch.setattr("shared.domain.telemetry.query.ranges.INSTRUMENTS", {})
+        patch.setattr("shared.domain.telemetry.query.ranges.instruments", dict)
         assert await rolled(rig) == 1
     assert (await sums_by_name(rig, HOUR))[MEMORY] == {0: 8, 60: 8, 120: 4}
 

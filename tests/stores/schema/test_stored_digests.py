@@ -18,7 +18,7 @@ from shared.domain.events.event_marks import marks_of, marks_wanted
 from shared.domain.events.event_records import parse_event
 from shared.domain.tasks.failures import failure_group_id
 from shared.domain.tasks.tasks import TaskCounts
-from shared.domain.telemetry.catalog.catalog import PLUGINS
+from shared.domain.telemetry.catalog.catalog import plugins
 from shared.domain.telemetry.catalog.series import Series
 from shared.domain.telemetry.records.labels import PathPattern
 from tests.pinned_names import assert_pinned
@@ -94,7 +94,7 @@ def test_a_pattern_of_telemetry_paths_knows_these_names() -> None:
 
 def test_series_have_the_names_units_and_attributes_that_are_stored_and_public() -> None:
     found = []
-    for plugin in PLUGINS.values():
+    for plugin in plugins().values():
         keys = {*plugin.tags.values(), *plugin.keys.values(), *(name for name, _ in plugin.fixed)}
         for rule in plugin.fields.values():
             found.append(f"{rule.name} {rule.kind} {rule.unit}")

@@ -22,15 +22,14 @@ or a device; these can't be distinguished.
 """
 
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 import msgspec
 
 from shared.domain.telemetry.catalog.series import Plugin, Rule
 
-_MEASUREMENTS = Path(__file__).with_name("measurements.json").read_bytes()
-PLUGINS: Mapping[str, Plugin] = msgspec.json.decode(_MEASUREMENTS, type=dict[str, Plugin])
-"""Plugins by measurement; those of collectd by `measurement/type`."""
+_MEASUREMENTS = Path(__file__).with_name("measurements.json")
 TYPE = "type"
 """The tag that names the `type` of a collectd record, which selects the values of its plugin."""
 AGGREGATES = "agg."
@@ -44,14 +43,30 @@ RECORDS = frozenset((
 """Known measurements without series: facts of a node, log lines, checks whether other plugins found anything, and GPU
 use by process."""
 RECORD_FAMILIES = ("vm_cpuinfo", "vm_lscpu")
-INSTRUMENTS: Mapping[str, Rule] = {rule.name: rule for plugin in PLUGINS.values() for rule in plugin.fields.values()}
-"""A rule of each series name; all rules of a name share its unit (UCUM) and kind."""
+
+
+@cache
+def plugins() -> Mapping[str, Plugin]:
+    """Returns the plugins by measurement, those of collectd by `measurement/type`; the file is read on first use."""
+    return msgspec.json.decode(_MEASUREMENTS.read_bytes(), type=dict[str, Plugin])
+
+
+@cache
+def keyed() -> Mapping[str, Plugin]:
+    """Returns the plugins with fields whose values also distinguish series, by measurement."""
+    return {name: plugin for name, plugin in plugins().items() if plugin.keys}
+
+
+@cache
+def instruments() -> Mapping[str, Rule]:
+    """Returns a rule of each series name; all rules of a name share its unit (UCUM) and kind."""
+    return {rule.name: rule for plugin in plugins().values() for rule in plugin.fields.values()}
 
 
 def plugin_of(measurement: str, tags: Mapping[str, str]) -> Plugin | None:
     """Returns the plugin of a record, or None for an unknown measurement."""
     kind = tags.get(TYPE)
-    return (PLUGINS.get(f"{measurement}/{kind}") if kind else None) or PLUGINS.get(measurement)
+    return (plugins().get(f"{measurement}/{kind}") if kind else None) or plugins().get(measurement)
 
 
 def is_record(measurement: str) -> bool:

@@ -11,14 +11,12 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from shared.domain.redaction.redaction import redacted
-from shared.domain.telemetry.catalog.catalog import AGGREGATES, PLUGINS, SUMMARIES, TYPE, is_record, plugin_of
+from shared.domain.telemetry.catalog.catalog import AGGREGATES, SUMMARIES, TYPE, is_record, keyed, plugin_of
 from shared.domain.telemetry.catalog.series import Attributes, Kind, Plugin, Rule, Series
 from shared.domain.telemetry.records.metrics import Metric
 
 SOURCE = ("batchscope.source", "aggregate")
 """The attribute that marks series from an agent's own aggregates, so that its samples aren't counted twice."""
-KEYED = frozenset(name for name, plugin in PLUGINS.items() if plugin.keys)
-"""Measurements with fields whose values also distinguish series."""
 _MAX_LENGTH = 128  # characters of an attribute
 _READ = 1024
 _WORD = re.compile(r"[\w./\-]{0,16}")
@@ -81,8 +79,8 @@ def mapping_of(metric: Metric) -> FieldMapping:
 def shape_key(metric: Metric) -> tuple[object, ...]:
     """Returns a key that is equal for records with the same plan."""
     name, tags = metric.name, metric.tags
-    if name in KEYED:
-        keys = [metric.fields.get(key) for key in PLUGINS[name].keys]
+    if name in keyed():
+        keys = [metric.fields.get(key) for key in keyed()[name].keys]
         return (name, len(tags), *tags, *tags.values(), *metric.fields, *keys)
     if TYPE in tags:
         return (name, len(tags), *tags, *tags.values(), *metric.fields, *map(type, metric.fields.values()))

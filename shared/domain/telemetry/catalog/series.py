@@ -22,7 +22,7 @@ type Attributes = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Series:
-    """One line of a chart: a name from INSTRUMENTS, and attributes sorted by name.
+    """One line of a chart: a name from `instruments`, and attributes sorted by name.
 
     `id` is 16 hexadecimal digits, derived from name and attributes alone.
     """

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from math import gcd
 
 from shared.domain.core.stamps import format_stamp, from_milliseconds, to_milliseconds
-from shared.domain.telemetry.catalog.catalog import INSTRUMENTS
+from shared.domain.telemetry.catalog.catalog import instruments
 from shared.domain.telemetry.catalog.series import Attributes, Kind, Series
 from shared.domain.telemetry.rollups.rollups import MINUTES_AN_HOUR, Rollup, Rollups, add, hours_of, merge, merged
 from shared.errors import HistoryRangeError
@@ -178,5 +178,5 @@ def _begin_of(hour: int) -> datetime:
 def line_of(series: Series, steps: Mapping[int, Rollup]) -> Line:
     """Returns a series with its steps, which are given by the minute since 1970 in which each begins."""
     points = [(from_milliseconds(minute * _MILLISECONDS), rollup) for minute, rollup in sorted(steps.items())]
-    instrument = INSTRUMENTS[series.name]
+    instrument = instruments()[series.name]
     return Line(series.name, series.attributes, instrument.unit, instrument.kind is Kind.COUNTER, points)

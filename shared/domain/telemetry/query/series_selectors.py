@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from shared.domain.telemetry.catalog.catalog import INSTRUMENTS
+from shared.domain.telemetry.catalog.catalog import instruments
 from shared.domain.telemetry.catalog.series import Series
 from shared.domain.telemetry.query.cpu_total import CORE, TIME, UTILIZATION, is_core, with_cpu_total, without_core
 from shared.domain.telemetry.rollups.rollups import Rollups
@@ -66,7 +66,7 @@ def selector_of(name: str | None, attributes: str | None) -> SeriesSelector:
 
 def names_of(name: str | None) -> tuple[str, ...]:
     """Returns series names that equal `name` or begin with it and a dot; all, for None. Raises HistoryRangeError."""
-    found = tuple(known for known in INSTRUMENTS if name is None or known == name or known.startswith(f"{name}."))
+    found = tuple(known for known in instruments() if name is None or known == name or known.startswith(f"{name}."))
     if not found:
         raise HistoryRangeError(f"No series is named '{name}', and no group of series.", target="name")
     return found

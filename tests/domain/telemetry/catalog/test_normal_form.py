@@ -1,6 +1,6 @@
 import pytest
 
-from shared.domain.telemetry.catalog.catalog import INSTRUMENTS, PLUGINS
+from shared.domain.telemetry.catalog.catalog import instruments, plugins
 from shared.domain.telemetry.catalog.series import Kind, Series
 from shared.domain.telemetry.records.metrics import Metric
 from tests.domain.telemetry.support.nodes import BEGIN, SECOND, at, flat, only, rollups, taken
@@ -201,7 +201,7 @@ def test_a_gauge_takes_its_name_unit_and_attributes(line: str) -> None:
     assert (series.name, dict(series.attributes)) == (name, attributes)
     assert (rollup.count, rollup.min, rollup.max, rollup.sum, rollup.last) == (1, *[pytest.approx(value)] * 4)
     assert rollup.last_at == BEGIN + SECOND
-    assert INSTRUMENTS[name].kind is Kind.GAUGE
+    assert instruments()[name].kind is Kind.GAUGE
 
 
 @pytest.mark.parametrize("line", COUNTERS)
@@ -212,15 +212,15 @@ def test_a_counter_gives_its_growth(line: str) -> None:
     assert rollup.count == 1
     assert rollup.sum == pytest.approx(grown)
     assert rollup.min == rollup.max == rollup.last == pytest.approx(grown / 30)
-    assert INSTRUMENTS[name].kind is Kind.COUNTER
+    assert instruments()[name].kind is Kind.COUNTER
 
 
 def test_every_name_has_one_unit_and_kind_and_distinct_attributes() -> None:
-    for name, plugin in PLUGINS.items():
+    for name, plugin in plugins().items():
         seen: dict[Series, str] = {}
         for field, rule in plugin.fields.items():
-            assert INSTRUMENTS[rule.name].unit == rule.unit, field
-            assert INSTRUMENTS[rule.name].kind is rule.kind, field
+            assert instruments()[rule.name].unit == rule.unit, field
+            assert instruments()[rule.name].kind is rule.kind, field
             assert not set(dict(rule.attributes)) & {*plugin.tags.values(), *dict(plugin.fixed)}, field
             twin = seen.setdefault(Series(rule.name, rule.attributes), field)
             assert twin == field or (name, field, twin) in TWINS, field
