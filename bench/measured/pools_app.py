@@ -69,9 +69,11 @@ class NotedBatch(BatchPools):
         self.urls: list[str] = []
 
     @override
-    async def _read(self, url: str, intent: str, missing: Collection[str]) -> tuple[bytes, datetime | None]:
+    async def _read[T](
+        self, url: str, intent: str, parse: Callable[[bytes], T], missing: Collection[str]
+    ) -> tuple[T, datetime | None]:
         self.urls.append(url)
-        return await super()._read(url, intent, missing)
+        return await super()._read(url, intent, parse, missing)
 
 
 class App:

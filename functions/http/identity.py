@@ -118,16 +118,16 @@ def identify(settings: Settings, request: func.HttpRequest) -> Caller:
             "This API is closed until authentication is set up: turn on App Service authentication (Easy Auth)."
         )
     principal = _principal(request)
-    held, roles = _held(principal), settings.account_roles
-    if not roles.knows(held):
+    assigned, roles = _assigned(principal), settings.account_roles
+    if not roles.knows(assigned):
         hint = _TOO_MANY_GROUPS if _has_too_many_groups(principal) else ""
         raise ForbiddenError(_NO_ROLE + hint)
     every = {*names, OTHERS} if settings.problems else names  # problems may name accounts outside `names`
     return Caller(
-        roles.allowed("Reader", held, names),
-        roles.allowed("Operator", held, names),
-        reads_all=roles.allows_all("Reader", held, every),
-        operates_all=roles.allows_all("Operator", held, every),
+        roles.allowed("Reader", assigned, names),
+        roles.allowed("Operator", assigned, names),
+        reads_all=roles.allows_all("Reader", assigned, every),
+        operates_all=roles.allows_all("Operator", assigned, every),
     )
 
 
@@ -155,7 +155,7 @@ def _principal(request: func.HttpRequest) -> _Principal:
         raise UnauthenticatedError("The principal that App Service authentication passed on makes no sense.") from error
 
 
-def _held(principal: _Principal) -> frozenset[str]:
+def _assigned(principal: _Principal) -> frozenset[str]:
     """Returns app roles and group object ids; no groups where the principal lists them incompletely."""
     kinds = (principal.role_typ, _ROLES)
     roles = {claim.val for claim in principal.claims if claim.typ in kinds and not is_group(claim.val)}

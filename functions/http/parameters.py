@@ -56,9 +56,9 @@ def read_query[Q: msgspec.Struct](request: func.HttpRequest, kind: type[Q]) -> Q
         query = msgspec.convert(given, kind, strict=False)
     except msgspec.ValidationError as error:
         raise _bad_value(request, kind, _place(error)) from error
-    for target, told in given.items():  # msgspec also converts `1e3` to a whole number and `2026` to a time
+    for target, sent in given.items():  # msgspec also converts `1e3` to a whole number and `2026` to a time
         value = getattr(query, fields[target])
-        pairs = zip(told, value, strict=True) if target in lists else [(told, value)]
+        pairs = zip(sent, value, strict=True) if target in lists else [(sent, value)]
         if any(_is_odd(text, one) for text, one in pairs):
             raise _bad_value(request, kind, target)
     return query

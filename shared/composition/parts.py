@@ -14,7 +14,7 @@ from shared.stores.accounts.monitoring import MonitoringStore
 from shared.stores.accounts.operations import OperationStore
 from shared.stores.accounts.rounds import RoundStore
 from shared.stores.batch.batch import BatchAccount
-from shared.stores.batch.batch_pools import ToldNodes
+from shared.stores.batch.batch_pools import NodeListCache
 from shared.stores.history import JOB_HISTORY, POOL_HISTORY, HistoryStore
 from shared.stores.jobs.jobs import JobStore
 from shared.stores.jobs.read_plans import ReadPlanStore
@@ -45,7 +45,7 @@ class Parts:
             )
             for account in settings.accounts
         ]
-        self.told_nodes = ToldNodes()
+        self.node_lists = NodeListCache()
         self.cache = TaskCache(tables)
         self.jobs = JobStore(tables)
         self.rounds = RoundStore(tables)

@@ -50,7 +50,7 @@ def _account_rounds(parts: Parts, records: JobRecords, task_poll: TaskPoll, sour
         clock=parts.clock,
         rules=RoundRules(settings.overlap, settings.full_list_interval, settings.job_horizon),
         pools=PoolRounds(
-            BatchPools(source, parts.told_nodes),
+            BatchPools(source, parts.node_lists),
             pools=parts.pools,
             records=PoolRecords(parts.pools, parts.pool_history, settings.history_retention),
             nodes=parts.nodes,

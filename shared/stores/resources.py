@@ -13,7 +13,6 @@ import msgspec
 
 from shared.domain.core.keys import key_of
 from shared.errors import CacheConflictError, UnreadableError
-from shared.stores.tables.schemas import schema_of
 from shared.stores.tables.tables import (
     Row,
     Tables,
@@ -25,7 +24,7 @@ from shared.stores.tables.tables import (
     save_row,
 )
 from shared.stores.tables.unit_writes import write_units, written
-from shared.stores.tables.unreadable import UndecodedRow, decoded_rows, read
+from shared.stores.tables.unreadable import UndecodedRow, decoded_rows, decoding, schema_of
 
 _TRIES = 5
 _LONG_AGO = datetime.fromtimestamp(0, UTC)
@@ -186,15 +185,14 @@ class ResourceStore[T: StoredResource, R: StoredRound]:
 
     def _decoded(self, row: Row) -> T:
         """Raises UnreadableError."""
-        parsed = read(
-            row, self._noun, lambda row: msgspec.convert(json_of(row, self._column), self._kind), kind=self._noun
-        )
-        return _under(parsed, row["etag"])
+        with decoding(row, self._noun, kind=self._noun):
+            return _under(msgspec.convert(json_of(row, self._column), self._kind), row["etag"])
 
     def _decoded_round(self, row: Row) -> R:
         what = f"round over the {self._noun}s of {row['PartitionKey']}, row"
         try:
-            last = read(row, what, lambda row: msgspec.convert(json_of(row, "round"), self._round_kind), kind="look")
+            with decoding(row, what, kind="look"):
+                last = msgspec.convert(json_of(row, "round"), self._round_kind)
         except UnreadableError as error:
             last = msgspec.convert({"started_at": _LONG_AGO, "reason": str(error)}, self._round_kind)
         return _under(last, row["etag"])

@@ -118,14 +118,14 @@ def _standstill(job: Job, verdict: Verdict, remaining: int, *, went_on: bool) ->
         return _STANDING[job.facts.state]
     if verdict.level in {"stale", "catchingUp"}:
         return f"Its counts are not up to date. {verdict.reason}"
-    return _held(job, counts, went_on=went_on)
+    return _blocked(job, counts, went_on=went_on)
 
 
-def _held(job: Job, counts: TaskCounts, *, went_on: bool) -> str | None:
+def _blocked(job: Job, counts: TaskCounts, *, went_on: bool) -> str | None:
     """Returns the reason, as far as the job itself shows it, why its tasks may not continue as before, or None."""
     depends = job.facts.rules is not None and job.facts.rules.uses_task_dependencies
     if not counts.running + counts.preparing and (depends or not went_on):
-        return "None of its tasks is running; the explanation of the job tells what they wait for."
+        return "None of its tasks is running; see the explanation of the job for what they wait for."
     if depends and counts.failed and counts.active:
         return "Some of its tasks failed, and those that wait may depend on them for good."
     return None

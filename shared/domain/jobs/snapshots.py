@@ -107,8 +107,8 @@ class JobSnapshot:
     @property
     def version(self) -> str:
         """The version that a confirmation names; a poll that changes stored tasks changes it, even an overtaken one."""
-        told = (self.generation, self.moved_at.timestamp(), self.live_read_at.timestamp(), self.counts)
-        return blake2b(repr(told).encode(), digest_size=8).hexdigest()
+        identity = (self.generation, self.moved_at.timestamp(), self.live_read_at.timestamp(), self.counts)
+        return blake2b(repr(identity).encode(), digest_size=8).hexdigest()
 
     @property
     def looked_at(self) -> datetime:

@@ -50,15 +50,15 @@ class Summary:
         return self._packed(self.failures.fitting(lambda failures: len(self._packed(failures)) <= most))
 
     def _packed(self, failures: Failures) -> bytes:
-        told = [FORM, self.insight.plain(), failures.plain()]
-        return deflated(json.dumps(told, separators=(",", ":")).encode())
+        form = [FORM, self.insight.plain(), failures.plain()]
+        return deflated(json.dumps(form, separators=(",", ":")).encode())
 
     @classmethod
     def unpack(cls, stored: bytes) -> "Summary | None":
         """Returns the summary, None where its format is unknown to this version or it is damaged."""
         with suppress(*DAMAGE):
-            form, *told = json.loads(inflated(stored))
-            return cls(JobStatistics.of_plain(told[0]), Failures.of_plain(told[1])) if form == FORM else None
+            form, *parts = json.loads(inflated(stored))
+            return cls(JobStatistics.of_plain(parts[0]), Failures.of_plain(parts[1])) if form == FORM else None
         return None
 
 
@@ -78,8 +78,8 @@ def summary_after(stored: bytes | None, counts: TaskCounts, leaf: Leaf) -> Summa
     rest = before.insight.without(_statistics_of(were))
     if rest is None or counts.completed - _completed(were) + _completed(became) != leaf.counts().completed:
         return summary_of(leaf)
-    told = JobStatistics.summed([rest, _statistics_of(became)])
-    insight = JobStatistics(told.waits, told.runs, told.completions, *_repeats_and_slots(leaf.columns))
+    durations = JobStatistics.summed([rest, _statistics_of(became)])
+    insight = JobStatistics(durations.waits, durations.runs, durations.completions, *_repeats_and_slots(leaf.columns))
     if any(task.result == FAILURE for task in chain(were, became)):
         return Summary(insight, _failures(leaf.columns, _ends(leaf.columns)))
     return Summary(insight, before.failures)

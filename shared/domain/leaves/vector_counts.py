@@ -84,11 +84,11 @@ def _buckets(values: int, count: int) -> bytes:
     for at in reversed(range(_PLANES)):
         plane = planes[at]
         if plane.count(0) < count:
-            told, here = _mask(plane.translate(_BUCKETS[at])), _mask(plane.translate(_IS_ANY))
+            buckets_here, here = _mask(plane.translate(_BUCKETS[at])), _mask(plane.translate(_IS_ANY))
             if at:
                 small = _mask(plane.translate(_IS_SMALL))
-                told |= _mask(between[at - 1].translate(_BUCKETS_BETWEEN[at - 1])) & small
-            buckets |= told & (here ^ (here & done))
+                buckets_here |= _mask(between[at - 1].translate(_BUCKETS_BETWEEN[at - 1])) & small
+            buckets |= buckets_here & (here ^ (here & done))
             done |= here
     return buckets.to_bytes(count, "little")
 

@@ -118,8 +118,8 @@ class StoredJobStatistics:
     def unpack(self) -> JobStatistics | None:
         """Returns the insight, None where its format is unknown to this version or it is damaged."""
         with suppress(*DAMAGE):
-            form, *told = json.loads(inflated(self.packed))
-            return JobStatistics.of_plain(told) if form == FORM else None
+            form, *parts = json.loads(inflated(self.packed))
+            return JobStatistics.of_plain(parts) if form == FORM else None
         return None
 
 

@@ -237,16 +237,16 @@ def _preparation(rows: list[_Side]) -> Preparation:
 
 def _word(run: _Run) -> str:
     failure = run.failure_info or ErrorRow()
-    told = ": ".join(part for part in (failure.code, redacted(failure.message or "").rstrip(".")) if part)
+    reason = ": ".join(part for part in (failure.code, redacted(failure.message or "").rstrip(".")) if part)
     code = f" with exit code {run.exit_code}" if run.exit_code is not None else ""
-    return f"The preparation task failed{code}{f': {told}' if told else ''}."
+    return f"The preparation task failed{code}{f': {reason}' if reason else ''}."
 
 
 def _problem(error: dict[str, Any]) -> Problem:
     """Returns an error with its message and its details, which hold the reason as names and values."""
     details = [f"{each.get('name')}: {each.get('value')}" for each in error.get("details") or ()]
-    told = " ".join(part for part in (str(error.get("message") or ""), "; ".join(details)) if part)
-    return Problem(str(error.get("code") or ""), redacted(told))
+    reason = " ".join(part for part in (str(error.get("message") or ""), "; ".join(details)) if part)
+    return Problem(str(error.get("code") or ""), redacted(reason))
 
 
 def _time(text: str) -> datetime:

@@ -64,7 +64,7 @@ class _Counts(Struct, rename="camel"):
 
 
 _NODES, _NODE, _RAW, _COUNTS = Decoder(Rows[_Node]), Decoder(_Node), Decoder(Rows[Raw]), Decoder(Rows[_Counts])
-type ToldNode = tuple[bytes, Node]
+type SentNode = tuple[bytes, Node]
 """A node, and its original bytes."""
 
 
@@ -74,11 +74,11 @@ def nodes_of(body: bytes, recent_at: int) -> tuple[list[Node], str | None]:
     return [_node(row, recent_at) for row in page.value], page.link
 
 
-def known_nodes_of(body: bytes, known: Mapping[bytes, Node]) -> tuple[list[ToldNode], str | None]:
+def known_nodes_of(body: bytes, known: Mapping[bytes, Node]) -> tuple[list[SentNode], str | None]:
     """Returns the page without recent tasks; nodes with `known` bytes aren't parsed again."""
     page = _RAW.decode(body)
-    told = map(bytes, page.value)
-    return [(raw, known.get(raw) or _node(_NODE.decode(raw), 0)) for raw in told], page.link
+    raw_nodes = map(bytes, page.value)
+    return [(raw, known.get(raw) or _node(_NODE.decode(raw), 0)) for raw in raw_nodes], page.link
 
 
 def counts_of(body: bytes) -> tuple[dict[str, NodeCounts], str | None]:

@@ -40,7 +40,7 @@ class NodeList:
     pages: int
 
 
-class ToldNodes:
+class NodeListCache:
     """The last node list of each pool, for all accounts of a process, up to `most` nodes in total.
 
     Lists beyond that aren't cached: otherwise pools polled in turn would evict each other's.
@@ -53,16 +53,16 @@ class ToldNodes:
 
     def take(self, account_key: str, pool_id: str) -> Mapping[bytes, Node]:
         """Removes and returns the cached nodes of a pool."""
-        told = self._pools.pop((account_key, pool_id), {})
-        self._nodes -= len(told)
-        return told
+        nodes = self._pools.pop((account_key, pool_id), {})
+        self._nodes -= len(nodes)
+        return nodes
 
-    def keep(self, account_key: str, pool_id: str, told: Mapping[bytes, Node]) -> None:
+    def keep(self, account_key: str, pool_id: str, nodes: Mapping[bytes, Node]) -> None:
         """Caches the nodes of a pool if there is room."""
         self.take(account_key, pool_id)
-        if self._nodes + len(told) <= self._most:
-            self._pools[account_key, pool_id] = told
-            self._nodes += len(told)
+        if self._nodes + len(nodes) <= self._most:
+            self._pools[account_key, pool_id] = nodes
+            self._nodes += len(nodes)
 
     def forget_others(self, account_key: str, pool_ids: Collection[str]) -> None:
         """Removes deleted pools of an account."""
@@ -74,12 +74,12 @@ class ToldNodes:
 class BatchPools(BatchLists):
     """One account's pools and nodes.
 
-    Most nodes of a full list are unchanged since the previous one, so `told` caches these by their bytes.
+    Most nodes of a full list are unchanged since the previous one, so `cache` keeps these by their bytes.
     """
 
-    def __init__(self, source: BatchAccount, told: ToldNodes | None = None) -> None:
+    def __init__(self, source: BatchAccount, cache: NodeListCache | None = None) -> None:
         super().__init__(source)
-        self._told = told or ToldNodes()
+        self._cache = cache or NodeListCache()
 
     async def fetch_pools(self) -> PoolList:
         """Returns all pools, at most 500, as no filter selects changed sizes. Raises BatchError."""
@@ -89,7 +89,7 @@ class BatchPools(BatchLists):
             raise BatchAnswerError(f"{self.account.endpoint} sent a list of pools that bears no date.")
         pools = tuple(pool for page in found for pool in page.things)
         nonsense = {key_of(name): why for page in found for name, why in page.nonsense.items()}
-        self._told.forget_others(self.account.key, {pool.id for pool in pools})
+        self._cache.forget_others(self.account.key, {pool.id for pool in pools})
         return PoolList(tuple(existing_at(dates[0], pools)), dates[0], nonsense)
 
     async def fetch_pool(self, pool_id: str) -> PoolFacts:
@@ -124,8 +124,8 @@ class BatchPools(BatchLists):
         return NodeList(tuple(node for page in found for node in page), len(found))
 
     async def _fetch_known(self, pool_id: str, url: str) -> NodeList:
-        known = self._told.take(self.account.key, pool_id)
+        known = self._cache.take(self.account.key, pool_id)
         intent = f"list the nodes of '{pool_id}'"
         found, _ = await self.pages(url, intent, lambda body: known_nodes_of(body, known), missing=_NO_POOL)
-        self._told.keep(self.account.key, pool_id, {raw: node for page in found for raw, node in page})
+        self._cache.keep(self.account.key, pool_id, {raw: node for page in found for raw, node in page})
         return NodeList(tuple(node for page in found for _, node in page), len(found))

@@ -64,4 +64,4 @@ class BatchSchedules(BatchLists):
         condition = f"lastModified ge {literal(modified_since)}"
         url = f"/jobschedules?{query_of(SPECIFICATION_FIELDS, condition)}"
         found, _ = await self.pages(url, "list what job schedules specify", specifications_of)
-        return {(key, modified): told for page in found for key, modified, told in page.things}
+        return {(key, modified): specification for page in found for key, modified, specification in page.things}

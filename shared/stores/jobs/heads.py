@@ -43,16 +43,16 @@ def head_row(partition: str, head: Head, *, leaves: int) -> Row:
     }
     if head.failures is None:
         return row
-    told = head.failures.capped().fitting(lambda failures: len(orjson.dumps(failures.plain())) <= _MAX_BYTES)
-    return row | json_columns("failures", [_FORM, *told.plain()])
+    failures = head.failures.capped().fitting(lambda failures: len(orjson.dumps(failures.plain())) <= _MAX_BYTES)
+    return row | json_columns("failures", [_FORM, *failures.plain()])
 
 
 def head_of(row: Row) -> Head:
     """Returns the head in a row; damaged failures, or those of an unknown format, count as unknown."""
     failures = None
     with suppress(*DAMAGE):
-        form, *told = json_of(row, "failures") or (None,)
-        failures = Failures.of_plain(told) if form == _FORM else None
+        form, *groups = json_of(row, "failures") or (None,)
+        failures = Failures.of_plain(groups) if form == _FORM else None
     return Head(row["asOf"], TaskCounts(*(row[field] for field in COUNT_FIELDS)), failures)
 
 

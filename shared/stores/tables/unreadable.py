@@ -68,12 +68,12 @@ def unreadable_reports(
 
     A failure whose subject is neither unreadable nor `stored` is reported by its key.
     """
-    told = {
+    undecoded = {
         key: UnreadableRow(row.id, " ".join(dict.fromkeys((row.why, failures.get(key, row.why)))))
         for key, row in unreadable.items()
     }
     never_read = {key: UnreadableRow(key, why) for key, why in failures.items() if key not in stored}
-    return tuple(row for _, row in sorted({**never_read, **told}.items()))
+    return tuple(row for _, row in sorted({**never_read, **undecoded}.items()))
 
 
 def warn_of(account_key: str, unreadable: Iterable[UndecodedRow]) -> None:

@@ -17,7 +17,7 @@ from shared.errors import BatchAnswerError
 from shared.stores.batch.batch import BatchAccount
 from shared.stores.batch.batch_node_rows import counts_of, known_nodes_of, nodes_of
 from shared.stores.batch.batch_pool_rows import pool_of, pools_of
-from shared.stores.batch.batch_pools import BatchPools, ToldNodes
+from shared.stores.batch.batch_pools import BatchPools, NodeListCache
 from shared.stores.batch.batch_rows import NONSENSE
 from tests.stores.batch.test_failing_batch import CASES, Service, account, service
 
@@ -206,7 +206,7 @@ async def test_remembered_nodes_have_one_bound_for_all_accounts(service: Service
         return web.Response(body=body(NODE, NODE | {"id": "tvm-2"}))
 
     service.answer = answer
-    remembered = ToldNodes(most=3)
+    remembered = NodeListCache(most=3)
     sources = [BatchPools(account, remembered), BatchPools(account, remembered)]
     firsts = [(await source.fetch_nodes(name)).nodes for source, name in zip(sources, ("a", "b"), strict=True)]
     again = [(await source.fetch_nodes(name)).nodes for source, name in zip(sources, ("a", "b"), strict=True)]
@@ -215,7 +215,7 @@ async def test_remembered_nodes_have_one_bound_for_all_accounts(service: Service
 
 def test_taken_nodes_and_those_of_deleted_pools_make_room() -> None:
     nodes = {bytes([number]): node for number, node in enumerate(nodes_of(body(NODE, NODE), 0)[0])}
-    remembered = ToldNodes(most=2)
+    remembered = NodeListCache(most=2)
     remembered.keep("one", "a", nodes)
     remembered.keep("two", "a", nodes)
     assert remembered.take("two", "a") == {}
