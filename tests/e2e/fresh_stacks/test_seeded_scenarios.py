@@ -9,6 +9,7 @@ from azure.core.credentials import AzureNamedKeyCredential
 
 from local.azurite import StorageAddresses
 from local.prove.counts import Stack, compare
+from tests.e2e.live.ahead_clock import ahead_clock
 from tests.e2e.live.brute_force import all_differences, history_differences
 from tests.e2e.live.listed import listed
 from tests.e2e.live.stack import running_stack
@@ -18,7 +19,10 @@ from tests.e2e.live.stack import running_stack
 def test_every_number_is_that_of_batchs_own_list(
     azurite: StorageAddresses, tmp_path: Path, scenario: str, seed: int
 ) -> None:
-    with running_stack(azurite, tmp_path, scenario=scenario, speed=6, seed=seed) as running:
+    with (
+        ahead_clock() as clock,
+        running_stack(azurite, tmp_path, scenario=scenario, speed=6, seed=seed, clock_url=clock.url) as running,
+    ):
         stack = Stack(running.api, running.emulator, running.account.name)
         deadline = time.monotonic() + 60
         while sum(job["completed"] for job in stack.truth().values()) < 50:
@@ -32,7 +36,7 @@ def test_every_number_is_that_of_batchs_own_list(
             assert any(task.state == "running" for tasks in jobs.values() for task in tasks)
             assert compare(stack) == []
             assert all_differences(stack, jobs) == []
-            time.sleep(61 - time.time() % 60)  # a point stands for the end of a minute
-            ends = {int(time.time()) // 60 * 60_000: jobs}
+            end = clock.move_into_next_minute()  # a point stands for the end of a minute
+            ends = {int(end.timestamp()) * 1000: jobs}
             assert stack.poll_all()["status"] == "succeeded"
         assert history_differences(stack, ends) == []

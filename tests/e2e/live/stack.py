@@ -24,9 +24,19 @@ class RunningStack:
 
 @contextmanager
 def running_stack(
-    storage: StorageAddresses, logs: Path, *, scenario: str, speed: float, seed: int = 1, with_telemetry: bool = False
+    storage: StorageAddresses,
+    logs: Path,
+    *,
+    scenario: str,
+    speed: float,
+    seed: int = 1,
+    with_telemetry: bool = False,
+    clock_url: str = "",
 ) -> Iterator[RunningStack]:
-    """Runs a stack; `with_telemetry` is for one at a time, as all stacks on the storage read its logs and telemetry."""
+    """Runs a stack; `with_telemetry` is for one at a time, as all stacks on the storage read its logs and telemetry.
+
+    The app takes its time from `clock_url`, if there is one.
+    """
     options, account = Options(port=0, scenario=scenario, speed=speed, seed=seed), Emulated()
 
     def logged(program: Program) -> Program:
@@ -36,6 +46,7 @@ def running_stack(
         log_storage = storage.connection_string if with_telemetry else None
         emulator = children.start(logged(emulator_program(HERE, options, account, log_storage)))["address"].rstrip("/")
         settings = app_settings(options, storage.connection_string, account, emulator)
+        settings["CLOCK_URL"] = clock_url
         settings["TABLE_PREFIX"] = f"e{secrets.token_hex(6)}"
         settings["AzureFunctionsWebHost__hostid"] = settings["TABLE_PREFIX"]
         site = children.start(logged(host_program(HERE, options, settings)))["address"].rstrip("/")
