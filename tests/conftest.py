@@ -16,6 +16,9 @@ from local.azurite import StorageAddresses, azurite_program
 from local.dev.setup.prerequisites import undeclared_needs
 from local.dev.system.checkout import HERE
 from local.dev.system.children import Children
+from tests.profiles import load_profile
+
+load_profile()  # before test modules are imported, whose decorators read it
 
 _INSTALLERS = ("apt", "apt-get", "brew", "dnf", "npm", "npx", "pip", "pip3", "pipx", "snap", "sudo", "uv", "yum")
 _REFUSAL = """#!/bin/sh

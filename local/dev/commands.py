@@ -71,10 +71,11 @@ def parser() -> argparse.ArgumentParser:
     tests = commands.add_parser(
         "test",
         help="run the tests, those of a PATH, or the fast ones",
-        usage="dev.py test [-h] [--fast] [PATH ...] [PYTEST ARGUMENT ...]",
+        usage="dev.py test [-h] [--fast | --nightly] [PATH ...] [PYTEST ARGUMENT ...]",
         description="Runs the whole suite, or the files, folders and node ids named; sets up only what they need. "
         "web stands for the unit tests of the dashboard.",
-        epilog="--fast runs the tests that only compute, without the slowest, in about a minute.",
+        epilog="--fast runs the tests that only compute, without the slowest, in about a minute; "
+        "--nightly also searches, with more and random examples of property tests.",
     )
     _add(tests, lambda checkout, options: test(checkout, options.further))
     checks = commands.add_parser("check", help="lint, types, import rules, workflows, references, lock files, commits")

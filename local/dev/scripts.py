@@ -19,6 +19,7 @@ FOLDERS = {"bench": "bench", "prove": "local/prove"}
 ALONE = ("local.prove.gpu",)
 """Modules that need the standard library only, so that they run where nothing can be installed."""
 FAST = "--fast"
+NIGHTLY = "--nightly"
 WEB = "web"
 WEB_TESTS = "tests/web"
 INFRA = ("app-registration", "deploy-check", "event-subscriptions", "publish", "smoke-test")
@@ -28,17 +29,21 @@ INFRA = ("app-registration", "deploy-check", "event-subscriptions", "publish", "
 def test(checkout: Checkout, arguments: Sequence[str]) -> int:
     """Runs pytest over the whole suite, or over the named paths, after setting up only their prerequisites.
 
-    With `--fast` among the arguments it runs FAST_PATHS without SLOW_TESTS, with fewer examples of property tests. WEB
-    as the first of them stands for WEB_TESTS, the unit tests of the dashboard.
+    With `--fast` among the arguments it runs FAST_PATHS without SLOW_TESTS, with fewer examples of property tests; with
+    `--nightly` also the searches, with random examples and more of them. WEB as the first of them stands for WEB_TESTS,
+    the unit tests of the dashboard.
     """
-    given = [argument for argument in arguments if argument != FAST]
+    given = [argument for argument in arguments if argument not in {FAST, NIGHTLY}]
     if given[:1] == [WEB]:
         given[0] = WEB_TESTS
     paths = named_paths(checkout.root, given)
     found = {}
-    if fast := len(given) < len(arguments):
-        if paths:
-            raise Failure(f"{FAST} is a choice of tests of its own; leave out either it or {_listed(paths)}.")
+    if NIGHTLY in arguments:
+        found["HYPOTHESIS_PROFILE"] = "nightly"
+    if fast := FAST in arguments:
+        if paths or NIGHTLY in arguments:
+            others = _listed(paths or [NIGHTLY])
+            raise Failure(f"{FAST} is a choice of tests of its own; leave out either it or {others}.")
         found["HYPOTHESIS_PROFILE"] = "fast"
     needs = NOTHING if fast else needs_of(paths) if paths else EVERYTHING
     prepare(checkout, node=bool(needs - {Prerequisite.BROWSER}), dashboard=Prerequisite.DASHBOARD in needs)

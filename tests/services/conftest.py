@@ -8,11 +8,8 @@ from shared.domain.jobs import reconciliation
 from shared.domain.reads import id_ranges
 from shared.services.reading import range_lists, read_state
 from shared.services.reading.folding import fold
-from tests.domain.support.profiles import load_profile
 from tests.services.worlds.pool_world import PoolWorld
 from tests.services.worlds.world import World
-
-load_profile()
 
 
 @pytest.fixture(autouse=True)

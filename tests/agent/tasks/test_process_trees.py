@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import partial
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.records.record import Record
@@ -127,25 +127,21 @@ def run(seed: int, *, max_pid: int, in_pass: bool, can_ignore: bool = False, can
                 assert before[task] <= watched.counted(task) + watched.missed(task) + 1e-9, "missed more than the bound"
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.integers(0, 2**32))
 def test_the_sum_stays_between_the_truth_and_its_bound(seed: int) -> None:
     run(seed, max_pid=100_000, in_pass=False)
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.integers(0, 2**32))
 def test_so_it_does_if_pids_are_soon_used_again(seed: int) -> None:
     run(seed, max_pid=70, in_pass=False)
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.integers(0, 2**32))
 def test_processes_that_fork_and_end_during_the_pass_never_make_the_sum_fall_or_exceed_the_truth(seed: int) -> None:
     run(seed, max_pid=300, in_pass=True)
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.integers(0, 2**32))
 def test_ignored_children_and_cleared_environments_never_make_the_sum_fall_or_exceed_the_truth(seed: int) -> None:
     run(seed, max_pid=300, in_pass=False, can_ignore=True, can_clear=True)

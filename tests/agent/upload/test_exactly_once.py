@@ -73,7 +73,7 @@ def lived(
     return story
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=settings().max_examples * 2 // 5)
 @given(
     some.lists(ACTIONS, min_size=20, max_size=40),
     some.lists(some.sampled_from((*["none"] * 20, *FAULTS)), min_size=20, max_size=60),

@@ -150,11 +150,26 @@ def test_fast_runs_self_contained_tests_on_all_cores_with_few_examples(handed: H
 
 
 def test_fast_keeps_a_profile_that_was_asked_for(handed: Handed, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HYPOTHESIS_PROFILE", "ci")
+    monkeypatch.setenv("HYPOTHESIS_PROFILE", "nightly")
     scripts.test(HERE, ["--fast"])
     environment = handed["environment"]
     assert isinstance(environment, dict)
-    assert environment["HYPOTHESIS_PROFILE"] == "ci"
+    assert environment["HYPOTHESIS_PROFILE"] == "nightly"
+
+
+@pytest.mark.parametrize("paths", [(), ("tests/domain",)])
+def test_nightly_searches_in_the_whole_suite_or_a_path(handed: Handed, paths: tuple[str, ...]) -> None:
+    scripts.test(HERE, ["--nightly", *paths])
+    command, environment = handed["command"], handed["environment"]
+    assert isinstance(command, tuple)
+    assert isinstance(environment, dict)
+    assert environment["HYPOTHESIS_PROFILE"] == "nightly"
+    assert command == ("pytest", *scripts.spread(HERE.root, paths), *paths)
+
+
+def test_fast_and_nightly_are_refused_together() -> None:
+    with pytest.raises(Failure, match="leave out either it or --nightly"):
+        scripts.test(HERE, ["--fast", "--nightly"])
 
 
 def test_fast_beside_a_path_is_refused() -> None:

@@ -12,9 +12,7 @@ from shared.domain.dependencies.dependencies import (
     wanted_keys,
 )
 from shared.domain.dependencies.exit_conditions import ExitConditions, ExitRange
-from tests.domain.support.profiles import load_profile
 
-load_profile()
 NAMES = ("a", "B", "c", "3", "4", "5", "6")
 STANDINGS: tuple[Standing, ...] = ("satisfied", "waiting", "running", "failed", "missing", "unknown")
 TASKS = st.lists(

@@ -26,9 +26,6 @@ from tests.domain.explain.made_evidence import (
     URGENT,
     evidence,
 )
-from tests.domain.support.profiles import load_profile
-
-load_profile()
 
 LASTING = {
     "jobDisabled", "jobCompleted", "dependenciesFailed", "poolDeleting", "poolTargetZero", "autoScaleFailed",

@@ -21,9 +21,7 @@ from shared.domain.nodes.node_records import (
     was_missed,
 )
 from shared.domain.nodes.nodes import Node, flapping_of, merged, tallied
-from tests.domain.support.profiles import load_profile
 
-load_profile()
 START = 1_795_244_400_000  # milliseconds since 1970, a whole minute
 SECOND, MINUTE = 1000, 60_000
 UP = ("idle", "running", "offline")

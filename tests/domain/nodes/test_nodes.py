@@ -11,9 +11,7 @@ from shared.domain.core.stamps import to_milliseconds
 from shared.domain.nodes.node_causes import cause_of, last_seen
 from shared.domain.nodes.node_records import NO_RECORD, NodeRecord
 from shared.domain.nodes.nodes import Node, NodeError, RecentTask, StartRun, by_state, merged, summary_of
-from tests.domain.support.profiles import load_profile
 
-load_profile()
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 SINCE = to_milliseconds(NOW - timedelta(minutes=7))
 

@@ -16,9 +16,7 @@ from shared.domain.polling.pool_rounds import PoolRound, doubt_of, pool_verdict
 from shared.domain.pools.pool_settings import Problem
 from shared.domain.pools.pools import NodesSnapshot, Pool, PoolConfirmation, PoolFacts, first_seen
 from shared.domain.pools.resize_errors import MAX_STALE_ERRORS
-from tests.domain.support.profiles import load_profile
 
-load_profile()
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
 QUOTA, STOPPED = Problem("AccountCoreQuotaReached", "No cores."), Problem("ResizeStopped", "Stopped.")

@@ -5,9 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.domain.pools.vm_sizes import vcpus_of
-from tests.domain.support.profiles import load_profile
-
-load_profile()
 
 TABLE = """
 Basic_A0 1, Standard_A3 4, Standard_A4 8, Standard_A5 2, Standard_A9 16, Standard_A10 8, Standard_A11 16

@@ -13,9 +13,7 @@ from shared.domain.reports.pool_rate import ended_per_minute
 from shared.domain.reports.reports import JobReport
 from shared.domain.tasks.job_statistics import MINUTES, JobStatistics, StoredJobStatistics
 from shared.domain.tasks.tasks import TaskCounts
-from tests.domain.support.profiles import load_profile
 
-load_profile()
 NOW = datetime(2026, 11, 21, 12, 0, 20, tzinfo=UTC)
 MINUTE, SECOND = timedelta(minutes=1), timedelta(seconds=1)
 LONG_AGO = NOW - timedelta(days=1)

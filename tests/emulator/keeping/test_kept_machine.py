@@ -56,5 +56,5 @@ class KeptMachine(Machine):
 
 TestKeptMachine = KeptMachine.TestCase
 TestKeptMachine.settings = settings(
-    max_examples=40, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=settings().max_examples * 2 // 5, stateful_step_count=40, suppress_health_check=list(HealthCheck)
 )

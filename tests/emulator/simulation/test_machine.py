@@ -255,5 +255,5 @@ def _padded(stamp: str) -> str:
 
 TestMachine = Machine.TestCase
 TestMachine.settings = settings(
-    max_examples=150, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=settings().max_examples * 3 // 2, stateful_step_count=40, suppress_health_check=list(HealthCheck)
 )

@@ -9,9 +9,7 @@ from hypothesis import strategies as st
 from functions.api.pools.record_models import StateAnswer, states_of
 from shared.domain.nodes.node_records import NOT_SEEN, EarlierState, NodeRecord
 from shared.domain.nodes.nodes import Node
-from tests.domain.support.profiles import load_profile
 
-load_profile()
 stamps = st.integers(0, 5)
 nodes = st.builds(
     lambda transition, past: Node("tvm", "idle", transition=transition, record=NodeRecord(1, tuple(past))),

@@ -36,6 +36,7 @@ _RUNS: Mapping[str, tuple[str, ...]] = {
         "exit 1",
         "fi",
     ),
+    "nightly.yml": ("actions/checkout", "actions/setup-python", "bash .ci/run --nightly"),
     "whatif.yml": (
         "actions/checkout",
         "azure/login",
@@ -140,7 +141,7 @@ def _lines(step: Mapping[str, str]) -> list[str]:
 
 _CI_RUNS = [
     "python3 dev.py check",
-    'python3 dev.py test --junitxml="$report" -o junit_family=xunit2 -rs | tee .local/ci-tests.log',
+    'python3 dev.py test --junitxml="$report" -o junit_family=xunit2 -rs "$@" | tee .local/ci-tests.log',
     'python3 .ci/skips.py "$report" .ci/allowed-skips.txt',
 ]
 

@@ -27,6 +27,7 @@ PINNED = {
 _PERMISSIONS = {
     ("ci.yml", "checks-and-tests"): {"contents": "read"},
     ("ci.yml", "bicep"): {"contents": "read"},
+    ("nightly.yml", "searches"): {"contents": "read"},
     ("whatif.yml", "what-if"): {"contents": "read", "id-token": "write"},
     ("deploy.yml", "package"): {"contents": "read"},
     ("deploy.yml", "deploy"): {"contents": "read", "id-token": "write"},
@@ -37,6 +38,7 @@ _PERMISSIONS = {
 }
 _TRIGGERS = {
     "ci.yml": {"pull_request": None, "workflow_call": None},
+    "nightly.yml": {"schedule": [{"cron": "41 2 * * *"}], "workflow_dispatch": None},
     "whatif.yml": {"pull_request": {"paths": ["infra/**", ".github/workflows/whatif.yml"]}},
     "release.yml": {"push": {"tags": ["v[0-9]+.[0-9]+.[0-9]+"]}},
     "codeql.yml": {"pull_request": None, "push": {"branches": ["main"]}, "schedule": [{"cron": "23 4 * * 1"}]},
@@ -51,6 +53,7 @@ _LOGIN = {
 _WITH: Mapping[str, Mapping[str, Any]] = {
     "actions/checkout": {"persist-credentials": False},
     "ci.yml: checks-and-tests: actions/checkout": {"fetch-depth": 0, "persist-credentials": False},
+    "nightly.yml: searches: actions/checkout": {"fetch-depth": 0, "persist-credentials": False},
     "actions/download-artifact": {"name": "package", "path": "dist/"},
     "actions/setup-python": {"python-version-file": ".python-version"},
     "actions/upload-artifact": {
@@ -75,6 +78,7 @@ _JOB_KEYS = {"name", "runs-on", "timeout-minutes", "permissions", "steps"}
 _OWN_KEYS: Mapping[str, Mapping[str, Any]] = {
     "checks-and-tests": {},
     "bicep": {},
+    "searches": {},
     "what-if": {
         "environment": "what-if",
         "if": "github.event.pull_request.head.repo.full_name == github.repository",
@@ -109,6 +113,7 @@ _CONCURRENCY = {
         "group": "ci-${{ github.ref }}-${{ github.event_name }}",
         "cancel-in-progress": "${{ github.event_name == 'pull_request' }}",
     },
+    "nightly.yml": {"group": "nightly", "cancel-in-progress": False},
     "whatif.yml": {"group": "what-if-${{ github.ref }}", "cancel-in-progress": True},
     "deploy.yml": {"group": "deploy-${{ inputs.environment || 'dev' }}", "cancel-in-progress": False},
     "release.yml": {"group": "release-${{ github.ref }}", "cancel-in-progress": False},

@@ -3,7 +3,6 @@
 No claim mixes incarnations, no `asOf` goes back, and lists and counts agree wherever a report says `exact`.
 """
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
@@ -17,13 +16,13 @@ from shared.domain.jobs.snapshots import JobSnapshot
 from shared.errors import BatchUnreachableError
 from shared.services.pools import pool_rounds
 from shared.services.reading.incarnation import Incarnation
+from tests.profiles import nightly
 from tests.services.concurrency.whole_account import Visit, WholeAccount, sources_of
 from tests.services.fakes.memory_tables import Fault
 from tests.services.fakes.truth import ACTIVE, COMPLETED, RUNNING
 from tests.services.mutants.mutants import confirmed_in_its_own_version, nobody_asks
 from tests.services.worlds.world import SECOND
 
-THOROUGH = os.environ.get("HYPOTHESIS_PROFILE", "quick") in {"ci", "long"}
 JOBS, POOLS, SCHEDULES = ("Render", "nightly:job-1"), ("Alpha", "Beta"), ("nightly", "weekly")
 type Script = Sequence[tuple[float, tuple[Visit, ...], Sequence[tuple[float, str, int, int]]]]
 AHEAD = ((0, 0, 0), (0, 600, -600), (3600, 0, -3600))
@@ -193,7 +192,7 @@ def test_claims_of_several_hosts_about_an_account_are_always_true(
     play(hosts, ahead, short_read, script)
 
 
-@pytest.mark.skipif(not THOROUGH, reason="scenarios show these bugs elsewhere; HYPOTHESIS_PROFILE=ci also searches")
+@nightly
 @pytest.mark.parametrize(("place", "name", "bug"), BUGS, ids=[name for _, name, _ in BUGS])
 def test_random_histories_of_an_account_show_a_planted_bug(
     monkeypatch: pytest.MonkeyPatch, place: object, name: str, bug: object

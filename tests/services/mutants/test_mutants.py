@@ -1,16 +1,13 @@
-import os
-
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
+from tests.profiles import nightly
 from tests.services.mutants.delta_machine import DeltaMachine
 from tests.services.mutants.mutants import MUTANTS, Mutant
 from tests.services.mutants.uncompared import UncomparedMachine, compare_nothing
 from tests.services.worlds.process import Recipe
 from tests.services.worlds.world import World
-
-THOROUGH = os.environ.get("HYPOTHESIS_PROFILE", "quick") in {"ci", "long"}
 
 
 def play(mutant: Mutant, recipe: Recipe) -> None:
@@ -44,7 +41,7 @@ def test_a_planted_bug_shows_in_its_scenario(mutant: Mutant, monkeypatch: pytest
         play(mutant, mutant.recipe)
 
 
-@pytest.mark.skipif(not THOROUGH, reason="the scenarios show every planted bug; HYPOTHESIS_PROFILE=ci also searches")
+@nightly
 @pytest.mark.parametrize("mutant", [mutant for mutant in MUTANTS if mutant.unaided], ids=lambda mutant: mutant.name)
 def test_the_state_machine_finds_a_planted_bug_unaided(mutant: Mutant, monkeypatch: pytest.MonkeyPatch) -> None:
     plant(mutant, monkeypatch)

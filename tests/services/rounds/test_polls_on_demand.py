@@ -1,5 +1,4 @@
 import asyncio
-import os
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
@@ -10,6 +9,7 @@ from shared.domain.jobs.jobs import Job
 from shared.domain.tasks.tasks import TaskCounts
 from shared.errors import BatchThrottledError, NotFoundError
 from shared.services.round.round_state import RoundState
+from tests.profiles import PROFILE
 from tests.services.fakes.truth import ACTIVE, RUNNING
 from tests.services.rounds.crowd import Crowd
 from tests.services.worlds.process import BUDGET, Process, Recipe
@@ -18,7 +18,6 @@ from tests.services.worlds.world import SECOND, World
 
 ENDPOINT = "http://127.0.0.1:1"
 LONG = timedelta(minutes=15)
-PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "quick")
 MANY = 1_000_000
 
 

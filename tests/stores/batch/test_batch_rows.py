@@ -15,10 +15,8 @@ from hypothesis import strategies as st
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.tasks.tasks import RESULTS, STATES, Task
 from shared.stores.batch.batch_rows import NONSENSE, job_of, page_of, task_of
-from tests.domain.support.profiles import load_profile
 from tests.domain.support.task_strategies import ids
 
-load_profile()
 digits = st.integers(0, 7).flatmap(
     lambda count: st.integers(0, 10**count - 1).map(lambda n: f"{n:0{count}}" if count else "")
 )

@@ -1,3 +1,0 @@
-from tests.domain.support.profiles import load_profile
-
-load_profile()

@@ -1,0 +1,33 @@
+"""The search effort of property tests, set by `HYPOTHESIS_PROFILE`, which tests/conftest.py loads for all tests.
+
+It is `quick` (the default, the same examples every time), `fast` (fewer of them, for `dev.py test --fast`), `nightly`
+(random examples, and the searches marked with `nightly`, for `dev.py test --nightly`) or `long`.
+"""
+
+import os
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import engine
+
+PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "quick")
+NIGHTLY = PROFILE in {"nightly", "long"}
+MAX_SHRINKING_SECONDS = 10
+"""The time for shrinking a failure, which Hypothesis has no setting for; it is five minutes by default."""
+
+nightly = pytest.mark.skipif(not NIGHTLY, reason="a search of the nightly lane: dev.py test --nightly")
+"""Marks searches that check nothing that other tests of each run don't check with chosen examples."""
+
+
+def load_profile() -> None:
+    patience = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
+    for name, examples in (("fast", 20), ("quick", 100)):
+        settings.register_profile(
+            name, max_examples=examples, deadline=None, derandomize=True, database=None, suppress_health_check=patience
+        )
+    for name, examples in (("nightly", 500), ("long", 5000)):
+        settings.register_profile(
+            name, max_examples=examples, deadline=None, print_blob=True, suppress_health_check=patience
+        )
+    settings.load_profile(PROFILE)
+    engine.MAX_SHRINKING_SECONDS = MAX_SHRINKING_SECONDS
