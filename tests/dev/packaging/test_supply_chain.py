@@ -6,8 +6,6 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from cyclonedx.schema import SchemaVersion
-from cyclonedx.validation.json import JsonStrictValidator
 
 from local.dev.checking.licences import PAGE, licence_faults, page, web_licences
 from local.dev.packaging.sbom import Document, python_document, web_document, write
@@ -37,6 +35,9 @@ def small(tmp_path: Path) -> Checkout:
 
 
 def schema_faults(document: Document) -> object:
+    from cyclonedx.schema import SchemaVersion  # noqa: PLC0415 - a second of imports for these tests only
+    from cyclonedx.validation.json import JsonStrictValidator  # noqa: PLC0415
+
     validator = JsonStrictValidator(SchemaVersion.from_version(document["specVersion"]))
     return validator.validate_str(json.dumps(document))
 

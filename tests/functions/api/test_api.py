@@ -9,8 +9,6 @@ from typing import Any
 
 import pytest
 from azure.batch.models import BatchJobDisableOptions
-from openapi_schema_validator import OAS31Validator
-from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from local.azurite import StorageAddresses
 from local.batch_emulator.core.injection import Fault
@@ -215,6 +213,8 @@ async def test_metrics_are_prometheus_text_from_storage(world: World) -> None:
 
 
 async def test_openapi_describes_routes_and_parameters(world: World) -> None:
+    from openapi_spec_validator import OpenAPIV31SpecValidator  # noqa: PLC0415 - seconds of imports, in each worker
+
     document = (await world.get("openapi.json")).body
     OpenAPIV31SpecValidator(document).validate()
     listing = document["paths"]["/api/accounts/{account}/jobs"]["get"]
@@ -231,6 +231,8 @@ async def test_openapi_describes_routes_and_parameters(world: World) -> None:
 
 
 async def test_the_poll_schema_accepts_just_the_valid_bodies(world: World) -> None:
+    from openapi_schema_validator import OAS31Validator  # noqa: PLC0415 - seconds of imports, in each worker
+
     document = (await world.get("openapi.json")).body
     body = document["paths"]["/api/accounts/{account}/poll"]["post"]["requestBody"]["content"]["application/json"]
     validator = OAS31Validator({**body["schema"], "components": document["components"]})
