@@ -8,17 +8,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 from azure.batch.models import BatchJobDisableOptions
 
 from local.azurite import StorageAddresses
 from local.batch_emulator.core.injection import Fault
 from tests.emulator.support.staging import add_job, add_pool, add_tasks
-from tests.functions.conftest import ROOT, World
+from tests.functions.conftest import ROOT, Answer, World
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
-async def _staged(world: World) -> None:
+@pytest_asyncio.fixture(loop_scope="session")
+async def staged(_running: World) -> World:
+    return await _running.staged_once(stage)
+
+
+async def stage(world: World) -> None:
     await add_pool(world.batch, nodes=3)
     for job in ("alpha", "beta", "gamma"):
         await add_job(world.batch, job)
@@ -28,93 +34,92 @@ async def _staged(world: World) -> None:
     await world.poll()
 
 
-async def test_jobs_are_filtered_and_paged(world: World) -> None:
-    await _staged(world)
-    page = await world.get("accounts/demo/jobs?maxpagesize=2")
+async def test_jobs_are_filtered_and_paged(staged: World) -> None:
+    page = await staged.get("accounts/demo/jobs?maxpagesize=2")
     assert [job["id"] for job in page.body["value"]] == ["alpha", "beta"]
-    rest = await world.get(page.body["nextLink"].split("/api/", 1)[1])
+    rest = await staged.get(page.body["nextLink"].split("/api/", 1)[1])
     assert [job["id"] for job in rest.body["value"]] == ["gamma"]
     assert "nextLink" not in rest.body
     for query, count in (("prefix=BE", 1), ("state=completed", 0), ("poolId=POOL", 3), ("schedule=nightly", 0)):
-        assert len((await world.get(f"accounts/demo/jobs?{query}")).body["value"]) == count
+        assert len((await staged.get(f"accounts/demo/jobs?{query}")).body["value"]) == count
 
 
-async def test_tasks_are_filtered_and_paged_from_the_cache(world: World) -> None:
-    await _staged(world)
-    calls = world.emulator.counters["GET /jobs/{jobId}/tasks"]["requests"]
-    failed = await world.get("accounts/demo/jobs/ALPHA/tasks?exitCode=3&maxpagesize=5")
+async def test_tasks_are_filtered_and_paged_from_the_cache(staged: World) -> None:
+    calls = staged.emulator.counters["GET /jobs/{jobId}/tasks"]["requests"]
+    failed = await staged.get("accounts/demo/jobs/ALPHA/tasks?exitCode=3&maxpagesize=5")
     assert len(failed.body["value"]) == 5
     assert {task["failureCode"] for task in failed.body["value"]} == {"FailureExitCode"}
-    rest = await world.get(failed.body["nextLink"].split("/api/", 1)[1].replace("maxpagesize=5", "maxpagesize=50"))
+    rest = await staged.get(failed.body["nextLink"].split("/api/", 1)[1].replace("maxpagesize=5", "maxpagesize=50"))
     assert len(rest.body["value"]) == 7
     node = failed.body["value"][0]["nodeId"]
     for query, count in ((f"nodeId={node}", None), ("result=success", 12), ("prefix=other", 12), ("state=running", 0)):
-        found = (await world.get(f"accounts/demo/jobs/alpha/tasks?{query}")).body["value"]
+        found = (await staged.get(f"accounts/demo/jobs/alpha/tasks?{query}")).body["value"]
         assert found if count is None else len(found) == count
-    assert world.emulator.counters["GET /jobs/{jobId}/tasks"]["requests"] == calls
+    assert staged.emulator.counters["GET /jobs/{jobId}/tasks"]["requests"] == calls
 
 
-async def test_lists_are_tables_where_that_is_asked_for(world: World) -> None:
-    await _staged(world)
-    jobs = await world.get("accounts/demo/jobs?format=csv&maxpagesize=2")
+async def test_lists_are_tables_where_that_is_asked_for(staged: World) -> None:
+    jobs = await staged.get("accounts/demo/jobs?format=csv&maxpagesize=2")
     assert jobs.headers["content-type"] == "text/csv; charset=utf-8"
     assert jobs.body.splitlines()[0].startswith("id,account,state,")
     assert len(jobs.body.splitlines()) == 3
     following = jobs.headers["link"].removeprefix("<").split(">")[0].split("/api/")[1]
     assert "format=csv" in following
-    assert len((await world.get(following)).body.splitlines()) == 2
-    tasks = await world.get("accounts/demo/jobs/alpha/tasks?format=csv&maxpagesize=5")
+    assert len((await staged.get(following)).body.splitlines()) == 2
+    tasks = await staged.get("accounts/demo/jobs/alpha/tasks?format=csv&maxpagesize=5")
     assert len(tasks.body.splitlines()) == 6
 
 
-async def test_an_unchanged_answer_is_a_304(world: World) -> None:
-    await _staged(world)
-    first = await world.get("accounts/demo/jobs/alpha")
-    again = await world.get("accounts/demo/jobs/alpha", If_None_Match=first.headers["etag"])
+async def test_an_unchanged_answer_is_a_304(staged: World) -> None:
+    first = await staged.get("accounts/demo/jobs/alpha")
+    again = await staged.get("accounts/demo/jobs/alpha", If_None_Match=first.headers["etag"])
     assert (again.status, again.body) == (304, "")
-    world.advance(60)
-    await world.poll()
-    assert (await world.get("accounts/demo/jobs/alpha", If_None_Match=first.headers["etag"])).status == 200
+    staged.advance(60)
+    await staged.poll()
+    assert (await staged.get("accounts/demo/jobs/alpha", If_None_Match=first.headers["etag"])).status == 200
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "accounts",
-        "accounts/demo",
-        "metrics",
-        "accounts/demo/jobs/beta/explanation",
-        "accounts/demo/jobs/beta/tasks",
-        "accounts/demo/jobs/beta/tasks?format=csv",
-        "accounts/demo/pools/pool/nodes",
-        "accounts/demo/pools/pool/nodes?format=csv",
-    ],
+IDLE = (
+    "accounts",
+    "accounts/demo",
+    "metrics",
+    "accounts/demo/jobs/beta/explanation",
+    "accounts/demo/jobs/beta/tasks",
+    "accounts/demo/jobs/beta/tasks?format=csv",
+    "accounts/demo/pools/pool/nodes",
+    "accounts/demo/pools/pool/nodes?format=csv",
 )
-async def test_an_idle_client_gets_304s_though_polls_go_on_and_200_when_something_happened(
-    world: World, path: str
-) -> None:
-    await _staged(world)
-    await add_tasks(world.batch, 5, job="beta", command="sleep 100000")
+
+
+async def test_an_idle_client_gets_304s_though_polls_go_on_and_200_when_something_happened(staged: World) -> None:
+    await add_tasks(staged.batch, 5, job="beta", command="sleep 100000")
     for _ in range(3):  # until nothing changes: counts agree, and slots are taken
-        world.advance(60)
-        await world.poll()
-    first = await world.get(path)
+        staged.advance(60)
+        await staged.poll()
+    first = {path: await staged.get(path) for path in IDLE}
     for _ in range(3):
-        world.advance(60)
-        await world.poll()
-        again = await world.get(path, If_None_Match=first.headers["etag"])
-        assert again.status == 304
-    assert first.headers.get("batchscope-as-of", "") <= again.headers.get("batchscope-as-of", "")
+        staged.advance(60)
+        await staged.poll()
+        again = {path: await staged.get(path, If_None_Match=first[path].headers["etag"]) for path in IDLE}
+        assert {path: answer.status for path, answer in again.items()} == dict.fromkeys(IDLE, 304)
+    for path in IDLE:
+        check_as_of(path, first[path], again[path])
+    await staged.batch.begin_disable_job("beta", BatchJobDisableOptions(disable_tasks="requeue"))
+    staged.advance(60)
+    await staged.poll()
+    for path in IDLE:
+        assert (await staged.get(path, If_None_Match=first[path].headers["etag"])).status == 200, path
+
+
+def check_as_of(path: str, first: Answer, again: Answer) -> None:
+    """Asserts that the time of an unchanged answer goes on, and is that of its oldest part."""
+    assert first.headers.get("batchscope-as-of", "") <= again.headers.get("batchscope-as-of", ""), path
     if path.endswith("csv"):
         assert first.headers["batchscope-as-of"] == json.loads(first.headers["batchscope-verdict"])["asOf"]
         assert again.headers["batchscope-as-of"] == json.loads(again.headers["batchscope-verdict"])["asOf"]
         assert first.headers["batchscope-as-of"] < again.headers["batchscope-as-of"]
     elif path.startswith("accounts"):
         assert first.headers["batchscope-as-of"] == min(re.findall(r'"asOf": "([^"]*)"', json.dumps(first.body)))
-    await world.batch.begin_disable_job("beta", BatchJobDisableOptions(disable_tasks="requeue"))
-    world.advance(60)
-    await world.poll()
-    assert (await world.get(path, If_None_Match=first.headers["etag"])).status == 200
 
 
 @pytest.mark.parametrize(
@@ -201,9 +206,8 @@ async def test_a_poll_that_failed_does_not_make_health_look_young(world: World) 
     assert (await world.get("accounts/demo")).body["lastRound"]["outcome"] == "failed"
 
 
-async def test_metrics_are_prometheus_text_from_storage(world: World) -> None:
-    await _staged(world)
-    answer = await world.get("metrics")
+async def test_metrics_are_prometheus_text_from_storage(staged: World) -> None:
+    answer = await staged.get("metrics")
     assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
     lines = answer.body.splitlines()
     assert 'azbatch_job_tasks{account="demo",job="alpha",state="completed"} 24.0' in lines

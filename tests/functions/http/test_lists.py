@@ -27,8 +27,12 @@ POOLS = "accounts/demo/pools"
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def staged(world: World) -> World:
-    """Yields jobs in several states on two pools, tasks in all of theirs, and a deleted job."""
+async def staged(_running: World) -> World:
+    return await _running.staged_once(stage)
+
+
+async def stage(world: World) -> None:
+    """Stages jobs in several states on two pools, tasks in all of theirs, and a deleted job."""
     await add_pool(world.batch, "small", nodes=3)
     await add_pool(world.batch, "large", nodes=5)
     await add_pool(world.batch, "Little", nodes=0)
@@ -55,7 +59,6 @@ async def staged(world: World) -> World:
     for _ in range(3):
         world.advance(120)
         await world.poll()
-    return world
 
 
 async def listed(world: World, path: str, query: Mapping[str, str], size: int = 1000) -> tuple[list[Any], int | None]:
@@ -312,13 +315,8 @@ async def test_a_table_of_another_verdict_or_count_is_another_answer(staged: Wor
         (f"{JOBS}?colour=", 400, "colour", "There is no query parameter 'colour'"),
     ],
 )
-async def test_an_unknown_value_is_refused(world: World, path: str, status: int, target: str, words: str) -> None:
-    await add_pool(world.batch, "small")
-    await add_job(world.batch, "alpha", pool="small")
-    await add_tasks(world.batch, 1, job="alpha", command="exit 3")
-    world.advance(200)
-    await world.poll()
-    answer = await world.get(path)
+async def test_an_unknown_value_is_refused(staged: World, path: str, status: int, target: str, words: str) -> None:
+    answer = await staged.get(path)
     assert (answer.status, answer.body["error"]["target"]) == (status, target)
     assert words in answer.body["error"]["message"]
     if status == 404:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+import pytest_asyncio
 from azure.batch import models
 
 from local.batch_emulator.core.injection import Fault
@@ -20,7 +21,12 @@ TASKS = "accounts/demo/jobs/alpha/tasks"
 SECRET = "Tr0ub4dor-and-3"
 
 
-async def _staged(world: World) -> None:
+@pytest_asyncio.fixture(loop_scope="session")
+async def staged(_running: World) -> World:
+    return await _running.staged_once(stage)
+
+
+async def stage(world: World) -> None:
     """Stages tasks that failed, succeeded, run and wait; 3 nodes with 2 slots each."""
     await add_pool(world.batch, nodes=3)
     await add_job(world.batch, "alpha")
@@ -51,9 +57,8 @@ def _moment(text: str) -> datetime:
     return datetime.fromisoformat(text)
 
 
-async def test_tasks_are_filtered_by_their_properties(world: World) -> None:
-    await _staged(world)
-    every = await _rows(world, TASKS)
+async def test_tasks_are_filtered_by_their_properties(staged: World) -> None:
+    every = await _rows(staged, TASKS)
     assert len(every) == 21
     filters: dict[str, Callable[[dict[str, Any]], bool]] = {
         "state=running": lambda task: task["state"] == "running",
@@ -66,21 +71,19 @@ async def test_tasks_are_filtered_by_their_properties(world: World) -> None:
     }
     for query, wanted in filters.items():
         expected = [task["id"] for task in every if wanted(task)]
-        assert await _ids(world, f"{query}&maxpagesize=4") == expected, query
+        assert await _ids(staged, f"{query}&maxpagesize=4") == expected, query
         assert expected, query
 
 
-async def test_a_group_of_failures_lists_its_tasks(world: World) -> None:
-    await _staged(world)
-    groups = (await world.get("accounts/demo/jobs/alpha/failures")).body["groups"]
+async def test_a_group_of_failures_lists_its_tasks(staged: World) -> None:
+    groups = (await staged.get("accounts/demo/jobs/alpha/failures")).body["groups"]
     assert [group["count"] for group in groups] == [6]
-    found = await _rows(world, f"{TASKS}?failureGroup={groups[0]['id']}&maxpagesize=4")
+    found = await _rows(staged, f"{TASKS}?failureGroup={groups[0]['id']}&maxpagesize=4")
     assert [task["id"] for task in found] == [f"bad-{number:05}" for number in range(6)]
 
 
-async def test_tasks_come_in_the_order_of_any_of_their_times(world: World) -> None:
-    await _staged(world)
-    every = await _rows(world, TASKS)
+async def test_tasks_come_in_the_order_of_any_of_their_times(staged: World) -> None:
+    every = await _rows(staged, TASKS)
 
     def span(task: dict[str, Any], start: str, end: str) -> float | None:
         return (_moment(task[end]) - _moment(task[start])).total_seconds() if task[start] and task[end] else None
@@ -95,12 +98,12 @@ async def test_tasks_come_in_the_order_of_any_of_their_times(world: World) -> No
     }
     for name, value in values.items():
         for direction in ("", "%20desc"):
-            found = await _rows(world, f"{TASKS}?orderby={name}{direction}&maxpagesize=4")
+            found = await _rows(staged, f"{TASKS}?orderby={name}{direction}&maxpagesize=4")
             known = [value(task) for task in found if value(task) is not None]
             assert known == sorted(known, reverse=bool(direction)), name
             assert [value(task) is None for task in found] == sorted(value(task) is None for task in found)
             assert sorted(task["id"] for task in found) == [task["id"] for task in every]
-    assert await _ids(world, "orderby=id%20desc&maxpagesize=4") == [task["id"] for task in every][::-1]
+    assert await _ids(staged, "orderby=id%20desc&maxpagesize=4") == [task["id"] for task in every][::-1]
 
 
 @pytest.mark.parametrize(
@@ -125,20 +128,18 @@ async def test_invalid_list_parameters_are_refused_in_a_sentence(
     assert words in answer.body["error"]["message"]
 
 
-async def test_a_continuation_is_good_for_its_own_order_only(world: World) -> None:
-    await _staged(world)
-    link = (await world.get(f"{TASKS}?orderby=startTime&maxpagesize=2")).body["nextLink"].partition("/api/")[2]
-    assert (await world.get(link)).status == 200
-    other = await world.get(link.replace("orderby=startTime", "orderby=endTime"))
+async def test_a_continuation_is_good_for_its_own_order_only(staged: World) -> None:
+    link = (await staged.get(f"{TASKS}?orderby=startTime&maxpagesize=2")).body["nextLink"].partition("/api/")[2]
+    assert (await staged.get(link)).status == 200
+    other = await staged.get(link.replace("orderby=startTime", "orderby=endTime"))
     assert (other.status, other.body["error"]["target"]) == (400, "continuation")
 
 
-async def test_a_table_takes_all_tasks_at_once_or_goes_on_by_its_link(world: World) -> None:
-    await _staged(world)
-    whole = await world.get(f"{TASKS}?format=csv&maxpagesize=100000&orderby=id")
-    assert (await world.get(f"{TASKS}?format=csv&maxpagesize=25000&orderby=startTime")).status == 200
+async def test_a_table_takes_all_tasks_at_once_or_goes_on_by_its_link(staged: World) -> None:
+    whole = await staged.get(f"{TASKS}?format=csv&maxpagesize=100000&orderby=id")
+    assert (await staged.get(f"{TASKS}?format=csv&maxpagesize=25000&orderby=startTime")).status == 200
     assert "link" not in whole.headers
-    every = await _rows(world, TASKS)
+    every = await _rows(staged, TASKS)
     table = list(csv.DictReader(io.StringIO(whole.body)))
     assert [row["id"] for row in table] == [task["id"] for task in every]
     exits = [None if row["exitCode"] == "" else int(row["exitCode"]) for row in table]
@@ -146,7 +147,7 @@ async def test_a_table_takes_all_tasks_at_once_or_goes_on_by_its_link(world: Wor
     found: list[str] = []
     path = f"{TASKS}?format=csv&maxpagesize=10&orderby=startTime%20desc"
     while path:
-        part = await world.get(path)
+        part = await staged.get(path)
         found += [row["id"] for row in csv.DictReader(io.StringIO(part.body))]
         path = part.headers.get("link", "").removeprefix("<").partition(">")[0].partition("/api/")[2]
     assert sorted(found) == [task["id"] for task in every]
@@ -159,26 +160,24 @@ def _plain(value: Any) -> Any:
     return [_plain(part) for part in value] if isinstance(value, list) else value
 
 
-async def test_a_task_in_full_equals_the_official_clients_answer(world: World) -> None:
-    await _staged(world)
+async def test_a_task_in_full_equals_the_official_clients_answer(staged: World) -> None:
     for name in ("bad-00001", "good-00003", "long-00000", "long-00008"):
-        answer = await world.get(f"{TASKS}/{name.upper() if name.startswith('bad') else name}")
+        answer = await staged.get(f"{TASKS}/{name.upper() if name.startswith('bad') else name}")
         assert answer.status == 200, answer.body
-        known = (await world.batch.get_task("alpha", name)).as_dict()
+        known = (await staged.batch.get_task("alpha", name)).as_dict()
         known.pop("odata.metadata")
         ours = ("omittedProperties", "cached", "cachedAsOf")
         shown = {name: part for name, part in answer.body.items() if name not in ours}
         assert _plain(shown) == _plain(known)
         assert answer.body["omittedProperties"] == []
-        listed = (await world.get(f"{TASKS}?prefix={name}")).body["value"]
+        listed = (await staged.get(f"{TASKS}?prefix={name}")).body["value"]
         assert [answer.body["cached"]] == listed
         assert answer.body["cachedAsOf"]
 
 
-async def test_secrets_of_a_task_do_not_leave(world: World) -> None:
-    await _staged(world)
+async def test_secrets_of_a_task_do_not_leave(staged: World) -> None:
     address = f"https://a.blob.core.windows.net/c/b?sv=1&sig={SECRET}"
-    await world.batch.create_task(
+    await staged.batch.create_task(
         "alpha",
         models.BatchTaskCreateOptions(
             id="secretive",
@@ -188,7 +187,7 @@ async def test_secrets_of_a_task_do_not_leave(world: World) -> None:
             display_name=f"AccountKey={SECRET}",
         ),
     )
-    answer = await world.get(f"{TASKS}/secretive")
+    answer = await staged.get(f"{TASKS}/secretive")
     assert answer.status == 200
     assert answer.body["commandLine"] == "run --password [redacted]"
     assert answer.body["environmentSettings"] == [{"name": "MODE", "value": "[redacted]"}]
@@ -198,10 +197,9 @@ async def test_secrets_of_a_task_do_not_leave(world: World) -> None:
 
 
 async def test_a_task_that_is_not_there_is_a_404_and_batch_is_asked_for_names_it_could_have_given_only(
-    world: World,
+    staged: World,
 ) -> None:
-    await _staged(world)
-    calls = world.emulator.counters["GET /jobs/{jobId}/tasks/{taskId}"]["requests"]
+    calls = staged.emulator.counters["GET /jobs/{jobId}/tasks/{taskId}"]["requests"]
     for path, target, words in (
         ("accounts/nobody/jobs/alpha/tasks/a", "account", "nobody"),
         ("accounts/demo/jobs/nope/tasks/a", "job", "nope"),
@@ -210,21 +208,20 @@ async def test_a_task_that_is_not_there_is_a_404_and_batch_is_asked_for_names_it
         (f"{TASKS}/a.b", "task", "There is no task 'a.b' in the job 'alpha'."),
         (f"{TASKS}/{'a' * 65}", "task", "in the job 'alpha'."),
     ):
-        answer = await world.get(path)
+        answer = await staged.get(path)
         assert answer.status == 404, path
         assert words is None or (answer.body["error"]["target"] == target and words in answer.body["error"]["message"])
-    assert world.emulator.counters["GET /jobs/{jobId}/tasks/{taskId}"]["requests"] == calls
-    answer = await world.get(f"{TASKS}/nope")
+    assert staged.emulator.counters["GET /jobs/{jobId}/tasks/{taskId}"]["requests"] == calls
+    answer = await staged.get(f"{TASKS}/nope")
     assert (answer.status, answer.body["error"]["code"]) == (404, "TaskNotFound")
-    assert world.emulator.counters["GET /jobs/{jobId}/tasks/{taskId}"]["requests"] == calls + 1
+    assert staged.emulator.counters["GET /jobs/{jobId}/tasks/{taskId}"]["requests"] == calls + 1
 
 
-async def test_errors_of_batch_about_a_task_are_reported(world: World) -> None:
-    await _staged(world)
+async def test_errors_of_batch_about_a_task_are_reported(staged: World) -> None:
 
     async def asked(fault: Fault) -> Answer:
-        world.emulator.faults.all[:] = [fault]
-        return await world.get(f"{TASKS}/bad-00001")
+        staged.emulator.faults.all[:] = [fault]
+        return await staged.get(f"{TASKS}/bad-00001")
 
     throttled = await asked(Fault(status=429, retryAfter=7))
     assert (throttled.status, throttled.body["error"]["code"]) == (503, "BatchThrottled")
@@ -236,23 +233,21 @@ async def test_errors_of_batch_about_a_task_are_reported(world: World) -> None:
     assert (failed.status, failed.body["error"]["code"]) == (502, "BatchFailed")
 
 
-async def test_no_task_is_asked_for_where_the_account_is_switched_off(world: World) -> None:
-    await _staged(world)
-    await world.put("accounts/demo/monitoring", b'{"enabled": false}')
-    calls = world.emulator.counters["GET /jobs/{jobId}/tasks/{taskId}"]["requests"]
-    answer = await world.get(f"{TASKS}/bad-00001")
+async def test_no_task_is_asked_for_where_the_account_is_switched_off(staged: World) -> None:
+    await staged.put("accounts/demo/monitoring", b'{"enabled": false}')
+    calls = staged.emulator.counters["GET /jobs/{jobId}/tasks/{taskId}"]["requests"]
+    answer = await staged.get(f"{TASKS}/bad-00001")
     assert (answer.status, answer.body["error"]["code"]) == (409, "MonitoringOff")
-    assert world.emulator.counters["GET /jobs/{jobId}/tasks/{taskId}"]["requests"] == calls
+    assert staged.emulator.counters["GET /jobs/{jobId}/tasks/{taskId}"]["requests"] == calls
 
 
-async def test_the_timeline_equals_the_runs_of_the_official_client(world: World) -> None:
-    await _staged(world)
-    world.advance(50)  # after the last poll: running tasks are known up to then
-    timeline = (await world.get("accounts/demo/jobs/alpha/timeline")).body
+async def test_the_timeline_equals_the_runs_of_the_official_client(staged: World) -> None:
+    staged.advance(50)  # after the last poll: running tasks are known up to then
+    timeline = (await staged.get("accounts/demo/jobs/alpha/timeline")).body
     as_of = _moment(timeline["asOf"])
     runs = {}
     busy: dict[str, float] = {}
-    async for task in world.batch.list_tasks("alpha"):
+    async for task in staged.batch.list_tasks("alpha"):
         run, node = task.execution_info, task.node_info
         if not (run and node and run.start_time):
             continue
@@ -286,15 +281,16 @@ def _milliseconds(moment: datetime) -> int:
     return int(moment.timestamp() * 1000)
 
 
-async def test_a_timeline_shows_the_runs_within_its_range(world: World) -> None:
-    await _staged(world)
-    whole = (await world.get("accounts/demo/jobs/alpha/timeline")).body
+async def test_a_timeline_shows_the_runs_within_its_range(staged: World) -> None:
+    whole = (await staged.get("accounts/demo/jobs/alpha/timeline")).body
     ends = sorted(run["end"] for node in whole["nodes"] for run in node["runs"] if run["end"])
-    early = (await world.get(f"accounts/demo/jobs/alpha/timeline?to={ends[0]}")).body
-    late = (await world.get(f"accounts/demo/jobs/alpha/timeline?from={ends[-1]}")).body
+    early = (await staged.get(f"accounts/demo/jobs/alpha/timeline?to={ends[0]}")).body
+    late = (await staged.get(f"accounts/demo/jobs/alpha/timeline?from={ends[-1]}")).body
     assert {run["result"] for node in late["nodes"] for run in node["runs"]} == {None}
     assert 0 < sum(len(node["runs"]) for node in early["nodes"]) <= 12
-    none = (await world.get("accounts/demo/jobs/alpha/timeline?from=2001-01-01T00:00:00Z&to=2001-01-02T00:00:00Z")).body
+    none = (
+        await staged.get("accounts/demo/jobs/alpha/timeline?from=2001-01-01T00:00:00Z&to=2001-01-02T00:00:00Z")
+    ).body
     assert (none["nodes"], none["from"]) == ([], "2001-01-01T00:00:00Z")
 
 
