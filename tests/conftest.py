@@ -31,6 +31,11 @@ _FIRST = "tests/workload/"
 """The tests that wait most, for scenarios in real time; last by name, they would leave the other workers idle."""
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """Returns one worker more than there are cores, as some tests wait: for programs, timeouts, a browser."""
+    return (os.process_cpu_count() or 1) + 1
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Puts the tests that wait most first."""

@@ -49,26 +49,34 @@ def own(jobs: dict[str, dict[str, Any]]) -> set[str]:
     return {name for name in jobs if ":" not in name}
 
 
+def started(cleanup: contextlib.ExitStack, *arguments: str) -> "subprocess.Popen[str]":
+    program = [sys.executable, "-u", "-m", *arguments]
+    child = subprocess.Popen(program, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    cleanup.callback(child.wait, 10)
+    cleanup.callback(child.terminate)
+    return child
+
+
+@pytest.fixture(scope="module")
+def emulator() -> Iterator[str]:
+    """Yields the address of an emulator that the tests share; each begins with a reset, which ends pauses too."""
+    with contextlib.ExitStack() as cleanup:
+        child = started(cleanup, "local.batch_emulator", "--port", "0", "--speed", "60")
+        assert child.stdout is not None
+        yield child.stdout.readline().removeprefix("listening on ").strip()
+
+
 @pytest.fixture
-def running() -> Iterator[Running]:
+def running(emulator: str) -> Iterator[Running]:
     with contextlib.ExitStack() as cleanup:
 
-        def start(*arguments: str) -> "subprocess.Popen[str]":
-            program = [sys.executable, "-u", "-m", *arguments]
-            child = subprocess.Popen(program, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-            cleanup.callback(child.wait, 10)
-            cleanup.callback(child.terminate)
-            return child
-
-        emulator = start("local.batch_emulator", "--port", "0", "--speed", "60")
-        assert emulator.stdout is not None
-        url = emulator.stdout.readline().removeprefix("listening on ").strip()
-
         def workload(*, scenario: str = "quiet", key: str = DEVELOPMENT_KEY) -> "subprocess.Popen[str]":
-            options = ("--scenario", scenario, "--emulator", url, "--account", "demo", "--key", key, "--speed", "60")
-            return start("local.workload", *options)
+            where = ("--emulator", emulator, "--account", "demo", "--key", key)
+            return started(cleanup, "local.workload", "--scenario", scenario, *where, "--speed", "60")
 
-        yield Running(url, workload)
+        found = Running(emulator, workload)
+        found.control("reset", {})
+        yield found
 
 
 def test_the_quiet_scenario_comes_to_rest(running: Running) -> None:
