@@ -78,7 +78,7 @@ def backup(checkout: Checkout, command: str, arguments: Sequence[str]) -> int:
 
 
 def run_script(checkout: Checkout, kind: str, name: str | None, arguments: Sequence[str]) -> int:
-    """Runs `bench/NAME.py` or `local/prove/NAME.py`, where `-` is `_`; lists the existing ones without a name."""
+    """Runs a module or a package of `bench` or `local/prove`, where `-` is `_`; lists all of them without a name."""
     names = script_names(checkout.root / FOLDERS[kind])
     if name is None:
         say(f"{kind}: {_listed(names)}")
@@ -104,7 +104,10 @@ def infra(checkout: Checkout, name: str | None, arguments: Sequence[str]) -> int
 
 
 def script_names(folder: Path) -> list[str]:
-    return sorted(path.stem.replace("_", "-") for path in folder.glob("*.py") if not path.stem.startswith("_"))
+    """Returns the names of the modules in a folder, and of its packages that can be run."""
+    modules = [path.stem for path in folder.glob("*.py") if not path.stem.startswith("_")]
+    packages = [path.parent.name for path in folder.glob("*/__main__.py")]
+    return sorted(name.replace("_", "-") for name in (*modules, *packages))
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -24,10 +24,10 @@ from local.dev.checking.figures import code_version
 from local.dev.running.stack import Emulated, Options, base_environment, emulator_program, fresh_key, host_program
 from local.dev.system.checkout import HERE
 from local.dev.system.children import Children
-from local.prove.fleets.failing_fronts import WAYS, Front
-from local.prove.fleets.fleet_jobs import Fleet
-from local.prove.fleets.freshness import Freshness, jobs_of, sample
-from local.prove.pages.proofs_page import write_section
+from local.prove.fleet.failing_fronts import WAYS, Front
+from local.prove.fleet.fleet_jobs import Fleet
+from local.prove.fleet.freshness import Freshness, jobs_of, sample
+from local.prove.reporting.proofs_page import write_section
 
 MEASURED_PATHS = ("functions", "shared")
 _SPEED = 4.0

@@ -19,7 +19,7 @@ from local.dev.checking.figures import code_version, markdown
 from local.dev.scripts import script_names
 from local.dev.system.checkout import HERE
 from local.dev.system.console import say
-from local.prove.pages.proofs_page import write_section
+from local.prove.reporting.proofs_page import write_section
 
 _NOT_ALONE = ("all", "counts")
 _LAST = "soak"  # as it takes longest

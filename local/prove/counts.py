@@ -9,105 +9,21 @@ import argparse
 import json
 import sys
 import time
-import urllib.request
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from azure.batch import BatchClient
 from azure.core.credentials import AzureNamedKeyCredential
 
-from local.prove._pools import pool_differences
+from local.prove.stack.api import Stack
+from local.prove.stack.truth import compare
 
 MEASURED_PATHS = ("functions", "shared", "local/batch_emulator")
 NOTE = Path(__file__).resolve().parents[2] / ".local" / "up.json"
-FIELDS = ("active", "preparing", "running", "completed", "succeeded", "failed", "total")
 _PAGE = 1000
 _SLACK_PAGES = 2
 _QUIET_SECONDS = 0.2
-
-
-@dataclass(frozen=True, slots=True)
-class Stack:
-    """Addresses of a running stack, as in `.local/up.json`."""
-
-    api: str
-    emulator: str
-    account: str
-
-    def get(self, path: str) -> Any:
-        return call("GET", f"{self.api}{path}")
-
-    def poll_all(self) -> Any:
-        return call("POST", f"{self.api}/accounts/{self.account}/poll?wait=true", {"all": True})
-
-    def jobs(self) -> dict[str, Any]:
-        """Returns all jobs by id, following next links."""
-        return self._listed("jobs")
-
-    def pools(self) -> dict[str, Any]:
-        """Returns all pools by id, following next links."""
-        return self._listed("pools")
-
-    def nodes(self, pool: str) -> dict[str, Any]:
-        """Returns all nodes of a pool by id."""
-        return self._listed(f"pools/{pool}/nodes")
-
-    def schedules(self) -> dict[str, Any]:
-        """Returns all job schedules by id."""
-        return self._listed("jobschedules")
-
-    def _listed(self, kind: str) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        url: str | None = f"{self.api}/accounts/{self.account}/{kind}?maxpagesize=50"
-        while url:
-            page = call("GET", url)
-            found |= {entry["id"]: entry for entry in page["value"]}
-            url = page.get("nextLink")
-        return found
-
-    def truth(self) -> dict[str, Any]:
-        return self._truth("jobs")
-
-    def true_pools(self) -> dict[str, Any]:
-        return self._truth("pools")
-
-    def _truth(self, kind: str) -> dict[str, Any]:
-        found: dict[str, Any] = self.control("GET", "truth")["accounts"][self.account][kind]
-        return found
-
-    def time(self) -> str:
-        found: str = self.control("GET", "clock")["time"]
-        return found
-
-    def pause(self, *, paused: bool) -> None:
-        self.control("POST", "clock", {"paused": paused})
-
-    def counters(self) -> dict[str, Any]:
-        counters: dict[str, Any] = self.control("GET", "counters")
-        return counters
-
-    def control(self, method: str, name: str, body: Any = None) -> Any:
-        """Calls one of the emulator's controls."""
-        return call(method, f"{self.emulator}/_emulator/{name}", body)
-
-
-def compare(stack: Stack) -> list[str]:
-    """Returns every difference between the API and the truth, while the emulator is paused."""
-    poll = stack.poll_all()
-    problems = [] if poll["status"] == "succeeded" else [f"the poll ended as {poll['status']}: {poll['reasons']}"]
-    shown, truth = stack.jobs(), stack.truth()
-    problems += [f"{job}: not shown" for job in truth.keys() - shown.keys()]
-    problems += [f"{job}: shown, but it doesn't exist" for job in shown.keys() - truth.keys()]
-    for job in sorted(truth.keys() & shown.keys()):
-        counts = shown[job]["taskCounts"] or {}
-        problems += [
-            f"{job}: {field} is {counts.get(field)}, in truth {truth[job][field]}"
-            for field in FIELDS
-            if counts.get(field) != truth[job][field]
-        ]
-    return [*problems, *pool_differences(stack.pools(), stack.true_pools())]
 
 
 def main() -> int:
@@ -195,14 +111,6 @@ def changed_tasks(client: BatchClient, jobs: Iterable[str], since: str) -> dict[
     return {
         f"/jobs/{job}/tasks": sum(1 for _ in client.list_tasks(job, filter=condition, select=["id"])) for job in jobs
     }
-
-
-def call(method: str, url: str, body: Any = None) -> Any:
-    """Returns the JSON of the response. Raises OSError, http.client.HTTPException or ValueError if there is none."""
-    payload = None if body is None else json.dumps(body).encode()
-    request = urllib.request.Request(url, payload, {"Content-Type": "application/json"}, method=method)  # noqa: S310
-    with urllib.request.urlopen(request, timeout=120) as answer:  # noqa: S310
-        return json.loads(answer.read() or b"null")
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from local.dev.checking.figures import code_version, markdown
 from local.dev.system.checkout import HERE
-from local.prove.pages.proofs_page import write_section
+from local.prove.reporting.proofs_page import write_section
 from tests.infra.breakages.breakages import BREAKAGES
 from tests.infra.breakages.checker import Checker, find_checker
 from tests.infra.breakages.mutations import mutations

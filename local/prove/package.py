@@ -27,7 +27,7 @@ from local.dev.packaging.build import ARCHIVE, DEPLOYED, build, bytecode_name
 from local.dev.packaging.wheels import SITE_PACKAGES
 from local.dev.system.checkout import HERE
 from local.dev.system.console import say, step
-from local.prove.pages.proofs_page import write_section
+from local.prove.reporting.proofs_page import write_section
 from tests.infra.rules.scenarios import Infrastructure
 
 MEASURED_PATHS = ("function_app.py", "functions", "shared", "requirements.txt", "host.json")

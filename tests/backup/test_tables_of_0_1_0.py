@@ -6,8 +6,8 @@ from pathlib import Path
 
 from local.azurite import StorageAddresses
 from local.dev.system.children import Children
-from local.prove.upgrading.answers import by_field, differences, is_on_purpose
-from local.prove.upgrading.kept_tables import FOLDER, answers_of_this_version, kept_answers, put_back
+from local.prove.upgrade.answers import by_field, differences, is_on_purpose
+from local.prove.upgrade.kept_tables import FOLDER, answers_of_this_version, kept_answers, put_back
 
 
 async def test_answers_from_tables_of_0_1_0_equal_those_of_0_1_0(azurite: StorageAddresses, tmp_path: Path) -> None:

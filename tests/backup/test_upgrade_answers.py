@@ -1,6 +1,6 @@
 import pytest
 
-from local.prove.upgrading.answers import differences
+from local.prove.upgrade.answers import differences
 
 PATH = "/accounts/demo/ingestion"
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from local.prove.gpus.plan import BYSTANDER, FIRST, JOB, MEBIBYTES, PLAN, SECOND
+from local.prove.gpu.plan import BYSTANDER, FIRST, JOB, MEBIBYTES, PLAN, SECOND
 
 PIDS = {FIRST: 101, SECOND: 102, BYSTANDER: 103}
 UUID, MEBI = "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f", 1 << 20

@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from local.prove.node_figures.judging import attempts_of, cpu_row, judge_task
-from local.prove.node_figures.node_judging import counter_row, judge_node, share_row
-from local.prove.node_figures.node_totals import Totals
-from local.prove.node_figures.plans import Plan
-from local.prove.node_figures.report import is_proved, section
-from local.prove.node_figures.spooled import Line, lines_of
-from local.prove.node_figures.truths import Truth, sum_of
+from local.prove.agent_figures.judging import attempts_of, cpu_row, judge_task
+from local.prove.agent_figures.node_judging import counter_row, judge_node, share_row
+from local.prove.agent_figures.node_totals import Totals
+from local.prove.agent_figures.plans import Plan
+from local.prove.agent_figures.report import is_proved, section
+from local.prove.agent_figures.spooled import Line, lines_of
+from local.prove.agent_figures.truths import Truth, sum_of
 
 PLAN = Plan("task", "busy", has_peak=True, has_io=True, has_threads=True)
 TRUTH = Truth(cpu=50.0, start=1000.0, end=1064.0, peak=100 << 20, read=10 << 20, written=20 << 20, threads=7)

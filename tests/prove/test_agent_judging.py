@@ -3,10 +3,10 @@
 import gzip
 import io
 
-from local.prove.agents.judging import NodeEvidence, NodeVerdict, judge_node
-from local.prove.agents.lives import KILLED, SECOND, ProcessLife, outside
-from local.prove.agents.losses import Bounds
-from local.prove.agents.sessions import SpooledUnit, StoredBlob
+from local.prove.agent.judging.lives import KILLED, SECOND, ProcessLife, outside
+from local.prove.agent.judging.losses import Bounds
+from local.prove.agent.judging.sessions import SpooledUnit, StoredBlob
+from local.prove.agent.judging.verdicts import NodeEvidence, NodeVerdict, judge_node
 
 SESSION = "20261127T120000000Z-77-0a0a"
 PATH = f"/account/telemetry/accounts/a/pools/p/nodes/n1/agent/{SESSION}"

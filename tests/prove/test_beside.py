@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from local.prove.exactness.beside import Beside, judge_beside, unsettled_beside
+from local.prove.exact.beside import Beside, judge_beside, unsettled_beside
 
 _PAUSE = datetime(2026, 1, 5, 8, tzinfo=UTC)
 _TRUTH = {"pool one": ("One", {"nodes": "2", "slots": "4"}), "nodes one": ("One", {"a": '["idle"]'})}

@@ -5,8 +5,8 @@ from typing import Any
 
 from local.batch_emulator.core.injection import read_fault
 from local.batch_emulator.core.settings import EmulatorSettings
-from local.prove.exactness.chaos import CALM, Kinds, kind_of, plan_cycle, struck
-from local.prove.exactness.ids import JOBS, task_id
+from local.prove.exact.chaos import CALM, Kinds, kind_of, plan_cycle, struck
+from local.prove.exact.ids import JOBS, task_id
 
 _PLANS = [plan_cycle(seed, number, Kinds()) for seed in range(5) for number in range(1, 41)]
 

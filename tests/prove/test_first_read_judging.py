@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from local.prove.first_reads.findings import Findings, received_again
+from local.prove.first_read.findings import Findings, received_again
 
 
 def found(**changed: Any) -> Findings:

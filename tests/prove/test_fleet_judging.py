@@ -11,12 +11,12 @@ import pytest
 from local.batch_emulator.emulator import Emulator
 from local.batch_emulator.http.server import Server
 from local.batch_emulator.protocol.auth import DEVELOPMENT_KEY
-from local.prove.fleet import _until_countable
-from local.prove.fleets.findings import Findings, Quiet, Watched
-from local.prove.fleets.fleet_jobs import Fleet
-from local.prove.fleets.freshness import Freshness
-from local.prove.fleets.hosts import table_operations
-from local.prove.fleets.shown_changes import Changes
+from local.prove.fleet.__main__ import _until_countable
+from local.prove.fleet.findings import Findings, Quiet, Watched
+from local.prove.fleet.fleet_jobs import Fleet
+from local.prove.fleet.freshness import Freshness
+from local.prove.fleet.hosts import table_operations
+from local.prove.fleet.shown_changes import Changes
 
 NOW = datetime(2026, 11, 22, 7, tzinfo=UTC)
 

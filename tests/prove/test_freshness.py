@@ -1,7 +1,7 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from local.prove.fleets.freshness import Freshness
+from local.prove.fleet.freshness import Freshness
 
 NOW = datetime(2026, 11, 21, 7, 1, tzinfo=UTC)
 

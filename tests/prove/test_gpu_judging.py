@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from local.prove import gpu
-from local.prove.gpus.judging.nvlink import transmitted
-from local.prove.gpus.plan import BYSTANDER, FIRST, SECOND
-from local.prove.gpus.report import findings_of, is_proved, section
-from local.prove.gpus.smi import rows, table
+from local.prove.gpu import __main__ as gpu
+from local.prove.gpu.judging.nvlink import transmitted
+from local.prove.gpu.plan import BYSTANDER, FIRST, SECOND
+from local.prove.gpu.report import findings_of, is_proved, section
+from local.prove.gpu.smi import rows, table
 from tests.prove.gpu_runs import MEBI, Fields, good_run
 
 

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from local.dev.system.checkout import HERE
-from local.prove.gpus.child import Child
-from local.prove.gpus.plan import BYSTANDER, FIRST, Phase
-from local.prove.gpus.report import findings_of
-from local.prove.gpus.run import run
-from local.prove.gpus.stub import build
+from local.prove.gpu.child import Child
+from local.prove.gpu.plan import BYSTANDER, FIRST, Phase
+from local.prove.gpu.report import findings_of
+from local.prove.gpu.run import run
+from local.prove.gpu.stub import build
 from tests.prove.fake_driver import CUDA, SMI
 
 SHORT = (
@@ -101,7 +101,7 @@ def test_a_task_that_ended_answers_at_once(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("python", [sys.executable, *map(str, Path.home().glob(".pyenv/versions/3.8.*/bin/python"))])
 def test_the_proof_needs_the_standard_library_alone(python: str) -> None:
-    names = "local.prove.gpu, local.prove.gpus.observer, local.prove.gpus.task"
+    names = "local.prove.gpu.__main__, local.prove.gpu.observer, local.prove.gpu.task"
     subprocess.run([python, "-S", "-s", "-B", "-c", f"import {names}"], cwd=HERE.root, check=True)
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from local.prove.ingestion.book import Book, Happening, Life
-from local.prove.ingestion.judging import judge_events, judge_node, judge_rejects, judge_totals
-from local.prove.ingestion.pens import PLANS, Pen, Plan
-from local.prove.ingestion.truth import WHOLE, shown_of, totals_of, truth_of
+from local.prove.ingest.book import Book, Happening, Life
+from local.prove.ingest.judging import judge_events, judge_node, judge_rejects, judge_totals
+from local.prove.ingest.pens import PLANS, Pen, Plan
+from local.prove.ingest.truth import WHOLE, shown_of, totals_of, truth_of
 from shared.domain.telemetry.decode.decoding import Decoder
 from shared.domain.telemetry.records.labels import Identity
 from shared.domain.telemetry.sessions.intake import Intake, Window

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from local.prove.counts import FIELDS
-from local.prove.exactness.judging import (
+from local.prove.exact.judging import (
     Shown,
     histogram,
     judge,
@@ -15,6 +14,7 @@ from local.prove.exactness.judging import (
     rounds_taken,
     unsettled,
 )
+from local.prove.stack.truth import FIELDS
 
 _PAUSE = datetime(2026, 1, 5, 8, tzinfo=UTC)
 _COUNTS = dict(zip(FIELDS, (1, 2, 3, 9, 7, 2, 15), strict=True))

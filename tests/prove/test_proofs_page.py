@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from local.prove.pages.proofs_page import write_section
+from local.prove.reporting.proofs_page import write_section
 
 
 def test_a_proof_replaces_its_own_section_and_leaves_the_others(tmp_path: Path) -> None:

@@ -3,8 +3,8 @@
 from datetime import UTC, datetime
 
 from local.dev.system.checkout import HERE
-from local.prove.exactness.cycles import Findings
-from local.prove.exactness.report import Run, rows, section, text
+from local.prove.exact.cycles import Findings
+from local.prove.exact.report import Run, rows, section, text
 
 
 def _run() -> Run:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from local.prove.soaking.judging import Finding, defects_in, judge_failures, judge_memory, judge_rates, judge_tables
-from local.prove.soaking.record import Record, findings_of, load_record
-from local.prove.soaking.report import picture, section
-from local.prove.soaking.watching import RowCount, Seen, TableLook
+from local.prove.soak.judging import Finding, defects_in, judge_failures, judge_memory, judge_rates, judge_tables
+from local.prove.soak.record import Record, findings_of, load_record
+from local.prove.soak.report import picture, section
+from local.prove.soak.watching import RowCount, Seen, TableLook
 
 MINUTES = [step / 6 for step in range(120 * 6)]
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from local.dev.checking.figures import script_of
 from local.dev.system.checkout import HERE
 from local.prove import all as proofs
 from local.prove import infra, package
@@ -78,5 +79,5 @@ def test_sections_of_the_page_are_of_proofs_that_write_them() -> None:
     named = set(re.findall(r"^## (\S+)$", PAGE, re.MULTILINE)) - {"all"}
     assert named <= set(proofs.names())
     for name in named | {"infra", "package"}:
-        source = (HERE.root / f"local/prove/{name.replace('-', '_')}.py").read_text(encoding="utf-8")
+        source = script_of(HERE.root, "prove", name).read_text(encoding="utf-8")
         assert '"--write"' in source, name

@@ -64,7 +64,10 @@ def sections(root: Path) -> list[Section]:
 
 
 def script_of(root: Path, kind: str, name: str) -> Path:
-    return root / _FOLDERS[kind] / f"{name.replace('-', '_')}.py"
+    """Returns the module of a benchmark or proof: `NAME.py`, or `NAME/__main__.py` if there is a package."""
+    module = root / _FOLDERS[kind] / name.replace("-", "_")
+    program = module / "__main__.py"
+    return program if program.exists() else module.with_suffix(".py")
 
 
 def measured_paths(script: Path) -> Sequence[str]:

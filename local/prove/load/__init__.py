@@ -1,1 +1,1 @@
-"""Jobs with very many tasks, written through the official client."""
+"""Jobs with very many tasks for any proof, written through the official client. Imports `local.workload`."""

@@ -5,7 +5,7 @@ import re
 import tomllib
 
 from local.dev.system.checkout import HERE
-from local.prove.upgrading.versions import EARLIER
+from local.prove.upgrade.versions import EARLIER
 from shared.version import VERSION
 
 CHANGELOG = (HERE.root / "CHANGELOG.md").read_text(encoding="utf-8")

@@ -5,8 +5,8 @@ from urllib.parse import quote
 
 import pytest
 
-from local.prove.first_reads.stored_reads import Stored
-from local.prove.first_reads.watched_lists import Ask, Left, Watch
+from local.prove.first_read.stored_reads import Stored
+from local.prove.first_read.watched_lists import Ask, Left, Watch
 
 T0 = datetime(2026, 11, 21, 7, tzinfo=UTC)
 

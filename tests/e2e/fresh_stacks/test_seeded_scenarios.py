@@ -8,7 +8,8 @@ from azure.batch import BatchClient
 from azure.core.credentials import AzureNamedKeyCredential
 
 from local.azurite import StorageAddresses
-from local.prove.counts import Stack, compare
+from local.prove.stack.api import Stack
+from local.prove.stack.truth import compare
 from tests.e2e.live.ahead_clock import ahead_clock
 from tests.e2e.live.brute_force import all_differences, history_differences
 from tests.e2e.live.listed import listed

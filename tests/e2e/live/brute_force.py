@@ -12,7 +12,7 @@ from urllib.request import urlopen
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from local.prove.counts import Stack
+from local.prove.stack.api import Stack
 from tests.e2e.live.brute_lists import list_differences
 from tests.e2e.live.listed import STATES, Difference, Listed, Node, counted, moment
 

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import quote
 from urllib.request import urlopen
 
-from local.prove.counts import Stack, call
+from local.prove.stack.api import Stack, call
 from tests.e2e.live.listed import STATES, Difference, Listed, moment
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from azure.batch import BatchClient
 
-from local.prove.counts import Stack
+from local.prove.stack.api import Stack
 
 _MILLISECOND = timedelta(milliseconds=1)
 STATES = ("active", "preparing", "running", "completed")

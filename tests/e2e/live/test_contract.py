@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from local.prove.counts import Stack
+from local.prove.stack.api import Stack
 from tests.e2e.live.stack import RunningStack
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -12,7 +12,8 @@ from azure.batch import BatchClient, models
 from azure.core.credentials import AzureNamedKeyCredential
 from playwright.sync_api import Page, Route, expect
 
-from local.prove.counts import FIELDS, Stack, compare
+from local.prove.stack.api import Stack
+from local.prove.stack.truth import FIELDS, compare
 from tests.e2e.live.brute_force import all_differences
 from tests.e2e.live.listed import listed
 from tests.e2e.live.stack import RunningStack

@@ -1,0 +1,5 @@
+"""Nodes whose agents are started, killed, paused and restarted, and the watch on what they spool.
+
+Offers `Node` and `NodeStarter`, `Disruptions` (the schedule of disruptions), `LineFeeder`, `SpoolWatch`, `StallWatch`.
+Imports `storage` for signatures and `judging` for spooled units, nothing of other proofs.
+"""

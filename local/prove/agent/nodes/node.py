@@ -1,0 +1,48 @@
+"""A node under proof: a folder in which agents start, end, and find what earlier ones left."""
+
+import subprocess
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+from local.prove.agent.judging.lives import ProcessLife
+from local.prove.agent.nodes.processes import SUPERVISOR
+
+
+class Kind(StrEnum):
+    """What an agent's node is like."""
+
+    PAIR = "run beside append"
+    SUPERVISED = "start in the background"
+    SMALL = "small spool"
+    EXPIRING = "signature that expires"
+    DELETED = "container deleted"
+
+
+@dataclass(slots=True)
+class Node:
+    """A node; `boot` counts its starts, `lives` has every process that measured or took lines.
+
+    `stubborn` are sentences about processes that didn't end when asked to.
+    """
+
+    name: str
+    kind: Kind
+    folder: Path
+    python: str
+    container: str
+    boot: int = 1
+    lives: list[ProcessLife] = field(default_factory=list)
+    children: dict[int, "subprocess.Popen[bytes]"] = field(default_factory=dict)
+    groups: set[int] = field(default_factory=set)
+    stubborn: list[str] = field(default_factory=list)
+
+    @property
+    def commands(self) -> tuple[str, ...]:
+        if self.kind is Kind.SUPERVISED:
+            return (SUPERVISOR,)
+        return ("run", "append") if self.kind is Kind.PAIR else ("run",)
+
+    @property
+    def alive(self) -> list[ProcessLife]:
+        return [life for life in self.lives if not life.ended]

@@ -1,0 +1,114 @@
+"""The report of a run, for the terminal and docs/proofs.md."""
+
+import argparse
+import os
+import platform
+import shlex
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from local.dev.checking.figures import code_version
+from local.dev.system.checkout import HERE
+from local.prove.agent.judging.lives import SECOND
+from local.prove.agent.judging.losses import Bounds
+from local.prove.agent.judging.verdicts import NodeVerdict
+from local.prove.agent.storage.faults import Fault
+
+_WHAT = """
+Real agents, built as a deployment gets them, measure this machine or take numbered lines, and send to Azurite through a
+proxy in which things go wrong. They are killed by `kill -9` at random moments and paused, and all processes of a node
+are killed at once, as by a restart of its machine; what starts next finds the same folder. Signatures expire, a
+container is deleted, storage is down, and one spool is too small for that. The proof keeps a link to every unit that
+lies in a spool, and reads blobs by code of its own. At the end each unit that ever was in a spool must be stored once,
+to the byte, or be counted as dropped by the agent itself; a killed agent may lack no more than its last flush interval.
+"""
+
+_EXPECTED = ("pauses", "reboots", "outages", "containers deleted", "signatures renewed")
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A finished run; `faults` by kind, `refused` are Azurite's own refusals, `done` counts what befell nodes."""
+
+    options: argparse.Namespace
+    began: datetime
+    seconds: float
+    pythons: Sequence[str]
+    bounds: Bounds
+    verdicts: Mapping[str, NodeVerdict]
+    done: Mapping[str, int]
+    faults: Mapping[Fault, int]
+    refused: Mapping[str, int]
+    full: int
+    stalls: Sequence[tuple[int, int]]
+    wrong: Sequence[str]
+
+    @property
+    def is_proved(self) -> bool:
+        """Nothing is wrong, and all that was to happen did."""
+        happened = all(self.done.get(what) for what in _EXPECTED) and self.total("dropped_units") > 0
+        stored = all(verdict.units for verdict in self.verdicts.values())
+        return happened and stored and not self.wrong and self.done.get("kills", 0) >= self.options.kills
+
+    def total(self, name: str) -> int:
+        return sum(getattr(verdict, name) for verdict in self.verdicts.values())
+
+
+def rows(run: Run) -> list[tuple[str, str]]:
+    """Returns the figures by name."""
+    how = _listed(run.done, "supervisors killed", "killed while paused")
+    stalls = [(end - begin) / SECOND for begin, end in run.stalls]
+    done, losses = run.done, [loss for verdict in run.verdicts.values() for loss in verdict.losses]
+    return [
+        ("nodes", f"{len(run.verdicts)} for {run.options.minutes:g} minutes; Python {', '.join(run.pythons)}"),
+        ("sessions, blobs", f"{run.total('sessions')}, {run.total('blobs')}"),
+        ("blobs that followed a full, deleted or foreign one", str(run.total("rolled"))),
+        ("blobs sealed", str(run.total("sealed"))),
+        ("samples in units", f"{run.total('samples'):,}, and {run.total('fed'):,} lines that were fed"),
+        ("records stored once", f"{run.total('records'):,} in {run.total('units'):,} units"),
+        ("dropped and counted", f"{run.total('dropped_records'):,} records in {run.total('dropped_units'):,} units"),
+        (
+            "kills by `kill -9`",
+            f"{done.get('kills', 0)} ({how})",
+        ),
+        ("pauses", str(done.get("pauses", 0))),
+        ("restarts of a machine", f"{done.get('reboots', 0)}, {run.total('reboots')} reported as events"),
+        ("else", _listed(done, "containers deleted", "signatures renewed", "outages")),
+        ("units stored again after their container was deleted", str(run.total("again"))),
+        ("faults", _counts(run.faults)),
+        ("refusals by storage itself", _counts({**run.refused, "409 BlockCountExceedsLimit": run.full})),
+        ("longest loss of a killed process", f"{max(losses, default=0):.1f} s (flushed every {run.bounds.flush:g} s)"),
+        (
+            "the machine stood still",
+            f"{len(stalls)} times, for {sum(stalls):.1f} s, {max(stalls, default=0):.1f} s at most",
+        ),
+        ("**wrong**", f"**{len(run.wrong)}**"),
+    ]
+
+
+def text(run: Run) -> str:
+    """Returns the report for the terminal."""
+    figures = [(name.replace("*", ""), value.replace("*", "")) for name, value in rows(run)]
+    width = max(len(name) for name, _ in figures)
+    return "\n".join(f"  {name:{width}}  {value}" for name, value in figures)
+
+
+def section(run: Run) -> str:
+    """Returns the report for docs/proofs.md."""
+    lines = "\n".join(f"| {name} | {value} |" for name, value in rows(run))
+    command = shlex.join(["dev.py", "prove", "agent", *sys.argv[1:]])
+    machine = f"{platform.system()}, {os.cpu_count()} cores"
+    head = f"`{command}` on {run.began:%Y-%m-%d}, {code_version(HERE.root)}, {machine}:"
+    return f"{_WHAT}\n{head}\n\n| figure | value |\n|---|---|\n{lines}\n"
+
+
+def _counts(found: Mapping[Any, int]) -> str:
+    return ", ".join(f"{name}: {number}" for name, number in sorted(Counter(found).items()) if number) or "none"
+
+
+def _listed(done: Mapping[str, int], *names: str) -> str:
+    return ", ".join(f"{name}: {done.get(name, 0)}" for name in names)

@@ -1,1 +1,0 @@
-"""Parts of the proof that node agents lose nothing."""

@@ -1,1 +1,0 @@
-"""Runs backups and restores as programs, and compares the results."""

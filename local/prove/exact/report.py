@@ -1,0 +1,79 @@
+"""The report of a run, for the terminal and docs/proofs.md."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from local.dev.checking.figures import code_version
+from local.prove.exact.cycles import ROUNDS, Findings
+from local.prove.exact.judging import histogram
+
+_WHAT = f"""
+Real hosts on one storage watch the emulator while a seeded driver changes jobs, tasks, pools, nodes and schedules,
+and everything around goes wrong: hosts killed by `kill -9` or frozen amid a poll, throttling, broken connections,
+truncated bodies, short and empty pages, unordered lists, odd orders of ids, lagging counts, late reports, deleted
+tasks. Several times a cycle the clock is paused, and whatever is `exact` as of the pause is compared with the truth:
+counts of jobs, pools in numbers, their nodes one by one, schedules. After each cycle nothing goes wrong any more, and
+all of them must be exact, and right, within {ROUNDS} rounds at the account's interval of 2 s.
+
+Get Task Counts doesn't lag in the cycles that delete tasks or report late: while it lags, its agreement speaks
+of what was, and nobody outside the service could know better.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A finished run: its command line, start and duration, and the counts of its parts."""
+
+    options: str
+    began: datetime
+    seconds: float
+    hosts: int
+    findings: Findings
+    kills: Mapping[str, int]
+    polls: Mapping[str, int]
+    done: Mapping[str, int]
+    broke: Sequence[str]
+
+
+def rows(run: Run) -> list[tuple[str, str]]:
+    """Returns the figures by name."""
+    found = run.findings
+    return [
+        ("duration", f"{run.seconds / 60:.1f} min"),
+        ("hosts", str(run.hosts)),
+        ("cycles", f"{found.cycles}, {found.late_cycles} of them with late reports"),
+        ("hosts killed", f"{run.kills.get('all', 0)}, {run.kills.get('amid', 0)} of them amid a poll on demand"),
+        ("hosts frozen for a while", str(run.kills.get("frozen", 0))),
+        ("faults that struck", _counted(found.struck)),
+        ("changes", _counted(run.done)),
+        ("polls on demand, by how they ended", _counted(run.polls)),
+        ("pauses amid chaos", str(found.checks)),
+        ("exact counts of jobs compared", str(found.compared)),
+        ("exact pools, their nodes and schedules compared", str(found.beside)),
+        ("**wrong though exact**", f"**{len(found.wrong)}**"),
+        (f"**not exact after {ROUNDS} rounds**", f"**{len(found.failures)}**"),
+        ("rounds to exact: jobs, pools, nodes, schedules", histogram(found.rounds)),
+        ("rounds begun meanwhile, ticks included", histogram(found.begun)),
+        ("defects in the hosts' logs", str(len(run.broke))),
+    ]
+
+
+def text(run: Run) -> str:
+    """Returns the report for the terminal."""
+    figures = [(name.replace("*", ""), value.replace("*", "")) for name, value in rows(run)]
+    width = max(len(name) for name, _ in figures)
+    return "\n".join(f"  {name:{width}}  {value}" for name, value in figures)
+
+
+def section(run: Run, root: Path) -> str:
+    """Returns the report for docs/proofs.md."""
+    lines = "\n".join(f"| {name} | {value} |" for name, value in rows(run))
+    when = f"{run.began:%Y-%m-%d}, {code_version(root)}, `{run.options}`"
+    return f"{_WHAT}\nThe last run: {when}.\n\n| figure | value |\n|---|---|\n{lines}\n"
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name}: {number}" for name, number in sorted(Counter(counts).items()) if number) or "none"

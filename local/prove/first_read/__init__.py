@@ -1,0 +1,1 @@
+"""`prove first-read`: first reads of a large job survive kills. Requests and stored states of reads, their verdict."""

@@ -1,1 +1,0 @@
-"""The requests and stored state of first reads, and their verdict."""

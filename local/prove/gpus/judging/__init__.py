@@ -1,1 +1,0 @@
-"""The judges of `prove gpu`: one module a subject."""

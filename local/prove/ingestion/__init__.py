@@ -1,1 +1,0 @@
-"""The parts of the proof that blobs are ingested exactly once: see `local.prove.ingest`."""

@@ -1,1 +1,0 @@
-"""docs/proofs.md and its charts."""

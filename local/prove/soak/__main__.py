@@ -1,0 +1,181 @@
+"""Proves that hosts keep their size: two hours of churn, small blobs, queries of every route, and hostile blobs.
+
+Starts its own storage, Batch emulator with the demo workload, and two hosts that share timers and queues as instances
+do in Azure. The resident memory of each host is measured every ten seconds, the rows of all tables every five minutes.
+The proof judges memory after the first half hour, tables by the bounds of their rows, failures, defects in logs, and
+whether the rates were approximately reached. It prints a status line each minute. The exit code is 0 only if all held.
+"""
+
+import argparse
+import asyncio
+import shlex
+import signal
+import sys
+import time
+from contextlib import ExitStack
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from azure.storage.blob.aio import BlobServiceClient
+
+from local.dev.checking.figures import code_version
+from local.dev.running.stack import Options, workload_program
+from local.dev.system.checkout import HERE
+from local.dev.system.console import Failure, complain, say, step
+from local.prove.reporting.proofs_page import PAGE, write_section
+from local.prove.soak.asking import Asker
+from local.prove.soak.feeding import Feeder
+from local.prove.soak.judging import defects_in
+from local.prove.soak.record import Record, findings_of, load_record
+from local.prove.soak.report import is_proved, picture, section, text
+from local.prove.soak.watching import Watcher
+from local.prove.stack.rig import Rig, running_rig
+
+MEASURED_PATHS = ("functions", "shared")
+_SETTINGS = {
+    "TICK_SCHEDULE": "*/5 * * * * *",
+    "POLL_SECONDS": "10",
+    "HOUSEKEEPING_SCHEDULE": "30 */5 * * * *",
+    "DELETED_JOB_DAYS": "0.02",  # half an hour
+    "POLL_STATUS_DAYS": "0.01",  # a quarter of an hour
+    "EVENT_DAYS": "1",
+    "TELEMETRY_MINUTE_DAYS": "1",
+    "TELEMETRY_HOUR_DAYS": "0",
+    "HISTORY_MINUTE_DAYS": "1",
+    "HISTORY_QUARTER_HOUR_DAYS": "1",
+}
+_MINUTE = 60.0  # seconds
+_RECORD = HERE.logs / "soak/record.json"
+
+
+def main() -> int:
+    options = _parser().parse_args()
+    if options.again:
+        return _tell_all(load_record(options.again), write=options.write)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        with ExitStack() as stack:
+            with step("Starting storage, the emulator, the workload and two hosts"):
+                rig = stack.enter_context(
+                    running_rig(
+                        HERE, hosts=2, seed=options.seed, speed=1.0, name="soak", settings=_SETTINGS, with_logs=True
+                    )
+                )
+                _start_workload(rig, options.seed)
+            record = asyncio.run(_soak(rig, options))
+            record.save(_RECORD)
+    except Failure as failure:
+        complain(str(failure))
+        return 1
+    except KeyboardInterrupt:
+        say("Stopped.")
+        return 130
+    return _tell_all(record, write=options.write)
+
+
+def _tell_all(record: Record, *, write: bool) -> int:
+    """Prints the verdicts on a soak and returns the exit code."""
+    findings = findings_of(record)
+    say(f"\n{text(record, findings)}\n")
+    if write:
+        write_section("soak", section(record, findings))
+        PAGE.with_name("soak.svg").write_text(picture(record), encoding="utf-8")
+    return 0 if is_proved(findings) else 1
+
+
+def _start_workload(rig: Rig, seed: int) -> None:
+    workload = workload_program(HERE, Options(scenario="demo", seed=seed), rig.account, rig.emulator)
+    rig.children.start(replace(workload, log=HERE.logs / "soak/workload.log"))
+
+
+async def _soak(rig: Rig, options: argparse.Namespace) -> Record:
+    began, version, storage = datetime.now(UTC), code_version(HERE.root), rig.storage.connection_string
+    until = time.monotonic() + options.minutes * _MINUTE
+    apis = [seat.stack.api for seat in rig.seats if seat.stack]
+    pids = {seat.name: rig.children.pids[seat.name] for seat in rig.seats}
+    asker = Asker(apis, rig.account.name, per_second=options.queries, seed=options.seed)
+    async with BlobServiceClient.from_connection_string(storage) as service:
+        feeder = Feeder(service, rig.account.name, per_minute=options.blobs, seed=options.seed)
+        watcher = Watcher(pids, storage, rig.program.environment["TABLE_PREFIX"], lambda: feeder.blobs)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(feeder.run(until))
+            group.create_task(asker.run(until))
+            group.create_task(watcher.run(until))
+            group.create_task(_tell(rig, feeder, asker, watcher, until))
+    defects = _defects()
+    for line in (*defects[:10], *asker.asked.examples):
+        say(f"  {line}")
+    return Record(
+        began=began,
+        version=version,
+        command=f"dev.py prove soak {shlex.join(sys.argv[1:])}".rstrip(),
+        minutes=options.minutes,
+        blobs=options.blobs,
+        queries=options.queries,
+        seen=watcher.seen,
+        written=feeder.blobs,
+        asked=asker.asked.all,
+        failed=asker.asked.failed,
+        defects=len(defects),
+        notes=_notes(feeder, asker, watcher),
+    )
+
+
+async def _tell(rig: Rig, feeder: Feeder, asker: Asker, watcher: Watcher, until: float) -> None:
+    """Prints a status line each minute. Raises Failure if a program has ended."""
+    begin = following = time.monotonic()
+    while (following := following + _MINUTE) < until:
+        await asyncio.sleep(following - time.monotonic())
+        rig.children.check()
+        memory = ", ".join(f"{name} {line[-1][1]:.0f} MB" for name, line in watcher.seen.memory.items())
+        minutes = (time.monotonic() - begin) / _MINUTE
+        asked, rate = asker.asked, asker.asked.all / (time.monotonic() - begin)
+        say(
+            f"{minutes:4.0f} min: {memory}; {feeder.blobs:,} blobs ({feeder.blobs / minutes:.1f} a minute),"
+            f" {asked.all:,} answers ({rate:.1f} a second), {asked.failed} failed, {feeder.failed} blobs refused"
+        )
+
+
+def _notes(feeder: Feeder, asker: Asker, watcher: Watcher) -> list[tuple[str, str]]:
+    asked = asker.asked
+    return [
+        ("blobs by kind", ", ".join(f"{kind}: {number:,}" for kind, number in feeder.written.most_common())),
+        ("answers by status", ", ".join(f"{status}: {number:,}" for status, number in sorted(asked.statuses.items()))),
+        ("routes asked", str(len(asked.routes))),
+        ("seconds an answer, on average", f"{asked.seconds / max(1, asked.all):.2f}"),
+        ("looks at tables", f"{len(watcher.seen.looks)}, and {watcher.seen.missed} that storage didn't answer"),
+    ]
+
+
+def _defects() -> list[str]:
+    """Returns the defects in the hosts' logs."""
+    return [
+        f"{log.name}: {record}"
+        for log in sorted((HERE.logs / "soak").glob("host-*.log"))
+        for record in defects_in(log.read_text(encoding="utf-8", errors="replace"))
+    ]
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="dev.py prove soak", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add, default = parser.add_argument, "(default: %(default)s)"
+    add("--minutes", type=_positive, default=120.0, help=f"how long {default}")
+    add("--blobs", type=_positive, default=20.0, help=f"new ones a minute {default}")
+    add("--queries", type=_positive, default=5.0, help=f"of the API a second, of both hosts together {default}")
+    add("--seed", type=int, default=1, help=f"of what is written and asked {default}")
+    add("--again", type=Path, metavar="FILE", help="judge what an earlier run saw, which it left in .local/logs/soak")
+    add("--write", action="store_true", help="write the section 'soak' of docs/proofs.md, and docs/soak.svg")
+    return parser
+
+
+def _positive(words: str) -> float:
+    if not 0 < float(words) < float("inf"):
+        raise argparse.ArgumentTypeError(f"'{words}' is not a number above 0")
+    return float(words)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,1 +1,0 @@
-"""Third-party clients, each run against the emulator as a separate program."""

@@ -1,0 +1,186 @@
+"""Proves that this version continues with tables of version 0.1.0, and shows how 0.1.0 handles this version's tables.
+
+First the tables that 0.1.0 wrote, kept in tests/data/tables-0.1.0, are restored into empty storage: all answers of this
+version must equal those of 0.1.0. Then 0.1.0, whose source is also kept there, and this version run in turn on the same
+tables, while jobs, tasks, pools, nodes and schedules change on the emulator. The turns are 0.1.0, this version (the
+upgrade), 0.1.0 again (the rollback), and this version again. At each turn the emulator is paused and all counts are
+compared with its truth. Before the first poll of a version its answers are compared with those of the previous version.
+"""
+
+import argparse
+import asyncio
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+from local.azurite import StorageAddresses, azurite_program
+from local.dev.checking.figures import code_version
+from local.dev.running.stack import Emulated, Options, app_settings, base_environment, emulator_program
+from local.dev.system.checkout import HERE
+from local.dev.system.children import Children
+from local.dev.system.console import Failure, complain, say
+from local.prove.exact.driver import Driver
+from local.prove.reporting.proofs_page import write_section
+from local.prove.stack.api import Stack
+from local.prove.stack.truth import compare
+from local.prove.upgrade.answers import Answers, Difference, by_field, differences, is_on_purpose, recorded
+from local.prove.upgrade.kept_tables import FOLDER, answers_of_this_version, keep, kept_answers, put_back
+from local.prove.upgrade.versions import EARLIER, Hosts, asked, earlier_source, present_source
+
+MEASURED_PATHS = ("functions", "shared")
+_LOGS = HERE.logs / "upgrade"
+_ROUNDS = 5
+_SHOWN = 10
+
+
+@dataclass(slots=True)
+class Findings:
+    """The results: `lines` of the report, and problems (`wrong`)."""
+
+    lines: list[tuple[str, str]] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
+
+    def compared(self, what: str, found: Sequence[Difference], *, counts: bool = True) -> None:
+        """Records differences of answers; with `counts` they are wrong, except for intended changes of 0.2.0."""
+        wrong = [one for one in found if not is_on_purpose(one)]
+        told = f"{len(wrong)} fields differ: {by_field(wrong)}" if wrong else "the same"
+        self.note(what, f"{told}; said otherwise on purpose: {by_field([one for one in found if one not in wrong])}")
+        for one in wrong[:_SHOWN]:
+            say(f"    {one}")
+        if counts:
+            self.wrong += [f"{what}: {one}" for one in wrong]
+
+    def counted(self, what: str, problems: Sequence[str], rounds: int) -> None:
+        """Records differences between counts and the truth after some polls on demand."""
+        self.note(what, f"the truth after {rounds} polls" if not problems else f"{len(problems)} are wrong")
+        for problem in problems[:_SHOWN]:
+            say(f"    {problem}")
+        self.wrong += [f"{what}: {problem}" for problem in problems]
+
+    def note(self, what: str, told: str) -> None:
+        self.lines.append((what, told))
+        say(f"  {what}: {told}")
+
+
+def main() -> int:
+    options = _options()
+    findings, began = Findings(), datetime.now(UTC)
+    shutil.rmtree(_LOGS, ignore_errors=True)
+    try:
+        if not options.keep:
+            _prove_kept(findings)
+        if options.keep or not options.kept_only:
+            _prove_live(findings, options)
+    except Failure as failure:
+        complain(str(failure))
+        return 1
+    if options.write:
+        rows = "\n".join(f"| {what} | {told} |" for what, told in findings.lines)
+        head = f"`dev.py prove upgrade` on {began:%Y-%m-%d}, {code_version(HERE.root)}, from 0.1.0 ({EARLIER[:7]}):"
+        write_section("upgrade", f"{head}\n\n| step | found |\n|---|---|\n{rows}")
+    say("As it should be." if not findings.wrong else f"{len(findings.wrong)} things are wrong.")
+    return 1 if findings.wrong else 0
+
+
+def _prove_kept(findings: Findings) -> None:
+    """Compares this version's answers from the kept tables, without polls."""
+    say("Tables that 0.1.0 left")
+    with ExitStack() as stack:
+        children = stack.enter_context(Children())
+        storage = _storage(children)
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        asyncio.run(put_back(storage.connection_string))
+        before, _ = kept_answers()
+        after = answers_of_this_version(children, storage, "", folder)
+        findings.compared(f"{len(before)} answers kept from 0.1.0, by this version", differences(before, after))
+
+
+def _prove_live(findings: Findings, options: argparse.Namespace) -> None:
+    say("0.1.0 and this version in turn")
+    with ExitStack() as stack:
+        children = stack.enter_context(Children())
+        storage = _storage(children)
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        earlier, present = earlier_source(folder / "earlier"), present_source(folder / "present")
+        account, choice = Emulated(), Options(port=0, scenario="none", speed=options.speed, seed=options.seed)
+        emulator = children.start(emulator_program(HERE, choice, account, storage.connection_string))["address"]
+        settings = app_settings(choice, storage.connection_string, account, emulator.rstrip("/"))
+        hosts = Hosts(children, settings, _LOGS, emulator.rstrip("/"), account.name)
+        driver = Driver(emulator.rstrip("/"), account.name, account.key, seed=options.seed)
+        stack.callback(driver.close)
+        turns = _Turns(hosts, driver, findings, options.seconds)
+        before = turns.turn("0.1.0", earlier, None)
+        if options.keep:
+            hosts.stop()
+            asyncio.run(keep(storage.connection_string, before, turns.until))
+            say(f"Kept in {FOLDER.relative_to(HERE.root)}.")
+            return
+        before = turns.turn("this version after 0.1.0", present, before)
+        before = turns.turn("0.1.0 after this version", earlier, before, counts=False)
+        turns.turn("this version after the rollback", present, before)
+
+
+@dataclass(slots=True)
+class _Turns:
+    hosts: Hosts
+    driver: Driver
+    findings: Findings
+    seconds: float
+    until: datetime = field(default_factory=lambda: datetime.now(UTC))
+
+    def turn(self, name: str, source: Path, before: Answers | None, *, counts: bool = True) -> Answers:
+        """Runs a version: reads stored data, polls for a while, is compared with the truth; returns its final answers.
+
+        Its first answers are compared with the previous version's; differences are wrong only with `counts`.
+        """
+        if before is not None:
+            stack = self.hosts.start(source, polls=False)
+            found = differences(before, self._recorded(stack))
+            self.findings.compared(f"{name}: {len(before)} answers before its first poll", found, counts=counts)
+            stack.pause(paused=False)
+        stack = self.hosts.start(source, polls=True)
+        time.sleep(self.seconds)
+        self.driver.check()
+        stack.pause(paused=True)
+        problems, rounds = compare(stack), 1
+        while problems and rounds < _ROUNDS:
+            time.sleep(2)
+            problems, rounds = compare(stack), rounds + 1
+        jobs = len(stack.truth())
+        self.findings.counted(f"{name}: counts of {jobs} jobs and all pools", problems, rounds)
+        stack = self.hosts.start(source, polls=False)
+        self.until = datetime.now(UTC)
+        return self._recorded(stack)
+
+    def _recorded(self, stack: Stack) -> Answers:
+        return recorded(partial(asked, stack.api), stack.account, self.until)
+
+
+def _storage(children: Children) -> StorageAddresses:
+    program = azurite_program(HERE, log=_LOGS / "azurite.log", environment=base_environment())
+    return StorageAddresses.announced(children.start(program))
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="dev.py prove upgrade", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add, default = parser.add_argument, "(default: %(default)s)"
+    add("--seconds", type=float, default=30.0, help=f"how long each version polls {default}")
+    add("--speed", type=float, default=20.0, help=f"of the emulator {default}")
+    add("--seed", type=int, default=1, help=f"of what changes on the emulator {default}")
+    add("--kept-only", action="store_true", help="only the kept tables, which takes some seconds")
+    add("--keep", action="store_true", help="write the tables that 0.1.0 leaves to tests/data, and end")
+    add("--write", action="store_true", help="write the section 'upgrade' of docs/proofs.md")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

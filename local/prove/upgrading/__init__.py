@@ -1,1 +1,0 @@
-"""Requests and comparisons of hosts for `prove upgrade` and `prove backup`."""
