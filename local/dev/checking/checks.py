@@ -10,6 +10,7 @@ from pathlib import Path
 
 from local.dev.checking.commit_subjects import commit_subjects, message_faults
 from local.dev.checking.figures import old_figures
+from local.dev.checking.folder_sizes import folder_faults
 from local.dev.checking.glossary import glossary_faults, unknown_nouns
 from local.dev.checking.licences import licence_faults
 from local.dev.checking.pins import stale_locks
@@ -96,6 +97,7 @@ def checks(checkout: Checkout) -> Iterator[Check]:
         dependabot = ("check-jsonschema", "--builtin-schema", "vendor.dependabot", ".github/dependabot.yml")
         yield _tool(checkout, "check-jsonschema Dependabot", *dependabot)
     yield Check("references in docs and docstrings", lambda: "\n".join(dead_references(checkout.root)))
+    yield Check("modules in folders", lambda: "\n".join(folder_faults(checkout.root)))
     yield Check("glossary", lambda: "\n".join(glossary_faults(checkout.root)))
     yield Check("lock files", lambda: "\n".join(stale_locks(checkout.root)))
     if (checkout.web / "package.json").exists():

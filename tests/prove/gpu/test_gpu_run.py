@@ -17,7 +17,7 @@ from local.prove.gpu.plan import BYSTANDER, FIRST, Phase
 from local.prove.gpu.report import findings_of
 from local.prove.gpu.run import run
 from local.prove.gpu.stub import build
-from tests.prove.fake_driver import CUDA, SMI
+from tests.prove.gpu.fake_driver import CUDA, SMI
 
 SHORT = (
     Phase("before", 0.5),

@@ -11,7 +11,7 @@ from local.prove.gpu.judging.nvlink import transmitted
 from local.prove.gpu.plan import BYSTANDER, FIRST, SECOND
 from local.prove.gpu.report import findings_of, is_proved, section
 from local.prove.gpu.smi import rows, table
-from tests.prove.gpu_runs import MEBI, Fields, good_run
+from tests.prove.gpu.gpu_runs import MEBI, Fields, good_run
 
 
 def failed(raw: Fields) -> set[str]:
