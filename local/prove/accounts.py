@@ -5,29 +5,27 @@ that first pass requests on. Then the fronts begin to fail, and the API is polle
 account. Counts must never be older than two intervals, plus the second to which `Date` is rounded.
 """
 
-import argparse
 import asyncio
 import contextlib
 import os
-import platform
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any
 
-from aiohttp import ClientError, ClientSession, ClientTimeout
+from aiohttp import ClientSession, ClientTimeout
 
-from local.azurite import StorageAddresses, azurite_program
-from local.dev.checking.figures import code_version
-from local.dev.running.stack import Emulated, Options, base_environment, emulator_program, fresh_key, host_program
+from local.dev.running.stack import Options, fresh_key, host_program
 from local.dev.system.checkout import HERE
 from local.dev.system.children import Children
+from local.dev.system.console import say
 from local.prove.fleet.failing_fronts import WAYS, Front
 from local.prove.fleet.fleet_jobs import Fleet
-from local.prove.fleet.freshness import Freshness, jobs_of, sample
-from local.prove.reporting.proofs_page import write_section
+from local.prove.fleet.freshness import Freshness, first_reads, jobs_of, sample
+from local.prove.reporting.command import DEFAULT, Outcome, proof_parser, run_proof
+from local.prove.reporting.figures import headline
+from local.prove.stack.services import start_emulator_of, start_storage
 
 MEASURED_PATHS = ("functions", "shared")
 _SPEED = 4.0
@@ -69,15 +67,12 @@ class Said:
     problem: str | None
 
 
-async def prove(plan: Plan, children: Children, say: Callable[[str], None]) -> tuple[str, bool]:
-    """Returns the report and whether the proof holds."""
+async def prove(plan: Plan, children: Children) -> Outcome:
     async with ClientSession(timeout=ClientTimeout(total=60)) as session, contextlib.AsyncExitStack() as stack:
         healthy, failing = plan.names()
         keys = {name: fresh_key() for name in (*healthy, *failing)}
-        environment = base_environment()
-        program = azurite_program(HERE, log=_LOGS / "azurite.log", environment=environment)
-        storage = StorageAddresses.announced(await asyncio.to_thread(children.start, program))
-        emulator = await _start_emulator(children, keys)
+        storage = await asyncio.to_thread(start_storage, children, _LOGS)
+        emulator = await asyncio.to_thread(start_emulator_of, children, _LOGS, keys, Options(speed=_SPEED))
         fronts = {name: Front(emulator, session) for name in failing}
         for front in fronts.values():
             await front.start()
@@ -90,24 +85,17 @@ async def prove(plan: Plan, children: Children, say: Callable[[str], None]) -> t
             name: f"http://127.0.0.1:{front.port}" for name, front in fronts.items()
         }
         api = await _start_host(children, plan, storage.connection_string, endpoints, keys)
-        took = await _first_reads(session, api, [*healthy, *failing], plan)
+        patience = _SETTLE_SECONDS + plan.tick
+        took = await first_reads(session, api, [*healthy, *failing], jobs=plan.jobs, patience=patience)
         say(f"every job was read for the first time after {took:.0f} s; now {len(failing)} accounts begin to fail")
         going = asyncio.create_task(fleet.keep_going(_ADDED_PER_SECOND))
         for front, way in zip(fronts.values(), WAYS.values(), strict=True):
             await front.fail(way)
-        freshness = await _watch(session, api, healthy, plan, say)
+        freshness = await _watch(session, api, healthy, plan)
         going.cancel()
         await asyncio.wait([going])
         said = await _said(session, api, dict(zip(failing, WAYS, strict=True)))
-        return _report(plan, freshness, said, fleet.added)
-
-
-async def _start_emulator(children: Children, keys: dict[str, str]) -> str:
-    (first, key), *others = keys.items()
-    program = emulator_program(HERE, Options(speed=_SPEED), Emulated(first, key))
-    further = [part for name, other in others for part in ("--account", f"{name}={other}")]
-    program = replace(program, command=(*program.command, *further), log=_LOGS / "emulator.log")
-    return (await asyncio.to_thread(children.start, program))["address"].rstrip("/")
+        return _outcome(plan, freshness, said, fleet.added)
 
 
 async def _start_host(
@@ -129,25 +117,7 @@ async def _start_host(
     return f"{site}/api"
 
 
-async def _first_reads(session: ClientSession, api: str, accounts: Sequence[str], plan: Plan) -> float:
-    """Waits until every job has counts; returns the seconds that took. Raises TimeoutError."""
-    time = asyncio.get_running_loop().time
-    began = time()
-    left = list(accounts)
-    async with asyncio.timeout(_SETTLE_SECONDS + plan.tick):
-        while left:
-            with contextlib.suppress(ClientError):
-                jobs = await jobs_of(session, api, left[0])
-                if len(jobs) == plan.jobs and all(job["verdict"]["asOf"] for job in jobs):
-                    left.pop(0)
-                    continue
-            await asyncio.sleep(0.5)
-    return time() - began
-
-
-async def _watch(
-    session: ClientSession, api: str, healthy: Sequence[str], plan: Plan, say: Callable[[str], None]
-) -> Freshness:
+async def _watch(session: ClientSession, api: str, healthy: Sequence[str], plan: Plan) -> Freshness:
     freshness = Freshness()
     sampling = asyncio.create_task(sample(session, api, healthy, freshness.take, every=plan.sample_every))
     time = asyncio.get_running_loop().time
@@ -187,13 +157,12 @@ async def _said(session: ClientSession, api: str, ways: dict[str, str]) -> list[
     return found
 
 
-def _report(plan: Plan, freshness: Freshness, said: list[Said], added: int) -> tuple[str, bool]:
+def _outcome(plan: Plan, freshness: Freshness, said: list[Said], added: int) -> Outcome:
     healthy, failing = plan.names()
     problems = _problems(plan, freshness, said, healthy)
     levels = ", ".join(f"{count:,} {level}" for level, count in freshness.levels.most_common())
     lines = [
-        f"`dev.py prove accounts` on {datetime.now(UTC):%Y-%m-%d}, {code_version(HERE.root)},",
-        f"{platform.system()}, {os.cpu_count()} cores:",
+        f"{headline('accounts', datetime.now(UTC))}:",
         f"{len(healthy)} healthy and {len(failing)} failing accounts of {plan.jobs} jobs of {plan.tasks} tasks each,",
         f"{added} tasks added meanwhile; polled every {plan.interval} s by a tick each {plan.tick} s, watched for",
         f"{plan.seconds / 60:g} minutes.",
@@ -213,7 +182,8 @@ def _report(plan: Plan, freshness: Freshness, said: list[Said], added: int) -> t
         "",
         "As it should be." if not problems else f"NOT as it should be: {'; '.join(problems)}.",
     ]
-    return "\n".join(lines), not problems
+    text = "\n".join(lines)
+    return Outcome(text, text, not problems)
 
 
 def _load() -> str:
@@ -233,16 +203,15 @@ def _problems(plan: Plan, freshness: Freshness, said: list[Said], healthy: Seque
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="dev.py prove accounts", description=__doc__)
-    add, default = parser.add_argument, "(default: %(default)s)"
-    add("--minutes", type=float, default=4.0, help=f"how long to watch {default}")
-    add("--accounts", type=int, default=50, help=f"{len(WAYS)} of them fail {default}")
-    add("--jobs", type=int, default=20, help=f"in each account {default}")
-    add("--tasks", type=int, default=30, help=f"in each job at first {default}")
-    add("--interval", type=int, default=20, help=f"POLL_SECONDS {default}")
-    add("--tick", type=int, default=5, help=f"seconds between two ticks {default}")
-    add("--sample", type=float, default=2.0, help=f"seconds between two looks at a job {default}")
-    add("--write", action="store_true", help="write the section 'accounts' of docs/proofs.md")
+    parser = proof_parser("accounts", __doc__)
+    add = parser.add_argument
+    add("--minutes", type=float, default=4.0, help=f"how long to watch {DEFAULT}")
+    add("--accounts", type=int, default=50, help=f"{len(WAYS)} of them fail {DEFAULT}")
+    add("--jobs", type=int, default=20, help=f"in each account {DEFAULT}")
+    add("--tasks", type=int, default=30, help=f"in each job at first {DEFAULT}")
+    add("--interval", type=int, default=20, help=f"POLL_SECONDS {DEFAULT}")
+    add("--tick", type=int, default=5, help=f"seconds between two ticks {DEFAULT}")
+    add("--sample", type=float, default=2.0, help=f"seconds between two looks at a job {DEFAULT}")
     options = parser.parse_args()
     plan = Plan(
         accounts=options.accounts,
@@ -253,12 +222,12 @@ def main() -> int:
         seconds=options.minutes * 60,
         sample_every=options.sample,
     )
+    return run_proof("accounts", lambda: _prove(plan), write=options.write)
+
+
+def _prove(plan: Plan) -> Outcome:
     with Children() as children:
-        text, is_good = asyncio.run(prove(plan, children, partial(print, flush=True)))
-    print(f"\n{text}")
-    if options.write:
-        write_section("accounts", text)
-    return 0 if is_good else 1
+        return asyncio.run(prove(plan, children))
 
 
 if __name__ == "__main__":

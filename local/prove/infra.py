@@ -6,7 +6,6 @@ chosen breakages (about ten minutes) and shows only changes that the rules miss,
 90 %, or if anything is noticed without a breakage.
 """
 
-import argparse
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -14,8 +13,10 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from local.dev.checking.figures import code_version, markdown
+from local.dev.checking.figures import markdown
 from local.dev.system.checkout import HERE
+from local.prove.reporting.command import proof_parser
+from local.prove.reporting.figures import short_headline
 from local.prove.reporting.proofs_page import write_section
 from tests.infra.breakages.breakages import BREAKAGES
 from tests.infra.breakages.checker import Checker, find_checker
@@ -28,11 +29,8 @@ MIN_SHARE = 0.9
 
 
 def main(arguments: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(
-        prog="dev.py prove infra", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = proof_parser("infra", __doc__)
     parser.add_argument("--every-line", action="store_true", help="change every line instead")
-    parser.add_argument("--write", action="store_true", help="write the section 'infra' of docs/proofs.md")
     options = parser.parse_args(arguments)
     if options.every_line and options.write:
         parser.error("docs/proofs.md has the chosen breakages; leave out --every-line or --write")
@@ -71,7 +69,7 @@ def _chosen(root: Path, checker: Checker | None, *, write: bool) -> int:
             ("noticed by the checker", str(by_checker) if checker else "no checker beside this checkout"),
             ("not noticed", ", ".join(missed) or "none"),
         ]
-        head = f"`dev.py prove infra` on {began:%Y-%m-%d}, {code_version(HERE.root)}:"
+        head = f"{short_headline('infra', began)}:"
         write_section("infra", f"{head}\n\n{markdown(('measure', 'value'), figures)}")
     return 0 if by_any >= MIN_SHARE * len(BREAKAGES) else 1
 

@@ -7,7 +7,6 @@ refused and counted, started programs (such as a compiler) are counted, and Pyth
 files, as their bytecode is included.
 """
 
-import argparse
 import base64
 import json
 import os
@@ -22,11 +21,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from local.dev.checking.figures import code_version, markdown
+from local.dev.checking.figures import markdown
 from local.dev.packaging.build import ARCHIVE, DEPLOYED, build, bytecode_name
 from local.dev.packaging.wheels import SITE_PACKAGES
 from local.dev.system.checkout import HERE
 from local.dev.system.console import say, step
+from local.prove.reporting.command import proof_parser
+from local.prove.reporting.figures import short_headline
 from local.prove.reporting.proofs_page import write_section
 from tests.infra.rules.scenarios import Infrastructure
 
@@ -94,8 +95,7 @@ asyncio.run(main())
 
 
 def main(arguments: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(prog="dev.py prove package", description=__doc__)
-    parser.add_argument("--write", action="store_true", help="write the section 'package' of docs/proofs.md")
+    parser = proof_parser("package", __doc__)
     options, began = parser.parse_args(arguments), datetime.now(UTC)
     if (sys.platform, platform.machine()) != ("linux", "x86_64"):
         raise SystemExit("The package is for Linux on x86_64: only such a machine can start it.")
@@ -116,7 +116,7 @@ def main(arguments: Sequence[str]) -> int:
     verdict = "As it should be." if not faults else f"{len(faults)} faults."
     say(verdict)
     if options.write:
-        head = f"`dev.py prove package` on {began:%Y-%m-%d}, {code_version(HERE.root)}:"
+        head = f"{short_headline('package', began)}:"
         write_section("package", f"{head}\n\n{markdown(('measure', 'value'), figures)}\n\n{verdict}")
     return 1 if faults else 0
 

@@ -8,138 +8,47 @@ or be counted as dropped. The exit code is 1 if anything is wrong, or the kills 
 """
 
 import argparse
-import signal
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack
 from datetime import UTC, datetime
-from pathlib import Path
 
-from azure.storage.blob import BlobServiceClient
-
-from local.azurite import ACCOUNT, StorageAddresses, azurite_program
-from local.dev.running.stack import base_environment
-from local.dev.system.checkout import HERE
-from local.dev.system.children import Children
-from local.dev.system.console import Failure, complain, say, step
+from local.dev.system.console import say, step
 from local.prove.agent.judging.losses import Bounds
 from local.prove.agent.judging.verdicts import NodeEvidence, NodeVerdict, judge_node
-from local.prove.agent.nodes.agent_file import pythons, write_agent_under_proof
 from local.prove.agent.nodes.disruptions import Disruptions
 from local.prove.agent.nodes.feeding import LineFeeder
 from local.prove.agent.nodes.node import Kind, Node
-from local.prove.agent.nodes.node_starter import NodeStarter
-from local.prove.agent.nodes.spool_watch import SpoolWatch
-from local.prove.agent.nodes.stalls import StallWatch
 from local.prove.agent.report import Run, section, text
-from local.prove.agent.storage.blobs import ContainerLives
-from local.prove.agent.storage.faults import FaultPlan
-from local.prove.agent.storage.limited_storage import Storage
-from local.prove.agent.storage.proxy import FaultyProxy, served
-from local.prove.reporting.proofs_page import write_section
+from local.prove.agent.rig import KINDS, Rig, running_rig
+from local.prove.reporting.command import DEFAULT, Outcome, proof_parser, run_proof
 
 MEASURED_PATHS = ("agent",)
 _BOUNDS = Bounds(interval=1.0, flush=5.0, slack=1.0)
 _KILLS_PER_MINUTE = 8
-_KINDS = (Kind.PAIR, Kind.SUPERVISED, Kind.SMALL, Kind.EXPIRING, Kind.DELETED, Kind.PAIR)
 _STATUS_EVERY = 30.0
 _TICK = 0.02
 _DELETED_AT, _DELETED_FOR = 0.4, 10.0  # share of the time, seconds
 _PATIENCE = 120.0  # seconds for sending everything at the end
-_MAX_SHOWN = 40
-_WEAKEST = 2.0  # minutes in which all of it can happen
-
-
-@dataclass(frozen=True, slots=True)
-class _Rig:
-    """Everything that runs."""
-
-    nodes: tuple[Node, ...]
-    starter: NodeStarter
-    watch: SpoolWatch
-    stalls: StallWatch
-    plan: FaultPlan
-    proxy: FaultyProxy
-    storage: Storage
-    containers: ContainerLives
+_MIN_MINUTES = 2.0  # in which every disruption can occur
 
 
 def main() -> int:
     options = _parser().parse_args()
     options.kills = options.kills or round(options.minutes * _KILLS_PER_MINUTE)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        with ExitStack() as stack:
-            with step("Starting storage and building the agent"):
-                rig = stack.enter_context(_running_rig(options))
-            run = _prove(rig, options)
-    except Failure as failure:
-        complain(str(failure))
-        return 1
-    except KeyboardInterrupt:
-        say("Stopped.")
-        return 130
-    say(f"\n{text(run)}\n")
-    for line in run.wrong[:_MAX_SHOWN]:
-        say(f"  {line}")
-    if options.write:
-        write_section("agent", section(run))
-    return 0 if run.is_proved else 1
+    return run_proof("agent", lambda: _prove(options), write=options.write)
 
 
-@contextmanager
-def _running_rig(options: argparse.Namespace) -> Iterator[_Rig]:
+def _prove(options: argparse.Namespace) -> Outcome:
     with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="prove-agent-")))
-        logs = HERE.logs / "agent"
-        logs.mkdir(parents=True, exist_ok=True)
-        for log in logs.glob("*.log"):
-            log.unlink()
-        children = stack.enter_context(Children())
-        azurite = azurite_program(HERE, log=logs / "azurite.log", environment=base_environment())
-        addresses = StorageAddresses.announced(children.start(azurite))
-        service = BlobServiceClient.from_connection_string(addresses.connection_string)
-        nodes = tuple(_nodes(options.agents, folder))
-        watch = SpoolWatch({node.name: node.folder for node in nodes}, folder / "kept")
-        storage, plan = Storage(addresses.blob, stack.enter_context(service)), FaultPlan(options.seed)
-        proxy = FaultyProxy(storage, plan, watch.look)
-        address = f"{stack.enter_context(served(proxy))}/{ACCOUNT}"
-        write_agent_under_proof(HERE.root, folder / "batchscope-agent.pyz")
-        starter = NodeStarter(
-            folder / "batchscope-agent.pyz",
-            address,
-            logs,
-            children,
-            interval=_BOUNDS.interval,
-            flush=_BOUNDS.flush,
-        )
-        stack.callback(lambda: [starter.kill_all(node) for node in nodes])
-        yield _Rig(
-            nodes,
-            starter,
-            stack.enter_context(watch),
-            stack.enter_context(StallWatch()),
-            plan,
-            proxy,
-            storage,
-            ContainerLives(service, storage, sorted({node.container for node in nodes})),
-        )
+        with step("Starting storage and building the agent"):
+            rig = stack.enter_context(running_rig(options.agents, options.seed, _BOUNDS))
+        run = _run(rig, options)
+    return Outcome(text(run), section(run), run.is_proved, run.wrong)
 
 
-def _nodes(number: int, folder: Path) -> Iterator[Node]:
-    """Yields nodes of all kinds in turn; one whose container is deleted has one of its own."""
-    found = pythons()
-    for index in range(number):
-        kind, name = _KINDS[index % len(_KINDS)], f"node-{index + 1}"
-        container = f"telemetry-{index + 1}" if kind is Kind.DELETED else "telemetry"
-        yield Node(name, kind, folder / name, found[index % len(found)], container)
-
-
-def _prove(rig: _Rig, options: argparse.Namespace) -> Run:
+def _run(rig: Rig, options: argparse.Namespace) -> Run:
     began, clock, seconds = datetime.now(UTC), time.monotonic(), options.minutes * 60
     disruptions = Disruptions(
         rig.nodes, rig.starter, rig.plan.set_down, seed=options.seed, seconds=seconds, kills=options.kills
@@ -150,7 +59,7 @@ def _prove(rig: _Rig, options: argparse.Namespace) -> Run:
             _plan_deletion(rig, disruptions, node, seconds)
     feeder, status_due = LineFeeder(rig.nodes, rig.watch), clock + _STATUS_EVERY
     while (now := time.monotonic()) < clock + seconds:
-        disruptions.step()
+        disruptions.queue.run_due()
         feeder.step()
         if now >= status_due:
             status_due += _STATUS_EVERY
@@ -176,16 +85,16 @@ def _prove(rig: _Rig, options: argparse.Namespace) -> Run:
     )
 
 
-def _plan_deletion(rig: _Rig, disruptions: Disruptions, node: Node, seconds: float) -> None:
+def _plan_deletion(rig: Rig, disruptions: Disruptions, node: Node, seconds: float) -> None:
     def delete() -> None:
         disruptions.done["containers deleted"] += 1
         rig.containers.delete(node.container)
 
-    disruptions.at(seconds * _DELETED_AT, delete)
-    disruptions.at(seconds * _DELETED_AT + _DELETED_FOR, lambda: rig.containers.create_again(node.container))
+    disruptions.queue.at(seconds * _DELETED_AT, delete)
+    disruptions.queue.at(seconds * _DELETED_AT + _DELETED_FOR, lambda: rig.containers.create_again(node.container))
 
 
-def _say_status(rig: _Rig, disruptions: Disruptions, seconds: float) -> None:
+def _say_status(rig: Rig, disruptions: Disruptions, seconds: float) -> None:
     done = disruptions.done
     say(
         f"  {seconds:4.0f} s: {rig.watch.seen:,} units spooled, {rig.storage.appended:,} blocks stored, "
@@ -193,7 +102,7 @@ def _say_status(rig: _Rig, disruptions: Disruptions, seconds: float) -> None:
     )
 
 
-def _end(rig: _Rig) -> None:
+def _end(rig: Rig) -> None:
     """Lets all agents end without faults, and others send what they left."""
     say("  Nothing goes wrong any more; all agents end, and others send what is left.")
     rig.plan.calm()
@@ -212,7 +121,7 @@ def _end(rig: _Rig) -> None:
         rig.starter.await_end(node)
 
 
-def _judged(rig: _Rig, node: Node) -> NodeVerdict:
+def _judged(rig: Rig, node: Node) -> NodeVerdict:
     mark = f"/nodes/{node.name}/"
     evidence = NodeEvidence(
         name=node.name,
@@ -226,34 +135,31 @@ def _judged(rig: _Rig, node: Node) -> NodeVerdict:
     return judge_node(evidence, _BOUNDS, rig.stalls.stalls)
 
 
-def _versions(rig: _Rig) -> list[str]:
+def _versions(rig: Rig) -> list[str]:
     programs = {node.python for node in rig.nodes}
     asked = (subprocess.run([one, "--version"], capture_output=True, text=True, check=True) for one in programs)
     return sorted({answer.stdout.split()[-1] for answer in asked})
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="dev.py prove agent", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    add, default = parser.add_argument, "(default: %(default)s)"
-    add("--minutes", type=_minutes, default=4.0, help=f"how long things go wrong {default}")
-    add("--agents", type=_agents, default=len(_KINDS), help=f"how many nodes have agents {default}")
+    parser = proof_parser("agent", __doc__)
+    add = parser.add_argument
+    add("--minutes", type=_minutes, default=4.0, help=f"duration of the disruptions {DEFAULT}")
+    add("--agents", type=_agents, default=len(KINDS), help=f"number of nodes with agents {DEFAULT}")
     add("--kills", type=int, default=0, help=f"by kill -9 in that time (default: {_KILLS_PER_MINUTE} a minute)")
-    add("--seed", type=int, default=1, help=f"of what goes wrong and when {default}")
-    add("--write", action="store_true", help="write the section 'agent' of docs/proofs.md")
+    add("--seed", type=int, default=1, help=f"of the random disruptions {DEFAULT}")
     return parser
 
 
 def _minutes(words: str) -> float:
-    if float(words) < _WEAKEST:
-        raise argparse.ArgumentTypeError(f"'{words}' is below {_WEAKEST:g}, in which not all of it can happen")
+    if float(words) < _MIN_MINUTES:
+        raise argparse.ArgumentTypeError(f"'{words}' is below {_MIN_MINUTES:g}, in which some disruptions can't occur")
     return float(words)
 
 
 def _agents(words: str) -> int:
-    if int(words) < len(set(_KINDS)):
-        raise argparse.ArgumentTypeError(f"'{words}' is below {len(set(_KINDS))}, so that a kind of node is missing")
+    if int(words) < len(set(KINDS)):
+        raise argparse.ArgumentTypeError(f"'{words}' is below {len(set(KINDS))}, so that a kind of node is missing")
     return int(words)
 
 

@@ -1,22 +1,15 @@
 """The report of a run, for the terminal and docs/proofs.md."""
 
 import argparse
-import os
-import platform
-import shlex
-import sys
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
-from local.dev.checking.figures import code_version
-from local.dev.system.checkout import HERE
 from local.prove.agent.judging.lives import SECOND
 from local.prove.agent.judging.losses import Bounds
 from local.prove.agent.judging.verdicts import NodeVerdict
 from local.prove.agent.storage.faults import Fault
+from local.prove.reporting.figures import counts_text, figures_table, figures_text, headline
 
 _WHAT = """
 Real agents, built as a deployment gets them, measure this machine or take numbered lines, and send to Azurite through a
@@ -79,8 +72,8 @@ def rows(run: Run) -> list[tuple[str, str]]:
         ("restarts of a machine", f"{done.get('reboots', 0)}, {run.total('reboots')} reported as events"),
         ("else", _listed(done, "containers deleted", "signatures renewed", "outages")),
         ("units stored again after their container was deleted", str(run.total("again"))),
-        ("faults", _counts(run.faults)),
-        ("refusals by storage itself", _counts({**run.refused, "409 BlockCountExceedsLimit": run.full})),
+        ("faults", counts_text(run.faults)),
+        ("refusals by storage itself", counts_text({**run.refused, "409 BlockCountExceedsLimit": run.full})),
         ("longest loss of a killed process", f"{max(losses, default=0):.1f} s (flushed every {run.bounds.flush:g} s)"),
         (
             "the machine stood still",
@@ -92,22 +85,12 @@ def rows(run: Run) -> list[tuple[str, str]]:
 
 def text(run: Run) -> str:
     """Returns the report for the terminal."""
-    figures = [(name.replace("*", ""), value.replace("*", "")) for name, value in rows(run)]
-    width = max(len(name) for name, _ in figures)
-    return "\n".join(f"  {name:{width}}  {value}" for name, value in figures)
+    return figures_text(rows(run))
 
 
 def section(run: Run) -> str:
     """Returns the report for docs/proofs.md."""
-    lines = "\n".join(f"| {name} | {value} |" for name, value in rows(run))
-    command = shlex.join(["dev.py", "prove", "agent", *sys.argv[1:]])
-    machine = f"{platform.system()}, {os.cpu_count()} cores"
-    head = f"`{command}` on {run.began:%Y-%m-%d}, {code_version(HERE.root)}, {machine}:"
-    return f"{_WHAT}\n{head}\n\n| figure | value |\n|---|---|\n{lines}\n"
-
-
-def _counts(found: Mapping[Any, int]) -> str:
-    return ", ".join(f"{name}: {number}" for name, number in sorted(Counter(found).items()) if number) or "none"
+    return f"{_WHAT}\n{headline('agent', run.began)}:\n\n{figures_table(rows(run))}\n"
 
 
 def _listed(done: Mapping[str, int], *names: str) -> str:

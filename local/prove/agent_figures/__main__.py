@@ -7,10 +7,6 @@ processes; psutil judges the node's totals. Agents reach no storage, so all thei
 about two minutes. Without root there is only the second agent. The exit code is 1 if a figure is outside of its bar.
 """
 
-import argparse
-import os
-import platform
-import signal
 import sys
 import tempfile
 import time
@@ -19,9 +15,8 @@ from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 
-from local.dev.checking.figures import code_version
 from local.dev.system.checkout import HERE
-from local.dev.system.console import Failure, complain, say, step
+from local.dev.system.console import step
 from local.prove.agent_figures import workloads
 from local.prove.agent_figures.judging import Row, attempts_of, interval_row, judge_task, seen_row
 from local.prove.agent_figures.node_judging import judge_node
@@ -31,7 +26,8 @@ from local.prove.agent_figures.report import is_proved, section, text
 from local.prove.agent_figures.spooled import INTERVAL, Line, agent, copy_sources, records
 from local.prove.agent_figures.truths import Truth, run_all
 from local.prove.agent_figures.users import User, plain_user
-from local.prove.reporting.proofs_page import write_section
+from local.prove.reporting.command import Outcome, proof_parser, run_proof
+from local.prove.reporting.figures import headline
 
 MEASURED_PATHS = ("agent",)
 ROOT, PLAIN = "root", "plain user"
@@ -39,27 +35,17 @@ _BEGIN = 3.0  # seconds until the agents measure
 
 
 def main() -> int:
-    options = _parser().parse_args()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    began = datetime.now(UTC)
-    try:
-        rows = _prove()
-    except Failure as failure:
-        complain(str(failure))
-        return 1
-    except KeyboardInterrupt:
-        say("Stopped.")
-        return 130
-    say(f"\n{text(rows)}\n")
-    say("All figures are true." if is_proved(rows) else "Figures are WRONG.")
-    if options.write:
-        version = code_version(HERE.root)
-        head = f"`dev.py prove agent-figures --write` on {began:%Y-%m-%d}, {version}, {platform.system()}"
-        write_section("agent-figures", section(rows, f"{head}, {os.cpu_count()} cores"))
-    return 0 if is_proved(rows) else 1
+    options = proof_parser("agent-figures", __doc__).parse_args()
+    return run_proof("agent-figures", _prove, write=options.write)
 
 
-def _prove() -> list[Row]:
+def _prove() -> Outcome:
+    began, rows = datetime.now(UTC), _judged_rows()
+    verdict = "All figures are true." if is_proved(rows) else "Figures are WRONG."
+    return Outcome(f"{text(rows)}\n\n{verdict}", section(rows, headline("agent-figures", began)), is_proved(rows))
+
+
+def _judged_rows() -> list[Row]:
     plain = plain_user()
     with tempfile.TemporaryDirectory(dir="/var/tmp") as name:  # a disk, which /tmp needn't be
         folder = Path(name)
@@ -101,14 +87,6 @@ def _judged(who: str, lines: Sequence[Line], totals: Totals, truths: Mapping[str
     yield seen_row(who, {plan.name: truths[plan.name] for plan in TINY_PLANS}, found)
     yield interval_row(who, lines)
     yield from judge_node(who, lines, totals)
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="dev.py prove agent-figures", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--write", action="store_true", help="write the section 'agent-figures' of docs/proofs.md")
-    return parser
 
 
 if __name__ == "__main__":

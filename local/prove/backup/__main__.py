@@ -19,17 +19,18 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from local.azurite import StorageAddresses, azurite_program
-from local.dev.checking.figures import code_version
-from local.dev.running.stack import Emulated, Options, app_settings, base_environment, emulator_program
+from local.azurite import StorageAddresses
+from local.dev.running.stack import Emulated, Options, app_settings
 from local.dev.system.checkout import HERE
 from local.dev.system.children import Children
-from local.dev.system.console import Failure, complain, say, step
+from local.dev.system.console import step
 from local.prove.backup.commands import run_command
 from local.prove.backup.judging import Judged, Seen, judge_answers, judge_counts, judge_events, looking
 from local.prove.load.many_jobs import fill
-from local.prove.reporting.proofs_page import write_section
+from local.prove.reporting.command import DEFAULT, Outcome, proof_parser, run_proof
+from local.prove.reporting.figures import figures_table, figures_text, short_headline
 from local.prove.stack.api import Stack
+from local.prove.stack.services import start_emulator, start_storage
 from local.prove.stack.truth import compare
 from local.prove.upgrade.answers import Answers, recorded
 from local.prove.upgrade.versions import Hosts, asked, present_source
@@ -44,25 +45,18 @@ _MAX_MEMORY_MB = 400
 
 def main() -> int:
     options = _options()
+    return run_proof("backup", lambda: _prove(options), write=options.write)
+
+
+def _prove(options: argparse.Namespace) -> Outcome:
     shutil.rmtree(_LOGS, ignore_errors=True)
     began, judged = datetime.now(UTC), Judged()
-    try:
-        with ExitStack() as stack:
-            _Proof(stack, options, judged).run()
-    except Failure as failure:
-        complain(str(failure))
-        return 1
-    for what, told in judged.lines:
-        say(f"{what}: {told}")
-    for text in judged.wrong[:20]:
-        say(f"WRONG: {text}")
-    if options.write:
-        rows = "\n".join(f"| {what} | {told} |" for what, told in judged.lines)
-        size = f"{options.tasks:,} tasks, {options.days} days, {options.events:,} events"
-        head = f"`dev.py prove backup` on {began:%Y-%m-%d}, {code_version(HERE.root)}, {size}:"
-        write_section("backup", f"{head}\n\n| measure | value |\n|---|---|\n{rows}")
-    say("As it should be." if not judged.wrong else f"{len(judged.wrong)} things are wrong.")
-    return 1 if judged.wrong else 0
+    with ExitStack() as stack:
+        _Proof(stack, options, judged).run()
+    size = f"{options.tasks:,} tasks, {options.days} days, {options.events:,} events"
+    verdict = "As it should be." if not judged.wrong else f"{len(judged.wrong)} faults."
+    section = f"{short_headline('backup', began)}, {size}:\n\n{figures_table(judged.lines)}"
+    return Outcome(f"{figures_text(judged.lines)}\n\n{verdict}", section, not judged.wrong, judged.wrong)
 
 
 class _Proof:
@@ -71,11 +65,13 @@ class _Proof:
     def __init__(self, stack: ExitStack, options: argparse.Namespace, judged: Judged) -> None:
         self._options, self._judged = options, judged
         self._children = stack.enter_context(Children())
-        self._storage, self._empty = (self._started_storage(name) for name in ("first", "second"))
+        self._storage, self._empty = (
+            start_storage(self._children, _LOGS, name=f"azurite-{name}") for name in ("first", "second")
+        )
         self._source = present_source(Path(stack.enter_context(tempfile.TemporaryDirectory())) / "app")
         self._account = Emulated()
-        program = emulator_program(HERE, Options(), self._account, self._storage.connection_string)
-        self._emulator = self._children.start(program)["address"].rstrip("/")
+        logged = self._storage.connection_string
+        self._emulator = start_emulator(self._children, _LOGS, self._account, storage=logged)
         self._jobs = [f"Job-{number:02}" for number in range(options.jobs)]
 
     def run(self) -> None:
@@ -144,21 +140,14 @@ class _Proof:
         self._judged.lines.append(("polls of the restored store", f"{len(problems)} wrong" if problems else told))
         self._judged.wrong += problems
 
-    def _started_storage(self, name: str) -> StorageAddresses:
-        program = azurite_program(HERE, log=_LOGS / f"azurite-{name}.log", environment=base_environment())
-        return StorageAddresses.announced(self._children.start(program))
-
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="dev.py prove backup", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    add, default = parser.add_argument, "(default: %(default)s)"
-    add("--tasks", type=int, default=100_000, help=f"of all jobs together {default}")
-    add("--jobs", type=int, default=20, help=f"that they are of {default}")
-    add("--days", type=int, default=90, help=f"of history {default}")
-    add("--events", type=int, default=100_000, help=f"of the account {default}")
-    add("--write", action="store_true", help="write the section 'backup' of docs/proofs.md")
+    parser = proof_parser("backup", __doc__)
+    add = parser.add_argument
+    add("--tasks", type=int, default=100_000, help=f"of all jobs together {DEFAULT}")
+    add("--jobs", type=int, default=20, help=f"that they are of {DEFAULT}")
+    add("--days", type=int, default=90, help=f"of history {DEFAULT}")
+    add("--events", type=int, default=100_000, help=f"of the account {DEFAULT}")
     return parser.parse_args()
 
 

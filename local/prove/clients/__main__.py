@@ -12,16 +12,17 @@ import subprocess
 import sys
 import tarfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from local.dev.running.stack import Emulated, Options, emulator_program
+from local.dev.running.stack import Emulated, Options
 from local.dev.setup.install import NPM_QUIET, run_npm
 from local.dev.system.checkout import HERE
 from local.dev.system.children import Children
 from local.dev.system.shell import run_logged
+from local.prove.stack.services import start_emulator
 
 MEASURED_PATHS = ("local/batch_emulator",)
 _FOLDER = HERE.state / "clients"
@@ -51,8 +52,7 @@ def main() -> int:
     clients = [client for name, make in _MAKERS.items() if options.only in (None, name) for client in make()]
     with Children() as children:
         account = Emulated()
-        program = replace(emulator_program(HERE, Options(speed=_SPEED), account), log=HERE.logs / "prove-clients.log")
-        address = children.start(program)["address"].rstrip("/")
+        address = start_emulator(children, HERE.logs / "clients", account, Options(speed=_SPEED))
         failed = [client.name for client in clients if not _runs(client, address, account)]
     print(f"\nfailed: {', '.join(failed)}" if failed else "\nall clients ran as they are")
     return 1 if failed else 0

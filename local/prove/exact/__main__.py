@@ -8,18 +8,14 @@ wrong, anything wasn't exact again in time, or the kills didn't fit into the tim
 """
 
 import argparse
-import re
-import shlex
-import signal
 import sys
 import time
 from collections import Counter
 from contextlib import ExitStack
 from datetime import UTC, datetime
-from pathlib import Path
 
 from local.dev.system.checkout import HERE
-from local.dev.system.console import Failure, complain, say, step
+from local.dev.system.console import Failure, say, step
 from local.prove.exact.chaos import Kinds, plan_cycle
 from local.prove.exact.cycles import Cycles
 from local.prove.exact.driver import Driver
@@ -27,7 +23,9 @@ from local.prove.exact.ids import JOBS
 from local.prove.exact.judging import histogram
 from local.prove.exact.pollers import running_pollers
 from local.prove.exact.report import Run, section, text
-from local.prove.reporting.proofs_page import write_section
+from local.prove.reporting.command import DEFAULT, Outcome, proof_parser, run_proof
+from local.prove.reporting.figures import command_line
+from local.prove.stack.host_logs import defects
 from local.prove.stack.rig import UNANSWERED, Rig, running_rig
 
 MEASURED_PATHS = ("functions", "shared")
@@ -38,31 +36,24 @@ _WARM_UP = 4.0  # seconds until the first data
 
 def main() -> int:
     options = _parser().parse_args()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    return run_proof("exact", lambda: _prove(options), write=options.write)
+
+
+def _prove(options: argparse.Namespace) -> Outcome:
     began, clock = datetime.now(UTC), time.monotonic()
     try:
         with ExitStack() as stack:
             with step(f"Starting storage, the emulator and {options.hosts} hosts"):
                 rig = stack.enter_context(running_rig(HERE, hosts=options.hosts, seed=options.seed, speed=_SPEED))
-            run = _prove(rig, options, began, clock)
-    except Failure as failure:
-        complain(str(failure))
-        return 1
+            run = _run(rig, options, began, clock)
     except UNANSWERED as error:
-        complain(f"The stack doesn't answer any more ({error}); its logs are in {HERE.logs / 'exact'}.")
-        return 1
-    except KeyboardInterrupt:
-        say("Stopped.")
-        return 130
-    say(f"\n{text(run)}\n")
-    for line in run.broke[:20]:
-        say(f"  {line}")
-    if options.write:
-        write_section("exact", section(run, HERE.root))
-    return _verdict(run, options.kills)
+        raise Failure(f"The stack doesn't answer any more ({error}); its logs are in {HERE.logs / 'exact'}.") from error
+    faults, compared = _faults(run, options.kills), run.findings.compared + run.findings.beside
+    verdict = "" if faults else f"\n\nAll {compared} exact claims were right, and all was exact again in time."
+    return Outcome(f"{text(run)}{verdict}", section(run, HERE.root), not faults, [*faults, *run.broke])
 
 
-def _prove(rig: Rig, options: argparse.Namespace, began: datetime, clock: float) -> Run:
+def _run(rig: Rig, options: argparse.Namespace, began: datetime, clock: float) -> Run:
     kinds = Kinds(deletions="deletions" not in options.without, late_reports="lateReports" not in options.without)
     ends: Counter[str] = Counter()
     with ExitStack() as stack:
@@ -87,7 +78,7 @@ def _prove(rig: Rig, options: argparse.Namespace, began: datetime, clock: float)
         for poller in pollers:
             ends.update(poller.ends)
     return Run(
-        options=f"dev.py prove exact {shlex.join(sys.argv[1:])}".strip(),
+        options=command_line("exact"),
         began=began,
         seconds=time.monotonic() - clock,
         hosts=options.hosts,
@@ -95,44 +86,31 @@ def _prove(rig: Rig, options: argparse.Namespace, began: datetime, clock: float)
         kills=rig.kills,
         polls=ends,
         done=driver.done,
-        broke=_defects(rig.program.log.parent),
+        broke=defects(rig.program.log.parent),
     )
 
 
-def _defects(logs: Path) -> list[str]:
-    """Returns lines of the hosts' logs that indicate a defect rather than an expected failure."""
-    return [
-        f"{log.name}: {line}"
-        for log in sorted(logs.glob("host-*.log"))
-        for line in log.read_text(encoding="utf-8", errors="replace").splitlines()
-        if re.search(r"\bbroke\b|Traceback|was never retrieved", line)
-    ]
-
-
-def _verdict(run: Run, kills: int) -> int:
-    found = run.findings
+def _faults(run: Run, kills: int) -> list[str]:
+    """Returns the reasons why the proof doesn't hold."""
+    found, faults = run.findings, []
     if run.kills["all"] < kills:
-        complain(f"Only {run.kills['all']} of {kills} kills fitted into the time; give it more --minutes.")
+        faults.append(f"Only {run.kills['all']} of {kills} kills fitted into the time; give it more --minutes.")
     if not (found.compared and found.beside):
-        complain("No job, or nothing beside jobs, could be compared, so nothing is proved.")
+        faults.append("No job, or nothing beside jobs, could be compared, so nothing is proved.")
     if found.wrong or found.failures:
-        complain(f"{len(found.wrong)} claims were wrong though exact; {len(found.failures)} didn't become so.")
-    is_proved = found.compared and found.beside and not found.wrong and not found.failures and run.kills["all"] >= kills
-    if is_proved:
-        say(f"All {found.compared + found.beside} exact claims were right, and all was exact again in time.")
-    return 0 if is_proved else 1
+        faults.append(f"{len(found.wrong)} claims were wrong though exact; {len(found.failures)} didn't become so.")
+    return faults
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="dev.py prove exact", description=__doc__)
+    parser = proof_parser("exact", __doc__)
     add = parser.add_argument
-    add("--kills", type=_whole, default=100, help="how often a host is killed (default: %(default)s)")
-    add("--seed", type=int, default=1, help="of what changes and what goes wrong (default: %(default)s)")
-    add("--minutes", type=float, default=15.0, help="begin no cycle after so long (default: %(default)s)")
-    add("--hosts", type=_whole, default=2, help="how many at once (default: %(default)s)")
+    add("--kills", type=_whole, default=100, help=f"how often a host is killed {DEFAULT}")
+    add("--seed", type=int, default=1, help=f"of what changes and what goes wrong {DEFAULT}")
+    add("--minutes", type=float, default=15.0, help=f"begin no cycle after so long {DEFAULT}")
+    add("--hosts", type=_whole, default=2, help=f"how many at once {DEFAULT}")
     kinds = ("deletions", "lateReports")
     add("--without", choices=kinds, action="append", default=[], help="leave something out, repeatable")
-    add("--write", action="store_true", help="write the summary into docs/proofs.md")
     return parser
 
 

@@ -1,6 +1,5 @@
 """The report of a run, for the terminal and docs/proofs.md."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,6 +8,7 @@ from pathlib import Path
 from local.dev.checking.figures import code_version
 from local.prove.exact.cycles import ROUNDS, Findings
 from local.prove.exact.judging import histogram
+from local.prove.reporting.figures import counts_text, figures_table, figures_text
 
 _WHAT = f"""
 Real hosts on one storage watch the emulator while a seeded driver changes jobs, tasks, pools, nodes and schedules,
@@ -47,9 +47,9 @@ def rows(run: Run) -> list[tuple[str, str]]:
         ("cycles", f"{found.cycles}, {found.late_cycles} of them with late reports"),
         ("hosts killed", f"{run.kills.get('all', 0)}, {run.kills.get('amid', 0)} of them amid a poll on demand"),
         ("hosts frozen for a while", str(run.kills.get("frozen", 0))),
-        ("faults that struck", _counted(found.struck)),
-        ("changes", _counted(run.done)),
-        ("polls on demand, by how they ended", _counted(run.polls)),
+        ("faults that struck", counts_text(found.struck)),
+        ("changes", counts_text(run.done)),
+        ("polls on demand, by how they ended", counts_text(run.polls)),
         ("pauses amid chaos", str(found.checks)),
         ("exact counts of jobs compared", str(found.compared)),
         ("exact pools, their nodes and schedules compared", str(found.beside)),
@@ -63,17 +63,10 @@ def rows(run: Run) -> list[tuple[str, str]]:
 
 def text(run: Run) -> str:
     """Returns the report for the terminal."""
-    figures = [(name.replace("*", ""), value.replace("*", "")) for name, value in rows(run)]
-    width = max(len(name) for name, _ in figures)
-    return "\n".join(f"  {name:{width}}  {value}" for name, value in figures)
+    return figures_text(rows(run))
 
 
 def section(run: Run, root: Path) -> str:
     """Returns the report for docs/proofs.md."""
-    lines = "\n".join(f"| {name} | {value} |" for name, value in rows(run))
     when = f"{run.began:%Y-%m-%d}, {code_version(root)}, `{run.options}`"
-    return f"{_WHAT}\nThe last run: {when}.\n\n| figure | value |\n|---|---|\n{lines}\n"
-
-
-def _counted(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{name}: {number}" for name, number in sorted(Counter(counts).items()) if number) or "none"
+    return f"{_WHAT}\nThe last run: {when}.\n\n{figures_table(rows(run))}\n"

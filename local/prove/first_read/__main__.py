@@ -16,13 +16,8 @@ import asyncio
 import base64
 import contextlib
 import json
-import os
-import platform
 import random
-import re
 import secrets
-import shlex
-import signal
 import sys
 import tempfile
 import time
@@ -35,18 +30,20 @@ from aiohttp import ClientSession, ClientTimeout
 from azure.core.exceptions import AzureError
 from azure.storage.queue.aio import QueueClient
 
-from local.azurite import StorageAddresses, azurite_program
-from local.dev.checking.figures import code_version
-from local.dev.running.stack import Emulated, Options, app_settings, base_environment, emulator_program, host_program
+from local.azurite import StorageAddresses
+from local.dev.running.stack import Emulated, Options, app_settings, host_program
 from local.dev.system.checkout import HERE
 from local.dev.system.children import Children
-from local.dev.system.console import Failure, complain, say
+from local.dev.system.console import Failure, say
 from local.prove.first_read.findings import Findings, received_again
 from local.prove.first_read.stored_reads import Stored, StoredReads
 from local.prove.first_read.watched_lists import Watch, WatchingFront
 from local.prove.load.crowd import JOB, Crowd
-from local.prove.reporting.proofs_page import write_section
+from local.prove.reporting.command import DEFAULT, Outcome, proof_parser, run_proof
+from local.prove.reporting.figures import headline
 from local.prove.stack.api import Stack
+from local.prove.stack.host_logs import defects
+from local.prove.stack.services import start_emulator, start_storage
 from local.prove.stack.truth import compare
 
 MEASURED_PATHS = ("functions", "shared")
@@ -198,13 +195,10 @@ class FirstRead:
 async def prove(options: argparse.Namespace, children: Children) -> Findings:
     async with ClientSession(timeout=ClientTimeout(total=60)) as session, contextlib.AsyncExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        environment = base_environment()
-        azurite = azurite_program(HERE, log=_LOGS / "azurite.log", environment=environment, location=folder)
-        storage = StorageAddresses.announced(await asyncio.to_thread(children.start, azurite))
+        storage = await asyncio.to_thread(start_storage, children, _LOGS, location=folder)
         stack.push_async_callback(asyncio.to_thread, children.stop)  # before its folder is deleted
         account = Emulated()
-        program = replace(emulator_program(HERE, Options(seed=options.seed), account), log=_LOGS / "emulator.log")
-        emulator = (await asyncio.to_thread(children.start, program))["address"].rstrip("/")
+        emulator = await asyncio.to_thread(start_emulator, children, _LOGS, account, Options(seed=options.seed))
         front = WatchingFront(emulator, session, Watch())
         address = await front.start()
         stack.push_async_callback(front.stop)
@@ -226,25 +220,14 @@ async def prove(options: argparse.Namespace, children: Children) -> Findings:
         finally:
             adding.cancel()
             await asyncio.wait([adding])
-        findings.wrong += _defects()
+        findings.wrong += defects(_LOGS)
         return findings
 
 
-def _defects() -> list[str]:
-    """Returns lines of the hosts' logs that indicate a defect."""
-    return [
-        f"{log.name}: {line}"
-        for log in sorted(_LOGS.glob("host.*.log"))
-        for line in log.read_text(encoding="utf-8", errors="replace").splitlines()
-        if re.search(r"\bbroke\b|Traceback|was never retrieved", line)
-    ]
-
-
-def _report(options: argparse.Namespace, found: Findings, seconds: float) -> str:
+def _report(options: argparse.Namespace, found: Findings, began: datetime, seconds: float) -> str:
     lines = [
-        f"`dev.py prove first-read {shlex.join(sys.argv[1:])}` on {datetime.now(UTC):%Y-%m-%d},",
-        f"{code_version(HERE.root)}, {platform.system()},",
-        f"{os.cpu_count()} cores: a job of {options.tasks:,} tasks of which 240 run at a time while",
+        f"{headline('first-read', began)}:",
+        f"a job of {options.tasks:,} tasks of which 240 run at a time while",
         f"{_ADDED_PER_SECOND:g} are added a second. The host is killed by `kill -9` at random moments of first reads",
         "and started again at once.",
         "Orders of ids change from read to read: ordinal, linguistic, reversed; some have empty pages.",
@@ -255,34 +238,24 @@ def _report(options: argparse.Namespace, found: Findings, seconds: float) -> str
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        prog="dev.py prove first-read", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    add, default = parser.add_argument, "(default: %(default)s)"
-    add("--kills", type=int, default=30, help=f"amid first reads {default}")
-    add("--tasks", type=int, default=200_000, help=f"of the job at first {default}")
-    add("--seed", type=int, default=1, help=f"of when it is killed, and of the tasks {default}")
-    add("--minutes", type=float, default=30.0, help=f"begin no first read after so long {default}")
-    add("--write", action="store_true", help="write the section 'first-read' of docs/proofs.md")
+    parser = proof_parser("first-read", __doc__)
+    add = parser.add_argument
+    add("--kills", type=int, default=30, help=f"amid first reads {DEFAULT}")
+    add("--tasks", type=int, default=200_000, help=f"of the job at first {DEFAULT}")
+    add("--seed", type=int, default=1, help=f"of when it is killed, and of the tasks {DEFAULT}")
+    add("--minutes", type=float, default=30.0, help=f"begin no first read after so long {DEFAULT}")
     options = parser.parse_args()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    began = time.monotonic()
+    return run_proof("first-read", lambda: _prove(options), write=options.write)
+
+
+def _prove(options: argparse.Namespace) -> Outcome:
+    began, clock = datetime.now(UTC), time.monotonic()
     for log in _LOGS.glob("host.*.log"):
         log.unlink()
-    try:
-        with Children() as children:
-            found = asyncio.run(prove(options, children))
-    except Failure as failure:
-        complain(str(failure))
-        return 1
-    except KeyboardInterrupt:
-        say("Stopped.")
-        return 130
-    text = _report(options, found, time.monotonic() - began)
-    say(f"\n{text}")
-    if options.write:
-        write_section("first-read", text)
-    return 1 if found.problems(options.kills) else 0
+    with Children() as children:
+        found = asyncio.run(prove(options, children))
+    text = _report(options, found, began, time.monotonic() - clock)
+    return Outcome(text, text, not found.problems(options.kills))
 
 
 if __name__ == "__main__":

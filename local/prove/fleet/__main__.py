@@ -11,30 +11,28 @@ import argparse
 import asyncio
 import contextlib
 import os
-import platform
-import shlex
 import sys
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from aiohttp import ClientError, ClientSession, ClientTimeout
+from aiohttp import ClientSession, ClientTimeout
 
-from local.azurite import StorageAddresses, azurite_program
-from local.dev.checking.figures import code_version
-from local.dev.running.stack import Emulated, Options, base_environment, emulator_program, fresh_key
+from local.dev.running.stack import fresh_key
 from local.dev.system.checkout import HERE
 from local.dev.system.children import Children
+from local.dev.system.console import say
 from local.prove.fleet.findings import CHANGING, Findings, Quiet, Watched
 from local.prove.fleet.fleet_jobs import Fleet
-from local.prove.fleet.freshness import Freshness, jobs_of, sample
+from local.prove.fleet.freshness import Freshness, first_reads, sample
 from local.prove.fleet.hosts import PREFIX, Hosts, by_host, table_operations
 from local.prove.fleet.shown_changes import Changes, look_closer
-from local.prove.reporting.proofs_page import write_section
+from local.prove.reporting.command import DEFAULT, Outcome, proof_parser, run_proof
+from local.prove.reporting.figures import headline
 from local.prove.stack.api import call
+from local.prove.stack.services import start_emulator_of, start_storage
 
 MEASURED_PATHS = ("functions", "shared")
 _LOGS = HERE.logs / "fleet"
@@ -48,14 +46,12 @@ _ROUNDS_BEFORE = 3  # minutes: two rounds and the rest of the current one
 _LOOK_EVERY = 5.0  # seconds between checks for activity
 
 
-async def prove(options: argparse.Namespace, children: Children, say: Callable[[str], None]) -> Findings:
+async def prove(options: argparse.Namespace, children: Children) -> Findings:
     async with ClientSession(timeout=ClientTimeout(total=60)) as session, contextlib.AsyncExitStack() as stack:
         found = Findings()
-        azurite = azurite_program(HERE, log=_LOGS / "azurite.log", environment=base_environment())
-        azurite = replace(azurite, command=tuple(part for part in azurite.command if part != "--silent"))
-        storage = StorageAddresses.announced(await asyncio.to_thread(children.start, azurite))
+        storage = await asyncio.to_thread(start_storage, children, _LOGS, is_silent=False)
         keys = {f"fleet{number:03}": fresh_key() for number in range(options.accounts)}
-        emulator = await _start_emulator(children, keys)
+        emulator = await asyncio.to_thread(start_emulator_of, children, _LOGS, keys)
         fleet = Fleet(emulator, keys, jobs=options.jobs, nodes=0)
         stack.push_async_callback(fleet.close)
         say(f"filling {len(keys)} accounts with {options.jobs} jobs of {options.tasks} tasks each")
@@ -63,7 +59,9 @@ async def prove(options: argparse.Namespace, children: Children, say: Callable[[
         await _control(emulator, "POST", "settings", {"latencySeconds": options.latency / 1000})
         hosts = Hosts(children, _settings(storage.connection_string, emulator, keys), _LOGS)
         await hosts.run(max(options.hosts))
-        found.first_reads = await _first_reads(session, hosts, list(keys), options.jobs)
+        found.first_reads = await first_reads(
+            session, hosts.apis["host-1"], list(keys), jobs=options.jobs, patience=_PATIENCE
+        )
         say(f"all jobs were read for the first time {found.first_reads:.0f} s after the hosts started")
         await hosts.run(0)
         hosts.settings["TICK_BUDGET_SECONDS"] = str(options.budget)
@@ -89,14 +87,6 @@ def _note(changes: Changes, account: str, job: str) -> None:
     changes.add(account, job, time.monotonic())
 
 
-async def _start_emulator(children: Children, keys: dict[str, str]) -> str:
-    (first, key), *others = keys.items()
-    program = emulator_program(HERE, Options(), Emulated(first, key))
-    further = [part for name, other in others for part in ("--account", f"{name}={other}")]
-    program = replace(program, command=(*program.command, *further), log=_LOGS / "emulator.log")
-    return (await asyncio.to_thread(children.start, program))["address"].rstrip("/")
-
-
 def _settings(storage: str, emulator: str, keys: dict[str, str]) -> dict[str, str]:
     return {
         "AzureWebJobsStorage": storage,
@@ -110,20 +100,6 @@ def _settings(storage: str, emulator: str, keys: dict[str, str]) -> dict[str, st
 
 async def _control(emulator: str, method: str, name: str, body: Any = None) -> Any:
     return await asyncio.to_thread(call, method, f"{emulator}/_emulator/{name}", body)
-
-
-async def _first_reads(session: ClientSession, hosts: Hosts, accounts: list[str], jobs: int) -> float:
-    began, left = time.monotonic(), list(accounts)
-    async with asyncio.timeout(_PATIENCE):
-        while left:
-            api = hosts.apis["host-1"]
-            with contextlib.suppress(ClientError):
-                shown = await jobs_of(session, api, left[0])
-                if len(shown) == jobs and all(job["verdict"]["asOf"] for job in shown):
-                    left.pop(0)
-                    continue
-            await asyncio.sleep(1)
-    return time.monotonic() - began
 
 
 async def _until_quiet() -> None:
@@ -199,9 +175,8 @@ async def _watch(
 def _report(options: argparse.Namespace, found: Findings) -> str:
     minutes, hosts = f"{options.minutes:g} minutes", max(options.hosts)
     lines = [
-        f"`dev.py prove fleet {shlex.join(sys.argv[1:])}` on {datetime.now(UTC):%Y-%m-%d},",
-        f"{code_version(HERE.root)}, {platform.system()},",
-        f"{os.cpu_count()} cores that storage, emulator, hosts and the proof share: {options.accounts} accounts of",
+        f"{headline('fleet', datetime.now(UTC))}",
+        f"that storage, emulator, hosts and the proof share: {options.accounts} accounts of",
         f"{options.jobs} jobs of {options.tasks} tasks, {options.latency} ms latency of Batch, polled every",
         f"{_ROUND:.0f} s. A task is added to at least {CHANGING:.0%} of the jobs a minute (counted). Jobs are looked",
         f"at every {options.sample:g} s, one whose change waits long more often: for {_WARM_UP:g} s, in which changes",
@@ -213,27 +188,25 @@ def _report(options: argparse.Namespace, found: Findings) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        prog="dev.py prove fleet", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    add, default = parser.add_argument, "(default: %(default)s)"
-    add("--accounts", type=int, default=200, help=default)
-    add("--jobs", type=int, default=50, help=f"in each account {default}")
-    add("--tasks", type=int, default=10, help=f"in each job at first {default}")
-    add("--hosts", type=_numbers, default="1,2,4", help=f"how many, one after the other {default}")
-    add("--minutes", type=float, default=3.0, help=f"how long to watch each {default}")
-    add("--latency", type=int, default=50, help=f"of Batch, in ms {default}")
-    add("--budget", type=int, default=45, help=f"TICK_BUDGET_SECONDS once all is read {default}")
-    add("--sample", type=float, default=20.0, help=f"seconds between two looks at a job {default}")
-    add("--write", action="store_true", help="write the section 'fleet' of docs/proofs.md")
+    parser = proof_parser("fleet", __doc__)
+    add = parser.add_argument
+    add("--accounts", type=int, default=200, help=DEFAULT)
+    add("--jobs", type=int, default=50, help=f"in each account {DEFAULT}")
+    add("--tasks", type=int, default=10, help=f"in each job at first {DEFAULT}")
+    add("--hosts", type=_numbers, default="1,2,4", help=f"how many, one after the other {DEFAULT}")
+    add("--minutes", type=float, default=3.0, help=f"how long to watch each {DEFAULT}")
+    add("--latency", type=int, default=50, help=f"of Batch, in ms {DEFAULT}")
+    add("--budget", type=int, default=45, help=f"TICK_BUDGET_SECONDS once all is read {DEFAULT}")
+    add("--sample", type=float, default=20.0, help=f"seconds between two looks at a job {DEFAULT}")
     options = parser.parse_args()
+    return run_proof("fleet", lambda: _prove(options), write=options.write)
+
+
+def _prove(options: argparse.Namespace) -> Outcome:
     with Children() as children:
-        found = asyncio.run(prove(options, children, partial(print, flush=True)))
+        found = asyncio.run(prove(options, children))
     text = _report(options, found)
-    print(f"\n{text}")
-    if options.write:
-        write_section("fleet", text)
-    return 1 if found.problems() else 0
+    return Outcome(text, text, not found.problems())
 
 
 def _numbers(words: str) -> list[int]:

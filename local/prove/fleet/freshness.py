@@ -1,15 +1,18 @@
 """The age of polls of jobs in the API, sampled for every job of some accounts."""
 
 import asyncio
+import contextlib
+import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from aiohttp import ClientSession
+from aiohttp import ClientError, ClientSession
 
 _AT_ONCE = 4
+_RETRY = 0.5  # seconds
 
 type Take = Callable[[str, Sequence[dict[str, Any]], datetime], None]
 
@@ -81,3 +84,19 @@ async def sample(session: ClientSession, api: str, accounts: Sequence[str], take
             task = asyncio.create_task(look(account))
             looks.add(task)
             task.add_done_callback(looks.discard)
+
+
+async def first_reads(
+    session: ClientSession, api: str, accounts: Sequence[str], *, jobs: int, patience: float
+) -> float:
+    """Waits until every account has this number of jobs with counts; returns the seconds. Raises TimeoutError."""
+    began, left = time.monotonic(), list(accounts)
+    async with asyncio.timeout(patience):
+        while left:
+            with contextlib.suppress(ClientError):
+                shown = await jobs_of(session, api, left[0])
+                if len(shown) == jobs and all(job["verdict"]["asOf"] for job in shown):
+                    left.pop(0)
+                    continue
+            await asyncio.sleep(_RETRY)
+    return time.monotonic() - began

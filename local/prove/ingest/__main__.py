@@ -13,8 +13,6 @@ into the time.
 import argparse
 import asyncio
 import random
-import re
-import signal
 import sys
 import time
 from collections.abc import Callable, Coroutine
@@ -25,7 +23,7 @@ from typing import Any
 from azure.storage.blob.aio import BlobServiceClient
 
 from local.dev.system.checkout import HERE
-from local.dev.system.console import Failure, complain, say, step
+from local.dev.system.console import say, step
 from local.prove.ingest.asking import compare
 from local.prove.ingest.book import Book
 from local.prove.ingest.judging import Verdict
@@ -34,7 +32,8 @@ from local.prove.ingest.logs import LogWriter
 from local.prove.ingest.pens import PLANS
 from local.prove.ingest.report import Run, section, text
 from local.prove.ingest.writers import Writer
-from local.prove.reporting.proofs_page import write_section
+from local.prove.reporting.command import DEFAULT, Outcome, proof_parser, run_proof
+from local.prove.stack.host_logs import defects
 from local.prove.stack.rig import UNANSWERED, Rig, running_rig
 
 MEASURED_PATHS = ("functions", "shared")
@@ -51,30 +50,21 @@ _CONTAINERS = ("telemetry", "insights-logs-servicelog")
 
 def main() -> int:
     options = _parser().parse_args()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        with ExitStack() as stack:
-            with step("Starting storage, the emulator and two hosts"):
-                started = running_rig(
-                    HERE, hosts=2, seed=options.seed, speed=1.0, name="ingest", apart=True, settings=_SETTINGS
-                )
-                rig = stack.enter_context(started)
-            run = asyncio.run(_prove(rig, options))
-    except Failure as failure:
-        complain(str(failure))
-        return 1
-    except KeyboardInterrupt:
-        say("Stopped.")
-        return 130
-    say(f"\n{text(run)}\n")
-    for line in run.wrong[:20]:
-        say(f"  {line}")
-    if options.write:
-        write_section("ingest", section(run))
-    return 0 if run.is_proved else 1
+    return run_proof("ingest", lambda: _prove(options), write=options.write)
 
 
-async def _prove(rig: Rig, options: argparse.Namespace) -> Run:
+def _prove(options: argparse.Namespace) -> Outcome:
+    with ExitStack() as stack:
+        with step("Starting storage, the emulator and two hosts"):
+            started = running_rig(
+                HERE, hosts=2, seed=options.seed, speed=1.0, name="ingest", apart=True, settings=_SETTINGS
+            )
+            rig = stack.enter_context(started)
+        run = asyncio.run(_run(rig, options))
+    return Outcome(text(run), section(run), run.is_proved, run.wrong)
+
+
+async def _run(rig: Rig, options: argparse.Namespace) -> Run:
     began, book, seconds = datetime.now(UTC), Book(), options.minutes * 60
     begin = began - timedelta(hours=_HOURS * (options.minutes + 1))
     killer = Killer(rig, kills=options.kills, seconds=seconds, seed=options.seed)
@@ -97,7 +87,8 @@ async def _prove(rig: Rig, options: argparse.Namespace) -> Run:
         kills=rig.kills,
         took=took,
         verdicts=again,
-        wrong=[text for one in (found, again) for verdict in one.values() for text in verdict.wrong] + _defects(),
+        wrong=[text for one in (found, again) for verdict in one.values() for text in verdict.wrong]
+        + defects(HERE.logs / "ingest"),
     )
 
 
@@ -153,25 +144,12 @@ def _compared(rig: Rig, book: Book, since: datetime) -> dict[str, Verdict]:
         return {_HOSTS: Verdict(0, (f"a host doesn't answer: {error}",))}
 
 
-def _defects() -> list[str]:
-    """Returns lines of the hosts' logs that indicate a defect."""
-    return [
-        f"{log.name}: {line}"
-        for log in sorted((HERE.logs / "ingest").glob("host-*.log"))
-        for line in log.read_text(encoding="utf-8", errors="replace").splitlines()
-        if re.search(r"\bbroke\b|Traceback|was never retrieved", line)
-    ]
-
-
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="dev.py prove ingest", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    add, default = parser.add_argument, "(default: %(default)s)"
-    add("--minutes", type=_minutes, default=5.0, help=f"how long is written {default}")
-    add("--kills", type=int, default=20, help=f"of hosts in that time {default}")
-    add("--seed", type=int, default=1, help=f"of what is written and when a host is killed {default}")
-    add("--write", action="store_true", help="write the section 'ingest' of docs/proofs.md")
+    parser = proof_parser("ingest", __doc__)
+    add = parser.add_argument
+    add("--minutes", type=_minutes, default=5.0, help=f"how long is written {DEFAULT}")
+    add("--kills", type=int, default=20, help=f"of hosts in that time {DEFAULT}")
+    add("--seed", type=int, default=1, help=f"of what is written and when a host is killed {DEFAULT}")
     return parser
 
 

@@ -1,18 +1,13 @@
 """The report of a run, for the terminal and docs/proofs.md."""
 
 import argparse
-import os
-import platform
-import shlex
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from local.dev.checking.figures import code_version
-from local.dev.system.checkout import HERE
 from local.prove.ingest.book import Book
 from local.prove.ingest.judging import Verdict
+from local.prove.reporting.figures import figures_table, figures_text, headline
 
 _WHAT = """
 Agents append telemetry to blobs in every form, cut anywhere, and Batch's log grows beside them, with repeats and lines
@@ -66,14 +61,9 @@ def rows(run: Run) -> list[tuple[str, str]]:
 
 def text(run: Run) -> str:
     """Returns the report for the terminal."""
-    figures = [(name.replace("*", ""), value.replace("*", "")) for name, value in rows(run)]
-    width = max(len(name) for name, _ in figures)
-    return "\n".join(f"  {name:{width}}  {value}" for name, value in figures)
+    return figures_text(rows(run))
 
 
 def section(run: Run) -> str:
     """Returns the report for docs/proofs.md."""
-    lines = "\n".join(f"| {name} | {value} |" for name, value in rows(run))
-    command = f"`dev.py prove ingest {shlex.join(sys.argv[1:])}` on {run.began:%Y-%m-%d}, {code_version(HERE.root)}"
-    machine = f"{platform.system()}, {os.cpu_count()} cores"
-    return f"{_WHAT}\n{command}, {machine}:\n\n| figure | value |\n|---|---|\n{lines}\n"
+    return f"{_WHAT}\n{headline('ingest', run.began)}:\n\n{figures_table(rows(run))}\n"

@@ -8,8 +8,6 @@ whether the rates were approximately reached. It prints a status line each minut
 
 import argparse
 import asyncio
-import shlex
-import signal
 import sys
 import time
 from contextlib import ExitStack
@@ -22,8 +20,10 @@ from azure.storage.blob.aio import BlobServiceClient
 from local.dev.checking.figures import code_version
 from local.dev.running.stack import Options, workload_program
 from local.dev.system.checkout import HERE
-from local.dev.system.console import Failure, complain, say, step
-from local.prove.reporting.proofs_page import PAGE, write_section
+from local.dev.system.console import say, step
+from local.prove.reporting.command import DEFAULT, Outcome, proof_parser, run_proof
+from local.prove.reporting.figures import command_line
+from local.prove.reporting.proofs_page import PAGE
 from local.prove.soak.asking import Asker
 from local.prove.soak.feeding import Feeder
 from local.prove.soak.judging import defects_in
@@ -51,37 +51,29 @@ _RECORD = HERE.logs / "soak/record.json"
 
 def main() -> int:
     options = _parser().parse_args()
-    if options.again:
-        return _tell_all(load_record(options.again), write=options.write)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        with ExitStack() as stack:
-            with step("Starting storage, the emulator, the workload and two hosts"):
-                rig = stack.enter_context(
-                    running_rig(
-                        HERE, hosts=2, seed=options.seed, speed=1.0, name="soak", settings=_SETTINGS, with_logs=True
-                    )
-                )
-                _start_workload(rig, options.seed)
-            record = asyncio.run(_soak(rig, options))
-            record.save(_RECORD)
-    except Failure as failure:
-        complain(str(failure))
-        return 1
-    except KeyboardInterrupt:
-        say("Stopped.")
-        return 130
-    return _tell_all(record, write=options.write)
+    return run_proof("soak", lambda: _prove(options), write=options.write)
 
 
-def _tell_all(record: Record, *, write: bool) -> int:
-    """Prints the verdicts on a soak and returns the exit code."""
+def _prove(options: argparse.Namespace) -> Outcome:
+    record = load_record(options.again) if options.again else _recorded(options)
     findings = findings_of(record)
-    say(f"\n{text(record, findings)}\n")
-    if write:
-        write_section("soak", section(record, findings))
+    if options.write:
         PAGE.with_name("soak.svg").write_text(picture(record), encoding="utf-8")
-    return 0 if is_proved(findings) else 1
+    return Outcome(text(record, findings), section(record, findings), is_proved(findings))
+
+
+def _recorded(options: argparse.Namespace) -> Record:
+    """Returns the record of a new soak, which is kept in a file."""
+    with ExitStack() as stack:
+        with step("Starting storage, the emulator, the workload and two hosts"):
+            started = running_rig(
+                HERE, hosts=2, seed=options.seed, speed=1.0, name="soak", settings=_SETTINGS, with_logs=True
+            )
+            rig = stack.enter_context(started)
+            _start_workload(rig, options.seed)
+        record = asyncio.run(_soak(rig, options))
+        record.save(_RECORD)
+        return record
 
 
 def _start_workload(rig: Rig, seed: int) -> None:
@@ -109,7 +101,7 @@ async def _soak(rig: Rig, options: argparse.Namespace) -> Record:
     return Record(
         began=began,
         version=version,
-        command=f"dev.py prove soak {shlex.join(sys.argv[1:])}".rstrip(),
+        command=command_line("soak"),
         minutes=options.minutes,
         blobs=options.blobs,
         queries=options.queries,
@@ -158,16 +150,13 @@ def _defects() -> list[str]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="dev.py prove soak", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    add, default = parser.add_argument, "(default: %(default)s)"
-    add("--minutes", type=_positive, default=120.0, help=f"how long {default}")
-    add("--blobs", type=_positive, default=20.0, help=f"new ones a minute {default}")
-    add("--queries", type=_positive, default=5.0, help=f"of the API a second, of both hosts together {default}")
-    add("--seed", type=int, default=1, help=f"of what is written and asked {default}")
+    parser = proof_parser("soak", __doc__, beside=", and docs/soak.svg")
+    add = parser.add_argument
+    add("--minutes", type=_positive, default=120.0, help=f"how long {DEFAULT}")
+    add("--blobs", type=_positive, default=20.0, help=f"new ones a minute {DEFAULT}")
+    add("--queries", type=_positive, default=5.0, help=f"of the API a second, of both hosts together {DEFAULT}")
+    add("--seed", type=int, default=1, help=f"of what is written and asked {DEFAULT}")
     add("--again", type=Path, metavar="FILE", help="judge what an earlier run saw, which it left in .local/logs/soak")
-    add("--write", action="store_true", help="write the section 'soak' of docs/proofs.md, and docs/soak.svg")
     return parser
 
 

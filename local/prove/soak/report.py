@@ -1,9 +1,8 @@
 """The report of a soak, for the terminal and docs/proofs.md."""
 
-import os
-import platform
 from collections.abc import Sequence
 
+from local.prove.reporting.figures import machine
 from local.prove.reporting.time_chart import chart
 from local.prove.soak.judging import Finding
 from local.prove.soak.record import Record
@@ -36,8 +35,7 @@ def section(record: Record, findings: Sequence[Finding]) -> str:
     """Returns the report for docs/proofs.md."""
     judged = "\n".join(f"| {one.name} | {one.figure} | {one.bar} | {_MARKS[one.ok]} |" for one in findings)
     notes = "\n".join(f"| {name} | {value} | | |" for name, value in record.notes)
-    machine = f"{platform.system()}, {os.cpu_count()} cores"
-    told = f"`{record.command}` on {record.began:%Y-%m-%d}, {record.version}, {machine}"
+    told = f"`{record.command}` on {record.began:%Y-%m-%d}, {record.version}, {machine()}"
     head = "| what | figure | bar | |\n|---|---|---|---|"
     return f"{_WHAT}\n{told}:\n\n{head}\n{judged}\n{notes}\n\n![Memory of both hosts](soak.svg)\n"
 

@@ -19,11 +19,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from local.azurite import StorageAddresses, azurite_program
-from local.dev.running.stack import Emulated, Options, app_settings, base_environment, emulator_program, host_program
+from local.azurite import StorageAddresses
+from local.dev.running.stack import Emulated, Options, app_settings, host_program
 from local.dev.system.checkout import Checkout
 from local.dev.system.children import Children, Program
 from local.prove.stack.api import Stack
+from local.prove.stack.services import start_emulator, start_storage
 
 _HOST_ID = "AzureFunctionsWebHost__hostid"
 UNANSWERED = (OSError, http.client.HTTPException, ValueError)  # errors of requests to a killed host
@@ -120,11 +121,9 @@ def running_rig(
     shutil.rmtree(logs, ignore_errors=True)
     options, account = Options(port=0, scenario="none", speed=speed, seed=seed), Emulated()
     with Children() as children:
-        azurite = azurite_program(checkout, log=logs / "azurite.log", environment=base_environment())
-        storage = StorageAddresses.announced(children.start(azurite))
+        storage = start_storage(children, logs)
         written_to = storage.connection_string if with_logs else None
-        program = replace(emulator_program(checkout, options, account, written_to), log=logs / "emulator.log")
-        emulator = children.start(program)["address"].rstrip("/")
+        emulator = start_emulator(children, logs, account, options, storage=written_to)
         prefix = f"x{secrets.token_hex(6)}"
         own = {"TABLE_PREFIX": prefix, _HOST_ID: prefix, **settings}
         together = app_settings(options, storage.connection_string, account, emulator) | own

@@ -20,15 +20,16 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from local.azurite import StorageAddresses, azurite_program
-from local.dev.checking.figures import code_version
-from local.dev.running.stack import Emulated, Options, app_settings, base_environment, emulator_program
+from local.dev.checking.figures import markdown
+from local.dev.running.stack import Emulated, Options, app_settings
 from local.dev.system.checkout import HERE
 from local.dev.system.children import Children
-from local.dev.system.console import Failure, complain, say
+from local.dev.system.console import say
 from local.prove.exact.driver import Driver
-from local.prove.reporting.proofs_page import write_section
+from local.prove.reporting.command import DEFAULT, Outcome, proof_parser, run_proof
+from local.prove.reporting.figures import short_headline
 from local.prove.stack.api import Stack
+from local.prove.stack.services import start_emulator, start_storage
 from local.prove.stack.truth import compare
 from local.prove.upgrade.answers import Answers, Difference, by_field, differences, is_on_purpose, recorded
 from local.prove.upgrade.kept_tables import FOLDER, answers_of_this_version, keep, kept_answers, put_back
@@ -71,22 +72,19 @@ class Findings:
 
 def main() -> int:
     options = _options()
+    return run_proof("upgrade", lambda: _prove(options), write=options.write)
+
+
+def _prove(options: argparse.Namespace) -> Outcome:
     findings, began = Findings(), datetime.now(UTC)
     shutil.rmtree(_LOGS, ignore_errors=True)
-    try:
-        if not options.keep:
-            _prove_kept(findings)
-        if options.keep or not options.kept_only:
-            _prove_live(findings, options)
-    except Failure as failure:
-        complain(str(failure))
-        return 1
-    if options.write:
-        rows = "\n".join(f"| {what} | {told} |" for what, told in findings.lines)
-        head = f"`dev.py prove upgrade` on {began:%Y-%m-%d}, {code_version(HERE.root)}, from 0.1.0 ({EARLIER[:7]}):"
-        write_section("upgrade", f"{head}\n\n| step | found |\n|---|---|\n{rows}")
-    say("As it should be." if not findings.wrong else f"{len(findings.wrong)} things are wrong.")
-    return 1 if findings.wrong else 0
+    if not options.keep:
+        _prove_kept(findings)
+    if options.keep or not options.kept_only:
+        _prove_live(findings, options)
+    head = f"{short_headline('upgrade', began)}, from 0.1.0 ({EARLIER[:7]}):"
+    verdict = "As it should be." if not findings.wrong else f"{len(findings.wrong)} faults."
+    return Outcome(verdict, f"{head}\n\n{markdown(('step', 'found'), findings.lines)}", not findings.wrong)
 
 
 def _prove_kept(findings: Findings) -> None:
@@ -94,7 +92,7 @@ def _prove_kept(findings: Findings) -> None:
     say("Tables that 0.1.0 left")
     with ExitStack() as stack:
         children = stack.enter_context(Children())
-        storage = _storage(children)
+        storage = start_storage(children, _LOGS)
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         asyncio.run(put_back(storage.connection_string))
         before, _ = kept_answers()
@@ -106,14 +104,14 @@ def _prove_live(findings: Findings, options: argparse.Namespace) -> None:
     say("0.1.0 and this version in turn")
     with ExitStack() as stack:
         children = stack.enter_context(Children())
-        storage = _storage(children)
+        storage = start_storage(children, _LOGS)
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         earlier, present = earlier_source(folder / "earlier"), present_source(folder / "present")
         account, choice = Emulated(), Options(port=0, scenario="none", speed=options.speed, seed=options.seed)
-        emulator = children.start(emulator_program(HERE, choice, account, storage.connection_string))["address"]
-        settings = app_settings(choice, storage.connection_string, account, emulator.rstrip("/"))
-        hosts = Hosts(children, settings, _LOGS, emulator.rstrip("/"), account.name)
-        driver = Driver(emulator.rstrip("/"), account.name, account.key, seed=options.seed)
+        emulator = start_emulator(children, _LOGS, account, choice, storage=storage.connection_string)
+        settings = app_settings(choice, storage.connection_string, account, emulator)
+        hosts = Hosts(children, settings, _LOGS, emulator, account.name)
+        driver = Driver(emulator, account.name, account.key, seed=options.seed)
         stack.callback(driver.close)
         turns = _Turns(hosts, driver, findings, options.seconds)
         before = turns.turn("0.1.0", earlier, None)
@@ -163,22 +161,14 @@ class _Turns:
         return recorded(partial(asked, stack.api), stack.account, self.until)
 
 
-def _storage(children: Children) -> StorageAddresses:
-    program = azurite_program(HERE, log=_LOGS / "azurite.log", environment=base_environment())
-    return StorageAddresses.announced(children.start(program))
-
-
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="dev.py prove upgrade", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    add, default = parser.add_argument, "(default: %(default)s)"
-    add("--seconds", type=float, default=30.0, help=f"how long each version polls {default}")
-    add("--speed", type=float, default=20.0, help=f"of the emulator {default}")
-    add("--seed", type=int, default=1, help=f"of what changes on the emulator {default}")
+    parser = proof_parser("upgrade", __doc__)
+    add = parser.add_argument
+    add("--seconds", type=float, default=30.0, help=f"how long each version polls {DEFAULT}")
+    add("--speed", type=float, default=20.0, help=f"of the emulator {DEFAULT}")
+    add("--seed", type=int, default=1, help=f"of what changes on the emulator {DEFAULT}")
     add("--kept-only", action="store_true", help="only the kept tables, which takes some seconds")
     add("--keep", action="store_true", help="write the tables that 0.1.0 leaves to tests/data, and end")
-    add("--write", action="store_true", help="write the section 'upgrade' of docs/proofs.md")
     return parser.parse_args()
 
 

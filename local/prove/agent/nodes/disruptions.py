@@ -1,6 +1,5 @@
-"""The agenda of what befalls nodes: agents are killed and paused, machines restart, storage is down or deleted."""
+"""Disruptions of nodes: agents are killed and paused, machines restart, storage is down, signatures are renewed."""
 
-import heapq
 import random
 import signal
 import time
@@ -9,11 +8,11 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from local.prove.agent.judging.lives import ProcessLife
+from local.prove.agent.nodes.action_queue import Action, ActionQueue
 from local.prove.agent.nodes.node import Kind, Node
 from local.prove.agent.nodes.node_starter import NodeStarter
 from local.prove.agent.nodes.processes import SUPERVISOR, processes_of, send
 
-type Action = Callable[[], None]
 _WARM_UP, _LAST = 8.0, 4.0  # seconds at the begin and the end without a kill
 _DOWN = (0.0, 3.0)  # seconds until a killed agent starts again
 _PAUSED = (2.0, 9.0)
@@ -27,7 +26,10 @@ _REFRESH = 1.0
 
 
 class Disruptions:
-    """Does to nodes what is planned for a number of seconds. `done` counts it; `down` stops a node's storage."""
+    """Disrupts nodes for a number of seconds, by the actions of `queue`; `down` stops a node's storage.
+
+    `done` counts the disruptions by kind.
+    """
 
     def __init__(
         self,
@@ -39,25 +41,13 @@ class Disruptions:
         seconds: float,
         kills: int,
     ) -> None:
+        self.queue = ActionQueue()
         self.done: Counter[str] = Counter()
         self._nodes, self._starter, self._down = nodes, starter, down
         self._chance = random.Random(f"{seed} disruptions")
-        self._agenda: list[tuple[float, int, Action]] = []
-        self._number = 0
         self._deaths: dict[str, float] = {}
         self._paused: dict[str, Action] = {}
-        self._began = time.monotonic()
         self._plan(seconds, kills)
-
-    def at(self, seconds: float, action: Action) -> None:
-        """Plans an action for some seconds after the begin."""
-        self._number += 1
-        heapq.heappush(self._agenda, (self._began + seconds, self._number, action))
-
-    def step(self) -> None:
-        """Does what is due."""
-        while self._agenda and self._agenda[0][0] <= time.monotonic():
-            heapq.heappop(self._agenda)[2]()
 
     def finish(self) -> None:
         """Lets paused processes go on."""
@@ -68,22 +58,19 @@ class Disruptions:
         last = max(seconds - _LAST, _WARM_UP)
         for action, times in ((self._kill, kills), (self._pause, kills // 3), (self._reboot, max(kills // 6, 1))):
             for _ in range(times):
-                self.at(self._chance.uniform(_WARM_UP, last), action)
+                self.queue.at(self._chance.uniform(_WARM_UP, last), action)
         for node in self._nodes:
             if node.kind is Kind.SMALL:
                 for begin in range(15, int(seconds), 110):
-                    self.at(begin, partial(self._outage, node, _SMALL_OUTAGE))
+                    self.queue.at(begin, partial(self._outage, node, _SMALL_OUTAGE))
             elif node.kind is not Kind.EXPIRING:
                 at = self._chance.uniform(_WARM_UP, last)
-                self.at(at, partial(self._outage, node, self._chance.uniform(*_OUTAGE)))
+                self.queue.at(at, partial(self._outage, node, self._chance.uniform(*_OUTAGE)))
             else:
                 for begin in range(int(_RENEWED), int(last), int(_RENEWED)):
-                    self.at(begin, partial(self._renew, node))
+                    self.queue.at(begin, partial(self._renew, node))
             if node.kind is Kind.SUPERVISED:
-                self.at(_REFRESH, partial(self._refresh, node))
-
-    def _later(self, seconds: float, action: Action) -> None:
-        self.at(time.monotonic() - self._began + seconds, action)
+                self.queue.at(_REFRESH, partial(self._refresh, node))
 
     def start(self, node: Node, commands: tuple[str, ...] | None = None) -> None:
         """Starts the agents of a node."""
@@ -94,7 +81,7 @@ class Disruptions:
         """Kills any process of any node."""
         victim = self._victim()
         if victim is None:
-            self._later(_RETRY, self._kill)
+            self.queue.later(_RETRY, self._kill)
             return
         self._kill_one(*victim)
 
@@ -104,7 +91,7 @@ class Disruptions:
         self.done["kills"] += 1
         if node.kind is not Kind.SUPERVISED:
             self._starter.kill(node, life.pid)
-            self._later(wait, lambda: self.start(node, (life.command,)))
+            self.queue.later(wait, lambda: self.start(node, (life.command,)))
             return
         now = time.monotonic()
         supervisor = [one.pid for one in processes_of(node.folder) if one.command == SUPERVISOR]
@@ -112,7 +99,7 @@ class Disruptions:
         if supervisor and (is_soon or self._chance.random() < _SUPERVISOR_SHARE):
             self.done["supervisors killed"] += 1
             self._starter.kill(node, supervisor[-1])
-            self._later(wait, lambda: self.start(node))
+            self.queue.later(wait, lambda: self.start(node))
         else:
             self._deaths[node.name] = now
             self._starter.kill(node, life.pid)
@@ -121,7 +108,7 @@ class Disruptions:
         """Pauses a process for some seconds; some are killed meanwhile."""
         victim = self._victim(is_running=True)
         if victim is None:
-            self._later(_RETRY, self._pause)
+            self.queue.later(_RETRY, self._pause)
             return
         node, life = victim
         begin, seconds = time.time_ns(), self._chance.uniform(*_PAUSED)
@@ -140,13 +127,13 @@ class Disruptions:
                 send(life.pid, signal.SIGCONT)
 
         self._paused[life.key] = resume
-        self._later(seconds, resume)
+        self.queue.later(seconds, resume)
 
     def _reboot(self) -> None:
         """Kills all processes of a node at once; the next ones find another boot id."""
         free = [node for node in self._nodes if node.alive]
         if not free:
-            self._later(_RETRY, self._reboot)
+            self.queue.later(_RETRY, self._reboot)
             return
         node = self._chance.choice(free)
         self.done["reboots"] += 1
@@ -155,12 +142,12 @@ class Disruptions:
         node.boot += 1
         self._deaths.pop(node.name, None)
         commands = tuple(command for command in node.commands if command in gone)
-        self._later(self._chance.uniform(*_DOWN), lambda: self.start(node, commands))
+        self.queue.later(self._chance.uniform(*_DOWN), lambda: self.start(node, commands))
 
     def _renew(self, node: Node) -> None:
         """Ends the agent whose signature expired and starts one with a new signature, as a new start task does."""
         if not node.alive:
-            self._later(_RETRY, lambda: self._renew(node))
+            self.queue.later(_RETRY, lambda: self._renew(node))
             return
         self.done["signatures renewed"] += 1
         self._starter.ask(node)
@@ -172,7 +159,7 @@ class Disruptions:
 
     def _refresh(self, node: Node) -> None:
         self._starter.refresh(node)
-        self._later(_REFRESH, lambda: self._refresh(node))
+        self.queue.later(_REFRESH, lambda: self._refresh(node))
 
     def _victim(self, *, is_running: bool = False) -> tuple[Node, ProcessLife] | None:
         """Returns a living process, one that isn't paused where it must be running."""
