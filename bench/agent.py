@@ -5,7 +5,6 @@ NVIDIA's library with 8 GPUs, so the kernel's and the driver's own work isn't in
 machine every second at the same time.
 """
 
-import argparse
 import json
 import os
 import shutil
@@ -18,7 +17,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from bench.report.rows import answer, row, table
+from bench.report.command import bench_parser, show
+from bench.report.rows import row
 from local.dev.system.checkout import HERE
 from tests.agent.devices.nvml_stub import SOURCE
 
@@ -118,15 +118,11 @@ def _resident(pid: int) -> float:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", type=Path, help="write the figures to this file")
+    parser = bench_parser("agent", __doc__)
     parser.add_argument("--quick", action="store_true", help="a short run, to see whether it works")
     options = parser.parse_args()
     rows = list(measure(_QUICK if options.quick else _SECONDS))
-    print(table(rows))
-    if options.json:
-        options.json.write_text(answer("agent", rows), encoding="utf-8")
-    return 0 if all(one["ok"] for one in rows) else 1
+    return show("agent", rows, options.json)
 
 
 if __name__ == "__main__":

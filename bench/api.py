@@ -11,7 +11,6 @@ cost of a minute with one request per second counts once. Each history request h
 second host of the same kind, measured in the same run.
 """
 
-import argparse
 import asyncio
 import sys
 import time
@@ -20,14 +19,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import islice
-from pathlib import Path
 from statistics import median
 from typing import Any
 from urllib.parse import quote
 
 from bench.parts.api_stage import LARGE, ROUND_SECONDS, SMALL, ApiStage, HistoryRows, api_stage
 from bench.parts.load import Load, cpu_of, load, peak_of
-from bench.report.rows import answer, row, table
+from bench.report.command import bench_parser, show
+from bench.report.rows import row
 from shared.stores.tables.tables import Tables
 
 MEASURED_PATHS = ("functions", "shared")
@@ -201,18 +200,14 @@ def _bars(measured: dict[str, Measured], one_read: float) -> Iterator[dict[str, 
 
 def main() -> int:
     """Returns 1 if a bar is missed."""
-    parser = argparse.ArgumentParser(prog="dev.py bench api", description=__doc__)
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the measures there")
+    parser = bench_parser("api", __doc__)
     parser.add_argument("--tasks", type=int, default=_FULL, help="tasks in the large job (default: %(default)s)")
     parser.add_argument("--quick", action="store_true", help=f"a job of {_QUICK:,}; bars are for {_FULL:,}")
     options = parser.parse_args()
     rows: list[dict[str, Any]] = []
     with suppress(KeyboardInterrupt):
         rows = asyncio.run(measure(_QUICK if options.quick else options.tasks))
-    print(table(rows))
-    if options.json:
-        options.json.write_text(answer("api", rows), encoding="utf-8")
-    return 0 if rows and all(one["ok"] for one in rows) else 1
+    return show("api", rows, options.json)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ CPU of the runs, as other load only adds to it; median times are shown too. The 
 compared with the same app with all modules imported at start: deferred loading may not cost more in all.
 """
 
-import argparse
 import os
 import subprocess
 import sys
@@ -17,12 +16,12 @@ from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
+from bench.emulated.services import running_emulator, running_storage
 from bench.parts.import_tree import import_tree, shown
-from bench.report.rows import answer, row, table
-from local.azurite import StorageAddresses, azurite_program
+from bench.report.command import bench_parser, show
+from bench.report.rows import row
 from local.batch_emulator.protocol.auth import DEVELOPMENT_KEY
 from local.dev.system.checkout import HERE
-from local.dev.system.children import Children
 
 MEASURED_PATHS = ("function_app.py", "functions", "shared", "requirements.txt")
 _RATIO_BAR, _ADDED_BAR_MS, _FIRST_USE_BAR = 1.5, 150.0, 1.1
@@ -67,28 +66,18 @@ def _turn(environment: Mapping[str, str]) -> Iterator[tuple[str, Took]]:
 @contextmanager
 def _stage() -> Iterator[dict[str, str]]:
     """Yields the settings of an app with storage and an account, with an initially empty bytecode cache."""
-    command = (sys.executable, "-m", "bench.emulated.filled_emulator")
-    with tempfile.TemporaryDirectory() as folder, Children() as children:
-        program = azurite_program(HERE, log=Path(folder) / "azurite.log", environment=os.environ)
-        storage = StorageAddresses.announced(children.start(program)).connection_string
-        with subprocess.Popen(
-            command, cwd=HERE.root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        ) as emulator:
-            url, _ = (emulator.stdout.readline() if emulator.stdout else "").split()
-            try:
-                yield {
-                    **os.environ,
-                    "PYTHONDONTWRITEBYTECODE": "",
-                    "PYTHONPYCACHEPREFIX": str(Path(folder) / "bytecode"),
-                    "AZURE_FUNCTIONS_ENVIRONMENT": "Development",
-                    "AzureWebJobsStorage": storage,
-                    "TELEMETRY_STORAGE": storage,
-                    "BATCH_ACCOUNTS": f"demo={url}",
-                    "BATCH_ACCOUNT_KEYS": f"demo={DEVELOPMENT_KEY}",
-                    "POLL_SECONDS": "1",
-                }
-            finally:
-                emulator.terminate()
+    with tempfile.TemporaryDirectory() as folder, running_storage() as storage, running_emulator() as (url, _):
+        yield {
+            **os.environ,
+            "PYTHONDONTWRITEBYTECODE": "",
+            "PYTHONPYCACHEPREFIX": str(Path(folder) / "bytecode"),
+            "AZURE_FUNCTIONS_ENVIRONMENT": "Development",
+            "AzureWebJobsStorage": storage,
+            "TELEMETRY_STORAGE": storage,
+            "BATCH_ACCOUNTS": f"demo={url}",
+            "BATCH_ACCOUNT_KEYS": f"demo={DEVELOPMENT_KEY}",
+            "POLL_SECONDS": "1",
+        }
 
 
 def _process(arguments: list[str], environment: Mapping[str, str]) -> Took:
@@ -128,15 +117,11 @@ def _median(runs: list[Took]) -> float:
 
 def main() -> int:
     """Returns 1 if a bar is missed."""
-    parser = argparse.ArgumentParser(prog="dev.py bench cold", description=__doc__)
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the measures there")
+    parser = bench_parser("cold", __doc__)
     parser.add_argument("--runs", type=int, default=11, help="processes of each kind to start (default: %(default)s)")
     options = parser.parse_args()
     rows = measure(options.runs)
-    print(table(rows))
-    if options.json:
-        options.json.write_text(answer("cold", rows))
-    return 0 if all(found["ok"] for found in rows) else 1
+    return show("cold", rows, options.json)
 
 
 if __name__ == "__main__":

@@ -8,10 +8,8 @@ two cases into docs/operations.md.
 
 import argparse
 import json
-import os
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, fields
@@ -19,13 +17,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from bench.emulated.services import measured_by, running_storage
 from bench.parts.cost_model import Case, Line, Month, bill, rates_of
 from bench.report.rows import answer, row
-from local.azurite import StorageAddresses, azurite_program
 from local.batch_emulator.protocol.auth import DEVELOPMENT_KEY
 from local.dev.checking.figures import code_version, markdown, replaced
 from local.dev.system.checkout import HERE
-from local.dev.system.children import Children
 
 MEASURED_PATHS = ("functions", "shared")
 COUNTS, PRICES = HERE.root / "bench/cost_counts.json", HERE.root / "bench/cost_prices.json"
@@ -49,24 +46,19 @@ def measured(case: Case) -> dict[str, Any]:
     """Returns the counts of a shape."""
     print(f"measuring {case}", file=sys.stderr, flush=True)
     with _stage(case) as stage:
-        command = (sys.executable, "-m", "bench.measured.cost_app", json.dumps(asdict(case) | stage))
-        done = subprocess.run(command, cwd=HERE.root, check=True, stdout=subprocess.PIPE, text=True)
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+        return measured_by("cost_app", json.dumps(asdict(case) | stage))
 
 
 @contextmanager
 def _stage(case: Case) -> Iterator[dict[str, str]]:
     """Runs Azurite in memory and a stepped emulator inside the block."""
-    with tempfile.TemporaryDirectory() as logs, Children() as children:
-        program = azurite_program(HERE, log=Path(logs) / "azurite.log", environment=os.environ)
-        addresses = StorageAddresses.announced(children.start(program))
+    with running_storage() as storage:
         accounts = [part for n in range(case.accounts) for part in ("--account", f"account{n}={DEVELOPMENT_KEY}")]
         command = (sys.executable, "-m", "local.batch_emulator", "--stepped", "--port", "0", *accounts)
         with subprocess.Popen(command, cwd=HERE.root, stdout=subprocess.PIPE, text=True) as emulator:
             try:
                 url = (emulator.stdout.readline() if emulator.stdout else "").split()[-1]
-                yield {"emulator": url, "storage": addresses.connection_string}
+                yield {"emulator": url, "storage": storage}
             finally:
                 emulator.terminate()
 

@@ -5,26 +5,22 @@ SDK client's `send_request` and `orjson.loads` of the same pages, with the same 
 that process's, so other load on the machine matters little.
 """
 
-import argparse
 import asyncio
 import json
-import os
-import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from bench.emulated.services import measured_by, running_emulator, running_storage
 from bench.measured.host_memory import host_peak
 from bench.parts.delta_parts import Stack
+from bench.report.command import bench_parser, show
 from bench.report.growth_chart import Line, chart
-from bench.report.rows import answer, row, table
-from local.azurite import StorageAddresses, azurite_program
+from bench.report.rows import row
 from local.dev.system.checkout import HERE
-from local.dev.system.children import Children
 
 MEASURED_PATHS = ("shared/domain", "shared/services", "shared/stores", "shared/garbage.py")
 _QUICK, _FULL = 100_000, 1_000_000
@@ -42,13 +38,7 @@ class Stage:
 
     def run(self, scenario: str, kind: str, count: int) -> dict[str, Any]:
         print(f"{scenario}: {count:,} tasks, {kind} ids", file=sys.stderr, flush=True)
-        told = {
-            "emulator": self.emulator, "controls": self.controls, "storage": self.storage, "kind": kind, "count": count,
-        }  # fmt: skip
-        command = (sys.executable, "-m", "bench.measured.delta_app", scenario, json.dumps(told))
-        done = subprocess.run(command, cwd=HERE.root, check=True, stdout=subprocess.PIPE, text=True)
-        found: dict[str, Any] = json.loads(done.stdout)
-        return found
+        return measured_by("delta_app", scenario, json.dumps(asdict(self) | {"kind": kind, "count": count}))
 
     def host_memory(self, kind: str, count: int, *, unordered: bool = False) -> float:
         """Returns the peak memory, in megabytes, of a functions host with the app in it."""
@@ -60,18 +50,9 @@ class Stage:
 @contextmanager
 def _stage(*, stepped: bool = False) -> Iterator[Stage]:
     """Runs Azurite in memory and a filled emulator, optionally with a stepped clock, inside the block."""
-    command = (sys.executable, "-m", "bench.emulated.filled_emulator", *(("--stepped",) if stepped else ()))
-    with tempfile.TemporaryDirectory() as logs, Children() as children:
-        program = azurite_program(HERE, log=Path(logs) / "azurite.log", environment=os.environ)
-        addresses = StorageAddresses.announced(children.start(program))
-        with subprocess.Popen(
-            command, cwd=HERE.root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        ) as emulator:
-            emulator_url, controls = (emulator.stdout.readline() if emulator.stdout else "").split()
-            try:
-                yield Stage(emulator_url, controls, addresses.connection_string)
-            finally:
-                emulator.terminate()
+    arguments = ("--stepped",) if stepped else ()
+    with running_storage() as storage, running_emulator(*arguments) as (emulator, controls):
+        yield Stage(emulator, controls, storage)
 
 
 def measure(count: int) -> tuple[list[dict[str, Any]], dict[int, Any]]:
@@ -173,22 +154,18 @@ def _growth(growth: dict[int, Any]) -> Iterator[dict[str, Any]]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="dev.py bench delta", description=__doc__)
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the measures there")
+    parser = bench_parser("delta", __doc__)
     parser.add_argument("--tasks", type=int, default=_FULL, help="tasks in the job (default: %(default)s)")
     parser.add_argument("--quick", action="store_true", help=f"a job of {_QUICK:,}; bars are for {_FULL:,}")
     parser.add_argument("--chart", type=Path, metavar="FILE", help=f"draw growth there, as in {_CHART.name}")
     options = parser.parse_args()
     count = _QUICK if options.quick else options.tasks
     rows, growth = measure(count)
-    print(table(rows))
     if options.chart:
         lines = [Line(kind, {size: 1e3 * found[kind]["cpu"] for size, found in growth.items()}) for kind in
                  ("contiguous", "random")]  # fmt: skip
         options.chart.write_text(chart(lines), encoding="utf-8")
-    if options.json:
-        options.json.write_text(answer("delta", rows), encoding="utf-8")
-    return 0 if all(one["ok"] for one in rows) else 1
+    return show("delta", rows, options.json)
 
 
 if __name__ == "__main__":

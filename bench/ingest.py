@@ -6,10 +6,7 @@ is measured for a large blob, and for the shortest records in the largest frames
 measurement runs in a separate process; CPU is that process's, and the compared sides alternate.
 """
 
-import argparse
 import json
-import os
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -19,12 +16,11 @@ from typing import Any
 
 from azure.storage.blob import BlobServiceClient
 
+from bench.emulated.services import measured_by, running_storage
 from bench.measured.ingest_memory import blob_of
 from bench.parts import telemetry
-from bench.report.rows import answer, row, table
-from local.azurite import StorageAddresses, azurite_program
-from local.dev.system.checkout import HERE
-from local.dev.system.children import Children
+from bench.report.command import bench_parser, show
+from bench.report.rows import row
 
 MEASURED_PATHS = ("shared/domain/telemetry", "shared/services", "shared/stores", "shared/garbage.py")
 _MB = 1_000_000
@@ -70,23 +66,19 @@ def _file(path: Path, content: bytes) -> Path:
 
 def _stored(megabytes: int) -> dict[str, Any]:
     """Measures all of ingestion, with storage in memory."""
-    with tempfile.TemporaryDirectory() as logs, Children() as children:
-        program = azurite_program(HERE, log=Path(logs) / "azurite.log", environment=os.environ)
-        storage = StorageAddresses.announced(children.start(program)).connection_string
-        told = {"storage": storage, "megabytes": megabytes, "nodes": _NODES}
-        return _answered("bench.measured.ingest_stored", json.dumps(told))
+    with running_storage() as storage:
+        shape = {"storage": storage, "megabytes": megabytes, "nodes": _NODES}
+        return measured_by("ingest_stored", json.dumps(shape))
 
 
 def _memory(blobs: dict[str, bytes]) -> float:
     """Returns peak memory in MB above a process that has read a little; storage is in a separate process."""
-    with tempfile.TemporaryDirectory() as logs, Children() as children:
-        program = azurite_program(HERE, log=Path(logs) / "azurite.log", environment=os.environ)
-        storage = StorageAddresses.announced(children.start(program)).connection_string
+    with running_storage() as storage:
         little = b"".join(telemetry.flushes(2, cpus=2, begin=telemetry.BEGIN))
         for container, some in (("warm", dict.fromkeys(blobs, little)), ("many", blobs)):
             _written(storage, container, some)
-        told = {"storage": storage, "warm": "warm", "container": "many", "accounts": len(blobs)}
-        return float(_answered("bench.measured.ingest_memory", json.dumps(told))["peak"])
+        given = {"storage": storage, "warm": "warm", "container": "many", "accounts": len(blobs)}
+        return float(measured_by("ingest_memory", json.dumps(given))["peak"])
 
 
 def _written(storage: str, container: str, blobs: dict[str, bytes]) -> None:
@@ -101,26 +93,15 @@ def _written(storage: str, container: str, blobs: dict[str, bytes]) -> None:
 
 def _run(scenario: str, path: Path) -> dict[str, Any]:
     print(f"{scenario}: {path.stat().st_size / _MB:,.1f} MB", file=sys.stderr, flush=True)
-    return _answered("bench.measured.ingest_app", scenario, str(path))
-
-
-def _answered(module: str, *arguments: str) -> dict[str, Any]:
-    command = (sys.executable, "-m", module, *arguments)
-    done = subprocess.run(command, cwd=HERE.root, check=True, stdout=subprocess.PIPE, text=True)
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    return measured_by("ingest_app", scenario, str(path))
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="dev.py bench ingest", description=__doc__)
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the measures there")
+    parser = bench_parser("ingest", __doc__)
     parser.add_argument("--quick", action="store_true", help=f"memory of {_QUICK} MB; the bars are for {_SIZE} MB")
     options = parser.parse_args()
     rows = list(measure(_QUICK if options.quick else _SIZE))
-    print(table(rows))
-    if options.json:
-        options.json.write_text(answer("ingest", rows), encoding="utf-8")
-    return 0 if all(one["ok"] for one in rows) else 1
+    return show("ingest", rows, options.json)
 
 
 if __name__ == "__main__":

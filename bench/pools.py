@@ -5,21 +5,15 @@ SDK client's `send_request` and `orjson.loads` of that round's requests, in the 
 other load on the machine matters little.
 """
 
-import argparse
 import json
-import os
-import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
-from bench.report.rows import answer, row, table
-from local.azurite import StorageAddresses, azurite_program
-from local.dev.system.checkout import HERE
-from local.dev.system.children import Children
+from bench.emulated.services import measured_by, running_emulator, running_storage
+from bench.report.command import bench_parser, show
+from bench.report.rows import row
 
 MEASURED_PATHS = ("functions", "shared/domain", "shared/services", "shared/stores")
 _QUICK, _FULL = 10, 100  # pools
@@ -30,29 +24,16 @@ _BAR = 3
 @contextmanager
 def _stage() -> Iterator[dict[str, str]]:
     """Runs Azurite in memory and an emulator that can be filled, inside the block."""
-    command = (sys.executable, "-m", "bench.emulated.filled_emulator", "--stepped")
-    with tempfile.TemporaryDirectory() as logs, Children() as children:
-        program = azurite_program(HERE, log=Path(logs) / "azurite.log", environment=os.environ)
-        addresses = StorageAddresses.announced(children.start(program))
-        with subprocess.Popen(
-            command, cwd=HERE.root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        ) as emulator:
-            url, controls = (emulator.stdout.readline() if emulator.stdout else "").split()
-            try:
-                yield {"emulator": url, "controls": controls, "storage": addresses.connection_string}
-            finally:
-                emulator.terminate()
+    with running_storage() as storage, running_emulator("--stepped") as (emulator, controls):
+        yield {"emulator": emulator, "controls": controls, "storage": storage}
 
 
 def _run(pools: int, *, moving: int, busy: bool) -> dict[str, Any]:
     changed = int(pools * _NODES * _SHARE)
     print(f"{pools} pools of {_NODES}, {changed} nodes of {moving} change, busy: {busy}", file=sys.stderr, flush=True)
     with _stage() as stage:
-        told = stage | {"pools": pools, "nodes": _NODES, "changed": changed, "moving": moving, "busy": busy}
-        command = (sys.executable, "-m", "bench.measured.pools_app", json.dumps(told))
-        done = subprocess.run(command, cwd=HERE.root, check=True, stdout=subprocess.PIPE, text=True)
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+        shape = {"pools": pools, "nodes": _NODES, "changed": changed, "moving": moving, "busy": busy}
+        return measured_by("pools_app", json.dumps(stage | shape))
 
 
 def measure(pools: int) -> list[dict[str, Any]]:
@@ -92,15 +73,11 @@ def _rounds(cases: dict[str, dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 def main() -> int:
     """Returns 1 if a bar is missed."""
-    parser = argparse.ArgumentParser(prog="dev.py bench pools", description=__doc__)
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the measures there")
+    parser = bench_parser("pools", __doc__)
     parser.add_argument("--quick", action="store_true", help=f"{_QUICK} pools; bars are for {_FULL}")
     options = parser.parse_args()
     rows = measure(_QUICK if options.quick else _FULL)
-    print(table(rows))
-    if options.json:
-        options.json.write_text(answer("pools", rows), encoding="utf-8")
-    return 0 if all(one["ok"] for one in rows) else 1
+    return show("pools", rows, options.json)
 
 
 if __name__ == "__main__":

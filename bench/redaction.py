@@ -4,7 +4,6 @@ The samples are in `tests/data/redaction`: texts with secrets, all of them inven
 counts as redacted if no piece of half its length remains.
 """
 
-import argparse
 import json
 import re
 import sys
@@ -15,7 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from bench.report.rows import answer, row, table
+from bench.report.command import bench_parser, show
+from bench.report.rows import row
 from shared.domain.redaction.redaction import redacted
 
 MEASURED_PATHS = ("shared/domain/redaction/secrets", "shared/domain/redaction/redaction.py", "tests/data/redaction")
@@ -99,14 +99,10 @@ def _took(work: Callable[[], None]) -> float:
 
 def main() -> int:
     """Returns 1 if a bar is missed."""
-    parser = argparse.ArgumentParser(prog="dev.py bench redaction", description=__doc__)
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the measures there")
+    parser = bench_parser("redaction", __doc__)
     options = parser.parse_args()
     rows = measure()
-    print(table(rows))
-    if options.json:
-        options.json.write_text(answer("redaction", rows))
-    return 0 if all(one["ok"] for one in rows) else 1
+    return show("redaction", rows, options.json)
 
 
 if __name__ == "__main__":

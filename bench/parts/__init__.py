@@ -1,1 +1,4 @@
-"""The parts of benchmarks: stages, load, generated telemetry, and the cost model."""
+"""The parts of single benchmarks: stages, load, generated telemetry, and the cost model.
+
+Imports `emulated` and `local`.
+"""

@@ -5,9 +5,6 @@ While the account is switched on, the app polls at the product's own rate, a rou
 
 import asyncio
 import json
-import os
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator
@@ -20,8 +17,8 @@ from typing import Any
 
 import aiohttp
 
+from bench.emulated.services import running_emulator, start_storage
 from bench.parts.delta_parts import Stack, post
-from local.azurite import StorageAddresses, azurite_program
 from local.batch_emulator.protocol.auth import DEVELOPMENT_KEY
 from local.dev.running.stack import Emulated, Options, app_settings, host_program
 from local.dev.system.checkout import HERE
@@ -88,28 +85,18 @@ async def api_stage(tasks: int, jobs: int) -> AsyncIterator[ApiStage]:
     """Yields a stage with a job LARGE of `tasks` and `jobs` jobs of a hundred, all read; polls are then off."""
     with tempfile.TemporaryDirectory() as folder, Children() as children:
         logs = Path(folder)
-        program = azurite_program(HERE, log=logs / "azurite.log", environment=os.environ)
-        storage = StorageAddresses.announced(children.start(program)).connection_string
-        command = (sys.executable, "-m", "bench.emulated.filled_emulator")
-        with subprocess.Popen(  # noqa: ASYNC220 - nothing else is under way yet
-            command, cwd=HERE.root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        ) as emulator:
-            try:
-                url, controls = (emulator.stdout.readline() if emulator.stdout else "").split()
-                await _fill(url, controls, storage, tasks, jobs)
-                settings = _polled_as_by_default(
-                    app_settings(Options(port=0), storage, Emulated(key=DEVELOPMENT_KEY), url)
-                )
-                host = replace(host_program(HERE, Options(port=0), settings), log=logs / "host.log")
-                bare = replace(host, name="bare host", log=logs / "bare.log")
-                bare = replace(bare, command=tuple(_bare(part) for part in bare.command))
-                api = children.start(host)["address"].rstrip("/") + "/api"
-                address = children.start(bare)["address"].rstrip("/")
-                await _read(api, jobs + 1)
-                pids = children.pids
-                yield ApiStage(api, address, controls, pids["host"], pids["bare host"], storage)
-            finally:
-                emulator.terminate()
+        storage = start_storage(children, logs)
+        with running_emulator() as (url, controls):
+            await _fill(url, controls, storage, tasks, jobs)
+            settings = _polled_as_by_default(app_settings(Options(port=0), storage, Emulated(key=DEVELOPMENT_KEY), url))
+            host = replace(host_program(HERE, Options(port=0), settings), log=logs / "host.log")
+            bare = replace(host, name="bare host", log=logs / "bare.log")
+            bare = replace(bare, command=tuple(_bare(part) for part in bare.command))
+            api = children.start(host)["address"].rstrip("/") + "/api"
+            address = children.start(bare)["address"].rstrip("/")
+            await _read(api, jobs + 1)
+            pids = children.pids
+            yield ApiStage(api, address, controls, pids["host"], pids["bare host"], storage)
 
 
 def _polled_as_by_default(settings: dict[str, str]) -> dict[str, str]:

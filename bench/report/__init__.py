@@ -1,1 +1,1 @@
-"""Rows of tables, and charts."""
+"""The command line of benchmarks, rows with bars as JSON and Markdown, and charts."""
