@@ -7,7 +7,6 @@ rather drops a harmless text than keeps a secret.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 from agent.records.record import Record, Value
 
@@ -53,11 +52,6 @@ def safe_record(record: Record) -> Record:
     fields = {name: _safe(value) for name, value in record.fields.items() if _is_safe_name(name)}
     tags = {name: safe_text(value) for name, value in record.tags.items() if _is_safe_name(name)}
     return record._replace(fields=fields, tags=tags)
-
-
-def safe_records(records: Iterable[Record]) -> Iterable[Record]:
-    """Yields records without secrets, in their order."""
-    return map(safe_record, records)
 
 
 def _safe(value: Value) -> Value:

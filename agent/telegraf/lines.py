@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 MAX_LINE = 1 << 16
 """Bytes of a line of line protocol, its line break included; longer ones are dropped."""
@@ -27,11 +27,6 @@ class LineAssembler:
         self._skips = False
         self.counts = LineCounts()
 
-    @property
-    def pending(self) -> int:
-        """Returns the bytes of the partial line that waits, those of one that is dropped left out."""
-        return len(self._rest)
-
     def feed(self, chunk: bytes) -> bytes:
         """Returns the whole lines that end in a chunk, each with its line break; bytes that are no UTF-8 replaced."""
         end = chunk.rfind(b"\n") + 1
@@ -45,19 +40,6 @@ class LineAssembler:
             lines = lines[lines.index(b"\n") + 1 :]
         self._keep(chunk[end:])
         return self._checked(lines)
-
-    @property
-    def is_skipping(self) -> bool:
-        """Returns whether the present line is too long, so that its rest is dropped."""
-        return self._skips
-
-    def state(self) -> tuple[bytes, bool, LineCounts]:
-        """Returns what `restore` takes to repeat the chunks that come after now."""
-        return bytes(self._rest), self._skips, replace(self.counts)
-
-    def restore(self, state: tuple[bytes, bool, LineCounts]) -> None:
-        """Returns to an earlier state."""
-        self._rest, self._skips, self.counts = bytearray(state[0]), state[1], state[2]
 
     def finish(self) -> None:
         """Drops and counts a partial line at the end of input: what is cut off may be a wrong number."""

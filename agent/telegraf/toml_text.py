@@ -26,32 +26,8 @@ def toml_of(value: TomlValue) -> str:
     return f"[{', '.join(_quoted(part) for part in value)}]"
 
 
-def without_comments(text: str) -> str:
-    """Returns a configuration without comments, empty lines and indentation, to be logged.
-
-    Secrets in values stay: redact them before anything leaves the node.
-    """
-    lines = (_without_comment(line).strip() for line in text.splitlines())
-    return "".join(f"{line}\n" for line in lines if line)
-
-
 def _quoted(text: str) -> str:
     if "$" in text:
         raise ValueError(f"Telegraf would read {text!r} as a variable of the environment: use a text without $.")
     # JSON's escapes are TOML's, but for DEL
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def _without_comment(line: str) -> str:
-    """Returns a line up to the first # outside of quotes."""
-    quote, escaped = "", False
-    for at, letter in enumerate(line):
-        if quote:
-            if letter == quote and not escaped:
-                quote = ""
-            escaped = letter == "\\" and quote == '"' and not escaped
-        elif letter == "#":
-            return line[:at]
-        elif letter in "\"'":
-            quote = letter
-    return line

@@ -1,11 +1,10 @@
-"""The agent's folder, log, environment file and copy of its program; what degrades when they can't be written."""
+"""The agent's folder, log and copy of its program; what degrades when they can't be written."""
 
 import os
 from pathlib import Path
 
 import pytest
 
-from agent.supervision.environment_file import load_environment, write_environment
 from agent.supervision.folders import own_folder
 from agent.supervision.log_file import MAX_SIZE, LogFile
 from agent.supervision.program import own_copy
@@ -89,45 +88,6 @@ def test_a_full_disk_costs_messages_only(tmp_path: Path) -> None:
     log.write("Nothing.")
     assert log.dropped == 1
     log.close()
-
-
-VARIABLES = {"AZ_BATCH_POOL_ID": "render", "BATCHSCOPE_STORAGE": "https://x/y?sig=z", "LD_PRELOAD": "evil", "PATH": "/"}
-
-
-def test_variables_of_batch_and_of_the_agent_are_handed_over_once(tmp_path: Path) -> None:
-    path = f"{tmp_path}/environment"
-    write_environment(path, {**VARIABLES, "AZ_BATCH_ODD": "caf\udce9\n"})
-    assert Path(path).stat().st_mode & 0o777 == 0o600
-    assert load_environment(path) == {
-        "AZ_BATCH_POOL_ID": "render",
-        "BATCHSCOPE_STORAGE": "https://x/y?sig=z",
-        "AZ_BATCH_ODD": "caf\udce9\n",
-    }
-    assert list(tmp_path.iterdir()) == []
-    assert load_environment(path) == {}
-
-
-@pytest.mark.parametrize("content", ["{", "[]", '"text"'])
-def test_an_environment_file_that_makes_no_sense_is_deleted(tmp_path: Path, content: str) -> None:
-    path = tmp_path / "environment"
-    path.write_text(content)
-    with pytest.raises(ValueError, match=r"environment|Expecting"):
-        load_environment(str(path))
-    assert not path.exists()
-
-
-def test_a_planted_file_changes_no_other_variable(tmp_path: Path) -> None:
-    path = tmp_path / "environment"
-    path.write_text('{"PYTHONPATH": "/tmp", "AZ_BATCH_JOB_ID": 5, "AZ_BATCH_TASK_ID": "t"}')
-    assert load_environment(str(path)) == {"AZ_BATCH_TASK_ID": "t"}
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
-def test_a_file_of_another_user_is_refused(tmp_path: Path) -> None:
-    write_environment(f"{tmp_path}/environment", VARIABLES)
-    os.chown(tmp_path / "environment", 12345, 12345)
-    with pytest.raises(ValueError, match="belongs to another user"):
-        load_environment(f"{tmp_path}/environment")
 
 
 def test_the_program_is_copied_once_for_each_content(tmp_path: Path) -> None:

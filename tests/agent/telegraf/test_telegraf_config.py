@@ -10,7 +10,7 @@ from hypothesis import strategies as some
 from agent.machine.machine import Machine
 from agent.telegraf.hardware import Hardware, hardware_of
 from agent.telegraf.telegraf_config import continuous_config, once_config
-from agent.telegraf.toml_text import section, without_comments
+from agent.telegraf.toml_text import section
 
 PLAIN = Hardware(4, "", "", infiniband=False, smartctl="", docker_socket="", pressure=False)
 RICH = Hardware(
@@ -58,19 +58,6 @@ def test_the_one_time_configuration_begins_a_session_and_has_no_intervals() -> N
     assert found["global_tags"] == {**TAGS, "vm_monitor_collection": "once"}
     assert not any("interval" in one[0] for one in found["inputs"].values())
     assert "procstat" not in found["inputs"]
-
-
-@pytest.mark.parametrize("hardware", [PLAIN, RICH])
-def test_without_comments_a_configuration_means_the_same(hardware: Hardware) -> None:
-    text = continuous_config(hardware, TAGS, APPEND)
-    bare = without_comments(text)
-    assert tomllib.loads(bare) == tomllib.loads(text)
-    assert not any(line.startswith(("#", " ")) or not line for line in bare.splitlines())
-
-
-def test_comments_end_at_quotes_only_where_they_are_closed() -> None:
-    text = 'a = "x # y" # one\nb = \'\\\' # two\nc = "\\" # z" # three\n\n  # four\n'
-    assert without_comments(text) == 'a = "x # y"\nb = \'\\\'\nc = "\\" # z"\n'
 
 
 @given(some.text(LETTERS))
