@@ -43,7 +43,7 @@ _OPTIONS = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs a command; returns its exit code. `start` returns 0 whatever happens, so that no start task fails by it."""
+    """Runs a command; returns its exit code. `start` always returns 0, so that no start task fails by it."""
     given = sys.argv[1:] if arguments is None else arguments
     failure = 0 if given[:1] == ["start"] else 2
     try:

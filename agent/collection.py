@@ -32,7 +32,7 @@ _NO_SEQUENCE = -1
 
 
 class Collection:
-    """The collectors of a node, called every `interval` seconds; `folder` keeps what events remember, "" for nothing.
+    """The collectors of a node, called every `interval` seconds; `folder` keeps the state of events, "" for none.
 
     `collectors` are those that work, `notes` a sentence for each that doesn't, by its name. `instance` is the document
     of the instance metadata service at the address `imds`, empty where it doesn't answer. `supervisor` is the pid of

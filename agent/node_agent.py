@@ -73,7 +73,7 @@ class NodeAgent:
         )
 
     def run(self) -> None:
-        """Measures until INT, TERM or HUP, then hands everything on; what can't be sent stays in the spool."""
+        """Measures until INT, TERM or HUP, then hands everything on; unsent records stay in the spool."""
         for signum in _SIGNALS:
             signal.signal(signum, lambda *_: self._stop.set())
         self.uploader.start()
@@ -87,7 +87,7 @@ class NodeAgent:
         self.close()
 
     def close(self) -> None:
-        """Gives up what collectors hold open; they measure no more."""
+        """Closes the resources of collectors; they measure no more."""
         self._collection.close()
 
     def _uploader(self, settings: Settings, environment: Mapping[str, str], log: Callable[[str], None]) -> Uploader:

@@ -16,7 +16,7 @@ from agent.records.line_protocol import line_of
 from agent.records.record import Record, Value
 
 MAX_TEXT = 4 << 20
-"""Characters of lines after which they are handed on before their time."""
+"""Characters of lines after which they are flushed early."""
 AGENT = "batchscope_agent"
 _MAX_LOGGED = 100  # kinds of failures
 
@@ -107,6 +107,6 @@ def _next(due: float, interval: float, now: float) -> float:
 
 
 def _own_use() -> Mapping[str, Value]:
-    """Returns what the agent itself used so far: CPU in seconds, and its peak memory in bytes."""
+    """Returns the agent's own use so far: CPU in seconds, and its peak memory in bytes."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     return {"cpu_seconds": used.ru_utime + used.ru_stime, "memory_peak": used.ru_maxrss * 1024}

@@ -20,11 +20,11 @@ _ID = re.compile(r"[\w.\-:]{1,128}")
 
 
 class SettingsError(Exception):
-    """A setting that makes no sense; the message is one sentence for a person: what, where and what to do."""
+    """A setting that makes no sense; the message is one sentence that names it and the remedy."""
 
 
 class Settings(NamedTuple):
-    """What the agent measures, how often, and where it sends it; times in seconds, sizes in bytes.
+    """Measurements of the agent, their interval and their destination; times in seconds, sizes in bytes.
 
     `container` is the address of a blob container without a query, `sas` the query of a shared access signature, empty
     for a managed identity. `identity` is the client id or resource id of a user-assigned identity, empty for the

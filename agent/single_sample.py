@@ -34,7 +34,7 @@ def single_sample(
 
 
 def _sampled_lines(collection: Collection, clock: Clock, log: Callable[[str], None]) -> str:
-    """Returns a sample of all collectors as lines; one that fails costs only what it hasn't yielded yet."""
+    """Returns a sample of all collectors as lines; one that fails costs only its remaining records."""
     now, lines = clock.now(), []
     for collector in collection.collectors:
         try:

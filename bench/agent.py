@@ -74,7 +74,7 @@ def _on_large_node() -> dict[str, Any]:
 
 
 def _beside_collectd(seconds: int) -> Iterator[dict[str, Any]]:
-    """Yields what agent and collectd use on this machine, measuring every second at the same time."""
+    """Yields the use of agent and collectd on this machine, measuring every second at the same time."""
     program = shutil.which("collectd", path=f"/usr/sbin:{os.environ.get('PATH', '')}")
     with tempfile.TemporaryDirectory() as folder:
         agent = subprocess.Popen(_agent(folder), cwd=HERE.root, stderr=subprocess.DEVNULL)

@@ -1,6 +1,6 @@
 """Azurite, Microsoft's storage emulator, as the local stack and the tests start it.
 
-It knows the command line and what Azurite prints; it starts nothing itself. The account and its key are Azurite's
+It knows the command line and the output of Azurite; it starts nothing itself. The account and its key are Azurite's
 published development account, good for loopback addresses only.
 """
 

@@ -1,4 +1,4 @@
-"""What all collectors share: their protocol, and the error of one that has nothing to measure here."""
+"""The protocol of collectors, and the error of one that has nothing to measure here."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from agent.records.record import Record
 
 
 class UnsupportedError(Exception):
-    """This node doesn't have what a collector measures; the message says what is missing, in one sentence."""
+    """This node lacks the subject of a collector; the message names it in one sentence."""
 
 
 class Collector(Protocol):
@@ -23,7 +23,7 @@ class Collector(Protocol):
     interval: float
 
     def collect(self, now: int) -> Iterable[Record]:
-        """Returns what it measures now; `now` is in nanoseconds since 1970. May raise OSError and ValueError.
+        """Returns its present records; `now` is in nanoseconds since 1970. May raise OSError and ValueError.
 
         A file that is missing or makes no sense costs its own fields only, not those of others.
         """

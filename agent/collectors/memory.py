@@ -48,7 +48,7 @@ def fields_of(found: Mapping[str, int]) -> dict[str, Value]:
 
 
 def _used(found: Mapping[str, int]) -> dict[str, Value]:
-    """Returns what is cached and used: used, free, cached and buffered memory add up to the total."""
+    """Returns cached and used memory: used, free, cached and buffered memory add up to the total."""
     if not {"MemTotal", "MemFree", "Buffers", _CACHED} <= set(found):
         return {}
     total, free = found["MemTotal"], found["MemFree"]

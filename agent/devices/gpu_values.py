@@ -27,7 +27,7 @@ class GpuErrors(NamedTuple):
 
 
 class GpuUse(NamedTuple):
-    """What a process uses of all GPUs: bytes of memory and percent of their time, None where the driver has neither."""
+    """Use of all GPUs by a process: bytes of memory and percent of their time, None where the driver has neither."""
 
     memory: int | None
     utilization: float | None

@@ -1,4 +1,4 @@
-"""NVIDIA GPUs as Telegraf's `nvidia_smi`, and as `batchscope_gpu` for what that lacks.
+"""NVIDIA GPUs as Telegraf's `nvidia_smi`, and as `batchscope_gpu` for further figures.
 
 Errors, limits, links and modes are read at every sixth call only. A GPU that is lost costs its own records.
 """
@@ -21,7 +21,7 @@ _CALLS_BETWEEN_RARE = 6
 
 
 class GpuReader:
-    """Reads one GPU, and leaves out what it said that it doesn't have."""
+    """Reads one GPU, without the values that it reported as unsupported."""
 
     def __init__(self, nvml: Nvml, gpu: Gpu) -> None:
         self._nvml = nvml

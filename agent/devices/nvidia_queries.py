@@ -148,7 +148,7 @@ def _pages(nvml: Nvml, gpu: Handle) -> Fields:
 
 
 def _links(nvml: Nvml, gpu: Handle) -> Fields:
-    """Returns what NVLinks carried and their errors, summed by the driver, else over the links that answer."""
+    """Returns the traffic and errors of NVLinks, summed by the driver, else over the links that answer."""
     count = min(nvml.field_values(gpu, [(_LINK_COUNT, 0)])[0] or 0, MAX_LINKS)
     if not count:
         raise NvmlError(NOT_SUPPORTED)

@@ -1,4 +1,4 @@
-"""Return codes of NVML: their names, and what each costs (a query, a GPU or the whole session)."""
+"""Return codes of NVML: their names, and the scope of each failure (a query, a GPU or the whole session)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class NvmlError(Exception):
 
     @property
     def is_absent(self) -> bool:
-        """The GPU or the driver doesn't have what was asked; asking again soon is of no use."""
+        """The GPU or the driver doesn't support the query; repeating it soon is of no use."""
         return self.name in _ABSENT
 
     @property

@@ -48,7 +48,7 @@ class NvmlSession:
         return self._gpus
 
     def report(self, error: NvmlError) -> None:
-        """Takes note of an error; one that voids all handles ends the session, which begins anew at the next call."""
+        """Takes note of an error; one that voids all handles ends the session; the next call begins another."""
         if error.ends_session:
             self.close()
 

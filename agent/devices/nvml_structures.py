@@ -23,7 +23,7 @@ class Memory(ctypes.Structure):
 
 
 class MemoryV2(ctypes.Structure):
-    """Memory in bytes; `used` leaves out what the driver reserves."""
+    """Memory in bytes; `used` excludes the memory that the driver reserves."""
 
     _fields_ = (
         ("version", ctypes.c_uint),

@@ -19,7 +19,7 @@ _DRIVER = ("/proc/driver/nvidia", "/dev/nvidiactl", "/dev/dxg")
 
 
 class NvidiaAccess(NamedTuple):
-    """What others may ask of NVIDIA's driver: use by pid, errors by GPU, and the end of the session with it."""
+    """Queries of NVIDIA's driver for other packages: use by pid, errors by GPU, and the end of the session with it."""
 
     processes: Callable[[], dict[int, GpuUse]]
     errors: Callable[[], tuple[GpuErrors, ...]]

@@ -13,7 +13,7 @@ MAX_SECONDS_LEFT = 1800.0
 MIN_SECONDS_CALM = 5400.0
 """A new event is possible once the remaining time was longer than this, or the file system isn't filling at all."""
 MIN_FREE = 0.02
-"""Share of free space below which a file system is nearly full, whatever its rate."""
+"""Share of free space below which a file system is nearly full at any rate."""
 MIN_FREE_CALM = 0.05
 MIN_CONFIRMATIONS = 2
 MAX_SAMPLES = 64

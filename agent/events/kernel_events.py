@@ -19,7 +19,7 @@ _LOOK_BACK = 60.0  # seconds before the agent's start, where no state is known
 class KernelEvents:
     """Reads the kernel's log every 10 s; continues behind the last session's records if the kernel is the same.
 
-    Without a state it looks back one minute, since a task may start the agent and die of what came before.
+    Without a state it looks back one minute, since a task may start the agent and die of an earlier event.
     """
 
     name = "kernel_events"

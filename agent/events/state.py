@@ -1,4 +1,4 @@
-"""What the events of the next session need to know of this one, in a small file in the agent's folder."""
+"""The state that events keep for the next session, in a small file in the agent's folder."""
 
 from __future__ import annotations
 

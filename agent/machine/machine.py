@@ -31,7 +31,7 @@ class Machine:
         self.is_root = os.geteuid() == 0 if is_root is None else is_root
 
     def path(self, path: str) -> str:
-        """Returns where an absolute path of the machine is to be opened."""
+        """Returns the path at which an absolute path of the machine is opened."""
         return self._root + path
 
     def content(self, path: str, limit: int = MAX_SIZE) -> bytes:

@@ -1,7 +1,7 @@
 """Records as lines of InfluxDB's line protocol, with times in nanoseconds.
 
-What the protocol can't express is left out: empty tags and names, NaN and infinity, records without fields. Line breaks
-in texts become spaces, so that a line is always one record.
+Values that the protocol can't express are left out: empty tags and names, NaN and infinity, records without fields.
+Line breaks in texts become spaces, so that a line is always one record.
 """
 
 from __future__ import annotations

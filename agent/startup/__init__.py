@@ -1,1 +1,1 @@
-"""Startup records: what the node is, once a session, without secrets."""
+"""Startup records: facts of the node, once a session, without secrets."""

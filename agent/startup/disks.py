@@ -10,7 +10,7 @@ from agent.startup.once import fact, once
 
 MAX_DISKS = 64
 """Disks that are listed; the app keeps as many."""
-_SECTOR = 512  # bytes; sysfs counts in these, whatever the disk's own sectors are
+_SECTOR = 512  # bytes; sysfs counts in these for disks with any size of sectors
 _OTHERS = ("loop", "ram", "zram", "sr", "fd", "dm-", "nbd")  # no disks of the node, or parts of others
 
 

@@ -1,4 +1,4 @@
-"""Removal of secrets at the source: what looks like a secret, by its name or by its form, never leaves the node.
+"""Removal of secrets at the source: a text that looks like a secret, by name or form, never leaves the node.
 
 Lists of names that are let in come first, where they are possible; this is the last line behind them. It is strict: it
 rather drops a harmless text than keeps a secret.

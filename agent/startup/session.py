@@ -29,7 +29,7 @@ _Source = Callable[[], Iterable[Record]]
 
 
 class SessionFacts(NamedTuple):
-    """What the agent itself knows at the start of a session.
+    """The agent's own facts at the start of a session.
 
     `collectors` are the names of those that work, `notes` the sentence of each that the node lacks, by its name.
     `environment` is the agent's own, `architecture` as `uname -m` has it. `instance` is the document of IMDS, empty

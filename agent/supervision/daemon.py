@@ -26,7 +26,7 @@ def start_in_background(run: Callable[[], None], machine: Machine, warn: Callabl
         if child == 0:
             _leave(run, machine)
         os.waitpid(child, 0)
-    except BaseException as error:  # an interrupt, too: the task goes on without the agent
+    except BaseException as error:  # an interrupt, too: the task continues without the agent
         with suppress(Exception):
             warn(f"The agent wasn't started, so that this node isn't measured: {error or type(error).__name__}.")
     return 0
@@ -56,7 +56,7 @@ def _leave(run: Callable[[], None], machine: Machine) -> None:
 
 
 def _detach(machine: Machine) -> None:
-    """Leaves what this process inherited: folder, mask of files, signals, descriptors."""
+    """Replaces the inherited state of this process: folder, mask of files, signals, descriptors."""
     os.chdir("/")
     os.umask(0o077)
     for signum in _RESET:

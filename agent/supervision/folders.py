@@ -1,6 +1,6 @@
 """The agent's own folder, which no other user can write.
 
-The folder that Batch shares between tasks may be writable by every task. What lies in the agent's folder is executed
+The folder that Batch shares between tasks may be writable by every task. Files in the agent's folder are executed
 and decides over signals, so that a folder of another user's is never used, and none that another user can rename.
 """
 
@@ -19,7 +19,7 @@ def own_folder(path: str) -> str:
     """Returns a folder that only this user can write, created if it is missing.
 
     It is `path`, or `path` followed by the user's number where `path` belongs to another user. Where others can rename
-    what is in the folder around it, or nothing can be made there, it is one in /var/lib (for root), /tmp or, on a
+    entries of the folder around it, or nothing can be made there, it is one in /var/lib (for root), /tmp or, on a
     machine whose disks can't be written, in memory. Raises OSError.
     """
     name = f"{os.path.basename(path)}-{os.geteuid()}"
@@ -34,7 +34,7 @@ def own_folder(path: str) -> str:
 
 
 def _is_in_safe_folder(path: str) -> bool:
-    """Returns whether each folder that leads to a path keeps others than its owner from renaming what is in it."""
+    """Returns whether each folder that leads to a path keeps others than its owner from renaming its entries."""
     folder = os.path.realpath(os.path.dirname(os.path.abspath(path)))
     while True:
         with suppress(FileNotFoundError, NotADirectoryError):

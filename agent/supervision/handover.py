@@ -59,7 +59,7 @@ class Handover:
 
 
 def _after(one: _Pending, now: float) -> list[_Pending]:
-    """Returns what is left of an agent's signals behind those of now; nothing after the last."""
+    """Returns an agent's signals after the present ones; none after the last."""
     if one.due > now:
         return [one]
     steps = one.steps[1:]

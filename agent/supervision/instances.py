@@ -42,7 +42,7 @@ class Instance(NamedTuple):
 
     @property
     def age(self) -> tuple[int, int, int]:
-        """What the newest agent has most of; it differs even where two registered at once, without the lock."""
+        """The order of agents by age; it differs even where two registered at once, without the lock."""
         return self.sequence, self.started, self.pid
 
 
@@ -121,7 +121,7 @@ class Registry:
 
     @contextmanager
     def _lock(self) -> Iterator[None]:
-        """Holds the registry's lock, or goes on without it after MAX_LOCK_WAIT. Raises OSError."""
+        """Holds the registry's lock, or continues without it after MAX_LOCK_WAIT. Raises OSError."""
         lock = os.open(f"{self._folder}/lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         try:
             until = self._clock.monotonic() + MAX_LOCK_WAIT

@@ -10,7 +10,7 @@ from contextlib import suppress
 from agent.machine.clock import Clock
 
 MAX_SIZE = 1 << 20
-"""Bytes of the log; beyond them it is copied to the file before it, whose name ends in `.1`, and begins anew."""
+"""Bytes of the log; beyond them it is copied to the file before it, whose name ends in `.1`, and emptied."""
 MAX_MESSAGE = 2000
 """Characters of a message; longer ones are cut."""
 _STANDARD = (1, 2)

@@ -22,7 +22,7 @@ REQUESTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
 class Start(NamedTuple):
-    """The child is to be started."""
+    """The child is due to be started."""
 
 
 class Pass(NamedTuple):
@@ -54,7 +54,7 @@ class Supervision:
         return self._is_ending and self.started is None
 
     def passed(self, now: float) -> list[Action]:
-        """Returns what is due at a time."""
+        """Returns the actions that are due at a time."""
         if self.started is None and not self._is_ending and self._start_due <= now:
             self.started = now
             return [Start()]
@@ -64,7 +64,7 @@ class Supervision:
         return []
 
     def died(self, now: float) -> None:
-        """Takes notice that the child ended, by itself or not, or couldn't be started."""
+        """Takes notice that the child ended, on its own or not, or couldn't be started."""
         self.started = None
         self._kill_due = None
         is_repeated = self._last_death is not None and now - self._last_death <= DEATH_WINDOW
@@ -72,7 +72,7 @@ class Supervision:
         self._last_death = now
 
     def asked(self, signum: signal.Signals, now: float) -> list[Action]:
-        """Returns what a request to end leads to; each is passed on, and none prolongs the time to end."""
+        """Returns the actions after a request to end; each is passed on, and none prolongs the time to end."""
         self._is_ending = True
         if self.started is None:
             return []

@@ -1,6 +1,6 @@
 """The supervisor: starts the measuring child anew when it dies, and passes requests to end on to it.
 
-It waits for its own child only and leaves all other processes to init. What it can't write (a full disk, a missing
+It waits for its own child only and leaves all other processes to init. Failed writes (a full disk, a missing
 folder) never ends it.
 """
 
@@ -31,7 +31,7 @@ class Duty(Protocol):
     """Something else to do beside the child, a handover for instance."""
 
     def step(self, now: float, child_started: float | None) -> float | None:
-        """Does what is due and returns when to be called again, None for at the next event."""
+        """Runs due actions and returns when to be called again, None for at the next event."""
         ...
 
 
@@ -91,6 +91,6 @@ class Supervisor:
     def _fulfilled(self, duty: Duty, now: float) -> float | None:
         try:
             return duty.step(now, self._state.started)
-        except Exception as error:  # measuring goes on without it
+        except Exception as error:  # measuring continues without it
             self._log(f"A duty of the supervisor failed: {type(error).__name__}: {error}.")
             return None

@@ -20,7 +20,7 @@ _AMBIGUOUS = BatchTask("", "")
 
 
 class _Known:
-    """What is known about a process."""
+    """The known facts of a process."""
 
     __slots__ = ("container", "is_own", "reads", "session", "start", "task")
 

@@ -1,11 +1,11 @@
 """A counter of a group of processes that only grows, loses nothing it has seen and counts nothing twice.
 
-The kernel adds what an ended child used to its parent's reading when the parent waits for it, and drops it when nobody
+The kernel adds an ended child's use to its parent's reading when the parent waits for it, and drops it when nobody
 in the group does: when init or a launcher outside waits, or when the parent ignores SIGCHLD. A sample doesn't show
-which of the two happened. So the counter compares how much the readings of waiters grew with what the ended processes
-had used when they were last read, and keeps the larger of both. The true value is never smaller than either.
+which of the two happened. So the counter compares how much the readings of waiters grew with the use of the ended
+processes at their last reading, and keeps the larger of both. The true value is never smaller than either.
 
-What the counter misses is at most what processes used after they were last read, in the interval in which they ended
+The counter misses at most the use of processes after they were last read, in the interval in which they ended
 without being waited for by a member. It is zero for all that members wait for.
 """
 
@@ -22,7 +22,7 @@ class Ended(NamedTuple):
     """A process of the group that ended since the last update.
 
     `waiter` is the pid of the living member that was its parent, NOBODY where its parent is no member, UNKNOWN where
-    its parent ended, too. `at_least` is what it used at the end, where that is known better than from its last reading.
+    its parent ended, too. `at_least` is its use at the end, where that is known better than from its last reading.
     """
 
     pid: int
@@ -40,7 +40,7 @@ class CumulativeCounter:
         self._rounding = rounding
         self._retained = 0
         self._last: dict[int, tuple[int, int]] = {}
-        self._claims: dict[int, int] = {}  # by waiter, what one that ended may have added only after it was read
+        self._claims: dict[int, int] = {}  # by waiter, the use that an ended one may have added after it was last read
         self._pool_claim = 0  # the same for waiters that are unknown
 
     def update(
@@ -76,7 +76,7 @@ class CumulativeCounter:
     def _spare(
         self, live: Mapping[int, tuple[int, int]], expected: Mapping[int, int], foreign: Mapping[int, int]
     ) -> int:
-        """Settles each waiter; returns by how much their readings grew beyond what their own children explain."""
+        """Settles each waiter; returns by how much their readings grew beyond the use of their own children."""
         spare, claims = 0, {}
         for pid, (_, waited) in live.items():
             grown = max(waited - self._last.get(pid, (0, 0))[1], 0)
@@ -91,7 +91,7 @@ class CumulativeCounter:
         return spare
 
     def _settled(self, surplus: int, claim: int) -> tuple[int, int]:
-        """Retains what is missing, or gives back what was claimed; returns the rest and the next claim.
+        """Retains missing use, or gives back claimed use; returns the rest and the next claim.
 
         A claim lives for one update, as a pass over the processes may read a waiter before and its child after the
         child ended. Only rounding errors live longer.

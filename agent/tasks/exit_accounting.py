@@ -1,4 +1,4 @@
-"""Exit accounting: what each process used, which the kernel reports when it ends (taskstats by generic netlink).
+"""Exit accounting: the use of each process, which the kernel reports when it ends (taskstats by generic netlink).
 
 Only root may listen, in the node's own namespaces. Layouts before version 12 don't name the process of a thread, so
 their records serve for first threads only; version 15 has another layout and isn't read.
@@ -108,7 +108,7 @@ class ExitAccounting:
 
 
 def stats_of(content: bytes) -> Iterator[tuple[int, bytes]]:
-    """Returns version and bytes of each thread's record in a message; what makes no sense is left out."""
+    """Returns version and bytes of each thread's record in a message, without malformed ones."""
     for kind, message in _messages(content):
         if kind > _CONTROL and message[:1] == bytes([_NEW]):
             for attribute, value in _attributes(message[_GENERIC.size :]):
@@ -118,7 +118,7 @@ def stats_of(content: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def exit_of(versioned: tuple[int, bytes]) -> Exit | None:
-    """Returns what a thread used, None where its layout isn't known.
+    """Returns the use of a thread, None if the layout of its record is unknown.
 
     The total is the scheduler's exact time if the kernel has it; its parts in user and system mode are sampled.
     """

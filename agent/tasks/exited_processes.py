@@ -13,7 +13,7 @@ MAX_PENDING = 50_000
 
 
 class Exit(NamedTuple):
-    """What a process used itself, without its children: CPU times in microseconds, its peak memory and I/O in bytes.
+    """The use of a process itself, without its children: CPU times in microseconds, its peak memory and I/O in bytes.
 
     `parent` is its parent when its last thread ended.
     """

@@ -1,8 +1,8 @@
 """The bound on the CPU time that samples of a task can have missed.
 
-What a member used after it was last read appears with the process that waited for it. If that is an ancestor outside of
-the task (init, a subreaper, the launcher), the growth of its `waited` times is a bound on it, and also on what
-processes used that lived and ended between two samples. If nobody waited, the bound is the interval times the threads
+The use of a member after its last reading appears with the process that waited for it. If that is an ancestor outside
+of the task (init, a subreaper, the launcher), the growth of its `waited` times is a bound on it, and also on the
+use of processes that lived and ended between two samples. If nobody waited, the bound is the interval times the threads
 that ended. The time of a zombie that was never seen alive counts as missed. Not included are processes that lived and
 ended between two samples and whose parent ignores SIGCHLD, and ends of processes during the milliseconds of a pass.
 """
@@ -16,7 +16,7 @@ from agent.tasks.process_table import TICK, Process, Table, same
 
 
 class OutsideTime:
-    """CPU time that ancestors of tasks got from ended processes, beyond what is known of their own children.
+    """CPU time that ancestors of tasks got from ended processes, beyond the known times of their own children.
 
     `before` and `table` are tables that are `elapsed` microseconds apart, `vanished` the processes that ended between.
     """

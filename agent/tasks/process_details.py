@@ -1,4 +1,4 @@
-"""What a process's own files add to its line in the table: peak memory, I/O, open files.
+"""Details from a process's own files, beside its line in the table: peak memory, I/O, open files.
 
 They are read again only if the process used CPU or its memory changed since, so sleepers cost nothing. PSS isn't read:
 the kernel walks all of a process's pages for it (milliseconds a GiB) and meanwhile holds a lock that the process needs.

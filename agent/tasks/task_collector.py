@@ -1,4 +1,4 @@
-"""The collector of tasks: what each attempt on the node uses, and once what it used when it has ended.
+"""The collector of tasks: the use of each attempt on the node, and once its total when it has ended.
 
 Measurements: `batchscope_task` at each sample, and `batchscope_task_attempt`. `cpu_time_missed_max` bounds what the CPU
 times lack; with exit accounting it is nearly always zero.
@@ -37,7 +37,7 @@ class TaskCollector:
 
     `table` may be shared with other collectors. `own` returns the pids of the agent's processes, whose descendants
     belong to no task either. `gpu` returns the use of GPUs by pid. `accounting` is None where the kernel doesn't report
-    ends of processes. `notes` are sentences about what can't be measured.
+    ends of processes. `notes` are sentences about missing measurements.
     """
 
     name = "tasks"
@@ -74,7 +74,7 @@ class TaskCollector:
 
     @property
     def notes(self) -> list[str]:
-        """Sentences about what this collector can't measure here, for the startup record; may change with samples."""
+        """Sentences about measurements that are impossible here, for the startup record; may change with samples."""
         found = []
         if self._accounting is None:
             found.append("CPU times of tasks have a bound on what is missed, as exit accounting needs root.")

@@ -1,6 +1,6 @@
-"""What one attempt of a task uses.
+"""The use of one attempt of a task.
 
-CPU time counts each process once: see cumulative_counter.py for how, and `missed` for the bound on what is missed.
+CPU time counts each process once: see cumulative_counter.py for how, and `missed` for the bound on missed time.
 Memory is the sum of resident sizes, which counts pages twice that several processes share. Its peak is the largest
 sum, or a process's own peak as the kernel keeps it, together with what the others certainly held in that interval.
 """
@@ -22,7 +22,7 @@ Gpu = Mapping[int, Tuple[int, float]]
 
 
 class TaskUsage:
-    """Sums what an attempt's processes use, from one sample to the next; times in microseconds, sizes in bytes."""
+    """Sums the use of an attempt's processes, from one sample to the next; times in microseconds, sizes in bytes."""
 
     def __init__(self) -> None:
         self.user = 0

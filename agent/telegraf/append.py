@@ -1,6 +1,6 @@
 """Line protocol from standard input to the uploader, as the program behind Telegraf's `outputs.execd`.
 
-Telegraf waits while nobody reads what it writes, so that reading never waits for the uploader: lines that find no room
+Telegraf waits while nobody reads its output, so that reading never waits for the uploader: lines that find no room
 are dropped and counted. Telegraf closes standard input when it ends and kills the program five seconds later.
 """
 
@@ -17,7 +17,7 @@ from agent.telegraf.delivery import Delivery
 from agent.telegraf.lines import LineAssembler
 
 MAX_BATCH = 1 << 20
-"""Bytes of lines that are handed on before their time."""
+"""Bytes of lines that are flushed early."""
 DRAIN_GRACE = 2.0
 """Seconds of reading on after a signal: one for a whole process group comes before Telegraf's own last lines."""
 CLOSE_GRACE = 2.5
@@ -68,7 +68,7 @@ class Append:
             self._log("The last lines took too long to be kept for upload and are lost.")
 
     def flush(self) -> None:
-        """Hands on what was read, with the counts of lines as the last record."""
+        """Delivers the lines, with the counts of lines as the last record."""
         self._flush_due = self._clock.monotonic() + self._flush
         if not self._batch:
             return

@@ -1,4 +1,4 @@
-"""What a node has for Telegraf's input plugins to measure, and the programs that they call."""
+"""The hardware of a node that Telegraf's input plugins measure, and the programs that they call."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Hardware(NamedTuple):
 
 
 def hardware_of(machine: Machine) -> Hardware:
-    """Returns what a machine has."""
+    """Returns the hardware of a machine."""
     has_nvidia = machine.exists("/proc/driver/nvidia/version") or machine.exists("/dev/nvidiactl")
     can_ask_disks = bool(machine.names("/sys/class/nvme")) and machine.is_root
     return Hardware(

@@ -42,7 +42,7 @@ class LineAssembler:
         return self._checked(lines)
 
     def finish(self) -> None:
-        """Drops and counts a partial line at the end of input: what is cut off may be a wrong number."""
+        """Drops and counts a partial line at the end of input: a number that is cut off may be wrong."""
         self.counts.cut_off += bool(self._rest) or self._skips
         self._rest.clear()
         self._skips = False

@@ -1,4 +1,4 @@
-"""Telegraf's configurations for a node: what it measures, how often, and that our uploader takes it.
+"""Telegraf's configurations for a node: inputs, intervals, and the output to our uploader.
 
 Options are those of Telegraf 1.33 and newer. The files hold no secrets: Telegraf hands its own environment, with the
 address of the storage, to the uploader.
@@ -26,7 +26,7 @@ _PROCESS = (
 
 
 class Input(NamedTuple):
-    """An input plugin: its options, how often it measures, and what a person should know of it."""
+    """An input plugin: its options, its interval, and a comment for people."""
 
     plugin: str
     interval: str
@@ -104,7 +104,7 @@ def _standard(hardware: Hardware) -> Iterable[Input]:
 
 
 def _optional(hardware: Hardware) -> Iterable[Input]:
-    """Yields the inputs for what this node has."""
+    """Yields the inputs for this node's hardware."""
     if hardware.nvidia_smi:
         yield Input("nvidia_smi", "15s", {"bin_path": hardware.nvidia_smi, "timeout": "10s"}, "NVIDIA's GPUs.")
     if hardware.rocm_smi:

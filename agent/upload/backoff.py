@@ -22,7 +22,7 @@ class Backoff:
         self._failures = 0
 
     def failed(self, asked: float | None) -> float:
-        """Returns seconds to wait after a failure; `asked` is what the service asked for, None for nothing.
+        """Returns seconds to wait after a failure; `asked` is the time that the service asked for, None for none.
 
         Jitter spreads a pool's nodes: half of an exponential wait, a tenth on top of an asked one.
         """

@@ -19,7 +19,7 @@ from agent.upload.session_folder import SessionFolder
 MAX_BLOCKS = 50_000
 """The service's limit of an append blob's blocks."""
 _MIN_BLOCKS = 2  # the opening and a unit
-_MAX_TRIES = 4  # conflicts in a row, and blobs in a row that aren't ours
+_MAX_TRIES = 4  # conflicts in a row, and foreign blobs in a row
 _MAX_PROBED = 10_000  # blobs of one series
 _CONFLICTS = (404, 409, 412)
 _CONTAINER_CODES = ("ContainerNotFound", "ContainerBeingDeleted", "ContainerDisabled")

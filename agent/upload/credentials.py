@@ -1,4 +1,4 @@
-"""What admits to storage: a shared access signature, or the token of a managed identity."""
+"""Credentials of storage: a shared access signature, or the token of a managed identity."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Credential(Protocol):
         ...
 
     def renew(self) -> None:
-        """Forgets what storage no longer accepts."""
+        """Forgets credentials that storage no longer accepts."""
         ...
 
 
@@ -90,7 +90,7 @@ class ManagedIdentity:
         return _token_of(answer.body)
 
     def _wait(self, answer: Response) -> float | None:
-        """Returns seconds to wait beyond the usual: what the service asks for, or what its updates take."""
+        """Returns seconds to wait beyond the usual: as the service asks, or while it is updated."""
         asked = asked_wait(answer.headers, self._clock.now() / _SECONDS)
         return _UPDATE if asked is None and answer.status == 410 else asked  # noqa: PLR2004 - HTTP's
 

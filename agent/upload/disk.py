@@ -1,4 +1,4 @@
-"""Files of the spool, written whole: a crash at any point leaves a file as it was, or as it is to be.
+"""Files of the spool, written whole: a crash at any point leaves the old file or the new one.
 
 It is the spool's only door to the disk, so that tests can pass a full, a damaged or a dying one.
 """

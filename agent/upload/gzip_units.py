@@ -40,7 +40,7 @@ def gzip_member(text: bytes, name: str) -> bytes:
 def units_of(text: bytes, session: str, first: int) -> Iterator[Unit]:
     """Yields the units of whole lines, in order and numbered from `first`.
 
-    A text that is too large is halved at a line break. A line that is too large by itself is a unit without content,
+    A text that is too large is halved at a line break. A line that is too large alone is a unit without content,
     whose number the next unit has.
     """
     waiting, number = [text] if text else [], first

@@ -86,7 +86,7 @@ class HttpClient:
         return Response(answer.status, found, content)
 
     def _connection(self, url: SplitResult) -> tuple[http.client.HTTPConnection, str, Mapping[str, str]]:
-        """Returns a connection, what to ask it for, and headers for a proxy."""
+        """Returns a connection, the target of its requests, and headers for a proxy."""
         target = url._replace(scheme="", netloc="").geturl() or "/"
         proxy = proxy_of(url, self._proxies)
         host, port = (proxy.host, proxy.port) if proxy else (url.hostname or "", url.port)

@@ -71,11 +71,11 @@ class Sender:
         self._session_waits.clear()
 
     def is_done(self) -> bool:
-        """Returns whether nothing is left to send, nor a count of what earlier sessions dropped."""
+        """Returns whether nothing is left to send, nor a count of drops of earlier sessions."""
         return all(session is self._spool.own and not session.units for session in self._spool.sessions())
 
     def finish(self) -> None:
-        """Ends this agent's session: reports what it dropped, seals its blob and removes its folder."""
+        """Ends this agent's session: reports dropped records, seals its blob and removes its folder."""
         own = self._spool.own
         if self._spool.report_dropped(own):
             self._advance(own)

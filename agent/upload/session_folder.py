@@ -2,7 +2,7 @@
 
 The folder's name is the session's: its start in UTC, to the millisecond, its process and four random digits. Files:
 `session.json` (the blob series that the units belong to), `<number>.<records>.gz` (units), `position.json` (how far
-they are sent), `dropped.json` (what was dropped) and `lock`, which the process that owns the session holds.
+they are sent), `dropped.json` (counts of dropped records) and `lock`, which the process that owns the session holds.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ class SessionFolder:
         self.keep(_DROPPED, {**self.dropped.fields(), "reported": True})
 
     def position(self) -> Mapping[str, object]:
-        """Returns what `keep_position` kept, nothing where that is lost."""
+        """Returns the position of `keep_position`, nothing if it is lost."""
         return self._kept(_POSITION)
 
     def keep_position(self, position: Mapping[str, object]) -> None:

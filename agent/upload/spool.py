@@ -133,7 +133,7 @@ class Spool:
             session.delete()
 
     def fields(self) -> Mapping[str, int]:
-        """Returns what waits and what was dropped, for the next unit's record of the agent."""
+        """Returns counts of waiting and dropped records, for the next unit's record of the agent."""
         with self._lock:
             held = [*self._adopted, self.own]
             self.own.reported = self.own.dropped

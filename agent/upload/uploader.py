@@ -1,4 +1,4 @@
-"""The thread that sends what the spool holds: the sampler's sink, which never waits for the network."""
+"""The thread that sends the units of the spool: the sampler's sink, which never waits for the network."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ENDING_WAIT = 1.0  # seconds between tries at the end
 class Uploader:
     """Keeps lines in the spool and sends them in the background.
 
-    `start` begins the thread, after any fork. What isn't sent at the end stays in the spool for the next agent.
+    `start` begins the thread, after any fork. Unsent units stay in the spool for the next agent.
     """
 
     def __init__(self, spool: Spool, sender: Sender, log: Callable[[str], None]) -> None:
@@ -39,7 +39,7 @@ class Uploader:
         return {"flushed_records": self._records, **self._sender.fields(), **self._spool.fields()}
 
     def drain(self, seconds: float) -> bool:
-        """Sends what waits and ends the thread; returns whether all was sent within the seconds.
+        """Sends all units and ends the thread; returns whether all was sent within the seconds.
 
         The service's wish to be left alone for a time stands even then.
         """

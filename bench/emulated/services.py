@@ -1,4 +1,4 @@
-"""Starts what benchmarks need: storage in memory, an emulator that can be filled, and programs that measure."""
+"""Starts the services of benchmarks: storage in memory, an emulator that can be filled, and programs that measure."""
 
 import json
 import os

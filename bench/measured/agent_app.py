@@ -1,4 +1,4 @@
-"""Runs the node agent's collectors on a large node's tree in its own process; prints what they cost as JSON.
+"""Runs the node agent's collectors on a large node's tree in its own process; prints their cost as JSON.
 
 Time is stepped: 10 seconds pass between samples, so that only work is measured.
 """

@@ -40,7 +40,7 @@ class OwnCgroupCollector:
 
 
 def memory_fields(memory: MemoryUsage) -> dict[str, Value]:
-    """Returns bytes; `memory_working_set_bytes` is what the kernel can't free at once."""
+    """Returns bytes; `memory_working_set_bytes` excludes the memory that the kernel can free at once."""
     found = {
         "memory_bytes": memory.usage,
         "memory_working_set_bytes": max(memory.usage - memory.inactive, 0),

@@ -15,7 +15,7 @@ _TICK = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
 
 class MemoryUsage(NamedTuple):
-    """Memory in bytes; None is what the kernel doesn't say, a limit of None is no limit.
+    """Memory in bytes; None if the kernel doesn't report it, a limit of None is no limit.
 
     `inactive` is page cache that the kernel drops first, `anonymous` the processes' own memory.
     """
@@ -53,7 +53,7 @@ class IoUsage(NamedTuple):
 
 
 class CgroupUsage:
-    """Reads the files of control groups; what can't be read is None."""
+    """Reads the files of control groups; unreadable values are None."""
 
     def __init__(self, machine: Machine, hierarchy: Hierarchy) -> None:
         self._machine = machine

@@ -64,7 +64,7 @@ class FileSystemsCollector:
 
 
 def space_fields(status: os.statvfs_result) -> dict[str, Value]:
-    """Returns Telegraf's fields: `free` is what programs without privileges can use, so the percentages are theirs."""
+    """Returns Telegraf's fields: `free` is usable by programs without privileges, and percentages are theirs."""
     free, used = status.f_bavail * status.f_frsize, (status.f_blocks - status.f_bfree) * status.f_frsize
     space = {
         "total": status.f_blocks * status.f_frsize,

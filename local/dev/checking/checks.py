@@ -26,7 +26,7 @@ BIOME = "node_modules/@biomejs/biome/bin/biome"
 COMPILER = "node_modules/typescript/bin/tsc"
 ASKED_FOR = "signal.pidfd_send_signal"  # which the agent calls only where there is one
 AGENTS_PYTHON = ("--quiet", "--no-tips", "--violations", "--target=3.8-", "--exclude", ASKED_FOR)
-"""Arguments by which vermin fails on what Python 3.8 lacks, and names it."""
+"""Arguments by which vermin fails on features that Python 3.8 lacks, and names them."""
 
 
 @dataclass(frozen=True, slots=True)

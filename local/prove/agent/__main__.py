@@ -1,9 +1,9 @@
 """Proves that node agents lose nothing but the last flush interval of one that is killed.
 
-Starts Azurite and real agents, which send to it through a proxy that resets, delays, refuses, and loses the answers to
-what it did. Agents are killed by `kill -9`, paused, and killed with their whole machine, then start again in the same
-folder. One node's spool is too small for the time that storage is down, one's signature expires, one's container is
-deleted. Blobs are full after a few blocks. At the end every unit that ever lay in a spool must be stored exactly once,
+Starts Azurite and real agents, which send to it through a proxy that resets, delays and refuses requests, and loses
+answers to successful ones. Agents are killed by `kill -9`, paused, and killed with their whole machine, then start
+again in the same folder. One node's spool is too small for the time that storage is down, one's signature expires,
+one's container is deleted. Blobs are full after a few blocks. At the end every unit that ever lay in a spool must be stored exactly once,
 or be counted as dropped. The exit code is 1 if anything is wrong, or the kills didn't fit into the time.
 """
 
@@ -103,7 +103,7 @@ def _say_status(rig: Rig, disruptions: Disruptions, seconds: float) -> None:
 
 
 def _end(rig: Rig) -> None:
-    """Lets all agents end without faults, and others send what they left."""
+    """Lets all agents end without faults, and others send the rest."""
     say("  Nothing goes wrong any more; all agents end, and others send what is left.")
     rig.plan.calm()
     rig.proxy.settle()

@@ -13,8 +13,8 @@ from local.prove.reporting.figures import counts_text, figures_table, figures_te
 
 _WHAT = """
 Real agents, built as a deployment gets them, measure this machine or take numbered lines, and send to Azurite through a
-proxy in which things go wrong. They are killed by `kill -9` at random moments and paused, and all processes of a node
-are killed at once, as by a restart of its machine; what starts next finds the same folder. Signatures expire, a
+proxy that injects faults. They are killed by `kill -9` at random moments and paused, and all processes of a node
+are killed at once, as by a restart of its machine; the next agents find the same folder. Signatures expire, a
 container is deleted, storage is down, and one spool is too small for that. The proof keeps a link to every unit that
 lies in a spool, and reads blobs by code of its own. At the end each unit that ever was in a spool must be stored once,
 to the byte, or be counted as dropped by the agent itself; a killed agent may lack no more than its last flush interval.
@@ -25,7 +25,7 @@ _EXPECTED = ("pauses", "reboots", "outages", "containers deleted", "signatures r
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A finished run; `faults` by kind, `refused` are Azurite's own refusals, `done` counts what befell nodes."""
+    """A finished run; `faults` by kind, `refused` are Azurite's own refusals, `done` counts disruptions of nodes."""
 
     options: argparse.Namespace
     began: datetime
@@ -70,13 +70,13 @@ def rows(run: Run) -> list[tuple[str, str]]:
         ),
         ("pauses", str(done.get("pauses", 0))),
         ("restarts of a machine", f"{done.get('reboots', 0)}, {run.total('reboots')} reported as events"),
-        ("else", _listed(done, "containers deleted", "signatures renewed", "outages")),
+        ("other disruptions", _listed(done, "containers deleted", "signatures renewed", "outages")),
         ("units stored again after their container was deleted", str(run.total("again"))),
         ("faults", counts_text(run.faults)),
         ("refusals by storage itself", counts_text({**run.refused, "409 BlockCountExceedsLimit": run.full})),
         ("longest loss of a killed process", f"{max(losses, default=0):.1f} s (flushed every {run.bounds.flush:g} s)"),
         (
-            "the machine stood still",
+            "stalls of the machine",
             f"{len(stalls)} times, for {sum(stalls):.1f} s, {max(stalls, default=0):.1f} s at most",
         ),
         ("**wrong**", f"**{len(run.wrong)}**"),

@@ -1,4 +1,4 @@
-"""Everything that runs in the proof: storage behind a faulty proxy, nodes without agents yet, and what watches them."""
+"""Everything that runs in the proof: storage behind a faulty proxy, nodes before their agents start, and watches."""
 
 import tempfile
 from collections.abc import Iterator

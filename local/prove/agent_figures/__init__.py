@@ -1,4 +1,4 @@
 """`prove agent-figures`: the figures of node agents are true, on real processes with known behaviour.
 
-`workloads` runs as tasks, `truths` and `node_totals` know what they used, `judging` and `node_judging` compare.
+`workloads` runs as tasks, `truths` and `node_totals` have the true use of them, `judging` and `node_judging` compare.
 """

@@ -2,7 +2,7 @@
 
 Tasks run at once with the variables that Batch sets: busy loops, memory that is filled and freed, children that die
 quickly or leave the session, threads, disk writers, sleepers, two attempts of a task. One agent runs as root with exit
-accounting, one as a user without rights, who owns most of the tasks. What each attempt used is known from its own
+accounting, one as a user without rights, who owns most of the tasks. The use of each attempt is known from its own
 processes; psutil judges the node's totals. Agents reach no storage, so all their records are in their spools. It takes
 about two minutes. Without root there is only the second agent. The exit code is 1 if a figure is outside of its bar.
 """

@@ -85,7 +85,7 @@ def time_row(agent: str, name: str, figure: str, truth: float, found: float, *, 
 def cpu_row(agent: str, name: str, truth: Truth, found: Mapping[str, float], *, is_exact: bool) -> Row:
     """Returns the row of CPU seconds.
 
-    With exit accounting they are right within the bars for tasks of any length. Without it, what is missing may instead
+    With exit accounting they are right within the bars for tasks of any length. Without it, a difference may instead
     be within the bound that the agent states; too much is never right.
     """
     counted, missed = found["cpu_time_user"] + found["cpu_time_system"], found["cpu_time_missed_max"]

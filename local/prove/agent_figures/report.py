@@ -9,7 +9,7 @@ _HEADER = ("agent", "of", "figure", "truth", "agent's", "error", "bar", "ok")
 _OK = {True: "ok", False: "WRONG", None: "-"}
 _WHAT = """
 Real processes run as tasks of Batch beside real agents that sample every 10 s: one of root with exit accounting, one of
-a user without rights, which sees the same tasks and not the administrator's. What each task used is known from itself:
+a user without rights, which sees the same tasks and not the administrator's. The use of each task is known from itself:
 `getrusage`, its own counters, the kernel's `VmHWM`. psutil is the judge of the node's totals. Start and end are shown
 as their distance from the truth. CPU time that an agent without exit accounting misses, and that of orphans which no
 sample showed, must be within the bound that it states (`cpu_time_missed_max`). Memory and I/O of the time after the
@@ -32,7 +32,7 @@ def text(rows: Sequence[Row]) -> str:
 
 
 def section(rows: Sequence[Row], head: str) -> str:
-    """Returns the section of docs/proofs.md; `head` says what ran, when and where."""
+    """Returns the section of docs/proofs.md; `head` names the command, its date and machine."""
     wrong = sum(row.is_right is False for row in rows)
     verdict = "As it should be." if is_proved(rows) else f"**{wrong} figures are wrong.**"
     return f"{_WHAT.strip()}\n\n{head}:\n\n{markdown(_HEADER, map(_cells, rows))}\n\n{verdict}"

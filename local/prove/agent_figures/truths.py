@@ -1,4 +1,4 @@
-"""Runs the tasks, and gathers what each attempt says that it used."""
+"""Runs the tasks, and gathers the use that each attempt reports."""
 
 import json
 import os
@@ -20,7 +20,7 @@ _GRACE = 60.0  # seconds after which a program that should have ended has failed
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """What an attempt used: CPU in seconds, sizes in bytes, times in seconds since 1970."""
+    """The use of an attempt: CPU in seconds, sizes in bytes, times in seconds since 1970."""
 
     cpu: float
     start: float

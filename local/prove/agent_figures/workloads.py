@@ -1,6 +1,6 @@
 """Programs with known behaviour, run as tasks: `python workloads.py KIND SECONDS FOLDER`; standard library only.
 
-At its end a program appends to FOLDER/truth what it used, by getrusage and its own counters, a line of JSON a process.
+At its end a program appends its use to FOLDER/truth, by getrusage and its own counters, a line of JSON a process.
 Children for which nobody waits append their own lines. The sum of the lines is the truth about the task.
 """
 
@@ -24,7 +24,7 @@ _HEIGHT = 240  # MiB of a ramp
 
 
 class Used:
-    """What this process counts itself: bytes that it read and wrote, and its threads."""
+    """Counts of this process itself: bytes that it read and wrote, and its threads."""
 
     def __init__(self) -> None:
         self.read = 0

@@ -12,14 +12,14 @@ from local.prove.reporting.figures import counts_text, figures_table, figures_te
 
 _WHAT = f"""
 Real hosts on one storage watch the emulator while a seeded driver changes jobs, tasks, pools, nodes and schedules,
-and everything around goes wrong: hosts killed by `kill -9` or frozen amid a poll, throttling, broken connections,
+under faults of every kind: hosts killed by `kill -9` or frozen amid a poll, throttling, broken connections,
 truncated bodies, short and empty pages, unordered lists, odd orders of ids, lagging counts, late reports, deleted
-tasks. Several times a cycle the clock is paused, and whatever is `exact` as of the pause is compared with the truth:
-counts of jobs, pools in numbers, their nodes one by one, schedules. After each cycle nothing goes wrong any more, and
+tasks. Several times a cycle the clock is paused, and all that is `exact` as of the pause is compared with the truth:
+counts of jobs, pools in numbers, their nodes one by one, schedules. After each cycle there are no more faults, and
 all of them must be exact, and right, within {ROUNDS} rounds at the account's interval of 2 s.
 
-Get Task Counts doesn't lag in the cycles that delete tasks or report late: while it lags, its agreement speaks
-of what was, and nobody outside the service could know better.
+Get Task Counts doesn't lag in the cycles that delete tasks or report late: while it lags, its agreement
+describes the past, which no client of the service can detect.
 """
 
 

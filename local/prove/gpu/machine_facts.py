@@ -1,4 +1,4 @@
-"""What kind of machine this is, as far as it bears on GPUs: for the report, and to explain what is missing."""
+"""Facts of this machine about GPUs: for the report, and to explain missing figures."""
 
 from __future__ import annotations
 

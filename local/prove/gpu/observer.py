@@ -38,7 +38,7 @@ class _NodeWithDriver(Machine):
 
 
 class Observer:
-    """Calls the agent's collectors and the driver, and writes what they return."""
+    """Calls the agent's collectors and the driver, and writes their records."""
 
     def __init__(self, machine: Machine, out: TextIO) -> None:
         self._out = out
@@ -56,7 +56,7 @@ class Observer:
         return "nvidia" in self._calls
 
     def run(self, stop: threading.Event) -> None:
-        """Samples until it is told to stop or its parent ends."""
+        """Samples until it is asked to stop or its parent ends."""
         if self.has_driver:
             try:
                 self._add_driver()

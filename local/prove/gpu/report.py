@@ -16,8 +16,8 @@ from local.prove.gpu.samples import Samples
 _HEAD = ("figure", "agent", "judge", "bar", "verdict")
 _WHAT = """
 The agent measures a GPU while two tasks use it in a known way: they allocate memory, run kernels without a pause, for
-half of the time, and by turns, and end. A third task leaves the GPU alone. Judges are `nvidia-smi`, CUDA and what
-the tasks did.
+half of the time, and by turns, and end. A third task leaves the GPU alone. `nvidia-smi`, CUDA and
+the records of the tasks judge its figures.
 """
 
 

@@ -1,4 +1,4 @@
-"""Series of one GPU out of the raw values of a run: of the agent, of nvidia-smi, and what tasks really did."""
+"""Series of one GPU out of the raw values of a run: of the agent, of nvidia-smi, and of the tasks."""
 
 from __future__ import annotations
 

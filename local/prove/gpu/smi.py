@@ -32,7 +32,7 @@ class Smi:
         self.found: Raw = {"path": path, "gpus": [], "apps": [], "processes": [], "listings": [], "errors": []}
 
     def start(self) -> None:
-        """Begins to ask, in one thread for figures and one for what takes long."""
+        """Begins to ask, in one thread for figures and one for slow queries."""
         offered = self._answer("--help-query-gpu") or ""
         self._fields = [name for name in FIELDS if not offered or f'"{name}"' in offered]
         for thread in self._threads:
@@ -81,7 +81,7 @@ class Smi:
             self.found["listings"].append({"time": time.time(), "text": text})
 
     def _answer(self, *arguments: str) -> str | None:
-        """Returns what nvidia-smi prints, None where it fails; its complaints are kept."""
+        """Returns the output of nvidia-smi, None where it fails; its complaints are kept."""
         try:
             done = subprocess.run(
                 [self._path, *arguments],

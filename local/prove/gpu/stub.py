@@ -37,7 +37,7 @@ def build(folder: Path) -> None:
 
 
 def known_answers(phases: Sequence[dict[str, float]]) -> Raw:
-    """Returns what nvidia-smi would say of the stub's first GPU, once towards the end of each phase."""
+    """Returns nvidia-smi's answers for the stub's first GPU, once towards the end of each phase."""
     times = [phase["begin"] + 0.8 * (phase["end"] - phase["begin"]) for phase in phases]
     empty: list[str] = []
     return {

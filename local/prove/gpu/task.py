@@ -1,4 +1,4 @@
-"""A task of known behaviour: a process that does with the GPU what lines on its standard input say.
+"""A task of known behaviour: a process that executes commands on its standard input on the GPU.
 
 Each line is a JSON list, a command with its numbers; each answer is a JSON object with the times of begin and end, in
 seconds since 1970. Started as `python3 -m local.prove.gpu.task`.
@@ -36,7 +36,7 @@ class Task:
         return self._memory()
 
     def free(self) -> Answer:
-        """Gives all memory back but what the context itself takes."""
+        """Frees all memory but the context's own."""
         while self._held:
             self._cuda.free(self._held.pop())
         return self._memory()

@@ -11,10 +11,10 @@ from local.prove.reporting.figures import figures_table, figures_text, headline
 
 _WHAT = """
 Agents append telemetry to blobs in every form, cut anywhere, and Batch's log grows beside them, with repeats and lines
-that can't be read, while two hosts, each by itself, read all of it and are killed by `kill -9` or frozen at random
-moments. Then every minute of every series, every event, everything refused and all counts are held against what the
-writers noted: once all was read, and again after all hosts began anew. Of a blob that was made anew, what had been read
-of its earlier life must be its first units to the bit.
+that can't be read, while two separate hosts read all of it and are killed by `kill -9` or frozen at random
+moments. Then every minute of every series, every event, everything refused and all counts are compared with the
+notes of the writers: once all was read, and again after a restart of all hosts. Of the earlier life of a re-created
+blob, the ingested data must equal its first units to the bit.
 """
 
 
@@ -47,12 +47,12 @@ def rows(run: Run) -> list[tuple[str, str]]:
     return [
         ("written for", f"{run.options.minutes:g} minutes, {book.written:,} bytes"),
         ("hosts killed, frozen", f"{run.kills.get('all', 0)}, {run.kills.get('frozen', 0)}"),
-        ("blobs of telemetry", f"{len(lives)}, {sealed} sealed, {over} made anew; of {len(book.nodes)} nodes"),
+        ("blobs of telemetry", f"{len(lives)}, {sealed} sealed, {over} re-created; of {len(book.nodes)} nodes"),
         ("samples in units", f"{book.samples:,} in {sum(len(life.units) for life in lives):,}"),
         ("deliveries of events", f"{book.deliveries:,} of {len(book.happenings):,} in {len(book.log_sizes)} blobs"),
         ("units that can't be read", str(bad)),
         ("units of earlier lives that nobody had read", str(sum(one.unread for one in run.verdicts.values()))),
-        ("bytes of telemetry that totals tell of", f"{told:,} of {sum(life.size for life in lives):,}"),
+        ("bytes of telemetry in totals", f"{told:,} of {sum(life.size for life in lives):,}"),
         ("minutes of series compared", f"{minutes:,}"),
         ("all was right after the last append within", f"{run.took:.0f} s"),
         ("**differences and defects**", f"**{len(run.wrong)}**"),

@@ -26,7 +26,7 @@ class Outcome:
 def proof_parser(name: str, description: str | None, *, beside: str = "") -> argparse.ArgumentParser:
     """Returns the parser of a proof that writes a section, with its option `--write`.
 
-    `beside` names what the proof writes beside its section.
+    `beside` names further files that the proof writes.
     """
     parser = argparse.ArgumentParser(
         prog=f"dev.py prove {name}", description=description, formatter_class=argparse.RawDescriptionHelpFormatter

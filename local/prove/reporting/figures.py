@@ -1,4 +1,4 @@
-"""Figures of a run by name, for the terminal and docs/proofs.md, under a line that says what ran, when and where."""
+"""Figures of a run by name, for the terminal and docs/proofs.md, under a line with the command, date and machine."""
 
 import os
 import platform

@@ -11,7 +11,7 @@ _WHAT = """
 Two hosts on one storage watch an account of the emulator in which jobs, tasks, pools and nodes come and go. New blobs
 come in at a steady rate (telemetry in every format, resource logs, hostile ones), and every route of the API is asked
 on both hosts. Retention is set as short as settings allow, and housekeeping runs every five minutes. The resident
-memory of each host must stay flat after the first half hour, and no table may grow but by what bounds it.
+memory of each host must stay flat after the first half hour, and no table may grow beyond the bound of its rows.
 """
 _MARKS = {True: "ok", False: "NOT OK", None: "too short to judge"}
 
@@ -36,7 +36,7 @@ def section(record: Record, findings: Sequence[Finding]) -> str:
     judged = "\n".join(f"| {one.name} | {one.figure} | {one.bar} | {_MARKS[one.ok]} |" for one in findings)
     notes = "\n".join(f"| {name} | {value} | | |" for name, value in record.notes)
     told = f"`{record.command}` on {record.began:%Y-%m-%d}, {record.version}, {machine()}"
-    head = "| what | figure | bar | |\n|---|---|---|---|"
+    head = "| figure | value | bar | |\n|---|---|---|---|"
     return f"{_WHAT}\n{told}:\n\n{head}\n{judged}\n{notes}\n\n![Memory of both hosts](soak.svg)\n"
 
 

@@ -1,4 +1,4 @@
-"""Processes of agents as the proof saw them: when they began, were paused and ended, and what they were fed."""
+"""Processes of agents as the proof saw them: their starts, pauses and ends, and the lines that they were fed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

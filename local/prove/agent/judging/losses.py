@@ -1,4 +1,4 @@
-"""What agents lost that were killed, and whether what they measured or were fed has a gap. Pure."""
+"""Losses of killed agents, and gaps in samples and in lines that were fed. Pure."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -15,7 +15,7 @@ _MAX_TOLD = 3  # sentences of a kind and process
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Seconds between samples and between flushes, and what the machine may add to each."""
+    """Seconds between samples and between flushes, and the delay that the machine may add to each."""
 
     interval: float
     flush: float
@@ -28,7 +28,7 @@ class Bounds:
 
 @dataclass(slots=True)
 class LossFindings:
-    """Seconds that each killed process lost, counts of samples and of lines that were fed, and what is wrong."""
+    """Seconds that each killed process lost, counts of samples and of lines that were fed, and faults."""
 
     losses: list[float] = field(default_factory=list)
     samples: int = 0

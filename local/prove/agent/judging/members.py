@@ -1,4 +1,4 @@
-"""Reads what agents write: gzip members with names, and the lines in them. It shares no code with the agent."""
+"""Reads blobs of agents: gzip members with names, and the lines in them. It shares no code with the agent."""
 
 import re
 import zlib
@@ -47,7 +47,7 @@ class BlobName:
 
 
 def blob_name(path: str) -> BlobName | None:
-    """Returns what a blob's path says, None for one that no agent writes."""
+    """Returns the parts of a blob's path, None for one that no agent writes."""
     found = _PATH.search(path)
     return BlobName(found["node"], found["session"], int(found["number"])) if found else None
 

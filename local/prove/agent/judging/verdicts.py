@@ -1,4 +1,4 @@
-"""Judges a node by what lay in its spool, what is stored, and the processes that the proof saw. Pure."""
+"""Judges a node by its spooled units, its stored blobs, and its processes. Pure."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ _SURE = 6.0  # seconds of life in which an agent has sent its first records
 
 @dataclass(frozen=True, slots=True)
 class NodeEvidence:
-    """What is known of a node. `left` are sessions that are in its spool at the end.
+    """The evidence of a node. `left` are sessions that are in its spool at the end.
 
     `unsealed` are paths of blobs whose sealing failed by a fault. `boots` counts the starts of its machine.
     """
@@ -29,7 +29,7 @@ class NodeEvidence:
 
 @dataclass(slots=True)
 class NodeVerdict:
-    """Figures of a node, and what is wrong."""
+    """Figures and faults of a node."""
 
     units: int = 0
     records: int = 0

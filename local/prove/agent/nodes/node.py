@@ -1,4 +1,4 @@
-"""A node under proof: a folder in which agents start, end, and find what earlier ones left."""
+"""A node under proof: a folder in which agents start, end, and find the files of earlier ones."""
 
 import subprocess
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from local.prove.agent.nodes.processes import SUPERVISOR
 
 
 class Kind(StrEnum):
-    """What an agent's node is like."""
+    """The kind of a node, by its agents and its storage."""
 
     PAIR = "run beside append"
     SUPERVISED = "start in the background"

@@ -82,7 +82,7 @@ class NodeStarter:
         return len(found)
 
     def ask(self, node: Node) -> None:
-        """Asks the agents of a node to send what they have and to end."""
+        """Asks the agents of a node to send the rest and to end."""
         self.refresh(node)
         for life in node.alive:
             life.ended, life.how = time.time_ns(), ASKED

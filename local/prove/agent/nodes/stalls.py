@@ -1,4 +1,4 @@
-"""Notices when the whole machine stands still, which no agent answers for."""
+"""Notices stalls of the whole machine, for which no agent is responsible."""
 
 import threading
 import time

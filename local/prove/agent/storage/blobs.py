@@ -11,7 +11,7 @@ from local.prove.agent.storage.limited_storage import Storage
 
 
 class ContainerLives:
-    """Containers, and what those held that were deleted."""
+    """Containers, and the blobs of deleted ones."""
 
     def __init__(self, service: BlobServiceClient, storage: Storage, names: Iterable[str]) -> None:
         self._service, self._storage = service, storage
@@ -21,7 +21,7 @@ class ContainerLives:
             service.create_container(name)
 
     def delete(self, name: str) -> None:
-        """Deletes a container between two requests; what it held is kept for the judge."""
+        """Deletes a container between two requests; its blobs are kept for the judge."""
         with self._storage.lock(name):
             self._gone[name] += self._present(name)
             self._service.delete_container(name)

@@ -1,4 +1,4 @@
-"""What goes wrong between an agent and storage, and how often."""
+"""Faults between an agent and storage, and their frequency."""
 
 import random
 import threading

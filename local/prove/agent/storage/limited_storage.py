@@ -1,4 +1,4 @@
-"""Azurite as agents see it, with what the service has beyond it: sealing by a signature, and a limit of blocks.
+"""Azurite as agents see it, with two features of the service: sealing by a signature, and a limit of blocks.
 
 Azurite ends a seal by a signature with an error of its own, so that it is done by the account's key here. A blob of
 50,000 blocks would take days: half of the nodes are shown counts that begin near the limit, and the blobs of the others
@@ -82,7 +82,7 @@ class Storage:
         return self._locks.setdefault(container, threading.Lock())
 
     def perform(self, request: StorageRequest) -> StorageAnswer:
-        """Does what a request asks for. Raises OSError and HTTPException."""
+        """Executes a request. Raises OSError and HTTPException."""
         with self.lock(container_of(request.path)):
             if request.action == "seal":
                 return self._sealed(request.path)

@@ -1,4 +1,4 @@
-"""The proxy on loopback between agents and storage, in which things go wrong."""
+"""The proxy on loopback between agents and storage, which injects faults."""
 
 import contextlib
 import http.client
@@ -120,7 +120,7 @@ def served(proxy: FaultyProxy) -> Iterator[str]:
         request_queue_size = 64
 
         def shutdown_request(self, request: Any) -> None:
-            """Closes a connection that is to be reset without a farewell."""
+            """Closes a connection by a reset."""
             request.close() if _is_reset(request) else super().shutdown_request(request)
 
         def handle_error(self, request: Any, client_address: Any) -> None:

@@ -1,4 +1,4 @@
-"""What a sample of the GPU costs: time of calls, and memory of the driver's library in the agent. Pure."""
+"""The cost of a sample of the GPU: time of calls, and memory of the driver's library in the agent. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Judges the agent's figures of the GPU by what the tasks are known to have done with it. Pure."""
+"""Judges the agent's figures of the GPU by the known load of the tasks. Pure."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _memory(samples: Samples) -> Iterator[Finding]:
         yield between(name, change, f"{known:,.0f} MiB", known - slack, known + slack, "MiB")
     answers = [samples.answer(name, "allocate") for name in MEBIBYTES]
     free, total = (min(one.get(name, 0) / MEBI for one in answers) for name in ("free", "total"))
-    slack = _SLACK * total  # CUDA and NVML don't count what the driver keeps alike
+    slack = _SLACK * total  # CUDA and NVML count the driver's own memory differently
     held = middle(samples.agent("memory_free"), samples.window("held"))
     yield between(
         "memory, free, by CUDA", _number(held), f"{free:,.0f} MiB", round(free - slack), round(free + slack), "MiB"

@@ -19,7 +19,7 @@ _BOTH = 85.0
 
 
 def judge_tasks(samples: Samples) -> list[Finding]:
-    """Judges the use of each task, or says why the driver doesn't tell it here."""
+    """Judges the use of each task, or says why the driver doesn't report it here."""
     if not samples.facts:
         return []
     return [*_processes(samples), *_bystander(samples)]
@@ -42,7 +42,7 @@ def _processes(samples: Samples) -> Iterator[Finding]:
 
 
 def _memory(samples: Samples, name: str, pid: int) -> Iterator[Finding]:
-    """Judges a task's memory by what it allocated, and its sum by nvidia-smi."""
+    """Judges a task's memory by its allocations, and its sum by nvidia-smi."""
     series = _mebibytes(samples.task(name, "gpu_memory_used"))
     held = _number(middle(series, samples.window("held")))
     context = _number(middle(series, samples.window("context")))

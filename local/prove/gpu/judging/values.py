@@ -12,13 +12,13 @@ _PHASES = ("held", "busy")
 _ALWAYS = Window(0, float("inf"))
 _YES = {"Enabled": True, "Disabled": False}
 _ONE_TIME, _NEAR = 12.0, 2.5
-"""Seconds between two values that count as of the same time: of what hardly moves, and of what moves with the load."""
+"""Seconds between two values that count as simultaneous: of steady figures, and of those that follow the load."""
 _DIFFERING = 0.2
 """Share of pairs of values that may differ, as the load changes between two samples."""
 
 
 def judge_values(samples: Samples) -> list[Finding]:
-    """Judges all figures; those of the phases held and busy each by itself where the load changes them."""
+    """Judges all figures; those of the phases held and busy separately where the load changes them."""
     return [finding for figure in FIGURES for finding in _judged(samples, figure)]
 
 
