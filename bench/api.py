@@ -43,7 +43,7 @@ _NOTHING, _ONE_ROW = "a function that does nothing", "a function that reads a ro
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class AddressLoad:
     """The load results of one address: with one client, and with eight."""
 
     alone: Load
@@ -51,7 +51,7 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
-class Polled:
+class PolledLoad:
     """The load results while the account was polled, a minute each.
 
     `fixed` is the CPU, in seconds, of a minute with one request per second: rounds, and recomputed answers.
@@ -119,19 +119,19 @@ def _ago(days: int) -> str:
     return (datetime.now(UTC) - timedelta(days=days)).strftime("%Y-%m-%dT%H:%M:%S")
 
 
-async def _asked(stage: ApiStage, name: str, path: str) -> Measured:
+async def _asked(stage: ApiStage, name: str, path: str) -> AddressLoad:
     return await _measured(f"{stage.api}/accounts/demo/{path}", stage.api_pid, name)
 
 
-async def _measured(url: str, pid: int, name: str) -> Measured:
+async def _measured(url: str, pid: int, name: str) -> AddressLoad:
     alone = await load(url, clients=1, seconds=_SECONDS, most=_MAX, pid=pid)
     loaded = await load(url, clients=_CLIENTS, seconds=_SECONDS, pid=pid)
     told = f"{loaded.rate:,.0f}/s, p50 {1e3 * alone.quantile(0.5):.1f} ms, p99 {1e3 * alone.quantile(0.99):.1f} ms"
     print(f"  {name}: {told}, {1e3 * alone.cpu:.1f} ms CPU", file=sys.stderr, flush=True)
-    return Measured(alone, loaded)
+    return AddressLoad(alone, loaded)
 
 
-async def _polled(stage: ApiStage) -> Polled:
+async def _polled(stage: ApiStage) -> PolledLoad:
     """Measures the addresses with a bar, and their reference, each for the time between two rounds.
 
     Rounds run throughout, so that all share the machine's cores equally; each measurement contains a whole round.
@@ -150,7 +150,7 @@ async def _polled(stage: ApiStage) -> Polled:
                 raise RuntimeError(f"no round ended while '{name}' was asked for")
             p99 = 1e3 * found[name].quantile(0.99)
             print(f"  {name}, polled: {found[name].rate:,.0f}/s, p99 {p99:.1f} ms", file=sys.stderr, flush=True)
-    return Polled(found, fixed)
+    return PolledLoad(found, fixed)
 
 
 async def _cpu_of_a_minute(url: str, pid: int) -> float:
@@ -167,13 +167,13 @@ async def _timed(read: Callable[[], Awaitable[None]]) -> float:
     return time.perf_counter() - began
 
 
-def _rates(measured: dict[str, Measured]) -> Iterator[dict[str, Any]]:
+def _rates(measured: dict[str, AddressLoad]) -> Iterator[dict[str, Any]]:
     for name, found in measured.items():
         other = None if name == _NOTHING else (measured[_NOTHING].loaded.rate, _NOTHING)
         yield row(f"{name}: requests", found.loaded.rate, "/s", other=other)
 
 
-def _polled_rates(polled: Polled) -> Iterator[dict[str, Any]]:
+def _polled_rates(polled: PolledLoad) -> Iterator[dict[str, Any]]:
     for name, found in polled.asked.items():
         is_other = name != _NOTHING
         nothing = (polled.asked[_NOTHING].rate, _NOTHING) if is_other else None
@@ -184,13 +184,13 @@ def _polled_rates(polled: Polled) -> Iterator[dict[str, Any]]:
         yield row(f"{name}, while polled: p99 of eight clients", 1e3 * found.quantile(0.99), "ms")
 
 
-def _times(measured: dict[str, Measured]) -> Iterator[dict[str, Any]]:
+def _times(measured: dict[str, AddressLoad]) -> Iterator[dict[str, Any]]:
     for name, found in measured.items():
         for share in (0.5, 0.99):
             yield row(f"{name}: p{100 * share:g}", 1e3 * found.alone.quantile(share), "ms")
 
 
-def _bars(measured: dict[str, Measured], one_read: float) -> Iterator[dict[str, Any]]:
+def _bars(measured: dict[str, AddressLoad], one_read: float) -> Iterator[dict[str, Any]]:
     day = 1e3 * measured[_DAY].alone.quantile(0.5)
     yield row(f"{_DAY}: p50", day, "ms", other=(1e3 * one_read, "one read of its rows"), bar=3)
     for name in ("tasks, running", "tasks, active", "tasks, failed", "tasks, the longest runs"):

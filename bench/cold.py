@@ -36,7 +36,7 @@ _FIRST_USES = {"request": "process start to first answer", "tick": "process star
 _LATER = "from bench.measured.first_use import import_all; import_all()"
 
 
-class Took(NamedTuple):
+class ProcessTimes(NamedTuple):
     """Milliseconds of one process."""
 
     cpu: float
@@ -45,7 +45,7 @@ class Took(NamedTuple):
 
 def measure(runs: int) -> list[dict[str, Any]]:
     """Returns rows in the format of all benchmarks; prints the loaded modules."""
-    found: dict[str, list[Took]] = {}
+    found: dict[str, list[ProcessTimes]] = {}
     with _stage() as environment:
         for turn in range(runs + 1):
             for name, took in _turn(environment):
@@ -54,7 +54,7 @@ def measure(runs: int) -> list[dict[str, Any]]:
     return [*_import_rows(found[_APP], found[_LIBRARY]), *_use_rows(found)]
 
 
-def _turn(environment: Mapping[str, str]) -> Iterator[tuple[str, Took]]:
+def _turn(environment: Mapping[str, str]) -> Iterator[tuple[str, ProcessTimes]]:
     """Runs one process of each kind."""
     for module in (_LIBRARY, _APP):
         yield module, _process(["-c", _PROBE.format(module)], environment)
@@ -80,13 +80,13 @@ def _stage() -> Iterator[dict[str, str]]:
         }
 
 
-def _process(arguments: list[str], environment: Mapping[str, str]) -> Took:
+def _process(arguments: list[str], environment: Mapping[str, str]) -> ProcessTimes:
     """Returns a process's own measurement. Raises SystemExit with its errors if it fails."""
     command = [sys.executable, *arguments]
     done = subprocess.run(command, cwd=HERE.root, env=environment, check=False, capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(f"{' '.join(arguments[:3])} failed:\n{done.stderr}")
-    return Took(*map(float, done.stdout.split()))
+    return ProcessTimes(*map(float, done.stdout.split()))
 
 
 def _print_tree(environment: Mapping[str, str]) -> None:
@@ -95,7 +95,7 @@ def _print_tree(environment: Mapping[str, str]) -> None:
         print(f"{title}:", *shown(loaded), "", sep="\n")
 
 
-def _import_rows(app: list[Took], library: list[Took]) -> Iterator[dict[str, Any]]:
+def _import_rows(app: list[ProcessTimes], library: list[ProcessTimes]) -> Iterator[dict[str, Any]]:
     other = f"{_LIBRARY} alone"
     least, alone = min(app).cpu, min(library).cpu
     yield row("import", least, "ms CPU", other=(alone, other), bar=_RATIO_BAR)
@@ -103,7 +103,7 @@ def _import_rows(app: list[Took], library: list[Took]) -> Iterator[dict[str, Any
     yield row(f"import, more than {_LIBRARY}", least - alone, "ms CPU", bar=_ADDED_BAR_MS)
 
 
-def _use_rows(found: Mapping[str, list[Took]]) -> Iterator[dict[str, Any]]:
+def _use_rows(found: Mapping[str, list[ProcessTimes]]) -> Iterator[dict[str, Any]]:
     other = "all imported at start"
     for name, title in _FIRST_USES.items():
         lazy, eager = found[name], found[f"eager-{name}"]
@@ -111,7 +111,7 @@ def _use_rows(found: Mapping[str, list[Took]]) -> Iterator[dict[str, Any]]:
         yield row(f"{title}, median of times", _median(lazy), "ms", other=(_median(eager), other))
 
 
-def _median(runs: list[Took]) -> float:
+def _median(runs: list[ProcessTimes]) -> float:
     return median(run.wall for run in runs)
 
 

@@ -19,7 +19,7 @@ _CONTAINER = re.compile(r"[0-9a-f]{64}")
 _AMBIGUOUS = BatchTask("", "")
 
 
-class _Known:
+class _ProcessFacts:
     """The known facts of a process."""
 
     __slots__ = ("container", "is_own", "reads", "session", "start", "task")
@@ -42,7 +42,7 @@ class Attribution:
     def __init__(self, machine: Machine, own: Callable[[], Collection[int]] = tuple) -> None:
         self._machine = machine
         self._own = own
-        self._known: dict[int, _Known] = {}
+        self._known: dict[int, _ProcessFacts] = {}
         self._sessions: dict[int, BatchTask] = {}
         self._containers: dict[str, BatchTask] = {}
         self.unreadable = 0
@@ -56,7 +56,7 @@ class Attribution:
         self._forget(table)
         own = frozenset(self._own())
         for process in sorted(self._open(table), key=_order):
-            known = self._known.setdefault(process.pid, _Known(process))
+            known = self._known.setdefault(process.pid, _ProcessFacts(process))
             known.reads += 1
             known.is_own = process.pid in own or self.is_own(process.parent)
             known.task = None if known.is_own else self._found(process, known)
@@ -88,7 +88,7 @@ class Attribution:
                 found.append(process)
         return found
 
-    def _found(self, process: Process, known: _Known) -> BatchTask | None:
+    def _found(self, process: Process, known: _ProcessFacts) -> BatchTask | None:
         parent = self._known.get(process.parent)
         return (
             self._named(process.pid, is_first=known.reads == 1)
@@ -107,12 +107,12 @@ class Attribution:
             pass
         return None
 
-    def _of_container(self, pid: int, known: _Known) -> BatchTask | None:
+    def _of_container(self, pid: int, known: _ProcessFacts) -> BatchTask | None:
         known.container = known.container or container_of(self._machine.optional_text(f"/proc/{pid}/cgroup"))
         task = self._containers.get(known.container)
         return None if task is _AMBIGUOUS else task
 
-    def _learn(self, process: Process, known: _Known) -> None:
+    def _learn(self, process: Process, known: _ProcessFacts) -> None:
         """Learns from an attributed process whose its session and its container are."""
         if known.task is None:
             return

@@ -18,7 +18,7 @@ from typing import NamedTuple
 NOBODY, UNKNOWN = 0, -1
 
 
-class Ended(NamedTuple):
+class EndedProcess(NamedTuple):
     """A process of the group that ended since the last update.
 
     `waiter` is the pid of the living member that was its parent, NOBODY where its parent is no member, UNKNOWN where
@@ -44,7 +44,7 @@ class CumulativeCounter:
         self._pool_claim = 0  # the same for waiters that are unknown
 
     def update(
-        self, live: Mapping[int, tuple[int, int]], ended: Iterable[Ended] = (), foreign: Mapping[int, int] = {}
+        self, live: Mapping[int, tuple[int, int]], ended: Iterable[EndedProcess] = (), foreign: Mapping[int, int] = {}
     ) -> int:
         """Returns the new total.
 
@@ -62,7 +62,7 @@ class CumulativeCounter:
         self.total = max(self.total, self._retained + sum(total for total, _ in live.values()))
         return self.total
 
-    def _taken(self, ended: Iterable[Ended]) -> dict[int, int]:
+    def _taken(self, ended: Iterable[EndedProcess]) -> dict[int, int]:
         """Removes ended processes; returns by waiter how much its reading must have grown if it waited for them."""
         expected: dict[int, int] = defaultdict(int)
         for one in ended:

@@ -12,7 +12,7 @@ from typing import Mapping, Tuple
 
 from agent.records.record import Value
 from agent.tasks.attempts import Attempt, Departure
-from agent.tasks.cumulative_counter import CumulativeCounter, Ended
+from agent.tasks.cumulative_counter import CumulativeCounter, EndedProcess
 from agent.tasks.process_details import Details
 from agent.tasks.process_table import TICK, Process
 
@@ -140,8 +140,8 @@ class TaskUsage:
         self.max_processes = max(self.max_processes, self.processes)
 
 
-def _ended(attempt: Attempt, final: Callable[[Departure], int]) -> list[Ended]:
-    return [Ended(one.pid, one.waiter, final(one) if one.exit else 0) for one in attempt.departures]
+def _ended(attempt: Attempt, final: Callable[[Departure], int]) -> list[EndedProcess]:
+    return [EndedProcess(one.pid, one.waiter, final(one) if one.exit else 0) for one in attempt.departures]
 
 
 def _waited(process: Process | None) -> tuple[int, int]:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from agent.upload.disk import Disk
-from agent.upload.dropped import Dropped, dropped_of
+from agent.upload.dropped import DroppedCounts, dropped_of
 from agent.upload.file_lock import FileLock
 from agent.upload.gzip_units import Unit
 
@@ -50,8 +50,8 @@ class SessionFolder:
     def __init__(self, path: str, series: Series, disk: Disk, lock: FileLock | None) -> None:
         self.name = os.path.basename(path)
         self.series = series
-        self.dropped = Dropped()
-        self.reported = Dropped()
+        self.dropped = DroppedCounts()
+        self.reported = DroppedCounts()
         self.next_number = 0
         self._path = path
         self._disk = disk
@@ -190,7 +190,7 @@ class SessionFolder:
         self.series = _series_of(self._kept(_SESSION), default)
         counts = self._kept(_DROPPED)
         self.dropped = dropped_of(counts)
-        self.reported = self.dropped if counts.get("reported") is True else Dropped()
+        self.reported = self.dropped if counts.get("reported") is True else DroppedCounts()
         removing = _numbers_of(counts.get("removing"))
         self.next_number = max(removing, default=-1) + 1
         for name in self._disk.names(self._path):

@@ -35,7 +35,7 @@ class SteppedClock(Clock):
         return self.passed
 
 
-class Packed:
+class PackedLines:
     """Packs lines as the uploader does, and counts bytes."""
 
     def __init__(self) -> None:
@@ -50,7 +50,7 @@ class Packed:
 
 
 def main(folder: str) -> None:
-    node, clock, packed = LargeNode(Path(folder)), SteppedClock(), Packed()
+    node, clock, packed = LargeNode(Path(folder)), SteppedClock(), PackedLines()
     collection = Collection(Machine(folder), clock, interval=_INTERVAL, folder=folder, imds="http://127.0.0.1:9")
     log: list[str] = []
     sampler = Sampler(collection.collectors, packed, clock, flush=_FLUSH, phase=1.0, log=log.append)

@@ -63,7 +63,7 @@ class Counts:
             self.found[_kind(request.method, request.url, self.storage)] += 1
 
 
-class _Weighed(logging.Handler):
+class _LogVolume(logging.Handler):
     """Counts the bytes of the app's own log lines."""
 
     def __init__(self, counts: Counts) -> None:
@@ -252,7 +252,7 @@ def _watch(counts: Counts) -> None:
         return await send(self, request, **options)
 
     AioHttpTransport.send = counted
-    logging.getLogger().addHandler(_Weighed(counts))
+    logging.getLogger().addHandler(_LogVolume(counts))
     logging.getLogger().setLevel(logging.INFO)
 
 

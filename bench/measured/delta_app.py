@@ -43,7 +43,7 @@ _ENTITY = {
 
 
 @dataclass(slots=True)
-class Spent:
+class CpuTimes:
     """Seconds of CPU and of wall time."""
 
     cpu: float
@@ -160,7 +160,7 @@ class Scenarios:
         _tell(f"one entity per task, {changed:,} changed: {found}")
         return found
 
-    async def _unbroken(self, rewrite: Callable[[], Awaitable[object]]) -> Spent:
+    async def _unbroken(self, rewrite: Callable[[], Awaitable[object]]) -> CpuTimes:
         """Measures a rewrite in which storage cuts off no write: such waits aren't the compared store's cost."""
         for _ in range(_TRIES):
             before = self.cut_off
@@ -214,7 +214,7 @@ class Scenarios:
         `cpu` and `pages` are the CPU of both; `beside` is the cycle's time without that of reading; `bytes` are those
         of the pages. With an overlap one cycle precedes them, whose changes the first cycle reads again.
         """
-        ours, pages = list[Spent](), list[Spent]()
+        ours, pages = list[CpuTimes](), list[CpuTimes]()
         read = 0
         change = self.stack.change_over_a_minute if self.app.overlap else self.stack.change
         for number in range(-1 if self.app.overlap else 0, _REPEATS):
@@ -256,10 +256,10 @@ class Scenarios:
             raise RuntimeError(f"{found} tasks were read instead of {wanted}")
 
 
-async def _spent(act: Callable[[], Awaitable[object]]) -> Spent:
+async def _spent(act: Callable[[], Awaitable[object]]) -> CpuTimes:
     cpu, wall = time.process_time(), time.perf_counter()
     await act()
-    return Spent(time.process_time() - cpu, time.perf_counter() - wall)
+    return CpuTimes(time.process_time() - cpu, time.perf_counter() - wall)
 
 
 def _name(number: int) -> str:

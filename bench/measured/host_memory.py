@@ -15,7 +15,7 @@ import aiohttp
 from bench.parts.delta_parts import Stack
 from bench.parts.load import peak_of
 from local.batch_emulator.protocol.auth import DEVELOPMENT_KEY
-from local.dev.running.stack import Emulated, Options, app_settings, host_program
+from local.dev.running.stack import EmulatedAccount, Options, app_settings, host_program
 from local.dev.system.checkout import HERE
 from local.dev.system.children import Children
 
@@ -31,7 +31,7 @@ async def host_peak(stack: Stack, *, unordered: bool = False) -> float:
     await stack.fill()
     if unordered:
         await stack.turn(unorderedLists=True)
-    settings = app_settings(Options(port=0), stack.storage, Emulated(key=DEVELOPMENT_KEY), stack.emulator)
+    settings = app_settings(Options(port=0), stack.storage, EmulatedAccount(key=DEVELOPMENT_KEY), stack.emulator)
     with tempfile.TemporaryDirectory() as logs, Children() as children:
         program = replace(host_program(HERE, Options(port=0), settings), log=Path(logs) / "host.log")
         api = (await asyncio.to_thread(children.start, program))["address"].rstrip("/") + "/api"

@@ -48,7 +48,7 @@ _RETENTION = HistoryRetention(minutes=timedelta(days=7), quarters=timedelta(days
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PoolsScenario:
     """Addresses and quantities; `busy` pools run tasks on half of their nodes, `moving` pools change."""
 
     emulator: str
@@ -79,7 +79,7 @@ class NotedBatch(BatchPools):
 class App:
     """The app's own parts, composed as in shared/composition/; without overlap, so that deltas are exact."""
 
-    def __init__(self, asked: Asked) -> None:
+    def __init__(self, asked: PoolsScenario) -> None:
         self.asked = asked
         self.stack = Stack(asked.emulator, asked.controls, asked.storage, "task", 0)
         self.account = Account("demo", "demo", "demo", None, asked.emulator)
@@ -220,7 +220,7 @@ async def _times(act: Callable[[], Awaitable[object]]) -> float:
     return median(found)
 
 
-async def _run(asked: Asked) -> dict[str, Any]:
+async def _run(asked: PoolsScenario) -> dict[str, Any]:
     app = App(asked)
     try:
         return await _measured(app)
@@ -230,7 +230,7 @@ async def _run(asked: Asked) -> dict[str, Any]:
 
 def main() -> None:
     collect_rarely()
-    print(json.dumps(asyncio.run(_run(Asked(**json.loads(sys.argv[1]))))))
+    print(json.dumps(asyncio.run(_run(PoolsScenario(**json.loads(sys.argv[1]))))))
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ import aiohttp
 from bench.emulated.services import running_emulator, start_storage
 from bench.parts.delta_parts import Stack, post
 from local.batch_emulator.protocol.auth import DEVELOPMENT_KEY
-from local.dev.running.stack import Emulated, Options, app_settings, host_program
+from local.dev.running.stack import EmulatedAccount, Options, app_settings, host_program
 from local.dev.system.checkout import HERE
 from local.dev.system.children import Children
 from shared.domain.core.keys import partition_of
@@ -88,7 +88,9 @@ async def api_stage(tasks: int, jobs: int) -> AsyncIterator[ApiStage]:
         storage = start_storage(children, logs)
         with running_emulator() as (url, controls):
             await _fill(url, controls, storage, tasks, jobs)
-            settings = _polled_as_by_default(app_settings(Options(port=0), storage, Emulated(key=DEVELOPMENT_KEY), url))
+            settings = _polled_as_by_default(
+                app_settings(Options(port=0), storage, EmulatedAccount(key=DEVELOPMENT_KEY), url)
+            )
             host = replace(host_program(HERE, Options(port=0), settings), log=logs / "host.log")
             bare = replace(host, name="bare host", log=logs / "bare.log")
             bare = replace(bare, command=tuple(_bare(part) for part in bare.command))

@@ -20,7 +20,7 @@ from local.dev.running.stack import Options, fresh_key, host_program
 from local.dev.system.checkout import HERE
 from local.dev.system.children import Children
 from local.dev.system.console import say
-from local.prove.fleet.failing_fronts import WAYS, Front
+from local.prove.fleet.failing_fronts import FAILURE_MODES, Front
 from local.prove.fleet.fleet_jobs import Fleet
 from local.prove.fleet.freshness import Freshness, first_reads, jobs_of, sample
 from local.prove.reporting.command import DEFAULT, Outcome, proof_parser, run_proof
@@ -54,12 +54,12 @@ class Plan:
 
     def names(self) -> tuple[list[str], list[str]]:
         """Returns the names of healthy and of failing accounts."""
-        healthy = [f"good{number:02}" for number in range(self.accounts - len(WAYS))]
-        return healthy, [f"bad{number}" for number in range(len(WAYS))]
+        healthy = [f"good{number:02}" for number in range(self.accounts - len(FAILURE_MODES))]
+        return healthy, [f"bad{number}" for number in range(len(FAILURE_MODES))]
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ShownReason:
     """The app's reason for a failing account; `problem` is None if it names the cause."""
 
     way: str
@@ -89,12 +89,12 @@ async def prove(plan: Plan, children: Children) -> Outcome:
         took = await first_reads(session, api, [*healthy, *failing], jobs=plan.jobs, patience=patience)
         say(f"every job was read for the first time after {took:.0f} s; now {len(failing)} accounts begin to fail")
         going = asyncio.create_task(fleet.keep_going(_ADDED_PER_SECOND))
-        for front, way in zip(fronts.values(), WAYS.values(), strict=True):
+        for front, way in zip(fronts.values(), FAILURE_MODES.values(), strict=True):
             await front.fail(way)
         freshness = await _watch(session, api, healthy, plan)
         going.cancel()
         await asyncio.wait([going])
-        said = await _said(session, api, dict(zip(failing, WAYS, strict=True)))
+        said = await _said(session, api, dict(zip(failing, FAILURE_MODES, strict=True)))
         return _outcome(plan, freshness, said, fleet.added)
 
 
@@ -135,7 +135,7 @@ async def _watch(session: ClientSession, api: str, healthy: Sequence[str], plan:
     return freshness
 
 
-async def _said(session: ClientSession, api: str, ways: dict[str, str]) -> list[Said]:
+async def _said(session: ClientSession, api: str, ways: dict[str, str]) -> list[ShownReason]:
     """Returns the reasons that account, jobs and health give for each failing account."""
     async with session.get(f"{api}/health") as answer:
         problems: list[str] = (await answer.json())["problems"]
@@ -145,7 +145,7 @@ async def _said(session: ClientSession, api: str, ways: dict[str, str]) -> list[
             account: dict[str, Any] = await answer.json()
         reason = account["lastRound"]["reason"] or ""
         fresh = [job["id"] for job in await jobs_of(session, api, name) if job["verdict"]["level"] != "stale"]
-        word = WAYS[way].word
+        word = FAILURE_MODES[way].word
         problem = None
         if word not in reason:
             problem = f"its reason doesn't say '{word}'"
@@ -153,11 +153,11 @@ async def _said(session: ClientSession, api: str, ways: dict[str, str]) -> list[
             problem = f"{len(fresh)} of its jobs aren't called stale"
         elif f"{name}: {reason}" not in problems:
             problem = "health doesn't repeat its reason"
-        found.append(Said(way, reason.replace(account["endpoint"], f"https://{name}…"), problem))
+        found.append(ShownReason(way, reason.replace(account["endpoint"], f"https://{name}…"), problem))
     return found
 
 
-def _outcome(plan: Plan, freshness: Freshness, said: list[Said], added: int) -> Outcome:
+def _outcome(plan: Plan, freshness: Freshness, said: list[ShownReason], added: int) -> Outcome:
     healthy, failing = plan.names()
     problems = _problems(plan, freshness, said, healthy)
     levels = ", ".join(f"{count:,} {level}" for level, count in freshness.levels.most_common())
@@ -191,7 +191,7 @@ def _load() -> str:
     return " ".join(f"{load:.1f}" for load in os.getloadavg()) if hasattr(os, "getloadavg") else "unknown"
 
 
-def _problems(plan: Plan, freshness: Freshness, said: list[Said], healthy: Sequence[str]) -> list[str]:
+def _problems(plan: Plan, freshness: Freshness, said: list[ShownReason], healthy: Sequence[str]) -> list[str]:
     stale = freshness.levels["stale"]
     late = [(name, *oldest) for name, oldest in sorted(freshness.oldest.items()) if oldest[0] > plan.bound]
     return [
@@ -206,7 +206,7 @@ def main() -> int:
     parser = proof_parser("accounts", __doc__)
     add = parser.add_argument
     add("--minutes", type=float, default=4.0, help=f"how long to watch {DEFAULT}")
-    add("--accounts", type=int, default=50, help=f"{len(WAYS)} of them fail {DEFAULT}")
+    add("--accounts", type=int, default=50, help=f"{len(FAILURE_MODES)} of them fail {DEFAULT}")
     add("--jobs", type=int, default=20, help=f"in each account {DEFAULT}")
     add("--tasks", type=int, default=30, help=f"in each job at first {DEFAULT}")
     add("--interval", type=int, default=20, help=f"POLL_SECONDS {DEFAULT}")

@@ -5,21 +5,21 @@ from typing import Any
 
 import pytest
 
-from local.prove.exact.beside import Beside, judge_beside, unsettled_beside
+from local.prove.exact.beside import ShownResource, judge_beside, unsettled_beside
 
 _PAUSE = datetime(2026, 1, 5, 8, tzinfo=UTC)
 _TRUTH = {"pool one": ("One", {"nodes": "2", "slots": "4"}), "nodes one": ("One", {"a": '["idle"]'})}
 
 
-def _pool(**changed: Any) -> Beside:
+def _pool(**changed: Any) -> ShownResource:
     fields = {
         "kind": "pool", "id": "One", "level": "exact", "as_of": _PAUSE, "reason": "so",
         "figures": (("nodes", "2"), ("slots", "4")),
     }  # fmt: skip
-    return Beside(**{**fields, **changed})
+    return ShownResource(**{**fields, **changed})
 
 
-def _nodes(**changed: Any) -> Beside:
+def _nodes(**changed: Any) -> ShownResource:
     return _pool(kind="nodes", figures=(("a", '["idle"]'),), **changed)
 
 
@@ -39,7 +39,7 @@ def test_correct_figures_are_compared_and_not_reported() -> None:
         (_pool(id="ONE"), "shown as ONE, in truth One"),
     ],
 )
-def test_each_difference_is_reported(thing: Beside, said: str) -> None:
+def test_each_difference_is_reported(thing: ShownResource, said: str) -> None:
     assert said in judge_beside([thing], _TRUTH, _PAUSE).wrong[0]
     assert said in unsettled_beside([thing], _TRUTH)[thing.key]
 

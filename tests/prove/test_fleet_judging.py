@@ -12,7 +12,7 @@ from local.batch_emulator.emulator import Emulator
 from local.batch_emulator.http.server import Server
 from local.batch_emulator.protocol.auth import DEVELOPMENT_KEY
 from local.prove.fleet.__main__ import _until_countable
-from local.prove.fleet.findings import Findings, Quiet, Watched
+from local.prove.fleet.findings import Findings, HostsFindings, IdleFindings
 from local.prove.fleet.fleet_jobs import Fleet
 from local.prove.fleet.freshness import Freshness
 from local.prove.fleet.hosts import table_operations
@@ -21,17 +21,17 @@ from local.prove.fleet.shown_changes import Changes
 NOW = datetime(2026, 11, 22, 7, tzinfo=UTC)
 
 
-def quiet(**changed: Any) -> Quiet:
+def quiet(**changed: Any) -> IdleFindings:
     fields = {"accounts": 2, "jobs": 50, "rounds": 4, "requests": 200, "tables": Counter({"jobs read": 4})}
-    return Quiet(**{**fields, **changed})
+    return IdleFindings(**{**fields, **changed})
 
 
-def watched(checked: float = 60, **changed: Any) -> Watched:
+def watched(checked: float = 60, **changed: Any) -> HostsFindings:
     freshness = Freshness()
     at = (NOW - timedelta(seconds=checked)).isoformat()
     freshness.take("demo", [{"id": "Render", "verdict": {"checkedAt": at, "asOf": at, "level": "exact"}}], NOW)
     fields = {"hosts": 2, "freshness": freshness, "waits": [30.0, 90.0], "waiting": [99.0], "share": 0.051}
-    return Watched(**{**fields, "requests": Counter({"host-1": 7}), "load": 1.0, **changed})
+    return HostsFindings(**{**fields, "requests": Counter({"host-1": 7}), "load": 1.0, **changed})
 
 
 def test_a_fleet_as_it_should_be_has_no_problem_and_says_so() -> None:

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from local.prove.ingest.book import Book, Happening, Life
+from local.prove.ingest.book import BlobLife, LoggedEvent, WrittenData
 from local.prove.ingest.judging import judge_events, judge_node, judge_rejects, judge_totals
-from local.prove.ingest.pens import PLANS, Pen, Plan
+from local.prove.ingest.pens import PLANS, Plan, SimulatedAgent
 from local.prove.ingest.truth import WHOLE, shown_of, totals_of, truth_of
 from shared.domain.telemetry.decode.decoding import Decoder
 from shared.domain.telemetry.records.labels import Identity
@@ -21,10 +21,10 @@ _KEY = ("TaskStartEvent", "job", "task")
 _LOGGED = "2026-08-06T12:00:00.0000000Z"
 
 
-def _life(plan: Plan, number: int = 0) -> tuple[Life, bytes]:
+def _life(plan: Plan, number: int = 0) -> tuple[BlobLife, bytes]:
     """Returns a pen's record and content of some appends, up to the end of a sealed blob."""
-    life, content = Life(plan.blob(number), number), b""
-    pen = Pen(plan, random.Random(plan.name), _BEGIN)  # noqa: S311  # the same each time
+    life, content = BlobLife(plan.blob(number), number), b""
+    pen = SimulatedAgent(plan, random.Random(plan.name), _BEGIN)  # noqa: S311  # the same each time
     for turn in range(8):
         if turn == 4 and plan.is_retried:
             pen.start_anew()
@@ -34,7 +34,7 @@ def _life(plan: Plan, number: int = 0) -> tuple[Life, bytes]:
     return life, content
 
 
-def _answer(node: str, *lives: tuple[Life, int]) -> dict[str, Any]:
+def _answer(node: str, *lives: tuple[BlobLife, int]) -> dict[str, Any]:
     """Returns the API's answer without deviations."""
     truth = truth_of(node, lives)
     nothing = ("withoutTime", "outOfWindow", "ofTooManyNodes", "ofTooManyTasks", "beyondLimit", "late", "noNumbers")
@@ -89,7 +89,7 @@ def test_the_decoder_finds_the_samples_that_the_writer_noted(plan: Plan) -> None
 
 def test_correct_answers_are_compared_and_not_reported() -> None:
     life, _ = _life(PLANS[0])
-    found = judge_node("tes", _answer("tes", (life, len(life.units))), Book([life]))
+    found = judge_node("tes", _answer("tes", (life, len(life.units))), WrittenData([life]))
     assert (found.wrong, found.unread) == ((), 0)
     assert found.compared > 20
 
@@ -102,8 +102,8 @@ def test_a_unit_that_is_lost_or_counted_twice_is_seen() -> None:
         life.units[:good] + life.units[good + 1 :],
         life.units + life.units[good : good + 1],
     ):
-        other = Life(life.blob, 0, list(units))
-        assert judge_node("tes", _answer("tes", (other, len(units))), Book([life])).wrong
+        other = BlobLife(life.blob, 0, list(units))
+        assert judge_node("tes", _answer("tes", (other, len(units))), WrittenData([life])).wrong
 
 
 @pytest.mark.parametrize("name", ["count", "min", "max", "sum", "last"])
@@ -111,7 +111,7 @@ def test_any_number_that_is_a_little_off_is_seen(name: str) -> None:
     life, _ = _life(PLANS[0])
     answer = _answer("tes", (life, len(life.units)))
     answer["value"][0]["points"][3][name] *= 1.001
-    assert len(judge_node("tes", answer, Book([life])).wrong) == 1
+    assert len(judge_node("tes", answer, WrittenData([life])).wrong) == 1
 
 
 def test_a_whole_processor_that_is_not_the_mean_of_its_cores_is_seen() -> None:
@@ -119,7 +119,7 @@ def test_a_whole_processor_that_is_not_the_mean_of_its_cores_is_seen() -> None:
     answer = _answer("tes", (life, len(life.units)))
     (whole,) = [one for one in answer["value"] if (one["name"], tuple(one["attributes"].items())) == WHOLE]
     whole["points"][0]["sum"] *= 1.01
-    (wrong,) = judge_node("tes", answer, Book([life])).wrong
+    (wrong,) = judge_node("tes", answer, WrittenData([life])).wrong
     assert str(WHOLE) in wrong
 
 
@@ -127,14 +127,14 @@ def test_any_first_units_of_an_ended_life_are_right_and_no_others() -> None:
     life, _ = _life(_REMADE)
     life.is_over = True
     for units in (0, 3, len(life.units)):
-        found = judge_node("tes-remade", _answer("tes-remade", (life, units)), Book([life]))
+        found = judge_node("tes-remade", _answer("tes-remade", (life, units)), WrittenData([life]))
         assert (found.wrong, found.unread) == ((), len(life.units) - units)
-    without_the_first = Life(life.blob, 0, life.units[1:])
-    assert judge_node("tes-remade", _answer("tes-remade", (without_the_first, 4)), Book([life])).wrong
+    without_the_first = BlobLife(life.blob, 0, life.units[1:])
+    assert judge_node("tes-remade", _answer("tes-remade", (without_the_first, 4)), WrittenData([life])).wrong
 
 
 def test_each_event_has_to_be_there_once_as_it_was_logged() -> None:
-    book = Book(happenings={_KEY: Happening(*_KEY, {"id": "task"})}, logged={_KEY: [_LOGGED]})
+    book = WrittenData(happenings={_KEY: LoggedEvent(*_KEY, {"id": "task"})}, logged={_KEY: [_LOGGED]})
     event = {"kind": _KEY[0], "jobId": "job", "taskId": "task", "time": _LOGGED, "properties": {"id": "task"}}
     assert not judge_events([event], book).wrong
     for events in (
@@ -148,7 +148,7 @@ def test_each_event_has_to_be_there_once_as_it_was_logged() -> None:
 
 
 def test_bad_units_have_to_be_listed_once_each() -> None:
-    book = Book(bad_lines=[("log", 7), ("log", 9)])
+    book = WrittenData(bad_lines=[("log", 7), ("log", 9)])
     right = [{"blob": "log", "offset": 7}, {"blob": "log", "offset": 9}]
     assert not judge_rejects(right, book).wrong
     for rejects in (right[:1], [*right, right[0]], [right[0], {"blob": "other", "offset": 9}]):
@@ -156,7 +156,9 @@ def test_bad_units_have_to_be_listed_once_each() -> None:
 
 
 def test_totals_have_to_be_those_of_all_deliveries() -> None:
-    book = Book(happenings={_KEY: Happening(*_KEY, {})}, logged={_KEY: [_LOGGED, _LOGGED]}, log_sizes={"log": 70})
+    book = WrittenData(
+        happenings={_KEY: LoggedEvent(*_KEY, {})}, logged={_KEY: [_LOGGED, _LOGGED]}, log_sizes={"log": 70}
+    )
     book.bad_lines.append(("log", 7))
     right: dict[str, Any] = {"records": 3, "events": 1, "repeats": 1, "refused": 1, "bytes": 70, "behindBytes": 0}
     right |= {"problems": [], "telemetry": {**totals_of([]), "behindBytes": 0, "problems": []}}
@@ -175,7 +177,7 @@ def test_totals_of_telemetry_are_never_too_much_and_too_little_only_where_a_host
     logs = dict.fromkeys(("records", "events", "repeats", "refused", "bytes", "behindBytes"), 0)
     present, before = _sized(PLANS[0]), _sized(_REMADE)
     before.is_over = True
-    book, least, most = Book([present, before]), totals_of([present]), totals_of([present, before])
+    book, least, most = WrittenData([present, before]), totals_of([present]), totals_of([present, before])
 
     def wrong(**changed: int) -> int:
         telemetry = {**most, "behindBytes": 0, "problems": [], **changed}
@@ -187,7 +189,7 @@ def test_totals_of_telemetry_are_never_too_much_and_too_little_only_where_a_host
         assert wrong(**{name: least[name] - 1}) == (not killed or not least[name])
 
 
-def _sized(plan: Plan) -> Life:
+def _sized(plan: Plan) -> BlobLife:
     life, content = _life(plan)
     life.size = len(content)
     return life

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from local.prove.exact.judging import (
-    Shown,
+    ShownJob,
     histogram,
     judge,
     next_whole_second,
@@ -21,7 +21,7 @@ _COUNTS = dict(zip(FIELDS, (1, 2, 3, 9, 7, 2, 15), strict=True))
 _TRUE = {"state": "active", **_COUNTS}
 
 
-def _shown(**changed: Any) -> Shown:
+def _shown(**changed: Any) -> ShownJob:
     fields = {
         "id": "Job",
         "is_deleted": False,
@@ -30,7 +30,7 @@ def _shown(**changed: Any) -> Shown:
         "reason": "so",
         "counts": (1, 2, 3, 9, 7, 2, 15),
     }
-    return Shown(**{**fields, **changed})
+    return ShownJob(**{**fields, **changed})
 
 
 def test_correct_counts_are_compared_and_not_reported() -> None:
@@ -98,7 +98,7 @@ def test_above_200_000_tasks_unverified_counts_are_settled() -> None:
         ([_shown(is_deleted=True)], {"Job": _TRUE}, "not shown"),
     ],
 )
-def test_each_flaw_is_reported(shown: list[Shown], truth: dict[str, Any], said: str) -> None:
+def test_each_flaw_is_reported(shown: list[ShownJob], truth: dict[str, Any], said: str) -> None:
     assert said in unsettled(shown, truth)["job"]
 
 

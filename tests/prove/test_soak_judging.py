@@ -9,7 +9,7 @@ import pytest
 from local.prove.soak.judging import Finding, defects_in, judge_failures, judge_memory, judge_rates, judge_tables
 from local.prove.soak.record import Record, findings_of, load_record
 from local.prove.soak.report import picture, section
-from local.prove.soak.watching import RowCount, Seen, TableLook
+from local.prove.soak.watching import Observations, RowCount, TableLook
 
 MINUTES = [step / 6 for step in range(120 * 6)]
 
@@ -77,7 +77,7 @@ def test_the_history_of_pools_is_judged_by_their_number(rows: int, *, ok: bool) 
 
 
 def test_a_soak_can_be_judged_again_from_its_record(tmp_path: Path) -> None:
-    seen = Seen({"host-1": [(minute, 163 + 8 * minute) for minute in MINUTES]}, looks("tasks", [100] * 24))
+    seen = Observations({"host-1": [(minute, 163 + 8 * minute) for minute in MINUTES]}, looks("tasks", [100] * 24))
     record = Record(
         began=datetime(2026, 11, 23, tzinfo=UTC), version="version 0.1.0, commit abc1234", command="dev.py prove soak",
         minutes=120, blobs=20, queries=5, seen=seen, written=2_400, asked=36_000, failed=3, defects=0,

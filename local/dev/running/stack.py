@@ -55,7 +55,7 @@ def fresh_key() -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Emulated:
+class EmulatedAccount:
     """The account that the emulator serves in this run, under a key created for this run."""
 
     name: str = DEVELOPMENT_ACCOUNT
@@ -81,7 +81,9 @@ def require_free(port: int) -> None:
             ) from error
 
 
-def emulator_program(checkout: Checkout, options: Options, account: Emulated, storage: str | None = None) -> Program:
+def emulator_program(
+    checkout: Checkout, options: Options, account: EmulatedAccount, storage: str | None = None
+) -> Program:
     """Returns the emulator's program; `storage` is the connection string for the resource log and node telemetry."""
     arguments = [
         *("--port", "0", "--account", f"{account.name}={account.key}"),
@@ -94,7 +96,7 @@ def emulator_program(checkout: Checkout, options: Options, account: Emulated, st
     return _module(checkout, "emulator", "local.batch_emulator", arguments, base_environment())
 
 
-def workload_program(checkout: Checkout, options: Options, account: Emulated, emulator: str) -> Program:
+def workload_program(checkout: Checkout, options: Options, account: EmulatedAccount, emulator: str) -> Program:
     arguments = [
         *("--scenario", options.scenario, "--emulator", emulator),
         *("--account", account.name, "--key", account.key),
@@ -108,7 +110,9 @@ def host_program(checkout: Checkout, options: Options, settings: Mapping[str, st
     return _module(checkout, "host", "local.functions_host", arguments, {**base_environment(), **settings})
 
 
-def app_settings(options: Options, storage: str, account: Emulated | None, emulator: str | None) -> dict[str, str]:
+def app_settings(
+    options: Options, storage: str, account: EmulatedAccount | None, emulator: str | None
+) -> dict[str, str]:
     """Returns the app settings of the host. Real accounts are polled at the product's own, slower rates."""
     always = {"AzureWebJobsStorage": storage, "FUNCTIONS_WORKER_RUNTIME": "python"}
     if account is None or emulator is None:

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from local.azurite import StorageAddresses, azurite_program
 from local.dev.running.stack import (
-    Emulated,
+    EmulatedAccount,
     Options,
     app_settings,
     base_environment,
@@ -46,7 +46,7 @@ class Running:
     site: str
     storage: StorageAddresses
     emulator: str | None
-    account: Emulated | None
+    account: EmulatedAccount | None
 
 
 def up(checkout: Checkout, options: Options) -> int:
@@ -81,7 +81,7 @@ def _start(children: Children, checkout: Checkout, options: Options) -> Running:
         log = checkout.logs / "azurite.log"
         program = azurite_program(checkout, log=log, environment=base_environment(), location=location)
         storage = StorageAddresses.announced(children.start(program))
-    account = None if options.accounts else Emulated()
+    account = None if options.accounts else EmulatedAccount()
     emulator = _start_emulator(children, checkout, options, account, storage.connection_string)
     with step("functions host"):
         settings = app_settings(options, storage.connection_string, account, emulator)
@@ -94,7 +94,7 @@ def _start(children: Children, checkout: Checkout, options: Options) -> Running:
 
 
 def _start_emulator(
-    children: Children, checkout: Checkout, options: Options, account: Emulated | None, storage: str
+    children: Children, checkout: Checkout, options: Options, account: EmulatedAccount | None, storage: str
 ) -> str | None:
     if account is None:
         return None

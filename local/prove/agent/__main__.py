@@ -2,9 +2,10 @@
 
 Starts Azurite and real agents, which send to it through a proxy that resets, delays and refuses requests, and loses
 answers to successful ones. Agents are killed by `kill -9`, paused, and killed with their whole machine, then start
-again in the same folder. One node's spool is too small for the time that storage is down, one's signature expires,
-one's container is deleted. Blobs are full after a few blocks. At the end every unit that ever lay in a spool must be stored exactly once,
-or be counted as dropped. The exit code is 1 if anything is wrong, or the kills didn't fit into the time.
+again in the same folder. One node's spool is too small for the time that storage is down, one's signature expires, and
+one's container is deleted. Blobs are full after a few blocks. At the end every unit that ever lay in a spool must be
+stored exactly once, or be counted as dropped. The exit code is 1 if anything is wrong, or the kills didn't fit into the
+time.
 """
 
 import argparse

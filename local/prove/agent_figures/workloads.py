@@ -23,7 +23,7 @@ _THREADS = 6
 _HEIGHT = 240  # MiB of a ramp
 
 
-class Used:
+class OwnCounts:
     """Counts of this process itself: bytes that it read and wrote, and its threads."""
 
     def __init__(self) -> None:
@@ -80,20 +80,20 @@ def partly(share: float) -> Callable[[], None]:
     return step
 
 
-def busy(seconds: float, _: str, __: Used) -> None:
+def busy(seconds: float, _: str, __: OwnCounts) -> None:
     during(seconds, partly(0.6))
 
 
-def busy_at_first(seconds: float, _: str, __: Used) -> None:
+def busy_at_first(seconds: float, _: str, __: OwnCounts) -> None:
     during(seconds - _REST, partly(0.5))
     time.sleep(_REST)
 
 
-def sleeper(seconds: float, _: str, __: Used) -> None:
+def sleeper(seconds: float, _: str, __: OwnCounts) -> None:
     time.sleep(seconds)
 
 
-def threads(seconds: float, _: str, used: Used) -> None:
+def threads(seconds: float, _: str, used: OwnCounts) -> None:
     used.threads = _THREADS + 1
     works = [threading.Thread(target=during, args=(seconds - _REST, partly(0.06))) for _ in range(_THREADS)]
     for work in works:
@@ -103,7 +103,7 @@ def threads(seconds: float, _: str, used: Used) -> None:
         work.join()
 
 
-def ramp(seconds: float, _: str, __: Used) -> None:
+def ramp(seconds: float, _: str, __: OwnCounts) -> None:
     """Fills memory in steps, frees it at once, and is small at most samples."""
 
     def up_and_down() -> None:
@@ -118,14 +118,14 @@ def ramp(seconds: float, _: str, __: Used) -> None:
     time.sleep(_REST)
 
 
-def late_ramp(seconds: float, _: str, __: Used) -> None:
+def late_ramp(seconds: float, _: str, __: OwnCounts) -> None:
     """Is large for the last moment of its life only."""
     time.sleep(seconds)
     held = b"x" * (_HEIGHT * MIB)
     del held
 
 
-def forks(seconds: float, _: str, __: Used) -> None:
+def forks(seconds: float, _: str, __: OwnCounts) -> None:
     """Waits for children that live for a few milliseconds."""
 
     def fork() -> None:
@@ -139,21 +139,21 @@ def forks(seconds: float, _: str, __: Used) -> None:
     during(seconds, fork)
 
 
-def forks_unwaited(seconds: float, folder: str, _: Used) -> None:
+def forks_unwaited(seconds: float, folder: str, _: OwnCounts) -> None:
     """Starts short children and ignores their ends."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 
     def fork() -> None:
         if os.fork() == 0:
             burn(0.05)
-            Used().tell(folder)
+            OwnCounts().tell(folder)
             os._exit(0)
         time.sleep(0.3)
 
     during(seconds, fork)
 
 
-def orphans(seconds: float, folder: str, _: Used) -> None:
+def orphans(seconds: float, folder: str, _: OwnCounts) -> None:
     """Starts short grandchildren whose parent has ended, so that init adopts them."""
 
     def fork() -> None:
@@ -161,7 +161,7 @@ def orphans(seconds: float, folder: str, _: Used) -> None:
         if child == 0:
             if os.fork() == 0:
                 burn(0.05)
-                Used().tell(folder)
+                OwnCounts().tell(folder)
                 os._exit(0)
             os._exit(0)
         os.waitpid(child, 0)
@@ -170,7 +170,7 @@ def orphans(seconds: float, folder: str, _: Used) -> None:
     during(seconds, fork)
 
 
-def new_session(seconds: float, _: str, __: Used) -> None:
+def new_session(seconds: float, _: str, __: OwnCounts) -> None:
     """Waits for a child that works in a session of its own."""
     child = os.fork()
     if child == 0:
@@ -180,20 +180,20 @@ def new_session(seconds: float, _: str, __: Used) -> None:
     os.waitpid(child, 0)
 
 
-def daemon(seconds: float, folder: str, _: Used) -> None:
+def daemon(seconds: float, folder: str, _: OwnCounts) -> None:
     """Leaves a daemon that forked twice, has a session of its own and outlives the process that Batch started."""
     child = os.fork()
     if child == 0:
         os.setsid()
         if os.fork() == 0:
             during(seconds, partly(0.3))
-            Used().tell(folder)
+            OwnCounts().tell(folder)
         os._exit(0)
     os.waitpid(child, 0)
     during(seconds / 2, partly(0.1))
 
 
-def writer(seconds: float, folder: str, used: Used) -> None:
+def writer(seconds: float, folder: str, used: OwnCounts) -> None:
     """Writes files and reads them from the disk."""
 
     def step() -> None:
@@ -204,7 +204,7 @@ def writer(seconds: float, folder: str, used: Used) -> None:
     time.sleep(_REST)
 
 
-def writer_to_the_end(seconds: float, folder: str, used: Used) -> None:
+def writer_to_the_end(seconds: float, folder: str, used: OwnCounts) -> None:
     def step() -> None:
         _write_and_read(folder, used)
         time.sleep(0.5)
@@ -212,13 +212,13 @@ def writer_to_the_end(seconds: float, folder: str, used: Used) -> None:
     during(seconds, step)
 
 
-def writing_children(seconds: float, folder: str, _: Used) -> None:
+def writing_children(seconds: float, folder: str, _: OwnCounts) -> None:
     """Waits for children that each write and read a file."""
 
     def fork() -> None:
         child = os.fork()
         if child == 0:
-            own = Used()
+            own = OwnCounts()
             _write_and_read(folder, own)
             own.tell(folder, is_waited_for=True)
             os._exit(0)
@@ -229,7 +229,7 @@ def writing_children(seconds: float, folder: str, _: Used) -> None:
     time.sleep(_REST)
 
 
-def read_burst(seconds: float, folder: str, used: Used) -> None:
+def read_burst(seconds: float, folder: str, used: OwnCounts) -> None:
     """Reads a lot in a moment between two samples, and then sleeps."""
     time.sleep(seconds / 2)
     for _ in range(4):
@@ -237,7 +237,7 @@ def read_burst(seconds: float, folder: str, used: Used) -> None:
     time.sleep(seconds / 2)
 
 
-def _write_and_read(folder: str, used: Used) -> None:
+def _write_and_read(folder: str, used: OwnCounts) -> None:
     path = f"{folder}/data-{os.getpid()}"
     pages = mmap.mmap(-1, 2 * MIB)
     file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -250,7 +250,7 @@ def _write_and_read(folder: str, used: Used) -> None:
     os.unlink(path)  # noqa: PTH108
 
 
-KINDS: dict[str, Callable[[float, str, Used], None]] = {
+KINDS: dict[str, Callable[[float, str, OwnCounts], None]] = {
     kind.__name__.replace("_", "-"): kind
     for kind in (busy, busy_at_first, sleeper, threads, ramp, late_ramp, forks, forks_unwaited, orphans, new_session,
                  daemon, writer, writer_to_the_end, writing_children, read_burst)
@@ -259,7 +259,7 @@ KINDS: dict[str, Callable[[float, str, Used], None]] = {
 
 def main() -> None:
     kind, seconds, folder = sys.argv[1:]
-    used = Used()
+    used = OwnCounts()
     KINDS[kind](float(seconds), folder, used)
     used.tell(folder)
     os._exit(0)

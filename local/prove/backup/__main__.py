@@ -20,12 +20,12 @@ from functools import partial
 from pathlib import Path
 
 from local.azurite import StorageAddresses
-from local.dev.running.stack import Emulated, Options, app_settings
+from local.dev.running.stack import EmulatedAccount, Options, app_settings
 from local.dev.system.checkout import HERE
 from local.dev.system.children import Children
 from local.dev.system.console import step
 from local.prove.backup.commands import run_command
-from local.prove.backup.judging import Judged, Seen, judge_answers, judge_counts, judge_events, looking
+from local.prove.backup.judging import Findings, ShownFigures, judge_answers, judge_counts, judge_events, looking
 from local.prove.load.many_jobs import fill
 from local.prove.reporting.command import DEFAULT, Outcome, proof_parser, run_proof
 from local.prove.reporting.figures import figures_table, figures_text, short_headline
@@ -50,7 +50,7 @@ def main() -> int:
 
 def _prove(options: argparse.Namespace) -> Outcome:
     shutil.rmtree(_LOGS, ignore_errors=True)
-    began, judged = datetime.now(UTC), Judged()
+    began, judged = datetime.now(UTC), Findings()
     with ExitStack() as stack:
         _Proof(stack, options, judged).run()
     size = f"{options.tasks:,} tasks, {options.days} days, {options.events:,} events"
@@ -62,14 +62,14 @@ def _prove(options: argparse.Namespace) -> Outcome:
 class _Proof:
     """The proof: two storages, one emulator, and a host on each storage."""
 
-    def __init__(self, stack: ExitStack, options: argparse.Namespace, judged: Judged) -> None:
+    def __init__(self, stack: ExitStack, options: argparse.Namespace, judged: Findings) -> None:
         self._options, self._judged = options, judged
         self._children = stack.enter_context(Children())
         self._storage, self._empty = (
             start_storage(self._children, _LOGS, name=f"azurite-{name}") for name in ("first", "second")
         )
         self._source = present_source(Path(stack.enter_context(tempfile.TemporaryDirectory())) / "app")
-        self._account = Emulated()
+        self._account = EmulatedAccount()
         logged = self._storage.connection_string
         self._emulator = start_emulator(self._children, _LOGS, self._account, storage=logged)
         self._jobs = [f"Job-{number:02}" for number in range(options.jobs)]
@@ -80,7 +80,7 @@ class _Proof:
         first = hosts.start(self._source, polls=True)
         with step("first reads"):
             self._wait_for_reads(first)
-        until, seen = datetime.now(UTC), Seen()
+        until, seen = datetime.now(UTC), ShownFigures()
         before = self._recorded(first, until)
         with looking(first, seen):
             self._copy()

@@ -20,7 +20,7 @@ _OF_POOLS = re.compile(r"/pools(\?[^/]*|/[^/?]+(/nodes|/nodestates)?)$")
 
 
 @dataclass(slots=True)
-class Judged:
+class Findings:
     """The `lines` of the report, and the problems found (`wrong`)."""
 
     lines: list[tuple[str, str]] = field(default_factory=list)
@@ -28,7 +28,7 @@ class Judged:
 
 
 @dataclass(slots=True)
-class Seen:
+class ShownFigures:
     """Counts of jobs, and figures of pools, by id and as-of, as the first host gave them."""
 
     counts: dict[str, dict[str, tuple[int, ...]]] = field(default_factory=dict)
@@ -53,7 +53,7 @@ def _figures(pool: Any) -> str:
 
 
 @contextmanager
-def looking(stack: Stack, seen: Seen) -> Iterator[None]:
+def looking(stack: Stack, seen: ShownFigures) -> Iterator[None]:
     """Records the host's counts continuously inside the block."""
     over = threading.Event()
 
@@ -70,7 +70,7 @@ def looking(stack: Stack, seen: Seen) -> Iterator[None]:
         thread.join()
 
 
-def judge_answers(before: Answers, after: Answers, restored: Answers, seen: Seen, judged: Judged) -> None:
+def judge_answers(before: Answers, after: Answers, restored: Answers, seen: ShownFigures, judged: Findings) -> None:
     """Checks that answers of the first host that didn't change during the backup are equal on the second."""
     moved = {one.path for one in differences(before, after) if one.field not in _OF_A_POLL}
     moved |= set(filter(seen.has_moved, before))
@@ -81,7 +81,7 @@ def judge_answers(before: Answers, after: Answers, restored: Answers, seen: Seen
     judged.wrong += [str(one) for one in found]
 
 
-def judge_events(first: Stack, second: Stack, judged: Judged) -> None:
+def judge_events(first: Stack, second: Stack, judged: Findings) -> None:
     """Checks that the second host has all events of the first up to some moment, and no others."""
     restored, all_events = list(_events(second)), list(_events(first))
     begin = all_events.index(restored[0]) if restored and restored[0] in all_events else 0
@@ -98,7 +98,7 @@ def _events(stack: Stack) -> Iterator[Any]:
         url = page.get("nextLink")
 
 
-def judge_counts(seen: Seen, second: Stack, judged: Judged) -> None:
+def judge_counts(seen: ShownFigures, second: Stack, judged: Findings) -> None:
     """Checks that counts of jobs and figures of pools are those that the first host gave as of the same moment."""
     jobs, pools = second.jobs(), second.pools()
     counts = {job: tuple(answer["taskCounts"][name] for name in FIELDS) for job, answer in jobs.items()}
@@ -112,7 +112,7 @@ def _judge_by_as_of(
     seen: Mapping[str, Mapping[str, Any]],
     answers: Mapping[str, Any],
     found: Mapping[str, Any],
-    judged: Judged,
+    judged: Findings,
 ) -> None:
     compared = 0
     for key, answer in answers.items():

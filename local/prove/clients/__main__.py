@@ -17,7 +17,7 @@ from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from local.dev.running.stack import Emulated, Options
+from local.dev.running.stack import EmulatedAccount, Options
 from local.dev.setup.install import NPM_QUIET, run_npm
 from local.dev.system.checkout import HERE
 from local.dev.system.children import Children
@@ -51,14 +51,14 @@ def main() -> int:
     options = parser.parse_args()
     clients = [client for name, make in _MAKERS.items() if options.only in (None, name) for client in make()]
     with Children() as children:
-        account = Emulated()
+        account = EmulatedAccount()
         address = start_emulator(children, HERE.logs / "clients", account, Options(speed=_SPEED))
         failed = [client.name for client in clients if not _runs(client, address, account)]
     print(f"\nfailed: {', '.join(failed)}" if failed else "\nall clients ran as they are")
     return 1 if failed else 0
 
 
-def _runs(client: Client, address: str, account: Emulated) -> bool:
+def _runs(client: Client, address: str, account: EmulatedAccount) -> bool:
     print(f"\n{client.name}", flush=True)
     _reset(address)
     command = (*client.command, address, account.name, account.key, *client.last)

@@ -22,7 +22,7 @@ _TRIES = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Needed:
+class Requirement:
     """A pool or job that a test requests from its preparers."""
 
     kind: str
@@ -62,7 +62,7 @@ async def _problem(case: Any, name: str, address: str, client: Any) -> str | Non
     return None
 
 
-async def _prepared(client: Any, needs: list[Needed]) -> dict[str, Any]:
+async def _prepared(client: Any, needs: list[Requirement]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for needed in sorted(needs, key=lambda each: each.kind, reverse=True):
         found[f"batch_{needed.kind}"] = await (_pool if needed.kind == "pool" else _job)(client, needed.options, found)
@@ -146,7 +146,7 @@ def _variables(*_: Any, **named: str) -> Callable[[Any], Any]:
 def _needing(kind: str) -> Callable[..., Callable[[Any], Any]]:
     def preparer(*_: Any, **options: Any) -> Callable[[Any], Any]:
         def mark(test: Any) -> Any:
-            test.needs = [*getattr(test, "needs", []), Needed(kind, options)]
+            test.needs = [*getattr(test, "needs", []), Requirement(kind, options)]
             return test
 
         return mark

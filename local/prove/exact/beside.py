@@ -28,7 +28,7 @@ type Truth = Mapping[str, tuple[str, Figures]]
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class ShownResource:
     """A resource in the API: `kind` and lower-case id form its `key`; `figures` are JSON texts by name."""
 
     kind: str
@@ -47,9 +47,9 @@ class Beside:
         return self.level == "exact" and self.as_of is not None and self.as_of >= since
 
 
-def look_beside(stack: Stack) -> list[Beside]:
+def look_beside(stack: Stack) -> list[ShownResource]:
     """Returns pools, nodes and schedules as a host shows them. Raises the error of an unanswered request."""
-    found: list[Beside] = []
+    found: list[ShownResource] = []
     for pool in stack.pools().values():
         found += [_shown("pool", pool, pool["verdict"], figures_of(pool)), _nodes(stack, pool)]
     return found + [
@@ -71,13 +71,13 @@ def truth_beside(controls: Stack, client: BatchClient) -> Truth:
     return found
 
 
-def judge_beside(shown: Iterable[Beside], truth: Truth, since: datetime) -> Verdicts:
+def judge_beside(shown: Iterable[ShownResource], truth: Truth, since: datetime) -> Verdicts:
     """Compares everything that is exact as of the pause, which began at `since`, with the truth."""
     claimed = [thing for thing in shown if thing.claims(since)]
     return Verdicts(len(claimed), tuple(text for thing in claimed if (text := _difference(thing, truth))))
 
 
-def unsettled_beside(shown: Iterable[Beside], truth: Truth) -> dict[str, str]:
+def unsettled_beside(shown: Iterable[ShownResource], truth: Truth) -> dict[str, str]:
     """Returns the reason, by key, why a resource isn't right and exact after all faults have ended."""
     there = {thing.key: thing for thing in shown}
     found = {key: f"{key}: not shown" for key in truth.keys() - there.keys()}
@@ -89,7 +89,7 @@ def unsettled_beside(shown: Iterable[Beside], truth: Truth) -> dict[str, str]:
     return found
 
 
-def _difference(thing: Beside, truth: Truth) -> str | None:
+def _difference(thing: ShownResource, truth: Truth) -> str | None:
     said = f"{thing.key}: {thing.level} as of {thing.as_of} ({thing.reason})"
     if thing.key not in truth:
         return f"{said}, but there is none"
@@ -105,13 +105,15 @@ def _difference(thing: Beside, truth: Truth) -> str | None:
     return f"{said} it says {'; '.join(wrong)}" if wrong else None
 
 
-def _shown(kind: str, answer: Mapping[str, Any], verdict: Mapping[str, Any], figures: Mapping[str, Any]) -> Beside:
+def _shown(
+    kind: str, answer: Mapping[str, Any], verdict: Mapping[str, Any], figures: Mapping[str, Any]
+) -> ShownResource:
     as_of = datetime.fromisoformat(verdict["asOf"]) if verdict.get("asOf") else None
     reason = verdict.get("reason", "")
-    return Beside(kind, answer["id"], verdict["level"], as_of, reason, tuple(_texts(figures).items()))
+    return ShownResource(kind, answer["id"], verdict["level"], as_of, reason, tuple(_texts(figures).items()))
 
 
-def _nodes(stack: Stack, pool: Mapping[str, Any]) -> Beside:
+def _nodes(stack: Stack, pool: Mapping[str, Any]) -> ShownResource:
     """Returns a pool's nodes; the verdict is that of the oldest node, or the pool's if there are none."""
     nodes = list(stack.nodes(pool["id"]).values())
     verdict = min(nodes, key=lambda node: node["asOf"] or "") if nodes else pool["verdict"]

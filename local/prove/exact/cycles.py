@@ -18,11 +18,11 @@ from azure.batch import BatchClient
 from azure.core.credentials import AzureNamedKeyCredential
 
 from local.dev.system.console import say
-from local.prove.exact.beside import Beside, judge_beside, look_beside, truth_beside, unsettled_beside
+from local.prove.exact.beside import ShownResource, judge_beside, look_beside, truth_beside, unsettled_beside
 from local.prove.exact.beside import Truth as BesideTruth
 from local.prove.exact.chaos import CALM, Plan, kill_hosts, post_faults, struck
 from local.prove.exact.driver import Driver
-from local.prove.exact.judging import Shown, Truth, judge, next_whole_second, read_job, rounds_taken, unsettled
+from local.prove.exact.judging import ShownJob, Truth, judge, next_whole_second, read_job, rounds_taken, unsettled
 from local.prove.exact.pollers import Poller, resting
 from local.prove.stack.api import Stack
 from local.prove.stack.rig import UNANSWERED, Rig
@@ -57,11 +57,11 @@ class Findings:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class ShownResources:
     """The resources that a host shows."""
 
-    jobs: list[Shown]
-    beside: list[Beside]
+    jobs: list[ShownJob]
+    beside: list[ShownResource]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class AllTruth:
     def keys(self) -> list[str]:
         return [*(job.lower() for job in self.jobs), *self.beside]
 
-    def flaws(self, look: Look | None) -> dict[str, str]:
+    def flaws(self, look: ShownResources | None) -> dict[str, str]:
         """Returns the reasons why resources aren't right and exact after all faults have ended."""
         jobs, beside = (look.jobs, look.beside) if look else ([], [])
         return unsettled(jobs, self.jobs) | unsettled_beside(beside, self.beside)
@@ -144,7 +144,9 @@ class Cycles:
         controls = self._rig.controls
         return AllTruth(controls.truth(), truth_beside(controls, self._client))
 
-    def _compare(self, plan: Plan, look: Look | None, truth: AllTruth, since: datetime, seen: set[Any]) -> None:
+    def _compare(
+        self, plan: Plan, look: ShownResources | None, truth: AllTruth, since: datetime, seen: set[Any]
+    ) -> None:
         """Compares everything not `seen` before in this pause with its truth."""
         jobs, things = (set(look.jobs) - seen, set(look.beside) - seen) if look else (set(), set())
         seen |= jobs | things
@@ -196,13 +198,13 @@ class Cycles:
         """Returns the rounds begun by all hosts, including ticks: each lists the jobs, on one page in calm phases."""
         return int(self._rig.controls.counters()["routes"].get("GET /jobs", {}).get("requests", 0))
 
-    def _look(self) -> Look | None:
+    def _look(self) -> ShownResources | None:
         """Returns everything as some host shows it; None if none answers."""
         for _ in range(20):
             stack = self._rig.alive(self._chance)
             try:
                 if stack:
-                    return Look([read_job(job) for job in stack.jobs().values()], look_beside(stack))
+                    return ShownResources([read_job(job) for job in stack.jobs().values()], look_beside(stack))
             except UNANSWERED:
                 pass
             time.sleep(0.1)

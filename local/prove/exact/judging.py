@@ -17,7 +17,7 @@ type Truth = Mapping[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownJob:
     """A job in the API. `counts`, in the order of FIELDS, and `as_of` are None before its first read."""
 
     id: str
@@ -44,12 +44,12 @@ class Verdicts:
     wrong: tuple[str, ...]
 
 
-def read_job(answer: Mapping[str, Any]) -> Shown:
+def read_job(answer: Mapping[str, Any]) -> ShownJob:
     """Returns a job of the API's list."""
     verdict, counts = answer["verdict"], answer.get("taskCounts")
     as_of = datetime.fromisoformat(verdict["asOf"]) if verdict.get("asOf") else None
     told = tuple(int(counts[name]) for name in FIELDS) if counts else None
-    return Shown(answer["id"], bool(answer.get("deleted")), verdict["level"], as_of, verdict["reason"], told)
+    return ShownJob(answer["id"], bool(answer.get("deleted")), verdict["level"], as_of, verdict["reason"], told)
 
 
 def next_whole_second(moment: datetime) -> datetime:
@@ -58,14 +58,14 @@ def next_whole_second(moment: datetime) -> datetime:
     return floor if floor == moment else floor + timedelta(seconds=1)
 
 
-def judge(shown: Iterable[Shown], truth: Truth, since: datetime) -> Verdicts:
+def judge(shown: Iterable[ShownJob], truth: Truth, since: datetime) -> Verdicts:
     """Compares every count that is exact as of the pause, which began at `since`, with the truth."""
     true = {job.lower(): counts for job, counts in truth.items()}
     claimed = [job for job in shown if not job.is_deleted and job.claims(since)]
     return Verdicts(len(claimed), tuple(text for job in claimed if (text := _difference(job, true.get(job.key)))))
 
 
-def unsettled(shown: Iterable[Shown], truth: Truth) -> dict[str, str]:
+def unsettled(shown: Iterable[ShownJob], truth: Truth) -> dict[str, str]:
     """Returns the reason, by lower-case id, why a job isn't right and exact after all faults have ended."""
     live = {job.key: job for job in shown if not job.is_deleted}
     true = {job.lower(): (job, counts) for job, counts in truth.items()}
@@ -96,7 +96,7 @@ def histogram(rounds: Iterable[int | None]) -> str:
     return ", ".join([*parts, *([f"never: {counted[None]}"] if counted[None] else [])]) or "none"
 
 
-def _flaw(job: Shown | None, name: str, counts: Mapping[str, Any]) -> str | None:
+def _flaw(job: ShownJob | None, name: str, counts: Mapping[str, Any]) -> str | None:
     if job is None:
         return f"{name}: not shown; in truth {_told(counts)}"
     if job.id != name:
@@ -107,7 +107,7 @@ def _flaw(job: Shown | None, name: str, counts: Mapping[str, Any]) -> str | None
     return None if enough else f"{name}: the counts are right, but {job.level} as of {job.as_of}: {job.reason}"
 
 
-def _difference(job: Shown, counts: Mapping[str, Any] | None) -> str | None:
+def _difference(job: ShownJob, counts: Mapping[str, Any] | None) -> str | None:
     """Returns a detailed sentence, or None if the counts equal the truth."""
     if counts is not None and job.counts == tuple(counts[name] for name in FIELDS):
         return None

@@ -31,13 +31,13 @@ from azure.core.exceptions import AzureError
 from azure.storage.queue.aio import QueueClient
 
 from local.azurite import StorageAddresses
-from local.dev.running.stack import Emulated, Options, app_settings, host_program
+from local.dev.running.stack import EmulatedAccount, Options, app_settings, host_program
 from local.dev.system.checkout import HERE
 from local.dev.system.children import Children
 from local.dev.system.console import Failure, say
 from local.prove.first_read.findings import Findings, received_again
-from local.prove.first_read.stored_reads import Stored, StoredReads
-from local.prove.first_read.watched_lists import Watch, WatchingFront
+from local.prove.first_read.stored_reads import StoredReads, StoredState
+from local.prove.first_read.watched_lists import RequestWatch, WatchingFront
 from local.prove.load.crowd import JOB, Crowd
 from local.prove.reporting.command import DEFAULT, Outcome, proof_parser, run_proof
 from local.prove.reporting.figures import headline
@@ -66,7 +66,7 @@ _ORDERS: tuple[dict[str, Any], ...] = (
 class Rig:
     children: Children
     storage: StorageAddresses
-    account: Emulated
+    account: EmulatedAccount
     emulator: str
     front: WatchingFront
     address: str
@@ -83,14 +83,14 @@ class FirstRead:
         self._rig, self._kills = rig, kills
         self._prefix = f"f{secrets.token_hex(6)}"
         self._stored = StoredReads(rig.storage.connection_string, self._prefix)
-        self._watch = Watch()
+        self._watch = RequestWatch()
         self._api = ""
 
     async def run(self) -> None:
         rig = self._rig
         rig.front.watch = self._watch
         kills, began = 0, time.monotonic()
-        before = Stored(False, None)
+        before = StoredState(False, None)
         try:
             await self._start(before)
             while not (stored := await self._reading(before, kill=kills < self._kills)).is_over:
@@ -112,7 +112,7 @@ class FirstRead:
                 await asyncio.to_thread(rig.children.kill, "host")
             await self._stored.close()
 
-    async def _reading(self, before: Stored, *, kill: bool) -> Stored:
+    async def _reading(self, before: StoredState, *, kill: bool) -> StoredState:
         """Waits for the end of the read, or kills the host during it; returns the stored remainder."""
         deadline = time.monotonic() + _PATIENCE
         asked, since, lull, kill_at = 0, time.monotonic(), _LULL, float("inf")
@@ -141,13 +141,13 @@ class FirstRead:
             await self._start(stored)
         return stored
 
-    def _chosen(self, before: Stored) -> float:
+    def _chosen(self, before: StoredState) -> float:
         """Returns how many more tasks are received before the next kill: a random part of the remaining ones."""
         if before.left and before.left.since:
             return 0.0
         return self._rig.chance.uniform(0.0, self._rig.crowd.added - before.tasks)
 
-    async def _start(self, stored: Stored) -> None:
+    async def _start(self, stored: StoredState) -> None:
         rig = self._rig
         self._watch.begin_life(stored.left)
         rig.lives += 1
@@ -197,9 +197,9 @@ async def prove(options: argparse.Namespace, children: Children) -> Findings:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         storage = await asyncio.to_thread(start_storage, children, _LOGS, location=folder)
         stack.push_async_callback(asyncio.to_thread, children.stop)  # before its folder is deleted
-        account = Emulated()
+        account = EmulatedAccount()
         emulator = await asyncio.to_thread(start_emulator, children, _LOGS, account, Options(seed=options.seed))
-        front = WatchingFront(emulator, session, Watch())
+        front = WatchingFront(emulator, session, RequestWatch())
         address = await front.start()
         stack.push_async_callback(front.stop)
         crowd = Crowd(emulator, account.name, account.key, seed=options.seed)

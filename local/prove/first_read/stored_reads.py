@@ -9,15 +9,15 @@ from typing import Any
 from azure.core.exceptions import ResourceNotFoundError
 from azure.data.tables.aio import TableClient, TableServiceClient
 
-from local.prove.first_read.watched_lists import Left
+from local.prove.first_read.watched_lists import Remainder
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredState:
     """The state: `is_over` once the job's counts are served; `left` is the rest in its plan, None without a plan."""
 
     is_over: bool
-    left: Left | None
+    left: Remainder | None
     tasks: int = 0
 
     @property
@@ -25,7 +25,7 @@ class Stored:
         """Whether some received data is stored."""
         return self.left is not None and (self.tasks > 0 or self.left.since is not None)
 
-    def lost(self, earlier: "Stored") -> str | None:
+    def lost(self, earlier: "StoredState") -> str | None:
         """Returns a sentence about data that was stored earlier and is now missing; None if none is."""
         if earlier.left is None or self.is_over:
             return None
@@ -48,15 +48,15 @@ class StoredReads:
     async def close(self) -> None:
         await self._service.close()
 
-    async def look(self) -> Stored:
+    async def look(self) -> StoredState:
         job = next(iter(await self._rows("jobs", "RowKey ne ''")), {})
         if "generation" in job:
-            return Stored(True, None)
+            return StoredState(True, None)
         plans = await self._rows("tasks", "RowKey eq 'reading'")
         plan = next((row for row in plans if row["generation"] == job.get("building")), None)
         if plan is None:
-            return Stored(False, None)
-        return Stored(False, Left.of(plan.get("since"), _ranges(plan)), plan["tasks"])
+            return StoredState(False, None)
+        return StoredState(False, Remainder.of(plan.get("since"), _ranges(plan)), plan["tasks"])
 
     async def claim(self) -> str | None:
         """Returns the name of the last message in work, as messages contain it."""

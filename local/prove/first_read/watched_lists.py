@@ -36,7 +36,7 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class Remainder:
     """The remainder of a list of all tasks, or of those changed `since`: links to follow, and spans not begun.
 
     `begun` are the spans of the links.
@@ -58,7 +58,7 @@ class Left:
         spans = tuple(Span(low, high) for low, high, cursor, _ in ranges if not cursor)
         return cls(since, links, spans, tuple(Span(low, high) for low, high, cursor, _ in ranges if cursor))
 
-    def goes_on_from(self, earlier: "Left") -> bool:
+    def goes_on_from(self, earlier: "Remainder") -> bool:
         """Returns whether all of it was also left earlier, or belongs to the following list of changes."""
         if self.since != earlier.since:
             return self.since is not None and (earlier.since is None or self.since > earlier.since)
@@ -68,7 +68,7 @@ class Left:
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class PageRequest:
     """One request for a page. `link` identifies a continuation; otherwise its filter defines the span."""
 
     link: Link | None
@@ -81,7 +81,7 @@ class Ask:
         return self.since is None and (self.link is not None or self.span != Span(None, None))
 
     @classmethod
-    def of(cls, target: str) -> "Ask":
+    def of(cls, target: str) -> "PageRequest":
         query = dict(parse_qsl(urlsplit(target).query))
         low, high, since = (pattern.search(query.get("$filter", "")) for pattern in (_LOW, _HIGH, _SINCE))
         return cls(
@@ -92,7 +92,7 @@ class Ask:
 
 
 @dataclass(slots=True, eq=False)
-class Watch:
+class RequestWatch:
     """The watch over one first read. `wrong` are requests for stored data; `served` counts tasks of full lists.
 
     `asked` counts requests for pages in the current host process.
@@ -102,11 +102,11 @@ class Watch:
     asked: int = 0
     wrong: list[str] = field(default_factory=list)
     life: int = 0
-    _left: Left | None = None
+    _left: Remainder | None = None
     _links: set[Link] = field(default_factory=set)
-    _seen: set[Ask] = field(default_factory=set)
+    _seen: set[PageRequest] = field(default_factory=set)
 
-    def begin_life(self, left: Left | None) -> None:
+    def begin_life(self, left: Remainder | None) -> None:
         """Records the start of a host; `left` is the stored remainder that it must continue, None without one."""
         self.life += 1
         self.asked = 0
@@ -114,18 +114,18 @@ class Watch:
         self._links = set(left.links) if left else set()
         self._seen.clear()
 
-    def ask(self, ask: Ask, target: str) -> None:
+    def ask(self, ask: PageRequest, target: str) -> None:
         self.asked += 1
         if not self._is_allowed(ask) or (ask in self._seen and ask.is_part):
             self.wrong.append(f"life {self.life}: {target}")
         self._seen.add(ask)
 
-    def answered(self, ask: Ask, life: int, tasks: int, next_link: str | None) -> None:
+    def answered(self, ask: PageRequest, life: int, tasks: int, next_link: str | None) -> None:
         self.served += 0 if ask.since else tasks
         if life == self.life and next_link:
             self._links.add(_link(next_link))
 
-    def _is_allowed(self, ask: Ask) -> bool:
+    def _is_allowed(self, ask: PageRequest) -> bool:
         left = self._left
         if ask.link is not None:
             return ask.link in self._links
@@ -144,7 +144,7 @@ class WatchingFront:
 
     emulator: str
     session: ClientSession
-    watch: Watch
+    watch: RequestWatch
     _front: Front = field(init=False)
 
     async def start(self) -> str:
@@ -160,7 +160,7 @@ class WatchingFront:
         host = {"Host": request.headers["Host"]}  # next links lead back here
         if not (request.method == "GET" and _LIST.search(request.path)):
             return await front.passed_on(request, host)
-        watch, ask = self.watch, Ask.of(request.raw_path)
+        watch, ask = self.watch, PageRequest.of(request.raw_path)
         life = watch.life
         watch.ask(ask, str(URL(request.raw_path, encoded=True)))
         answer = await front.passed_on(request, host)

@@ -24,7 +24,7 @@ from local.dev.running.stack import fresh_key
 from local.dev.system.checkout import HERE
 from local.dev.system.children import Children
 from local.dev.system.console import say
-from local.prove.fleet.findings import CHANGING, Findings, Quiet, Watched
+from local.prove.fleet.findings import CHANGING, Findings, HostsFindings, IdleFindings
 from local.prove.fleet.fleet_jobs import Fleet
 from local.prove.fleet.freshness import Freshness, first_reads, sample
 from local.prove.fleet.hosts import PREFIX, Hosts, by_host, table_operations
@@ -114,7 +114,7 @@ async def _until_quiet() -> None:
                 seen, since = moved, time.monotonic()
 
 
-async def _count_quiet(emulator: str, accounts: int, jobs: int) -> Quiet:
+async def _count_quiet(emulator: str, accounts: int, jobs: int) -> IdleFindings:
     """Counts over two rounds; the API isn't called meanwhile, as that also reads tables."""
     log = _LOGS / "azurite.log"
     await asyncio.sleep(_until_countable(datetime.now(UTC)))
@@ -124,7 +124,7 @@ async def _count_quiet(emulator: str, accounts: int, jobs: int) -> Quiet:
     rounds = _served(after, "GET /jobs") - _served(before, "GET /jobs")
     routes = ("GET /jobs/{jobId}/tasks", "GET /jobs/{jobId}/taskcounts")
     requests = sum(_served(after, route) - _served(before, route) for route in routes)
-    return Quiet(accounts, jobs, rounds, requests, table_operations(log) - tables)
+    return IdleFindings(accounts, jobs, rounds, requests, table_operations(log) - tables)
 
 
 def _until_countable(now: datetime) -> float:
@@ -146,7 +146,7 @@ async def _watch(
     fleet: Fleet,
     changes: Changes,
     options: argparse.Namespace,
-) -> Watched:
+) -> HostsFindings:
     freshness, added, began = Freshness(), fleet.added, time.monotonic()
     before = by_host((await _control(emulator, "GET", "counters"))["clients"])
     apis = list(hosts.apis.values())
@@ -169,7 +169,7 @@ async def _watch(
     made = changes.since(began)
     waits = [change.waited(ended) for change in made if change.shown_at is not None]
     waiting = [change.waited(ended) for change in made if change.shown_at is None]
-    return Watched(len(apis), freshness, waits, waiting, share, after - before, load)
+    return HostsFindings(len(apis), freshness, waits, waiting, share, after - before, load)
 
 
 def _report(options: argparse.Namespace, found: Findings) -> str:

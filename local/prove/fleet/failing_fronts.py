@@ -16,7 +16,7 @@ _NOT_OURS = ("host", "connection", "transfer-encoding", "accept-encoding")
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class FailureMode:
     """A way to fail (None for a closed port), and a word required in the app's reason."""
 
     answer: Answer | None
@@ -44,7 +44,7 @@ class Front:
             await self._runner.cleanup()
             self._runner = None
 
-    async def fail(self, way: Way) -> None:
+    async def fail(self, way: FailureMode) -> None:
         """Makes the front fail from now on; running requests end normally."""
         if way.answer is None:
             await self.stop()
@@ -98,13 +98,13 @@ async def _nonsense(_front: Front, _request: web.BaseRequest) -> web.StreamRespo
     return web.Response(text="<html><body>Welcome to the proxy</body></html>", content_type="text/html")
 
 
-WAYS: Mapping[str, Way] = {
-    "403, no permission": Way(_refusal(403, "PermissionDenied"), "Azure Batch Account Reader"),
-    "a wrong key": Way(_wrong_key, "BATCH_ACCOUNT_KEYS is wrong"),
-    "429, Retry-After 600": Way(_refusal(429, "TooManyRequests", Retry_After="600"), "throttling (429)"),
-    "503, no Retry-After": Way(_refusal(503, "ServerBusy"), "too busy to answer (503)"),
-    "no answer": Way(_hang, "no whole answer within"),
-    "a closed port": Way(None, "can't be reached"),
-    "bodies cut short": Way(_cut_short, "cut its answer"),
-    "200 with HTML": Way(_nonsense, "makes no sense"),
+FAILURE_MODES: Mapping[str, FailureMode] = {
+    "403, no permission": FailureMode(_refusal(403, "PermissionDenied"), "Azure Batch Account Reader"),
+    "a wrong key": FailureMode(_wrong_key, "BATCH_ACCOUNT_KEYS is wrong"),
+    "429, Retry-After 600": FailureMode(_refusal(429, "TooManyRequests", Retry_After="600"), "throttling (429)"),
+    "503, no Retry-After": FailureMode(_refusal(503, "ServerBusy"), "too busy to answer (503)"),
+    "no answer": FailureMode(_hang, "no whole answer within"),
+    "a closed port": FailureMode(None, "can't be reached"),
+    "bodies cut short": FailureMode(_cut_short, "cut its answer"),
+    "200 with HTML": FailureMode(_nonsense, "makes no sense"),
 }

@@ -14,7 +14,7 @@ _NEVER = ("tasks read", "tasks written", "transactions", "jobhistory read", "job
 
 
 @dataclass(slots=True)
-class Quiet:
+class IdleFindings:
     """Counts without changes: rounds, requests for tasks or their counts, and operations by table."""
 
     accounts: int
@@ -50,7 +50,7 @@ class Quiet:
 
 
 @dataclass(slots=True)
-class Watched:
+class HostsFindings:
     """Observations with a number of hosts.
 
     `waits` are seconds until changes showed, `waiting` the age at the end of changes that didn't. `share` is the share
@@ -94,8 +94,8 @@ class Watched:
 @dataclass(slots=True)
 class Findings:
     first_reads: float = 0.0
-    quiet: Quiet | None = None
-    watched: list[Watched] = field(default_factory=list)
+    quiet: IdleFindings | None = None
+    watched: list[HostsFindings] = field(default_factory=list)
 
     def problems(self) -> list[str]:
         quiet = list(self.quiet.problems()) if self.quiet else ["nothing was counted while nothing changed"]

@@ -25,7 +25,7 @@ from azure.storage.blob.aio import BlobServiceClient
 from local.dev.system.checkout import HERE
 from local.dev.system.console import say, step
 from local.prove.ingest.asking import compare
-from local.prove.ingest.book import Book
+from local.prove.ingest.book import WrittenData
 from local.prove.ingest.judging import Verdict
 from local.prove.ingest.killing import Killer
 from local.prove.ingest.logs import LogWriter
@@ -65,7 +65,7 @@ def _prove(options: argparse.Namespace) -> Outcome:
 
 
 async def _run(rig: Rig, options: argparse.Namespace) -> Run:
-    began, book, seconds = datetime.now(UTC), Book(), options.minutes * 60
+    began, book, seconds = datetime.now(UTC), WrittenData(), options.minutes * 60
     begin = began - timedelta(hours=_HOURS * (options.minutes + 1))
     killer = Killer(rig, kills=options.kills, seconds=seconds, seed=options.seed)
     clock = time.monotonic()
@@ -93,7 +93,7 @@ async def _run(rig: Rig, options: argparse.Namespace) -> Run:
 
 
 async def _writers(
-    service: BlobServiceClient, book: Book, seed: int, begin: datetime, goes_on: Callable[[], bool]
+    service: BlobServiceClient, book: WrittenData, seed: int, begin: datetime, goes_on: Callable[[], bool]
 ) -> list[Coroutine[Any, Any, None]]:
     """Returns all writers, ready to run; `begin` is the agents' first measurement."""
     telemetry, logs = (service.get_container_client(name) for name in _CONTAINERS)
@@ -112,7 +112,7 @@ async def _together(*parts: Coroutine[Any, Any, None]) -> None:
             group.create_task(part)
 
 
-async def _until_right(rig: Rig, book: Book, since: datetime) -> tuple[float, dict[str, Verdict]]:
+async def _until_right(rig: Rig, book: WrittenData, since: datetime) -> tuple[float, dict[str, Verdict]]:
     """Returns the seconds until all was right, or the last verdicts after the patience ended."""
     began = time.monotonic()
     while True:
@@ -123,7 +123,7 @@ async def _until_right(rig: Rig, book: Book, since: datetime) -> tuple[float, di
         await asyncio.sleep(_RETRY)
 
 
-async def _answered(rig: Rig, book: Book, since: datetime) -> dict[str, Verdict]:
+async def _answered(rig: Rig, book: WrittenData, since: datetime) -> dict[str, Verdict]:
     """Returns the hosts' verdicts once they answer: with slow storage they answer 503 first."""
     began = time.monotonic()
     while True:
@@ -133,7 +133,7 @@ async def _answered(rig: Rig, book: Book, since: datetime) -> dict[str, Verdict]
         await asyncio.sleep(_RETRY)
 
 
-def _compared(rig: Rig, book: Book, since: datetime) -> dict[str, Verdict]:
+def _compared(rig: Rig, book: WrittenData, since: datetime) -> dict[str, Verdict]:
     """Returns the verdicts of the first host; an unanswered request counts as wrong."""
     stack = rig.alive(random.Random(1))
     try:

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from local.prove.ingest.book import Book
+from local.prove.ingest.book import WrittenData
 from local.prove.ingest.judging import Verdict, judge_events, judge_node, judge_rejects, judge_totals
 from local.prove.ingest.pens import POOL
 from local.prove.stack.api import Stack, call
@@ -13,7 +13,7 @@ from local.prove.stack.api import Stack, call
 _PAGE = 1000
 
 
-def compare(stack: Stack, book: Book, since: datetime, *, killed: bool) -> dict[str, Verdict]:
+def compare(stack: Stack, book: WrittenData, since: datetime, *, killed: bool) -> dict[str, Verdict]:
     """Returns verdicts by subject; `since` precedes the first sample, and hosts may have been `killed`.
 
     Raises the error of a host that doesn't answer.

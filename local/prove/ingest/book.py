@@ -23,7 +23,7 @@ class Unit:
 
 
 @dataclass(slots=True)
-class Life:
+class BlobLife:
     """A blob from its creation to its re-creation; then it `is_over`, and may have been read only in part."""
 
     blob: str
@@ -39,7 +39,7 @@ class Life:
 
 
 @dataclass(frozen=True, slots=True)
-class Happening:
+class LoggedEvent:
     """An event of Batch's log, which may have been delivered several times."""
 
     kind: str
@@ -49,11 +49,11 @@ class Happening:
 
 
 @dataclass(slots=True)
-class Book:
+class WrittenData:
     """The record. `logged` has the delivery times of each event, `happenings` the events, by the same keys."""
 
-    lives: list[Life] = field(default_factory=list)
-    happenings: dict[tuple[str, str, str], Happening] = field(default_factory=dict)
+    lives: list[BlobLife] = field(default_factory=list)
+    happenings: dict[tuple[str, str, str], LoggedEvent] = field(default_factory=dict)
     logged: dict[tuple[str, str, str], list[str]] = field(default_factory=dict)
     log_sizes: dict[str, int] = field(default_factory=dict)
     bad_lines: list[tuple[str, int]] = field(default_factory=list)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from local.prove.ingest.book import Book, Life
+from local.prove.ingest.book import BlobLife, WrittenData
 from local.prove.ingest.truth import Key, Minute, Truth, shown_of, totals_of, truth_of, values_in
 
 _CLOSE = 1e-12  # relative: sums of fractions depend on their order
@@ -45,7 +45,7 @@ def shown_series(answer: Mapping[str, Any]) -> Shown:
     }
 
 
-def judge_node(node: str, answer: Mapping[str, Any], book: Book) -> Verdict:
+def judge_node(node: str, answer: Mapping[str, Any], book: WrittenData) -> Verdict:
     """Compares a node's telemetry with the written data."""
     shown = shown_series(answer)
     lives = [(life, _units_read(life, shown)) for life in book.lives if node in life.nodes]
@@ -56,7 +56,7 @@ def judge_node(node: str, answer: Mapping[str, Any], book: Book) -> Verdict:
     return Verdict(sum(map(len, series.values())), tuple(wrong), unread)
 
 
-def judge_rejects(rejects: Iterable[Mapping[str, Any]], book: Book) -> Verdict:
+def judge_rejects(rejects: Iterable[Mapping[str, Any]], book: WrittenData) -> Verdict:
     """Checks that every unreadable unit is listed by its position, and nothing else."""
     true = Counter(
         [*book.bad_lines, *((life.blob, unit.start) for life in book.lives for unit in life.units if unit.is_bad)]
@@ -67,7 +67,7 @@ def judge_rejects(rejects: Iterable[Mapping[str, Any]], book: Book) -> Verdict:
     return Verdict(true.total(), tuple(wrong))
 
 
-def judge_events(events: Sequence[Mapping[str, Any]], book: Book) -> Verdict:
+def judge_events(events: Sequence[Mapping[str, Any]], book: WrittenData) -> Verdict:
     """Checks that every event is listed once, with the content of one delivery."""
     listed = Counter((one["kind"], one["jobId"], one["taskId"]) for one in events)
     wrong = [f"the event {key} isn't there" for key in book.happenings.keys() - listed.keys()]
@@ -83,7 +83,7 @@ def judge_events(events: Sequence[Mapping[str, Any]], book: Book) -> Verdict:
     return Verdict(len(book.happenings), tuple(wrong))
 
 
-def judge_totals(answer: Mapping[str, Any], book: Book, *, killed: bool) -> Verdict:
+def judge_totals(answer: Mapping[str, Any], book: WrittenData, *, killed: bool) -> Verdict:
     """Checks the account's totals of logs and telemetry.
 
     A `killed` host may lose telemetry counts not stored so far, so totals may be lower, but never higher.
@@ -112,7 +112,7 @@ def judge_totals(answer: Mapping[str, Any], book: Book, *, killed: bool) -> Verd
     return Verdict(len(true) + len(most) + 1, (*wrong, *problems), bytes_told=telemetry["bytes"])
 
 
-def _units_read(life: Life, shown: Shown) -> int:
+def _units_read(life: BlobLife, shown: Shown) -> int:
     """Returns the units read: all of a blob's present life; of an earlier life by the count of CPU samples."""
     if not life.is_over:
         return len(life.units)

@@ -9,7 +9,7 @@ from typing import Any
 
 from azure.storage.blob.aio import ContainerClient
 
-from local.prove.ingest.book import Book, Happening
+from local.prove.ingest.book import LoggedEvent, WrittenData
 from local.prove.ingest.pens import POOL
 from local.prove.ingest.stream import Stream
 
@@ -26,7 +26,7 @@ type Key = tuple[str, str, str]
 class LogWriter:
     """The writer of the log; `begin` is the first logged hour."""
 
-    def __init__(self, container: ContainerClient, book: Book, *, seed: int, begin: datetime) -> None:
+    def __init__(self, container: ContainerClient, book: WrittenData, *, seed: int, begin: datetime) -> None:
         self._container, self._book, self._begin = container, book, begin.replace(minute=0, second=0, microsecond=0)
         self._chance = random.Random(f"{seed} logs")
         self._streams: list[Stream] = []
@@ -88,5 +88,5 @@ class LogWriter:
             "executionInfo": {"retryCount": 0, "exitCode": self._chance.randrange(3)},
         }
         self._keys.append((kind, job, task))
-        self._book.happenings[self._keys[-1]] = Happening(kind, job, task, properties)
+        self._book.happenings[self._keys[-1]] = LoggedEvent(kind, job, task, properties)
         return self._keys[-1]

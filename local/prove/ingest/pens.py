@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from local.prove.ingest import forms
-from local.prove.ingest.book import Life, Unit
+from local.prove.ingest.book import BlobLife, Unit
 from local.prove.ingest.forms import Form, Packed
 from local.prove.ingest.samples import SECOND, Agent, Sample
 
@@ -63,7 +63,7 @@ PLANS = (
 )
 
 
-class Pen:
+class SimulatedAgent:
     """The agent: measures from `begin` (nanoseconds since 1970) and writes into one life after another."""
 
     def __init__(self, plan: Plan, chance: random.Random, begin: int) -> None:
@@ -83,7 +83,7 @@ class Pen:
         self._session += 1
         self._opens = True
 
-    def written(self, life: Life, at: int) -> bytes:
+    def written(self, life: BlobLife, at: int) -> bytes:
         """Returns some units that begin at offset `at` of a life; the last one is readable."""
         content = b""
         for _ in range(self._chance.randint(*_BATCHES)):
@@ -96,7 +96,7 @@ class Pen:
                 content += self._noted(life, at + len(content), (packed, samples))
         return content
 
-    def end(self, life: Life, at: int) -> bytes:
+    def end(self, life: BlobLife, at: int) -> bytes:
         """Returns the end of a blob before it is sealed: a line without line end, or half a unit."""
         form = self.plan.forms[0]
         packed, samples = self._packed(form, life)[-1]
@@ -104,7 +104,7 @@ class Pen:
             return self._noted(life, at, (packed[: len(packed) // 2], ()), is_bad=True)
         return self._noted(life, at, (packed.rstrip(b"\n"), samples))
 
-    def _packed(self, form: Form, life: Life) -> list[Packed]:
+    def _packed(self, form: Form, life: BlobLife) -> list[Packed]:
         samples = [one for _ in range(self._chance.randint(*_INTERVALS)) for one in self._measured(life)]
         found = form(samples)
         if self._opens:
@@ -112,7 +112,7 @@ class Pen:
             return [*form(self._environment(samples[0].at)), *found]
         return found
 
-    def _measured(self, life: Life) -> Iterator[Sample]:
+    def _measured(self, life: BlobLife) -> Iterator[Sample]:
         number = life.number if self.plan.is_remade else None
         nodes = self.plan.nodes if self.plan.is_shared else ()
         runs = [{"node_id": node, "pool_id": POOL} for node in nodes] or self.plan.runs
@@ -123,11 +123,11 @@ class Pen:
         told = {"AZ_BATCH_POOL_ID": POOL, "AZ_BATCH_NODE_ID": self._node}
         return [Sample("task_env", _ONCE, {"key": name, "value": value}, at) for name, value in told.items()]
 
-    def _is_bad(self, life: Life) -> bool:
+    def _is_bad(self, life: BlobLife) -> bool:
         share = _BAD / 10 if forms.records in self.plan.forms or forms.influx in self.plan.forms else _BAD
         return self._chance.random() < share and sum(unit.is_bad for unit in life.units) < _MAX_BAD
 
-    def _noted(self, life: Life, at: int, packed: Packed, *, is_bad: bool = False) -> bytes:
+    def _noted(self, life: BlobLife, at: int, packed: Packed, *, is_bad: bool = False) -> bytes:
         content, samples = packed
         life.units.append(Unit(at, self._node, self._session, samples, is_bad))
         return content

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from local.prove.ingest.book import Book
+from local.prove.ingest.book import WrittenData
 from local.prove.ingest.judging import Verdict
 from local.prove.reporting.figures import figures_table, figures_text, headline
 
@@ -25,7 +25,7 @@ class Run:
     options: argparse.Namespace
     began: datetime
     seconds: float
-    book: Book
+    book: WrittenData
     kills: Mapping[str, int]
     took: float
     verdicts: Mapping[str, Verdict]

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from local.prove.ingest.book import Life, Unit
+from local.prove.ingest.book import BlobLife, Unit
 from local.prove.ingest.samples import MEANINGS, RECORDS, RUN, SECOND, Meaning, Sample, attributes_of
 
 _MINUTE = 60 * SECOND
@@ -46,7 +46,7 @@ class Truth:
     unknown: Counter[str] = field(default_factory=Counter)
 
 
-def truth_of(node: str, lives: Iterable[tuple[Life, int]]) -> Truth:
+def truth_of(node: str, lives: Iterable[tuple[BlobLife, int]]) -> Truth:
     """Returns the truth of the first units of each life, in the given number."""
     found = Truth()
     for life, units in lives:
@@ -80,7 +80,7 @@ def _mean(some: list[Minute]) -> Minute:
     )
 
 
-def totals_of(lives: Iterable[Life]) -> dict[str, int]:
+def totals_of(lives: Iterable[BlobLife]) -> dict[str, int]:
     """Returns the totals of all units of some lives, by their names in the API; unreadable units hide no others."""
     some = list(lives)
     truths = [truth_of(node, [(life, len(life.units))]) for life in some for node in life.nodes]

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from azure.storage.blob.aio import ContainerClient
 
-from local.prove.ingest.book import Book, Life
-from local.prove.ingest.pens import Pen, Plan
+from local.prove.ingest.book import BlobLife, WrittenData
+from local.prove.ingest.pens import Plan, SimulatedAgent
 from local.prove.ingest.stream import Stream
 
 _PAUSE = (0.3, 2.5)  # seconds between appends
@@ -17,10 +17,10 @@ _TICK = 0.5
 
 
 class Writer:
-    def __init__(self, plan: Plan, container: ContainerClient, book: Book, *, seed: int, begin: int) -> None:
+    def __init__(self, plan: Plan, container: ContainerClient, book: WrittenData, *, seed: int, begin: int) -> None:
         self._plan, self._container, self._book = plan, container, book
         self._chance = random.Random(f"{seed} {plan.name}")
-        self._pen = Pen(plan, self._chance, begin)
+        self._pen = SimulatedAgent(plan, self._chance, begin)
         self._lives = 0
 
     async def run(self, goes_on: Callable[[], bool]) -> None:
@@ -36,7 +36,7 @@ class Writer:
 
     async def _open(self) -> None:
         name = self._plan.blob(self._lives)
-        self._stream, self._life = Stream(self._container, name, self._chance), Life(name, self._lives)
+        self._stream, self._life = Stream(self._container, name, self._chance), BlobLife(name, self._lives)
         self._lives += 1
         await self._stream.create()
         self._book.lives.append(self._life)

@@ -7,14 +7,14 @@ from typing import Any
 
 from azure.batch import models
 
-from local.dev.running.stack import Emulated
+from local.dev.running.stack import EmulatedAccount
 from local.prove.load.raw_writes import post
 from local.workload.target import open_client
 
 _PER_CALL, _AT_ONCE = 100, 4
 
 
-async def fill(emulator: str, account: Emulated, jobs: Sequence[str], tasks: int) -> None:
+async def fill(emulator: str, account: EmulatedAccount, jobs: Sequence[str], tasks: int) -> None:
     """Creates a pool, and jobs with `tasks` tasks in all."""
     async with open_client(emulator, account.name, account.key) as client:
         size = models.BatchPoolCreateOptions(

@@ -24,7 +24,7 @@ from local.dev.system.console import say, step
 from local.prove.reporting.command import DEFAULT, Outcome, proof_parser, run_proof
 from local.prove.reporting.figures import command_line
 from local.prove.reporting.proofs_page import PAGE
-from local.prove.soak.asking import Asker
+from local.prove.soak.asking import QuerySender
 from local.prove.soak.feeding import Feeder
 from local.prove.soak.judging import defects_in
 from local.prove.soak.record import Record, findings_of, load_record
@@ -86,7 +86,7 @@ async def _soak(rig: Rig, options: argparse.Namespace) -> Record:
     until = time.monotonic() + options.minutes * _MINUTE
     apis = [seat.stack.api for seat in rig.seats if seat.stack]
     pids = {seat.name: rig.children.pids[seat.name] for seat in rig.seats}
-    asker = Asker(apis, rig.account.name, per_second=options.queries, seed=options.seed)
+    asker = QuerySender(apis, rig.account.name, per_second=options.queries, seed=options.seed)
     async with BlobServiceClient.from_connection_string(storage) as service:
         feeder = Feeder(service, rig.account.name, per_minute=options.blobs, seed=options.seed)
         watcher = Watcher(pids, storage, rig.program.environment["TABLE_PREFIX"], lambda: feeder.blobs)
@@ -114,7 +114,7 @@ async def _soak(rig: Rig, options: argparse.Namespace) -> Record:
     )
 
 
-async def _tell(rig: Rig, feeder: Feeder, asker: Asker, watcher: Watcher, until: float) -> None:
+async def _tell(rig: Rig, feeder: Feeder, asker: QuerySender, watcher: Watcher, until: float) -> None:
     """Prints a status line each minute. Raises Failure if a program has ended."""
     begin = following = time.monotonic()
     while (following := following + _MINUTE) < until:
@@ -129,7 +129,7 @@ async def _tell(rig: Rig, feeder: Feeder, asker: Asker, watcher: Watcher, until:
         )
 
 
-def _notes(feeder: Feeder, asker: Asker, watcher: Watcher) -> list[tuple[str, str]]:
+def _notes(feeder: Feeder, asker: QuerySender, watcher: Watcher) -> list[tuple[str, str]]:
     asked = asker.asked
     return [
         ("blobs by kind", ", ".join(f"{kind}: {number:,}" for kind, number in feeder.written.most_common())),

@@ -36,7 +36,7 @@ _POLL = "accounts/{a}/poll"
 
 
 @dataclass(slots=True)
-class Asked:
+class QueryCounts:
     """Answers by status; `broken` counts requests without an answer, `examples` shows both kinds of failure."""
 
     statuses: Counter[int] = field(default_factory=Counter)
@@ -55,7 +55,7 @@ class Asked:
         return self.broken + sum(server_errors)
 
 
-class Asker:
+class QuerySender:
     """Sends requests to several hosts in turn; `apis` end in /api."""
 
     def __init__(self, apis: list[str], account: str, *, per_second: float, seed: int) -> None:
@@ -63,7 +63,7 @@ class Asker:
         self._chance = random.Random(f"{seed} questions")
         self._known: dict[str, list[str]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self.asked = Asked()
+        self.asked = QueryCounts()
 
     async def run(self, until: float) -> None:
         """Runs until a time of the monotonic clock; skips requests that can't be sent in time."""

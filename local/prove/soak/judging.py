@@ -25,7 +25,7 @@ _FAILED = 0.005  # of requests
 type Series = Sequence[tuple[float, float]]
 
 
-class Law(Enum):
+class RowBound(Enum):
     """The bound of a table's rows within the duration of a soak."""
 
     LIVING = "what there is, and what is gone for half an hour"
@@ -34,11 +34,11 @@ class Law(Enum):
     WRITTEN = "blobs written: their retention is longer than the soak"
 
 
-LAWS: Mapping[str, Law] = {
-    **dict.fromkeys(("accounts", "jobs", "tasks", "operations", "pools", "nodes", "jobschedules"), Law.LIVING),
-    "jobhistory": Law.HOURLY,
-    "poolhistory": Law.POOL_HOURLY,
-    **dict.fromkeys(("blobs", "events", "rejects", "telemetry", "nodeindex"), Law.WRITTEN),
+LAWS: Mapping[str, RowBound] = {
+    **dict.fromkeys(("accounts", "jobs", "tasks", "operations", "pools", "nodes", "jobschedules"), RowBound.LIVING),
+    "jobhistory": RowBound.HOURLY,
+    "poolhistory": RowBound.POOL_HOURLY,
+    **dict.fromkeys(("blobs", "events", "rejects", "telemetry", "nodeindex"), RowBound.WRITTEN),
 }
 
 
@@ -159,4 +159,9 @@ def _most(counts: Iterable[RowCount]) -> int:
     return max((count.rows for count in counts), default=0)
 
 
-_JUDGES = {Law.LIVING: _living, Law.HOURLY: _hourly, Law.POOL_HOURLY: _pool_hourly, Law.WRITTEN: _written}
+_JUDGES = {
+    RowBound.LIVING: _living,
+    RowBound.HOURLY: _hourly,
+    RowBound.POOL_HOURLY: _pool_hourly,
+    RowBound.WRITTEN: _written,
+}

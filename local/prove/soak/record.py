@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from local.prove.soak.judging import Finding, judge_failures, judge_memory, judge_rates, judge_tables
-from local.prove.soak.watching import Seen
+from local.prove.soak.watching import Observations
 
 
 class Record(msgspec.Struct, kw_only=True):
@@ -22,7 +22,7 @@ class Record(msgspec.Struct, kw_only=True):
     minutes: float
     blobs: float
     queries: float
-    seen: Seen
+    seen: Observations
     written: int
     asked: int
     failed: int

@@ -31,7 +31,7 @@ class TableLook:
 
 
 @dataclass(slots=True)
-class Seen:
+class Observations:
     """Megabytes by minute for each host, and table counts; `missed` counts those that storage didn't answer."""
 
     memory: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
@@ -44,7 +44,7 @@ class Watcher:
 
     def __init__(self, pids: Mapping[str, int], storage: str, prefix: str, blobs: Callable[[], int]) -> None:
         self._pids, self._storage, self._prefix, self._blobs = pids, storage, prefix, blobs
-        self.seen = Seen({name: [] for name in pids})
+        self.seen = Observations({name: [] for name in pids})
 
     async def run(self, until: float) -> None:
         """Runs until a time of the monotonic clock."""

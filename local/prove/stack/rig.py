@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from local.azurite import StorageAddresses
-from local.dev.running.stack import Emulated, Options, app_settings, host_program
+from local.dev.running.stack import EmulatedAccount, Options, app_settings, host_program
 from local.dev.system.checkout import Checkout
 from local.dev.system.children import Children, Program
 from local.prove.stack.api import Stack
@@ -49,7 +49,7 @@ class Rig:
     """
 
     children: Children
-    account: Emulated
+    account: EmulatedAccount
     emulator: str
     program: Program
     seats: tuple[Seat, ...]
@@ -119,7 +119,7 @@ def running_rig(
     """
     logs = checkout.logs / name
     shutil.rmtree(logs, ignore_errors=True)
-    options, account = Options(port=0, scenario="none", speed=speed, seed=seed), Emulated()
+    options, account = Options(port=0, scenario="none", speed=speed, seed=seed), EmulatedAccount()
     with Children() as children:
         storage = start_storage(children, logs)
         written_to = storage.connection_string if with_logs else None

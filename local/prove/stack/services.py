@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from local.azurite import StorageAddresses, azurite_program
-from local.dev.running.stack import Emulated, Options, base_environment, emulator_program
+from local.dev.running.stack import EmulatedAccount, Options, base_environment, emulator_program
 from local.dev.system.checkout import HERE
 from local.dev.system.children import Children
 
@@ -23,7 +23,7 @@ def start_storage(
 def start_emulator(
     children: Children,
     logs: Path,
-    account: Emulated,
+    account: EmulatedAccount,
     options: Options | None = None,
     *,
     storage: str | None = None,
@@ -42,4 +42,4 @@ def start_emulator(
 def start_emulator_of(children: Children, logs: Path, keys: Mapping[str, str], options: Options | None = None) -> str:
     """Starts an emulator of several accounts, whose keys these are, and returns its address. Raises Failure."""
     (first, key), *others = keys.items()
-    return start_emulator(children, logs, Emulated(first, key), options, others=dict(others))
+    return start_emulator(children, logs, EmulatedAccount(first, key), options, others=dict(others))

@@ -21,7 +21,7 @@ from functools import partial
 from pathlib import Path
 
 from local.dev.checking.figures import markdown
-from local.dev.running.stack import Emulated, Options, app_settings
+from local.dev.running.stack import EmulatedAccount, Options, app_settings
 from local.dev.system.checkout import HERE
 from local.dev.system.children import Children
 from local.dev.system.console import say
@@ -107,7 +107,7 @@ def _prove_live(findings: Findings, options: argparse.Namespace) -> None:
         storage = start_storage(children, _LOGS)
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         earlier, present = earlier_source(folder / "earlier"), present_source(folder / "present")
-        account, choice = Emulated(), Options(port=0, scenario="none", speed=options.speed, seed=options.seed)
+        account, choice = EmulatedAccount(), Options(port=0, scenario="none", speed=options.speed, seed=options.seed)
         emulator = start_emulator(children, _LOGS, account, choice, storage=storage.connection_string)
         settings = app_settings(choice, storage.connection_string, account, emulator)
         hosts = Hosts(children, settings, _LOGS, emulator, account.name)

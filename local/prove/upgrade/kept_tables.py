@@ -15,7 +15,7 @@ from local.azurite import StorageAddresses
 from local.backup.backup import Backup
 from local.backup.restore import Restore
 from local.backup.storage import StorageAccount
-from local.dev.running.stack import Emulated, Options, app_settings, emulator_program
+from local.dev.running.stack import EmulatedAccount, Options, app_settings, emulator_program
 from local.dev.system.checkout import HERE
 from local.dev.system.children import Children
 from local.prove.upgrade.answers import Answers, recorded
@@ -58,7 +58,7 @@ def answers_of_this_version(children: Children, storage: StorageAddresses, prefi
 
     `folder` holds the app and its log. The time comes from an emulator with a stopped clock. Raises Failure.
     """
-    account, (_, until) = Emulated(), kept_answers()
+    account, (_, until) = EmulatedAccount(), kept_answers()
     program = emulator_program(HERE, Options(), account)
     stepped = ("--stepped", "--start", until.isoformat())
     still = replace(program, command=(*program.command, *stepped), log=folder / "emulator.log")

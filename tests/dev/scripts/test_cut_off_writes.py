@@ -11,7 +11,7 @@ import pytest
 from azure.data.tables.aio import TableClient
 
 from bench.measured import delta_app
-from bench.measured.delta_app import Scenarios, Spent
+from bench.measured.delta_app import CpuTimes, Scenarios
 from bench.parts.delta_parts import Stack
 from local.azurite import StorageAddresses
 
@@ -65,9 +65,9 @@ async def scenarios(relay: tuple[CuttingRelay, str]) -> AsyncIterator[Scenarios]
 async def test_a_rewrite_in_which_storage_cut_off_a_write_is_measured_again(
     scenarios: Scenarios, relay: tuple[CuttingRelay, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    measured, measure = list[Spent](), delta_app._spent
+    measured, measure = list[CpuTimes](), delta_app._spent
 
-    async def spent(act: Callable[[], Awaitable[Any]]) -> Spent:
+    async def spent(act: Callable[[], Awaitable[Any]]) -> CpuTimes:
         measured.append(await measure(act))
         return measured[-1]
 

@@ -7,7 +7,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from local.azurite import StorageAddresses
-from local.dev.running.stack import Emulated, Options, app_settings, emulator_program, host_program, workload_program
+from local.dev.running.stack import (
+    EmulatedAccount,
+    Options,
+    app_settings,
+    emulator_program,
+    host_program,
+    workload_program,
+)
 from local.dev.system.checkout import HERE
 from local.dev.system.children import Children, Program
 
@@ -19,7 +26,7 @@ class RunningStack:
     dashboard: str
     api: str
     emulator: str
-    account: Emulated
+    account: EmulatedAccount
 
 
 @contextmanager
@@ -37,7 +44,7 @@ def running_stack(
 
     The app takes its time from `clock_url`, if there is one.
     """
-    options, account = Options(port=0, scenario=scenario, speed=speed, seed=seed), Emulated()
+    options, account = Options(port=0, scenario=scenario, speed=speed, seed=seed), EmulatedAccount()
 
     def logged(program: Program) -> Program:
         return replace(program, log=logs / f"{program.name}.log")
