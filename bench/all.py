@@ -69,8 +69,8 @@ def with_figures(page: str, answers: Iterable[dict[str, Any]], code: Code) -> st
     """Returns the page of benchmarks with all measures, and with their commit, date and machine."""
     for answer in answers:
         if answer["machine"]:
-            told = f"Of {code.version}, {code.date}, {answer['machine']}:"
-            page = replaced(page, answer["name"], f"{told}\n\n{table(answer['measures'])}")
+            head = f"Of {code.version}, {code.date}, {answer['machine']}:"
+            page = replaced(page, answer["name"], f"{head}\n\n{table(answer['measures'])}")
     return page
 
 

@@ -126,8 +126,8 @@ async def _asked(stage: ApiStage, name: str, path: str) -> AddressLoad:
 async def _measured(url: str, pid: int, name: str) -> AddressLoad:
     alone = await load(url, clients=1, seconds=_SECONDS, most=_MAX, pid=pid)
     loaded = await load(url, clients=_CLIENTS, seconds=_SECONDS, pid=pid)
-    told = f"{loaded.rate:,.0f}/s, p50 {1e3 * alone.quantile(0.5):.1f} ms, p99 {1e3 * alone.quantile(0.99):.1f} ms"
-    print(f"  {name}: {told}, {1e3 * alone.cpu:.1f} ms CPU", file=sys.stderr, flush=True)
+    summary = f"{loaded.rate:,.0f}/s, p50 {1e3 * alone.quantile(0.5):.1f} ms, p99 {1e3 * alone.quantile(0.99):.1f} ms"
+    print(f"  {name}: {summary}, {1e3 * alone.cpu:.1f} ms CPU", file=sys.stderr, flush=True)
     return AddressLoad(alone, loaded)
 
 

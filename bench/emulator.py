@@ -123,7 +123,7 @@ async def measure(bench: Bench, sizes: tuple[int, ...]) -> list[dict[str, Any]]:
             _row(f"longest wait adding {size:,}", added.longest_wait, "ms"),
             _at_most(f"memory with {size:,}", memory, "MB", _MEMORY_BAR),
         ]
-        _tell(found)
+        _print(found)
         rows += found
     return rows
 
@@ -138,7 +138,7 @@ async def measure_kept(bench: Bench, size: int, unkept: Mapping[str, float]) -> 
         _row(f"longest wait adding {size:,}, kept", added.longest_wait, "ms", other=(before[1], "without --data")),
         _at_most(f"memory with {size:,}, kept", bench.megabytes(), "MB", _MEMORY_BAR),
     ]
-    _tell(found)
+    _print(found)
     await asyncio.sleep(1)
     return found
 
@@ -150,7 +150,7 @@ async def measure_found(bench: Bench, size: int, loading: float) -> list[dict[st
         _at_most(f"load {size:,}", loading, "s", _LOAD_BAR),
         _at_most(f"memory with {size:,}, loaded", bench.megabytes(), "MB", _MEMORY_BAR),
     ]
-    _tell(found)
+    _print(found)
     return found
 
 
@@ -180,7 +180,7 @@ async def _check_size(bench: Bench, size: int) -> None:
         raise RuntimeError(f"{counts} for {size} tasks")
 
 
-def _tell(rows: list[dict[str, Any]]) -> None:
+def _print(rows: list[dict[str, Any]]) -> None:
     for row in rows:
         beside = f"{row['other']:,} {row['otherName']}" if row["other"] else ""
         print(f"{row['measure']:36} {row['ours']:>12,} {row['unit']:8} {'ok' if row['ok'] else 'MISSED':8} {beside}")

@@ -46,8 +46,8 @@ def measure(megabytes: int) -> Iterator[dict[str, Any]]:
     packed = _memory({blob_of(0): b"".join(telemetry.frames(many, begin=begin))})
     shortest = _memory({blob_of(ingest_partition): telemetry.shortest_records() for ingest_partition in range(_LANES)})
     caught, live = stored["catchUp"], stored["live"]
-    for name, told in (("line protocol", lines), ("line protocol, fields sorted", in_order)):
-        speed, other = told["count"] / told["ours"], told["count"] / told["other"]
+    for name, found in (("line protocol", lines), ("line protocol, fields sorted", in_order)):
+        speed, other = found["count"] / found["ours"], found["count"] / found["other"]
         yield row(name, speed, "lines/s", other=(other, _LIBRARY), least=0.6)
     yield row("TES frames, decoded", frames["ours"], "s CPU", other=(frames["other"], _USUAL))
     yield row("TES frames, decoded and rolled up", frames["rolledUp"], "s CPU", other=(frames["other"], _USUAL))

@@ -48,7 +48,7 @@ class Filling:
             if chance < _RUNNING:
                 self._run(task, created + 1800 * SECOND, is_over=chance < _COMPLETED)
             job.tasks.add(task)
-            self._tell(job, task, before=None)
+            self._record(job, task, before=None)
         gc.freeze()  # else a list pauses for half a second while the garbage collector scans them all
         return {"tasks": len(job.tasks)}
 
@@ -64,7 +64,7 @@ class Filling:
             task.previous, task.previous_changed = task.state, task.changed
             self._run(task, self._emulator.clock.now - 90 * SECOND, is_over=True, now=self._emulator.clock.now)
             job.tasks.log_change(task)
-            self._tell(job, task, before=before)
+            self._record(job, task, before=before)
         return {"changed": len(chosen)}
 
     def _in_order(self, job: Job) -> list[Task]:
@@ -90,7 +90,7 @@ class Filling:
             task.exit_code, task.result = (1, "failure") if failed else (0, "success")
             task.failure = _FAILED if failed else None
 
-    def _tell(self, job: Job, task: Task, *, before: str | None) -> None:
+    def _record(self, job: Job, task: Task, *, before: str | None) -> None:
         job.task_counts.move(1, before=before, after=task.kind, now=self._emulator.clock.now, lag=0)
 
     def _job(self, name: str) -> Job:

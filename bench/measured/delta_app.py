@@ -65,19 +65,19 @@ class Scenarios:
         first = await _spent(self.app.first_read)
         found |= {"first": first.cpu, "memoryFirst": peak_of(os.getpid())}
         found["cacheBytes"] = await self.app.cache_bytes()
-        _tell(f"first read: {first.cpu:.2f} s CPU, {first.wall:.1f} s, {peak_of(os.getpid()):.0f} MB")
+        _report(f"first read: {first.cpu:.2f} s CPU, {first.wall:.1f} s, {peak_of(os.getpid()):.0f} MB")
         changed = max(1, count // 100)
         for name, start in (("contiguous", count // 3), ("random", None)):
             found[name] = await self._delta(changed, start=start)
-            _tell(f"delta, {name}: {found[name]}")
+            _report(f"delta, {name}: {found[name]}")
         found["memory"] = peak_of(os.getpid())
         found["growth"] = await self._fixed() if models else None
         found["all"] = (await _spent(self.reader.pages)).cpu
         self._check(self.reader.rows_read, count)
-        _tell(f"reading all pages: {found['all']:.2f} s CPU")
+        _report(f"reading all pages: {found['all']:.2f} s CPU")
         if models:
             found["models"], found["modelsBytes"] = await self._models()
-            _tell(f"list_tasks: {found['models']:.1f} s CPU")
+            _report(f"list_tasks: {found['models']:.1f} s CPU")
         return found
 
     async def guids(self) -> dict[str, Any]:
@@ -90,7 +90,7 @@ class Scenarios:
         found = dict[str, Any]()
         for name, start in (("contiguous", count // 3), ("random", None)):
             found[name] = await self._delta(max(1, count // 100), start=start)
-            _tell(f"delta with overlap, {name}: {found[name]}")
+            _report(f"delta with overlap, {name}: {found[name]}")
         return found
 
     async def unordered(self) -> dict[str, Any]:
@@ -98,7 +98,7 @@ class Scenarios:
         await self.stack.turn(unorderedLists=True)
         first = await _spent(self.app.first_read)
         found: dict[str, Any] = {"first": first.cpu, "memoryFirst": peak_of(os.getpid())}
-        _tell(f"first read in any order: {first.cpu:.2f} s CPU, {first.wall:.1f} s, {peak_of(os.getpid()):.0f} MB")
+        _report(f"first read in any order: {first.cpu:.2f} s CPU, {first.wall:.1f} s, {peak_of(os.getpid()):.0f} MB")
         found["cacheBytes"] = await self.app.cache_bytes()
         found["all"] = (await _spent(self.reader.pages)).cpu
         return found
@@ -108,7 +108,7 @@ class Scenarios:
         await self.reader.pages(most=1)  # the emulator sorts a job's tasks when they are first listed
         await self.stack.turn(latencySeconds=0.1)
         first = await _spent(self.app.first_read)
-        _tell(f"first read at 100 ms a page: {first.wall:.1f} s")
+        _report(f"first read at 100 ms a page: {first.wall:.1f} s")
         serial = await _spent(self.reader.pages)
         self._check(self.reader.rows_read, self.stack.count)
         return {"first": first.wall, "serial": serial.wall}
@@ -131,7 +131,7 @@ class Scenarios:
         changed = max(1, count // 100)
         for some in batched(range(count), 100_000, strict=False):
             await self._write_entities(some)
-            _tell(f"one entity per task: {some[-1] + 1:,} entities written")
+            _report(f"one entity per task: {some[-1] + 1:,} entities written")
         await self._rested(table)
         start = count // 3
         near, far = range(start, start + changed), random.Random(7).sample(range(count), changed)  # noqa: S311 - the same each time
@@ -157,7 +157,7 @@ class Scenarios:
             "contiguous": (await self._unbroken(rewrite_neighbours)).wall,
             "random": (await self._unbroken(rewrite_any)).wall,
         }
-        _tell(f"one entity per task, {changed:,} changed: {found}")
+        _report(f"one entity per task, {changed:,} changed: {found}")
         return found
 
     async def _unbroken(self, rewrite: Callable[[], Awaitable[object]]) -> CpuTimes:
@@ -167,7 +167,7 @@ class Scenarios:
             spent = await _spent(rewrite)
             if self.cut_off == before:
                 return spent
-            _tell(f"one entity per task: storage cut off {self.cut_off - before} writes; measured again")
+            _report(f"one entity per task: storage cut off {self.cut_off - before} writes; measured again")
             await self._rested(self.app.tables["tasks"])
         raise TimeoutError(f"storage cut off writes in each of {_TRIES} measured rewrites")
 
@@ -266,7 +266,7 @@ def _name(number: int) -> str:
     return f"task-{number:06}"
 
 
-def _tell(text: str) -> None:
+def _report(text: str) -> None:
     print(f"  {text}", file=sys.stderr, flush=True)
 
 

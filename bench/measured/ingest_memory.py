@@ -64,9 +64,9 @@ async def _measured(storage: str, warm: str, container: str, accounts: int) -> f
     return _peak() - before
 
 
-def main(told: str) -> None:
+def main(argument: str) -> None:
     collect_rarely()
-    print(json.dumps({"peak": asyncio.run(_measured(**json.loads(told)))}))
+    print(json.dumps({"peak": asyncio.run(_measured(**json.loads(argument)))}))
 
 
 if __name__ == "__main__":

@@ -159,8 +159,8 @@ def _nodes(count: int, made: Callable[[int, int], list[bytes]]) -> Iterator[tupl
         yield f"pools/p/nodes/n{number}/vm_perf_metrics.0.zst", made(_CPUS[number % len(_CPUS)], _now_less(_SINCE))
 
 
-def main(told: str) -> None:
-    asked = json.loads(told)
+def main(argument: str) -> None:
+    asked = json.loads(argument)
     collect_rarely()
     size = asked["megabytes"] * 1_000_000 // len(_CPUS)
 

@@ -77,8 +77,8 @@ class Stack:
         """Advances the emulator's stepped clock by a minute, with a tenth of the changes every six seconds."""
         part = count // _PARTS
         for number in range(_PARTS):
-            told = {"job": self.job, "count": part, "start": None if start is None else start + number * part}
-            await post(f"{self.controls}/change", told)
+            change = {"job": self.job, "count": part, "start": None if start is None else start + number * part}
+            await post(f"{self.controls}/change", change)
             await post(f"{self.emulator}/_emulator/clock", {"advanceSeconds": 60 / _PARTS})
 
     async def truth(self) -> dict[str, int]:

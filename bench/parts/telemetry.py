@@ -61,8 +61,8 @@ def _aggregate(record: Record) -> Record:
 def _slow(chance: random.Random, time: int) -> Iterator[Record]:
     for disk in range(_DISKS):
         used = chance.randrange(1 << 35)
-        told = {"device": f"nvme{disk}n1p1", "fstype": "ext4", "mode": "rw", "path": f"/mnt/{disk}"}
-        yield "disk", told, {"free": (1 << 35) - used, "inodes_free": 1_048_000, "inodes_total": 1_048_576,
+        tags = {"device": f"nvme{disk}n1p1", "fstype": "ext4", "mode": "rw", "path": f"/mnt/{disk}"}
+        yield "disk", tags, {"free": (1 << 35) - used, "inodes_free": 1_048_000, "inodes_total": 1_048_576,
                              "inodes_used": 576, "total": 1 << 35, "used": used,
                              "used_percent": used / (1 << 35) * 100}, time  # fmt: skip
     yield "swap", {}, {"free": 0, "total": 0, "used": 0, "used_percent": 0}, time
@@ -100,10 +100,10 @@ def lines(size: int, *, begin: int = BEGIN, is_sorted: bool = False) -> bytes:
     found, written = [], 0
     for name, tags, few, time in records(begin=begin):
         fields = {**few, **_MORE.get(name, {})}
-        told = "".join(f",{key}={value}" for key, value in {**tags, "host": "tvmps_0a1b2c3d_d"}.items())
+        labels = "".join(f",{key}={value}" for key, value in {**tags, "host": "tvmps_0a1b2c3d_d"}.items())
         names = sorted(fields) if is_sorted else chance.sample([*fields], len(fields))
         values = ",".join(f"{key}={_written(fields[key])}" for key in names)
-        found.append(f"{name}{told} {values} {time}000000\n")
+        found.append(f"{name}{labels} {values} {time}000000\n")
         written += len(found[-1])
         if written >= size:
             return "".join(found).encode()

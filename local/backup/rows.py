@@ -27,8 +27,8 @@ def line_of(row: Mapping[str, Any]) -> bytes:
     """
     wire: Row = {}
     for name, value in row.items():
-        kind, told = _wire(value)
-        wire[name] = told
+        kind, encoded = _wire(value)
+        wire[name] = encoded
         if kind:
             wire[name + _TYPE] = kind
     return orjson.dumps(wire, option=orjson.OPT_SORT_KEYS)

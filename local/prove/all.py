@@ -80,8 +80,8 @@ def summary(proofs: Sequence[Proof], commit: str, date: str) -> str:
 
 
 def _writes(command: Sequence[str]) -> bool:
-    told = subprocess.run([*command, "--help"], cwd=HERE.root, check=False, capture_output=True, text=True)
-    return "--write" in told.stdout
+    shown = subprocess.run([*command, "--help"], cwd=HERE.root, check=False, capture_output=True, text=True)
+    return "--write" in shown.stdout
 
 
 def main() -> int:

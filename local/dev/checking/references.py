@@ -44,7 +44,7 @@ def dead_references(root: Path) -> list[str]:
     found = []
     for path in (*(root / name for name in PAGES), *_files(root / "docs", ".md")):
         text = path.read_text(encoding="utf-8") if path.exists() else ""
-        found += [_told(root, path, text, at, words) for at, words in sorted(_in_page(root, path, text))]
+        found += [_line_at(root, path, text, at, words) for at, words in sorted(_in_page(root, path, text))]
     for path in (*sorted(root.glob("*.py")), *(file for name in PYTHON for file in _files(root / name, ".py"))):
         source = path.read_text(encoding="utf-8")
         for line, text in _prose(source) if _ANY.search(source) else ():
@@ -75,7 +75,7 @@ def _files(folder: Path, suffix: str) -> list[Path]:
     return sorted(found)
 
 
-def _told(root: Path, path: Path, text: str, at: int, words: str) -> str:
+def _line_at(root: Path, path: Path, text: str, at: int, words: str) -> str:
     return f"{path.relative_to(root).as_posix()}:{text.count('\n', 0, at) + 1}: {words}"
 
 

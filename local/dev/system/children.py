@@ -86,15 +86,15 @@ class Children:
 
     def delete_if_killed(self, path: Path) -> None:
         """Has a file deleted even if this process is killed."""
-        self._tell("file", path)
+        self._instruct_watchdog("file", path)
 
     def end_if_killed(self, group: int) -> None:
         """Has a process group of another's making end if this process is killed, until it is forgotten."""
-        self._tell("keep", group)
+        self._instruct_watchdog("keep", group)
 
     def forget(self, group: int) -> None:
         """Leaves a process group alone that `end_if_killed` named: it has ended."""
-        self._tell("drop", group)
+        self._instruct_watchdog("drop", group)
 
     def start(self, program: Program) -> dict[str, str]:
         """Starts a program and waits until it is ready. Returns its announcement, or raises Failure."""
@@ -114,7 +114,7 @@ class Children:
             raise Failure(f"The {program.name} could not be started: {error}.") from error
         child = Child(program, popen)
         self._children.append(child)
-        self._tell("keep", popen.pid)
+        self._instruct_watchdog("keep", popen.pid)
         return self._wait_until_ready(child)
 
     def kill(self, name: str) -> None:
@@ -128,7 +128,7 @@ class Children:
         self._children.remove(child)
         parent_watchdog.end_group(child.popen.pid, by_force=True)
         child.popen.wait()
-        self._tell("drop", child.popen.pid)
+        self._instruct_watchdog("drop", child.popen.pid)
 
     def wait_for(self, is_ready: Callable[[], bool], *, complaint: str, patience_seconds: float) -> None:
         """Waits for a condition while watching every child. Raises Failure with the complaint when patience ends."""
@@ -154,7 +154,7 @@ class Children:
         for group, seconds in ((first, STOP_SECONDS), (last, LAST_STOP_SECONDS)):
             _end(group, seconds)
         for child in self._children:
-            self._tell("drop", child.popen.pid)
+            self._instruct_watchdog("drop", child.popen.pid)
         self._children.clear()
         with contextlib.suppress(OSError, subprocess.TimeoutExpired):
             if self._watchdog.stdin:
@@ -181,7 +181,7 @@ class Children:
             raise failure if str(failure) != complaint else Failure(f"{complaint}\n{last_lines(program.log)}") from None
         return found
 
-    def _tell(self, word: str, value: object) -> None:
+    def _instruct_watchdog(self, word: str, value: object) -> None:
         with contextlib.suppress(OSError, ValueError):
             if self._watchdog.stdin:
                 self._watchdog.stdin.write(f"{word} {value}\n")

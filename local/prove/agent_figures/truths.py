@@ -45,15 +45,15 @@ def run_all(folder: Path, program: Path, plain: User) -> dict[str, list[Truth]]:
 
 def sum_of(lines: str) -> Truth:
     """Returns the truth about an attempt from its processes' lines."""
-    told = [json.loads(line) for line in lines.splitlines()]
+    counts = [json.loads(line) for line in lines.splitlines()]
     return Truth(
-        cpu=sum(one["cpu"] for one in told),
-        start=min(one["start"] for one in told),
-        end=max(one["end"] for one in told),
-        peak=max(one["peak"] for one in told),
-        read=sum(one["read"] for one in told),
-        written=sum(one["written"] for one in told),
-        threads=max(one["threads"] for one in told),
+        cpu=sum(one["cpu"] for one in counts),
+        start=min(one["start"] for one in counts),
+        end=max(one["end"] for one in counts),
+        peak=max(one["peak"] for one in counts),
+        read=sum(one["read"] for one in counts),
+        written=sum(one["written"] for one in counts),
+        threads=max(one["threads"] for one in counts),
     )
 
 

@@ -31,7 +31,7 @@ class OwnCounts:
         self.written = 0
         self.threads = 1
 
-    def tell(self, folder: str, *, is_waited_for: bool = False) -> None:
+    def append_to(self, folder: str, *, is_waited_for: bool = False) -> None:
         """Appends a process's line; CPU time of one that another waits for stands in that one's line."""
         cpu = 0.0
         if not is_waited_for:
@@ -146,7 +146,7 @@ def forks_unwaited(seconds: float, folder: str, _: OwnCounts) -> None:
     def fork() -> None:
         if os.fork() == 0:
             burn(0.05)
-            OwnCounts().tell(folder)
+            OwnCounts().append_to(folder)
             os._exit(0)
         time.sleep(0.3)
 
@@ -161,7 +161,7 @@ def orphans(seconds: float, folder: str, _: OwnCounts) -> None:
         if child == 0:
             if os.fork() == 0:
                 burn(0.05)
-                OwnCounts().tell(folder)
+                OwnCounts().append_to(folder)
                 os._exit(0)
             os._exit(0)
         os.waitpid(child, 0)
@@ -187,7 +187,7 @@ def daemon(seconds: float, folder: str, _: OwnCounts) -> None:
         os.setsid()
         if os.fork() == 0:
             during(seconds, partly(0.3))
-            OwnCounts().tell(folder)
+            OwnCounts().append_to(folder)
         os._exit(0)
     os.waitpid(child, 0)
     during(seconds / 2, partly(0.1))
@@ -220,7 +220,7 @@ def writing_children(seconds: float, folder: str, _: OwnCounts) -> None:
         if child == 0:
             own = OwnCounts()
             _write_and_read(folder, own)
-            own.tell(folder, is_waited_for=True)
+            own.append_to(folder, is_waited_for=True)
             os._exit(0)
         os.waitpid(child, 0)
         time.sleep(0.6)
@@ -261,7 +261,7 @@ def main() -> None:
     kind, seconds, folder = sys.argv[1:]
     used = OwnCounts()
     KINDS[kind](float(seconds), folder, used)
-    used.tell(folder)
+    used.append_to(folder)
     os._exit(0)
 
 

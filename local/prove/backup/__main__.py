@@ -136,8 +136,8 @@ class _Proof:
         begun = time.monotonic()
         while (problems := compare(second)) and time.monotonic() - begun < _PATIENCE / 10:
             time.sleep(2)
-        told = f"all counts the truth after {time.monotonic() - begun:.0f} s"
-        self._judged.lines.append(("polls of the restored store", f"{len(problems)} wrong" if problems else told))
+        result = f"all counts the truth after {time.monotonic() - begun:.0f} s"
+        self._judged.lines.append(("polls of the restored store", f"{len(problems)} wrong" if problems else result))
         self._judged.wrong += problems
 
 

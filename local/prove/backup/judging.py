@@ -37,8 +37,8 @@ class ShownFigures:
     def look(self, stack: Stack) -> None:
         for job in stack.jobs().values():
             if job["taskCounts"]:
-                told = tuple(job["taskCounts"][name] for name in FIELDS)
-                self.counts.setdefault(job["id"], {})[job["verdict"]["asOf"]] = told
+                earlier = tuple(job["taskCounts"][name] for name in FIELDS)
+                self.counts.setdefault(job["id"], {})[job["verdict"]["asOf"]] = earlier
         for pool in stack.pools().values():
             self.pools.setdefault(pool["id"], {})[pool["verdict"]["asOf"]] = _figures(pool)
 
@@ -117,10 +117,10 @@ def _judge_by_as_of(
     compared = 0
     for key, answer in answers.items():
         as_of = answer["verdict"]["asOf"]
-        told = seen.get(key, {}).get(as_of)
-        compared += told is not None
-        if told is not None and told != found[key]:
-            judged.wrong.append(f"{key} as of {as_of}: {found[key]}, and was {told}")
+        earlier = seen.get(key, {}).get(as_of)
+        compared += earlier is not None
+        if earlier is not None and earlier != found[key]:
+            judged.wrong.append(f"{key} as of {as_of}: {found[key]}, and was {earlier}")
     judged.lines.append((f"{kind} compared by as-of", f"{compared} of {len(seen)}"))
     if compared < len(seen) / 2:
         judged.wrong.append(f"only {compared} of {len(seen)} {kind} could be compared by as-of")

@@ -94,11 +94,11 @@ def _difference(thing: ShownResource, truth: Truth) -> str | None:
     if thing.key not in truth:
         return f"{said}, but there is none"
     name, true = truth[thing.key]
-    told = dict(thing.figures)
+    shown = dict(thing.figures)
     wrong = [
-        f"{figure} {told.get(figure)}, in truth {true.get(figure)}"
-        for figure in sorted(told.keys() | true.keys())
-        if told.get(figure) != true.get(figure)
+        f"{figure} {shown.get(figure)}, in truth {true.get(figure)}"
+        for figure in sorted(shown.keys() | true.keys())
+        if shown.get(figure) != true.get(figure)
     ]
     if thing.kind != "nodes" and thing.id != name:
         wrong.append(f"shown as {thing.id}, in truth {name}")

@@ -48,8 +48,8 @@ def read_job(answer: Mapping[str, Any]) -> ShownJob:
     """Returns a job of the API's list."""
     verdict, counts = answer["verdict"], answer.get("taskCounts")
     as_of = datetime.fromisoformat(verdict["asOf"]) if verdict.get("asOf") else None
-    told = tuple(int(counts[name]) for name in FIELDS) if counts else None
-    return ShownJob(answer["id"], bool(answer.get("deleted")), verdict["level"], as_of, verdict["reason"], told)
+    values = tuple(int(counts[name]) for name in FIELDS) if counts else None
+    return ShownJob(answer["id"], bool(answer.get("deleted")), verdict["level"], as_of, verdict["reason"], values)
 
 
 def next_whole_second(moment: datetime) -> datetime:
@@ -98,7 +98,7 @@ def histogram(rounds: Iterable[int | None]) -> str:
 
 def _flaw(job: ShownJob | None, name: str, counts: Mapping[str, Any]) -> str | None:
     if job is None:
-        return f"{name}: not shown; in truth {_told(counts)}"
+        return f"{name}: not shown; in truth {_listed(counts)}"
     if job.id != name:
         return f"{name}: shown as {job.id}"
     if difference := _difference(job, counts):
@@ -111,11 +111,11 @@ def _difference(job: ShownJob, counts: Mapping[str, Any] | None) -> str | None:
     """Returns a detailed sentence, or None if the counts equal the truth."""
     if counts is not None and job.counts == tuple(counts[name] for name in FIELDS):
         return None
-    truth = _told(counts) if counts else "there is no such job"
-    ours = _told(dict(zip(FIELDS, job.counts, strict=True))) if job.counts else "nothing"
+    truth = _listed(counts) if counts else "there is no such job"
+    ours = _listed(dict(zip(FIELDS, job.counts, strict=True))) if job.counts else "nothing"
     return f"{job.id}: {job.level} as of {job.as_of} ({job.reason}) it says {ours}; in truth {truth}"
 
 
-def _told(counts: Mapping[str, Any]) -> str:
+def _listed(counts: Mapping[str, Any]) -> str:
     state = f"{counts['state']}, " if "state" in counts else ""
     return state + " ".join(f"{counts[name]} {name}" for name in FIELDS)

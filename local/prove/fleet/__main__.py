@@ -68,7 +68,7 @@ async def prove(options: argparse.Namespace, children: Children) -> Findings:
         await hosts.run(min(options.hosts))
         await _until_quiet()
         found.quiet = await _count_quiet(emulator, options.accounts, options.jobs)
-        say(f"while nothing changes: {found.quiet.told()}")
+        say(f"while nothing changes: {found.quiet.summary()}")
         changes = Changes(options.tasks)
         per_second = options.accounts * options.jobs * _AIM / 60
         note = partial(_note, changes)
@@ -78,7 +78,7 @@ async def prove(options: argparse.Namespace, children: Children) -> Findings:
                 await hosts.run(number)
                 watched = await _watch(session, emulator, hosts, fleet=fleet, changes=changes, options=options)
                 found.watched.append(watched)
-                say(watched.told())
+                say(watched.summary())
             going.cancel()
         return found
 

@@ -38,7 +38,7 @@ class IdleFindings:
         if (read := self.tables["jobs read"]) > self.rounds * _ONE_QUERY:
             yield f"job rows were read {read} times in {self.rounds} rounds, not once each"
 
-    def told(self) -> str:
+    def summary(self) -> str:
         tables = ", ".join(
             f"{name} {number / max(self.rounds, 1):.2f}" for name, number in sorted(self.tables.items()) if number
         )
@@ -75,7 +75,7 @@ class HostsFindings:
         if late := [wait for wait in (*self.waits, *self.waiting) if wait >= BOUND]:
             yield f"with {self.hosts} hosts {len(late)} changes didn't show for up to {max(late):.0f} s"
 
-    def told(self) -> str:
+    def summary(self) -> str:
         fresh, longest = self.freshness, [max(some, default=0) for some in (self.waits, self.waiting)]
         return (
             f"{self.hosts} hosts: asked at most {fresh.worst:.0f} s ago (median {fresh.percentile(0.5):.0f} s) in"
@@ -86,9 +86,9 @@ class HostsFindings:
 
     def row(self) -> str:
         ages, as_of = self.freshness.ages, self.freshness.as_of_ages
-        told = [f"{percentile(of, at):.0f} s" for of in (self.waits, ages, as_of) for at in (1.0, 0.99, 0.5)]
+        summary = [f"{percentile(of, at):.0f} s" for of in (self.waits, ages, as_of) for at in (1.0, 0.99, 0.5)]
         changes = f"{len(self.waits) + len(self.waiting):,} ({self.share:.2%})"
-        return f"| {' | '.join([str(self.hosts), changes, *told, _shares(self.requests), f'{self.load:.1f}'])} |"
+        return f"| {' | '.join([str(self.hosts), changes, *summary, _shares(self.requests), f'{self.load:.1f}'])} |"
 
 
 @dataclass(slots=True)
@@ -113,7 +113,7 @@ class Findings:
         yield "for changes and for counts in turns, and its `asOf` is the last question for changes that counts"
         yield "confirmed: so it may be three rounds old without anything being missing (ADR 7)."
         if self.quiet:
-            yield f"While nothing changes: {self.quiet.told()}."
+            yield f"While nothing changes: {self.quiet.summary()}."
         waiting = ", ".join(f"{len(each.waiting)} with {each.hosts} hosts" for each in self.watched)
         yield f"Changes that weren't shown yet when watching ended, judged by how long they had waited: {waiting}."
         hosts = ", ".join(str(each.hosts) for each in self.watched)

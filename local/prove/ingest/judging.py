@@ -26,13 +26,13 @@ type Shown = dict[Key, dict[int, Mapping[str, Any]]]
 class Verdict:
     """The number of compared minutes, events or numbers, the problems, and the number of units not read in time.
 
-    `bytes_told` is the number of telemetry bytes in the totals.
+    `bytes_counted` is the number of telemetry bytes in the totals.
     """
 
     compared: int
     wrong: tuple[str, ...]
     unread: int = 0
-    bytes_told: int = 0
+    bytes_counted: int = 0
 
 
 def shown_series(answer: Mapping[str, Any]) -> Shown:
@@ -109,7 +109,7 @@ def judge_totals(answer: Mapping[str, Any], book: WrittenData, *, killed: bool) 
     if telemetry["behindBytes"]:
         wrong.append(f"behindBytes of telemetry: {telemetry['behindBytes']}, in truth 0")
     problems = (*answer["problems"], *telemetry["problems"])
-    return Verdict(len(true) + len(most) + 1, (*wrong, *problems), bytes_told=telemetry["bytes"])
+    return Verdict(len(true) + len(most) + 1, (*wrong, *problems), bytes_counted=telemetry["bytes"])
 
 
 def _units_read(life: BlobLife, shown: Shown) -> int:

@@ -73,8 +73,8 @@ class LogWriter:
         is_repeat = self._keys and self._chance.random() < _REPEATED
         key = self._chance.choice(self._keys) if is_repeat else self._happen()
         self._book.logged.setdefault(key, []).append(time)
-        told: Mapping[str, Any] = {"time": time, "resourceId": _RESOURCE, "operationName": key[0]}
-        line = json.dumps({**told, "properties": self._book.happenings[key].properties}).encode()
+        common: Mapping[str, Any] = {"time": time, "resourceId": _RESOURCE, "operationName": key[0]}
+        line = json.dumps({**common, "properties": self._book.happenings[key].properties}).encode()
         return line + self._chance.choice((b"\n", b"\r\n"))
 
     def _happen(self) -> Key:

@@ -120,8 +120,8 @@ class SimulatedAgent:
         return (one for tags, agent in together for one in agent.interval(tags, life=number))
 
     def _environment(self, at: int) -> Sequence[Sample]:
-        told = {"AZ_BATCH_POOL_ID": POOL, "AZ_BATCH_NODE_ID": self._node}
-        return [Sample("task_env", _ONCE, {"key": name, "value": value}, at) for name, value in told.items()]
+        environment = {"AZ_BATCH_POOL_ID": POOL, "AZ_BATCH_NODE_ID": self._node}
+        return [Sample("task_env", _ONCE, {"key": name, "value": value}, at) for name, value in environment.items()]
 
     def _is_bad(self, life: BlobLife) -> bool:
         share = _BAD / 10 if forms.records in self.plan.forms or forms.influx in self.plan.forms else _BAD

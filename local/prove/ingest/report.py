@@ -43,7 +43,7 @@ def rows(run: Run) -> list[tuple[str, str]]:
     over, sealed = sum(life.is_over for life in lives), sum(life.is_sealed for life in lives)
     bad = sum(unit.is_bad for life in lives for unit in life.units) + len(book.bad_lines)
     minutes = sum(verdict.compared for name, verdict in run.verdicts.items() if name in book.nodes)
-    told = sum(verdict.bytes_told for verdict in run.verdicts.values())
+    counted = sum(verdict.bytes_counted for verdict in run.verdicts.values())
     return [
         ("written for", f"{run.options.minutes:g} minutes, {book.written:,} bytes"),
         ("hosts killed, frozen", f"{run.kills.get('all', 0)}, {run.kills.get('frozen', 0)}"),
@@ -52,7 +52,7 @@ def rows(run: Run) -> list[tuple[str, str]]:
         ("deliveries of events", f"{book.deliveries:,} of {len(book.happenings):,} in {len(book.log_sizes)} blobs"),
         ("units that can't be read", str(bad)),
         ("units of earlier lives that nobody had read", str(sum(one.unread for one in run.verdicts.values()))),
-        ("bytes of telemetry in totals", f"{told:,} of {sum(life.size for life in lives):,}"),
+        ("bytes of telemetry in totals", f"{counted:,} of {sum(life.size for life in lives):,}"),
         ("minutes of series compared", f"{minutes:,}"),
         ("all was right after the last append within", f"{run.took:.0f} s"),
         ("**differences and defects**", f"**{len(run.wrong)}**"),

@@ -94,7 +94,7 @@ async def _soak(rig: Rig, options: argparse.Namespace) -> Record:
             group.create_task(feeder.run(until))
             group.create_task(asker.run(until))
             group.create_task(watcher.run(until))
-            group.create_task(_tell(rig, feeder, asker, watcher, until))
+            group.create_task(_say_status(rig, feeder, asker, watcher, until))
     defects = _defects()
     for line in (*defects[:10], *asker.asked.examples):
         say(f"  {line}")
@@ -114,7 +114,7 @@ async def _soak(rig: Rig, options: argparse.Namespace) -> Record:
     )
 
 
-async def _tell(rig: Rig, feeder: Feeder, asker: QuerySender, watcher: Watcher, until: float) -> None:
+async def _say_status(rig: Rig, feeder: Feeder, asker: QuerySender, watcher: Watcher, until: float) -> None:
     """Prints a status line each minute. Raises Failure if a program has ended."""
     begin = following = time.monotonic()
     while (following := following + _MINUTE) < until:

@@ -28,7 +28,7 @@ type Series = Sequence[tuple[float, float]]
 class RowBound(Enum):
     """The bound of a table's rows within the duration of a soak."""
 
-    LIVING = "what there is, and what is gone for half an hour"
+    LIVING = "existing resources, and those deleted in the last half hour"
     HOURLY = "a row an hour and a row a day in each partition"
     POOL_HOURLY = "a row an hour and a row a day for each pool"
     WRITTEN = "blobs written: their retention is longer than the soak"
@@ -79,8 +79,8 @@ def judge_tables(looks: Sequence[TableLook]) -> Iterator[Finding]:
         if law is None:
             yield Finding(f"table {table}", figure, "nobody says what bounds it", ok=False)
             continue
-        ok, told = _JUDGES[law](series)
-        yield Finding(f"table {table}", f"{figure}{told}", law.value, ok)
+        ok, remark = _JUDGES[law](series)
+        yield Finding(f"table {table}", f"{figure}{remark}", law.value, ok)
 
 
 def judge_rates(name: str, done: int, wanted: float) -> Finding:

@@ -27,11 +27,11 @@ def small_telemetry(chance: random.Random, at: datetime) -> bytes:
     form = chance.choice(_FORMS)
     agent = Agent(chance, int(at.timestamp()) * 1_000_000_000, whole_seconds=form is forms.records)
     tags = {"job_id": f"job-{chance.randrange(50)}", "task_id": f"task-{chance.randrange(500)}"}
-    told = tags if chance.getrandbits(1) else {}
-    samples = [one for _ in range(chance.randint(*_INTERVALS)) for one in agent.interval(told)]
+    batch_tags = tags if chance.getrandbits(1) else {}
+    samples = [one for _ in range(chance.randint(*_INTERVALS)) for one in agent.interval(batch_tags)]
     unknown = {f"field_{chance.randrange(200)}": 7.0}
     samples.append(
-        Sample(f"custom_{chance.randrange(5_000)}", {**told, "rack": str(at.minute)}, unknown, samples[0].at)
+        Sample(f"custom_{chance.randrange(5_000)}", {**batch_tags, "rack": str(at.minute)}, unknown, samples[0].at)
     )
     return b"".join(packed for packed, _ in form(samples))
 

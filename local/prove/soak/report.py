@@ -35,9 +35,9 @@ def section(record: Record, findings: Sequence[Finding]) -> str:
     """Returns the report for docs/proofs.md."""
     judged = "\n".join(f"| {one.name} | {one.figure} | {one.bar} | {_MARKS[one.ok]} |" for one in findings)
     notes = "\n".join(f"| {name} | {value} | | |" for name, value in record.notes)
-    told = f"`{record.command}` on {record.began:%Y-%m-%d}, {record.version}, {machine()}"
+    run = f"`{record.command}` on {record.began:%Y-%m-%d}, {record.version}, {machine()}"
     head = "| figure | value | bar | |\n|---|---|---|---|"
-    return f"{_WHAT}\n{told}:\n\n{head}\n{judged}\n{notes}\n\n![Memory of both hosts](soak.svg)\n"
+    return f"{_WHAT}\n{run}:\n\n{head}\n{judged}\n{notes}\n\n![Memory of both hosts](soak.svg)\n"
 
 
 def picture(record: Record) -> str:

@@ -20,12 +20,12 @@ def pool_differences(shown: Mapping[str, Any], truth: Mapping[str, Any]) -> Iter
     yield from (f"pool {name}: not shown" for name in truth.keys() - shown.keys())
     yield from (f"pool {name}: shown, but it doesn't exist" for name in shown.keys() - truth.keys())
     for name in sorted(truth.keys() & shown.keys()):
-        told = {**figures_of(shown[name]), "level": shown[name]["verdict"]["level"]}
+        found = {**figures_of(shown[name]), "level": shown[name]["verdict"]["level"]}
         true = {**true_figures_of(shown[name], truth[name]), "level": "exact"}
         yield from (
-            f"pool {name}: {figure} is {told.get(figure)}, in truth {value}"
+            f"pool {name}: {figure} is {found.get(figure)}, in truth {value}"
             for figure, value in true.items()
-            if told.get(figure) != value
+            if found.get(figure) != value
         )
 
 

@@ -51,8 +51,8 @@ class Findings:
     def compared(self, what: str, found: Sequence[Difference], *, counts: bool = True) -> None:
         """Records differences of answers; with `counts` they are wrong, except for intended changes of 0.2.0."""
         wrong = [one for one in found if not is_on_purpose(one)]
-        told = f"{len(wrong)} fields differ: {by_field(wrong)}" if wrong else "the same"
-        self.note(what, f"{told}; said otherwise on purpose: {by_field([one for one in found if one not in wrong])}")
+        result = f"{len(wrong)} fields differ: {by_field(wrong)}" if wrong else "the same"
+        self.note(what, f"{result}; said otherwise on purpose: {by_field([one for one in found if one not in wrong])}")
         for one in wrong[:_SHOWN]:
             say(f"    {one}")
         if counts:
@@ -65,9 +65,9 @@ class Findings:
             say(f"    {problem}")
         self.wrong += [f"{what}: {problem}" for problem in problems]
 
-    def note(self, what: str, told: str) -> None:
-        self.lines.append((what, told))
-        say(f"  {what}: {told}")
+    def note(self, what: str, result: str) -> None:
+        self.lines.append((what, result))
+        say(f"  {what}: {result}")
 
 
 def main() -> int:

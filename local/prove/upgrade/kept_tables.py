@@ -35,8 +35,8 @@ async def keep(connection_string: str, answers: Answers, until: datetime) -> Non
             path = FOLDER / blob.removeprefix(f"{_NAME}/")
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(await (await container.download_blob(blob)).readall())
-    told = json.dumps({"until": until.isoformat(), "answers": answers}, indent=1, sort_keys=True).encode()
-    (FOLDER / _ANSWERS).write_bytes(gzip.compress(told, mtime=0))
+    kept = json.dumps({"until": until.isoformat(), "answers": answers}, indent=1, sort_keys=True).encode()
+    (FOLDER / _ANSWERS).write_bytes(gzip.compress(kept, mtime=0))
 
 
 async def put_back(connection_string: str, prefix: str = "") -> None:
@@ -49,8 +49,8 @@ async def put_back(connection_string: str, prefix: str = "") -> None:
 
 def kept_answers() -> tuple[Answers, datetime]:
     """Returns 0.1.0's answers from these tables, and the end of histories in them."""
-    told = json.loads(gzip.decompress((FOLDER / _ANSWERS).read_bytes()))
-    return told["answers"], datetime.fromisoformat(told["until"])
+    kept = json.loads(gzip.decompress((FOLDER / _ANSWERS).read_bytes()))
+    return kept["answers"], datetime.fromisoformat(kept["until"])
 
 
 def answers_of_this_version(children: Children, storage: StorageAddresses, prefix: str, folder: Path) -> Answers:

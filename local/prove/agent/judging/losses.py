@@ -10,7 +10,7 @@ from local.prove.agent.judging.sessions import SessionUnits
 
 _SAMPLED = "mem"  # one record each sample
 _FED = "proof"
-_MAX_TOLD = 3  # sentences of a kind and process
+_MAX_LISTED = 3  # sentences of a kind and process
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +96,8 @@ def _judge_fed(
     foreign = set(kept) - {life.line(number) for number in range(len(life.fed))}
     doubled = [line for line, times in kept.items() if times > 1]
     missing = [number for number, line in enumerate(given) if line not in kept]
-    found.wrong += [f"{life.key}: a line that nobody fed: {line}" for line in sorted(foreign)[:_MAX_TOLD]]
-    found.wrong += [f"{life.key}: a line more than once: {line}" for line in doubled[:_MAX_TOLD]]
+    found.wrong += [f"{life.key}: a line that nobody fed: {line}" for line in sorted(foreign)[:_MAX_LISTED]]
+    found.wrong += [f"{life.key}: a line more than once: {line}" for line in doubled[:_MAX_LISTED]]
     if missing and missing != list(range(missing[0], len(given))):
         found.wrong.append(f"{life.key}: lines are missing amid others, from number {missing[0]}")
     if life.how == KILLED:
@@ -114,7 +114,7 @@ def _judge_gaps(
 ) -> None:
     """Samples follow each other without a gap, but where a unit is missing whose lines nobody saw."""
     before: tuple[int, int] | None = None
-    told = 0
+    listed = 0
     for number, lines in session.known().items():
         for line in lines:
             if measurement_of(line) != _SAMPLED:
@@ -123,7 +123,7 @@ def _judge_gaps(
             found.samples += 1
             if before and number - before[0] <= 1:
                 gap = outside(before[1], at, standing) / SECOND
-                if (at <= before[1] or gap > bounds.interval + bounds.slack) and told < _MAX_TOLD:
-                    told += 1
+                if (at <= before[1] or gap > bounds.interval + bounds.slack) and listed < _MAX_LISTED:
+                    listed += 1
                     found.wrong.append(f"{session.name}: {gap:.1f} s between two samples in unit {number}")
             before = (number, at)
