@@ -22,7 +22,7 @@ from local.backup.manifest import FORMAT, Manifest, ManifestBlob
 from local.backup.storage import CountingTransport, StorageAccount
 from local.dev.system.console import Failure
 from tests.backup.conftest import Bench
-from tests.backup.test_backup import prepared
+from tests.backup.test_backup_commands import prepared
 
 
 def answered(kind: type[HttpResponseError], status: int) -> HttpResponseError:

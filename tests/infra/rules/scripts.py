@@ -13,6 +13,7 @@ SCRIPTS_FOLDER = "SCRIPTS_FOLDER"
 """Names the folder whose scripts test_smoke_test.py starts as programs, if not this checkout's."""
 _TESTS = (
     "tests/infra/scripts/test_scripts.py",
+    "tests/infra/scripts/test_app_registration.py",
     "tests/infra/scripts/test_publish.py",
     "tests/infra/scripts/test_deploy_check.py",
     "tests/infra/scripts/test_smoke_test.py",

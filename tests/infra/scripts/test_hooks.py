@@ -12,8 +12,8 @@ import yaml
 
 from local.dev.scripts import INFRA
 from local.dev.system.checkout import HERE
+from tests.infra.scripts.answering_az import PUBLIC, REGISTRATION
 from tests.infra.scripts.fake_az import write_programs
-from tests.infra.scripts.test_scripts import PUBLIC, REGISTRATION
 
 VERSIONS = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
 CLIENT = "33333333-0000-0000-0000-000000000000"
