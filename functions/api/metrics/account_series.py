@@ -1,100 +1,74 @@
-"""Prometheus series of a watched account: jobs by state, and the outcome of its last round.
+"""Prometheus series of a watched account: jobs by state, and the outcome of its last rounds.
 
 A value that no round has recorded, such as a date before the first round, has no sample.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import NamedTuple
 
-from functions.api.metrics.series import Gauge
+from functions.api.metrics.series import Family, Samples, Value, timestamp
+from shared.domain.polling.pool_rounds import PoolRound
 from shared.domain.polling.rounds import WHOLE, Round
+from shared.domain.polling.schedule_rounds import ScheduleRound
 from shared.domain.reports.reports import AccountReport
 
-type _Sample = tuple[tuple[str, ...], float]
-
-
-class SeenAccount(NamedTuple):
-    """An account as of `now`."""
-
-    report: AccountReport
-    now: datetime
-
-
-def _jobs(seen: SeenAccount) -> Iterator[_Sample]:
-    for state, number in sorted(seen.report.jobs.items()):
-        yield (seen.report.account.id, state), number
-
-
-def _gauge(name: str, meaning: str, value: Callable[[SeenAccount], float | None]) -> Gauge[SeenAccount]:
-    """Returns a gauge with one sample per account that has a value."""
-
-    def samples(seen: SeenAccount) -> Iterator[_Sample]:
-        found = value(seen)
-        if found is not None:
-            yield (seen.report.account.id,), found
-
-    return Gauge(name, meaning, ("account",), samples)
-
-
-def _of_round(name: str, meaning: str, value: Callable[[Round, datetime], float | None]) -> Gauge[SeenAccount]:
-    """Returns a gauge of a value of the account's last round."""
-
-    def of_last(seen: SeenAccount) -> float | None:
-        last = seen.report.last_round
-        return value(last, seen.now) if last else None
-
-    return _gauge(name, meaning, of_last)
-
-
-def _timestamp(moment: datetime | None) -> float | None:
-    return moment.timestamp() if moment else None
-
-
-def _queued(last: Round, now: datetime) -> int:
-    return sum(key != WHOLE and last.is_queued(key, now) for key in last.queued)
-
-
-ACCOUNT_SERIES = (
-    Gauge("azbatch_jobs", "Jobs by state.", ("account", "state"), _jobs),
-    _gauge(
+ACCOUNT_FAMILIES = (
+    Family("azbatch_jobs", "Jobs by state.", ("state",)),
+    Family(
         "azbatch_unreadable_jobs",
-        "Stored jobs that can't be read, and are told nowhere else.",
-        lambda seen: seen.report.unreadable_jobs,
+        "Stored jobs whose rows can't be decoded; they are missing from all other series.",
     ),
-    _of_round(
-        "azbatch_collector_last_success_timestamp_seconds",
-        "Date of the last complete job list.",
-        lambda last, _: _timestamp(last.jobs_as_of),
-    ),
-    _gauge(
-        "azbatch_collector_enabled",
-        "1 if monitoring of the account is switched on.",
-        lambda seen: seen.report.watch.monitoring.enabled,
-    ),
-    _gauge(
-        "azbatch_collector_up",
-        "1 if the last round of the account succeeded.",
-        lambda seen: bool(seen.report.last_round and seen.report.last_round.succeeded),
-    ),
-    _gauge(
-        "azbatch_collector_interval_seconds",
-        "The time between two rounds of the account.",
-        lambda seen: seen.report.watch.interval.total_seconds(),
-    ),
-    _of_round(
-        "azbatch_collector_duration_seconds",
-        "How long the last round took.",
-        lambda last, _: (last.finished_at - last.started_at).total_seconds(),
-    ),
-    _of_round("azbatch_collector_calls", "Requests to Batch in the last round.", lambda last, _: last.batch_calls),
-    _of_round("azbatch_collector_polled_jobs", "Jobs that the last round polled.", lambda last, _: last.jobs_polled),
-    _of_round("azbatch_collector_failed_jobs", "Jobs whose last poll failed.", lambda last, _: len(last.failures)),
-    _of_round("azbatch_collector_queued_jobs", "Jobs that rounds left to the queue.", _queued),
-    _of_round("azbatch_collector_failed_rounds", "Rounds in a row that failed.", lambda last, _: last.failed_rounds),
-    _of_round(
-        "azbatch_collector_backoff_until_timestamp_seconds",
-        "Until when Batch asked the last round to leave the account alone.",
-        lambda last, _: _timestamp(last.backoff_until),
-    ),
+    Family("azbatch_collector_last_success_timestamp_seconds", "Date of the last complete job list."),
+    Family("azbatch_collector_enabled", "1 if monitoring of the account is switched on."),
+    Family("azbatch_collector_up", "1 if the last round of the account succeeded."),
+    Family("azbatch_collector_interval_seconds", "The time between two rounds of the account."),
+    Family("azbatch_collector_duration_seconds", "Duration of the last round."),
+    Family("azbatch_collector_calls", "Requests to Batch in the last round."),
+    Family("azbatch_collector_polled_jobs", "Jobs that the last round polled."),
+    Family("azbatch_collector_failed_jobs", "Jobs whose last poll failed."),
+    Family("azbatch_collector_queued_jobs", "Jobs that rounds left to the queue."),
+    Family("azbatch_collector_failed_rounds", "Consecutive rounds that failed."),
+    Family("azbatch_collector_backoff_until_timestamp_seconds", "End of the back-off that Batch asked for."),
 )
+POOL_ROUND_FAMILIES = (
+    Family("azbatch_collector_pools_up", "1 if the last round over the account's pools succeeded."),
+    Family("azbatch_collector_pools_calls", "Requests to Batch in the last round over pools."),
+)
+SCHEDULE_ROUND_FAMILIES = (
+    Family("azbatch_collector_schedules_up", "1 if the last poll of the account's job schedules succeeded."),
+    Family("azbatch_collector_schedules_calls", "Requests to Batch in the last poll of job schedules."),
+)
+
+
+def account_samples(report: AccountReport, now: datetime) -> Samples:
+    """Returns the samples of an account as of `now`."""
+    last = report.last_round
+    values: dict[str, Value] = {
+        "azbatch_jobs": dict(sorted(report.jobs.items())),
+        "azbatch_unreadable_jobs": report.unreadable_jobs,
+        "azbatch_collector_enabled": report.watch.monitoring.enabled,
+        "azbatch_collector_up": bool(last and last.succeeded),
+        "azbatch_collector_interval_seconds": report.watch.interval.total_seconds(),
+    }
+    return Samples((report.account.id,), values | (_round_values(last, now) if last else {}))
+
+
+def _round_values(last: Round, now: datetime) -> dict[str, Value]:
+    return {
+        "azbatch_collector_last_success_timestamp_seconds": timestamp(last.jobs_as_of),
+        "azbatch_collector_duration_seconds": (last.finished_at - last.started_at).total_seconds(),
+        "azbatch_collector_calls": last.batch_calls,
+        "azbatch_collector_polled_jobs": last.jobs_polled,
+        "azbatch_collector_failed_jobs": len(last.failures),
+        "azbatch_collector_queued_jobs": sum(key != WHOLE and last.is_queued(key, now) for key in last.queued),
+        "azbatch_collector_failed_rounds": last.failed_rounds,
+        "azbatch_collector_backoff_until_timestamp_seconds": timestamp(last.backoff_until),
+    }
+
+
+def round_samples(subject: str, rounds: Mapping[str, PoolRound | ScheduleRound | None]) -> Iterable[Samples]:
+    """Yields the samples of the last rounds over pools or schedules, by account; none before the first round."""
+    for account, last in rounds.items():
+        if last:
+            up, calls = f"azbatch_collector_{subject}_up", f"azbatch_collector_{subject}_calls"
+            yield Samples((account,), {up: not last.problem, calls: last.batch_calls})

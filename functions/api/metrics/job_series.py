@@ -4,166 +4,82 @@ A job has series from its first read until its deletion, or until some hours aft
 longer change, and Prometheus keeps past samples.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from functions.api.metrics.series import Durations, Gauge, MetricHistogram
+from prometheus_client.metrics_core import HistogramMetricFamily
+
+from functions.api.metrics.series import Durations, Family, Samples, Value, timestamp
 from shared.domain.jobs.forecasts import JobForecast
 from shared.domain.jobs.jobs import Job
-from shared.domain.jobs.snapshots import TaskRead
 from shared.domain.reports.reports import JobReport
-from shared.domain.tasks.tasks import STATES, TaskCounts
+from shared.domain.tasks.tasks import STATES
 
 SHOWN_AFTER_COMPLETION = timedelta(hours=6)
-_LABELS = ("account", "job")
+JOB_FAMILIES = (
+    Family("azbatch_job_tasks", "Tasks of a job by state.", ("state",)),
+    Family("azbatch_job_completed_tasks", "Completed tasks of a job by result.", ("result",)),
+    Family("azbatch_job_as_of_timestamp_seconds", "Time as of which a job's counts hold."),
+    Family("azbatch_job_exact", "1 if a job's counts were exact as of that time."),
+    Family("azbatch_job_task_read_seconds", "Seconds that the last read of a job's task list waited for pages."),
+    Family("azbatch_job_task_read_requests", "Requests to Batch of the last read of a job's task list."),
+    Family("azbatch_job_task_read_pages", "Pages of the last read of a job's task list."),
+    Family(
+        "azbatch_job_estimated_completion_timestamp_seconds",
+        "Estimated time at which all tasks of a job will have completed.",
+    ),
+    Family("azbatch_job_task_retries", "Retries of a job's tasks."),
+    Family("azbatch_job_task_requeues", "Requeues of a job's tasks that a user asked for."),
+    Family("azbatch_job_slots", "Task slots required by a job's tasks, by their state.", ("state",)),
+    Family(
+        "azbatch_task_queue_wait_seconds",
+        "From creation to start, by whole milliseconds, of tasks that completed without a retry or requeue that Batch"
+        " counts.",
+        kind=HistogramMetricFamily,
+    ),
+    Family(
+        "azbatch_task_run_seconds",
+        "From start to end, in whole milliseconds, of the latest run of tasks that completed.",
+        kind=HistogramMetricFamily,
+    ),
+)
 
-type _Sample = tuple[tuple[str, ...], float]
 
-
-@dataclass(frozen=True, slots=True)
-class _Insight:
-    """The part of a job's forecast that the series need, about a tenth of its size, as there may be many jobs."""
-
-    waits: Durations
-    runs: Durations
-    completion: datetime | None
-    retries: int
-    requeues: int
-    slots: tuple[tuple[str, int], ...]
-
-    @classmethod
-    def of(cls, forecast: JobForecast) -> "_Insight":
-        told = forecast.insight
-        return cls(
-            Durations.of(told.waits),
-            Durations.of(told.runs),
-            forecast.estimate.completion,
-            told.retries,
-            told.requeues,
-            (("running", told.running_slots), ("preparing", told.preparing_slots), ("active", told.active_slots)),
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class SeenJob:
-    """The values of one job's series; `labels` are the ids of its account and of the job."""
-
-    labels: tuple[str, str]
-    counts: TaskCounts
-    as_of: datetime
-    exact: bool
-    insight: _Insight | None
-    read: TaskRead | None
-
-    @classmethod
-    def of(cls, report: JobReport, now: datetime) -> "SeenJob | None":
-        """Returns the values, or None for a job without series."""
-        picture = report.job.picture
-        if picture is None or not _is_shown(report.job, now):
-            return None
-        return cls(
-            (report.account.id, report.job.facts.id),
-            picture.counts,
-            report.verdict.as_of or picture.as_of,
-            report.verdict.level == "exact",
-            _Insight.of(report.forecast) if report.forecast else None,
-            picture.read,
-        )
+def job_samples(report: JobReport, now: datetime) -> Samples | None:
+    """Returns the samples of a job, or None for a job without series."""
+    picture = report.job.picture
+    if picture is None or not _is_shown(report.job, now):
+        return None
+    counts, read = picture.counts, picture.read
+    values: dict[str, Value] = {
+        "azbatch_job_tasks": {state: getattr(counts, state) for state in STATES},
+        "azbatch_job_completed_tasks": {"success": counts.succeeded, "failure": counts.failed},
+        "azbatch_job_as_of_timestamp_seconds": timestamp(report.verdict.as_of or picture.as_of),
+        "azbatch_job_exact": report.verdict.level == "exact",
+    }
+    if read:
+        values["azbatch_job_task_read_seconds"] = read.seconds
+        values["azbatch_job_task_read_requests"] = read.requests
+        values["azbatch_job_task_read_pages"] = read.pages
+    if forecast := report.forecast:
+        values |= _statistics_values(forecast)
+    return Samples((report.account.id, report.job.facts.id), values)
 
 
 def _is_shown(job: Job, now: datetime) -> bool:
     return job.is_live or (not job.deleted and now < job.facts.state_transition_time + SHOWN_AFTER_COMPLETION)
 
 
-def _tasks(job: SeenJob) -> Iterator[_Sample]:
-    for state in STATES:
-        yield (*job.labels, state), getattr(job.counts, state)
-
-
-def _completed(job: SeenJob) -> Iterator[_Sample]:
-    yield (*job.labels, "success"), job.counts.succeeded
-    yield (*job.labels, "failure"), job.counts.failed
-
-
-def _slots(job: SeenJob) -> Iterator[_Sample]:
-    for state, number in job.insight.slots if job.insight else ():
-        yield (*job.labels, state), number
-
-
-def _completion(insight: _Insight) -> float | None:
-    return insight.completion.timestamp() if insight.completion else None
-
-
-def _insight_gauge(name: str, meaning: str, value: Callable[[_Insight], float | None]) -> Gauge[SeenJob]:
-    """Returns a gauge with one sample per job whose statistics include the value."""
-
-    def samples(job: SeenJob) -> Iterator[_Sample]:
-        found = value(job.insight) if job.insight else None
-        if found is not None:
-            yield job.labels, found
-
-    return Gauge(name, meaning, _LABELS, samples)
-
-
-def _read_gauge(name: str, meaning: str, value: Callable[[TaskRead], float]) -> Gauge[SeenJob]:
-    """Returns a gauge with one sample per job whose last task read was measured."""
-    return Gauge(name, meaning, _LABELS, lambda job: [(job.labels, value(job.read))] if job.read else [])
-
-
-def _spread(name: str, meaning: str, durations: Callable[[_Insight], Durations]) -> MetricHistogram[SeenJob]:
-    return MetricHistogram(
-        name, meaning, _LABELS, lambda job: [(job.labels, durations(job.insight))] if job.insight else []
-    )
-
-
-JOB_SERIES: tuple[Gauge[SeenJob] | MetricHistogram[SeenJob], ...] = (
-    Gauge("azbatch_job_tasks", "Tasks of a job by state.", (*_LABELS, "state"), _tasks),
-    Gauge("azbatch_job_completed_tasks", "Completed tasks of a job by result.", (*_LABELS, "result"), _completed),
-    Gauge(
-        "azbatch_job_as_of_timestamp_seconds",
-        "As of when a job's counts are.",
-        _LABELS,
-        lambda job: [(job.labels, job.as_of.timestamp())],
-    ),
-    Gauge(
-        "azbatch_job_exact",
-        "1 if a job's counts were exact as of when they are.",
-        _LABELS,
-        lambda job: [(job.labels, job.exact)],
-    ),
-    _read_gauge(
-        "azbatch_job_task_read_seconds",
-        "Seconds that the last read of a job's task list waited for pages.",
-        lambda read: read.seconds,
-    ),
-    _read_gauge(
-        "azbatch_job_task_read_requests",
-        "Requests to Batch of the last read of a job's task list.",
-        lambda read: read.requests,
-    ),
-    _read_gauge("azbatch_job_task_read_pages", "Pages of the last read of a job's task list.", lambda read: read.pages),
-    _insight_gauge(
-        "azbatch_job_estimated_completion_timestamp_seconds",
-        "When all tasks of a job will have completed if they go on as they did.",
-        _completion,
-    ),
-    _insight_gauge("azbatch_job_task_retries", "Retries of a job's tasks.", lambda insight: insight.retries),
-    _insight_gauge(
-        "azbatch_job_task_requeues",
-        "Requeues of a job's tasks that a user asked for.",
-        lambda insight: insight.requeues,
-    ),
-    Gauge("azbatch_job_slots", "Slots that tasks in a state require.", (*_LABELS, "state"), _slots),
-    _spread(
-        "azbatch_task_queue_wait_seconds",
-        "From creation to start, by whole milliseconds, of tasks that completed without a retry or requeue that Batch"
-        " counts.",
-        lambda insight: insight.waits,
-    ),
-    _spread(
-        "azbatch_task_run_seconds",
-        "From start to end, in whole milliseconds, of the latest run of tasks that completed.",
-        lambda insight: insight.runs,
-    ),
-)
+def _statistics_values(forecast: JobForecast) -> dict[str, Value]:
+    found = forecast.insight
+    return {
+        "azbatch_job_estimated_completion_timestamp_seconds": timestamp(forecast.estimate.completion),
+        "azbatch_job_task_retries": found.retries,
+        "azbatch_job_task_requeues": found.requeues,
+        "azbatch_job_slots": {
+            "running": found.running_slots,
+            "preparing": found.preparing_slots,
+            "active": found.active_slots,
+        },
+        "azbatch_task_queue_wait_seconds": Durations.of(found.waits),
+        "azbatch_task_run_seconds": Durations.of(found.runs),
+    }

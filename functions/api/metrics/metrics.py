@@ -2,26 +2,33 @@
 
 import asyncio
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
 
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
-from prometheus_client.metrics_core import Metric
-from prometheus_client.registry import Collector
 
-from functions.api.metrics.account_series import ACCOUNT_SERIES, SeenAccount
-from functions.api.metrics.ingestion_series import INGESTION_SERIES
-from functions.api.metrics.job_series import JOB_SERIES, SeenJob
-from functions.api.metrics.pool_series import POOL_ROUND_SERIES, POOL_SERIES, SeenPoolRound
-from functions.api.metrics.schedule_series import (
-    SCHEDULE_ROUND_SERIES,
-    SCHEDULE_SERIES,
-    SCHEDULE_STATE_SERIES,
-    SeenScheduleRound,
-    by_state,
+from functions.api.metrics.account_series import (
+    ACCOUNT_FAMILIES,
+    POOL_ROUND_FAMILIES,
+    SCHEDULE_ROUND_FAMILIES,
+    account_samples,
+    round_samples,
 )
+from functions.api.metrics.ingestion_series import INGESTION_FAMILIES, ingestion_samples
+from functions.api.metrics.job_series import JOB_FAMILIES, job_samples
+from functions.api.metrics.pool_series import POOL_FAMILIES, pool_samples
+from functions.api.metrics.schedule_series import (
+    SCHEDULE_FAMILIES,
+    SCHEDULE_STATE_FAMILIES,
+    schedule_samples,
+    state_samples,
+)
+from functions.api.metrics.series import Families
 from functions.http.handling import Query, RouteRequest, Routes
 from shared.domain.blobs.sweeps import IngestionReport
+from shared.domain.polling.pool_rounds import PoolRound
+from shared.domain.polling.schedule_rounds import ScheduleRound
 from shared.domain.reports.reports import AccountReport, JobReport, PoolReport
 from shared.domain.reports.schedule_reports import ScheduleReport
 
@@ -34,34 +41,7 @@ _LOOKS = re.compile(
 """Matches samples that depend only on when and how data was polled."""
 
 
-class _Families(Collector):
-    """Yields one metric family after the other, as those of thousands of jobs together would take much memory."""
-
-    def __init__(
-        self,
-        accounts: Sequence[SeenAccount],
-        jobs: Sequence[SeenJob],
-        pools: Sequence[PoolReport],
-        over_pools: Sequence[SeenPoolRound],
-        *,
-        schedules: Sequence[ScheduleReport],
-        over_schedules: Sequence[SeenScheduleRound],
-        taken_in: Sequence[IngestionReport],
-    ) -> None:
-        self._accounts, self._jobs = accounts, jobs
-        self._pools, self._over_pools = pools, over_pools
-        self._schedules, self._over_schedules = schedules, over_schedules
-        self._taken_in = taken_in
-
-    def collect(self) -> Iterator[Metric]:
-        yield from (series.family(self._accounts) for series in ACCOUNT_SERIES)
-        yield from (series.family(self._over_pools) for series in POOL_ROUND_SERIES)
-        yield from (series.family(self._taken_in) for series in INGESTION_SERIES)
-        yield from (series.family(self._jobs) for series in JOB_SERIES)
-        yield from (series.family(self._pools) for series in POOL_SERIES)
-        yield from (series.family(self._over_schedules) for series in SCHEDULE_ROUND_SERIES)
-        yield from (series.family(by_state(self._schedules)) for series in SCHEDULE_STATE_SERIES)
-        yield from (series.family(self._schedules) for series in SCHEDULE_SERIES)
+_NONE: Mapping[str, None] = MappingProxyType({})
 
 
 def add_metrics(routes: Routes) -> None:
@@ -71,26 +51,17 @@ def add_metrics(routes: Routes) -> None:
         services = await call.services()
         accounts = await services.queries.accounts(call.readable)
         found = [await services.schedules.with_jobs(report.account.id) for report in accounts]
-        jobs = [job for own, _ in found for job in own]
-        schedules = [schedule for _, own in found for schedule in own]
-        pools = [pool for report in accounts for pool in await services.pools.pools(report.account.id)]
-        rounds = await services.pools.last_rounds(call.readable)
-        over_pools = [SeenPoolRound(account, last) for account, last in rounds.items() if last]
-        looks = await services.schedules.last_rounds(call.readable)
-        over_schedules = [SeenScheduleRound(account, last) for account, last in looks.items() if last]
-        taken_in = await services.events.all_ingestion(call.readable)
-        now = await services.clock.now()
         # Rendering 3,000 jobs takes a second, which would block the event loop.
         return await asyncio.to_thread(
             render,
             accounts,
-            jobs,
-            now,
-            pools=pools,
-            over_pools=over_pools,
-            schedules=schedules,
-            over_schedules=over_schedules,
-            taken_in=taken_in,
+            [job for own, _ in found for job in own],
+            pools=[pool for report in accounts for pool in await services.pools.pools(report.account.id)],
+            pool_rounds=await services.pools.last_rounds(call.readable),
+            schedules=[schedule for _, own in found for schedule in own],
+            schedule_rounds=await services.schedules.last_rounds(call.readable),
+            ingestion=await services.events.all_ingestion(call.readable),
+            now=await services.clock.now(),
         )
 
 
@@ -100,15 +71,21 @@ def render(
     now: datetime,
     *,
     pools: Sequence[PoolReport] = (),
-    over_pools: Sequence[SeenPoolRound] = (),
+    pool_rounds: Mapping[str, PoolRound | None] = _NONE,
     schedules: Sequence[ScheduleReport] = (),
-    over_schedules: Sequence[SeenScheduleRound] = (),
-    taken_in: Sequence[IngestionReport] = (),
+    schedule_rounds: Mapping[str, ScheduleRound | None] = _NONE,
+    ingestion: Sequence[IngestionReport] = (),
 ) -> str:
     """Returns the exposition text of all series; deleted jobs and jobs completed long ago have none."""
-    seen = [job for report in jobs if (job := SeenJob.of(report, now))]
-    watched = [SeenAccount(report, now) for report in accounts]
-    families = _Families(
-        watched, seen, pools, over_pools, schedules=schedules, over_schedules=over_schedules, taken_in=taken_in
+    account, job = ("account",), ("account", "job")
+    parts = (
+        (ACCOUNT_FAMILIES, account, [account_samples(report, now) for report in accounts]),
+        (POOL_ROUND_FAMILIES, account, list(round_samples("pools", pool_rounds))),
+        (INGESTION_FAMILIES, account, list(map(ingestion_samples, ingestion))),
+        (JOB_FAMILIES, job, [found for report in jobs if (found := job_samples(report, now))]),
+        (POOL_FAMILIES, ("account", "pool"), list(map(pool_samples, pools))),
+        (SCHEDULE_ROUND_FAMILIES, account, list(round_samples("schedules", schedule_rounds))),
+        (SCHEDULE_STATE_FAMILIES, account, list(state_samples(schedules))),
+        (SCHEDULE_FAMILIES, ("account", "schedule"), list(map(schedule_samples, schedules))),
     )
-    return generate_latest(families).decode()
+    return generate_latest(Families(parts)).decode()

@@ -1,144 +1,57 @@
-"""Prometheus series of pools and their rounds: nodes by state and kind, slots, cores, and the confidence in them.
+"""Prometheus series of pools: nodes by state and kind, slots, cores, and the confidence in them.
 
 A pool has series once its nodes were listed. No series is per node, and a state without nodes has no sample.
 """
 
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from prometheus_client.metrics_core import CounterMetricFamily
 
-from functions.api.metrics.series import Counter, Gauge
-from shared.domain.nodes.interruptions import Interruptions
-from shared.domain.polling.pool_rounds import PoolRound
-from shared.domain.pools.pools import NodesSnapshot, Pool
+from functions.api.metrics.series import Family, Samples, Value, timestamp
 from shared.domain.reports.reports import PoolReport
 
-type _Sample = tuple[tuple[str, ...], float]
-
-
-class SeenPoolRound(NamedTuple):
-    """The last round over an account's pools, with the account's id."""
-
-    account: str
-    last: PoolRound
-
-
-def _of_round(name: str, meaning: str, value: Callable[[PoolRound], float]) -> Gauge[SeenPoolRound]:
-    def samples(seen: SeenPoolRound) -> Iterator[_Sample]:
-        yield (seen.account,), value(seen.last)
-
-    return Gauge(name, meaning, ("account",), samples)
-
-
-def _gauge(name: str, meaning: str, value: Callable[[Pool, NodesSnapshot], float | None]) -> Gauge[PoolReport]:
-    """Returns a gauge with one sample per pool that has a value."""
-
-    def samples(report: PoolReport) -> Iterator[_Sample]:
-        pool = report.pool
-        found = value(pool, pool.picture) if pool.picture else None
-        if found is not None:
-            yield (report.account.id, pool.facts.id), found
-
-    return Gauge(name, meaning, ("account", "pool"), samples)
-
-
-def _nodes(report: PoolReport) -> Iterator[_Sample]:
-    picture = report.pool.picture
-    for state, dedicated, number in picture.summary.counts if picture else ():
-        yield (report.account.id, report.pool.facts.id, state, _told(dedicated)), number
-
-
-def _targets(report: PoolReport) -> Iterator[_Sample]:
-    facts = report.pool.facts
-    for size, dedicated in ((facts.dedicated, True), (facts.spot, False)):
-        if report.pool.picture and size.target is not None:
-            yield (report.account.id, facts.id, _told(dedicated)), size.target
-
-
-def _exact(report: PoolReport) -> Iterator[_Sample]:
-    if report.pool.picture:
-        yield (report.account.id, report.pool.facts.id), report.verdict.level == "exact"
-
-
-def _counter(name: str, meaning: str, value: Callable[[Interruptions], int]) -> Counter[PoolReport]:
-    def samples(report: PoolReport) -> Iterator[_Sample]:
-        picture = report.pool.picture
-        if picture and picture.tally:
-            yield (report.account.id, report.pool.facts.id), value(picture.tally.interruptions)
-
-    return Counter(name, meaning, ("account", "pool"), samples)
-
-
-def _flapping(report: PoolReport) -> Iterator[_Sample]:
-    if report.pool.picture:
-        yield (report.account.id, report.pool.facts.id), report.pool.picture.flapping_nodes(report.now)
-
-
-def _evaluation_failed(report: PoolReport) -> Iterator[_Sample]:
-    scale = report.pool.facts.auto_scale
-    if report.pool.picture and scale and scale.evaluated_at:
-        yield (report.account.id, report.pool.facts.id), scale.error is not None
-
-
-def _told(dedicated: bool) -> str:  # noqa: FBT001 - a label's value
-    return "true" if dedicated else "false"
-
-
-POOL_ROUND_SERIES = (
-    _of_round(
-        "azbatch_collector_pools_up",
-        "1 if the last round over the account's pools succeeded.",
-        lambda last: not last.problem,
-    ),
-    _of_round(
-        "azbatch_collector_pools_calls",
-        "Requests to Batch in the last round over pools.",
-        lambda last: last.batch_calls,
-    ),
-)
-POOL_SERIES = (
-    Gauge("azbatch_pool_nodes", "Nodes of a pool by state.", ("account", "pool", "state", "dedicated"), _nodes),
-    Gauge("azbatch_pool_target_nodes", "Nodes that a pool is to have.", ("account", "pool", "dedicated"), _targets),
-    _gauge("azbatch_pool_slots", "Task slots of all nodes of a pool.", lambda _, picture: picture.summary.slots),
-    _gauge("azbatch_pool_used_slots", "Task slots that running tasks use.", lambda _, picture: picture.summary.used),
-    _gauge(
-        "azbatch_pool_cores",
-        "vCPUs of a pool's nodes that have a machine.",
-        lambda pool, _: pool.cores.total if pool.cores else None,
-    ),
-    _gauge(
-        "azbatch_pool_busy_cores",
-        "vCPUs by the share of slots that is used.",
-        lambda pool, _: pool.cores.busy if pool.cores else None,
-    ),
-    _gauge(
-        "azbatch_pool_resize_errors",
-        "Errors of the last resize.",
-        lambda pool, _: sum(error.is_current for error in pool.errors),
-    ),
-    Gauge(
-        "azbatch_pool_autoscale_error",
-        "1 if the last evaluation of the autoscale formula failed.",
-        ("account", "pool"),
-        _evaluation_failed,
-    ),
-    _counter("azbatch_pool_interruptions_total", "Spot nodes that were preempted.", lambda seen: seen.total),
-    _counter(
+POOL_FAMILIES = (
+    Family("azbatch_pool_nodes", "Nodes of a pool by state.", ("state", "dedicated")),
+    Family("azbatch_pool_target_nodes", "Target number of nodes of a pool.", ("dedicated",)),
+    Family("azbatch_pool_slots", "Task slots of all nodes of a pool."),
+    Family("azbatch_pool_used_slots", "Task slots that running tasks use."),
+    Family("azbatch_pool_cores", "vCPUs of a pool's nodes that have a machine."),
+    Family("azbatch_pool_busy_cores", "vCPUs weighted by the share of used slots of their nodes."),
+    Family("azbatch_pool_resize_errors", "Errors of the last resize."),
+    Family("azbatch_pool_autoscale_error", "1 if the last evaluation of the autoscale formula failed."),
+    Family("azbatch_pool_interruptions_total", "Spot nodes that were preempted.", kind=CounterMetricFamily),
+    Family(
         "azbatch_pool_unexplained_restarts_total",
         "Restarts of spot nodes that may have been interruptions.",
-        lambda seen: seen.unexplained,
+        kind=CounterMetricFamily,
     ),
-    Gauge(
-        "azbatch_pool_flapping_nodes",
-        "Nodes that fell into a bad state three times within an hour.",
-        ("account", "pool"),
-        _flapping,
-    ),
-    _gauge(
-        "azbatch_pool_as_of_timestamp_seconds",
-        "As of when a pool's nodes are.",
-        lambda _, picture: picture.as_of.timestamp(),
-    ),
-    Gauge(
-        "azbatch_pool_exact", "1 if the figures of a pool were exact as of when they are.", ("account", "pool"), _exact
-    ),
+    Family("azbatch_pool_flapping_nodes", "Nodes that fell into a bad state three times within an hour."),
+    Family("azbatch_pool_as_of_timestamp_seconds", "Time as of which a pool's node figures hold."),
+    Family("azbatch_pool_exact", "1 if a pool's figures were exact as of that time."),
 )
+_DEDICATED, _SPOT = "true", "false"
+
+
+def pool_samples(report: PoolReport) -> Samples:
+    """Returns the samples of a pool; none before its nodes were listed."""
+    pool, facts, picture = report.pool, report.pool.facts, report.pool.picture
+    labels = (report.account.id, facts.id)
+    if picture is None:
+        return Samples(labels, {})
+    summary, scale = picture.summary, facts.auto_scale
+    targets = {_DEDICATED: facts.dedicated.target, _SPOT: facts.spot.target}
+    values: dict[str, Value] = {
+        "azbatch_pool_nodes": {(state, _DEDICATED if own else _SPOT): number for state, own, number in summary.counts},
+        "azbatch_pool_target_nodes": {kind: target for kind, target in targets.items() if target is not None},
+        "azbatch_pool_slots": summary.slots,
+        "azbatch_pool_used_slots": summary.used,
+        "azbatch_pool_cores": pool.cores.total if pool.cores else None,
+        "azbatch_pool_busy_cores": pool.cores.busy if pool.cores else None,
+        "azbatch_pool_resize_errors": sum(error.is_current for error in pool.errors),
+        "azbatch_pool_autoscale_error": scale.error is not None if scale and scale.evaluated_at else None,
+        "azbatch_pool_flapping_nodes": picture.flapping_nodes(report.now),
+        "azbatch_pool_as_of_timestamp_seconds": timestamp(picture.as_of),
+        "azbatch_pool_exact": report.verdict.level == "exact",
+    }
+    if picture.tally:
+        values["azbatch_pool_interruptions_total"] = picture.tally.interruptions.total
+        values["azbatch_pool_unexplained_restarts_total"] = picture.tally.interruptions.unexplained
+    return Samples(labels, values)

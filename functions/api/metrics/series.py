@@ -1,13 +1,15 @@
-"""Declarations of Prometheus families: name, type, help text, labels, and the mapping of an object to samples.
+"""Metric families of Prometheus, and their samples from the values of the objects that have series.
 
 Each scrape builds families from storage. Nothing accumulates here, so no series outlives its source.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import NamedTuple
 
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.registry import Collector
 
 from shared.domain.tasks.histograms import Histogram
 
@@ -34,53 +36,59 @@ class Durations(NamedTuple):
         return cls((*histogram.below(EDGES), histogram.count), histogram.sum / _SECOND)
 
 
-@dataclass(frozen=True, slots=True)
-class Gauge[T]:
-    """A gauge; `samples` yields label values, in the order of `labels`, and the value; nothing if it is unknown."""
+type Labels = str | tuple[str, ...]
+type Value = float | Durations | Mapping[Labels, float] | None
+"""The value of an object in a family, or one for each combination of the family's own labels; None: no sample."""
 
-    name: str
-    meaning: str
+
+class Samples(NamedTuple):
+    """The samples of one object: the labels that all of them have, and the values by the names of the families."""
+
     labels: tuple[str, ...]
-    samples: Callable[[T], Iterable[tuple[tuple[str, ...], float]]]
-
-    def family(self, things: Iterable[T]) -> Metric:
-        family = GaugeMetricFamily(self.name, self.meaning, labels=self.labels)
-        for thing in things:
-            for labels, value in self.samples(thing):
-                family.add_metric(labels, value)
-        return family
+    values: Mapping[str, Value]
 
 
 @dataclass(frozen=True, slots=True)
-class Counter[T]:
-    """A counter, which resets when its source starts again; `samples` as for a gauge."""
+class Family:
+    """The declaration of a family; `labels` are its own, beside those that all samples of its objects have."""
 
     name: str
     meaning: str
-    labels: tuple[str, ...]
-    samples: Callable[[T], Iterable[tuple[tuple[str, ...], float]]]
+    labels: tuple[str, ...] = ()
+    kind: type[GaugeMetricFamily | CounterMetricFamily | HistogramMetricFamily] = GaugeMetricFamily
 
-    def family(self, things: Iterable[T]) -> Metric:
-        family = CounterMetricFamily(self.name, self.meaning, labels=self.labels)
-        for thing in things:
-            for labels, value in self.samples(thing):
-                family.add_metric(labels, value)
-        return family
+    def metric(self, shared: tuple[str, ...], objects: Iterable[Samples]) -> Metric:
+        """Returns the family with the samples of the objects; `shared` are the names of the labels that all have."""
+        metric = self.kind(self.name, self.meaning, labels=(*shared, *self.labels))
+        add: Callable[..., None] = metric.add_metric
+        for labels, values in objects:
+            match values.get(self.name):
+                case None:
+                    continue
+                case Durations(numbers, total):
+                    buckets = list(zip((*_BOUNDS, "+Inf"), numbers, strict=True))
+                    add(labels, buckets, total)
+                case Mapping() as several:
+                    for own, value in several.items():
+                        add((*labels, *((own,) if isinstance(own, str) else own)), value)
+                case value:
+                    add(labels, value)
+        return metric
 
 
-@dataclass(frozen=True, slots=True)
-class MetricHistogram[T]:
-    """A histogram; `samples` as for a gauge, with durations as the value."""
+class Families(Collector):
+    """Yields the families one by one, as those of thousands of objects together would take much memory.
 
-    name: str
-    meaning: str
-    labels: tuple[str, ...]
-    samples: Callable[[T], Iterable[tuple[tuple[str, ...], Durations]]]
+    Each part has families, the names of the labels that all their samples have, and objects.
+    """
 
-    def family(self, things: Iterable[T]) -> Metric:
-        family = HistogramMetricFamily(self.name, self.meaning, labels=self.labels)
-        for thing in things:
-            for labels, durations in self.samples(thing):
-                buckets = list(zip((*_BOUNDS, "+Inf"), durations.numbers, strict=True))
-                family.add_metric(labels, buckets, durations.sum)
-        return family
+    def __init__(self, parts: Sequence[tuple[Sequence[Family], tuple[str, ...], Sequence[Samples]]]) -> None:
+        self._parts = parts
+
+    def collect(self) -> Iterator[Metric]:
+        for families, labels, objects in self._parts:
+            yield from (family.metric(labels, objects) for family in families)
+
+
+def timestamp(moment: datetime | None) -> float | None:
+    return moment.timestamp() if moment else None

@@ -9,12 +9,12 @@ from functions.api.metrics.metrics import render
 from shared.domain.jobs.snapshots import TaskRead
 from tests.functions.conftest import ROOT
 from tests.functions.support.seen_metrics import (
+    INGESTION,
     NOW,
-    OVER_POOLS,
-    OVER_SCHEDULES,
     POOL,
+    POOL_ROUNDS,
     SCHEDULE,
-    TAKEN_IN,
+    SCHEDULE_ROUNDS,
     WATCHED,
     changed,
     families,
@@ -24,10 +24,10 @@ from tests.functions.support.seen_metrics import (
 PAGE = (ROOT / "docs/metrics.md").read_text(encoding="utf-8")
 BESIDE = {
     "pools": [POOL],
-    "over_pools": [OVER_POOLS],
+    "pool_rounds": POOL_ROUNDS,
     "schedules": [SCHEDULE],
-    "over_schedules": [OVER_SCHEDULES],
-    "taken_in": [TAKEN_IN],
+    "schedule_rounds": SCHEDULE_ROUNDS,
+    "ingestion": [INGESTION],
 }
 PICTURE = job().job.picture
 assert PICTURE

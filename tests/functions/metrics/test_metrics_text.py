@@ -83,7 +83,7 @@ def test_a_family_has_one_help_and_type_before_all_samples() -> None:
     text = render([], [job("a"), job("b")], NOW)
     begins = text.index("# HELP azbatch_job_exact")
     assert text[begins : text.index("# HELP", begins + 1)] == (
-        "# HELP azbatch_job_exact 1 if a job's counts were exact as of when they are.\n"
+        "# HELP azbatch_job_exact 1 if a job's counts were exact as of that time.\n"
         "# TYPE azbatch_job_exact gauge\n"
         'azbatch_job_exact{account="demo",job="a"} 1.0\n'
         'azbatch_job_exact{account="demo",job="b"} 1.0\n'

@@ -7,8 +7,6 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
 from functions.api.metrics.metrics import render
-from functions.api.metrics.pool_series import SeenPoolRound
-from functions.api.metrics.schedule_series import SeenScheduleRound
 from shared.domain.accounts.accounts import Account
 from shared.domain.accounts.monitoring import Monitoring
 from shared.domain.blobs.sweeps import IngestionReport, PartitionSweep, Totals
@@ -104,9 +102,9 @@ SCHEDULE = report_of(
         )
     ],
 )
-OVER_SCHEDULES = SeenScheduleRound(ACCOUNT.id, ScheduleRound(NOW, NOW, batch_calls=1))
-OVER_POOLS = SeenPoolRound(ACCOUNT.id, PoolRound(NOW, NOW, batch_calls=3))
-TAKEN_IN = IngestionReport(
+SCHEDULE_ROUNDS = {ACCOUNT.id: ScheduleRound(NOW, NOW, batch_calls=1)}
+POOL_ROUNDS = {ACCOUNT.id: PoolRound(NOW, NOW, batch_calls=3)}
+INGESTION = IngestionReport(
     ACCOUNT.id,
     "insights-logs-servicelog",
     PartitionSweep(

@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from functions.api.metrics.account_series import ACCOUNT_SERIES
-from functions.api.metrics.job_series import JOB_SERIES
-from functions.api.metrics.pool_series import POOL_ROUND_SERIES, POOL_SERIES
-from functions.api.metrics.schedule_series import SCHEDULE_ROUND_SERIES
+from functions.api.metrics.account_series import ACCOUNT_FAMILIES, POOL_ROUND_FAMILIES, SCHEDULE_ROUND_FAMILIES
+from functions.api.metrics.job_series import JOB_FAMILIES
+from functions.api.metrics.pool_series import POOL_FAMILIES
 from local.dev.system.checkout import HERE
 
 PAGE = (HERE.root / "docs/operations.md").read_text(encoding="utf-8")
@@ -220,8 +219,8 @@ def test_claims_without_a_test_are_listed_with_their_proof() -> None:
 def test_metrics_that_the_page_names_are_rendered() -> None:
     named = set(re.findall(r"`(\w*batch\w*_\w+)", PAGE))
     assert named
-    rounds = (*POOL_ROUND_SERIES, *SCHEDULE_ROUND_SERIES)
-    assert named <= {series.name for series in (*ACCOUNT_SERIES, *JOB_SERIES, *POOL_SERIES, *rounds)}
+    rounds = (*POOL_ROUND_FAMILIES, *SCHEDULE_ROUND_FAMILIES)
+    assert named <= {family.name for family in (*ACCOUNT_FAMILIES, *JOB_FAMILIES, *POOL_FAMILIES, *rounds)}
 
 
 def test_private_networking_names_the_provider_that_no_deployment_registers() -> None:
