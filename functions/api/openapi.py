@@ -23,10 +23,10 @@ _CONVENTIONS = (
     " other method is a 405 with Allow. Answers to GETs come as Accept-Encoding asks for: in zstd, gzip, or plain."
 )
 _RELEASED_NAMES = {
-    "functions.api.jobs.insight_models.SlotsAnswer": "functions.api.insight_models.SlotsAnswer",
+    "functions.api.jobs.job_statistics.SlotsAnswer": "functions.api.insight_models.SlotsAnswer",
     "functions.api.jobs.timeline.RunAnswer": "functions.api.timeline.RunAnswer",
     "functions.api.pools.pool_models.SlotsAnswer": "functions.api.pool_models.SlotsAnswer",
-    "functions.api.schedules.schedule_models.RunAnswer": "functions.api.schedule_models.RunAnswer",
+    "functions.api.schedules.schedules.RunAnswer": "functions.api.schedule_models.RunAnswer",
 }
 """Names of schemas whose classes share theirs with another: what their modules make of them, and what clients know."""
 _RELEASED_REFERENCES = {

@@ -139,7 +139,7 @@ class Routes:
         anonymous: bool = False,
         media: str = "application/json",
         queue: str | None = None,
-        repeats: bool = False,
+        cacheable: bool = False,
         depends_on_tables: Collection[str] | None = None,
         looks: re.Pattern[bytes] | None = None,
     ) -> Callable[[Handler], Handler]:
@@ -168,7 +168,7 @@ class Routes:
                 role=role,
                 media=media,
                 queue=queue,
-                repeats=repeats,
+                cacheable=cacheable,
                 depends_on_tables=depends_on_tables,
                 looks=looks,
             )
@@ -205,7 +205,7 @@ async def respond(
             async def made() -> EncodedResponse:
                 return _rendered(route, await handler(call))
 
-            if route.repeats and runtime.settings.clock_url is None:  # not with simulated time, which runs faster
+            if route.cacheable and runtime.settings.clock_url is None:  # not with simulated time, which runs faster
                 version = (await call.services()).table_writes(route.depends_on_tables)
                 return await response_of(request, await recent.get((request.url, call.readable), version, made))
             return await response_of(request, await made())

@@ -4,19 +4,30 @@ An unacceptable value becomes one sentence that names the parameter and the expe
 """
 
 import re
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from functools import cache
-from typing import Annotated, Any, get_args, get_origin
+from typing import Annotated, Any, Literal, get_args, get_origin
 from urllib.parse import parse_qsl, urlsplit
 
 import azure.functions as func
 import msgspec
+from msgspec import UNSET, Meta, UnsetType
 
-from functions.http.expected_values import wanted
 from shared.errors import BatchscopeError
 
+Key = Annotated[str, Meta(max_length=500)]
+Ids = Annotated[
+    tuple[Annotated[str, Meta(min_length=1, max_length=500)], ...],
+    Meta(max_length=100, description="Ids with commas between them, in any case."),
+]
+PageSize = Annotated[int, Meta(ge=1, le=1000, description="Entries a page, 1 to 1000.")]
+Format = Annotated[Literal["json", "csv"], Meta(description="csv: a table, with the next page in the header Link.")]
+Time = Annotated[datetime, Meta(tz=True, extra_json_schema={"format": "date-time"})]
 _MAX_BODY = 1024 * 1024
 _WHOLE = re.compile(r"-?[0-9]+")
+_FORMATS = {"date-time": "a time with its zone, like 2026-01-31T12:00:00Z", "duration": "a duration like PT15M"}
+_SIMPLE = {"integer": "a whole number", "number": "a number", "boolean": "true or false", "string": "text"}
 _NUMBER = re.compile(r"\s*[-+]?[0-9.]+(e[-+]?[0-9]+)?\s*", re.IGNORECASE)
 
 
@@ -36,6 +47,11 @@ class BodyTooLargeError(BadRequestError):
         super().__init__(f"The body has more than {_MAX_BODY} bytes.", target="body", code="BodyTooLarge")
 
 
+def given[T](value: T | UnsetType) -> T | None:
+    """Returns the value of a parameter, None for an omitted one."""
+    return None if value is UNSET else value
+
+
 def read_query[Q: msgspec.Struct](request: func.HttpRequest, kind: type[Q]) -> Q:
     """Returns the checked query parameters. Raises BadRequestError, also for unknown or empty ones."""
     fields = _fields(kind)
@@ -47,19 +63,19 @@ def read_query[Q: msgspec.Struct](request: func.HttpRequest, kind: type[Q]) -> Q
     if empty:
         name = min(empty)
         raise BadRequestError(
-            f"The query parameter '{name}' is empty; it is {wanted(kind, name)}. Leave it out to ask for everything.",
+            f"The query parameter '{name}' is empty; it is {_wanted(kind, name)}. Leave it out to ask for everything.",
             target=name,
         )
     lists = _lists(kind)
-    given = {name: text.split(",") if name in lists else text for name, text in request.params.items()}
+    values = {name: text.split(",") if name in lists else text for name, text in request.params.items()}
     try:
-        query = msgspec.convert(given, kind, strict=False)
+        query = msgspec.convert(values, kind, strict=False)
     except msgspec.ValidationError as error:
         raise _bad_value(request, kind, _place(error)) from error
-    for target, sent in given.items():  # msgspec also converts `1e3` to a whole number and `2026` to a time
+    for target, text in values.items():  # msgspec also converts `1e3` to a whole number and `2026` to a time
         value = getattr(query, fields[target])
-        pairs = zip(sent, value, strict=True) if target in lists else [(sent, value)]
-        if any(_is_odd(text, one) for text, one in pairs):
+        pairs = zip(text, value, strict=True) if target in lists else [(text, value)]
+        if any(_is_odd(part, one) for part, one in pairs):
             raise _bad_value(request, kind, target)
     return query
 
@@ -106,7 +122,7 @@ def read_body[B](request: func.HttpRequest, kind: type[B]) -> B:
 def _bad_value(request: func.HttpRequest, kind: type[Any], target: str) -> BadRequestError:
     given = request.params.get(target, "")
     return BadRequestError(
-        f"The query parameter '{target}' can't be '{given}'; it is {wanted(kind, target)}.", target=target
+        f"The query parameter '{target}' can't be '{given}'; it is {_wanted(kind, target)}.", target=target
     )
 
 
@@ -117,7 +133,7 @@ def _bad_field(error: msgspec.ValidationError, kind: type[Any]) -> BadRequestErr
     if target == "body":
         return BadRequestError("The body should be a JSON object.", target="body", code="InvalidBody")
     return BadRequestError(
-        f"The field '{target}' of the body should be {wanted(kind, target)}.", target=target, code="InvalidBody"
+        f"The field '{target}' of the body should be {_wanted(kind, target)}.", target=target, code="InvalidBody"
     )
 
 
@@ -125,3 +141,29 @@ def _place(error: msgspec.ValidationError) -> str:
     """Returns the name of the field that an error is about."""
     found = re.search(r"at `\$\.(\w+)", str(error))
     return found[1] if found else "body"
+
+
+def _wanted(kind: type[Any], name: str) -> str:
+    """Returns a text like `one of active, completed` or `a whole number from 1 to 1000`; empty for an unknown field."""
+    schema = msgspec.json.schema(kind, ref_template="{name}")
+    properties = schema["$defs"][kind.__name__]["properties"]
+    return _described(properties[name]) if name in properties else ""
+
+
+def _described(schema: Mapping[str, Any]) -> str:
+    """Describes a schema; for an optional field, its first type other than null."""
+    options = [option for option in schema.get("anyOf", [schema]) if option.get("type") != "null"]
+    chosen = options[0] if options else schema
+    if "enum" in chosen:
+        return f"one of {', '.join(str(value) for value in chosen['enum'] if value is not None)}"
+    if chosen.get("type") == "array":
+        if chosen.get("items", {}).get("type") != "string" or "enum" in chosen["items"]:
+            return f"{_described(chosen['items'])}, or several with commas between them"
+        most = f"at most {chosen['maxItems']} " if "maxItems" in chosen else ""
+        return f"a list of {most}{_described(chosen['items'])}s" if "items" in chosen else "a list"
+    if chosen.get("format") in _FORMATS:
+        return _FORMATS[chosen["format"]]
+    words = _SIMPLE.get(str(chosen.get("type")), "something else")
+    if "minimum" in chosen and "maximum" in chosen:
+        words += f" from {chosen['minimum']} to {chosen['maximum']}"
+    return words

@@ -14,7 +14,7 @@ class Route:
 
     `statuses` are those of success, the usual one first. `refusals` are error statuses specific to this route. `role`
     is required of callers, None for a public route. `media` is the content type of answers other than JSON. `queue` is
-    the target of `send`. With `repeats`, an answer may be reused for a second, until one of the tables in
+    the target of `send`. With `cacheable`, an answer may be reused for a second, until one of the tables in
     `depends_on_tables` (None: any) is written. Matches of `looks` in an answer are times and costs of polls and ages,
     which its ETag excludes.
     """
@@ -31,6 +31,6 @@ class Route:
     role: Role | None
     media: str
     queue: str | None
-    repeats: bool
+    cacheable: bool
     depends_on_tables: Collection[str] | None
     looks: re.Pattern[bytes] | None

@@ -1,13 +1,16 @@
 """GET, PUT accounts/{account}/monitoring: whether and how often an account is polled, changeable at run time."""
 
+from datetime import datetime
 from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from functions.api.jobs.job_models import MonitoringAnswer, monitoring_answer
+from functions.api.endpoints import ACCOUNT
+from functions.http.answers import Answer
 from functions.http.handling import Query, RouteRequest, Routes
-from functions.http.parameters import BadRequestError
+from functions.http.parameters import BadRequestError, given
 from shared.domain.accounts.monitoring import HIGHEST_RATE, LOWEST_RATE, MonitoringChange
+from shared.domain.reports.reports import MonitoringReport
 
 PollSeconds = Annotated[int, Meta(ge=LOWEST_RATE, le=HIGHEST_RATE, description="Seconds between two polls.")]
 
@@ -19,14 +22,26 @@ class MonitoringRequest(Struct, rename="camel", forbid_unknown_fields=True, froz
     poll_seconds: PollSeconds | UnsetType | None = UNSET
 
 
+class MonitoringAnswer(Answer):
+    """Whether and how often an account is polled; `changedAt` is null if neither was ever changed."""
+
+    enabled: bool
+    poll_seconds: float
+    changed_at: datetime | None
+
+
+def monitoring_answer(report: MonitoringReport) -> MonitoringAnswer:
+    return MonitoringAnswer.of(report.monitoring, poll_seconds=report.interval.total_seconds())
+
+
 def add_monitoring(routes: Routes) -> None:
-    @routes.route("GET", "accounts/{account}/monitoring", returns=MonitoringAnswer)
+    @routes.route("GET", f"{ACCOUNT}/monitoring", returns=MonitoringAnswer)
     async def get_monitoring(call: RouteRequest[Query, None]) -> MonitoringAnswer:
         """Returns whether and how often an account is polled."""
         services = await call.services()
         return monitoring_answer(await services.registry.monitoring(call.path["account"]))
 
-    @routes.route("PUT", "accounts/{account}/monitoring", body=MonitoringRequest, returns=MonitoringAnswer)
+    @routes.route("PUT", f"{ACCOUNT}/monitoring", body=MonitoringRequest, returns=MonitoringAnswer)
     async def put_monitoring(call: RouteRequest[Query, MonitoringRequest]) -> MonitoringAnswer:
         """Switches polling of an account on or off, or sets its interval."""
         services = await call.services()
@@ -40,8 +55,4 @@ def _change(body: MonitoringRequest) -> MonitoringChange:
         raise BadRequestError(
             'Say what to change: {"enabled": true or false}, {"pollSeconds": 60}, or both.', target="body"
         )
-    return MonitoringChange(
-        enabled=None if enabled is UNSET else enabled,
-        sets_rate=rate is not UNSET,
-        poll_seconds=None if rate is UNSET else rate,
-    )
+    return MonitoringChange(enabled=given(enabled), sets_rate=rate is not UNSET, poll_seconds=given(rate))

@@ -5,11 +5,13 @@ poll, or as a 202 well before the platform cuts the connection at 230 s.
 """
 
 import asyncio
-from typing import Annotated, Any, ClassVar
+from datetime import datetime
+from typing import Annotated, Any, ClassVar, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from functions.api.jobs.job_models import PollAnswer, poll_answer
+from functions.api.endpoints import ACCOUNT
+from functions.http.answers import Answer
 from functions.http.handling import Query, RouteRequest, RouteResponse, Routes
 from functions.http.parameters import BadRequestError
 from functions.queue_messages import PollMessage, text_of
@@ -40,10 +42,35 @@ class PollQuery(Query):
     wait: bool = False
 
 
+class ReasonAnswer(Answer):
+    """Why a job (null: the whole account) couldn't be polled."""
+
+    job: str | None
+    message: str
+
+
+class JobsPolledAnswer(Answer):
+    """The numbers of jobs that a poll on demand read and failed to read."""
+
+    succeeded: int
+    failed: int
+
+
+class PollAnswer(Answer):
+    """A poll on demand."""
+
+    id: str
+    status: Literal["queued", "running", "succeeded", "failed"]
+    created_at: datetime
+    finished_at: datetime | None
+    jobs: JobsPolledAnswer
+    reasons: list[ReasonAnswer]
+
+
 def add_polls(routes: Routes) -> None:
     @routes.route(
         "POST",
-        "accounts/{account}/poll",
+        f"{ACCOUNT}/poll",
         query=PollQuery,
         body=PollRequest,
         returns=PollAnswer,
@@ -59,17 +86,17 @@ def add_polls(routes: Routes) -> None:
             try:
                 with waiting_for_storage(None):  # a poll may wait for storage as long as a timer's
                     run = services.polling.run(call.path["account"], operation.id)
-                    return RouteResponse(poll_answer(await asyncio.wait_for(run, _MAX_WAIT)), status=200)
+                    return RouteResponse(_answer(await asyncio.wait_for(run, _MAX_WAIT)), status=200)
             except TimeoutError:  # results so far are stored; the queue completes the poll
                 pass
         call.send(text_of(PollMessage(call.path["account"], operation.id)))
         return _accepted(call, operation)
 
-    @routes.route("GET", "accounts/{account}/polls/{poll}", returns=PollAnswer)
+    @routes.route("GET", f"{ACCOUNT}/polls/{{poll}}", returns=PollAnswer)
     async def get_poll(call: RouteRequest[Query, None]) -> PollAnswer:
         """Returns the status of a poll on demand."""
         services = await call.services()
-        return poll_answer(await services.polling.operation(call.path["account"], call.path["poll"]))
+        return _answer(await services.polling.operation(call.path["account"], call.path["poll"]))
 
 
 def _wanted(body: PollRequest) -> tuple[str, ...] | None:
@@ -80,6 +107,11 @@ def _wanted(body: PollRequest) -> tuple[str, ...] | None:
     return jobs or None
 
 
+def _answer(operation: PollOperation) -> PollAnswer:
+    jobs = JobsPolledAnswer.of(operation)
+    return PollAnswer.of(operation, jobs=jobs, reasons=list(map(ReasonAnswer.of, operation.reasons)))
+
+
 def _accepted(call: RouteRequest[PollQuery, PollRequest], operation: PollOperation) -> RouteResponse:
     where = call.link(f"accounts/{call.path['account']}/polls/{operation.id}")
-    return RouteResponse(poll_answer(operation), status=202, headers={"Location": where, "Retry-After": "1"})
+    return RouteResponse(_answer(operation), status=202, headers={"Location": where, "Retry-After": "1"})

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from msgspec import UNSET, Meta, UnsetType, field
 
-from functions.api.jobs.history import Time
-from functions.api.jobs.jobs import Format, Ids, Key, PageSize
+from functions.api.endpoints import ACCOUNT
 from functions.http.answers import Answer
 from functions.http.csv_table import csv_reply
 from functions.http.handling import Page, Query, RouteRequest, RouteResponse, Routes
-from functions.http.parameters import BadRequestError
+from functions.http.parameters import BadRequestError, Format, Ids, Key, PageSize, Time
 from shared.domain.events.batch_events import BatchEvent
 from shared.domain.events.event_lists import EventFilter, Position
 from shared.domain.events.event_sentences import KINDS, sentence_of
@@ -95,7 +94,7 @@ class EventAnswer(EventLine):
 
 
 def add_events(routes: Routes) -> None:
-    @routes.route("GET", "accounts/{account}/events", query=EventsQuery, returns=Page[EventAnswer])
+    @routes.route("GET", f"{ACCOUNT}/events", query=EventsQuery, returns=Page[EventAnswer])
     async def list_events(call: RouteRequest[EventsQuery, None]) -> Page[EventAnswer] | RouteResponse:
         """Lists the events that Batch logged about an account's pools and tasks, latest first."""
         services, query = await call.services(), call.query
@@ -120,16 +119,14 @@ def _no_such_kind(kind: str) -> BadRequestError:
 
 def _event(event: BatchEvent, page: "EventPage") -> EventAnswer:
     is_internal_retry = event.id in page.internal_retries
-    return EventAnswer(
+    return EventAnswer.of(
+        event,
         internal_retry=is_internal_retry,
-        id=event.id,
         time=event.at,
-        kind=event.kind,
         job_id=event.job,
         task_id=event.task,
         pool_id=event.pool,
         node_id=event.node,
         summary=sentence_of(event, is_internal_retry=is_internal_retry),
         claimed_time=event.claimed,
-        properties=event.properties,
     )

@@ -2,10 +2,11 @@
 
 from datetime import datetime
 
-from functions.api.jobs.jobs import Format, Key, PageSize
+from functions.api.endpoints import ACCOUNT
 from functions.http.answers import Answer
 from functions.http.csv_table import csv_reply
 from functions.http.handling import Page, Query, RouteRequest, RouteResponse, Routes
+from functions.http.parameters import Format, Key, PageSize
 from shared.domain.blobs.rejects import Reject
 from shared.domain.blobs.sweeps import IngestionReport, PartitionSweep
 from shared.domain.telemetry.sessions.telemetry_totals import REASONS, TelemetryTotals
@@ -101,13 +102,13 @@ class RejectsQuery(Query):
 
 
 def add_ingestion(routes: Routes) -> None:
-    @routes.route("GET", "accounts/{account}/ingestion", returns=IngestionAnswer)
+    @routes.route("GET", f"{ACCOUNT}/ingestion", returns=IngestionAnswer)
     async def get_ingestion(call: RouteRequest[Query, None]) -> IngestionAnswer:
         """Returns how far an account's logs and telemetry have been read, and the results."""
         services = await call.services()
         return _ingestion(await services.events.ingestion(call.path["account"]))
 
-    @routes.route("GET", "accounts/{account}/rejects", query=RejectsQuery, returns=Page[RejectAnswer])
+    @routes.route("GET", f"{ACCOUNT}/rejects", query=RejectsQuery, returns=Page[RejectAnswer])
     async def list_rejects(call: RouteRequest[RejectsQuery, None]) -> Page[RejectAnswer] | RouteResponse:
         """Lists log and telemetry records that couldn't be read, newest blobs first, at most 100 per blob."""
         services, query = await call.services(), call.query
@@ -122,7 +123,8 @@ def add_ingestion(routes: Routes) -> None:
 
 def _ingestion(report: IngestionReport) -> IngestionAnswer:
     sweep, totals = report.sweep, report.totals
-    return IngestionAnswer(
+    return IngestionAnswer.of(
+        totals,
         account=report.account,
         container=report.container,
         swept_at=sweep.at if sweep else None,
@@ -131,10 +133,7 @@ def _ingestion(report: IngestionReport) -> IngestionAnswer:
         behind_bytes=sweep.behind_bytes if sweep else 0,
         behind_since=sweep.behind_since if sweep else None,
         records=totals.units,
-        bytes=totals.bytes,
         events=totals.stored,
-        repeats=totals.repeats,
-        refused=totals.refused,
         latest_event=totals.latest,
         problems=list(sweep.problems) if sweep else [],
         telemetry=_telemetry(report.telemetry, report.telemetry_totals) if report.telemetry else None,
@@ -142,15 +141,11 @@ def _ingestion(report: IngestionReport) -> IngestionAnswer:
 
 
 def _telemetry(sweep: PartitionSweep, totals: TelemetryTotals) -> TelemetryIntakeAnswer:
-    return TelemetryIntakeAnswer(
+    return TelemetryIntakeAnswer.of(
+        sweep,
         swept_at=sweep.at,
-        blobs=sweep.blobs,
         asleep_blobs=sweep.up_to_date,
         latest_write=sweep.latest,
-        behind_blobs=sweep.behind_blobs,
-        behind_bytes=sweep.behind_bytes,
-        behind_since=sweep.behind_since,
-        problems=list(sweep.problems),
         counted_since=totals.since,
         bytes=totals.bytes,
         records=totals.records,
@@ -163,12 +158,5 @@ def _telemetry(sweep: PartitionSweep, totals: TelemetryTotals) -> TelemetryIntak
 
 
 def _reject(reject: Reject) -> RejectAnswer:
-    refusal = reject.refusal
-    return RejectAnswer(
-        blob=reject.blob,
-        offset=refusal.offset,
-        position=refusal.position,
-        reason=refusal.reason,
-        sample=refusal.sample.decode(errors="replace"),
-        noted_at=reject.at,
-    )
+    sample = reject.refusal.sample.decode(errors="replace")
+    return RejectAnswer.of(reject.refusal, blob=reject.blob, sample=sample, noted_at=reject.at)

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
+from functions.api.endpoints import JOB
 from functions.http.answers import Answer
 from functions.http.handling import Query, RouteRequest, Routes
 from functions.http.rendering import LOOKS
@@ -43,13 +44,7 @@ class ExplanationAnswer(Answer):
 
 
 def add_explanation(routes: Routes) -> None:
-    @routes.route(
-        "GET",
-        "accounts/{account}/jobs/{job}/explanation",
-        returns=ExplanationAnswer,
-        repeats=True,
-        looks=LOOKS,
-    )
+    @routes.route("GET", f"{JOB}/explanation", returns=ExplanationAnswer, cacheable=True, looks=LOOKS)
     async def explain_job(call: RouteRequest[Query, None]) -> ExplanationAnswer:
         """Explains why a job's tasks don't run, cause first."""
         services = await call.services()
@@ -57,27 +52,23 @@ def add_explanation(routes: Routes) -> None:
 
 
 def _answer(report: ExplanationReport) -> ExplanationAnswer:
-    return ExplanationAnswer(
+    return ExplanationAnswer.of(
+        report.explanation,
         account=report.job.account.id,
         job=report.job.job.facts.id,
-        as_of=report.as_of.astimezone(UTC) if report.as_of else None,
-        running=report.explanation.running,
-        summary=report.explanation.summary,
-        findings=[finding_answer(finding) for finding in report.explanation.findings],
+        as_of=report.as_of,
+        findings=list(map(finding_answer, report.explanation.findings)),
         unknown=list(report.unknown),
     )
 
 
 def finding_answer(finding: Finding) -> FindingAnswer:
     pool = {"poolId": finding.scope.id} if finding.scope.kind == "pool" else {}
-    return FindingAnswer(
+    return FindingAnswer.of(
+        finding,
         code=finding.rule,
-        severity=finding.severity,
-        title=finding.title,
         detail=finding.sentence,
         evidence={name: _shown(value) for name, value in {**pool, **finding.evidence}.items()},
-        advice=finding.advice,
-        since=finding.since.astimezone(UTC) if finding.since else None,
     )
 
 

@@ -1,21 +1,18 @@
-"""JSON answers of the API and their conversion from service results. Times are ISO 8601 in UTC."""
+"""The JSON of jobs, tasks, counts and verdicts, and its conversion from service results."""
 
 import json
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Literal
 
 import msgspec
 
-from functions.api.jobs.insight_models import InsightAnswer, insight_answer
-from functions.http.answers import Answer
+from functions.api.jobs.job_statistics import InsightAnswer, insight_answer
+from functions.http.answers import Answer, stamp, utc
 from functions.http.handling import Page
 from functions.http.rendering import AS_OF
-from shared.domain.accounts.operations import PollOperation
-from shared.domain.core.stamps import from_milliseconds
-from shared.domain.jobs.snapshots import JobSnapshot
 from shared.domain.jobs.verdicts import Verdict
-from shared.domain.reports.reports import JobReport, MonitoringReport
-from shared.domain.tasks.tasks import Task, TaskCounts
+from shared.domain.reports.reports import JobReport
+from shared.domain.tasks.tasks import Task
 
 VERDICT = "Batchscope-Verdict"
 _MAX_REASON = 500
@@ -72,14 +69,6 @@ class JudgedPage[T](Page[T], kw_only=True):
         return {**super().table_headers(), **as_of, VERDICT: json.dumps(verdict, separators=(",", ":"))}
 
 
-class MonitoringAnswer(Answer):
-    """Whether and how often an account is polled; `changedAt` is null if neither was ever changed."""
-
-    enabled: bool
-    poll_seconds: float
-    changed_at: datetime | None
-
-
 class TaskReadAnswer(Answer):
     """Cost of the last read of a job's task list: seconds of waiting for pages, Batch requests, and pages of tasks."""
 
@@ -131,89 +120,23 @@ class TaskAnswer(Answer):
     node_id: str | None
 
 
-class ReasonAnswer(Answer):
-    """Why a job (null: the whole account) couldn't be polled."""
-
-    job: str | None
-    message: str
-
-
-class JobsPolledAnswer(Answer):
-    """The numbers of jobs that a poll on demand read and failed to read."""
-
-    succeeded: int
-    failed: int
-
-
-class PollAnswer(Answer):
-    """A poll on demand."""
-
-    id: str
-    status: Literal["queued", "running", "succeeded", "failed"]
-    created_at: datetime
-    finished_at: datetime | None
-    jobs: JobsPolledAnswer
-    reasons: list[ReasonAnswer]
-
-
-def counts_answer(counts: TaskCounts) -> TaskCountsAnswer:
-    return TaskCountsAnswer(
-        active=counts.active,
-        preparing=counts.preparing,
-        running=counts.running,
-        completed=counts.completed,
-        succeeded=counts.succeeded,
-        failed=counts.failed,
-        total=counts.total,
-    )
-
-
-def monitoring_answer(report: MonitoringReport) -> MonitoringAnswer:
-    return MonitoringAnswer(
-        enabled=report.monitoring.enabled,
-        poll_seconds=report.interval.total_seconds(),
-        changed_at=utc(report.monitoring.changed_at),
-    )
+def judged[T](page: Page[T], verdict: Verdict) -> JudgedPage[T]:
+    """Returns a page with the verdict on the list."""
+    fields = {name: getattr(page, name) for name in page.__struct_fields__}
+    return JudgedPage(**fields, as_of=utc(verdict.as_of), verdict=VerdictAnswer.of(verdict))
 
 
 def job_answer(report: JobReport) -> JobAnswer:
-    facts, picture, verdict = report.job.facts, report.job.picture, report.verdict
-    return JobAnswer(
-        id=facts.id,
+    picture, progress, forecast = report.job.picture, report.progress, report.forecast
+    return JobAnswer.of(
+        report.job.facts,
         account=report.account.id,
-        state=facts.state,
-        previous_state=facts.previous_state,
-        creation_time=facts.creation_time.astimezone(UTC),
-        state_transition_time=facts.state_transition_time.astimezone(UTC),
-        start_time=utc(facts.start_time),
-        end_time=utc(facts.end_time),
-        pool_id=facts.pool_id,
-        priority=facts.priority,
-        display_name=facts.display_name,
-        terminate_reason=facts.terminate_reason,
         deleted=report.job.deleted,
-        task_counts=counts_answer(picture.counts) if picture else None,
-        verdict=verdict_answer(verdict),
-        progress=ProgressAnswer(tasks=report.progress.tasks, expected=report.progress.expected)
-        if report.progress
-        else None,
-        insight=insight_answer(report.forecast) if report.forecast else None,
-        task_read=_task_read_answer(picture),
-    )
-
-
-def _task_read_answer(picture: JobSnapshot | None) -> TaskReadAnswer | None:
-    read = picture.read if picture else None
-    return TaskReadAnswer(seconds=read.seconds, requests=read.requests, pages=read.pages) if read else None
-
-
-def verdict_answer(verdict: Verdict) -> VerdictAnswer:
-    return VerdictAnswer(
-        as_of=utc(verdict.as_of),
-        source=verdict.source,
-        level=verdict.level,
-        reason=verdict.reason,
-        checked_at=utc(verdict.checked_at),
+        task_counts=TaskCountsAnswer.of(picture.counts) if picture else None,
+        verdict=VerdictAnswer.of(report.verdict),
+        progress=ProgressAnswer.of(progress) if progress else None,
+        insight=insight_answer(forecast) if forecast else None,
+        task_read=TaskReadAnswer.of(picture.read) if picture and picture.read else None,
     )
 
 
@@ -224,10 +147,10 @@ def task_answer(task: Task) -> TaskAnswer:
         id=task.id,
         state=_STATES[task.state],
         result=_RESULTS[task.result],
-        state_transition_time=_stamp(task.transition),
-        creation_time=_stamp(task.creation),
-        start_time=_stamp(task.start),
-        end_time=_stamp(task.end),
+        state_transition_time=stamp(task.transition),
+        creation_time=stamp(task.creation),
+        start_time=stamp(task.start),
+        end_time=stamp(task.end),
         exit_code=task.exit_code,
         failure_category=category or None,
         failure_code=code or None,
@@ -239,24 +162,5 @@ def task_answer(task: Task) -> TaskAnswer:
     )
 
 
-def poll_answer(operation: PollOperation) -> PollAnswer:
-    return PollAnswer(
-        id=operation.id,
-        status=operation.status,
-        created_at=operation.created_at.astimezone(UTC),
-        finished_at=utc(operation.finished_at),
-        jobs=JobsPolledAnswer(succeeded=operation.succeeded, failed=operation.failed),
-        reasons=[ReasonAnswer(job=reason.job, message=reason.message) for reason in operation.reasons],
-    )
-
-
 _STATES: tuple[TaskState, ...] = ("active", "preparing", "running", "completed")
 _RESULTS: tuple[TaskResult | None, ...] = (None, "success", "failure")
-
-
-def utc(moment: datetime | None) -> datetime | None:
-    return moment.astimezone(UTC) if moment else None
-
-
-def _stamp(milliseconds: int) -> datetime | None:
-    return from_milliseconds(milliseconds) if milliseconds else None

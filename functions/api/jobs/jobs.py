@@ -1,27 +1,44 @@
 """GET accounts/{account}/jobs, GET accounts/{account}/jobs/{job}."""
 
+from collections.abc import Callable
 from operator import attrgetter
 from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from functions.api.jobs.job_models import JobAnswer, job_answer
-from functions.api.jobs.job_order import JobsOrderBy, order_of
-from functions.http.answers import unreadable_answers
+from functions.api.endpoints import ACCOUNT, JOB
+from functions.api.jobs.job_models import JobAnswer, TaskCountsAnswer, job_answer
 from functions.http.csv_table import csv_reply
 from functions.http.handling import Page, Query, RouteRequest, RouteResponse, Routes
-from functions.http.lists import ListSection, is_among, page_by_key
+from functions.http.lists import ListSection, Order, Value, is_among, listed, page_by_key
+from functions.http.parameters import Format, Ids, Key, PageSize
 from shared.domain.core.keys import key_of
+from shared.domain.core.stamps import to_milliseconds
 from shared.domain.reports.reports import JobReport
 
-Key = Annotated[str, Meta(max_length=500)]
-Ids = Annotated[
-    tuple[Annotated[str, Meta(min_length=1, max_length=500)], ...],
-    Meta(max_length=100, description="Ids with commas between them, in any case."),
-]
-PageSize = Annotated[int, Meta(ge=1, le=1000, description="Entries a page, 1 to 1000.")]
-Format = Annotated[Literal["json", "csv"], Meta(description="csv: a table, with the next page in the header Link.")]
 JobState = Literal["active", "disabling", "disabled", "enabling", "terminating", "completed", "deleting"]
+
+
+JobsOrderBy = Annotated[
+    Literal[
+        "id", "id desc",
+        "state", "state desc",
+        "poolId", "poolId desc",
+        "priority", "priority desc",
+        "creationTime", "creationTime desc",
+        "stateTransitionTime", "stateTransitionTime desc",
+        "startTime", "startTime desc",
+        "endTime", "endTime desc",
+        "taskCounts.active", "taskCounts.active desc",
+        "taskCounts.preparing", "taskCounts.preparing desc",
+        "taskCounts.running", "taskCounts.running desc",
+        "taskCounts.completed", "taskCounts.completed desc",
+        "taskCounts.succeeded", "taskCounts.succeeded desc",
+        "taskCounts.failed", "taskCounts.failed desc",
+        "taskCounts.total", "taskCounts.total desc",
+    ],
+    Meta(description="Jobs without the value come last in both directions, equal values in the order of ids."),
+]  # fmt: skip
 
 
 class JobsQuery(Query):
@@ -52,37 +69,49 @@ class JobsQuery(Query):
         """Returns the requested page of matches, which are given in key order. Raises BadRequestError."""
         if self.orderby == "id":
             return page_by_key(found, _KEY, after=self.continuation, size=self.maxpagesize)
-        order = order_of(self.orderby)
+        kind, value = _COLUMNS[self.orderby.removesuffix(" desc")]
+        order = Order(self.orderby, kind, value, _KEY)
         return order.page(found, continuation=self.continuation, size=self.maxpagesize)
 
 
+def _time(name: str) -> tuple[type[int], Callable[[JobReport], Value]]:
+    of_facts = attrgetter(f"job.facts.{name}")
+    return int, lambda report: to_milliseconds(moment) if (moment := of_facts(report)) else None
+
+
+def _count(name: str) -> tuple[type[int], Callable[[JobReport], Value]]:
+    of_counts = attrgetter(f"job.picture.counts.{name}")
+    return int, lambda report: of_counts(report) if report.job.picture else None
+
+
 _KEY = attrgetter("job.key")
+_COLUMNS: dict[str, tuple[type[int | str], Callable[[JobReport], Value]]] = {
+    "id": (str, _KEY),
+    "state": (str, attrgetter("job.facts.state")),
+    "poolId": (str, lambda report: key_of(report.job.facts.pool_id or "") or None),
+    "priority": (int, attrgetter("job.facts.priority")),
+    "creationTime": _time("creation_time"),
+    "stateTransitionTime": _time("state_transition_time"),
+    "startTime": _time("start_time"),
+    "endTime": _time("end_time"),
+    **{f"taskCounts.{name}": _count(name) for name in TaskCountsAnswer.__struct_fields__},
+}
 _TABLES = ("accounts", "jobs")  # each poll ends by writing one of them; the progress of a long read may be a second old
 
 
 def add_jobs(routes: Routes) -> None:
     @routes.route(
-        "GET",
-        "accounts/{account}/jobs",
-        query=JobsQuery,
-        returns=Page[JobAnswer],
-        repeats=True,
-        depends_on_tables=_TABLES,
+        "GET", f"{ACCOUNT}/jobs", query=JobsQuery, returns=Page[JobAnswer], cacheable=True, depends_on_tables=_TABLES
     )
     async def list_jobs(call: RouteRequest[JobsQuery, None]) -> Page[JobAnswer] | RouteResponse:
         """Lists an account's jobs with their task counts and verdicts, by id or in another order."""
         services = await call.services()
-        listed = await services.queries.listed_jobs(call.path["account"])
-        cut = call.query.page([report for report in listed.reports if call.query.wants(report)])
-        answer = Page(
-            value=[job_answer(report) for report in cut.shown],
-            next_link=call.next_link(cut.continuation),
-            count=cut.count,
-            unreadable=unreadable_answers(listed.unreadable),
-        )
-        return csv_reply(answer, JobAnswer) if call.query.format == "csv" else answer
+        jobs = await services.queries.listed_jobs(call.path["account"])
+        section = call.query.page([report for report in jobs.reports if call.query.wants(report)])
+        page = listed(call, section, job_answer, jobs.unreadable)
+        return csv_reply(page, JobAnswer) if call.query.format == "csv" else page
 
-    @routes.route("GET", "accounts/{account}/jobs/{job}", returns=JobAnswer, repeats=True, depends_on_tables=_TABLES)
+    @routes.route("GET", JOB, returns=JobAnswer, cacheable=True, depends_on_tables=_TABLES)
     async def get_job(call: RouteRequest[Query, None]) -> JobAnswer:
         """Returns one job with its task counts and verdict."""
         services = await call.services()

@@ -1,10 +1,12 @@
 """GET accounts/{account}/jobs/{job}/tasks/{task}: one task in full, read from Batch."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 
 from msgspec.structs import asdict
 
+from functions.api.endpoints import JOB
 from functions.api.jobs.job_models import TaskAnswer, task_answer
+from functions.http.answers import utc
 from functions.http.handling import Query, RouteRequest, Routes
 from shared.domain.reports.reports import LiveTask
 from shared.domain.tasks.task_details import TaskDetails
@@ -22,7 +24,7 @@ class TaskDetailsAnswer(TaskDetails, kw_only=True):
 
 
 def add_task_details(routes: Routes) -> None:
-    @routes.route("GET", "accounts/{account}/jobs/{job}/tasks/{task}", returns=TaskDetailsAnswer, refusals=(409,))
+    @routes.route("GET", f"{JOB}/tasks/{{task}}", returns=TaskDetailsAnswer, refusals=(409,))
     async def get_task(call: RouteRequest[Query, None]) -> TaskDetailsAnswer:
         """Returns one task in full, read from Batch now, without its secrets."""
         services = await call.services()
@@ -34,5 +36,5 @@ def _answer(task: LiveTask) -> TaskDetailsAnswer:
         **asdict(task.details),
         omitted_properties=list(task.omitted),
         cached=task_answer(task.cached) if task.cached else None,
-        cached_as_of=task.as_of.astimezone(UTC) if task.as_of else None,
+        cached_as_of=utc(task.as_of),
     )

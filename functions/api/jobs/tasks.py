@@ -6,20 +6,12 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from functions.api.jobs.job_models import (
-    JudgedPage,
-    TaskAnswer,
-    TaskResult,
-    TaskState,
-    task_answer,
-    utc,
-    verdict_answer,
-)
-from functions.api.jobs.jobs import Format, Ids, Key
+from functions.api.endpoints import JOB
+from functions.api.jobs.job_models import JudgedPage, TaskAnswer, TaskResult, TaskState, judged, task_answer
 from functions.http.csv_table import CsvTable
-from functions.http.handling import Query, RouteRequest, RouteResponse, Routes
-from functions.http.parameters import BadRequestError
-from functions.http.positions import continuation_of, position_of
+from functions.http.handling import Page, Query, RouteRequest, RouteResponse, Routes
+from functions.http.lists import continuation_of, position_of
+from functions.http.parameters import BadRequestError, Format, Ids, Key
 from functions.http.rendering import LOOKS
 from shared.domain.leaves.task_filters import TaskFilter
 from shared.domain.leaves.task_lists import TaskList
@@ -104,13 +96,7 @@ class TasksQuery(Query):
 
 
 def add_tasks(routes: Routes) -> None:
-    @routes.route(
-        "GET",
-        "accounts/{account}/jobs/{job}/tasks",
-        query=TasksQuery,
-        returns=JudgedPage[TaskAnswer],
-        looks=LOOKS,
-    )
+    @routes.route("GET", f"{JOB}/tasks", query=TasksQuery, returns=JudgedPage[TaskAnswer], looks=LOOKS)
     async def list_tasks(call: RouteRequest[TasksQuery, None]) -> JudgedPage[TaskAnswer] | RouteResponse:
         """Lists the last known states of a job's tasks, from storage."""
         services, query = await call.services(), call.query
@@ -123,13 +109,8 @@ def add_tasks(routes: Routes) -> None:
         async for batch in pages.batches():  # of a table, only the text stays in memory
             take = table.add if table else found.extend
             take(map(task_answer, batch))
-        page = JudgedPage(
-            value=found,
-            next_link=pages.next_link,
-            count=listed.wanted.count(picture.counts) if picture else None,
-            as_of=utc(report.verdict.as_of),
-            verdict=verdict_answer(report.verdict),
-        )
+        count = listed.wanted.count(picture.counts) if picture else None
+        page = judged(Page(value=found, next_link=pages.next_link, count=count), report.verdict)
         return table.reply(page) if table else page
 
 

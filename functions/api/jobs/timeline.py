@@ -5,10 +5,11 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType, field
 
+from functions.api.endpoints import JOB
 from functions.api.jobs.job_models import TaskResult
 from functions.http.answers import Answer
 from functions.http.handling import Query, RouteRequest, Routes
-from functions.http.parameters import BadRequestError
+from functions.http.parameters import BadRequestError, given
 from shared.domain.core.stamps import EPOCH, from_milliseconds
 from shared.domain.reports.reports import TimelineReport
 from shared.domain.tasks.tasks import FAILURE, SUCCESS
@@ -72,14 +73,11 @@ class TimelineAnswer(Answer):
 
 
 def add_timeline(routes: Routes) -> None:
-    @routes.route(
-        "GET", "accounts/{account}/jobs/{job}/timeline", query=TimelineQuery, returns=TimelineAnswer, repeats=True
-    )
+    @routes.route("GET", f"{JOB}/timeline", query=TimelineQuery, returns=TimelineAnswer, cacheable=True)
     async def get_timeline(call: RouteRequest[TimelineQuery, None]) -> TimelineAnswer:
         """Returns the tasks that each node ran over time, from the latest run of every task."""
-        services, query = await call.services(), call.query
-        start = None if query.start is UNSET else query.start
-        end = None if query.end is UNSET else query.end
+        services = await call.services()
+        start, end = given(call.query.start), given(call.query.end)
         _require_order(start, end or await services.clock.now())
         report = await services.timelines.timeline(call.path["account"], call.path["job"], start=start, end=end)
         return _answer(report)
@@ -98,13 +96,12 @@ def _require_order(start: datetime | None, end: datetime) -> None:
 
 def _answer(report: TimelineReport) -> TimelineAnswer:
     timeline = report.timeline
-    return TimelineAnswer(
-        as_of=report.as_of.astimezone(UTC) if report.as_of else None,
+    return TimelineAnswer.of(
+        timeline,
+        as_of=report.as_of,
         start=from_milliseconds(timeline.start),
         end=from_milliseconds(timeline.end),
         nodes=[_node_answer(node, aggregated=timeline.aggregated) for node in timeline.nodes],
-        other_nodes=timeline.other_nodes,
-        aggregated=timeline.aggregated,
     )
 
 
@@ -114,29 +111,19 @@ def _node_answer(node: NodeTimeline, *, aggregated: bool) -> NodeTimelineAnswer:
         pool_id=pool_id or None,
         node_id=node_id or None,
         busy_slot_seconds=node.busy / _MILLISECONDS,
-        runs=UNSET if aggregated else [_run_answer(run) for run in node.runs],
-        buckets=[_bucket_answer(bucket) for bucket in node.buckets] if aggregated else UNSET,
+        runs=UNSET if aggregated else list(map(_run_answer, node.runs)),
+        buckets=list(map(_bucket_answer, node.buckets)) if aggregated else UNSET,
     )
 
 
 def _run_answer(run: Run) -> RunAnswer:
-    return RunAnswer(
-        task=run.task,
-        start=from_milliseconds(run.start),
-        end=None if run.end is None else from_milliseconds(run.end),
-        result=_RESULTS.get(run.result),
-        slots=run.slots,
-    )
+    start, end = from_milliseconds(run.start), None if run.end is None else from_milliseconds(run.end)
+    return RunAnswer(task=run.task, start=start, end=end, result=_RESULTS.get(run.result), slots=run.slots)
 
 
 def _bucket_answer(bucket: Bucket) -> BucketAnswer:
-    return BucketAnswer(
-        start=from_milliseconds(bucket.start),
-        end=from_milliseconds(bucket.end),
-        tasks=bucket.tasks,
-        busy_slot_seconds=bucket.busy / _MILLISECONDS,
-        failed=bucket.failed,
-    )
+    start, end = from_milliseconds(bucket.start), from_milliseconds(bucket.end)
+    return BucketAnswer.of(bucket, start=start, end=end, busy_slot_seconds=bucket.busy / _MILLISECONDS)
 
 
 _RESULTS: dict[int, TaskResult] = {SUCCESS: "success", FAILURE: "failure"}

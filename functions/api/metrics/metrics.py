@@ -45,7 +45,7 @@ _NONE: Mapping[str, None] = MappingProxyType({})
 
 
 def add_metrics(routes: Routes) -> None:
-    @routes.route("GET", "metrics", returns=str, media=CONTENT_TYPE_PLAIN_0_0_4, repeats=True, looks=_LOOKS)
+    @routes.route("GET", "metrics", returns=str, media=CONTENT_TYPE_PLAIN_0_0_4, cacheable=True, looks=_LOOKS)
     async def get_metrics(call: RouteRequest[Query, None]) -> str:
         """Returns all series of the accounts that the caller may read, in the Prometheus text format."""
         services = await call.services()

@@ -1,13 +1,14 @@
-"""The JSON of nodes and its conversion from service results. Times are ISO 8601 in UTC."""
+"""The JSON of nodes and its conversion from service results."""
 
-from datetime import UTC, datetime
+from collections.abc import Iterator
+from datetime import datetime
 from typing import Literal
 
-from functions.api.pools.pool_models import ErrorTextAnswer
-from functions.api.pools.record_models import InterruptionsAnswer, StateAnswer, interruptions_answer, stamp, states_of
-from functions.http.answers import Answer
+from functions.api.pools.pool_models import ErrorTextAnswer, InterruptionsAnswer, interruptions_answer
+from functions.http.answers import Answer, stamp, utc
 from shared.domain.nodes.node_causes import cause_of, last_seen
-from shared.domain.nodes.nodes import Node
+from shared.domain.nodes.node_records import NOT_SEEN
+from shared.domain.nodes.nodes import Node, StartRun
 from shared.domain.reports.reports import NodeReport
 
 
@@ -31,6 +32,18 @@ class RecentTaskAnswer(Answer):
     job: str
     task: str
     state: str
+
+
+class StateAnswer(Answer):
+    """A state that a node was in; `state` is null if no poll saw it.
+
+    It began at `since` and ended at `until`, null if unknown; the `current` state has not ended.
+    """
+
+    state: str | None
+    since: datetime | None
+    until: datetime | None
+    current: bool
 
 
 class NodeLine(Answer):
@@ -81,14 +94,14 @@ class NodeAnswer(NodeLine):
 
 def node_answer(report: NodeReport) -> NodeAnswer:
     node, verdict = report.node, report.pool.verdict
-    record = node.record
+    record, age = node.record, report.time_in_state
     return NodeAnswer(
         id=node.id,
         pool=report.pool.pool.facts.id,
         account=report.pool.account.id,
         state=node.state,
         state_transition_time=stamp(node.transition),
-        seconds_in_state=_seconds_in_state(report),
+        seconds_in_state=None if age is None else age.total_seconds(),
         cause=cause_of(node),
         scheduling_state=node.scheduling,
         is_dedicated=node.dedicated,
@@ -99,9 +112,9 @@ def node_answer(report: NodeReport) -> NodeAnswer:
         running_slots=node.slots,
         total_tasks_run=node.tasks_run,
         total_tasks_succeeded=node.tasks_succeeded,
-        start_task_info=_start_task_info(node),
-        errors=[ErrorTextAnswer(code=error.code, message=error.message) for error in node.errors],
-        recent_tasks=[RecentTaskAnswer(job=one.job, task=one.task, state=one.state) for one in node.recent],
+        start_task_info=_start_task_info(node.start) if node.start else None,
+        errors=list(map(ErrorTextAnswer.of, node.errors)),
+        recent_tasks=list(map(RecentTaskAnswer.of, node.recent)),
         recent_tasks_as_of=stamp(node.recent_at),
         flapping=report.is_flapping,
         flaps=report.flaps,
@@ -109,20 +122,16 @@ def node_answer(report: NodeReport) -> NodeAnswer:
         history=list(states_of(node)),
         history_since=stamp(record.since),
         history_complete=record.is_whole,
-        as_of=_utc(verdict.as_of),
-        last_seen=_utc(verdict.as_of and last_seen(node, verdict.as_of)),
+        as_of=utc(verdict.as_of),
+        last_seen=utc(verdict.as_of and last_seen(node, verdict.as_of)),
         level=verdict.level,
     )
 
 
-def _start_task_info(node: Node) -> StartTaskInfoAnswer | None:
-    run = node.start
-    if run is None:
-        return None
-    return StartTaskInfoAnswer(
-        state=run.state,
+def _start_task_info(run: StartRun) -> StartTaskInfoAnswer:
+    return StartTaskInfoAnswer.of(
+        run,
         result=run.result or None,
-        exit_code=run.exit_code,
         start_time=stamp(run.start),
         end_time=stamp(run.end),
         retry_count=run.retries,
@@ -132,10 +141,16 @@ def _start_task_info(node: Node) -> StartTaskInfoAnswer | None:
     )
 
 
-def _seconds_in_state(report: NodeReport) -> float | None:
-    age = report.time_in_state
-    return age.total_seconds() if age is not None else None
+def states_of(node: Node) -> Iterator[StateAnswer]:
+    """Yields the states of a node, latest first; each ends when the next one began.
 
-
-def _utc(moment: datetime | None) -> datetime | None:
-    return moment.astimezone(UTC) if moment else None
+    A node's clock may go back, so the start of a state is capped at the start of the state that followed it.
+    """
+    yield StateAnswer(state=node.state, since=stamp(node.transition), until=None, current=True)
+    until = earliest = node.transition
+    for past in node.record.past:
+        state = None if past.state == NOT_SEEN else past.state
+        since = min(past.since, earliest) if earliest else past.since
+        yield StateAnswer(state=state, since=stamp(since), until=stamp(until), current=False)
+        until = since
+        earliest = since or earliest

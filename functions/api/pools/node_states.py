@@ -7,9 +7,9 @@ change or a node stops flapping. So it has no `asOf`, which the pool's own answe
 from collections import Counter
 from datetime import datetime
 
-from functions.http.answers import Answer
+from functions.api.endpoints import POOL
+from functions.http.answers import Answer, stamp
 from functions.http.handling import Query, RouteRequest, Routes
-from shared.domain.core.stamps import from_milliseconds
 from shared.domain.nodes.node_causes import cause_of
 from shared.domain.reports.reports import NodeReport, PoolReport
 
@@ -54,7 +54,7 @@ class NodeStatesAnswer(Answer):
 
 
 def add_node_states(routes: Routes) -> None:
-    @routes.route("GET", "accounts/{account}/pools/{pool}/nodestates", returns=NodeStatesAnswer, repeats=True)
+    @routes.route("GET", f"{POOL}/nodestates", returns=NodeStatesAnswer, cacheable=True)
     async def get_node_states(call: RouteRequest[Query, None]) -> NodeStatesAnswer:
         """Returns all nodes of a pool with their states and the causes of these."""
         services = await call.services()
@@ -62,17 +62,17 @@ def add_node_states(routes: Routes) -> None:
 
 
 def _answer(report: PoolReport, found: list[NodeReport]) -> NodeStatesAnswer:
-    told = [cause_of(each.node) for each in found]
-    causes = sorted(Counter(filter(None, told)).items(), key=lambda item: (-item[1], item[0]))
-    places = {cause: min(place, _MAX_CAUSES) for place, (cause, _) in enumerate(causes)}
-    drawn = zip(found[:_MAX_NODES], told, strict=False)
+    causes = [cause_of(each.node) for each in found]
+    ranked = sorted(Counter(filter(None, causes)).items(), key=lambda item: (-item[1], item[0]))
+    places = {cause: min(place, _MAX_CAUSES) for place, (cause, _) in enumerate(ranked)}
+    drawn = zip(found[:_MAX_NODES], causes, strict=False)
     return NodeStatesAnswer(
         pool=report.pool.facts.id,
         account=report.account.id,
         nodes=[_node_answer(each, places[cause] if cause else None) for each, cause in drawn],
         other_nodes=max(len(found) - _MAX_NODES, 0),
-        causes=[NodeCauseAnswer(cause=cause, nodes=number) for cause, number in causes[:_MAX_CAUSES]],
-        other_causes=sum(number for _, number in causes[_MAX_CAUSES:]),
+        causes=[NodeCauseAnswer(cause=cause, nodes=number) for cause, number in ranked[:_MAX_CAUSES]],
+        other_causes=sum(number for _, number in ranked[_MAX_CAUSES:]),
     )
 
 
@@ -81,7 +81,7 @@ def _node_answer(report: NodeReport, cause: int | None) -> NodeStateAnswer:
     return NodeStateAnswer(
         id=node.id,
         state=node.state,
-        state_transition_time=from_milliseconds(node.transition) if node.transition else None,
+        state_transition_time=stamp(node.transition),
         is_dedicated=node.dedicated,
         running_tasks=node.tasks,
         flapping=report.is_flapping,

@@ -2,15 +2,16 @@
 
 from datetime import datetime
 
+from functions.api.endpoints import POOL
 from functions.api.jobs.history import HistoryQuery, RangeAnswer
 from functions.api.pools.pool_models import CoresAnswer, SlotsAnswer
 from functions.http.answers import Answer
 from functions.http.csv_table import csv_reply
 from functions.http.handling import Page, RouteRequest, RouteResponse, Routes
+from functions.http.parameters import given
 from shared.domain.history.points import Point
 from shared.domain.nodes.nodes import by_state
 from shared.domain.pools.pool_samples import PoolNumbers
-from shared.services.queries.histories import History
 
 
 class KindsAnswer(Answer):
@@ -51,43 +52,32 @@ class PoolHistoryAnswer(RangeAnswer):
 
 
 def add_pool_history(routes: Routes) -> None:
-    @routes.route(
-        "GET", "accounts/{account}/pools/{pool}/history", query=HistoryQuery, returns=PoolHistoryAnswer, repeats=True
-    )
+    @routes.route("GET", f"{POOL}/history", query=HistoryQuery, returns=PoolHistoryAnswer, cacheable=True)
     async def get_pool_history(call: RouteRequest[HistoryQuery, None]) -> PoolHistoryAnswer | RouteResponse:
         """Returns a pool's numbers over time: one point per step, with the last known numbers at its end."""
         services, query = await call.services(), call.query
         found = await services.pool_histories.read(
-            call.path["account"], call.path["pool"], since=query.begin, until=query.end, step=query.length
+            call.path["account"],
+            call.path["pool"],
+            since=given(query.since),
+            until=given(query.until),
+            step=given(query.step),
         )
-        answer = pool_history_answer(found)
+        answer = PoolHistoryAnswer.of_points(found.series, list(map(_point_answer, found.points)))
         return csv_reply(Page(value=answer.value), PoolPointLine) if query.format == "csv" else answer
-
-
-def pool_history_answer(found: History[PoolNumbers]) -> PoolHistoryAnswer:
-    return PoolHistoryAnswer.of(found.series, [_point_answer(point) for point in found.points])
 
 
 def _point_answer(point: Point[PoolNumbers]) -> PoolPointAnswer:
     numbers = point.numbers
-    return PoolPointAnswer(
-        time=point.time,
-        as_of=point.as_of,
-        exact=point.exact,
+    cores = numbers.cores if numbers else None
+    return PoolPointAnswer.of(
+        point,
         node_counts=by_state(numbers.counts) if numbers else None,
-        target=_kinds(numbers.dedicated[1], numbers.spot[1]) if numbers else None,
-        current=_kinds(numbers.dedicated[0], numbers.spot[0]) if numbers else None,
-        slots=SlotsAnswer(total=numbers.slots, used=numbers.used, free=numbers.free) if numbers else None,
-        cores=_cores(numbers) if numbers else None,
+        target=KindsAnswer(dedicated=numbers.dedicated[1], spot=numbers.spot[1]) if numbers else None,
+        current=KindsAnswer(dedicated=numbers.dedicated[0], spot=numbers.spot[0]) if numbers else None,
+        slots=SlotsAnswer.of(numbers, total=numbers.slots) if numbers else None,
+        cores=CoresAnswer(total=cores[0], busy=cores[1]) if cores else None,
         tasks=numbers.tasks if numbers else None,
         preempted=point.increase,
         resize_errors=numbers.resize_errors if numbers else None,
     )
-
-
-def _kinds(dedicated: int | None, spot: int | None) -> KindsAnswer:
-    return KindsAnswer(dedicated=dedicated, spot=spot)
-
-
-def _cores(numbers: PoolNumbers) -> CoresAnswer | None:
-    return CoresAnswer(total=numbers.cores[0], busy=numbers.cores[1]) if numbers.cores else None

@@ -1,14 +1,14 @@
-"""The JSON of pools and its conversion from service results. Times are ISO 8601 in UTC."""
+"""The JSON of pools and of interruptions, and its conversion from service results."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 
-from functions.api.jobs.job_models import VerdictAnswer, verdict_answer
-from functions.api.pools.record_models import InterruptionsAnswer, interruptions_answer
-from functions.http.answers import Answer
-from shared.domain.nodes.interruptions import InterruptionCount
+from functions.api.jobs.job_models import VerdictAnswer
+from functions.http.answers import Answer, stamp
+from shared.domain.core.stamps import to_milliseconds
+from shared.domain.nodes.interruptions import DAY, HOUR, Interruptions
 from shared.domain.nodes.nodes import by_state
 from shared.domain.pools.pool_settings import AutoScale, Evaluation, Problem, StartTask
-from shared.domain.pools.pools import NodesSnapshot, Pool, Size
+from shared.domain.pools.pools import Pool
 from shared.domain.pools.resize_errors import ResizeError
 from shared.domain.redaction.redaction import MARK
 from shared.domain.reports.reports import PoolReport
@@ -88,6 +88,22 @@ class StartTaskAnswer(Answer):
     max_task_retry_count: int
 
 
+class InterruptionsAnswer(Answer):
+    """The number of observed preemptions of spot nodes, in `total` since `since`; `latest` is the time of the last.
+
+    The last hour and day are counted in whole five minutes, so they reach up to five minutes further back.
+    `unexplainedRestarts` are restarts between two polls that may also have been interruptions, so the true numbers may
+    be higher by as many.
+    """
+
+    total: int
+    last_hour: int
+    last_day: int
+    latest: datetime | None
+    since: datetime | None
+    unexplained_restarts: int
+
+
 class PoolLine(Answer):
     """The table columns of a pool; node figures are null until nodes were read and while the VM size is unknown."""
 
@@ -125,93 +141,61 @@ class PoolAnswer(PoolLine):
 
 def pool_answer(report: PoolReport) -> PoolAnswer:
     pool, facts, picture = report.pool, report.pool.facts, report.pool.picture
-    return PoolAnswer(
-        id=facts.id,
+    summary, tally = (picture.summary, picture.tally) if picture else (None, None)
+    cores = pool.cores
+    return PoolAnswer.of(
+        facts,
         account=report.account.id,
-        state=facts.state,
-        state_transition_time=facts.state_transition_time.astimezone(UTC),
-        creation_time=facts.creation_time.astimezone(UTC),
-        allocation_state=facts.allocation_state,
-        allocation_state_transition_time=_time(facts.allocation_state_transition_time),
-        display_name=facts.display_name,
-        vm_size=facts.vm_size,
         task_slots_per_node=facts.slots_per_node,
-        node_counts=by_state(picture.summary.counts) if picture else None,
-        dedicated=_size(facts.dedicated),
-        spot=_size(facts.spot),
-        cores=_cores(pool),
-        slots=_slots(picture) if picture else None,
-        running_tasks=picture.summary.tasks if picture else None,
+        node_counts=by_state(summary.counts) if summary else None,
+        dedicated=SizeAnswer.of(facts.dedicated),
+        spot=SizeAnswer.of(facts.spot),
+        cores=CoresAnswer.of(cores) if cores else None,
+        slots=SlotsAnswer.of(summary, total=summary.slots) if summary else None,
+        running_tasks=summary.tasks if summary else None,
         flapping_nodes=picture.flapping_nodes(report.now) if picture else None,
-        interruptions=_interruptions(picture.tally, report.now) if picture and picture.tally else None,
+        interruptions=interruptions_answer(tally.interruptions, tally.since, report.now) if tally else None,
         resize_errors=[_resize_error(error, pool) for error in pool.errors],
         auto_scale=_auto_scale(facts.auto_scale) if facts.auto_scale else None,
         start_task=_start_task(facts.start_task) if facts.start_task else None,
-        verdict=verdict_answer(report.verdict),
+        verdict=VerdictAnswer.of(report.verdict),
     )
-
-
-def _size(size: Size) -> SizeAnswer:
-    return SizeAnswer(current=size.current, target=size.target)
-
-
-def _cores(pool: Pool) -> CoresAnswer | None:
-    cores = pool.cores
-    return CoresAnswer(total=cores.total, busy=cores.busy) if cores else None
-
-
-def _slots(picture: NodesSnapshot) -> SlotsAnswer:
-    summary = picture.summary
-    return SlotsAnswer(total=summary.slots, used=summary.used, free=summary.free)
-
-
-def _interruptions(tally: InterruptionCount, now: datetime) -> InterruptionsAnswer:
-    return interruptions_answer(tally.interruptions, tally.since, now)
 
 
 def _resize_error(error: ResizeError, pool: Pool) -> ResizeErrorAnswer:
-    return ResizeErrorAnswer(
-        code=error.code,
-        message=error.message,
-        time=_time(error.ended_at),
-        current=error.is_current,
-        first_seen=error.first_seen.astimezone(UTC),
-        last_seen=(error.last_seen or pool.as_of).astimezone(UTC),
-        attempts=error.attempts,
-    )
+    last_seen = error.last_seen or pool.as_of
+    return ResizeErrorAnswer.of(error, time=error.ended_at, current=error.is_current, last_seen=last_seen)
 
 
 def _auto_scale(scale: AutoScale) -> AutoScaleAnswer:
-    return AutoScaleAnswer(
-        formula=scale.formula,
-        evaluation_interval=scale.interval,
-        last_evaluation=_time(scale.evaluated_at),
-        results=scale.results,
-        error=_error(scale.error) if scale.error else None,
+    return AutoScaleAnswer.of(
+        scale, evaluation_interval=scale.interval, last_evaluation=scale.evaluated_at, error=_error(scale.error)
     )
 
 
-def _error(problem: Problem) -> ErrorTextAnswer:
-    return ErrorTextAnswer(code=problem.code, message=problem.message)
+def _error(problem: Problem | None) -> ErrorTextAnswer | None:
+    return ErrorTextAnswer.of(problem) if problem else None
 
 
 def evaluation_answer(found: Evaluation) -> EvaluationAnswer:
-    return EvaluationAnswer(
-        timestamp=found.at.astimezone(UTC),
-        results=found.results,
-        error=_error(found.error) if found.error else None,
-    )
+    return EvaluationAnswer.of(found, timestamp=found.at, error=_error(found.error))
 
 
 def _start_task(task: StartTask) -> StartTaskAnswer:
     """Returns the start task without values of variables, which rows of older versions may contain."""
-    return StartTaskAnswer(
-        command_line=task.command_line,
-        environment={name: MARK if value else "" for name, value in task.environment},
-        wait_for_success=task.waits_for_success,
-        max_task_retry_count=task.retries,
+    environment = {name: MARK if value else "" for name, value in task.environment}
+    return StartTaskAnswer.of(
+        task, environment=environment, wait_for_success=task.waits_for_success, max_task_retry_count=task.retries
     )
 
 
-def _time(moment: datetime | None) -> datetime | None:
-    return moment.astimezone(UTC) if moment else None
+def interruptions_answer(found: Interruptions, since: int, now: datetime) -> InterruptionsAnswer:
+    at = to_milliseconds(now)
+    return InterruptionsAnswer(
+        total=found.total,
+        last_hour=found.within(HOUR, at),
+        last_day=found.within(DAY, at),
+        latest=stamp(found.latest),
+        since=stamp(since),
+        unexplained_restarts=found.unexplained,
+    )

@@ -1,21 +1,23 @@
 """GET accounts/{account}/pools/{pool}/nodes/{node}/telemetry: a node's measurements, over all blobs it wrote."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
 
+from functions.api.endpoints import POOL
 from functions.api.jobs.history import HistoryQuery
 from functions.http.answers import Answer
 from functions.http.csv_table import csv_reply
 from functions.http.handling import Page, RouteRequest, RouteResponse, Routes
+from functions.http.parameters import given
 from shared.domain.core.stamps import format_duration
 from shared.domain.telemetry.query.series_query import SeriesQuery
 
 if TYPE_CHECKING:  # decoding is not needed at start
     from shared.domain.telemetry.rollups.dropped_counts import DroppedCounts
+    from shared.domain.telemetry.query.ranges import Line
     from shared.services.telemetry.telemetry_queries import NodeTelemetry
 
 SeriesName = Annotated[
@@ -43,14 +45,9 @@ class TelemetryQuery(HistoryQuery):
     attributes: Attributes | UnsetType = UNSET
 
     @property
-    def asked(self) -> SeriesQuery:
-        return SeriesQuery(
-            self.begin,
-            self.end,
-            self.length,
-            None if self.name is UNSET else self.name,
-            None if self.attributes is UNSET else self.attributes,
-        )
+    def selected(self) -> SeriesQuery:
+        since, until, step = given(self.since), given(self.until), given(self.step)
+        return SeriesQuery(since, until, step, given(self.name), given(self.attributes))
 
 
 class TelemetryPointAnswer(Answer):
@@ -170,55 +167,37 @@ class TelemetryAnswer(Answer):
 
 
 def add_node_telemetry(routes: Routes) -> None:
-    @routes.route(
-        "GET",
-        "accounts/{account}/pools/{pool}/nodes/{node}/telemetry",
-        query=TelemetryQuery,
-        returns=TelemetryAnswer,
-    )
+    @routes.route("GET", f"{POOL}/nodes/{{node}}/telemetry", query=TelemetryQuery, returns=TelemetryAnswer)
     async def get_node_telemetry(call: RouteRequest[TelemetryQuery, None]) -> TelemetryAnswer | RouteResponse:
         """Returns a node's measurements by minute, hour or longer steps, with OpenTelemetry names and units."""
         services, query, path = await call.services(), call.query, call.path
-        found = await services.telemetry.of_node(
-            path["account"],
-            path["pool"],
-            path["node"],
-            query.asked,
-        )
+        found = await services.telemetry.of_node(path["account"], path["pool"], path["node"], query.selected)
         return telemetry_table(found) if query.format == "csv" else telemetry_answer(found)
 
 
 def telemetry_answer(found: "NodeTelemetry") -> TelemetryAnswer:
-    return TelemetryAnswer(
-        since=found.range.since.astimezone(UTC),
-        until=found.range.until.astimezone(UTC),
+    return TelemetryAnswer.of(
+        found.range,
         step=format_duration(found.range.step),
         hourly=[HourlyPart(since=since, until=until) for since, until in found.hourly],
-        left_out=_left_out(found.left_out),
-        facts=msgspec.convert(found.facts, NodeFactsAnswer, from_attributes=True),
+        left_out=LeftOutAnswer.of(found.left_out),
+        facts=NodeFactsAnswer.of(found.facts, disks=list(map(DiskAnswer.of, found.facts.disks))),
         undrawn=[
-            UndrawnAnswer(
-                blob=one.arrival.blob,
-                format=one.arrival.format or None,
-                names_node=one.arrival.names_node,
-                reason=one.reason,
-            )
-            for one in found.undrawn
+            UndrawnAnswer.of(each.arrival, format=each.arrival.format or None, reason=each.reason)
+            for each in found.undrawn
         ],
-        value=[
-            TelemetrySeriesAnswer(
-                name=line.name,
-                attributes=dict(line.attributes),
-                unit=line.unit,
-                kind="counter" if line.is_counter else "gauge",
-                points=[
-                    TelemetryPointAnswer(
-                        time=time, count=one.count, min=one.min, max=one.max, sum=one.sum, last=one.last
-                    )
-                    for time, one in line.points
-                ],
-            )
-            for line in found.lines
+        value=list(map(_series, found.lines)),
+    )
+
+
+def _series(line: "Line") -> TelemetrySeriesAnswer:
+    return TelemetrySeriesAnswer.of(
+        line,
+        attributes=dict(line.attributes),
+        kind="counter" if line.is_counter else "gauge",
+        points=[
+            TelemetryPointAnswer(time=time, count=one.count, min=one.min, max=one.max, sum=one.sum, last=one.last)
+            for time, one in line.points
         ],
     )
 
@@ -229,31 +208,10 @@ def telemetry_table(found: "NodeTelemetry | None") -> RouteResponse:
     return csv_reply(Page(value=rows), TelemetryLine)
 
 
-def _left_out(found: "DroppedCounts") -> LeftOutAnswer:
-    return LeftOutAnswer(
-        records=found.records,
-        refused=found.refused,
-        without_time=found.without_time,
-        out_of_window=found.out_of_window,
-        of_too_many_nodes=found.of_too_many_nodes,
-        of_too_many_tasks=found.of_too_many_tasks,
-        unread_fields=found.unread_fields,
-        beyond_limit=found.beyond_limit,
-        late=found.late,
-        no_numbers=found.no_numbers,
-        unknown=found.unknown,
-    )
-
-
 def _lines(answer: TelemetryAnswer, step: timedelta) -> list[TelemetryLine]:
     return [
-        TelemetryLine(
-            time=point.time,
-            count=point.count,
-            min=point.min,
-            max=point.max,
-            sum=point.sum,
-            last=point.last,
+        TelemetryLine.of(
+            point,
             name=series.name,
             attributes=_text(series.attributes),
             unit=series.unit,

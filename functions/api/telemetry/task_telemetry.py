@@ -1,17 +1,17 @@
 """GET accounts/{account}/jobs/{job}/tasks/{task}/telemetry: measurements of its node while a task ran."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec import Meta
 
+from functions.api.endpoints import JOB
 from functions.api.telemetry.node_telemetry import TelemetryAnswer, TelemetryQuery, telemetry_answer, telemetry_table
 from functions.http.answers import Answer
 from functions.http.handling import RouteRequest, RouteResponse, Routes
 
 if TYPE_CHECKING:  # not needed at start
     from shared.domain.telemetry.query.task_runs import TaskRun
-    from shared.services.tasks.node_sharing import NodeSharingCount
     from shared.services.telemetry.task_telemetry import TaskTelemetry
 
 
@@ -71,35 +71,29 @@ class TaskTelemetryAnswer(Answer):
 
 
 def add_task_telemetry(routes: Routes) -> None:
-    @routes.route(
-        "GET",
-        "accounts/{account}/jobs/{job}/tasks/{task}/telemetry",
-        query=TaskTelemetryQuery,
-        returns=TaskTelemetryAnswer,
-    )
+    @routes.route("GET", f"{JOB}/tasks/{{task}}/telemetry", query=TaskTelemetryQuery, returns=TaskTelemetryAnswer)
     async def get_task_telemetry(call: RouteRequest[TaskTelemetryQuery, None]) -> TaskTelemetryAnswer | RouteResponse:
         """Returns measurements of its node while a task ran, and the number of other tasks on it at the time."""
         services, query, path = await call.services(), call.query, call.path
         found = await services.task_telemetry.of_task(
-            path["account"], path["job"], path["task"], query.asked, back=query.run
+            path["account"], path["job"], path["task"], query.selected, back=query.run
         )
         return telemetry_table(found.telemetry) if query.format == "csv" else _answer(found)
 
 
 def _answer(found: "TaskTelemetry") -> TaskTelemetryAnswer:
-    run = found.run
-    return TaskTelemetryAnswer(
-        as_of=found.as_of.astimezone(UTC) if found.as_of else None,
+    run, sharing = found.run, found.sharing
+    return TaskTelemetryAnswer.of(
+        found,
         pool_id=run.pool or None if run else None,
         node_id=run.node or None if run else None,
         start_time=run.start if run else None,
         end_time=run.end if run else None,
         earlier_runs=run.earlier if run else 0,
-        runs_before=[_before(one) for one in found.before],
+        runs_before=list(map(_before, found.before)),
         basis=found.tie.value if found.tie else None,
         attempts=list(found.attempts),
-        sharing=_sharing(found.sharing) if found.sharing else None,
-        reason=found.reason,
+        sharing=SharingAnswer(other_tasks=sharing.tasks, complete=sharing.is_complete) if sharing else None,
         telemetry=telemetry_answer(found.telemetry) if found.telemetry else None,
     )
 
@@ -112,7 +106,3 @@ def _before(run: "TaskRun") -> RunBeforeAnswer:
         end_time=run.end or run.start,
         retried_internally=run.is_retried_internally,
     )
-
-
-def _sharing(found: "NodeSharingCount") -> SharingAnswer:
-    return SharingAnswer(other_tasks=found.tasks, complete=found.is_complete)

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.api.pools.record_models import StateAnswer, states_of
+from functions.api.pools.node_models import StateAnswer, states_of
 from shared.domain.nodes.node_records import NOT_SEEN, EarlierState, NodeRecord
 from shared.domain.nodes.nodes import Node
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from functions.http.positions import continuation_of
+from functions.http.lists import continuation_of
 from functions.queue_messages import PollMessage, job_message, poll_message, text_of
 from shared.domain.accounts.operations import JobMessage
 from shared.domain.blobs.blobs import name_key
