@@ -15,28 +15,20 @@ def ingestion_blueprint(runtime: Runtime) -> func.Blueprint:
     if not runtime.settings.ingestion_enabled:
         return blueprint
 
-    @blueprint.function_name("batch_events")
-    @blueprint.blob_trigger(
-        arg_name="blob",
-        path=f"{runtime.settings.resource_log_container}/{{name}}",
-        connection="TELEMETRY_STORAGE",
-        source=func.BlobSource.EVENT_GRID,
-    )
-    async def batch_events(blob: func.InputStream) -> None:
-        """Reads new data of a Batch resource log. A failure raises, and the platform announces the blob again."""
-        services = await runtime.services()
-        await services.ingestion.announced(str(blob.name))
-
-    @blueprint.function_name("node_telemetry")
-    @blueprint.blob_trigger(
-        arg_name="blob",
-        path=f"{runtime.settings.telemetry_container}/{{name}}",
-        connection="TELEMETRY_STORAGE",
-        source=func.BlobSource.EVENT_GRID,
-    )
-    async def node_telemetry(blob: func.InputStream) -> None:
-        """Reads new data of a node's telemetry blob. A failure raises, and the platform announces the blob again."""
-        services = await runtime.services()
-        await services.ingestion.announced(str(blob.name))
-
+    _add_trigger(blueprint, runtime, "batch_events", runtime.settings.resource_log_container)
+    _add_trigger(blueprint, runtime, "node_telemetry", runtime.settings.telemetry_container)
     return blueprint
+
+
+def _add_trigger(blueprint: func.Blueprint, runtime: Runtime, name: str, container: str) -> None:
+    @blueprint.function_name(name)
+    @blueprint.blob_trigger(
+        arg_name="blob",
+        path=f"{container}/{{name}}",
+        connection="TELEMETRY_STORAGE",
+        source=func.BlobSource.EVENT_GRID,
+    )
+    async def announced(blob: func.InputStream) -> None:
+        """Reads new data of a resource log or telemetry blob. After a failure the platform announces it again."""
+        services = await runtime.services()
+        await services.ingestion.announced(str(blob.name))

@@ -25,7 +25,7 @@ from shared.errors import BatchscopeError
 from shared.stores.tables.time_limit import answered_within
 
 _LATE, _PATIENCE = timedelta(minutes=2), timedelta(seconds=2.7)
-_KEPT_SECONDS = 5.0
+_CACHED_SECONDS = 5.0
 
 
 class HealthAnswer(Answer):
@@ -41,12 +41,12 @@ class HealthAnswer(Answer):
 
 
 def add_health(routes: Routes) -> None:
-    kept = _Kept()
+    cache = _StoredCache()
 
     @routes.route("GET", "health", returns=HealthAnswer, statuses=(200, 503), anonymous=True)
     async def get_health(call: RouteRequest[Query, None]) -> RouteResponse:
         """Reports liveness, the age of the last good poll, and problems."""
-        return _reply(call, await kept.health(call))
+        return _reply(call, await cache.health(call))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,19 +60,16 @@ class _Stored:
     unread: PartitionSweep | None
     now: datetime
 
-    def health(self) -> HealthAnswer:
-        """Returns the health over all accounts."""
+    def health(self, readable: Collection[str] | None = None) -> HealthAnswer:
+        """Returns the health over all accounts or over some, then without telemetry that may belong to others."""
+        reports = [report for report in self.reports if readable is None or report.account.id in readable]
+        unread = self.unread if readable is None else None
         return health_of(
-            self.reports, self.pools, self.now, schedules=self.schedules, ingestion=self.ingestion, unread=self.unread
+            reports, self.pools, self.now, schedules=self.schedules, ingestion=self.ingestion, unread=unread
         )
 
-    def health_for(self, readable: Collection[str]) -> HealthAnswer:
-        """Returns the health over some accounts, without telemetry that may belong to others."""
-        reports = [report for report in self.reports if report.account.id in readable]
-        return health_of(reports, self.pools, self.now, schedules=self.schedules, ingestion=self.ingestion)
 
-
-class _Kept:
+class _StoredCache:
     """The last result, kept for some seconds of real time; concurrent callers wait for the pending read."""
 
     def __init__(self) -> None:
@@ -83,13 +80,13 @@ class _Kept:
         async with self._turn:
             time = asyncio.get_running_loop().time
             # With a simulated clock, real seconds don't measure the age of the result.
-            if self._last is None or time() >= self._last[0] + _KEPT_SECONDS or call.runtime.settings.clock_url:
-                found = await _asked(call)
+            if self._last is None or time() >= self._last[0] + _CACHED_SECONDS or call.runtime.settings.clock_url:
+                found = await _read_stored(call)
                 self._last = time(), found
             return self._last[1]
 
 
-async def _asked(call: RouteRequest[Query, None]) -> _Stored | HealthAnswer:
+async def _read_stored(call: RouteRequest[Query, None]) -> _Stored | HealthAnswer:
     """Reads the current state from storage; returns an `unhealthy` answer if settings or storage fail."""
     settings = call.runtime.settings
     if settings.problems:
@@ -141,12 +138,12 @@ def health_of(
     problems = [problem for report in reports if (problem := _problem(report, now))]
     watched = [report.account.id for report in reports if report.watch.monitoring.enabled]
     problems += [f"{name}, pools: {last.problem}" for name in watched if (last := pools.get(name)) and last.problem]
-    looks = [(name, schedules.get(name)) for name in watched]
-    problems += [f"{name}, job schedules: {look.problem}" for name, look in looks if look and look.problem]
-    intakes = [(told.account, told.problem(now)) for told in ingestion if told.account in watched]
-    problems += [f"{name}, events: {problem}" for name, problem in intakes if problem]
-    intakes = [(told.account, told.telemetry_problem(now)) for told in ingestion if told.account in watched]
-    problems += [f"{name}, telemetry: {problem}" for name, problem in intakes if problem]
+    polls = [(name, schedules.get(name)) for name in watched]
+    problems += [f"{name}, job schedules: {last.problem}" for name, last in polls if last and last.problem]
+    ingested = [report for report in ingestion if report.account in watched]
+    problems += [f"{report.account}, events: {problem}" for report in ingested if (problem := report.problem(now))]
+    of_telemetry = [(report.account, report.telemetry_problem(now)) for report in ingested]
+    problems += [f"{name}, telemetry: {problem}" for name, problem in of_telemetry if problem]
     if unread and unread.blobs:
         problems.append(f"telemetry: {unread.blobs} blobs aren't read; {' '.join(unread.problems)}")
     rounds = [report.last_round for report in reports if report.watch.monitoring.enabled and report.last_round]
@@ -179,7 +176,7 @@ def _shown(call: RouteRequest[Query, None], found: _Stored | HealthAnswer) -> He
     """Returns the part that the caller may see: no problems if unidentified, readable accounts only if restricted."""
     is_restricted = call.caller is not None and not call.caller.reads_all
     if is_restricted:
-        return found.health_for(call.readable) if isinstance(found, _Stored) else _unhealthy(HIDDEN)
+        return found.health(call.readable) if isinstance(found, _Stored) else _unhealthy(HIDDEN)
     health = found.health() if isinstance(found, _Stored) else found
     health = _warned(health, call.runtime.settings.warnings)
     return health if call.caller else replace(health, problems=[])

@@ -29,9 +29,6 @@ _RELEASED_NAMES = {
     "functions.api.schedules.schedules.RunAnswer": "functions.api.schedule_models.RunAnswer",
 }
 """Names of schemas whose classes share theirs with another: what their modules make of them, and what clients know."""
-_RELEASED_REFERENCES = {
-    _REFERENCE.format(name=now): _REFERENCE.format(name=then) for now, then in _RELEASED_NAMES.items()
-}
 
 
 def add_openapi(routes: Routes) -> None:
@@ -80,13 +77,12 @@ def document(routes: list[Route]) -> dict[str, Any]:
     }
 
 
-def _with_released_names(schema: Any) -> Any:
-    """Returns a schema, or several, with the names that clients know as keys and in references."""
-    if isinstance(schema, dict):
-        return {_RELEASED_NAMES.get(key, key): _with_released_names(part) for key, part in schema.items()}
-    if isinstance(schema, list | tuple):
-        return [_with_released_names(part) for part in schema]
-    return _RELEASED_REFERENCES.get(schema, schema) if isinstance(schema, str) else schema
+def _with_released_names(components: Any) -> Any:
+    """Returns schemas with the names that clients know, as keys and in references."""
+    text = msgspec.json.encode(components).decode()
+    for name, released in _RELEASED_NAMES.items():
+        text = text.replace(name, released)
+    return msgspec.json.decode(text)
 
 
 def _operation(route: Route, schema_of: dict[str, Any]) -> dict[str, Any]:

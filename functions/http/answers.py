@@ -49,9 +49,9 @@ def _filler(kind: type[Answer], given: tuple[str, ...]) -> Callable[..., Any]:
         raise TypeError(f"{kind.__name__} has no {', '.join(sorted(unknown))}")
     values = {name: name if name in given else f"_source.{name}" for name in kind.__struct_fields__}
     times = [field.name for field in msgspec.structs.fields(kind) if datetime in (field.type, *get_args(field.type))]
-    values |= {name: f"utc({values[name]})" for name in times}
-    code = f"lambda _source, {', '.join(given)}: kind({', '.join(values.values())})"
-    filler: Callable[..., Any] = eval(code, {"kind": kind, "utc": utc})  # noqa: S307 - only names of fields
+    values |= {name: f"_utc({values[name]})" for name in times}
+    code = f"lambda _source, {', '.join(given)}: _answer({', '.join(values.values())})"
+    filler: Callable[..., Any] = eval(code, {"_answer": kind, "_utc": utc})  # noqa: S307 - only names of fields
     return filler
 
 

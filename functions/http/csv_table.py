@@ -46,8 +46,8 @@ class CsvTable:
     def reply(self, page: Page[Any]) -> RouteResponse:
         """Returns the table so far; the page's other fields become headers, such as `Link` for the next page."""
         headers = page.table_headers()
-        lines = "\n".join(text for name, text in headers.items() if name != AS_OF)
-        content = etag_of(self._content.getvalue().encode()).encode() + LOOKS.sub(b"", lines.encode())
+        fields = "\n".join(text for name, text in headers.items() if name != AS_OF)
+        content = etag_of(self._content.getvalue().encode()).encode() + LOOKS.sub(b"", fields.encode())
         return RouteResponse(self._text.getvalue(), media=MEDIA, headers=headers, content=content)
 
 

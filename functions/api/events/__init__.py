@@ -1,4 +1,4 @@
 """Routes of the events that Batch logged, and of the ingestion of logs and telemetry.
 
-Imports `jobs`, for parameters of lists.
+Imports no other package of the API.
 """

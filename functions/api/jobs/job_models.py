@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from functions.api.jobs.job_statistics import InsightAnswer, insight_answer
+from functions.api.jobs.job_statistics import InsightAnswer, statistics_answer
 from functions.http.answers import Answer, stamp, utc
 from functions.http.handling import Page
 from functions.http.rendering import AS_OF
@@ -135,7 +135,7 @@ def job_answer(report: JobReport) -> JobAnswer:
         task_counts=TaskCountsAnswer.of(picture.counts) if picture else None,
         verdict=VerdictAnswer.of(report.verdict),
         progress=ProgressAnswer.of(progress) if progress else None,
-        insight=insight_answer(forecast) if forecast else None,
+        insight=statistics_answer(forecast) if forecast else None,
         task_read=TaskReadAnswer.of(picture.read) if picture and picture.read else None,
     )
 

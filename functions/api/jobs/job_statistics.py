@@ -73,10 +73,10 @@ class InsightAnswer(Answer):
     slots: SlotsAnswer
 
 
-def insight_answer(forecast: JobForecast) -> InsightAnswer:
+def statistics_answer(forecast: JobForecast) -> InsightAnswer:
     found = forecast.insight
-    last_5, last_15, last_hour = map(forecast.per_minute, (5, 15, 60))
-    rate = PerMinuteAnswer(last_5_minutes=last_5, last_15_minutes=last_15, last_hour=last_hour)
+    last = forecast.per_minute
+    rate = PerMinuteAnswer(last_5_minutes=last[5], last_15_minutes=last[15], last_hour=last[60])
     return InsightAnswer.of(
         found,
         throughput=ThroughputAnswer.of(forecast, per_minute=rate),

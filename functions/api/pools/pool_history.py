@@ -3,12 +3,10 @@
 from datetime import datetime
 
 from functions.api.endpoints import POOL
-from functions.api.jobs.history import HistoryQuery, RangeAnswer
+from functions.api.jobs.history import HistoryQuery, RangeAnswer, history_reply
 from functions.api.pools.pool_models import CoresAnswer, SlotsAnswer
 from functions.http.answers import Answer
-from functions.http.csv_table import csv_reply
-from functions.http.handling import Page, RouteRequest, RouteResponse, Routes
-from functions.http.parameters import given
+from functions.http.handling import RouteRequest, RouteResponse, Routes
 from shared.domain.history.points import Point
 from shared.domain.nodes.nodes import by_state
 from shared.domain.pools.pool_samples import PoolNumbers
@@ -55,16 +53,10 @@ def add_pool_history(routes: Routes) -> None:
     @routes.route("GET", f"{POOL}/history", query=HistoryQuery, returns=PoolHistoryAnswer, cacheable=True)
     async def get_pool_history(call: RouteRequest[HistoryQuery, None]) -> PoolHistoryAnswer | RouteResponse:
         """Returns a pool's numbers over time: one point per step, with the last known numbers at its end."""
-        services, query = await call.services(), call.query
-        found = await services.pool_histories.read(
-            call.path["account"],
-            call.path["pool"],
-            since=given(query.since),
-            until=given(query.until),
-            step=given(query.step),
-        )
-        answer = PoolHistoryAnswer.of_points(found.series, list(map(_point_answer, found.points)))
-        return csv_reply(Page(value=answer.value), PoolPointLine) if query.format == "csv" else answer
+        services = await call.services()
+        found = await services.pool_histories.read(call.path["account"], call.path["pool"], **call.query.range)
+        points = list(map(_point_answer, found.points))
+        return history_reply(call.query, found.series, points, PoolHistoryAnswer, table=PoolPointLine)
 
 
 def _point_answer(point: Point[PoolNumbers]) -> PoolPointAnswer:

@@ -1,4 +1,4 @@
 """Routes of job schedules and their recent runs.
 
-Imports `jobs`, for the JSON of counts and verdicts, and parameters of lists.
+Imports `jobs`, for the JSON of counts and verdicts.
 """

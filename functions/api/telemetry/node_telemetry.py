@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from msgspec import UNSET, Meta, UnsetType, field
+from msgspec import UNSET, Meta, UnsetType
 
 from functions.api.endpoints import POOL
-from functions.api.jobs.history import HistoryQuery
+from functions.api.jobs.history import HistoryQuery, SpanAnswer
 from functions.http.answers import Answer
 from functions.http.csv_table import csv_reply
 from functions.http.handling import Page, RouteRequest, RouteResponse, Routes
@@ -16,7 +16,6 @@ from shared.domain.core.stamps import format_duration
 from shared.domain.telemetry.query.series_query import SeriesQuery
 
 if TYPE_CHECKING:  # decoding is not needed at start
-    from shared.domain.telemetry.rollups.dropped_counts import DroppedCounts
     from shared.domain.telemetry.query.ranges import Line
     from shared.services.telemetry.telemetry_queries import NodeTelemetry
 
@@ -46,8 +45,7 @@ class TelemetryQuery(HistoryQuery):
 
     @property
     def selected(self) -> SeriesQuery:
-        since, until, step = given(self.since), given(self.until), given(self.step)
-        return SeriesQuery(since, until, step, given(self.name), given(self.attributes))
+        return SeriesQuery(**self.range, name=given(self.name), attributes=given(self.attributes))
 
 
 class TelemetryPointAnswer(Answer):
@@ -84,11 +82,8 @@ class TelemetrySeriesAnswer(Answer):
     points: list[TelemetryPointAnswer]
 
 
-class HourlyPart(Answer):
+class HourlyPart(SpanAnswer):
     """Whole hours, from the start of the first to the end of the last."""
-
-    since: datetime = field(name="from")
-    until: datetime = field(name="to")
 
 
 class LeftOutAnswer(Answer):
@@ -148,7 +143,7 @@ class UndrawnAnswer(Answer):
     reason: str
 
 
-class TelemetryAnswer(Answer):
+class TelemetryAnswer(SpanAnswer):
     """The stored part of the range, and the node's series with data in it, by name and attributes.
 
     In `hourly` parts a point covers at least an hour, for any `step`, as no minutes are kept. If `value` is empty,
@@ -156,8 +151,6 @@ class TelemetryAnswer(Answer):
     by agents with samples in the range.
     """
 
-    since: datetime = field(name="from")
-    until: datetime = field(name="to")
     step: str
     hourly: list[HourlyPart]
     left_out: LeftOutAnswer

@@ -17,7 +17,7 @@ STORAGE = """
     transaction
 """
 TELEMETRY = """
-    aggregate attribute bucket bundle counter duration exporter gauge histogram ingestion instrument label measurement
+    aggregate attribute bucket bundle counter duration exporter family gauge histogram ingestion instrument label measurement
     meter metric monitoring percentile plugin point precision quantile range record rollup sampler series summary target
     telemetry total window
 """
