@@ -17,9 +17,9 @@ STORAGE = """
     transaction
 """
 TELEMETRY = """
-    aggregate attribute bucket bundle counter duration exporter family gauge histogram ingestion instrument label measurement
-    meter metric monitoring percentile plugin point precision quantile range record rollup sampler series summary target
-    telemetry total window
+    aggregate attribute bucket bundle counter duration exporter family gauge histogram ingestion instrument label
+    measurement meter metric monitoring percentile plugin point precision quantile range record rollup sampler
+    series summary target telemetry total window
 """
 FINOPS_AND_SRE = "alert baseline budget charge condition cost fault incident interruption limit notification rate"
 PARQUET = "column dictionary"
