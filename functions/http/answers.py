@@ -1,7 +1,6 @@
 """Parts common to all answers: the root of their JSON, shared headers, and the mapping of errors to HTTP statuses."""
 
 import uuid
-from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any, Self, get_args
@@ -38,21 +37,19 @@ class Answer(msgspec.Struct, rename="camel", kw_only=True):
 
         Times are converted to UTC. Raises AttributeError where neither has a field, TypeError for another given name.
         """
-        fill: Callable[..., Self] = _filler(cls, tuple(given))
-        return fill(source, **given)
+        copied, times = _fields(cls, tuple(given))
+        values = given | {name: getattr(source, name) for name in copied}
+        for name in times:
+            values[name] = utc(values[name])
+        return cls(**values)
 
 
 @cache
-def _filler(kind: type[Answer], given: tuple[str, ...]) -> Callable[..., Any]:
-    """Compiles the constructor call of an answer, as namedtuple does: a loop over the fields takes twice as long."""
-    if unknown := set(given).difference(kind.__struct_fields__):
-        raise TypeError(f"{kind.__name__} has no {', '.join(sorted(unknown))}")
-    values = {name: name if name in given else f"_source.{name}" for name in kind.__struct_fields__}
-    times = [field.name for field in msgspec.structs.fields(kind) if datetime in (field.type, *get_args(field.type))]
-    values |= {name: f"_utc({values[name]})" for name in times}
-    code = f"lambda _source, {', '.join(given)}: _answer({', '.join(values.values())})"
-    filler: Callable[..., Any] = eval(code, {"_answer": kind, "_utc": utc})  # noqa: S307 - only names of fields
-    return filler
+def _fields(kind: type[Answer], given: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Returns the names of the fields that aren't given, and of all that are times."""
+    fields = msgspec.structs.fields(kind)
+    times = tuple(field.name for field in fields if datetime in (field.type, *get_args(field.type)))
+    return tuple(field.name for field in fields if field.name not in given), times
 
 
 class ErrorDetail(Answer):
