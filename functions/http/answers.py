@@ -46,7 +46,9 @@ class Answer(msgspec.Struct, rename="camel", kw_only=True):
 
 @cache
 def _fields(kind: type[Answer], given: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Returns the names of the fields that aren't given, and of all that are times."""
+    """Returns the names of the fields that aren't given, and of all that are times. Raises TypeError."""
+    if unknown := set(given).difference(kind.__struct_fields__):
+        raise TypeError(f"{kind.__name__} has no {', '.join(sorted(unknown))}")
     fields = msgspec.structs.fields(kind)
     times = tuple(field.name for field in fields if datetime in (field.type, *get_args(field.type)))
     return tuple(field.name for field in fields if field.name not in given), times

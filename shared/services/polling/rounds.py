@@ -202,7 +202,7 @@ class AccountRounds:
                 await self._note(this, started, calls)
                 await self._polls.reconcile_all(this)
 
-        if not await this.run(f"the jobs of {self.source.account.id}", poll):
+        if not await this.run(f"of {self.source.account.id}", poll):
             this.discovery = None
         await self._note(this, started, calls)
 

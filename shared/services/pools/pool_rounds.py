@@ -78,7 +78,7 @@ class PoolRounds:
         known = await self._load(started)
         warn_of(self._key, known.unreadable.values())
         this = PoolsRoundState(started, known, has_time, deadline)
-        await this.run(f"the pools of {self.source.account.id}", self._discover, self._poll_all)
+        await this.run(f"over the pools of {self.source.account.id}", self._discover, self._poll_all)
         done = this.as_round(self.source.calls - calls)
         await self._pools.save_round(self._key, done, this.stored)
         if this.overtaken:

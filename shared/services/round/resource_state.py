@@ -34,16 +34,19 @@ class ResourceRoundState:
         self.throttled = error if isinstance(error, BatchThrottledError) else self.throttled
 
     async def run(self, what: str, *steps: Callable[[Self], Awaitable[None]]) -> bool:
-        """Runs a round in steps, and records why it ended early; False then. `what` names it in the log."""
+        """Runs a round in steps, and records why it ended early; False then.
+
+        `what` names its resources and account in the log, whose lines an alert matches (infra/modules/alerts.bicep).
+        """
         try:
             for step in steps:
                 await step(self)
         except BatchscopeError as error:
             self.fail(error)
-            _LOG.warning("A round over %s failed: %s", what, error)
+            _LOG.warning("A round %s failed: %s", what, error)
         except Exception as error:  # a defect must show in verdicts, and leave other rounds alone
             self.reason = f"{type(error).__name__}: {error}"
-            _LOG.exception("A round over %s broke", what)
+            _LOG.exception("A round %s broke", what)
         else:
             return True
         return False

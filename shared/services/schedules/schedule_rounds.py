@@ -115,7 +115,7 @@ class ScheduleRounds:
 
     async def _poll(self, this: SchedulesRoundState, started: datetime) -> ResourceRoundResult:
         calls, self._until = self.source.calls, None
-        await this.run(f"the job schedules of {self.source.account.id}", self._list, self._specify, self._settle)
+        await this.run(f"over the job schedules of {self.source.account.id}", self._list, self._specify, self._settle)
         done = await self._save(this, started, self.source.calls - calls)
         if not poll_is_due(done, this.schedules.values(), started, idle=self._idle):
             self._idle_after(done, this.schedules.values())
