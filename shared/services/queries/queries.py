@@ -193,7 +193,7 @@ class Queries:
             job = job.confirmed(last.confirmations.get(key))
         looked_at = job.picture.looked_at if job.picture else None
         failure = last.failure_of(key, looked_at) if last and not job.finalized else None
-        queued = last is not None and job.is_live and last.is_queued(key, now)
+        queued = last is not None and last.is_queued(key, now) and job.is_live
         progress = await self._progress(account, job)
         interval = monitoring.interval(self._interval)
         verdict = verdict_of(

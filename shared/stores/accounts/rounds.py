@@ -10,7 +10,7 @@ from shared.domain.jobs.snapshots import Agreement, Confirmation, TaskRead
 from shared.domain.polling.rounds import Mark, Round
 from shared.domain.tasks.tasks import TaskCounts
 from shared.errors import CacheConflictError, UnreadableError
-from shared.stores.tables.tables import Row, Tables, json_columns, json_of, load_row, save_row
+from shared.stores.tables.tables import Row, Tables, json_columns, load_row, objects_of, save_row
 from shared.stores.tables.unreadable import decoding, schema_of
 
 ROUND_ROW = "round"
@@ -98,12 +98,12 @@ def round_of(row: Row) -> Round:
 
 
 def _round(row: Row) -> Round:
-    confirmations = json_of(row, "confirmations") or {}
+    confirmations, failures, marks, claims = objects_of(row, "confirmations", "failures", "queued", "claims")
     return Round(
         **{name: row[column] for name, column in _COLUMNS.items() if column in row or name in _REQUIRED},
         confirmations={key: _confirmation(values) for key, values in confirmations.items()},
-        failures=json_of(row, "failures") or {},
-        queued=_queued(row),
+        failures=failures,
+        queued={key: Mark(datetime.fromtimestamp(at, UTC), _moment(claims.get(key))) for key, at in marks.items()},
         etag=row["etag"],
     )
 
@@ -111,12 +111,6 @@ def _round(row: Row) -> Round:
 def _claims_json(latest: Round) -> dict[str, float]:
     """Returns the claims, stored beside the marks so that older versions can read these."""
     return {key: mark.message.timestamp() for key, mark in latest.queued.items() if mark.message}
-
-
-def _queued(row: Row) -> dict[str, Mark]:
-    claims = json_of(row, "claims") or {}
-    marks = json_of(row, "queued") or {}
-    return {key: Mark(datetime.fromtimestamp(at, UTC), _moment(claims.get(key))) for key, at in marks.items()}
 
 
 def _confirmation_json(confirmation: Confirmation) -> list[Any]:

@@ -23,7 +23,7 @@ async def pages_of(listed: Any, marker: str | None = None) -> AsyncGenerator[tup
     try:
         async for page in pager:
             following = pager.continuation_token or None
-            if markers.is_repeat(following):
+            if following and markers.is_repeat(following):
                 raise AzureError("storage sent a marker of the next page twice, so the list never ends")
             yield [item async for item in page], following
     finally:

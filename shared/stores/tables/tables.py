@@ -275,6 +275,11 @@ def json_of(row: Row, name: str) -> Any:
     return orjson.loads(zlib.decompress(packed)) if packed else None
 
 
+def objects_of(row: Row, *names: str) -> list[dict[str, Any]]:
+    """Returns the JSON objects written by `json_columns` under these names, empty ones where the row has none."""
+    return [json_of(row, name) or {} for name in names]
+
+
 def _plain(value: Any) -> Any:
     if isinstance(value, datetime):
         return datetime.combine(value.date(), value.timetz())
