@@ -77,7 +77,7 @@ class UnreadableAnswer(Answer):
 
 def utc(moment: datetime | None) -> datetime | None:
     """Returns a time in UTC, in which answers state all times."""
-    return moment.astimezone(UTC) if moment else None
+    return None if moment is None else moment.astimezone(UTC)
 
 
 def stamp(milliseconds: int) -> datetime | None:

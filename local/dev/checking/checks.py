@@ -44,16 +44,16 @@ def check(checkout: Checkout, *, strict: bool = False, fast: bool = False) -> in
     commits that are older than the rules for them are also only named, and so are classes with an unknown head noun.
     """
     prepare(checkout, node=not fast and (checkout.web / "package.json").exists())
-    failed = 0
+    failed: list[str] = []
     for planned in fast_checks(checkout) if fast else checks(checkout):
         found = ""
         with step(planned.title):
             found = planned.find()
         if found:
-            failed += 1
+            failed.append(planned.title)
             say(found)
     if not fast and (old := old_figures(checkout.root)):
-        failed += strict
+        failed += ["figures in docs"] * strict
         say("\n  ".join(["Figures in docs:", *old]))
     if not fast and (unknown := unknown_nouns(checkout.root)):
         say("\n  ".join(["Classes named by a noun that is neither standard nor in docs/glossary.md:", *unknown]))
@@ -62,7 +62,7 @@ def check(checkout: Checkout, *, strict: bool = False, fast: bool = False) -> in
         say(subjects.unchecked)
     elif subjects.warnings and not fast:
         say("\n  ".join(["Commit subjects that are older than their rules:", *subjects.warnings]))
-    say(f"{failed} of the checks failed." if failed else "All checks passed.")
+    say(f"{len(failed)} of the checks failed: {', '.join(failed)}." if failed else "All checks passed.")
     return 1 if failed else 0
 
 
