@@ -45,11 +45,11 @@ class BatchLists:
         link, links = url, NextLinks()
         for _ in range(_MAX_PAGES):
             (page, further), date = await self._read(link, intent, parse, missing)
+            if further and links.is_repeat(further):
+                raise RepeatedLinkError(self.account.endpoint, intent)
             yield page, date
             if not further:
                 return
-            if links.is_repeat(further):
-                raise RepeatedLinkError(self.account.endpoint, intent)
             link = further
         raise BatchAnswerError(f"{self.account.endpoint} sent more than {_MAX_PAGES} pages to {intent}.")
 
