@@ -161,9 +161,9 @@ class App:
         """Raises RuntimeError for wrong counts, which would make the benchmark worthless."""
         truth = (await self.stack.all_truth())["demo"]["pools"]
         for report in await self.queries.pools("demo"):
-            picture, true = report.pool.picture, truth[report.pool.facts.id]
+            snapshot, true = report.pool.snapshot, truth[report.pool.facts.id]
             told = pool_answer(report)
-            if not picture or (told.node_counts, told.slots and told.slots.used) != (true["nodes"], true["slotsUsed"]):
+            if not snapshot or (told.node_counts, told.slots and told.slots.used) != (true["nodes"], true["slotsUsed"]):
                 raise RuntimeError(f"{report.pool.facts.id} is {told}, the truth is {true}")
 
     def _check(self, found: int, wanted: int) -> None:

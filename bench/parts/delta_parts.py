@@ -145,18 +145,18 @@ class App:
 
     @property
     def counts(self) -> TaskCounts:
-        return self.job.picture.counts if self.job and self.job.picture else TaskCounts()
+        return self.job.snapshot.counts if self.job and self.job.snapshot else TaskCounts()
 
     @property
     def watermark(self) -> datetime | None:
         """The date from which the next cycle requests changes."""
-        return self.job.picture.watermark(self.overlap) if self.job and self.job.picture else None
+        return self.job.snapshot.watermark(self.overlap) if self.job and self.job.snapshot else None
 
     async def cache_bytes(self) -> int:
         """Returns the packed bytes of all leaves."""
-        if self.job is None or self.job.picture is None:
+        if self.job is None or self.job.snapshot is None:
             return 0
-        partition = generation_partition(self.account.key, self.job.key, self.job.picture.generation)
+        partition = generation_partition(self.account.key, self.job.key, self.job.snapshot.generation)
         rows = await load_rows(self.tables["tasks"], partition)
         return sum(len(value) for row in rows for value in row.values() if isinstance(value, bytes))
 

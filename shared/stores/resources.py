@@ -180,13 +180,21 @@ class ResourceStore[T: StoredResource, R: StoredRound]:
 
     def _row(self, account_key: str, resource: T) -> Row:
         keys = {"PartitionKey": account_key, "RowKey": resource.key}
-        whole = json_columns(self._column, msgspec.to_builtins(_under(resource, None)))
+        whole = json_columns(self._column, self._to_json(_under(resource, None)))
         return {**keys, **schema_of(self._noun), "id": resource.facts.id, **whole}
 
     def _decoded(self, row: Row) -> T:
         """Raises UnreadableError."""
         with decoding(row, self._noun, kind=self._noun):
-            return _under(msgspec.convert(json_of(row, self._column), self._kind), row["etag"])
+            return _under(self._from_json(json_of(row, self._column)), row["etag"])
+
+    def _to_json(self, resource: T) -> dict[str, Any]:
+        plain: dict[str, Any] = msgspec.to_builtins(resource)
+        return plain
+
+    def _from_json(self, stored: Any) -> T:
+        """Raises msgspec.ValidationError."""
+        return msgspec.convert(stored, self._kind)
 
     def _decoded_round(self, row: Row) -> R:
         what = f"round over the {self._noun}s of {row['PartitionKey']}, row"

@@ -46,7 +46,7 @@ def read_anew(world: World) -> None:
 
 def test_a_retired_generation_is_collected_when_nobody_can_be_reading_it_any_more(world: World) -> None:
     read_anew(world)
-    served = job_of(world).picture
+    served = job_of(world).snapshot
     assert served
     clean_up(world)
     assert len(generations(world)) == 2
@@ -87,7 +87,7 @@ def test_a_death_at_any_call_leaves_nothing_that_the_next_run_does_not_collect(
         world.processes[0] = world.started()
     process.connection.arm(None)
     clean_up(world)
-    served = job_of(world).picture
+    served = job_of(world).snapshot
     assert served
     assert generations(world) == {served.generation}
     assert job_of(world).retired == ()
@@ -162,10 +162,10 @@ def test_tasks_are_listed_to_the_end_though_their_generation_is_collected_meanwh
             if is_first:
                 job = await process.jobs.load("demo", "Render")
                 assert job
-                assert job.picture
+                assert job.snapshot
                 fresh = await process.task_poll.generations.read_anew(process.batch, job, world.now())
-                assert fresh.picture
-                await process.cache.delete_generation(f"demo~render~{job.picture.generation}")
+                assert fresh.snapshot
+                await process.cache.delete_generation(f"demo~render~{job.snapshot.generation}")
         return names
 
     assert world.run(listed()) == list("bcdefgh")
@@ -202,9 +202,9 @@ def test_the_generation_served_before_a_read_of_hours_is_not_collected_as_soon_a
         world.deliver(who=1, budget=1, takes=1)
         world.wait(1500)
         world.poll()
-    before = job_of(world).picture
+    before = job_of(world).snapshot
     world.deliver_all()
-    after = job_of(world).picture
+    after = job_of(world).snapshot
     assert before
     assert after
     clean_up(world)
@@ -234,7 +234,7 @@ def test_a_read_that_stood_still_and_ends_while_it_is_collected_is_served_whole(
 
     world.run(both())
     keeper.connection.latency = 0
-    served = job_of(world).picture
+    served = job_of(world).snapshot
     assert served is None or sorted(world.cached("Render")) == NAMES
     world.wait(11 * 60)
     world.poll()

@@ -127,16 +127,16 @@ def judged[T](page: Page[T], verdict: Verdict) -> JudgedPage[T]:
 
 
 def job_answer(report: JobReport) -> JobAnswer:
-    picture, progress, forecast = report.job.picture, report.progress, report.forecast
+    snapshot, progress, forecast = report.job.snapshot, report.progress, report.forecast
     return JobAnswer.of(
         report.job.facts,
         account=report.account.id,
         deleted=report.job.deleted,
-        task_counts=TaskCountsAnswer.of(picture.counts) if picture else None,
+        task_counts=TaskCountsAnswer.of(snapshot.counts) if snapshot else None,
         verdict=VerdictAnswer.of(report.verdict),
         progress=ProgressAnswer.of(progress) if progress else None,
         insight=statistics_answer(forecast) if forecast else None,
-        task_read=TaskReadAnswer.of(picture.read) if picture and picture.read else None,
+        task_read=TaskReadAnswer.of(snapshot.read) if snapshot and snapshot.read else None,
     )
 
 

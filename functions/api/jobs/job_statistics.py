@@ -74,7 +74,7 @@ class InsightAnswer(Answer):
 
 
 def statistics_answer(forecast: JobForecast) -> InsightAnswer:
-    found = forecast.insight
+    found = forecast.statistics
     last = forecast.per_minute
     rate = PerMinuteAnswer(last_5_minutes=last[5], last_15_minutes=last[15], last_hour=last[60])
     return InsightAnswer.of(

@@ -80,8 +80,8 @@ def _time(name: str) -> tuple[type[int], Callable[[JobReport], Value]]:
 
 
 def _count(name: str) -> tuple[type[int], Callable[[JobReport], Value]]:
-    of_counts = attrgetter(f"job.picture.counts.{name}")
-    return int, lambda report: of_counts(report) if report.job.picture else None
+    of_counts = attrgetter(f"job.snapshot.counts.{name}")
+    return int, lambda report: of_counts(report) if report.job.snapshot else None
 
 
 _KEY = attrgetter("job.key")

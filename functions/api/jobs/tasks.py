@@ -104,12 +104,12 @@ def add_tasks(routes: Routes) -> None:
         if query.failure_group and not query.continuation:
             await services.queries.require_groups(call.path["account"], call.path["job"], query.failure_group)
         report = await services.queries.job(call.path["account"], call.path["job"])  # before its tasks, which are newer
-        pages, picture, found = _Pages(call), report.job.picture, list[TaskAnswer]()
+        pages, snapshot, found = _Pages(call), report.job.snapshot, list[TaskAnswer]()
         table = CsvTable(TaskAnswer) if query.format == "csv" else None
         async for batch in pages.batches():  # of a table, only the text stays in memory
             take = table.add if table else found.extend
             take(map(task_answer, batch))
-        count = listed.wanted.count(picture.counts) if picture else None
+        count = listed.wanted.count(snapshot.counts) if snapshot else None
         page = judged(Page(value=found, next_link=pages.next_link, count=count), report.verdict)
         return table.reply(page) if table else page
 

@@ -18,7 +18,7 @@ SHOWN_AFTER_COMPLETION = timedelta(hours=6)
 JOB_FAMILIES = (
     Family("azbatch_job_tasks", "Tasks of a job by state.", ("state",)),
     Family("azbatch_job_completed_tasks", "Completed tasks of a job by result.", ("result",)),
-    Family("azbatch_job_as_of_timestamp_seconds", "Time as of which a job's counts hold."),
+    Family("azbatch_job_as_of_timestamp_seconds", "Time as of which a job's tasks were counted."),
     Family("azbatch_job_exact", "1 if a job's counts were exact as of that time."),
     Family("azbatch_job_task_read_seconds", "Seconds that the last read of a job's task list waited for pages."),
     Family("azbatch_job_task_read_requests", "Requests to Batch of the last read of a job's task list."),
@@ -46,14 +46,14 @@ JOB_FAMILIES = (
 
 def job_samples(report: JobReport, now: datetime) -> Samples | None:
     """Returns the samples of a job, or None for a job without series."""
-    picture = report.job.picture
-    if picture is None or not _is_shown(report.job, now):
+    snapshot = report.job.snapshot
+    if snapshot is None or not _is_shown(report.job, now):
         return None
-    counts, read = picture.counts, picture.read
+    counts, read = snapshot.counts, snapshot.read
     values: dict[str, Value] = {
         "azbatch_job_tasks": {state: getattr(counts, state) for state in STATES},
         "azbatch_job_completed_tasks": {"success": counts.succeeded, "failure": counts.failed},
-        "azbatch_job_as_of_timestamp_seconds": timestamp(report.verdict.as_of or picture.as_of),
+        "azbatch_job_as_of_timestamp_seconds": timestamp(report.verdict.as_of or snapshot.as_of),
         "azbatch_job_exact": report.verdict.level == "exact",
     }
     if read:
@@ -70,7 +70,7 @@ def _is_shown(job: Job, now: datetime) -> bool:
 
 
 def _statistics_values(forecast: JobForecast) -> dict[str, Value]:
-    found = forecast.insight
+    found = forecast.statistics
     return {
         "azbatch_job_estimated_completion_timestamp_seconds": timestamp(forecast.estimate.completion),
         "azbatch_job_task_retries": found.retries,

@@ -24,7 +24,7 @@ POOL_FAMILIES = (
         kind=CounterMetricFamily,
     ),
     Family("azbatch_pool_flapping_nodes", "Nodes that fell into a bad state three times within an hour."),
-    Family("azbatch_pool_as_of_timestamp_seconds", "Time as of which a pool's node figures hold."),
+    Family("azbatch_pool_as_of_timestamp_seconds", "Time as of which a pool's nodes were counted."),
     Family("azbatch_pool_exact", "1 if a pool's figures were exact as of that time."),
 )
 _DEDICATED, _SPOT = "true", "false"
@@ -32,11 +32,11 @@ _DEDICATED, _SPOT = "true", "false"
 
 def pool_samples(report: PoolReport) -> Samples:
     """Returns the samples of a pool; none before its nodes were listed."""
-    pool, facts, picture = report.pool, report.pool.facts, report.pool.picture
+    pool, facts, snapshot = report.pool, report.pool.facts, report.pool.snapshot
     labels = (report.account.id, facts.id)
-    if picture is None:
+    if snapshot is None:
         return Samples(labels, {})
-    summary, scale = picture.summary, facts.auto_scale
+    summary, scale = snapshot.summary, facts.auto_scale
     targets = {_DEDICATED: facts.dedicated.target, _SPOT: facts.spot.target}
     values: dict[str, Value] = {
         "azbatch_pool_nodes": {(state, _DEDICATED if own else _SPOT): number for state, own, number in summary.counts},
@@ -47,11 +47,11 @@ def pool_samples(report: PoolReport) -> Samples:
         "azbatch_pool_busy_cores": pool.cores.busy if pool.cores else None,
         "azbatch_pool_resize_errors": sum(error.is_current for error in pool.errors),
         "azbatch_pool_autoscale_error": scale.error is not None if scale and scale.evaluated_at else None,
-        "azbatch_pool_flapping_nodes": picture.flapping_nodes(report.now),
-        "azbatch_pool_as_of_timestamp_seconds": timestamp(picture.as_of),
+        "azbatch_pool_flapping_nodes": snapshot.flapping_nodes(report.now),
+        "azbatch_pool_as_of_timestamp_seconds": timestamp(snapshot.as_of),
         "azbatch_pool_exact": report.verdict.level == "exact",
     }
-    if picture.tally:
-        values["azbatch_pool_interruptions_total"] = picture.tally.interruptions.total
-        values["azbatch_pool_unexplained_restarts_total"] = picture.tally.interruptions.unexplained
+    if snapshot.tally:
+        values["azbatch_pool_interruptions_total"] = snapshot.tally.interruptions.total
+        values["azbatch_pool_unexplained_restarts_total"] = snapshot.tally.interruptions.unexplained
     return Samples(labels, values)

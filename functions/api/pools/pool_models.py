@@ -140,8 +140,8 @@ class PoolAnswer(PoolLine):
 
 
 def pool_answer(report: PoolReport) -> PoolAnswer:
-    pool, facts, picture = report.pool, report.pool.facts, report.pool.picture
-    summary, tally = (picture.summary, picture.tally) if picture else (None, None)
+    pool, facts, snapshot = report.pool, report.pool.facts, report.pool.snapshot
+    summary, tally = (snapshot.summary, snapshot.tally) if snapshot else (None, None)
     cores = pool.cores
     return PoolAnswer.of(
         facts,
@@ -153,7 +153,7 @@ def pool_answer(report: PoolReport) -> PoolAnswer:
         cores=CoresAnswer.of(cores) if cores else None,
         slots=SlotsAnswer.of(summary, total=summary.slots) if summary else None,
         running_tasks=summary.tasks if summary else None,
-        flapping_nodes=picture.flapping_nodes(report.now) if picture else None,
+        flapping_nodes=snapshot.flapping_nodes(report.now) if snapshot else None,
         interruptions=interruptions_answer(tally.interruptions, tally.since, report.now) if tally else None,
         resize_errors=[_resize_error(error, pool) for error in pool.errors],
         auto_scale=_auto_scale(facts.auto_scale) if facts.auto_scale else None,

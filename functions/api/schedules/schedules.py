@@ -213,6 +213,6 @@ def _totals(totals: RunTotals) -> TotalsAnswer:
 
 
 def _run(report: JobReport) -> RunAnswer:
-    picture = report.job.picture
-    counts = TaskCountsAnswer.of(picture.counts) if picture else None
+    snapshot = report.job.snapshot
+    counts = TaskCountsAnswer.of(snapshot.counts) if snapshot else None
     return RunAnswer.of(report.job.facts, deleted=report.job.deleted, task_counts=counts)

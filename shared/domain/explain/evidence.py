@@ -194,10 +194,10 @@ class Evidence:
     @property
     def free(self) -> int:
         """Returns the number of free slots on nodes that may get tasks of this job."""
-        if self.pool is None or self.pool.picture is None or self.is_emptied:
+        if self.pool is None or self.pool.snapshot is None or self.is_emptied:
             return 0
         if not self.unfit:
-            return self.pool.picture.summary.free
+            return self.pool.snapshot.summary.free
         return sum(max(self.pool.facts.slots_per_node - node.slots, 0) for node in self.fit)
 
     @property
@@ -206,8 +206,8 @@ class Evidence:
         if self.nodes:
             return Counter(map(standing_of, self.nodes))
         found: Counter[str] = Counter()
-        if self.pool and self.pool.picture:
-            for state, _, number in self.pool.picture.summary.counts:
+        if self.pool and self.pool.snapshot:
+            for state, _, number in self.pool.snapshot.summary.counts:
                 found[state] += number
         return found
 
@@ -232,7 +232,7 @@ class Evidence:
     @property
     def is_unseen(self) -> bool:
         """Returns whether the pool has nodes, but none was read."""
-        return self.pool is not None and self.pool.picture is None and self.pool.facts.nodes > 0
+        return self.pool is not None and self.pool.snapshot is None and self.pool.facts.nodes > 0
 
     @property
     def lacks_room(self) -> bool | None:

@@ -47,7 +47,7 @@ class JobForecast:
     """
 
     as_of: datetime
-    insight: JobStatistics
+    statistics: JobStatistics
     completed: dict[int, int | None]
     per_minute: dict[int, float | None]
     estimate: Estimate
@@ -58,21 +58,21 @@ def forecast_of(job: Job, verdict: Verdict, *, tasks_ahead: int | None = None) -
 
     `tasks_ahead` is the number of waiting tasks of higher-priority jobs on its pool. None (not counted) counts as 0.
     """
-    picture, as_of = job.picture, verdict.as_of
-    insight = picture.insight.unpack() if picture and picture.insight else None
-    if picture is None or as_of is None or insight is None:
+    snapshot, as_of = job.snapshot, verdict.as_of
+    statistics = snapshot.statistics.unpack() if snapshot and snapshot.statistics else None
+    if snapshot is None or as_of is None or statistics is None:
         return None
-    end, minutes = _minute(as_of), {minute for minute, _ in insight.completions}
-    completed = insight.completed_before(end, WINDOWS)
+    end, minutes = _minute(as_of), {minute for minute, _ in statistics.completions}
+    completed = statistics.completed_before(end, WINDOWS)
     lived = max(1, end - _minute(job.facts.creation_time))
     per_minute = {
         window: None if number is None else number / min(window, lived) for window, number in completed.items()
     }
     lately = (end in minutes, end - 1 in minutes)
     estimate = _estimate(job, verdict, completed, as_of, lived=lived, lately=lately)
-    if estimate.completion and (reason := _overtaken(picture.counts, tasks_ahead or 0)):
+    if estimate.completion and (reason := _overtaken(snapshot.counts, tasks_ahead or 0)):
         estimate = Estimate(estimate.remaining, reason=reason)
-    return JobForecast(as_of, insight, completed, per_minute, estimate)
+    return JobForecast(as_of, statistics, completed, per_minute, estimate)
 
 
 def _estimate(
@@ -89,7 +89,7 @@ def _estimate(
     `lived` is the number of minutes since the job's creation, including the minute of creation; at least 1. `lately`:
     whether tasks completed in the current minute, which is in no window, and in the one before it.
     """
-    counts = job.picture.counts if job.picture else None
+    counts = job.snapshot.counts if job.snapshot else None
     remaining = counts.total - counts.completed if counts else 0
     reason = _standstill(job, verdict, remaining, went_on=any(lately))
     if reason:
@@ -109,7 +109,7 @@ def _standstill(job: Job, verdict: Verdict, remaining: int, *, went_on: bool) ->
 
     `went_on`: tasks completed within two minutes, so a moment without running tasks may be a short gap.
     """
-    counts = job.picture.counts if job.picture else None
+    counts = job.snapshot.counts if job.snapshot else None
     if job.deleted:
         return "The job was deleted."
     if counts is None or not remaining:

@@ -1,4 +1,4 @@
-"""A job as the Batch service describes it, and its stored state: its picture, generations and samples."""
+"""A job as the Batch service describes it, and its stored state: its snapshot, generations and samples."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -62,12 +62,12 @@ class Job:
 
     `building` is the generation that a full read has been filling since `building_since`. `retired` generations are
     awaiting deletion. `finalized` means completed and read for good. `dirty` means that leaves of the served generation
-    may have changed since the picture was taken. `ended` are the samples before the picture's that aren't in the job's
-    history: one in a stored row, any number before it is written.
+    may have changed since the snapshot. `ended` are the samples before the snapshot's that aren't in the job's history:
+    one in a stored row, any number before it is written.
     """
 
     facts: JobFacts
-    picture: JobSnapshot | None = None
+    snapshot: JobSnapshot | None = None
     building: str | None = None
     building_since: datetime | None = None
     retired: tuple[Retired, ...] = ()
@@ -103,32 +103,32 @@ class Job:
 
     @property
     def samples(self) -> tuple[JobSample, ...]:
-        """The samples that aren't in the job's history, in order: the ended ones and the picture's."""
-        return (*self.ended, self.picture.sample) if self.picture else self.ended
+        """The samples that aren't in the job's history, in order: the ended ones and the snapshot's."""
+        return (*self.ended, self.snapshot.sample) if self.snapshot else self.ended
 
     def confirmed(self, confirmation: Confirmation | None) -> "Job":
         """Returns the job with a later poll's confirmation, which unseals a job sealed as of an earlier time."""
-        if self.picture is None or confirmation is None:
+        if self.snapshot is None or confirmation is None:
             return self
-        finalized = self.finalized and confirmation.as_of <= self.picture.as_of
-        return replace(self, picture=self.picture.confirmed(confirmation), finalized=finalized)
+        finalized = self.finalized and confirmation.as_of <= self.snapshot.as_of
+        return replace(self, snapshot=self.snapshot.confirmed(confirmation), finalized=finalized)
 
-    def pictured(self, picture: JobSnapshot) -> "Job":
-        """Returns the job after a read. The previous sample ends, unless the new picture only confirms it."""
-        old = self.picture
-        is_same = old is None or (old.moved_at, old.counts) == (picture.moved_at, picture.counts)
-        return replace(self, picture=picture, dirty=False, ended=self.ended if is_same else self.samples)
+    def with_snapshot(self, snapshot: JobSnapshot) -> "Job":
+        """Returns the job after a read. The previous sample ends, unless the new snapshot only confirms it."""
+        old = self.snapshot
+        is_same = old is None or (old.moved_at, old.counts) == (snapshot.moved_at, snapshot.counts)
+        return replace(self, snapshot=snapshot, dirty=False, ended=self.ended if is_same else self.samples)
 
     def begun(self, generation: str, at: datetime) -> "Job":
         """Returns the job as stored before the first row of a new generation is written; an unfinished one retires."""
         retired = (*self.retired, Retired(self.building, at)) if self.building else self.retired
         return replace(self, building=generation, building_since=at, retired=retired)
 
-    def switched(self, picture: JobSnapshot) -> "Job":
+    def switched(self, snapshot: JobSnapshot) -> "Job":
         """Returns the job after its new generation is complete and served; the previous one retires."""
-        old = self.picture
-        retired = (*self.retired, Retired(old.generation, picture.looked_at)) if old else self.retired
-        return replace(self.pictured(picture), building=None, building_since=None, retired=retired)
+        old = self.snapshot
+        retired = (*self.retired, Retired(old.generation, snapshot.looked_at)) if old else self.retired
+        return replace(self.with_snapshot(snapshot), building=None, building_since=None, retired=retired)
 
     def abandoned(self, at: datetime, *, before: datetime) -> "Job":
         """Returns the job without an unfinished generation begun `before` then, which a worker may still be filling."""
@@ -146,7 +146,7 @@ class Job:
         return replace(self, deleted_at=at)
 
     def _retired_all(self, since: datetime) -> tuple[Retired, ...]:
-        generations = [self.building, self.picture.generation if self.picture else None]
+        generations = [self.building, self.snapshot.generation if self.snapshot else None]
         return (*self.retired, *(Retired(generation, since) for generation in generations if generation))
 
     def is_final(self, as_of: datetime, overlap: timedelta) -> bool:
@@ -158,9 +158,9 @@ class Job:
 
         Above VALIDATED_TASKS tasks no agreement is needed.
         """
-        picture = self.picture
-        if picture is None or not self.is_final(picture.as_of, overlap):
+        snapshot = self.snapshot
+        if snapshot is None or not self.is_final(snapshot.as_of, overlap):
             return False
-        agreement = picture.agreement
+        agreement = snapshot.agreement
         agreed = not agreement.disagreements and agreement.at is not None and self.is_final(agreement.at, overlap)
-        return agreed or picture.counts.total > VALIDATED_TASKS
+        return agreed or snapshot.counts.total > VALIDATED_TASKS

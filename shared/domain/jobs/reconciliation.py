@@ -26,26 +26,26 @@ def wanted_reading(job: Job, *, age: timedelta) -> Reading | None:
 
     A repair is chosen where it lists at most half as many pages as a full read.
     """
-    picture = job.picture
-    if picture is None or job.deleted or job.finalized:
+    snapshot = job.snapshot
+    if snapshot is None or job.deleted or job.finalized:
         return None
-    affordable = _helped(picture) or picture.as_of - picture.full_read_at >= _GAP * pages_of(picture.counts.total)
-    if picture.agreement.disagreements >= LASTING or _is_unconfirmed(picture):
-        if picture.agreement.disagreements <= LASTING and 2 * pages_of(live_of(picture.counts)) <= pages_of(
-            picture.counts.total
+    affordable = _helped(snapshot) or snapshot.as_of - snapshot.full_read_at >= _GAP * pages_of(snapshot.counts.total)
+    if snapshot.agreement.disagreements >= LASTING or _is_unconfirmed(snapshot):
+        if snapshot.agreement.disagreements <= LASTING and 2 * pages_of(live_of(snapshot.counts)) <= pages_of(
+            snapshot.counts.total
         ):
             return "repair"
         return "fullRead" if affordable else None
-    due = picture.looked_at - picture.full_read_at >= age * _spread(job.key)
+    due = snapshot.looked_at - snapshot.full_read_at >= age * _spread(job.key)
     return "fullRead" if due and affordable else None
 
 
-def may_be_replaced(picture: JobSnapshot, now: datetime) -> bool:
+def may_be_replaced(snapshot: JobSnapshot, now: datetime) -> bool:
     """Returns whether a generation with unreadable leaves is old enough to be replaced.
 
     A young one may belong to a newer version, and both versions would then read all tasks in turns.
     """
-    return now - picture.full_read_at >= _TURN
+    return now - snapshot.full_read_at >= _TURN
 
 
 def may_be_begun_anew(job: Job, now: datetime | None) -> bool:
@@ -63,23 +63,23 @@ def pages_of(tasks: int) -> int:
     return max(1, -(-tasks // _PAGE))
 
 
-def _helped(picture: JobSnapshot) -> bool:
+def _helped(snapshot: JobSnapshot) -> bool:
     """Returns whether counts agreed since the last full read, so that a difference now is a new one."""
-    return picture.agreement.at is not None and picture.agreement.at >= picture.full_read_at
+    return snapshot.agreement.at is not None and snapshot.agreement.at >= snapshot.full_read_at
 
 
-def _is_unconfirmed(picture: JobSnapshot) -> bool:
+def _is_unconfirmed(snapshot: JobSnapshot) -> bool:
     """Returns whether tasks move too fast for Get Task Counts to agree, and weren't listed for a while.
 
     If the last list of tasks brought no agreement either, the wait grows with the number of tasks.
     """
-    settled = picture.agreed_since_it_moved and not picture.agreement.disagreements
-    if picture.counts.total > VALIDATED_TASKS or settled:
+    settled = snapshot.agreed_since_it_moved and not snapshot.agreement.disagreements
+    if snapshot.counts.total > VALIDATED_TASKS or settled:
         return False
-    agreed = picture.agreement.at
-    if agreed and agreed >= picture.live_read_at:
-        return picture.as_of - agreed > AGREEMENT_LASTS
-    return picture.as_of - picture.live_read_at > max(AGREEMENT_LASTS, _LISTED_GAP * pages_of(picture.counts.total))
+    agreed = snapshot.agreement.at
+    if agreed and agreed >= snapshot.live_read_at:
+        return snapshot.as_of - agreed > AGREEMENT_LASTS
+    return snapshot.as_of - snapshot.live_read_at > max(AGREEMENT_LASTS, _LISTED_GAP * pages_of(snapshot.counts.total))
 
 
 def _spread(key: str) -> float:

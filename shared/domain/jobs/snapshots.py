@@ -1,6 +1,6 @@
-"""Pictures: snapshots of a job's task counts as of one time, with their source and confirmations.
+"""Snapshots of a job's task counts as of one time, with their source and confirmations.
 
-A picture doesn't state whether it is exact: `verdicts.py` decides that when it is served.
+A snapshot doesn't state whether it is exact: `verdicts.py` decides that when it is served.
 """
 
 from dataclasses import dataclass, replace
@@ -64,7 +64,7 @@ class TaskRead:
 
 @dataclass(frozen=True, slots=True)
 class Confirmation:
-    """A later poll that found nothing changed: the picture of that `version` also holds as of then."""
+    """A later poll that found nothing changed: the snapshot of that `version` also holds as of then."""
 
     version: str
     as_of: datetime
@@ -89,8 +89,8 @@ class JobSnapshot:
 
     `as_of` is T0: the date of a response received before the first request of the read. `full_read_at` is the T0 of the
     read that built the generation, `moved_at` that of the last read that changed a task, `live_read_at` that of the
-    last read that listed every uncompleted task. `insight` is None where the generation has leaves of an older version,
-    `read` where the row was stored before reads were measured.
+    last read that listed every uncompleted task. `statistics` is None where leaves of the generation are of an older
+    version, `read` where the row was stored before reads were measured.
     """
 
     generation: str
@@ -101,7 +101,7 @@ class JobSnapshot:
     moved_at: datetime
     live_read_at: datetime
     agreement: Agreement = Agreement()
-    insight: StoredJobStatistics | None = None
+    statistics: StoredJobStatistics | None = None
     read: TaskRead | None = None
 
     @property
@@ -142,7 +142,7 @@ class JobSnapshot:
 
     @property
     def confirmation(self) -> Confirmation:
-        """The confirmation that makes the stored picture of this version hold as long as this one."""
+        """The confirmation that makes the stored snapshot of this version hold as long as this one."""
         return Confirmation(self.version, self.as_of, self.agreement, self.read)
 
     @property
@@ -162,14 +162,14 @@ class JobSnapshot:
         return self.as_of - overlap
 
     def is_news(self, before: "JobSnapshot | None") -> bool:
-        """Returns False where this is the picture `before` and only holds longer, so that a confirmation suffices."""
+        """Returns False where this is the snapshot `before` and only holds longer, so that a confirmation suffices."""
         if before is None:
             return True
         same = replace(self, as_of=before.as_of, source=before.source, agreement=before.agreement, read=before.read)
         return same != before
 
     def confirmed(self, confirmation: Confirmation | None) -> "JobSnapshot":
-        """Returns the picture after a later poll that found nothing new.
+        """Returns the snapshot after a later poll that found nothing new.
 
         If that poll found another version, slower polls have since overwritten it with this one. Their changes came
         after its T0, so `as_of` never decreases. The counts are unverified then, because tasks may have been deleted

@@ -50,58 +50,58 @@ def verdict_of(
     on since when the account isn't watched, None while it is. `progress` is that of a long first read. `is_behind`:
     more changed than a round may read, so the queue reads it.
     """
-    picture = job.picture
-    if picture is None and job.deleted:
+    snapshot = job.snapshot
+    if snapshot is None and job.deleted:
         return Verdict(None, "none", "unverified", "The job was deleted before its tasks were read.")
-    if picture is None and off_reason:
+    if snapshot is None and off_reason:
         return Verdict(None, "none", "stale", off_reason)
-    if picture is None:
+    if snapshot is None:
         reason = f"Its tasks couldn't be read yet: {failure}" if failure else _first_read(progress)
         return Verdict(None, "none", "stale" if failure else "catchingUp", reason)
     if off_reason and not (job.deleted or job.finalized):
-        return Verdict(picture.confirmed_as_of, picture.source, "stale", off_reason, picture.looked_at)
-    level, reason = _judge(job, picture, failure=failure, now=now, interval=interval)
+        return Verdict(snapshot.confirmed_as_of, snapshot.source, "stale", off_reason, snapshot.looked_at)
+    level, reason = _judge(job, snapshot, failure=failure, now=now, interval=interval)
     if is_behind and not failure:
         level, reason = "catchingUp", "More changed than a round may read: that is being read by itself."
-    return Verdict(picture.confirmed_as_of, picture.source, level, reason, picture.looked_at)
+    return Verdict(snapshot.confirmed_as_of, snapshot.source, level, reason, snapshot.looked_at)
 
 
 def _judge(
-    job: Job, picture: JobSnapshot, *, failure: str | None, now: datetime, interval: timedelta
+    job: Job, snapshot: JobSnapshot, *, failure: str | None, now: datetime, interval: timedelta
 ) -> tuple[Level, str]:
     if job.deleted:
         return "unverified", "The job was deleted; these are its last known counts."
-    unpolled = timedelta() if job.finalized else now - picture.looked_at
+    unpolled = timedelta() if job.finalized else now - snapshot.looked_at
     if stale := stale_reason(failure, age=unpolled, interval=interval):
         return "stale", stale
-    if picture.counts.total > VALIDATED_TASKS:
-        age = in_words(max(now - picture.full_read_at, timedelta()))
+    if snapshot.counts.total > VALIDATED_TASKS:
+        age = in_words(max(now - snapshot.full_read_at, timedelta()))
         return (
             "unverified",
             f"Above {VALIDATED_TASKS:,} tasks nothing confirms counts; the last full read was {age} ago.",
         )
-    return _judge_agreement(picture)
+    return _judge_agreement(snapshot)
 
 
-def _judge_agreement(picture: JobSnapshot) -> tuple[Level, str]:
+def _judge_agreement(snapshot: JobSnapshot) -> tuple[Level, str]:
     """Returns level and reason by the last comparison. One unexplained difference makes `unverified`: a repair follows.
 
     Each sentence names the time as of which it is true; later events show with a later poll.
     """
-    agreement, then = picture.agreement, at_second(picture.as_of)
+    agreement, then = snapshot.agreement, at_second(snapshot.as_of)
     if agreement.disagreements:
-        return "unverified", _difference(picture.counts, agreement)
+        return "unverified", _difference(snapshot.counts, agreement)
     if agreement.at is None:
         return "unverified", f"As of {then}, Get Task Counts hadn't agreed with these counts yet."
-    if picture.agreed_since_it_moved:
-        return "exact", f"Get Task Counts agreed as of {at_second(picture.confirmed_as_of)}."
-    if picture.as_of - agreement.at > AGREEMENT_LASTS:
+    if snapshot.agreed_since_it_moved:
+        return "exact", f"Get Task Counts agreed as of {at_second(snapshot.confirmed_as_of)}."
+    if snapshot.as_of - agreement.at > AGREEMENT_LASTS:
         return (
             "unverified",
-            f"As of {then}, Get Task Counts had last agreed {in_words(picture.as_of - agreement.at)} before.",
+            f"As of {then}, Get Task Counts had last agreed {in_words(snapshot.as_of - agreement.at)} before.",
         )
-    if agreement.at < picture.as_of:
-        age = in_words(picture.as_of - agreement.at)
+    if agreement.at < snapshot.as_of:
+        age = in_words(snapshot.as_of - agreement.at)
         return "exact", f"As of {then}, Get Task Counts had agreed {age} before, and tasks had only moved in between."
     return "exact", f"Get Task Counts agreed as of {then}."
 

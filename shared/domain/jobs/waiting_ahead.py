@@ -32,9 +32,9 @@ def tasks_ahead(job: Job, waiting: WaitingTasks) -> int:
 
 def _may_start(job: Job) -> int:
     """Returns how many waiting tasks of an active job may start within its limit on parallel tasks, 0 if held."""
-    if job.deleted or job.facts.state != "active" or job.picture is None:
+    if job.deleted or job.facts.state != "active" or job.snapshot is None:
         return 0
-    counts, rules = job.picture.counts, job.facts.rules or JobRules()
+    counts, rules = job.snapshot.counts, job.facts.rules or JobRules()
     runs, most = counts.running + counts.preparing, rules.max_parallel_tasks
     if rules.uses_task_dependencies and counts.failed and not runs:
         return 0

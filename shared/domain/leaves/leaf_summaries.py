@@ -35,12 +35,14 @@ type _Columns = dict[str, Any]
 class Summary:
     """The statistics and failures of one leaf, or of many."""
 
-    insight: JobStatistics = field(default_factory=JobStatistics)
+    statistics: JobStatistics = field(default_factory=JobStatistics)
     failures: Failures = field(default_factory=Failures)
 
     @classmethod
     def summed(cls, many: "Sequence[Summary]") -> "Summary":
-        return cls(JobStatistics.summed([one.insight for one in many]), Failures.summed([one.failures for one in many]))
+        return cls(
+            JobStatistics.summed([one.statistics for one in many]), Failures.summed([one.failures for one in many])
+        )
 
     def pack(self, most: int = MAX_BYTES) -> bytes:
         """Returns the stored form, with fewer failure groups where it would exceed `most` bytes."""
@@ -50,7 +52,7 @@ class Summary:
         return self._packed(self.failures.fitting(lambda failures: len(self._packed(failures)) <= most))
 
     def _packed(self, failures: Failures) -> bytes:
-        form = [FORM, self.insight.plain(), failures.plain()]
+        form = [FORM, self.statistics.plain(), failures.plain()]
         return deflated(json.dumps(form, separators=(",", ":")).encode())
 
     @classmethod
@@ -75,14 +77,16 @@ def summary_after(stored: bytes | None, counts: TaskCounts, leaf: Leaf) -> Summa
     if before is None or leaf.moved is None:
         return summary_of(leaf)
     were, became = leaf.moved
-    rest = before.insight.without(_statistics_of(were))
+    rest = before.statistics.without(_statistics_of(were))
     if rest is None or counts.completed - _completed(were) + _completed(became) != leaf.counts().completed:
         return summary_of(leaf)
     durations = JobStatistics.summed([rest, _statistics_of(became)])
-    insight = JobStatistics(durations.waits, durations.runs, durations.completions, *_repeats_and_slots(leaf.columns))
+    statistics = JobStatistics(
+        durations.waits, durations.runs, durations.completions, *_repeats_and_slots(leaf.columns)
+    )
     if any(task.result == FAILURE for task in chain(were, became)):
-        return Summary(insight, _failures(leaf.columns, _ends(leaf.columns)))
-    return Summary(insight, before.failures)
+        return Summary(statistics, _failures(leaf.columns, _ends(leaf.columns)))
+    return Summary(statistics, before.failures)
 
 
 def summary_of(leaf: Leaf) -> Summary:
@@ -92,8 +96,8 @@ def summary_of(leaf: Leaf) -> Summary:
     columns = leaf.columns
     transitions = BigIntVector.of(columns["transitions"].values)
     ends, end_flags = _moments(transitions, columns["ends"])
-    insight = _insight(columns, transitions, ends, end_flags)
-    return Summary(insight, _failures(columns, ends))
+    statistics = _job_statistics(columns, transitions, ends, end_flags)
+    return Summary(statistics, _failures(columns, ends))
 
 
 def _statistics_of(tasks: Sequence[Task]) -> JobStatistics:
@@ -112,7 +116,7 @@ def _completed(tasks: Sequence[Task]) -> int:
     return sum(task.state == COMPLETED for task in tasks)
 
 
-def _insight(columns: _Columns, transitions: BigIntVector, ends: BigIntVector, end_flags: int) -> JobStatistics:
+def _job_statistics(columns: _Columns, transitions: BigIntVector, ends: BigIntVector, end_flags: int) -> JobStatistics:
     starts, start_flags = _moments(transitions, columns["starts"])
     creations = BigIntVector.of(columns["creations"].values)
     completed = flags_of(_chosen(columns["states"], COMPLETED))
@@ -126,7 +130,7 @@ def _insight(columns: _Columns, transitions: BigIntVector, ends: BigIntVector, e
 
 
 def _repeats_and_slots(columns: _Columns) -> tuple[int, ...]:
-    """Returns the numbers of an insight, in their order."""
+    """Returns the numbers of job statistics, in their order."""
     repeats = (*_repeats(columns["retries"]), *_repeats(columns["requeues"]))
     return (*repeats, *(_slots(columns, state) for state in (RUNNING, PREPARING, ACTIVE)))
 

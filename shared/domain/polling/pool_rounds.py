@@ -63,16 +63,16 @@ def pool_verdict(
     `failure` is the reason why its last poll failed, `interval` the account's poll interval. `off_reason` is a sentence
     on since when the account isn't watched, None while it is.
     """
-    picture = pool.picture
-    if picture is None:
+    snapshot = pool.snapshot
+    if snapshot is None:
         if off_reason:
             return Verdict(None, "none", "stale", off_reason)
         reason = f"Its nodes couldn't be listed yet: {failure}" if failure else "Its nodes haven't been listed yet."
         return Verdict(None, "none", "stale" if failure else "catchingUp", reason)
-    level, reason = _judged(pool, failure=failure or None, age=now - picture.as_of, interval=interval)
+    level, reason = _judged(pool, failure=failure or None, age=now - snapshot.as_of, interval=interval)
     if off_reason:
         level, reason = "stale", off_reason
-    return Verdict(picture.as_of, picture.source, level, reason, picture.as_of)
+    return Verdict(snapshot.as_of, snapshot.source, level, reason, snapshot.as_of)
 
 
 def pools_verdict(
@@ -91,14 +91,14 @@ def pools_verdict(
 
 
 def _judged(pool: Pool, *, failure: str | None, age: timedelta, interval: timedelta) -> tuple[Level, str]:
-    picture = pool.picture
+    snapshot = pool.snapshot
     if stale := stale_reason(failure, age=age, interval=interval):
         return "stale", stale
-    if picture and picture.doubt:
-        return "unverified", picture.doubt
-    then = at_second(picture.as_of) if picture else ""
-    if picture and not picture.summary.total and pool.facts.is_empty:
+    if snapshot and snapshot.doubt:
+        return "unverified", snapshot.doubt
+    then = at_second(snapshot.as_of) if snapshot else ""
+    if snapshot and not snapshot.summary.total and pool.facts.is_empty:
         return "exact", f"As of {then}, the service's list of pools showed no nodes in it."
-    if picture and picture.source == "delta":
+    if snapshot and snapshot.source == "delta":
         return "exact", f"As of {then}, what had changed was listed, and the service's node counts agreed."
     return "exact", f"As of {then}, all of its nodes were listed."

@@ -44,15 +44,15 @@ class PoolTotals:
 def totals_of(pools: Iterable[Pool]) -> PoolTotals:
     """Returns the totals of an account's pools."""
     found = list(pools)
-    pictures = [pool.picture for pool in found if pool.picture]
-    summaries = [picture.summary for picture in pictures]
+    snapshots = [pool.snapshot for pool in found if pool.snapshot]
+    summaries = [snapshot.summary for snapshot in snapshots]
     nodes = by_state(tuple(count for summary in summaries for count in summary.counts))
     cores = [pool.cores for pool in found]
-    unknown = sum(pool.picture.summary.machines for pool in found if pool.picture and pool.cores is None)
+    unknown = sum(pool.snapshot.summary.machines for pool in found if pool.snapshot and pool.cores is None)
     return PoolTotals(
         states=dict(sorted(Counter(pool.facts.state for pool in found).items())),
-        unread=len(found) - len(pictures),
-        as_of=min((picture.as_of for picture in pictures), default=None),
+        unread=len(found) - len(snapshots),
+        as_of=min((snapshot.as_of for snapshot in snapshots), default=None),
         nodes=nodes,
         slots=sum(summary.slots for summary in summaries),
         used=sum(summary.used for summary in summaries),

@@ -129,14 +129,14 @@ class Cores:
 class Pool:
     """The stored state of one pool; `seen_at` is the date of the list that first showed these facts.
 
-    `sample` is from the picture's round, None in rows of an earlier version. `ended` are the earlier samples that
+    `sample` is from the snapshot's round, None in rows of an earlier version. `ended` are the earlier samples that
     aren't in the pool's history. `evaluations` of its autoscale formula are those before the facts', the latest first.
     """
 
     facts: PoolFacts
     seen_at: datetime
     errors: tuple[ResizeError, ...] = ()
-    picture: NodesSnapshot | None = None
+    snapshot: NodesSnapshot | None = None
     sample: PoolSample | None = None
     ended: tuple[PoolSample, ...] = ()
     evaluations: tuple[Evaluation, ...] = ()
@@ -149,12 +149,12 @@ class Pool:
     @property
     def as_of(self) -> datetime:
         """The time as of which the facts are known to hold."""
-        return max(self.seen_at, self.picture.as_of) if self.picture else self.seen_at
+        return max(self.seen_at, self.snapshot.as_of) if self.snapshot else self.seen_at
 
     @property
     def nodes_as_of(self) -> datetime | None:
         """The time as of which its nodes are known, None before they were listed."""
-        return self.picture.as_of if self.picture else None
+        return self.snapshot.as_of if self.snapshot else None
 
     @property
     def content(self) -> tuple[object, ...]:
@@ -162,8 +162,8 @@ class Pool:
 
         Without a sample, it is that of versions before samples.
         """
-        picture = self.picture
-        nodes = (picture.digest, picture.summary, picture.doubt) if picture else None
+        snapshot = self.snapshot
+        nodes = (snapshot.digest, snapshot.summary, snapshot.doubt) if snapshot else None
         content = (self.facts, self.errors, nodes)
         return (*content, self.sample.at) if self.sample else content
 
@@ -175,11 +175,11 @@ class Pool:
     @property
     def is_overtaken(self) -> bool:
         """True where a round with an older list overwrote a version that another round confirmed as of later."""
-        return self.picture is not None and self.picture.doubt == OVERTAKEN
+        return self.snapshot is not None and self.snapshot.doubt == OVERTAKEN
 
     @property
     def samples(self) -> tuple[PoolSample, ...]:
-        """The samples that aren't in the pool's history, in order: the ended ones and the picture's."""
+        """The samples that aren't in the pool's history, in order: the ended ones and the snapshot's."""
         return (*self.ended, self.sample) if self.sample else self.ended
 
     @property
@@ -192,9 +192,9 @@ class Pool:
     def cores(self) -> Cores | None:
         """The pool's cores, None where its VM size or its nodes are unknown."""
         vcpus = vcpus_of(self.facts.vm_size)
-        if vcpus is None or self.picture is None:
+        if vcpus is None or self.snapshot is None:
             return None
-        summary = self.picture.summary
+        summary = self.snapshot.summary
         busy = vcpus * summary.used / self.facts.slots_per_node
         return Cores(vcpus * summary.machines, round(busy, 3))
 
@@ -213,25 +213,25 @@ class Pool:
         kept = earlier[: MAX_EVALUATIONS - (latest is not None)]
         return replace(self, facts=facts, seen_at=at, errors=errors, evaluations=kept)
 
-    def listed(self, picture: NodesSnapshot) -> "Pool":
+    def listed(self, snapshot: NodesSnapshot) -> "Pool":
         """Returns the pool after its nodes were read. The previous sample ends, unless the new one only confirms it."""
-        found = replace(self, picture=picture)
+        found = replace(self, snapshot=snapshot)
         sample = PoolSample(
-            at=to_milliseconds(picture.as_of),
-            through=to_milliseconds(picture.as_of),
-            exact=picture.doubt is None,
-            numbers=found.numbers(picture),
+            at=to_milliseconds(snapshot.as_of),
+            through=to_milliseconds(snapshot.as_of),
+            exact=snapshot.doubt is None,
+            numbers=found.numbers(snapshot),
         )
         is_unchanged = (
-            self.picture is not None and self.picture.digest == picture.digest and self.seen_at < picture.as_of
+            self.snapshot is not None and self.snapshot.digest == snapshot.digest and self.seen_at < snapshot.as_of
         )
         if self.sample and self.sample.continues(sample, is_unchanged=is_unchanged):
-            return replace(found, sample=self.sample.confirmed(picture.as_of))
+            return replace(found, sample=self.sample.confirmed(snapshot.as_of))
         return replace(found, sample=sample, ended=self.samples)
 
-    def numbers(self, picture: NodesSnapshot) -> PoolNumbers:
+    def numbers(self, snapshot: NodesSnapshot) -> PoolNumbers:
         """Returns the numbers of these facts and nodes for the pool's history."""
-        summary, facts, cores = picture.summary, self.facts, self.cores
+        summary, facts, cores = snapshot.summary, self.facts, self.cores
         return PoolNumbers(
             counts=summary.counts,
             slots=summary.slots,
@@ -242,8 +242,8 @@ class Pool:
             spot=(facts.spot.current, facts.spot.target),
             cores=(cores.total, cores.busy) if cores else None,
             resize_errors=sum(error.is_current for error in self.errors),
-            interruptions=picture.tally.interruptions.total if picture.tally else 0,
-            counted_since=picture.tally.since if picture.tally else 0,
+            interruptions=snapshot.tally.interruptions.total if snapshot.tally else 0,
+            counted_since=snapshot.tally.since if snapshot.tally else 0,
         )
 
     def confirmed(self, confirmation: PoolConfirmation | None) -> "Pool":
@@ -252,34 +252,34 @@ class Pool:
         If that round found another version, it overlapped the one that wrote this row from an older list. Then `as_of`
         doesn't decrease, and the next round decides which of them is right.
         """
-        picture = self.picture
-        if picture is None or confirmation is None or confirmation.as_of < picture.as_of:
+        snapshot = self.snapshot
+        if snapshot is None or confirmation is None or confirmation.as_of < snapshot.as_of:
             return self
         if confirmation.version != self.version:
-            overtaken = replace(picture, as_of=confirmation.as_of, doubt=OVERTAKEN)
-            return replace(self, picture=overtaken) if confirmation.as_of > picture.as_of else self
+            overtaken = replace(snapshot, as_of=confirmation.as_of, doubt=OVERTAKEN)
+            return replace(self, snapshot=overtaken) if confirmation.as_of > snapshot.as_of else self
         moved = replace(
-            picture,
+            snapshot,
             as_of=confirmation.as_of,
-            full_read_at=max(picture.full_read_at, confirmation.full_read_at),
+            full_read_at=max(snapshot.full_read_at, confirmation.full_read_at),
             source=confirmation.source,
         )
-        return replace(self, picture=moved, sample=self.sample and self.sample.confirmed(confirmation.as_of))
+        return replace(self, snapshot=moved, sample=self.sample and self.sample.confirmed(confirmation.as_of))
 
     def confirmation(self) -> PoolConfirmation | None:
         """Returns the entry in the round's row for a pool that holds as stored, None before its nodes were listed.
 
         For an overtaken pool, it names a version that no row has, so that the pool stays overtaken.
         """
-        picture = self.picture
-        if picture is None:
+        snapshot = self.snapshot
+        if snapshot is None:
             return None
-        return PoolConfirmation(self.version, picture.as_of, picture.full_read_at, picture.source)
+        return PoolConfirmation(self.version, snapshot.as_of, snapshot.full_read_at, snapshot.source)
 
     def wants_all_nodes(self, now: datetime, interval: timedelta) -> bool:
         """Returns whether a list of changed states isn't enough: more may change, or the last full list is old."""
-        picture = self.picture
-        return picture is None or not picture.summary.is_settled or now - picture.full_read_at >= interval
+        snapshot = self.snapshot
+        return snapshot is None or not snapshot.summary.is_settled or now - snapshot.full_read_at >= interval
 
 
 def first_seen(facts: PoolFacts, at: datetime) -> Pool:

@@ -12,7 +12,7 @@ _BY_CODE = {
     "accountlowprioritycorequotareached": ("The account has no spot (low-priority) cores left.", _QUOTA),
     "accountspotcorequotareached": ("The account has no spot cores left.", _QUOTA),
     "accountvmseriescorequotareached": ("The account has no cores of this VM series left.", _QUOTA),
-    "allocationfailed": ("Azure couldn't allocate the nodes.", f"The message tells more. {_SCARCE}"),
+    "allocationfailed": ("Azure couldn't allocate the nodes.", f"The message says more. {_SCARCE}"),
     "allocationtimedout": (
         "The nodes didn't come before the resize timed out.",
         f"{_SCARCE} Give the resize a longer timeout where it is short. It isn't tried again by itself.",
@@ -43,7 +43,7 @@ _BY_CODE = {
     ),
     "unsupportedvmsize": ("The VM size can't be had in this region.", "Make the pool anew with another VM size."),
 }  # fmt: skip
-_OTHER = ("The last resize didn't give the pool all of its nodes.", "The message tells why; resize the pool again.")
+_OTHER = ("The last resize didn't give the pool all of its nodes.", "The message says why; resize the pool again.")
 
 
 _RESIZED_AGAIN = (
@@ -60,5 +60,5 @@ def resize_words(code: str, *, scales: bool = False) -> tuple[str, str]:
     means, advice = _BY_CODE.get(code.lower(), _OTHER)
     if not scales:
         return means, advice
-    unknown = f"The message tells why. {_RESIZED_AGAIN}" if code.lower() not in _BY_CODE else advice
+    unknown = f"The message says why. {_RESIZED_AGAIN}" if code.lower() not in _BY_CODE else advice
     return means, _WITH_FORMULA.get(code.lower(), unknown)

@@ -31,15 +31,15 @@ def ended_per_minute(reports: Sequence[JobReport], now: datetime) -> float | Non
     if _minute(now) - end > _OLDEST_LOOK:
         return None
     counted = [report for report in reports if _may_have_ended_since(report.job, end - _MAX_LENGTH)]
-    insights = [_insight(report, end) for report in counted]
-    if None in insights:
+    statistics = [_job_statistics(report, end) for report in counted]
+    if None in statistics:
         return None
     first = min((_minute(report.job.facts.creation_time) for report in counted), default=end)
-    return _rate([insight for insight in insights if insight], end, max(1, end - first))
+    return _rate([one for one in statistics if one], end, max(1, end - first))
 
 
-def _rate(insights: Sequence[JobStatistics], end: int, lived: int) -> float | None:
-    rate, completed = None, [insight.completed_before(end, WINDOWS) for insight in insights]
+def _rate(statistics: Sequence[JobStatistics], end: int, lived: int) -> float | None:
+    rate, completed = None, [one.completed_before(end, WINDOWS) for one in statistics]
     for window in WINDOWS:
         known = [number for of_job in completed if (number := of_job[window]) is not None]
         if len(known) == len(completed):
@@ -59,10 +59,10 @@ def _may_have_ended_since(job: Job, minute: int) -> bool:
     return over is None or _minute(over) >= minute
 
 
-def _insight(report: JobReport, end: int) -> JobStatistics | None:
+def _job_statistics(report: JobReport, end: int) -> JobStatistics | None:
     """Returns when tasks of a job ended; None where that isn't known up to the minute `end`."""
     job, as_of = report.job, report.verdict.as_of
-    stored = job.picture.insight if job.picture else None
+    stored = job.snapshot.statistics if job.snapshot else None
     if job.is_live and (as_of is None or _minute(as_of) < end):
         return None
     found = stored.unpack() if stored else None

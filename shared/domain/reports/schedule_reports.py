@@ -76,7 +76,7 @@ def totals_of(schedule: Schedule, jobs: Sequence[JobReport]) -> RunTotals:
     there = [report for report in jobs if not report.job.deleted]
     completed = sum(report.job.facts.state == COMPLETED for report in there)
     moving = [report.verdict.as_of for report in there if report.job.is_live and report.verdict.as_of]
-    pictures = [report.job.picture for report in there]
+    snapshots = [report.job.snapshot for report in there]
     made = schedule.facts.jobs_made
     unknown = None if made is None else made - sum(number <= made for number in times_made(jobs))
     return RunTotals(
@@ -85,8 +85,8 @@ def totals_of(schedule: Schedule, jobs: Sequence[JobReport]) -> RunTotals:
         active=len(there) - completed,
         completed=completed,
         deleted=len(jobs) - len(there),
-        unread=pictures.count(None),
-        counts=sum((picture.counts for picture in pictures if picture), TaskCounts()),
+        unread=snapshots.count(None),
+        counts=sum((snapshot.counts for snapshot in snapshots if snapshot), TaskCounts()),
         as_of=min(moving, default=None),
         is_exact=unknown == 0 and all(report.verdict.level == "exact" for report in there),
     )

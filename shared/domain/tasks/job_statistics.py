@@ -46,10 +46,10 @@ class JobStatistics:
     def summed(cls, many: "Sequence[JobStatistics]") -> "JobStatistics":
         """Returns the sum, which is the same in any order: the newest minutes of all are among the newest of each."""
         return cls(
-            Histogram.summed(insight.waits for insight in many),
-            Histogram.summed(insight.runs for insight in many),
-            newest(chain.from_iterable(insight.completions for insight in many)),
-            *map(sum, zip(*(insight._numbers() for insight in many), strict=True)),  # noqa: SLF001
+            Histogram.summed(one.waits for one in many),
+            Histogram.summed(one.runs for one in many),
+            newest(chain.from_iterable(one.completions for one in many)),
+            *map(sum, zip(*(one._numbers() for one in many), strict=True)),  # noqa: SLF001
         )
 
     def without(self, other: "JobStatistics") -> "JobStatistics | None":
@@ -103,20 +103,20 @@ class JobStatistics:
 
 @dataclass(frozen=True, slots=True)
 class StoredJobStatistics:
-    """An insight as stored, compressed, because it is loaded far more often than unpacked.
+    """Job statistics as stored, compressed, because they are loaded far more often than unpacked.
 
-    `origin` identifies the leaf summaries that it is the sum of.
+    `origin` identifies the leaf summaries that they are the sum of.
     """
 
     origin: bytes
     packed: bytes
 
     @classmethod
-    def of(cls, insight: JobStatistics, origin: bytes) -> "StoredJobStatistics":
-        return cls(origin, deflated(json.dumps([FORM, *insight.plain()], separators=(",", ":")).encode()))
+    def of(cls, statistics: JobStatistics, origin: bytes) -> "StoredJobStatistics":
+        return cls(origin, deflated(json.dumps([FORM, *statistics.plain()], separators=(",", ":")).encode()))
 
     def unpack(self) -> JobStatistics | None:
-        """Returns the insight, None where its format is unknown to this version or it is damaged."""
+        """Returns the statistics, None where its format is unknown to this version or it is damaged."""
         with suppress(*DAMAGE):
             form, *parts = json.loads(inflated(self.packed))
             return JobStatistics.of_plain(parts) if form == FORM else None

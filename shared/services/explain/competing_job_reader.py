@@ -118,17 +118,19 @@ def _is_uncertain(job: CompetingJob) -> bool:
 
 def competing_job_of(report: JobReport) -> CompetingJob | None:
     """Returns None for a job without running or waiting tasks."""
-    picture, facts = report.job.picture, report.job.facts
-    if picture is None or facts.state == COMPLETED or picture.counts.completed == picture.counts.total:
+    snapshot, facts = report.job.snapshot, report.job.facts
+    if snapshot is None or facts.state == COMPLETED or snapshot.counts.completed == snapshot.counts.total:
         return None
-    counts, forecast = picture.counts, forecast_of(report.job, report.verdict)
-    insight = forecast.insight if forecast else None
+    counts, forecast = snapshot.counts, forecast_of(report.job, report.verdict)
+    statistics = forecast.statistics if forecast else None
     return CompetingJob(
         id=facts.id,
         priority=facts.priority or 0,
         state=facts.state,
         rules=facts.rules or JobRules(),
         counts=counts,
-        running_slots=insight.running_slots + insight.preparing_slots if insight else counts.running + counts.preparing,
-        waiting_slots=insight.active_slots if insight else counts.active,
+        running_slots=statistics.running_slots + statistics.preparing_slots
+        if statistics
+        else counts.running + counts.preparing,
+        waiting_slots=statistics.active_slots if statistics else counts.active,
     )

@@ -112,8 +112,8 @@ class Explanations:
 
     async def _jobs(self, account_id: str, report: JobReport) -> list[JobReport]:
         """Returns all jobs of the account if the job has waiting tasks that may compete with theirs."""
-        picture = report.job.picture
-        return await self._queries.jobs(account_id) if picture and picture.counts.active else []
+        snapshot = report.job.snapshot
+        return await self._queries.jobs(account_id) if snapshot and snapshot.counts.active else []
 
     async def _waiting(self, report: JobReport, evidence: Evidence, unknown: UnknownFacts) -> SlotRange | None:
         """Returns the slots of the first waiting tasks; of more if these may not fit the free slots or any node."""
@@ -132,9 +132,9 @@ class Explanations:
         For full nodes, totals don't show which accept no more tasks, as draining nodes are also `running`.
         """
         pool = evidence.pool
-        if pool is None or pool.picture is None or not evidence.waiting_tasks:
+        if pool is None or pool.snapshot is None or not evidence.waiting_tasks:
             return ()
-        summary = pool.picture.summary
+        summary = pool.snapshot.summary
         is_full = summary.total > 0 and not summary.free
         is_plain = not is_full and summary.free + summary.used == summary.slots and evidence.able == summary.total
         needs_room = evidence.waiting is not None and evidence.waiting.least_slots > 1

@@ -100,10 +100,10 @@ class LiveEvidence:
 
 def _may_wait(report: JobReport) -> bool:
     """Returns whether tasks may wait: some do, counts are unknown, or the job completed without any."""
-    picture = report.job.picture
-    if picture is None or picture.counts.active:
+    snapshot = report.job.snapshot
+    if snapshot is None or snapshot.counts.active:
         return True
-    return report.job.facts.state == COMPLETED and not picture.counts.total
+    return report.job.facts.state == COMPLETED and not snapshot.counts.total
 
 
 class _Requests:
@@ -122,8 +122,8 @@ class _Requests:
             now,
             job.facts,
             deleted=job.deleted,
-            counts=job.picture.counts if job.picture else None,
-            waiting_slots=forecast.insight.active_slots if forecast else None,
+            counts=job.snapshot.counts if job.snapshot else None,
+            waiting_slots=forecast.statistics.active_slots if forecast else None,
         )
 
     @property
@@ -156,7 +156,7 @@ class _Requests:
         if not await knows_pool(job.facts.pool_id):
             with self._unknown.unasked("Whether its pool is there"):
                 await self._ask_pool(job.facts.pool_id)
-        if stored.picture is None:
+        if stored.snapshot is None:
             return
         if job.facts.rules and job.facts.rules.uses_task_dependencies:
             with self._unknown.unasked("What its waiting tasks depend on"):

@@ -127,17 +127,17 @@ async def recheck_sealed(source: BatchAccount, found: Discovery) -> Discovery:
 
 
 async def _rechecked(source: BatchAccount, job: Job) -> Job:
-    picture = job.picture
-    if picture is None or picture.counts.total > VALIDATED_TASKS:
+    snapshot = job.snapshot
+    if snapshot is None or snapshot.counts.total > VALIDATED_TASKS:
         return job
     counts, date = await source.fetch_task_counts(job.facts.id)
-    if counts.as_service_counts() != picture.counts.as_service_counts():
+    if counts.as_service_counts() != snapshot.counts.as_service_counts():
         return job.unsealed()
     return replace(
-        job, picture=replace(picture, agreement=Agreement(date or picture.agreement.at, as_of=picture.as_of))
+        job, snapshot=replace(snapshot, agreement=Agreement(date or snapshot.agreement.at, as_of=snapshot.as_of))
     )
 
 
 def _agreed_order(job: Job) -> tuple[float, str]:
-    at = job.picture.agreement.at if job.picture else None
+    at = job.snapshot.agreement.at if job.snapshot else None
     return (at.timestamp() if at else 0.0, job.key)

@@ -43,15 +43,15 @@ class NodeReader:
 
         `counts` are the service's (None: unknown), `stored` are the nodes known before listing.
         """
-        picture = pool.picture
+        snapshot = pool.snapshot
         stored = _of_this_pool(pool, stored)
         if pool.facts.is_empty and counts == ():
             return _snapshot(pool, stored, {}, t0, t0), {}
-        since = picture.as_of - self._overlap if picture else t0
-        if picture and self._changes_suffice(pool, counts, since, t0):
+        since = snapshot.as_of - self._overlap if snapshot else t0
+        if snapshot and self._changes_suffice(pool, counts, since, t0):
             listed = await self._source.fetch_nodes(pool.facts.id, changed_since=since, recent_as_of=t0)
             nodes = _merged(pool, stored, listed.nodes, t0, whole=False)
-            found = _snapshot(pool, stored, nodes, t0, picture.full_read_at)
+            found = _snapshot(pool, stored, nodes, t0, snapshot.full_read_at)
             agrees = found.summary.counts == counts and found.summary.total == pool.facts.nodes
             if agrees and listed.pages == 1 and found.summary.is_settled:
                 return found, nodes
@@ -69,13 +69,13 @@ class NodeReader:
         The interval is a fifth if no task is known of a node that has run some, unless this process's last such list
         showed none.
         """
-        picture = pool.picture
-        is_full = picture is None or stored.is_torn or t0 - picture.full_read_at >= self._interval(pool, stored)
+        snapshot = pool.snapshot
+        is_full = snapshot is None or stored.is_torn or t0 - snapshot.full_read_at >= self._interval(pool, stored)
         listed = await self._source.fetch_nodes(pool.facts.id, recent_as_of=t0 if is_full else None)
         nodes = _merged(pool, stored, listed.nodes, t0, whole=True)
         if is_full:
             self._without_tasks[pool.facts.id] = _without_recent(nodes)
-        full_read_at = t0 if picture is None or is_full else picture.full_read_at
+        full_read_at = t0 if snapshot is None or is_full else snapshot.full_read_at
         return _snapshot(pool, stored, nodes, t0, full_read_at, counts=counts, pages=listed.pages), nodes
 
     def _interval(self, pool: Pool, stored: StoredNodes) -> timedelta:
@@ -118,8 +118,8 @@ def _created(pool: Pool) -> int:
 def _merged(pool: Pool, stored: StoredNodes, listed: Sequence[Node], t0: datetime, *, whole: bool) -> dict[str, Node]:
     """Merges listed nodes into the stored ones; without a stored snapshot these are known since their tally began."""
     known_as_of = stored.tally.since if stored.tally else None
-    if pool.picture:
-        known_as_of = to_milliseconds(pool.picture.as_of)
+    if pool.snapshot:
+        known_as_of = to_milliseconds(pool.snapshot.as_of)
     return merged(stored.nodes, listed, whole=whole, at=to_milliseconds(t0), known_as_of=known_as_of)
 
 
@@ -138,7 +138,7 @@ def _snapshot(
     return NodesSnapshot(
         as_of=t0,
         full_read_at=full_read_at,
-        source="firstRead" if pool.picture is None else "delta" if pages is None else "fullRead",
+        source="firstRead" if pool.snapshot is None else "delta" if pages is None else "fullRead",
         summary=summary,
         digest=stored.digest,
         doubt=doubt_of(summary, counts, pages=pages or 1),
@@ -149,7 +149,7 @@ def _snapshot(
 
 def _tally(pool: Pool, stored: StoredNodes, t0: datetime) -> InterruptionCount:
     """Returns the tally of this pool, which begins no earlier than its creation."""
-    before = stored.tally or (pool.picture.tally if pool.picture else None)
+    before = stored.tally or (pool.snapshot.tally if pool.snapshot else None)
     return (
         before
         if before and before.since >= _created(pool)

@@ -202,17 +202,17 @@ class PoolRounds:
 
     async def _poll(self, this: PoolsRoundState, pool: Pool) -> None:
         """Reads ETags, then nodes, then checks the pool; nodes of a re-created pool are left to the next round."""
-        stored = await self._nodes.load(self._key, pool.key, pool.picture.digest if pool.picture else None)
+        stored = await self._nodes.load(self._key, pool.key, pool.snapshot.digest if pool.snapshot else None)
         try:
-            picture, nodes = await self._reading.read(pool, stored, this.counts_of(pool), this.t0())
+            snapshot, nodes = await self._reading.read(pool, stored, this.counts_of(pool), this.t0())
             if may_be_anothers(pool, stored, nodes, this.t0() - self._overlap) and await self._is_another(pool):
                 return
         except BatchMissingError:
             await self._look_up(this, pool)
             return
-        write = planned(stored, nodes, picture.tally)
+        write = planned(stored, nodes, snapshot.tally)
         this.writes[pool.key] = write
-        this.pools[pool.key] = pool.listed(replace(picture, digest=write.digest))
+        this.pools[pool.key] = pool.listed(replace(snapshot, digest=write.digest))
 
     async def _is_another(self, pool: Pool) -> bool:
         facts = await self.source.fetch_pool(pool.facts.id)
@@ -256,8 +256,8 @@ class PoolRounds:
 
 
 def _had_nodes(pool: Pool) -> bool:
-    return pool.picture is not None and pool.picture.summary.total > 0
+    return pool.snapshot is not None and pool.snapshot.summary.total > 0
 
 
 def _age_order(pool: Pool) -> tuple[float, str]:
-    return (pool.picture.as_of.timestamp() if pool.picture else 0.0, pool.key)
+    return (pool.snapshot.as_of.timestamp() if pool.snapshot else 0.0, pool.key)

@@ -112,8 +112,8 @@ class PoolQueries:
         for _ in range(_TRIES):
             report = await self.pool(account_id, pool_id)
             stored = await self._nodes.read(report.account.key, report.pool.key)
-            picture = report.pool.picture
-            if picture is None or picture.digest == stored.digest or report.verdict.level != "exact":
+            snapshot = report.pool.snapshot
+            if snapshot is None or snapshot.digest == stored.digest or report.verdict.level != "exact":
                 return report, stored
         return replace(report, verdict=replace(report.verdict, level="unverified", reason=_UNTOLD)), stored
 

@@ -68,7 +68,7 @@ class Queries:
         monitoring, last = await self._monitoring.load_with_round(account.key)
         stored = await self._jobs.load_known(account.key)
         jobs = [job for job in stored.jobs.values() if not job.deleted]
-        counts = sum((job.picture.counts for job in jobs if job.picture), TaskCounts())
+        counts = sum((job.snapshot.counts for job in jobs if job.snapshot), TaskCounts())
         watch = MonitoringReport(monitoring, self._interval)
         last = last if last and last.was_run else None
         known, looked = await asyncio.gather(
@@ -137,8 +137,8 @@ class Queries:
         Counting scans the rows of the account's jobs. Raises NotFoundError.
         """
         report = await self.job(account_id, job_id)
-        picture = report.job.picture
-        if picture is None or not picture.counts.active:
+        snapshot = report.job.snapshot
+        if snapshot is None or not snapshot.counts.active:
             return report
         if report.forecast is None or report.forecast.estimate.completion is None:
             return report
@@ -152,11 +152,11 @@ class Queries:
         """
         for _ in range(_LISTING_TRIES):
             report = await self.job(account_id, job_id)
-            picture, as_of = report.job.picture, report.verdict.as_of
-            if picture is None or as_of is None:
+            snapshot, as_of = report.job.snapshot, report.verdict.as_of
+            if snapshot is None or as_of is None:
                 return FailuresReport()
             head = await self._cache.load_head(
-                generation_partition(report.account.key, report.job.key, picture.generation)
+                generation_partition(report.account.key, report.job.key, snapshot.generation)
             )
             if head:  # it is later than the job's row while a poll is writing
                 return FailuresReport(max(head.as_of, as_of), head.counts.failed, head.failures)
@@ -177,7 +177,7 @@ class Queries:
 
     async def _progress(self, account: Account, job: Job) -> Progress | None:
         """Returns the progress of a running first read that has a readable plan, as long ones do."""
-        if job.picture or job.deleted or not job.building:
+        if job.snapshot or job.deleted or not job.building:
             return None
         try:
             plan = await self._plans.load(generation_partition(account.key, job.key, job.building))
@@ -191,7 +191,7 @@ class Queries:
         key = job.key
         if last is not None:
             job = job.confirmed(last.confirmations.get(key))
-        looked_at = job.picture.looked_at if job.picture else None
+        looked_at = job.snapshot.looked_at if job.snapshot else None
         failure = last.failure_of(key, looked_at) if last and not job.finalized else None
         queued = last is not None and last.is_queued(key, now) and job.is_live
         progress = await self._progress(account, job)

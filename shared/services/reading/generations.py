@@ -45,7 +45,7 @@ class Generations:
         first = await anext(pages)  # a list that fails leaves nothing behind
         if not first.is_last and (await source.fetch_task_counts(job.facts.id))[0].total > self._short_read:
             raise LongReadError(job.facts.id)
-        kind: Source = "fullRead" if job.picture else "firstRead"
+        kind: Source = "fullRead" if job.snapshot else "firstRead"
         job = await self.begin(source, job, t0)
         directory = Directory(generation_partition(source.account.key, job.key, job.building or ""))
         most = 2 * self._short_read  # counts lag
@@ -54,9 +54,9 @@ class Generations:
             raise LongReadError(job.facts.id)
         if not first.is_last:
             reading, as_of = await self._caught_up(source, job, reading, since=t0 - self._overlap, as_of=t0)
-        picture = await self._pictured(source, job, reading, kind=kind, as_of=as_of, t0=t0)
+        snapshot = await self._snapshot_of(source, job, reading, kind=kind, as_of=as_of, t0=t0)
         await self.refuse_another(source, job)
-        return await self._switched(source, job, picture)
+        return await self._switched(source, job, snapshot)
 
     async def refuse_another(self, source: BatchAccount, job: Job) -> None:
         """Records a job that was re-created under this one's id. Raises RecreatedError then, BatchError."""
@@ -69,9 +69,9 @@ class Generations:
 
     async def complete(self, source: BatchAccount, job: Job, reading: ReadState, plan: ReadPlan) -> Job:
         """Switches the job to the generation of a long read. Raises CacheConflictError, BatchError, StorageError."""
-        kind: Source = "fullRead" if job.picture else "firstRead"
-        picture = await self._pictured(source, job, reading, kind=kind, as_of=plan.as_of, t0=plan.begun_at)
-        return await self._switched(source, job, picture)
+        kind: Source = "fullRead" if job.snapshot else "firstRead"
+        snapshot = await self._snapshot_of(source, job, reading, kind=kind, as_of=plan.as_of, t0=plan.begun_at)
+        return await self._switched(source, job, snapshot)
 
     async def begin(self, source: BatchAccount, job: Job, t0: datetime) -> Job:
         """Writes the new generation to the job's row before its first leaf; a crash leaves no unknown leaves."""
@@ -87,10 +87,10 @@ class Generations:
         later = await read_pages(self._cache, changes, reading.directory)
         return later, max(as_of, reading.date or as_of)
 
-    async def _pictured(
+    async def _snapshot_of(
         self, source: BatchAccount, job: Job, reading: ReadState, *, kind: Source, as_of: datetime, t0: datetime
     ) -> JobSnapshot:
-        before = job.picture.agreement if job.picture else Agreement()
+        before = job.snapshot.agreement if job.snapshot else Agreement()
         compared = await fold_and_compare(self._cache, source, job, reading, before, as_of=as_of)
         if before.disagreements and compared.agreement == before:  # not comparable: of another generation
             compared = replace(compared, agreement=Agreement())
@@ -109,52 +109,54 @@ class Generations:
             moved_at=as_of,
             live_read_at=t0,
             agreement=compared.agreement,
-            insight=directory.insight,
+            statistics=directory.statistics,
             read=current_meter().read,
         )
 
-    async def _switched(self, source: BatchAccount, job: Job, picture: JobSnapshot) -> Job:
+    async def _switched(self, source: BatchAccount, job: Job, snapshot: JobSnapshot) -> Job:
         """Switches the job to its new generation, after any writes and confirmations of the old one.
 
         These may be of a later date than the new snapshot, which then catches up before it is served.
         """
         for _ in range(_ATTEMPTS - 1):
-            job, picture = await self._level_with_rounds(source, job, picture)
+            job, snapshot = await self._level_with_rounds(source, job, snapshot)
             try:
-                return await self._pointed(source, job, picture)
+                return await self._pointed(source, job, snapshot)
             except CacheConflictError:
                 stored = await self._records.load(source.account.key, job.facts.id)
                 if stored is None or stored.building != job.building:
                     raise
                 job = stored
-        job, picture = await self._level_with_rounds(source, job, picture)
-        return await self._pointed(source, job, picture)
+        job, snapshot = await self._level_with_rounds(source, job, snapshot)
+        return await self._pointed(source, job, snapshot)
 
-    async def _level_with_rounds(self, source: BatchAccount, job: Job, picture: JobSnapshot) -> tuple[Job, JobSnapshot]:
+    async def _level_with_rounds(
+        self, source: BatchAccount, job: Job, snapshot: JobSnapshot
+    ) -> tuple[Job, JobSnapshot]:
         """Returns the job with the latest confirmations of rounds, and a snapshot that isn't older than these."""
         for _ in range(_ATTEMPTS):
             job = await self._records.confirmed(source.account.key, job)
-            if job.picture is None or job.picture.looked_at <= picture.as_of:
+            if job.snapshot is None or job.snapshot.looked_at <= snapshot.as_of:
                 break
-            picture = await self._brought_up(source, job, picture, as_of=job.picture.looked_at)
-        return job, picture
+            snapshot = await self._brought_up(source, job, snapshot, as_of=job.snapshot.looked_at)
+        return job, snapshot
 
     async def _brought_up(
-        self, source: BatchAccount, job: Job, picture: JobSnapshot, *, as_of: datetime
+        self, source: BatchAccount, job: Job, snapshot: JobSnapshot, *, as_of: datetime
     ) -> JobSnapshot:
         """Returns the snapshot as of a later T0: the date of a response that another poll received before now."""
-        partition = generation_partition(source.account.key, job.key, picture.generation)
+        partition = generation_partition(source.account.key, job.key, snapshot.generation)
         directory = await self._cache.load_directory(partition)
-        since = picture.watermark(self._overlap)
+        since = snapshot.watermark(self._overlap)
         changes = source.fetch_task_pages(job.facts.id, changed_since=since)
         reading = await read_pages(self._cache, changes, directory, incarnation=Incarnation(source, job, since))
-        compared = await fold_and_compare(self._cache, source, job, reading, picture.agreement, as_of=as_of)
+        compared = await fold_and_compare(self._cache, source, job, reading, snapshot.agreement, as_of=as_of)
         return await self._headed(
-            compared, generation=picture.generation, kind=picture.source, as_of=as_of, t0=picture.full_read_at
+            compared, generation=snapshot.generation, kind=snapshot.source, as_of=as_of, t0=snapshot.full_read_at
         )
 
-    async def _pointed(self, source: BatchAccount, job: Job, picture: JobSnapshot) -> Job:
-        switched = job.switched(picture)
+    async def _pointed(self, source: BatchAccount, job: Job, snapshot: JobSnapshot) -> Job:
+        switched = job.switched(snapshot)
         switched = replace(switched, finalized=switched.may_be_finalized(self._overlap))
         return await self._records.save(source.account.key, switched)
 

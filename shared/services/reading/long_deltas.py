@@ -11,10 +11,10 @@ async def is_behind(plans: ReadPlanStore, account_key: str, job: Job) -> bool:
 
     An unreadable plan counts as well: the next process with the job's message starts again. Raises StorageError.
     """
-    if job.picture is None:
+    if job.snapshot is None:
         return False
     try:
-        plan = await plans.load(generation_partition(account_key, job.key, job.picture.generation))
+        plan = await plans.load(generation_partition(account_key, job.key, job.snapshot.generation))
     except UnreadableError:
         return True
-    return plan is not None and plan.leads(job.picture.as_of)
+    return plan is not None and plan.leads(job.snapshot.as_of)

@@ -51,9 +51,9 @@ class LongReads:
         Raises StorageError.
         """
         job = await self._records.load(source.account.key, job_id)
-        if job is None or not job.is_live or job.picture is None:
+        if job is None or not job.is_live or job.snapshot is None:
             return job is not None and job.is_live
-        generations = [of for of in (job.building, job.picture.generation) if of]
+        generations = [of for of in (job.building, job.snapshot.generation) if of]
         try:
             plans = [await self._plans.load(_partition(source, job, generation)) for generation in generations]
         except UnreadableError:  # carry_on handles it
@@ -87,15 +87,15 @@ class LongReads:
     ) -> PollResult | None:
         """Raises LongReadError if the job turns out to need a plan, which is stored then."""
         building = await self._task_poll.plan_of_building(source, job, t0)
-        if building or job.picture is None:
+        if building or job.snapshot is None:
             return await self._generation(source, job, building, t0, deadline)
-        changes = await self._plans.load_or_drop(_partition(source, job, job.picture.generation))
-        if changes is None and (t0 is None or t0 <= job.picture.as_of):  # left by a round for a longer read
+        changes = await self._plans.load_or_drop(_partition(source, job, job.snapshot.generation))
+        if changes is None and (t0 is None or t0 <= job.snapshot.as_of):  # left by a round for a longer read
             polled: PollResult | None = PollResult(job)
         elif changes is None:
             poll = self._task_poll.poll(source, job, t0, thorough=True, deadline=deadline)
             polled = await self._or_anew(source, job, t0, deadline, poll)
-        elif changes.as_of <= job.picture.as_of or changes.has_stalled(t0):  # a poll ended, or starts again
+        elif changes.as_of <= job.snapshot.as_of or changes.has_stalled(t0):  # a poll ended, or starts again
             await self._plans.delete(_partition(source, job, changes.generation), changes)
             return PollResult(job)
         else:
@@ -176,7 +176,7 @@ class LongReads:
             await self._plans.delete(_partition(source, job, plan.generation), plan)
 
     def _forget(self, source: BatchAccount, job: Job) -> None:
-        for generation in (job.building, job.picture.generation if job.picture else None):
+        for generation in (job.building, job.snapshot.generation if job.snapshot else None):
             if generation:
                 self._cache.forget(_partition(source, job, generation))
 

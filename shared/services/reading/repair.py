@@ -37,13 +37,13 @@ async def repair(
     a full read, a repair can't be continued.
     """
     job = mark.job
-    picture = job.picture
-    if picture is None:
+    snapshot = job.snapshot
+    if snapshot is None:
         return job
-    as_of = max(t0, picture.as_of) if t0 else picture.as_of
-    directory = await cache.load_directory(generation_partition(source.account.key, job.key, picture.generation))
+    as_of = max(t0, snapshot.as_of) if t0 else snapshot.as_of
+    directory = await cache.load_directory(generation_partition(source.account.key, job.key, snapshot.generation))
     live, seen = await _live_tasks(cache, directory), set[str]()
-    incarnation = Incarnation(source, job, picture.watermark(overlap))
+    incarnation = Incarnation(source, job, snapshot.watermark(overlap))
 
     async def received(pages: AsyncIterator[TaskPage], directory: Directory) -> ReadState:
         noted = _noted(pages, seen)
@@ -58,21 +58,21 @@ async def repair(
     reading = await received(changes, listed.directory)
     found, lost = await _looked_up(source, job, [name for key, name in live.items() if key not in seen])
     reading.rest += found
-    compared = await fold_and_compare(cache, source, job, reading, picture.agreement, as_of=as_of)
+    compared = await fold_and_compare(cache, source, job, reading, snapshot.agreement, as_of=as_of)
     directory = await cache.save_head(compared.directory, as_of)
-    moved = compared.moved or listed.moved or directory.counts != picture.counts
+    moved = compared.moved or listed.moved or directory.counts != snapshot.counts
     repaired = replace(
-        picture,
+        snapshot,
         as_of=as_of,
         source="repair",
         counts=directory.counts,
-        moved_at=as_of if moved else picture.moved_at,
+        moved_at=as_of if moved else snapshot.moved_at,
         live_read_at=as_of,
         agreement=_mistrusted(compared.agreement) if lost else compared.agreement,
-        insight=directory.insight,
+        statistics=directory.statistics,
         read=current_meter().read,
     )
-    return mark.job.pictured(repaired)
+    return mark.job.with_snapshot(repaired)
 
 
 async def _noted(pages: AsyncIterator[TaskPage], seen: set[str]) -> AsyncIterator[TaskPage]:

@@ -93,7 +93,7 @@ class TaskPoll:
                     return await self.replacing(source, job, t0, read)
             except CacheConflictError:
                 found = await self._seen_again(source, job, t0)
-                if found.picture is None and found.building:  # two alternating first reads would never end
+                if found.snapshot is None and found.building:  # two alternating first reads would never end
                     raise OvertakenError(job.facts.id) from None
             except BatchMissingError:
                 found = await self._seen_again(source, job, t0)
@@ -118,12 +118,12 @@ class TaskPoll:
         job = polled.job
         try:
             if wanted_reading(job, age=self._full_read_age) == "repair":
-                if job.picture and live_of(job.picture.counts) > self.short_read:
+                if job.snapshot and live_of(job.snapshot.counts) > self.short_read:
                     raise LongReadError(job.facts.id)
                 polled = await self.replacing(source, job, t0, self._repaired(source, job, t0))
             if wanted_reading(polled.job, age=self._full_read_age) == "fullRead":
                 job = polled.job
-                if job.picture and job.picture.counts.total > self.short_read:
+                if job.snapshot and job.snapshot.counts.total > self.short_read:
                     raise LongReadError(job.facts.id)
                 polled = PollResult(await self.generations.read_anew(source, job, t0))
         except CacheConflictError:
@@ -134,29 +134,29 @@ class TaskPoll:
 
     def forget(self, source: BatchAccount, job: Job) -> None:
         """Drops cached leaves after a conflict or an interrupted poll, as they may differ from storage."""
-        if job.picture:
-            self._cache.forget(generation_partition(source.account.key, job.key, job.picture.generation))
+        if job.snapshot:
+            self._cache.forget(generation_partition(source.account.key, job.key, job.snapshot.generation))
 
     async def _poll_once(
         self, source: BatchAccount, job: Job, t0: datetime | None, *, thorough: bool, deadline: float
     ) -> PollResult:
-        picture = job.picture
-        if picture is None:
+        snapshot = job.snapshot
+        if snapshot is None:
             if await self.plan_of_building(source, job, t0):
                 raise LongReadError(job.facts.id)
             return PollResult(await self.generations.read_anew(source, job, t0))
-        as_of = _later(t0, picture)
+        as_of = _later(t0, snapshot)
         if job.dirty:
             self.forget(source, job)
-        if not thorough and not job.dirty and job.facts.state != COMPLETED and picture.is_settled(self.overlap):
-            counts_turn = picture.agreement.as_of != picture.as_of
+        if not thorough and not job.dirty and job.facts.state != COMPLETED and snapshot.is_settled(self.overlap):
+            counts_turn = snapshot.agreement.as_of != snapshot.as_of
             if counts_turn:
-                polled = await self._counted(source, job, picture)
+                polled = await self._counted(source, job, snapshot)
             else:
-                polled = await self._unchanged(source, job, picture, as_of, deadline=deadline)
+                polled = await self._unchanged(source, job, snapshot, as_of, deadline=deadline)
             if polled:
                 return polled
-        return await self._delta(source, job, picture, as_of, deadline=deadline)
+        return await self._delta(source, job, snapshot, as_of, deadline=deadline)
 
     async def plan_of_building(self, source: BatchAccount, job: Job, t0: datetime | None) -> ReadPlan | None:
         """Returns the plan of a long read into a new generation, or None.
@@ -185,8 +185,8 @@ class TaskPoll:
             return await read
         except UnreadableError as error:
             unreadable = error
-        picture = job.picture
-        if picture is None or not may_be_replaced(picture, _later(t0, picture)):
+        snapshot = job.snapshot
+        if snapshot is None or not may_be_replaced(snapshot, _later(t0, snapshot)):
             raise unreadable
         _LOG.warning("In %s: %s The tasks of %s are read anew.", source.account.id, unreadable, job.facts.id)
         try:
@@ -194,23 +194,23 @@ class TaskPoll:
         except LongReadError:
             raise UnreadableTasksError(job.facts.id) from unreadable
 
-    async def _counted(self, source: BatchAccount, job: Job, picture: JobSnapshot) -> PollResult | None:
+    async def _counted(self, source: BatchAccount, job: Job, snapshot: JobSnapshot) -> PollResult | None:
         """Confirms a settled job whose last delta was empty, if its counts agree; None otherwise."""
         service, date = await source.fetch_task_counts(job.facts.id)
-        if service.as_service_counts() != picture.counts.as_service_counts():
+        if service.as_service_counts() != snapshot.counts.as_service_counts():
             return None
-        agreement = Agreement(date or picture.as_of, as_of=picture.as_of)
-        confirmed = replace(job, picture=replace(picture, agreement=agreement))
-        return PollResult(confirmed, Confirmation(picture.version, picture.as_of, agreement, picture.read))
+        agreement = Agreement(date or snapshot.as_of, as_of=snapshot.as_of)
+        confirmed = replace(job, snapshot=replace(snapshot, agreement=agreement))
+        return PollResult(confirmed, Confirmation(snapshot.version, snapshot.as_of, agreement, snapshot.read))
 
     async def _unchanged(
-        self, source: BatchAccount, job: Job, picture: JobSnapshot, as_of: datetime, *, deadline: float
+        self, source: BatchAccount, job: Job, snapshot: JobSnapshot, as_of: datetime, *, deadline: float
     ) -> PollResult | None:
         """Confirms a settled job if its delta is empty.
 
         Otherwise returns None, as tasks were listed before the ETags.
         """
-        since, pages = picture.watermark(self.overlap), 0
+        since, pages = snapshot.watermark(self.overlap), 0
         async for page in source.fetch_task_pages(job.facts.id, changed_since=since):
             if page.tasks:
                 return None
@@ -218,17 +218,17 @@ class TaskPoll:
             if page.next_link and is_long_list(pages, deadline):
                 left = (IdRange(cursor=page.next_link),)
                 await self._leave(
-                    source, job, ReadPlan(picture.generation, as_of, as_of, since, left, newest=page.date)
+                    source, job, ReadPlan(snapshot.generation, as_of, as_of, since, left, newest=page.date)
                 )
-        later = replace(picture, as_of=as_of, source="delta", read=current_meter().read)
-        return PollResult(replace(job, picture=later), later.confirmation)
+        later = replace(snapshot, as_of=as_of, source="delta", read=current_meter().read)
+        return PollResult(replace(job, snapshot=later), later.confirmation)
 
     async def _delta(
-        self, source: BatchAccount, job: Job, picture: JobSnapshot, as_of: datetime, *, deadline: float = inf
+        self, source: BatchAccount, job: Job, snapshot: JobSnapshot, as_of: datetime, *, deadline: float = inf
     ) -> PollResult:
-        partition = generation_partition(source.account.key, job.key, picture.generation)
+        partition = generation_partition(source.account.key, job.key, snapshot.generation)
         directory = await self._cache.load_directory(partition)  # before listing: see ETags in folding
-        since = picture.watermark(self.overlap)
+        since = snapshot.watermark(self.overlap)
         pages = source.fetch_task_pages(job.facts.id, changed_since=since)
         reading = await read_pages(
             self._cache,
@@ -242,7 +242,7 @@ class TaskPoll:
         )
         if reading.next_link:
             left = (IdRange(cursor=reading.next_link),)
-            plan = ReadPlan(picture.generation, as_of, as_of, since, left, reading.received, newest=reading.date)
+            plan = ReadPlan(snapshot.generation, as_of, as_of, since, left, reading.received, newest=reading.date)
             await self._leave(source, job, plan)
         return await self.followed(source, job, reading, as_of=as_of, moved=False)
 
@@ -263,43 +263,43 @@ class TaskPoll:
 
         Raises BatchError, StorageError, CacheConflictError.
         """
-        picture = job.picture
-        if picture is None:
+        snapshot = job.snapshot
+        if snapshot is None:
             raise CacheConflictError(f"The job '{job.facts.id}' was re-created while it was polled.")
         compared = await fold_and_compare(
-            self._cache, source, job, reading, picture.agreement, as_of=as_of, moved=moved
+            self._cache, source, job, reading, snapshot.agreement, as_of=as_of, moved=moved
         )
         directory = compared.directory
         job = reading.mark.job if reading.mark else job
-        if compared.moved or not _matches_directory(picture, directory):
+        if compared.moved or not _matches_directory(snapshot, directory):
             directory = await self._cache.save_head(directory, as_of)
-            picture = replace(picture, moved_at=as_of, insight=directory.insight)
-        picture = replace(
-            picture,
+            snapshot = replace(snapshot, moved_at=as_of, statistics=directory.statistics)
+        snapshot = replace(
+            snapshot,
             as_of=as_of,
             source="delta",
             counts=directory.counts,
             agreement=compared.agreement,
             read=current_meter().read,
         )
-        return await self._settled(source, job, picture)
+        return await self._settled(source, job, snapshot)
 
     async def _repaired(self, source: BatchAccount, job: Job, t0: datetime | None) -> PollResult:
         """Runs a repair; if it can't correct the counts, a difference remains and a full read follows."""
         repaired = await repair(self._cache, source, self.mark(source, job), overlap=self.overlap, t0=t0)
         return PollResult(await self._records.save(source.account.key, self._sealed(repaired)))
 
-    async def _settled(self, source: BatchAccount, job: Job, picture: JobSnapshot) -> PollResult:
+    async def _settled(self, source: BatchAccount, job: Job, snapshot: JobSnapshot) -> PollResult:
         """Confirms a snapshot that only holds longer; writes any other, and seals the job if it is final.
 
         A difference of a completed job is also written: confirmations of sealed jobs don't last, and another poll may
         have sealed it meanwhile.
         """
-        settled = self._sealed(job.pictured(picture))
-        is_difference = job.facts.state == COMPLETED and picture.agreement.disagreements > 0
-        if settled.finalized or job.dirty or is_difference or picture.is_news(job.picture):
+        settled = self._sealed(job.with_snapshot(snapshot))
+        is_difference = job.facts.state == COMPLETED and snapshot.agreement.disagreements > 0
+        if settled.finalized or job.dirty or is_difference or snapshot.is_news(job.snapshot):
             return PollResult(await self._records.save(source.account.key, settled))
-        return PollResult(settled, picture.confirmation)
+        return PollResult(settled, snapshot.confirmation)
 
     def _sealed(self, job: Job) -> Job:
         return replace(job, finalized=job.may_be_finalized(self.overlap))
@@ -318,15 +318,15 @@ class TaskPoll:
             return await self._records.save(source.account.key, gone)
 
 
-def _matches_directory(picture: JobSnapshot, directory: Directory) -> bool:
+def _matches_directory(snapshot: JobSnapshot, directory: Directory) -> bool:
     """Returns False if another poll wrote leaves and hasn't updated the job's row: it died or was overtaken."""
-    if picture.counts != directory.counts:
+    if snapshot.counts != directory.counts:
         return False
-    if picture.insight:
-        return picture.insight.origin == directory.origin
+    if snapshot.statistics:
+        return snapshot.statistics.origin == directory.origin
     return directory.origin is None or directory.summary is None
 
 
-def _later(t0: datetime | None, picture: JobSnapshot) -> datetime:
+def _later(t0: datetime | None, snapshot: JobSnapshot) -> datetime:
     """Returns T0, or the snapshot's date if that is later or T0 is unknown."""
-    return max(t0, picture.as_of) if t0 else picture.as_of
+    return max(t0, snapshot.as_of) if t0 else snapshot.as_of

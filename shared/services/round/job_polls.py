@@ -64,7 +64,7 @@ class JobPolls:
         now = await self._clock.now()
 
         async def poll(job: Job) -> None:
-            turn: AbstractAsyncContextManager[None] = nullcontext() if job.picture else first_reads
+            turn: AbstractAsyncContextManager[None] = nullcontext() if job.snapshot else first_reads
             async with turn, gate:
                 if this.throttled is not None or this.is_elsewhere(job, now):
                     return
@@ -88,7 +88,7 @@ class JobPolls:
 
         Attempts count so that failing jobs aren't always first.
         """
-        looked_at = job.picture.looked_at.timestamp() if job.picture else 0.0
+        looked_at = job.snapshot.looked_at.timestamp() if job.snapshot else 0.0
         return job.key not in self._hinted, max(looked_at, self._tried.get(job.key, 0.0)), job.key
 
     async def reconcile_all(self, this: RoundState) -> None:

@@ -56,7 +56,7 @@ class RoundState(ResourceRoundState):
 
         That holds for first reads and for jobs with more changes than a round may read; deltas of others continue.
         """
-        is_left = job.picture is None or job.key in self.behind
+        is_left = job.snapshot is None or job.key in self.behind
         return is_left and not self.thorough and self.is_in_queue(job, now)
 
     def is_in_queue(self, job: Job, now: datetime) -> bool:

@@ -87,9 +87,9 @@ class LeafReader:
         self, account_id: str, job_id: str, keys: KeyRange, wanted: Wanted, holds: Holds
     ) -> tuple[str, Plan]:
         report = await self._queries.job(account_id, job_id)
-        if report.job.picture is None or keys.is_empty:
+        if report.job.snapshot is None or keys.is_empty:
             return "", []
-        partition = generation_partition(report.account.key, report.job.key, report.job.picture.generation)
+        partition = generation_partition(report.account.key, report.job.key, report.job.snapshot.generation)
         parts = _parts(await self._cache.read_directory(partition))
         common = ((entry, keys.common(part)) for entry, part in parts if wanted(entry.counts, entry.summary))
         return partition, [(entry, part) for entry, part in common if not part.is_empty and holds(part)]

@@ -45,8 +45,8 @@ class NodeSharingService:
         for other in _latest_first(known.jobs):
             if other.key == job.key or not _may_share(other, stay):
                 continue
-            room -= other.picture.counts.total if other.picture else 0
-            runs = await self._runs_or_none(account, other, stay) if other.picture and room >= 0 else None
+            room -= other.snapshot.counts.total if other.snapshot else 0
+            runs = await self._runs_or_none(account, other, stay) if other.snapshot and room >= 0 else None
             clear = [run for run in runs or () if run.end or not other.deleted]
             tasks += len(clear)  # the end of runs that a deleted job left open is unknown
             is_complete = is_complete and runs is not None and len(clear) == len(runs)
@@ -54,7 +54,7 @@ class NodeSharingService:
 
     async def _own_runs(self, account: Account, job: Job, task: Task, stay: NodeInterval) -> tuple[list[Run], bool]:
         """Returns the runs of the task's own job, and whether these are all."""
-        if job.picture is None or job.picture.counts.total <= _MAX_TASKS:
+        if job.snapshot is None or job.snapshot.counts.total <= _MAX_TASKS:
             return await self._runs(account, job, stay), True
         key, half = key_of(task.id), _MAX_TASKS // 2
         before = await self._runs(account, job, stay, keys_before(key), most=half, backwards=True)

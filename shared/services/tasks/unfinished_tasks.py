@@ -28,13 +28,13 @@ class UnfinishedTasks:
 
         Reads no tasks if the job has no retries. Raises CacheConflictError, UnreadableError.
         """
-        picture = report.job.picture
-        insight = picture.insight.unpack() if picture and picture.insight else None
+        snapshot = report.job.snapshot
+        statistics = snapshot.statistics.unpack() if snapshot and snapshot.statistics else None
         if (
-            picture is None
-            or insight is None
-            or not insight.retries
-            or picture.counts.completed == picture.counts.total
+            snapshot is None
+            or statistics is None
+            or not statistics.retries
+            or snapshot.counts.completed == snapshot.counts.total
         ):
             return ()
         tasks = [task for state in (RUNNING, PREPARING, ACTIVE) for task in await self._in_state(report, state)]

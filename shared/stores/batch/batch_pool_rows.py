@@ -106,7 +106,7 @@ def page_of[T](body: bytes, what: str, parse: Callable[[bytes], T]) -> tuple[Pag
             found.things.append(parse(raw))
         except NONSENSE as error:
             name = _NAMED.decode(raw).id
-            found.nonsense[name] = f"What Batch tells of the {what} '{name}' makes no sense: {error!r}"
+            found.nonsense[name] = f"Batch's data of the {what} '{name}' makes no sense: {error!r}"
     return found, page.link
 
 

@@ -133,8 +133,8 @@ def _row(account_key: str, job: Job) -> Row:
         "deletedAt": job.deleted_at,
         "ended": "\n".join(sample.text() for sample in job.ended) or None,
     }
-    if job.picture:
-        row |= _picture_row(job.picture)
+    if job.snapshot:
+        row |= _snapshot_row(job.snapshot)
     return {name: value for name, value in row.items() if value is not None}
 
 
@@ -147,21 +147,21 @@ def _rules_row(rules: JobRules) -> Row:
     }
 
 
-def _picture_row(picture: JobSnapshot) -> Row:
-    agreement = picture.agreement
+def _snapshot_row(snapshot: JobSnapshot) -> Row:
+    agreement = snapshot.agreement
     return {
-        "generation": picture.generation,
-        "asOf": picture.as_of,
-        "source": picture.source,
-        "fullReadAt": picture.full_read_at,
-        "movedAt": picture.moved_at,
-        "liveReadAt": picture.live_read_at,
+        "generation": snapshot.generation,
+        "asOf": snapshot.as_of,
+        "source": snapshot.source,
+        "fullReadAt": snapshot.full_read_at,
+        "movedAt": snapshot.moved_at,
+        "liveReadAt": snapshot.live_read_at,
         "agreedAt": agreement.at,
         "agreedAsOf": agreement.as_of,
         "disagreements": agreement.disagreements,
-        "insight": picture.insight.origin + picture.insight.packed if picture.insight else None,
-        **(_read_row(picture.read) if picture.read else {}),
-        **_counts_row(picture.counts, ""),
+        "insight": snapshot.statistics.origin + snapshot.statistics.packed if snapshot.statistics else None,
+        **(_read_row(snapshot.read) if snapshot.read else {}),
+        **_counts_row(snapshot.counts, ""),
         **(_counts_row(agreement.service_counts, "service_") if agreement.service_counts else {}),
     }
 
@@ -193,7 +193,7 @@ def _plain(row: Row) -> dict[str, Any]:
     """Returns a job as dicts; converting these checks every type."""
     return {
         "facts": {field: row.get(name) for field, name in _FACTS.items()} | {"rules": _rules(row)},
-        "picture": _picture(row) if row.get("generation") else None,
+        "snapshot": _snapshot(row) if row.get("generation") else None,
         "building": row.get("building"),
         "building_since": row.get("buildingSince"),
         "retired": _retired(row),
@@ -222,7 +222,7 @@ def _rules(row: Row) -> dict[str, Any] | None:
     }
 
 
-def _picture(row: Row) -> dict[str, Any]:
+def _snapshot(row: Row) -> dict[str, Any]:
     return {
         "generation": row["generation"],
         "as_of": row["asOf"],
@@ -237,7 +237,7 @@ def _picture(row: Row) -> dict[str, Any]:
             "disagreements": row["disagreements"],
             "service_counts": _counts(row, "service_") if "service_active" in row else None,
         },
-        "insight": _insight(row.get("insight")),
+        "statistics": _job_statistics(row.get("insight")),
         "read": _task_read(row),
     }
 
@@ -249,8 +249,8 @@ def _task_read(row: Row) -> dict[str, Any] | None:
     return {"seconds": row["readSeconds"], "requests": row["readRequests"], "pages": row["readPages"]}
 
 
-def _insight(stored: bytes | None) -> StoredJobStatistics | None:
-    """Returns an insight, stored behind the digest of its leaves; None for rows of older versions."""
+def _job_statistics(stored: bytes | None) -> StoredJobStatistics | None:
+    """Returns statistics, stored behind the digest of its leaves; None for rows of older versions."""
     return StoredJobStatistics(stored[:ORIGIN_BYTES], stored[ORIGIN_BYTES:]) if stored else None
 
 

@@ -44,13 +44,13 @@ _COLLECTED = "A leaf of the task cache is gone: its generation was collected."
 class Directory:
     """All leaves of a generation in key order, from one query, and the head's ETag (None: no head).
 
-    `insight` is the sum over the leaves once the head was saved.
+    `statistics` is the sum over the leaves once the head was saved.
     """
 
     partition: str
     leaves: tuple[LeafEntry, ...] = ()
     head_etag: str | None = None
-    insight: StoredJobStatistics | None = field(default=None, compare=False)
+    statistics: StoredJobStatistics | None = field(default=None, compare=False)
 
     @property
     def counts(self) -> TaskCounts:
@@ -63,7 +63,7 @@ class Directory:
 
     @property
     def origin(self) -> bytes | None:
-        """Returns the digest that an insight of these leaves has; None if they can't have one."""
+        """Returns the digest that statistics of these leaves has; None if they can't have any."""
         return origin_of((leaf.row, leaf.summary) for leaf in self.leaves)
 
     def place_of(self, key: str) -> int:
@@ -147,16 +147,16 @@ class TaskCache:
             etags = await write_at_once(self._table, operations)
             entries |= {row["RowKey"]: entry_of(row, etags[row["RowKey"]]) for _, row, *_ in operations}
         leaves = tuple(sorted(entries.values(), key=lambda leaf: leaf.row))
-        return self._remember(replace(directory, leaves=leaves, insight=None))
+        return self._remember(replace(directory, leaves=leaves, statistics=None))
 
     async def save_head(self, directory: Directory, as_of: datetime) -> Directory:
         """Writes the head, with which the leaves' sums count as of T0. Raises CacheConflictError."""
         summary, origin = directory.summary, directory.origin
         head = Head(as_of, directory.counts, summary.failures if summary else None)
         row = head_row(directory.partition, head, leaves=len(directory.leaves))
-        insight = StoredJobStatistics.of(summary.insight, origin) if summary and origin else None
+        statistics = StoredJobStatistics.of(summary.statistics, origin) if summary and origin else None
         etag = await save_row(self._table, row, directory.head_etag)
-        return self._remember(replace(directory, head_etag=etag, insight=insight))
+        return self._remember(replace(directory, head_etag=etag, statistics=statistics))
 
     async def load_head(self, partition: str) -> Head | None:
         """Returns the head from storage; None before its first write, or after its generation was deleted."""

@@ -42,8 +42,8 @@ MOSTLY_HELD = replace(HELD, held=3, lost=3, unsure=7)
 
 def pool(*nodes: Node, **changes: Any) -> Pool:
     facts = replace(FACTS, **changes)
-    picture = NodesSnapshot(NOW, NOW, "firstRead", summary_of(nodes, facts.slots_per_node), "digest")
-    return first_seen(facts, NOW).listed(picture)
+    snapshot = NodesSnapshot(NOW, NOW, "firstRead", summary_of(nodes, facts.slots_per_node), "digest")
+    return first_seen(facts, NOW).listed(snapshot)
 
 
 def evidence(

@@ -82,7 +82,7 @@ def test_an_error_of_a_resize_that_was_made_good_is_none_of_the_one_that_goes_on
     grown = well.seen(replace(well.facts, allocation_state="steady", dedicated=Size(2, 2)), NOW + 5 * MINUTE)
     facts = replace(grown.facts, allocation_state="resizing", dedicated=Size(2, 4))
     more = grown.seen(replace(facts, allocation_state_transition_time=NOW + 9 * MINUTE), NOW + 9 * MINUTE)
-    full = replace(more, picture=pool(BUSY, BUSY).picture)
+    full = replace(more, snapshot=pool(BUSY, BUSY).snapshot)
     assert codes_of(evidence(pool=full)) == [
         ("poolResizing", "blocking"), ("slotsBusy", "info"), ("resizeFailedBefore", "info"),
     ]  # fmt: skip

@@ -18,8 +18,8 @@ OVERLAP = timedelta(seconds=30)
 SECOND = timedelta(seconds=1)
 FACTS = JobFacts("render", T0, "active", T0)
 COUNTS = TaskCounts(active=2, completed=3, succeeded=3)
-PICTURE = JobSnapshot("g1", T0, "firstRead", COUNTS, full_read_at=T0, moved_at=T0, live_read_at=T0)
-JOB = Job(FACTS, PICTURE, etag="e1")
+SNAPSHOT = JobSnapshot("g1", T0, "firstRead", COUNTS, full_read_at=T0, moved_at=T0, live_read_at=T0)
+JOB = Job(FACTS, SNAPSHOT, etag="e1")
 
 
 def milliseconds(seconds: int) -> int:
@@ -36,7 +36,7 @@ def test_the_id_of_a_job_names_its_schedule() -> None:
     assert FACTS.schedule_id is None
 
 
-def test_seen_again_a_job_keeps_its_picture() -> None:
+def test_seen_again_a_job_keeps_its_snapshot() -> None:
     later = replace(FACTS, state="disabled", state_transition_time=T0 + SECOND)
     assert JOB.seen(later) == replace(JOB, facts=later)
 
@@ -53,20 +53,20 @@ def test_seen_with_another_creation_time_it_is_another_job_and_its_generations_r
     job = replace(JOB, building="g2", building_since=T0, retired=(Retired("g0", T0),), finalized=True, deleted_at=T0)
     anew = replace(FACTS, creation_time=T0 + SECOND)
     retired = (Retired("g0", T0), Retired("g2", T0 + SECOND), Retired("g1", T0 + SECOND))
-    assert job.picture
-    assert job.seen(anew) == Job(anew, retired=retired, ended=(job.picture.sample,), etag="e1")
+    assert job.snapshot
+    assert job.seen(anew) == Job(anew, retired=retired, ended=(job.snapshot.sample,), etag="e1")
 
 
 def test_a_generation_that_was_begun_and_never_served_retires_when_another_is_begun() -> None:
     job = JOB.begun("g2", T0).begun("g3", T0 + SECOND)
-    assert (job.building, job.building_since, job.picture) == ("g3", T0 + SECOND, PICTURE)
+    assert (job.building, job.building_since, job.snapshot) == ("g3", T0 + SECOND, SNAPSHOT)
     assert job.retired == (Retired("g2", T0 + SECOND),)
 
 
 def test_a_new_generation_is_served_and_the_one_before_retires() -> None:
-    picture = replace(PICTURE, generation="g2", as_of=T0 + SECOND)
-    job = JOB.begun("g2", T0).switched(picture)
-    assert (job.building, job.building_since, job.picture) == (None, None, picture)
+    snapshot = replace(SNAPSHOT, generation="g2", as_of=T0 + SECOND)
+    job = JOB.begun("g2", T0).switched(snapshot)
+    assert (job.building, job.building_since, job.snapshot) == (None, None, snapshot)
     assert job.retired == (Retired("g1", T0 + SECOND),)
 
 
@@ -78,32 +78,32 @@ def test_a_full_read_that_never_ended_is_abandoned_after_a_while() -> None:
     assert abandoned.abandoned(T0 + 2 * SECOND, before=T0 + SECOND) is abandoned
 
 
-def test_a_picture_that_only_holds_longer_is_no_news() -> None:
-    longer = replace(PICTURE, as_of=T0 + SECOND, source="delta", agreement=Agreement(T0 + SECOND))
-    assert not longer.is_news(PICTURE)
+def test_a_snapshot_that_only_holds_longer_is_no_news() -> None:
+    longer = replace(SNAPSHOT, as_of=T0 + SECOND, source="delta", agreement=Agreement(T0 + SECOND))
+    assert not longer.is_news(SNAPSHOT)
     assert longer.is_news(None)
-    assert replace(longer, live_read_at=T0 + SECOND).is_news(PICTURE)
-    assert replace(longer, counts=TaskCounts()).is_news(PICTURE)
+    assert replace(longer, live_read_at=T0 + SECOND).is_news(SNAPSHOT)
+    assert replace(longer, counts=TaskCounts()).is_news(SNAPSHOT)
 
 
-def test_a_picture_that_only_holds_longer_is_the_same_sample_still() -> None:
-    longer = replace(PICTURE, as_of=T0 + SECOND, live_read_at=T0 + SECOND, agreement=Agreement(T0 + SECOND))
-    assert JOB.pictured(longer).ended == ()
-    assert JOB.pictured(longer).samples == (longer.sample,)
+def test_a_snapshot_that_only_holds_longer_is_the_same_sample_still() -> None:
+    longer = replace(SNAPSHOT, as_of=T0 + SECOND, live_read_at=T0 + SECOND, agreement=Agreement(T0 + SECOND))
+    assert JOB.with_snapshot(longer).ended == ()
+    assert JOB.with_snapshot(longer).samples == (longer.sample,)
 
 
 @pytest.mark.parametrize("fresh", [{"moved_at": T0 + SECOND}, {"counts": TaskCounts()}], ids=["moved", "counted"])
-def test_a_picture_of_something_else_ends_the_sample_before(fresh: dict[str, Any]) -> None:
-    held = JOB.confirmed(Confirmation(PICTURE.version, T0 + SECOND, Agreement()))
-    later = held.pictured(replace(PICTURE, as_of=T0 + 2 * SECOND, **fresh))
+def test_a_snapshot_of_something_else_ends_the_sample_before(fresh: dict[str, Any]) -> None:
+    held = JOB.confirmed(Confirmation(SNAPSHOT.version, T0 + SECOND, Agreement()))
+    later = held.with_snapshot(replace(SNAPSHOT, as_of=T0 + 2 * SECOND, **fresh))
     assert later.ended == (JobSample(milliseconds(0), milliseconds(1), None, COUNTS),)
-    assert Job(FACTS).pictured(PICTURE).ended == ()
+    assert Job(FACTS).with_snapshot(SNAPSHOT).ended == ()
 
 
 def test_a_job_that_goes_over_to_another_generation_keeps_its_last_sample() -> None:
-    fresh = replace(PICTURE, generation="g2", as_of=T0 + SECOND, moved_at=T0 + SECOND)
-    assert JOB.switched(fresh).ended == (PICTURE.sample,)
-    assert replace(JOB, ended=(PICTURE.sample,)).switched(fresh).ended == (PICTURE.sample, PICTURE.sample)
+    fresh = replace(SNAPSHOT, generation="g2", as_of=T0 + SECOND, moved_at=T0 + SECOND)
+    assert JOB.switched(fresh).ended == (SNAPSHOT.sample,)
+    assert replace(JOB, ended=(SNAPSHOT.sample,)).switched(fresh).ended == (SNAPSHOT.sample, SNAPSHOT.sample)
 
 
 @pytest.mark.parametrize(
@@ -126,9 +126,9 @@ def test_a_job_that_goes_over_to_another_generation_keeps_its_last_sample() -> N
 def test_a_sample_is_exact_as_far_as_get_task_counts_agreed_with_it(
     agreement: Agreement, through: int, exact_through: int | None, *, doubted: bool
 ) -> None:
-    picture = replace(PICTURE, as_of=T0 + 9 * SECOND, agreement=agreement)
+    snapshot = replace(SNAPSHOT, as_of=T0 + 9 * SECOND, agreement=agreement)
     exact = None if exact_through is None else milliseconds(exact_through)
-    assert picture.sample == JobSample(milliseconds(0), milliseconds(through), exact, COUNTS, doubted)
+    assert snapshot.sample == JobSample(milliseconds(0), milliseconds(through), exact, COUNTS, doubted)
 
 
 def test_a_deleted_job_that_is_seen_again_is_not_deleted() -> None:
@@ -136,8 +136,8 @@ def test_a_deleted_job_that_is_seen_again_is_not_deleted() -> None:
     assert not JOB.gone(T0).seen(FACTS).deleted
 
 
-def test_a_deleted_job_keeps_its_picture() -> None:
-    assert JOB.gone(T0).picture == PICTURE
+def test_a_deleted_job_keeps_its_snapshot() -> None:
+    assert JOB.gone(T0).snapshot == SNAPSHOT
 
 
 def test_a_sealed_job_stays_sealed_while_nothing_of_it_changes() -> None:
@@ -148,8 +148,8 @@ def test_a_sealed_job_stays_sealed_while_nothing_of_it_changes() -> None:
 
 def final(*, as_of: timedelta, agreed: timedelta | None, disagreements: int = 0, total: int = 5) -> Job:
     agreement = Agreement(T0 + agreed if agreed is not None else None, disagreements)
-    picture = replace(PICTURE, as_of=T0 + as_of, counts=TaskCounts(completed=total), agreement=agreement)
-    return Job(completed_at(T0), picture)
+    snapshot = replace(SNAPSHOT, as_of=T0 + as_of, counts=TaskCounts(completed=total), agreement=agreement)
+    return Job(completed_at(T0), snapshot)
 
 
 def test_a_completed_job_may_be_sealed_when_a_read_and_an_agreement_follow_its_overlap() -> None:
@@ -163,7 +163,7 @@ def test_a_completed_job_may_be_sealed_when_a_read_and_an_agreement_follow_its_o
         final(as_of=OVERLAP, agreed=OVERLAP - SECOND),
         final(as_of=OVERLAP, agreed=None),
         final(as_of=OVERLAP, agreed=OVERLAP, disagreements=1),
-        replace(final(as_of=OVERLAP, agreed=OVERLAP), picture=None),
+        replace(final(as_of=OVERLAP, agreed=OVERLAP), snapshot=None),
         replace(final(as_of=OVERLAP, agreed=OVERLAP), facts=FACTS),
     ],
     ids=["read too early", "agreed too early", "never agreed", "disagrees", "never read", "not completed"],
@@ -178,19 +178,19 @@ def test_above_200000_tasks_nothing_can_agree_so_the_read_alone_seals() -> None:
 
 
 def test_the_watermark_lies_an_overlap_before_the_read_began() -> None:
-    assert PICTURE.watermark(OVERLAP) == T0 - OVERLAP
+    assert SNAPSHOT.watermark(OVERLAP) == T0 - OVERLAP
 
 
-def test_a_later_confirmation_makes_a_picture_hold_longer() -> None:
+def test_a_later_confirmation_makes_a_snapshot_hold_longer() -> None:
     agreement = Agreement(T0 + SECOND)
-    confirmed = PICTURE.confirmed(Confirmation(PICTURE.version, T0 + SECOND, agreement))
-    assert confirmed == replace(PICTURE, as_of=T0 + SECOND, source="delta", agreement=agreement)
+    confirmed = SNAPSHOT.confirmed(Confirmation(SNAPSHOT.version, T0 + SECOND, agreement))
+    assert confirmed == replace(SNAPSHOT, as_of=T0 + SECOND, source="delta", agreement=agreement)
 
 
 @pytest.mark.parametrize("as_of", [T0 - SECOND, T0], ids=["older", "of the same time"])
 def test_a_confirmation_that_is_no_later_changes_nothing(as_of: datetime) -> None:
-    assert PICTURE.confirmed(None) is PICTURE
-    assert PICTURE.confirmed(Confirmation("another", as_of, Agreement(as_of))) is PICTURE
+    assert SNAPSHOT.confirmed(None) is SNAPSHOT
+    assert SNAPSHOT.confirmed(Confirmation("another", as_of, Agreement(as_of))) is SNAPSHOT
 
 
 @pytest.mark.parametrize(
@@ -203,15 +203,15 @@ def test_a_confirmation_that_is_no_later_changes_nothing(as_of: datetime) -> Non
     ],
     ids=["of another generation", "of other counts", "moved elsewhen", "repaired elsewhen"],
 )
-def test_a_picture_written_over_a_later_confirmation_is_as_of_then_and_unconfirmed(
+def test_a_snapshot_written_over_a_later_confirmation_is_as_of_then_and_unconfirmed(
     change: dict[str, Any],
 ) -> None:
-    agreed = replace(PICTURE, agreement=Agreement(T0, as_of=T0))
-    confirmation = Confirmation(replace(PICTURE, **change).version, T0 + SECOND, Agreement(T0 + SECOND))
-    assert agreed.confirmed(confirmation) == replace(PICTURE, as_of=T0 + SECOND)
+    agreed = replace(SNAPSHOT, agreement=Agreement(T0, as_of=T0))
+    confirmation = Confirmation(replace(SNAPSHOT, **change).version, T0 + SECOND, Agreement(T0 + SECOND))
+    assert agreed.confirmed(confirmation) == replace(SNAPSHOT, as_of=T0 + SECOND)
 
 
-@pytest.mark.parametrize("version", [PICTURE.version, "another"])
+@pytest.mark.parametrize("version", [SNAPSHOT.version, "another"])
 def test_a_sealed_job_is_polled_again_where_a_later_poll_did_not_write_it(version: str) -> None:
     finalized = replace(JOB, finalized=True)
     assert finalized.confirmed(Confirmation(version, T0, Agreement())).finalized

@@ -26,8 +26,8 @@ def forecast(
     """Returns the forecast of a job with these completions, by minutes ago."""
     insight = JobStatistics(completions=tuple(sorted((NOW - ago, number) for ago, number in completions.items())))
     stored = StoredJobStatistics.of(insight, b"origin")
-    picture = JobSnapshot("g", T0, "delta", counts, T0, T0, T0, insight=stored)
-    found = forecast_of(replace(job or Job(FACTS), picture=picture), verdict)
+    snapshot = JobSnapshot("g", T0, "delta", counts, T0, T0, T0, statistics=stored)
+    found = forecast_of(replace(job or Job(FACTS), snapshot=snapshot), verdict)
     assert found
     return found
 
@@ -142,15 +142,15 @@ def test_there_is_no_outlook_without_an_insight() -> None:
 def test_there_is_no_end_where_as_many_tasks_of_a_higher_priority_wait_as_are_left(
     ahead: int, *, is_held: bool
 ) -> None:
-    picture = JobSnapshot("g", T0, "delta", COUNTS, T0, T0, T0, insight=BUSY)
-    found = forecast_of(Job(FACTS, picture), EXACT, tasks_ahead=ahead)
+    snapshot = JobSnapshot("g", T0, "delta", COUNTS, T0, T0, T0, statistics=BUSY)
+    found = forecast_of(Job(FACTS, snapshot), EXACT, tasks_ahead=ahead)
     assert found
     assert (found.estimate.completion is None) == is_held
     assert (found.estimate.reason or "").startswith(f"{ahead} tasks of jobs of a higher priority wait") == is_held
 
 
 def test_tasks_ahead_hold_up_no_job_whose_last_tasks_run() -> None:
-    picture = JobSnapshot("g", T0, "delta", replace(COUNTS, active=0), T0, T0, T0, insight=BUSY)
-    found = forecast_of(Job(FACTS, picture), EXACT, tasks_ahead=900)
+    snapshot = JobSnapshot("g", T0, "delta", replace(COUNTS, active=0), T0, T0, T0, statistics=BUSY)
+    found = forecast_of(Job(FACTS, snapshot), EXACT, tasks_ahead=900)
     assert found
     assert found.estimate.completion

@@ -19,7 +19,7 @@ MANY = TaskCounts(active=900, completed=190_000, succeeded=190_000)
 HUGE = TaskCounts(active=1, completed=VALIDATED_TASKS)
 
 
-def picture(
+def snapshot(
     counts: TaskCounts,
     *,
     disagreements: int = 0,
@@ -34,35 +34,35 @@ def picture(
 
 
 WANTED: dict[str, tuple[JobSnapshot, Reading | None]] = {
-    "agreeing": (picture(MOSTLY_DONE), None),
-    "differing once": (picture(MOSTLY_DONE, disagreements=1), None),
-    "differing twice with few live tasks": (picture(MOSTLY_DONE, disagreements=2), "repair"),
-    "differing twice with many live tasks": (picture(MOSTLY_LIVE, disagreements=2), "fullRead"),
-    "differing even after the repair": (picture(MOSTLY_DONE, disagreements=3), "fullRead"),
+    "agreeing": (snapshot(MOSTLY_DONE), None),
+    "differing once": (snapshot(MOSTLY_DONE, disagreements=1), None),
+    "differing twice with few live tasks": (snapshot(MOSTLY_DONE, disagreements=2), "repair"),
+    "differing twice with many live tasks": (snapshot(MOSTLY_LIVE, disagreements=2), "fullRead"),
+    "differing even after the repair": (snapshot(MOSTLY_DONE, disagreements=3), "fullRead"),
     "differing even after a full read": (
-        picture(MOSTLY_DONE, disagreements=9, full=9 * timedelta(seconds=1), agreed=HOUR),
+        snapshot(MOSTLY_DONE, disagreements=9, full=9 * timedelta(seconds=1), agreed=HOUR),
         None,
     ),
-    "differing long after a full read": (picture(MOSTLY_DONE, disagreements=9, full=MINUTE, agreed=HOUR), "fullRead"),
+    "differing long after a full read": (snapshot(MOSTLY_DONE, disagreements=9, full=MINUTE, agreed=HOUR), "fullRead"),
     "differing again soon after a full read that helped": (
-        picture(MOSTLY_DONE, disagreements=3, full=timedelta(seconds=1)),
+        snapshot(MOSTLY_DONE, disagreements=3, full=timedelta(seconds=1)),
         "fullRead",
     ),
-    "unconfirmed while it moves": (picture(MOSTLY_DONE, agreed=6 * MINUTE), "repair"),
-    "unconfirmed, but listed since": (picture(MOSTLY_DONE, agreed=6 * MINUTE, live=MINUTE), None),
+    "unconfirmed while it moves": (snapshot(MOSTLY_DONE, agreed=6 * MINUTE), "repair"),
+    "unconfirmed, but listed since": (snapshot(MOSTLY_DONE, agreed=6 * MINUTE, live=MINUTE), None),
     "unconfirmed by a list of many tasks": (
-        picture(MANY, agreed=30 * MINUTE, full=20 * MINUTE, live=20 * MINUTE),
+        snapshot(MANY, agreed=30 * MINUTE, full=20 * MINUTE, live=20 * MINUTE),
         None,
     ),
     "unconfirmed long after a list of many tasks": (
-        picture(MANY, agreed=None, full=40 * MINUTE, live=40 * MINUTE),
+        snapshot(MANY, agreed=None, full=40 * MINUTE, live=40 * MINUTE),
         "repair",
     ),
-    "unconfirmed for the first time, of many tasks": (picture(MANY, agreed=6 * MINUTE), "repair"),
-    "never confirmed": (picture(MOSTLY_DONE, agreed=None), "repair"),
-    "read long ago": (picture(MOSTLY_DONE, full=2 * DAY), "fullRead"),
-    "huge": (picture(HUGE, agreed=None), None),
-    "huge and read long ago": (picture(HUGE, agreed=None, full=2 * DAY), "fullRead"),
+    "unconfirmed for the first time, of many tasks": (snapshot(MANY, agreed=6 * MINUTE), "repair"),
+    "never confirmed": (snapshot(MOSTLY_DONE, agreed=None), "repair"),
+    "read long ago": (snapshot(MOSTLY_DONE, full=2 * DAY), "fullRead"),
+    "huge": (snapshot(HUGE, agreed=None), None),
+    "huge and read long ago": (snapshot(HUGE, agreed=None, full=2 * DAY), "fullRead"),
 }
 
 
@@ -74,8 +74,8 @@ def test_each_case_wants_its_reading(case: str) -> None:
 
 @pytest.mark.parametrize("job", [Job(FACTS), Job(FACTS, finalized=True), Job(FACTS, deleted_at=T0)])
 def test_jobs_that_are_not_read_by_deltas_want_nothing(job: Job) -> None:
-    found = picture(MOSTLY_LIVE, disagreements=2)
-    wanted = replace(job, picture=found if job.finalized or job.deleted else None)
+    found = snapshot(MOSTLY_LIVE, disagreements=2)
+    wanted = replace(job, snapshot=found if job.finalized or job.deleted else None)
     assert wanted_reading(wanted, age=DAY) is None
 
 
@@ -90,7 +90,7 @@ def test_jobs_are_not_all_read_anew_at_the_same_time() -> None:
 
 
 def old(age: timedelta) -> JobSnapshot:
-    return picture(MOSTLY_DONE, full=age)
+    return snapshot(MOSTLY_DONE, full=age)
 
 
 def test_an_empty_list_has_a_page_too() -> None:

@@ -21,9 +21,9 @@ DIFFERENCE = "Get Task Counts differed {}: 3 running (here 2). If that lasts, th
 
 
 def judged(
-    picture: JobSnapshot | None, *, failure: str | None = None, age: timedelta = MINUTE, job: Job | None = None
+    snapshot: JobSnapshot | None, *, failure: str | None = None, age: timedelta = MINUTE, job: Job | None = None
 ) -> Verdict:
-    subject = replace(job or Job(FACTS), picture=picture)
+    subject = replace(job or Job(FACTS), snapshot=snapshot)
     return verdict_of(subject, failure=failure, now=T0 + age, interval=MINUTE)
 
 
@@ -64,17 +64,17 @@ def test_a_job_with_more_changes_than_a_round_may_read_is_catching_up() -> None:
 OFF = "Monitoring of this account is switched off since 2026-11-21 07:00:00 UTC."
 
 
-@pytest.mark.parametrize("picture", [None, agreeing(MINUTE)], ids=["never read", "read before"])
-def test_counts_of_an_account_that_is_switched_off_are_stale_and_say_since_when(picture: JobSnapshot | None) -> None:
-    job = Job(FACTS, picture)
+@pytest.mark.parametrize("snapshot", [None, agreeing(MINUTE)], ids=["never read", "read before"])
+def test_counts_of_an_account_that_is_switched_off_are_stale_and_say_since_when(snapshot: JobSnapshot | None) -> None:
+    job = Job(FACTS, snapshot)
     verdict = verdict_of(job, failure="It is closed.", now=T0 + MINUTE, interval=MINUTE, off_reason=OFF)
     assert (verdict.level, verdict.reason) == ("stale", OFF)
-    assert verdict.as_of == (picture and T0)
+    assert verdict.as_of == (snapshot and T0)
 
 
 @pytest.mark.parametrize("job", [Job(FACTS, finalized=True), Job(FACTS, deleted_at=T0)], ids=["sealed", "deleted"])
 def test_final_verdicts_stay_when_the_account_is_switched_off(job: Job) -> None:
-    known = replace(job, picture=agreeing(MINUTE))
+    known = replace(job, snapshot=agreeing(MINUTE))
     on = verdict_of(known, failure=None, now=T0 + MINUTE, interval=MINUTE)
     assert verdict_of(known, failure=None, now=T0 + MINUTE, interval=MINUTE, off_reason=OFF) == on
 
@@ -84,7 +84,7 @@ def test_a_job_deleted_before_it_was_read_is_not_said_to_be_catching_up() -> Non
     assert verdict == Verdict(None, "none", "unverified", "The job was deleted before its tasks were read.")
 
 
-def test_a_verdict_bears_the_time_and_the_source_of_its_picture() -> None:
+def test_a_verdict_bears_the_time_and_the_source_of_its_snapshot() -> None:
     verdict = judged(STILL)
     assert (verdict.as_of, verdict.source) == (T0, "delta")
 
@@ -137,8 +137,8 @@ JUDGEMENTS: dict[str, tuple[JobSnapshot, Level, str]] = {
 
 @pytest.mark.parametrize("case", JUDGEMENTS)
 def test_each_level_comes_with_its_reason(case: str) -> None:
-    picture, level, reason = JUDGEMENTS[case]
-    verdict = judged(picture)
+    snapshot, level, reason = JUDGEMENTS[case]
+    verdict = judged(snapshot)
     assert (verdict.level, verdict.reason) == (level, reason)
 
 
@@ -167,8 +167,8 @@ def test_a_verdict_shows_the_time_of_its_counts_even_if_read_later() -> None:
     """Tasks may be deleted in between, which the next comparison shows."""
     settled = replace(STILL, moved_at=T0 - MINUTE, agreement=Agreement(T0, as_of=T0 - timedelta(seconds=30)))
     assert settled.agreed_since_it_moved
-    for picture, minutes in ((agreeing(0 * MINUTE), 0), (agreeing(0 * MINUTE), 2), (settled, 0), (settled, 2)):
-        verdict = verdict_of(Job(FACTS, picture), failure=None, now=T0 + minutes * MINUTE, interval=MINUTE)
+    for snapshot, minutes in ((agreeing(0 * MINUTE), 0), (agreeing(0 * MINUTE), 2), (settled, 0), (settled, 2)):
+        verdict = verdict_of(Job(FACTS, snapshot), failure=None, now=T0 + minutes * MINUTE, interval=MINUTE)
         assert verdict.as_of
         assert f"as of {verdict.as_of:%Y-%m-%d %H:%M:%S} UTC" in verdict.reason
         assert "since" not in verdict.reason

@@ -60,5 +60,5 @@ def test_tasks_that_depend_on_others_are_not_ahead_where_one_failed_and_none_run
 def test_jobs_that_start_nothing_are_not_ahead() -> None:
     urgent = job("urgent", 1)
     disabled = replace(urgent, facts=replace(urgent.facts, state="disabled"))
-    others = [disabled, replace(urgent, deleted_at=T0), replace(urgent, picture=None)]
+    others = [disabled, replace(urgent, deleted_at=T0), replace(urgent, snapshot=None)]
     assert tasks_ahead(LATER, waiting_tasks(others)) == 0

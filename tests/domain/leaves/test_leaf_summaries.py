@@ -85,7 +85,7 @@ def test_an_earlier_summary_is_used_only_where_its_counts_fit() -> None:
     leaf = Leaf.unpack(Leaf([Task("a", 3, 1, end=BASE), Task("b", 0)]).pack())
     leaf.fold([Task("b", 3, 1, end=BASE)])
     followed = summary_after(summary_of(other).pack(), other.counts(), leaf)
-    assert followed.insight.completions == ((BASE // 60_000, 1), (BASE // 60_000 + 1, 1))
+    assert followed.statistics.completions == ((BASE // 60_000, 1), (BASE // 60_000 + 1, 1))
     assert summary_after(summary_of(other).pack(), leaf.counts(), leaf) == summary_of(leaf)
 
 
@@ -116,7 +116,7 @@ def test_the_newest_minutes_of_all_leaves_are_kept_and_no_others(parts: list[lis
         for part, minutes in enumerate(parts)
     ]
     numbers = Counter(BASE // 60_000 + minute for minutes in parts for minute in minutes)
-    insight = Summary.summed([summary_of(leaf) for leaf in leaves]).insight
+    insight = Summary.summed([summary_of(leaf) for leaf in leaves]).statistics
     assert insight.completions == tuple(sorted(numbers.items())[-MINUTES:])
 
 
@@ -169,7 +169,7 @@ def test_a_task_that_ran_again_adds_its_run_time_and_not_its_wait() -> None:
     once = Task("a", 3, 1, creation=BASE, start=BASE + 5_000, end=BASE + 9_000)
     again = once._replace(id="b", start=BASE + ten_hours, end=BASE + ten_hours + 7_000)
     for rows in ([once, again._replace(retries=1)], [once, again._replace(requeues=1)]):
-        insight = summary_of(Leaf(rows)).insight
+        insight = summary_of(Leaf(rows)).statistics
         assert insight.waits == Histogram.of([5_000])
         assert insight.runs == Histogram.of([4_000, 7_000])
 

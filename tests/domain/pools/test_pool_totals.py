@@ -44,14 +44,14 @@ _POOLS = st.lists(
 
 def machines_of(pool: Pool) -> int:
     """Returns the number of read nodes that have a machine."""
-    states = by_state(pool.picture.summary.counts) if pool.picture else {}
+    states = by_state(pool.snapshot.summary.counts) if pool.snapshot else {}
     return sum(number for state, number in states.items() if state not in {"preempted", "deallocated"})
 
 
 @given(_POOLS)
 def test_totals_are_the_sums_of_the_pools(pools: list[Pool]) -> None:
     totals = totals_of(pools)
-    summaries = [pool.picture.summary for pool in pools if pool.picture]
+    summaries = [pool.snapshot.summary for pool in pools if pool.snapshot]
     assert totals.pools == len(pools)
     assert totals.unread == len(pools) - len(summaries)
     assert sum((Counter(by_state(each.counts)) for each in summaries), Counter()) == totals.nodes
@@ -66,7 +66,7 @@ def test_totals_are_the_sums_of_the_pools(pools: list[Pool]) -> None:
     if totals.cores:
         vcpus = {SIZES[0]: 4, SIZES[1]: 120}
         expected = sum(vcpus[p.facts.vm_size] * machines_of(p) for p in known)
-        busy = sum(vcpus[p.facts.vm_size] * p.picture.summary.used for p in known if p.picture) / 2
+        busy = sum(vcpus[p.facts.vm_size] * p.snapshot.summary.used for p in known if p.snapshot) / 2
         assert (totals.cores.total, totals.cores.busy) == (expected, busy)
     else:
         assert totals.unknown_cores == sum(map(machines_of, pools)) > 0

@@ -89,7 +89,7 @@ def test_an_error_stored_before_attempts_were_counted_is_of_one() -> None:
 def test_another_pool_under_the_same_id_has_no_past() -> None:
     pool = replace(listed(first_seen(facts(QUOTA), NOW), NOW), etag="etag")
     other = pool.seen(replace(facts(), creation_time=NOW), NOW + MINUTE)
-    assert (other.errors, other.picture, other.etag) == ((), None, "etag")
+    assert (other.errors, other.snapshot, other.etag) == ((), None, "etag")
 
 
 class Listed(NamedTuple):
@@ -182,9 +182,9 @@ def test_a_pool_written_over_a_later_confirmation_is_as_of_then_and_doubtful() -
 
 def test_a_confirmation_by_a_version_before_samples_still_holds() -> None:
     """Otherwise unchanged pools would be stale from an upgrade until the next round."""
-    picture = NodesSnapshot(NOW, NOW, "firstRead", SUMMARY, "digest")
-    pool = replace(first_seen(facts(QUOTA), NOW), picture=picture)
-    named = repr((pool.facts, pool.errors, (picture.digest, picture.summary, picture.doubt)))
+    snapshot = NodesSnapshot(NOW, NOW, "firstRead", SUMMARY, "digest")
+    pool = replace(first_seen(facts(QUOTA), NOW), snapshot=snapshot)
+    named = repr((pool.facts, pool.errors, (snapshot.digest, snapshot.summary, snapshot.doubt)))
     before = blake2b(named.encode(), digest_size=8).hexdigest()
     assert pool.confirmed(PoolConfirmation(before, NOW + MINUTE, NOW, "delta")).as_of == NOW + MINUTE
     assert listed(pool, NOW + MINUTE).version != before
@@ -192,14 +192,14 @@ def test_a_confirmation_by_a_version_before_samples_still_holds() -> None:
 
 def test_the_version_depends_on_the_nodes() -> None:
     pool = listed(first_seen(facts(), NOW), NOW)
-    assert pool.picture
+    assert pool.snapshot
     for changed in (
-        replace(pool.picture, digest="other"),
-        replace(pool.picture, doubt="moved"),
-        replace(pool.picture, summary=replace(SUMMARY, used=2)),
+        replace(pool.snapshot, digest="other"),
+        replace(pool.snapshot, doubt="moved"),
+        replace(pool.snapshot, summary=replace(SUMMARY, used=2)),
     ):
         assert pool.listed(changed).version != pool.version
-    assert pool.listed(replace(pool.picture, as_of=NOW + MINUTE, source="delta")).version == pool.version
+    assert pool.listed(replace(pool.snapshot, as_of=NOW + MINUTE, source="delta")).version == pool.version
 
 
 def test_cores_are_those_of_the_size_and_busy_by_the_share_of_slots() -> None:
@@ -207,10 +207,10 @@ def test_cores_are_those_of_the_size_and_busy_by_the_share_of_slots() -> None:
     assert pool.cores
     assert (pool.cores.total, pool.cores.busy) == (12, 2.0)
     assert replace(pool, facts=replace(facts(), vm_size="standard_unheard")).cores is None
-    assert pool.picture
+    assert pool.snapshot
     gone = (("deallocated", True, 5), ("preempted", False, 90))
     with_gone = replace(SUMMARY, counts=(*SUMMARY.counts, *gone), slots=196)
-    again = pool.listed(replace(pool.picture, summary=with_gone))
+    again = pool.listed(replace(pool.snapshot, summary=with_gone))
     assert again.cores == pool.cores
     assert again.sample
     assert again.sample.numbers.cores == (12, 2.0)
@@ -249,10 +249,10 @@ def test_only_a_list_of_several_pages_needs_the_counts_to_agree_and_nothing_to_r
 )
 def test_the_verdict_says_how_sure_the_numbers_are(change: dict[str, object], level: str, words: str) -> None:
     pool = listed(first_seen(facts(), NOW), NOW)
-    assert pool.picture
-    pool = pool.listed(replace(pool.picture, **change))  # type: ignore[arg-type]
+    assert pool.snapshot
+    pool = pool.listed(replace(pool.snapshot, **change))  # type: ignore[arg-type]
     verdict = pool_verdict(pool, failure=None, now=NOW + timedelta(seconds=20), interval=MINUTE)
-    assert (verdict.level, verdict.as_of) == (level, pool.picture.as_of if pool.picture else None)
+    assert (verdict.level, verdict.as_of) == (level, pool.snapshot.as_of if pool.snapshot else None)
     assert words in verdict.reason
 
 

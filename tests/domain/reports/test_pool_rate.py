@@ -25,9 +25,9 @@ def report(ends: dict[int, int], looked: datetime = NOW, created: datetime = LON
     this = int(NOW.timestamp()) // 60
     insight = JobStatistics(completions=tuple(sorted((this - ago, number) for ago, number in ends.items()))[-MINUTES:])
     stored = StoredJobStatistics.of(insight, b"origin")
-    picture = JobSnapshot("g", looked, "delta", TaskCounts(active=9), looked, looked, looked, insight=stored)
+    snapshot = JobSnapshot("g", looked, "delta", TaskCounts(active=9), looked, looked, looked, statistics=stored)
     facts = JobFacts("job", created, "active", created, pool_id="pool")
-    return JobReport(ACCOUNT, Job(facts, picture), Verdict(looked, "delta", "exact", "."))
+    return JobReport(ACCOUNT, Job(facts, snapshot), Verdict(looked, "delta", "exact", "."))
 
 
 def finalized(found: JobReport, completed: datetime) -> JobReport:
@@ -41,8 +41,8 @@ def unread(created: datetime = LONG_AGO) -> JobReport:
 
 
 def without_insight(found: JobReport) -> JobReport:
-    assert found.job.picture
-    return replace(found, job=replace(found.job, picture=replace(found.job.picture, insight=None)))
+    assert found.job.snapshot
+    return replace(found, job=replace(found.job, snapshot=replace(found.job.snapshot, statistics=None)))
 
 
 def deleted(found: JobReport, at: datetime) -> JobReport:

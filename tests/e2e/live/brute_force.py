@@ -32,7 +32,7 @@ def _differences(stack: Stack, job: str, tasks: list[Listed], series: Series) ->
     path = f"/accounts/{stack.account}/jobs/{quote(job)}"
     answer = stack.get(path)
     found = [
-        *_insight(answer, tasks),
+        *_job_statistics(answer, tasks),
         *_failures(stack.get(f"{path}/failures"), tasks),
         *list_differences(stack, path, tasks),
         *_series(series, tasks),
@@ -56,7 +56,7 @@ def history_differences(stack: Stack, ends: Mapping[int, Mapping[str, list[Liste
     return found
 
 
-def _insight(job: Mapping[str, Any], tasks: list[Listed]) -> Iterator[Difference]:
+def _job_statistics(job: Mapping[str, Any], tasks: list[Listed]) -> Iterator[Difference]:
     insight, done = job["insight"], [task for task in tasks if task.state == "completed"]
     yield "counts", job["taskCounts"], counted(tasks)
     timed = [task for task in done if task.started is not None and task.ended is not None]

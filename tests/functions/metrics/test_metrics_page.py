@@ -29,9 +29,9 @@ BESIDE = {
     "schedule_rounds": SCHEDULE_ROUNDS,
     "ingestion": [INGESTION],
 }
-PICTURE = job().job.picture
-assert PICTURE
-READ = changed(job(), picture=replace(PICTURE, read=TaskRead(0.25, 2, 1)))
+SNAPSHOT = job().job.snapshot
+assert SNAPSHOT
+READ = changed(job(), snapshot=replace(SNAPSHOT, read=TaskRead(0.25, 2, 1)))
 RENDERED = families(render([WATCHED], [READ], NOW, **BESIDE))  # type: ignore[arg-type]
 
 

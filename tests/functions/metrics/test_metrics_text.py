@@ -118,19 +118,19 @@ def test_rounds_that_fail_are_counted_and_leave_the_date_of_the_last_good_list()
 
 
 def test_unknown_values_of_a_job_have_no_sample() -> None:
-    stuck = job(insight=replace(JobStatistics(), retries=1))
+    stuck = job(statistics=replace(JobStatistics(), retries=1))
     assert lines(stuck, of="azbatch_job_estimated") == []
     assert lines(stuck, of="azbatch_job_task_retries") == ['azbatch_job_task_retries{account="demo",job="render"} 1.0']
     assert lines(stuck, of="azbatch_task_run_seconds_count") == [
         'azbatch_task_run_seconds_count{account="demo",job="render"} 0.0'
     ]
-    before_insight = lines(job(insight=None))
-    assert len(before_insight) == 8
-    assert before_insight == OF_JOB.splitlines()[:8]
+    before_statistics = lines(job(statistics=None))
+    assert len(before_statistics) == 8
+    assert before_statistics == OF_JOB.splitlines()[:8]
 
 
 def test_a_job_before_its_first_read_and_a_deleted_one_have_no_samples() -> None:
-    assert lines(changed(job(), picture=None)) == []
+    assert lines(changed(job(), snapshot=None)) == []
     assert lines(DELETED) == []
     assert lines(changed(DELETED, finalized=True)) == []
 
@@ -177,8 +177,8 @@ def test_no_name_of_a_job_gets_out_of_its_label(name: str, escaped: str) -> None
 
 def test_a_second_rendering_has_only_the_current_jobs_and_counts() -> None:
     render([], [job("gone"), job()], NOW)
-    picture = job().job.picture
-    assert picture
-    text = render([], [changed(job(), picture=replace(picture, counts=replace(COUNTS, completed=3)))], NOW)
+    snapshot = job().job.snapshot
+    assert snapshot
+    text = render([], [changed(job(), snapshot=replace(snapshot, counts=replace(COUNTS, completed=3)))], NOW)
     assert "gone" not in text
     assert 'azbatch_job_tasks{account="demo",job="render",state="completed"} 3.0\n' in text

@@ -46,7 +46,7 @@ ROUND = Round(
 )
 WATCH = MonitoringReport(Monitoring(poll_seconds=300), MINUTE)
 WATCHED = AccountReport(ACCOUNT, {"active": 3, "completed": 1}, TaskCounts(), ROUND, WATCH)
-INSIGHT = JobStatistics(
+STATISTICS = JobStatistics(
     waits=Histogram.of([0, 1023, 1024]),
     runs=Histogram.of([61_439, 61_440, 300_000_000]),
     completions=((int(NOW.timestamp()) // 60 - 1, 20),),
@@ -69,7 +69,7 @@ POOL = PoolReport(
             auto_scale=AutoScale("$TargetDedicatedNodes = 3;", evaluated_at=NOW, error=Problem("Unavailable")),
         ),
         seen_at=NOW,
-        picture=NodesSnapshot(
+        snapshot=NodesSnapshot(
             *(NOW, NOW, "delta", NodeSummary((("running", True, 2),), slots=8, used=6, free=2), ""),
             tally=InterruptionCount(to_milliseconds(NOW) - 1, Interruptions(total=7, unexplained=2)),
             flapping=((to_milliseconds(NOW), 4), (to_milliseconds(NOW) + 1, 3)),
@@ -116,12 +116,12 @@ INGESTION = IngestionReport(
 )
 
 
-def job(name: str = "render", *, insight: JobStatistics | None = INSIGHT, state: str = "active") -> JobReport:
+def job(name: str = "render", *, statistics: JobStatistics | None = STATISTICS, state: str = "active") -> JobReport:
     """Returns a live job, exact as of NOW."""
-    stored = StoredJobStatistics.of(insight, b"") if insight else None
+    stored = StoredJobStatistics.of(statistics, b"") if statistics else None
     facts = JobFacts(name, NOW - timedelta(days=1), state, NOW - timedelta(days=1))
-    picture = JobSnapshot("g", NOW, "delta", COUNTS, NOW, NOW, NOW, insight=stored)
-    return JobReport(ACCOUNT, Job(facts, picture), Verdict(NOW, "delta", "exact", "Get Task Counts agrees."))
+    snapshot = JobSnapshot("g", NOW, "delta", COUNTS, NOW, NOW, NOW, statistics=stored)
+    return JobReport(ACCOUNT, Job(facts, snapshot), Verdict(NOW, "delta", "exact", "Get Task Counts agrees."))
 
 
 def changed(report: JobReport, **changes: object) -> JobReport:

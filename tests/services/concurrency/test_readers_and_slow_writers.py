@@ -12,11 +12,11 @@ from tests.services.worlds.world import SECOND, World
 
 def assert_right_if_exact(world: World, report: JobReport, since_the_last_change: float) -> None:
     """Asserts that a report which is exact as of a time after the last change has the true counts."""
-    picture, job = report.job.picture, world.truth.jobs["Render"][-1]
-    if picture is None or report.verdict.level != "exact":
+    snapshot, job = report.job.snapshot, world.truth.jobs["Render"][-1]
+    if snapshot is None or report.verdict.level != "exact":
         return
-    if (world.now() - picture.as_of).total_seconds() < since_the_last_change:
-        assert picture.counts == job.counts(world.now())
+    if (world.now() - snapshot.as_of).total_seconds() < since_the_last_change:
+        assert snapshot.counts == job.counts(world.now())
 
 
 @pytest.mark.parametrize("one", [True, False], ids=["one job", "the list"])

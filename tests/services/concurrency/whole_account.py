@@ -116,8 +116,8 @@ class WholeAccount(World):
         for name, job in there.items():
             report = reports[name]
             assert report.verdict.level == "exact", report.verdict
-            assert report.job.picture
-            assert report.job.picture.counts == job.counts(now)
+            assert report.job.snapshot
+            assert report.job.snapshot.counts == job.counts(now)
             seen = {task: true.seen_at(now) for task, true in job.tasks.items()}
             assert self.cached(name) == {task: change.row for task, change in seen.items() if change}
             self._check_insight(name, report)

@@ -18,7 +18,7 @@ from tests.services.fakes.memory_tables import Connection
 from tests.services.worlds.process import ACCOUNT
 
 SLOTS = 4
-NONSENSE = "What Batch tells of it makes no sense."
+NONSENSE = "Batch's data of it makes no sense."
 type Nodes = dict[str, Node]
 
 

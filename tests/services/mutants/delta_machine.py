@@ -179,9 +179,9 @@ class DeltaMachine(RuleBasedStateMachine):
     def clean_up(self, who: int) -> None:
         """Runs housekeeping an hour later: it deletes retired rows, and changes no count."""
         self.world.wait(3600)
-        before = {name: report.job.picture for name, report in self.world.reports().items()}
+        before = {name: report.job.snapshot for name, report in self.world.reports().items()}
         self.world.run(self.world.processes[who].housekeeping.run())
-        assert {name: report.job.picture for name, report in self.world.reports().items()} == before
+        assert {name: report.job.snapshot for name, report in self.world.reports().items()} == before
         self.world.check(done=False, full=False, processes=[])
 
     @precondition(lambda self: self.world.reports())
@@ -201,8 +201,8 @@ class DeltaMachine(RuleBasedStateMachine):
             if job is None:
                 continue
             assert report.verdict.level == self.level_at_rest, report.verdict
-            assert report.job.picture
-            assert report.job.picture.counts == job.counts(self.world.now())
+            assert report.job.snapshot
+            assert report.job.snapshot.counts == job.counts(self.world.now())
             assert report.job.finalized == (job.completed is not None)
 
     def _job(self, which: int) -> TrueJob | None:

@@ -104,28 +104,28 @@ class ListedSinceBatch(FakeBatch):
 
 class ReadEndPoll(DeltaPoll):
     @override
-    async def _settled(self, source: BatchAccount, job: Job, picture: JobSnapshot) -> PollResult:
+    async def _settled(self, source: BatchAccount, job: Job, snapshot: JobSnapshot) -> PollResult:
         assert isinstance(source, FakeBatch)
-        end = source.last_date or picture.as_of
-        return await super()._settled(source, job, replace(picture, as_of=max(end, picture.as_of)))
+        end = source.last_date or snapshot.as_of
+        return await super()._settled(source, job, replace(snapshot, as_of=max(end, snapshot.as_of)))
 
 
 class NewestChangePoll(DeltaPoll):
     @override
-    async def _settled(self, source: BatchAccount, job: Job, picture: JobSnapshot) -> PollResult:
+    async def _settled(self, source: BatchAccount, job: Job, snapshot: JobSnapshot) -> PollResult:
         assert isinstance(source, FakeBatch)
-        newest = datetime.fromtimestamp(source.newest / 1000, picture.as_of.tzinfo)
-        return await super()._settled(source, job, replace(picture, as_of=max(newest, picture.as_of)))
+        newest = datetime.fromtimestamp(source.newest / 1000, snapshot.as_of.tzinfo)
+        return await super()._settled(source, job, replace(snapshot, as_of=max(newest, snapshot.as_of)))
 
 
 class WatermarkFirstPoll(TaskPoll):
     @override
     async def _delta(
-        self, source: BatchAccount, job: Job, picture: JobSnapshot, as_of: datetime, **options: Any
+        self, source: BatchAccount, job: Job, snapshot: JobSnapshot, as_of: datetime, **options: Any
     ) -> PollResult:
-        early = replace(job, picture=replace(picture, as_of=as_of))
+        early = replace(job, snapshot=replace(snapshot, as_of=as_of))
         job = await self._records.save(source.account.key, early)
-        return await super()._delta(source, job, picture, as_of, **options)
+        return await super()._delta(source, job, snapshot, as_of, **options)
 
 
 async def split_has_to_be_listed(source: BatchAccount, job: Job, read_state: ReadState) -> bool:
@@ -168,8 +168,8 @@ class HoldingCache(TaskCache):
 
 class HeadFirstPoll(TaskPoll):
     @override
-    async def _settled(self, source: BatchAccount, job: Job, picture: JobSnapshot) -> PollResult:
-        polled = await super()._settled(source, job, picture)
+    async def _settled(self, source: BatchAccount, job: Job, snapshot: JobSnapshot) -> PollResult:
+        polled = await super()._settled(source, job, snapshot)
         assert isinstance(self._cache, HoldingCache)
         await self._cache.flush()
         return polled
@@ -186,10 +186,10 @@ async def nobody_asks(*_: object) -> None:
 
 async def sweep_in_place(self: Generations, source: BatchAccount, job: Job, t0: datetime | None) -> Job:
     """Removes unlisted tasks from the served generation instead of building a new one."""
-    if job.picture is None or t0 is None:
+    if job.snapshot is None or t0 is None:
         return await REAL_READ_ANEW(self, source, job, t0)
     listed = [task async for page in source.fetch_task_pages(job.facts.id) for task in page.tasks]
-    partition = generation_partition(source.account.key, job.key, job.picture.generation)
+    partition = generation_partition(source.account.key, job.key, job.snapshot.generation)
     directory = await self._cache.read_directory(partition)
     leaves = await self._cache.load_leaves(partition, directory.leaves)
     ids = {task.id for task in listed}
@@ -198,9 +198,9 @@ async def sweep_in_place(self: Generations, source: BatchAccount, job: Job, t0: 
         for entry, leaf in zip(directory.leaves, leaves, strict=True)
     ]
     directory = await self._cache.save_leaves(directory, swept)
-    picture = replace(job.picture, counts=directory.counts, full_read_at=t0, agreement=Agreement(t0))
+    snapshot = replace(job.snapshot, counts=directory.counts, full_read_at=t0, agreement=Agreement(t0))
     stored = await self._records.load(source.account.key, job.facts.id)
-    swept_job = replace(stored or job, picture=picture)
+    swept_job = replace(stored or job, snapshot=snapshot)
     return await self._records.save(source.account.key, swept_job)
 
 
@@ -211,9 +211,9 @@ async def not_caught_up(
     return done, max(as_of, done.date or as_of)
 
 
-def exact_while_agreed_lately(picture: JobSnapshot) -> tuple[str, str]:
-    agreed = picture.agreement.at
-    return ("exact", "") if agreed and picture.as_of - agreed <= AGREEMENT_LASTS else ("unverified", "")
+def exact_while_agreed_lately(snapshot: JobSnapshot) -> tuple[str, str]:
+    agreed = snapshot.agreement.at
+    return ("exact", "") if agreed and snapshot.as_of - agreed <= AGREEMENT_LASTS else ("unverified", "")
 
 
 def fold_later_stamps(leaf: Leaf, keys: Sequence[str], tasks: Sequence[Task]) -> bool:
@@ -297,17 +297,17 @@ async def carry_on_from_memory(
     raise OvertakenError(job_id)
 
 
-def compares_counts_only(picture: JobSnapshot, directory: Directory) -> bool:
-    return picture.counts == directory.counts
+def compares_counts_only(snapshot: JobSnapshot, directory: Directory) -> bool:
+    return snapshot.counts == directory.counts
 
 
-def confirmed_in_its_own_version(picture: JobSnapshot, confirmation: Confirmation | None) -> JobSnapshot:
-    is_its_own = confirmation is not None and confirmation.version == picture.version
-    return REAL_CONFIRMED(picture, confirmation if is_its_own else None)
+def confirmed_in_its_own_version(snapshot: JobSnapshot, confirmation: Confirmation | None) -> JobSnapshot:
+    is_its_own = confirmation is not None and confirmation.version == snapshot.version
+    return REAL_CONFIRMED(snapshot, confirmation if is_its_own else None)
 
 
-def confirmed_as_if_overtaken(picture: JobSnapshot, confirmation: Confirmation | None) -> JobSnapshot:
-    return REAL_CONFIRMED(picture, replace(confirmation, version="another") if confirmation else None)
+def confirmed_as_if_overtaken(snapshot: JobSnapshot, confirmation: Confirmation | None) -> JobSnapshot:
+    return REAL_CONFIRMED(snapshot, replace(confirmation, version="another") if confirmation else None)
 
 
 REAL_CONFIRMED = JobSnapshot.confirmed
@@ -401,7 +401,7 @@ MUTANTS = (
         a_report_that_comes_too_late,
         patches=(
             (verdicts, "_judge_agreement", exact_while_agreed_lately),
-            (JobSnapshot, "confirmed_as_of", property(lambda picture: picture.as_of)),
+            (JobSnapshot, "confirmed_as_of", property(lambda snapshot: snapshot.as_of)),
         ),
     ),
     Mutant(

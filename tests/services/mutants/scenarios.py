@@ -302,9 +302,9 @@ def a_long_read_that_two_processes_carry_on_in_turn(world: World) -> None:
     world.poll()
     for number in range(40):
         world.deliver(who=number % 2, budget=2, takes=1)
-    picture = world.report("Render").job.picture
-    assert picture
-    assert picture.counts == job.counts(world.now())
+    snapshot = world.report("Render").job.snapshot
+    assert snapshot
+    assert snapshot.counts == job.counts(world.now())
 
 
 def a_change_behind_a_slow_long_read(world: World) -> None:

@@ -143,9 +143,9 @@ def test_a_missing_pool_that_nobody_looked_up_is_not_said_to_be_as_of_the_list(p
     for pool in pools.service.pools[2:]:
         pool.deleted = before
     asked(pools)
-    left = [pool.picture for key, pool in pools.known().resources.items() if key > "pool-01"]
+    left = [pool.snapshot for key, pool in pools.known().resources.items() if key > "pool-01"]
     assert len(left) == 3
-    assert all(picture and picture.as_of <= before for picture in left)
+    assert all(snapshot and snapshot.as_of <= before for snapshot in left)
     asked(pools)
     assert sorted(pools.known().resources) == ["pool-00", "pool-01"]
 
@@ -160,8 +160,8 @@ def test_a_round_out_of_time_reads_no_nodes_and_keeps_the_listed_pools(pools: Po
     assert pools.run(process.rounds.run(lambda: False)) == (None, None)
     assert process.batch.requests == ["pools", "nodecounts"]
     (known,) = pools.known().resources.values()
-    assert known.picture
-    assert (known.facts.nodes, known.picture.summary.total) == (3, 2)
+    assert known.snapshot
+    assert (known.facts.nodes, known.snapshot.summary.total) == (3, 2)
 
 
 def test_a_deleted_pool_leaves_nothing_behind(pools: PoolWorld) -> None:

@@ -201,12 +201,12 @@ def test_counting_of_a_pool_that_is_stored_as_older_than_itself_begins_anew_with
     pools.poll()
     pools.wait(60)
     (pool,) = pools.known().resources.values()
-    assert pool.picture
+    assert pool.snapshot
     created = pool.facts.creation_time + timedelta(seconds=30)
     younger = replace(pool, facts=replace(pool.facts, creation_time=created))
     reading = NodeReader(pools.processes[0].batch, overlap=timedelta(), full_list_interval=timedelta(hours=1))
-    stored = StoredNodes(ACCOUNT.key, pool.key, tally=pool.picture.tally)
-    picture, nodes = pools.run(reading.read(younger, stored, None, pools.now()))
-    assert picture.tally
-    assert picture.tally.since >= to_milliseconds(created)
+    stored = StoredNodes(ACCOUNT.key, pool.key, tally=pool.snapshot.tally)
+    snapshot, nodes = pools.run(reading.read(younger, stored, None, pools.now()))
+    assert snapshot.tally
+    assert snapshot.tally.since >= to_milliseconds(created)
     assert len(nodes) == 2

@@ -86,9 +86,9 @@ class Diary:
                 assert shown.as_of, f"nothing is told of {at}, when a poll ended well"
                 assert shown.as_of >= at
         (known,) = (pool for pool in self.world.known().resources.values() if pool.facts.id == "Alpha")
-        assert known.picture
-        assert known.picture.tally
-        total = known.picture.tally.interruptions.total
+        assert known.snapshot
+        assert known.snapshot.tally
+        total = known.snapshot.tally.interruptions.total
         assert len(self.seen) <= total <= len(self.taken)
         stored = self.world.stored("Alpha").values()
         assert sum(node.record.interruptions.total for node in stored) == total
@@ -292,9 +292,9 @@ def test_a_pool_that_was_created_anew_goes_on_in_the_same_history_and_counts_ane
         assert counts == summary_of(true.values(), SLOTS).counts
     assert sum(point.increase or 0 for point in points) == 1
     (known,) = world.known().resources.values()
-    assert known.picture
-    assert known.picture.tally
-    assert known.picture.tally.interruptions.total == 0
+    assert known.snapshot
+    assert known.snapshot.tally
+    assert known.snapshot.tally.interruptions.total == 0
 
 
 def test_an_unknown_pool_has_no_history(world: PoolWorld) -> None:

@@ -149,7 +149,7 @@ class ChangesOnly(NodeReader):
 
     @override
     async def _read_all(self, pool: Pool, stored: StoredNodes, counts: NodeCounts | None, t0: Any) -> NodesRead:
-        if pool.picture is None or stored.is_torn:
+        if pool.snapshot is None or stored.is_torn:
             return await super()._read_all(pool, stored, counts, t0)
         return await _changes(self, pool, stored, t0)
 
@@ -159,7 +159,7 @@ class CountsUnheard(NodeReader):
 
     @override
     async def read(self, pool: Pool, stored: StoredNodes, counts: NodeCounts | None, t0: Any) -> NodesRead:
-        if pool.picture and pool.picture.digest == stored.digest and pool.picture.summary.is_settled:
+        if pool.snapshot and pool.snapshot.digest == stored.digest and pool.snapshot.summary.is_settled:
             return await _changes(self, pool, stored, t0)
         return await super().read(pool, stored, counts, t0)
 
@@ -169,8 +169,8 @@ class Doubtless(NodeReader):
 
     @override
     async def read(self, pool: Pool, stored: StoredNodes, counts: NodeCounts | None, t0: Any) -> NodesRead:
-        picture, nodes = await super().read(pool, stored, counts, t0)
-        return replace(picture, doubt=None), nodes
+        snapshot, nodes = await super().read(pool, stored, counts, t0)
+        return replace(snapshot, doubt=None), nodes
 
 
 class CountsSuffice(NodeReader):
@@ -178,8 +178,8 @@ class CountsSuffice(NodeReader):
 
     @override
     async def read(self, pool: Pool, stored: StoredNodes, counts: NodeCounts | None, t0: Any) -> NodesRead:
-        picture, nodes = await super().read(pool, stored, counts, t0)
-        return replace(picture, doubt=None if picture.summary.counts == counts else picture.doubt), nodes
+        snapshot, nodes = await super().read(pool, stored, counts, t0)
+        return replace(snapshot, doubt=None if snapshot.summary.counts == counts else snapshot.doubt), nodes
 
 
 async def looked_up_at_once(self: PoolRounds, this: PoolsRoundState, pool: Pool) -> None:
@@ -197,13 +197,13 @@ def only_of_nodes(_pool: Pool, stored: StoredNodes, nodes: Mapping[str, Node], k
 
 async def _changes(reading: NodeReader, pool: Pool, stored: StoredNodes, t0: Any) -> NodesRead:
     """Reads changes alone and treats them as complete."""
-    assert pool.picture
-    since = pool.picture.as_of - reading._overlap
+    assert pool.snapshot
+    since = pool.snapshot.as_of - reading._overlap
     answer = await reading._source.fetch_nodes(pool.facts.id, changed_since=since, recent_as_of=t0)
-    known = to_milliseconds(pool.picture.as_of)
+    known = to_milliseconds(pool.snapshot.as_of)
     nodes = merged(stored.nodes, answer.nodes, whole=False, at=to_milliseconds(t0), known_as_of=known)
     summary = summary_of(nodes.values(), pool.facts.slots_per_node)
-    return replace(pool.picture, as_of=t0, source="delta", summary=summary), nodes
+    return replace(pool.snapshot, as_of=t0, source="delta", summary=summary), nodes
 
 
 def a_node_goes_and_another_takes_a_slot(world: PoolWorld) -> None:

@@ -169,8 +169,8 @@ def test_a_round_that_does_not_reach_an_overtaken_pool_leaves_it_as_it_is(
 
 
 def confirmed_as_it_is_stored(pool: Pool) -> PoolConfirmation | None:
-    if pool.picture and pool.is_overtaken:
-        pool = replace(pool, picture=replace(pool.picture, doubt=None))
+    if pool.snapshot and pool.is_overtaken:
+        pool = replace(pool, snapshot=replace(pool.snapshot, doubt=None))
     return REAL_CONFIRMATION(pool)
 
 

@@ -95,7 +95,7 @@ def polled(world: World, process: Process, budget: float) -> float:
 def known(world: World, process: Process) -> int:
     """Returns the number of pools with known nodes."""
     found = world.run(PoolStore(MemoryTables(process.connection)).load_all(ACCOUNT.key))
-    return sum(pool.picture is not None for pool in found.resources.values())
+    return sum(pool.snapshot is not None for pool in found.resources.values())
 
 
 def test_slow_pools_take_half_of_the_time_and_the_rest_comes_first_in_the_next_round(

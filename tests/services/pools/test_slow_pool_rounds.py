@@ -151,8 +151,8 @@ def test_a_slow_round_gives_way_to_a_confirmation_that_a_failed_list_came_after(
     pools.service.refusals.clear()
     pools.run(ends(slow))
     known = pools.known().resources["alpha"]
-    assert known.picture
-    assert known.picture.summary.used == 1
+    assert known.snapshot
+    assert known.snapshot.summary.used == 1
     assert not known.is_overtaken
 
 

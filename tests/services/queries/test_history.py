@@ -61,7 +61,7 @@ class Diary:
         while self.world.messages:
             self.world.deliver(who)
         report = self.world.reports().get("Render")
-        left = report is not None and report.job.picture is None  # a poll on demand leaves long reads to ticks
+        left = report is not None and report.job.snapshot is None  # a poll on demand leaves long reads to ticks
         if fault is None and not left and not (known and known.job.finalized):
             self.polled.append(at)
             self.ended[at] = self.world.now()
@@ -291,9 +291,9 @@ def test_a_job_that_is_polled_while_it_is_read_anew_has_no_gap(world: World) -> 
     async def both() -> None:
         await asyncio.gather(slow.queued.run("Render", budget=timedelta(days=1)), polls())
 
-    generation = world.report("Render").job.picture
+    generation = world.report("Render").job.snapshot
     world.run(both())
-    fresh = world.report("Render").job.picture
+    fresh = world.report("Render").job.snapshot
     assert generation
     assert fresh
     assert fresh.generation != generation.generation

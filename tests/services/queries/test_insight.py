@@ -24,8 +24,8 @@ def move(world: World, job: TrueJob, dice: random.Random) -> None:
 
 
 def insight_of(world: World, name: str) -> JobStatistics | None:
-    picture = world.report(name).job.picture
-    return picture.insight.unpack() if picture and picture.insight else None
+    snapshot = world.report(name).job.snapshot
+    return snapshot.statistics.unpack() if snapshot and snapshot.statistics else None
 
 
 def test_insight_agrees_with_tasks_after_a_death_at_any_call(world: World) -> None:
@@ -124,7 +124,7 @@ def test_failures_are_those_of_the_served_generation_wherever_a_full_read_stops(
         world.wait(61)
         world.poll(check=False, fault=Fault(call=call % 12, committed=bool(call % 2), kills=True))
         served = world.report("Render").job
-        assert served.picture
+        assert served.snapshot
         stops.add(served.building is not None)
         answer = world.run(world.started().queries.failures("demo", "Render"))
         assert answer.failed in {5, 6}
@@ -139,9 +139,9 @@ def test_a_head_that_is_gone_is_looked_for_again_but_not_for_ever(world: World) 
     job.change(NAMES[0], COMPLETED, at=world.now(), lag=timedelta(), skew=timedelta(), code=137)
     world.wait(61)
     assert world.poll()
-    picture = world.report("Render").job.picture
-    assert picture
-    world.storage.rows["tasks"].pop((f"demo~render~{picture.generation}", "!"))
+    snapshot = world.report("Render").job.snapshot
+    assert snapshot
+    world.storage.rows["tasks"].pop((f"demo~render~{snapshot.generation}", "!"))
     with pytest.raises(CacheConflictError, match="try again"):
         world.run(world.started().queries.failures("demo", "Render"))
 

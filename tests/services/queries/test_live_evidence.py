@@ -60,8 +60,8 @@ def test_an_answer_that_does_not_come_in_time_is_reported(world: World) -> None:
     polled_for_a_while(world)
     process = world.processes[0]
     report = world.report("Render")
-    assert report.job.picture
-    assert report.job.picture.counts.active
+    assert report.job.snapshot
+    assert report.job.snapshot.counts.active
     silent = Silent(report.account)
     live = LiveEvidence(process.task_queries, process.monitoring, process.round_store, process.clock, seconds=7)
     unknown = UnknownFacts()

@@ -114,10 +114,10 @@ def test_a_list_goes_on_in_another_generation_where_it_was(world: World, order: 
         done.append(True)
         job = await process.jobs.load("demo", "Render")
         assert job
-        assert job.picture
+        assert job.snapshot
         fresh = await process.task_poll.generations.read_anew(process.batch, job, world.now())
-        assert fresh.picture
-        await process.cache.delete_generation(f"demo~render~{job.picture.generation}")
+        assert fresh.snapshot
+        await process.cache.delete_generation(f"demo~render~{job.snapshot.generation}")
 
     found = world.run(paged(process, order, 7, anew))
     assert done

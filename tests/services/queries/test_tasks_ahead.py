@@ -54,8 +54,8 @@ def test_an_estimated_end_is_taken_back_where_more_urgent_tasks_wait(world: Worl
 def test_a_job_without_an_estimated_end_is_answered_without_a_query_for_other_jobs(world: World) -> None:
     process = staged(world, completes=False)
     report = world.run(process.queries.job_with_forecast("demo", LATER))
-    assert report.job.picture
-    assert report.job.picture.counts.active == 9
+    assert report.job.snapshot
+    assert report.job.snapshot.counts.active == 9
     assert (report.tasks_ahead, completion(report)) == (None, False)
     assert "jobs" not in world.storage.queries
 

@@ -131,7 +131,7 @@ def mapping_of(world: World) -> ReadPlan | None:
     job = world.run(process.jobs.load("demo", JOB))
     if job is None:
         return None
-    generation = job.building or (job.picture.generation if job.picture else "")
+    generation = job.building or (job.snapshot.generation if job.snapshot else "")
     return world.run(process.plans.load(generation_partition("demo", job.key, generation)))
 
 
@@ -153,7 +153,7 @@ def assert_right(world: World, job: TrueJob) -> None:
     world.wait(61)
     world.poll()
     report = world.report(JOB)
-    assert report.job.picture
-    assert report.job.picture.counts == job.counts(world.now())
+    assert report.job.snapshot
+    assert report.job.snapshot.counts == job.counts(world.now())
     assert report.verdict.level == "exact"
     assert mapping_of(world) is None

@@ -92,9 +92,9 @@ def test_two_workers_on_one_job_never_spoil_it(world: World, delay: float) -> No
 def test_a_message_that_comes_twice_changes_nothing(world: World) -> None:
     job = left_to_the_queue(world)
     world.deliver(keep=True)
-    first = world.report(JOB).job.picture
+    first = world.report(JOB).job.snapshot
     world.deliver(who=1)
-    second = world.report(JOB).job.picture
+    second = world.report(JOB).job.snapshot
     assert first
     assert second
     assert (second.generation, second.counts) == (first.generation, first.counts)
@@ -128,9 +128,9 @@ def test_housekeeping_leaves_a_long_read_alone_that_goes_on(world: World) -> Non
         world.wait(3000)
         world.run(world.processes[0].housekeeping.run())
     world.deliver_all()
-    picture = world.report(JOB).job.picture
-    assert picture
-    assert picture.generation == building
+    snapshot = world.report(JOB).job.snapshot
+    assert snapshot
+    assert snapshot.generation == building
     assert_right(world, job)
 
 
@@ -203,7 +203,7 @@ def spoil_plan(world: World) -> str:
     """Damages the plan of the generation that is being read, or is served; returns that generation."""
     job = world.run(world.started().jobs.load("demo", JOB))
     assert job
-    generation = job.building or (job.picture.generation if job.picture else "")
+    generation = job.building or (job.snapshot.generation if job.snapshot else "")
     spoil(world, "tasks", f"demo~render~{generation}", PLAN_ROW, ranges0=b"nonsense")
     return generation
 
@@ -254,7 +254,7 @@ def test_a_long_delta_whose_plan_cannot_be_read_is_listed_anew(world: World) -> 
     world.poll()
     assert spoil_plan(world)
     world.deliver_all()
-    picture = world.report(JOB).job.picture
-    assert picture
-    assert picture.counts.running == len(NAMES)
+    snapshot = world.report(JOB).job.snapshot
+    assert snapshot
+    assert snapshot.counts.running == len(NAMES)
     assert_right(world, job)

@@ -75,9 +75,9 @@ def left_for_a_repair(world: World) -> TrueJob:
 
 
 def assert_right(world: World, job: TrueJob) -> None:
-    picture = world.report(BIG).job.picture
-    assert picture
-    assert picture.counts == job.counts(world.now())
+    snapshot = world.report(BIG).job.snapshot
+    assert snapshot
+    assert snapshot.counts == job.counts(world.now())
 
 
 @pytest.mark.parametrize("changed", [[], NAMES[:1], NAMES[-1:]], ids=["nothing", "the first task", "the last task"])
@@ -96,9 +96,9 @@ def test_a_delta_of_many_pages_is_left_to_the_queue_where_it_goes_on(world: Worl
     assert [message.job for message in world.messages] == [BIG]
     asked = requests_of(world, world.deliver_all)
     assert asked.count(TASKS) == len(NAMES) - SHORT_LIST
-    picture = world.report(BIG).job.picture
-    assert picture
-    assert picture.looked_at == t0
+    snapshot = world.report(BIG).job.snapshot
+    assert snapshot
+    assert snapshot.looked_at == t0
     assert_right(world, job)
 
 
@@ -236,11 +236,11 @@ def test_counts_of_preparing_and_running_tasks_do_where_their_list_has_many_page
 
 
 def _agreed_at(world: World) -> datetime:
-    picture = world.report(BIG).job.picture
-    assert picture
-    assert not picture.agreement.disagreements
-    assert picture.agreement.at
-    return picture.agreement.at
+    snapshot = world.report(BIG).job.snapshot
+    assert snapshot
+    assert not snapshot.agreement.disagreements
+    assert snapshot.agreement.at
+    return snapshot.agreement.at
 
 
 def test_lagging_counts_are_no_difference_where_the_delta_has_many_pages(world: World) -> None:

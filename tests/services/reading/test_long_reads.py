@@ -116,9 +116,9 @@ def test_a_delta_that_is_too_long_goes_on_with_its_t0_where_it_was_left(world: W
     world.deliver(who=1)
     since, went_on, _ = lists.changes[asked]
     assert (since, went_on) == (plan.since, True)
-    picture = world.report(JOB).job.picture
-    assert picture
-    assert (picture.as_of, picture.source) == (t0, "delta")
+    snapshot = world.report(JOB).job.snapshot
+    assert snapshot
+    assert (snapshot.as_of, snapshot.source) == (t0, "delta")
     assert len(lists.whole) == listed
     assert_right(world, job)
 
@@ -147,7 +147,7 @@ def test_polls_of_the_old_generation_go_on_while_a_full_read_is_in_the_queue(wor
     job = left_to_the_queue(world)
     world.deliver_all()
     polled_for_a_while(world)
-    before = world.report(JOB).job.picture
+    before = world.report(JOB).job.snapshot
     assert before
     job.delete_task(NAMES[0], world.now())
     while not world.messages:
@@ -159,12 +159,12 @@ def test_polls_of_the_old_generation_go_on_while_a_full_read_is_in_the_queue(wor
     for _ in range(3):
         world.wait(61)
         world.poll()
-    old = world.report(JOB).job.picture
+    old = world.report(JOB).job.snapshot
     assert old
     assert old.generation == before.generation
     assert (old.as_of > before.as_of, old.counts.running) == (True, 1)
     world.deliver_all()
-    new = world.report(JOB).job.picture
+    new = world.report(JOB).job.snapshot
     assert new
     assert new.generation != before.generation
     assert NAMES[0] not in world.cached(JOB)
@@ -183,8 +183,8 @@ def test_a_job_that_waits_for_its_daily_full_read_is_polled_meanwhile(world: Wor
     polled_for_a_while(world)
     report = world.report(JOB)
     assert report.job.building is None
-    assert report.job.picture
-    assert report.job.picture.counts.running == 1
+    assert report.job.snapshot
+    assert report.job.snapshot.counts.running == 1
     assert (report.verdict.level, report.verdict.checked_at) == ("exact", last_round(world).as_of)
     assert len(world.messages) == 2  # one was sent again, as nobody began on it
     world.deliver_all()
@@ -229,9 +229,9 @@ def test_changes_that_a_poll_on_demand_read_first_are_not_waited_for(world: Worl
         process.task_poll.short_read = 100
     world.wait(1)
     world.poll(full=True)
-    picture = world.report(JOB).job.picture
-    assert picture
-    assert picture.as_of > plan.as_of
+    snapshot = world.report(JOB).job.snapshot
+    assert snapshot
+    assert snapshot.as_of > plan.as_of
     assert verdict(world, JOB).level == "exact"
     world.wait(61)
     assert f"jobs/{JOB}/tasks" in requests_of(world, world.poll)
@@ -242,20 +242,20 @@ def test_counts_are_as_of_no_earlier_after_a_full_read_that_rounds_went_on_besid
     job = left_to_the_queue(world)
     world.deliver_all()
     polled_for_a_while(world)
-    first = world.report(JOB).job.picture
+    first = world.report(JOB).job.snapshot
     world.wait(86_400 * 1.2)
     world.poll()
     while world.messages:
         polled_for_a_while(world)
-        before = world.report(JOB).job.picture
+        before = world.report(JOB).job.snapshot
         world.deliver(budget=2, takes=1)
-        after = world.report(JOB).job.picture
+        after = world.report(JOB).job.snapshot
         assert before
         assert after
         assert after.as_of >= before.as_of
         if after.generation != before.generation:
             assert after.moved_at >= before.looked_at
-    last = world.report(JOB).job.picture
+    last = world.report(JOB).job.snapshot
     assert first
     assert last
     assert last.generation != first.generation

@@ -47,15 +47,15 @@ def mapping_of(world: World) -> ReadPlan | None:
     process = world.started()
     job = world.run(process.jobs.load("demo", JOB))
     assert job
-    generation = job.building or (job.picture.generation if job.picture else "")
+    generation = job.building or (job.snapshot.generation if job.snapshot else "")
     return world.run(process.plans.load(generation_partition("demo", job.key, generation)))
 
 
 def assert_right(world: World, job: TrueJob) -> None:
-    picture = world.report(JOB).job.picture
-    assert picture
+    snapshot = world.report(JOB).job.snapshot
+    assert snapshot
     assert counted(world.cached(JOB).values()) == job.counts(world.now())
-    assert picture.counts == job.counts(world.now())
+    assert snapshot.counts == job.counts(world.now())
 
 
 def test_a_delta_goes_on_from_the_leaves_as_another_host_left_them(world: World) -> None:

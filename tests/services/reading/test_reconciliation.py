@@ -44,7 +44,7 @@ def test_a_deleted_task_takes_the_word_exact_away_with_the_next_poll(world: Worl
 def test_a_lasting_difference_leads_to_a_full_read_that_drops_deleted_tasks(world: World) -> None:
     job = world.create("Render", "a", "b")
     polled_for_a_while(world)
-    before = world.report("Render").job.picture
+    before = world.report("Render").job.snapshot
     job.delete_task("a", world.now())
     rounds(world, 2)
     report = world.report("Render")
@@ -193,10 +193,10 @@ def test_a_sealed_job_that_is_asked_for_by_name_is_polled(world: World) -> None:
 def test_a_job_is_read_whole_again_when_its_last_full_read_is_a_day_old(world: World) -> None:
     world.create("Render", "a", "b")
     polled_for_a_while(world)
-    first = world.report("Render").job.picture
+    first = world.report("Render").job.snapshot
     world.wait(27 * 3600)
     world.poll()
-    second = world.report("Render").job.picture
+    second = world.report("Render").job.snapshot
     assert first
     assert second
     assert second.generation != first.generation
@@ -277,7 +277,7 @@ def test_other_jobs_are_confirmed_before_a_full_read_begins(world: World) -> Non
         assert not task.done()
         report = await world.started().queries.job("demo", "Other")
         await task
-        return report.job.picture.looked_at if report.job.picture else None
+        return report.job.snapshot.looked_at if report.job.snapshot else None
 
     looked_at = world.run(last_look_at_other())
     assert looked_at is not None

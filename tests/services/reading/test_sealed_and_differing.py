@@ -33,8 +33,8 @@ def check_that_the_deletion_counts(world: World) -> None:
         world.wait(61)
         world.poll()
     report = world.report("Render")
-    assert report.job.picture
-    assert (report.verdict.level, report.job.picture.counts.total, report.job.finalized) == ("exact", 2, True)
+    assert report.job.snapshot
+    assert (report.verdict.level, report.job.snapshot.counts.total, report.job.finalized) == ("exact", 2, True)
 
 
 def found_by_a_poll_on_demand(world: World) -> None:
@@ -102,11 +102,11 @@ def test_a_difference_of_a_sealed_job_is_kept(world: World, found: Callable[[Wor
     check_that_the_deletion_counts(world)
 
 
-async def only_confirmed(self: TaskPoll, source: BatchAccount, job: Job, picture: JobSnapshot) -> PollResult:
-    settled = self._sealed(job.pictured(picture))
-    if settled.finalized or job.dirty or picture.is_news(job.picture):
+async def only_confirmed(self: TaskPoll, source: BatchAccount, job: Job, snapshot: JobSnapshot) -> PollResult:
+    settled = self._sealed(job.with_snapshot(snapshot))
+    if settled.finalized or job.dirty or snapshot.is_news(job.snapshot):
         return PollResult(await self._records.save(source.account.key, settled))
-    return PollResult(settled, picture.confirmation)
+    return PollResult(settled, snapshot.confirmation)
 
 
 @pytest.mark.parametrize("found", [found_by_a_poll_on_demand, found_as_of_the_second_of_the_seal])

@@ -56,8 +56,8 @@ def oldest(world: World, watched: Process, *, while_: list[Process], every: floa
         while True:
             await asyncio.sleep(1)
             reports = await watched.queries.jobs(watched.rounds.source.account.id)
-            pictures = [report.job.picture for report in reports if report.job.picture]
-            ages.extend(world.now() - picture.looked_at for picture in pictures)
+            snapshots = [report.job.snapshot for report in reports if report.job.snapshot]
+            ages.extend(world.now() - snapshot.looked_at for snapshot in snapshots)
 
     looking = world.loop.create_task(look())
     ticks(world, while_, seconds=600, every=every, interval=interval)
@@ -280,7 +280,7 @@ def test_jobs_that_a_round_has_no_time_for_are_left_to_one_message_for_all_of_th
     world.run(polling.tick())
     messages = polling.take_messages()
     assert [(message.account, message.job) for message in messages] == [("demo0", None)]
-    assert any(job.picture is None for job in jobs_of(world, here[0]))
+    assert any(job.snapshot is None for job in jobs_of(world, here[0]))
     world.wait(61)
     world.run(polling.tick())  # the message's receiver polls the account
     assert polling.take_messages() == []
@@ -288,7 +288,7 @@ def test_jobs_that_a_round_has_no_time_for_are_left_to_one_message_for_all_of_th
         if messages:
             world.run(polling.run_queued(messages.pop()))
             messages += polling.take_messages()
-    assert all(job.picture for job in jobs_of(world, here[0]))
+    assert all(job.snapshot for job in jobs_of(world, here[0]))
 
 
 def jobs_of(world: World, process: Process) -> list[Job]:

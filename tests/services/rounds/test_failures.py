@@ -98,7 +98,7 @@ def test_a_job_list_that_fails_leaves_every_count_as_it_was_and_says_why(world: 
 def test_without_a_date_counts_move_on_but_their_time_does_not(world: World) -> None:
     job = world.create("Render", "a", "b")
     polled_for_a_while(world)
-    before = world.report("Render").job.picture
+    before = world.report("Render").job.snapshot
     job.change("a", RUNNING, at=world.now(), lag=NOW, skew=NOW)
     world.service.sends_date = False
     world.wait(40)

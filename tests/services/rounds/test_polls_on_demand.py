@@ -160,7 +160,7 @@ def lived_through(
 
 async def _counts(host: Process) -> TaskCounts | None:
     report = await host.queries.job("demo", "Render")
-    return report.job.picture.counts if report.job.picture else None
+    return report.job.snapshot.counts if report.job.snapshot else None
 
 
 def test_polls_on_demand_hold_up_no_long_read() -> None:

@@ -103,7 +103,7 @@ def test_a_job_stays_marked_while_one_of_two_workers_goes_on_with_it(world: Worl
         job, last = await first.jobs.load("demo", JOB), await first.round_store.load("demo")
         assert job
         assert last
-        assert job.picture or last.is_queued(job.key, world.now())
+        assert job.snapshot or last.is_queued(job.key, world.now())
         await asyncio.gather(*work)
 
     world.run(both())
@@ -179,8 +179,8 @@ def test_a_repair_of_more_tasks_than_a_round_may_read_is_left_to_the_queue(world
         assert verdict(world, JOB).source == "delta"
     world.deliver_all()
     report = world.report(JOB)
-    assert report.job.picture
-    assert report.job.picture.counts == job.counts(world.now())
+    assert report.job.snapshot
+    assert report.job.snapshot.counts == job.counts(world.now())
     assert report.verdict.level == "exact"
 
 

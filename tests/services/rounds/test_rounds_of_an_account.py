@@ -51,9 +51,9 @@ def test_a_job_whose_tasks_are_unchanged_writes_no_row_and_costs_one_request_a_r
     counts, delta = ["jobs", "jobs/Render/counts"], ["jobs", "jobs/Render/tasks"]
     assert calls == [counts, delta, counts, delta]
     assert world.storage.writes == ["accounts"] * 4
-    picture = world.report("Render").job.picture
-    assert picture
-    assert picture.looked_at == world.now()
+    snapshot = world.report("Render").job.snapshot
+    assert snapshot
+    assert snapshot.looked_at == world.now()
 
 
 def test_a_job_whose_tasks_are_unchanged_is_exact_as_of_the_last_delta_that_counts_confirmed(world: World) -> None:
@@ -101,7 +101,7 @@ def test_a_process_that_remembers_nothing_finds_out_as_well(world: World) -> Non
     job.change("a", COMPLETED, at=world.now(), lag=NOW, skew=NOW, code=1)
     world.wait(61)
     world.poll(1)
-    assert world.report("Render").job.picture is not None
+    assert world.report("Render").job.snapshot is not None
     assert Counter(task.state for task in world.cached("Render").values())[COMPLETED] == 1
 
 
@@ -116,10 +116,10 @@ def test_a_job_created_anew_under_its_id_is_read_anew(world: World) -> None:
     world.poll()
     after = world.report("render").job
     assert list(world.cached("render")) == ["c"]
-    assert before.picture
-    assert after.picture
-    assert after.retired == (Retired(before.picture.generation, after.facts.creation_time),)
-    assert after.picture.source == "firstRead"
+    assert before.snapshot
+    assert after.snapshot
+    assert after.retired == (Retired(before.snapshot.generation, after.facts.creation_time),)
+    assert after.snapshot.source == "firstRead"
 
 
 def test_a_job_created_anew_while_it_is_polled_is_read_anew_at_once(world: World) -> None:
@@ -134,7 +134,7 @@ def test_a_job_created_anew_while_it_is_polled_is_read_anew_at_once(world: World
 def test_a_deleted_job_is_marked_after_a_404_and_keeps_its_counts(world: World) -> None:
     job = world.create("Render", "a", "b")
     polled_for_a_while(world)
-    counts = world.report("Render").job.picture
+    counts = world.report("Render").job.snapshot
     job.deleted = world.now() + SECOND
     world.wait(61)
     calls = requests_of(world, world.poll)
@@ -142,9 +142,9 @@ def test_a_deleted_job_is_marked_after_a_404_and_keeps_its_counts(world: World) 
     report = world.report("Render")
     assert report.job.deleted
     assert report.verdict.level == "unverified"
-    assert report.job.picture is not None
+    assert report.job.snapshot is not None
     assert counts is not None
-    assert report.job.picture.counts == counts.counts
+    assert report.job.snapshot.counts == counts.counts
     world.wait(61)
     assert requests_of(world, world.poll) == ["jobs", "jobs/Render"]
     world.wait(5 * 60)
@@ -309,5 +309,5 @@ def test_a_job_created_anew_between_two_pages_is_served_as_that_though_its_count
         anew.add(name, before.deleted)
     world.poll(takes=4)  # the jobs, then a page that is answered first, and others after it
     report = world.report("Render")
-    assert report.job.picture
+    assert report.job.snapshot
     assert report.job.facts.creation_time == anew.created

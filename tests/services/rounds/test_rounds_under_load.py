@@ -42,7 +42,7 @@ def test_known_jobs_are_asked_however_many_new_ones_there_are(world: World) -> N
         t0 = process.batch.list_date
         assert t0
         assert all((reports[name].verdict.checked_at or START) >= t0 for name in known)
-    assert all(report.job.picture for report in reports.values())
+    assert all(report.job.snapshot for report in reports.values())
 
 
 def test_a_first_read_that_outlasts_its_round_by_far_goes_on_in_the_queue(world: World) -> None:
@@ -55,9 +55,9 @@ def test_a_first_read_that_outlasts_its_round_by_far_goes_on_in_the_queue(world:
     world.wait(61)
     world.poll()
     assert verdict(world, "Render").level == "exact"
-    picture = world.report("Render").job.picture
-    assert picture
-    assert picture.counts == job.counts(world.now())
+    snapshot = world.report("Render").job.snapshot
+    assert snapshot
+    assert snapshot.counts == job.counts(world.now())
 
 
 @pytest.mark.parametrize("takes", range(6, 40, 3))
@@ -83,6 +83,6 @@ def test_a_poll_may_be_broken_off_anywhere(world: World, takes: int, storage_tak
         world.poll()
     world.deliver_all()
     assert verdict(world, "Render").level == "exact"
-    picture = world.report("Render").job.picture
-    assert picture
-    assert picture.counts == job.counts(world.now())
+    snapshot = world.report("Render").job.snapshot
+    assert snapshot
+    assert snapshot.counts == job.counts(world.now())

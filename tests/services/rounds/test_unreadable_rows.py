@@ -30,9 +30,9 @@ def test_a_job_that_another_process_makes_unreadable_while_it_is_looked_up_spoil
 def test_a_damaged_summary_holds_up_no_job_and_costs_nothing_until_its_leaf_changes(world: World) -> None:
     job = world.create("Render", *"abc")
     polled_for_a_while(world)
-    picture = world.report("Render").job.picture
-    assert picture
-    spoil(world, "tasks", f"demo~render~{picture.generation}", "s", summary=b"znonsense")
+    snapshot = world.report("Render").job.snapshot
+    assert snapshot
+    spoil(world, "tasks", f"demo~render~{snapshot.generation}", "s", summary=b"znonsense")
     world.processes = [world.started(), world.started()]
     world.wait(61)
     world.run(world.processes[0].poll(full=True))
@@ -45,7 +45,7 @@ def test_a_damaged_summary_holds_up_no_job_and_costs_nothing_until_its_leaf_chan
     job.change("a", RUNNING, at=world.now(), lag=0 * SECOND, skew=0 * SECOND)
     world.wait(61)
     world.poll()
-    after = world.report("Render").job.picture
+    after = world.report("Render").job.snapshot
     assert after
-    assert after.insight
+    assert after.statistics
     assert (after.counts.running, verdict(world, "Render").level) == (1, "exact")

@@ -229,16 +229,16 @@ class PoolWorld:
             self._check_tally(pool)
             failure = known.last.failure_of(pool.key, pool.nodes_as_of) if known.last else None
             verdict = pool_verdict(pool, failure=failure, now=self.now(), interval=timedelta(hours=1))
-            if verdict.level == "exact" and pool.picture:
-                self._check_claim(pool.facts.id, pool.facts.creation_time, pool.picture)
+            if verdict.level == "exact" and pool.snapshot:
+                self._check_claim(pool.facts.id, pool.facts.creation_time, pool.snapshot)
             true = next((true for true in self.service.there(self.now()) if key_of(true.id) == key), None)
             for who in fresh if true and pool.facts.creation_time == true.created and not failure else ():
                 ended = self.processes[who].rounds.ended
                 assert ended
                 assert key in ended.reached
                 if key not in ended.overtaken:
-                    assert pool.picture is not None, f"{key} was polled and isn't known"
-                    assert pool.picture.as_of == ended.date, f"{key} was polled and isn't fresh"
+                    assert pool.snapshot is not None, f"{key} was polled and isn't known"
+                    assert pool.snapshot.as_of == ended.date, f"{key} was polled and isn't fresh"
 
     def _check_order(self, known: KnownPools) -> None:
         """Checks that no pool's `asOf` goes back."""
@@ -249,20 +249,20 @@ class PoolWorld:
 
     def _check_tally(self, pool: Pool) -> None:
         """Checks that a tally covers this pool alone, and not an earlier one under its id."""
-        tally = pool.picture.tally if pool.picture else None
+        tally = pool.snapshot.tally if pool.snapshot else None
         created = to_milliseconds(pool.facts.creation_time.replace(microsecond=0))
         assert tally is None or tally.since >= created, f"{pool.facts.id} counts since before it was created"
 
-    def _check_claim(self, name: str, created: datetime, picture: NodesSnapshot) -> None:
+    def _check_claim(self, name: str, created: datetime, snapshot: NodesSnapshot) -> None:
         """Checks a pool's claim. Nodes are written before their pool; a list of them in between isn't exact."""
         true = next(p for p in self.service.pools if key_of(p.id) == key_of(name) and p.created == created)
-        end, as_of, summary = min(self.now(), true.deleted or self.now()), picture.as_of, picture.summary
+        end, as_of, summary = min(self.now(), true.deleted or self.now()), snapshot.as_of, snapshot.summary
         assert created.replace(microsecond=0) <= as_of <= end, f"{name} of {created} is told as of {as_of}, until {end}"
         instants = true.between(as_of, end)
         true_ones = [true_summary(nodes) for nodes in instants]
         assert summary in true_ones, f"{name} is said to have {summary} as of {as_of}; had {true_ones}"
         found_nodes = self.run(self.started().nodes.load(ACCOUNT.key, key_of(name)))
-        if found_nodes.is_torn or found_nodes.digest != picture.digest:
+        if found_nodes.is_torn or found_nodes.digest != snapshot.digest:
             return
         stored = found_nodes.nodes
         for key in stored.keys() | {key for nodes in instants for key in nodes}:

@@ -28,7 +28,7 @@ from tests.services.worlds.process import ACCOUNT, LoopClock
 START = datetime(2026, 11, 21, 7, tzinfo=UTC)
 IDLE, HORIZON = timedelta(minutes=15), timedelta(days=7)
 NONSENSE = "Its job specification makes no sense: ValidationError."
-GARBLED = "What Batch tells of it makes no sense."
+GARBLED = "Batch's data of it makes no sense."
 type Truth = dict[str, ScheduleFacts]
 
 

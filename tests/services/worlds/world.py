@@ -197,8 +197,8 @@ class World:
     def failures(self, name: str) -> Failures | None:
         """Returns the failures of a job from the head of its served generation."""
         job = self.report(name).job
-        assert job.picture
-        partition = generation_partition("demo", job.key, job.picture.generation)
+        assert job.snapshot
+        partition = generation_partition("demo", job.key, job.snapshot.generation)
         head = self.run(self.started().cache.load_head(partition))
         return head.failures if head else None
 
@@ -242,51 +242,55 @@ class World:
 
     def _check_incarnation(self, name: str, report: JobReport) -> None:
         """Checks that an exact claim covers one job alone: as of its creation or later, with only its own tasks."""
-        picture = report.job.picture
-        if picture is None or report.verdict.level != "exact":
+        snapshot = report.job.snapshot
+        if snapshot is None or report.verdict.level != "exact":
             return
         created = report.job.facts.creation_time
-        assert picture.as_of >= created, f"{name} is said to be as of {picture.as_of}, before it was created"
+        assert snapshot.as_of >= created, f"{name} is said to be as of {snapshot.as_of}, before it was created"
         (job,) = [job for job in self.truth.jobs[name] if job.created == created]
         own = {(task, milliseconds(true.changes[0].occurred)) for task, true in job.tasks.items()}
         strange = {(task.id, task.creation) for task in self.cached(name).values()} - own
         assert not strange, f"{name} of {created} is said to have tasks of another job: {strange}"
 
     def _check_claim(self, name: str, report: JobReport, *, done: bool) -> None:
-        picture, now = report.job.picture, self.now()
-        if picture is None or self.truth.is_unsettled(name, picture.as_of, now):
+        snapshot, now = report.job.snapshot, self.now()
+        if snapshot is None or self.truth.is_unsettled(name, snapshot.as_of, now):
             return
-        job = self.truth.at(name, picture.as_of)
+        job = self.truth.at(name, snapshot.as_of)
         if job is not None and job.drifts:
             self._check_exact(name, report, job)
             return
-        assert job is not None, f"{name} is said to be there as of {picture.as_of}, when it was not"
+        assert job is not None, f"{name} is said to be there as of {snapshot.as_of}, when it was not"
         assert report.job.facts.creation_time == job.created, f"the tasks of {name} are those of a job deleted before"
         tasks = self.cached(name)
-        since = now if report.job.finalized else picture.as_of  # a finalized job's counts hold for good
+        since = now if report.job.finalized else snapshot.as_of  # a finalized job's counts hold for good
         for task in job.tasks.keys() | tasks.keys():
             possible = job.tasks[task].seen_between(since, now) if task in job.tasks else {None}
             assert tasks.get(task) in possible, (
-                f"{task} of {name} is said to be {tasks.get(task)} as of {picture.as_of}, now {now}; was {possible}"
+                f"{task} of {name} is said to be {tasks.get(task)} as of {snapshot.as_of}, now {now}; was {possible}"
             )
         if done:
-            assert picture.counts == counted(tasks.values()), f"the counts of {name} are not those of its tasks"
+            assert snapshot.counts == counted(tasks.values()), f"the counts of {name} are not those of its tasks"
 
     def _check_insight(self, name: str, report: JobReport) -> None:
         """Checks that the job statistics match its tasks, one by one."""
-        rows, picture = list(self.cached(name).values()), report.job.picture
-        assert picture, f"{name} was polled, and there is no picture of it"
-        assert picture.insight, f"{name} was polled, and there is no insight into it"
-        assert picture.insight.unpack() == insight_of_rows(rows), f"the insight into {name} is not that into its tasks"
+        rows, snapshot = list(self.cached(name).values()), report.job.snapshot
+        assert snapshot, f"{name} was polled, and there is no snapshot of it"
+        assert snapshot.statistics, f"{name} was polled, and there are no statistics of it"
+        assert snapshot.statistics.unpack() == insight_of_rows(rows), (
+            f"the statistics of {name} are not those of its tasks"
+        )
         assert self.failures(name) == blamed(rows), f"failures of {name} are grouped as those of its tasks are not"
 
     def _check_exact(self, name: str, report: JobReport, job: TrueJob) -> None:
         """Checks that `exact` counts are right if nothing moved since `asOf`, even for changes that deltas miss."""
-        picture, now = report.job.picture, self.now()
+        snapshot, now = report.job.snapshot, self.now()
         as_of = report.verdict.as_of
-        if picture and as_of and report.verdict.level == "exact" and job.is_still(as_of, now):
+        if snapshot and as_of and report.verdict.level == "exact" and job.is_still(as_of, now):
             truth = job.counts(now)
-            assert picture.counts == truth, f"the counts of {name} are said to be exactly {picture.counts}, are {truth}"
+            assert snapshot.counts == truth, (
+                f"the counts of {name} are said to be exactly {snapshot.counts}, are {truth}"
+            )
 
     def _check_freshness(self, reports: dict[str, JobReport], process: Process, *, full: bool, first: datetime) -> None:
         """Checks that every job is as of this process's T0, or of the `first` T0 if a new generation took over."""
@@ -306,10 +310,10 @@ class World:
             if any(job.listed(t0) for job in jobs):
                 assert report is not None, f"{name} is not known"
                 assert not report.job.deleted, f"{name} is there and said to be deleted"
-                picture = report.job.picture
-                replaced = picture and (picture.source == "fullRead" or picture.moved_at >= first)
+                snapshot = report.job.snapshot
+                replaced = snapshot and (snapshot.source == "fullRead" or snapshot.moved_at >= first)
                 since = first if replaced else t0  # the other poll's claim is then about the previous snapshot
-                assert report.job.finalized or (picture and picture.looked_at >= since), (
+                assert report.job.finalized or (snapshot and snapshot.looked_at >= since), (
                     f"{name} was polled and is not fresh"
                 )
             elif full and report is not None and not any(job.is_there(t0) for job in jobs):

@@ -146,7 +146,7 @@ async def test_a_pool_that_makes_no_sense_spoils_no_other(
     found = await BatchPools(account).fetch_pools()
     assert [facts.id for facts in found.pools] == ["Pool-1"]
     assert list(found.nonsense) == ["odd"]
-    assert found.nonsense["odd"].startswith("What Batch tells of the pool 'Odd' makes no sense: ")
+    assert found.nonsense["odd"].startswith("Batch's data of the pool 'Odd' makes no sense: ")
     with pytest.raises(NONSENSE):
         pool_of(json.dumps(POOL | wrong).encode())
 

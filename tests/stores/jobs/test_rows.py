@@ -35,7 +35,7 @@ FULL_FACTS = JobFacts(
     "Nightly:job-1", T0, "completed", T0 + MICROSECOND, "terminating", T0, T0 + 2 * MICROSECOND, "pool", -1000,
     "Nächtlich / 'quoted' <b>\n", "AllTasksComplete",
 )  # fmt: skip
-PICTURE = JobSnapshot(
+SNAPSHOT = JobSnapshot(
     "g1", T0 + 3 * MICROSECOND, "delta", COUNTS, T0 + 5 * MICROSECOND, T0 + 7 * MICROSECOND, T0 + 8 * MICROSECOND
 )
 JOBS = {
@@ -47,16 +47,16 @@ JOBS = {
     "building": Job(
         BARE_FACTS, building="g2", building_since=T0, retired=(Retired("g0", T0), Retired("g1", T0 + MICROSECOND))
     ),
-    "with a picture": Job(BARE_FACTS, PICTURE),
-    "agreed": Job(BARE_FACTS, replace(PICTURE, agreement=Agreement(T0 + 9 * MICROSECOND, as_of=T0))),
-    "disagreeing": Job(BARE_FACTS, replace(PICTURE, agreement=Agreement(None, 2, TaskCounts(1, 0, 5, 8, 5, 3)))),
+    "with a snapshot": Job(BARE_FACTS, SNAPSHOT),
+    "agreed": Job(BARE_FACTS, replace(SNAPSHOT, agreement=Agreement(T0 + 9 * MICROSECOND, as_of=T0))),
+    "disagreeing": Job(BARE_FACTS, replace(SNAPSHOT, agreement=Agreement(None, 2, TaskCounts(1, 0, 5, 8, 5, 3)))),
     "with an insight": Job(
-        BARE_FACTS, replace(PICTURE, insight=StoredJobStatistics.of(JobStatistics(retries=7), b"12345678"))
+        BARE_FACTS, replace(SNAPSHOT, statistics=StoredJobStatistics.of(JobStatistics(retries=7), b"12345678"))
     ),
-    "with a measured read": Job(BARE_FACTS, replace(PICTURE, read=TaskRead(0.25, 3, 2))),
-    "dirty": Job(FULL_FACTS, PICTURE, dirty=True),
-    "sealed and deleted": Job(FULL_FACTS, replace(PICTURE, source="firstRead"), finalized=True, deleted_at=T0),
-    "with a sample that ended": Job(BARE_FACTS, PICTURE, ended=(JobSample(1, 2, None, COUNTS),)),
+    "with a measured read": Job(BARE_FACTS, replace(SNAPSHOT, read=TaskRead(0.25, 3, 2))),
+    "dirty": Job(FULL_FACTS, SNAPSHOT, dirty=True),
+    "sealed and deleted": Job(FULL_FACTS, replace(SNAPSHOT, source="firstRead"), finalized=True, deleted_at=T0),
+    "with a sample that ended": Job(BARE_FACTS, SNAPSHOT, ended=(JobSample(1, 2, None, COUNTS),)),
     "re-created": Job(BARE_FACTS, ended=(JobSample(-5, 0, -3, COUNTS, doubted=True), JobSample(1, 2, None, COUNTS))),
     "empty words": Job(replace(BARE_FACTS, pool_id="", display_name="")),
     "far in time": Job(replace(BARE_FACTS, creation_time=datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC))),
@@ -79,14 +79,14 @@ async def test_a_job_is_loaded_as_it_was_saved(tables: Tables, account: str, cas
 
 async def test_fields_that_a_job_lost_leave_its_row(tables: Tables, account: str) -> None:
     store = JobStore(tables)
-    etag = await store.save(account, Job(FULL_FACTS, PICTURE, building="g2", building_since=T0))
+    etag = await store.save(account, Job(FULL_FACTS, SNAPSHOT, building="g2", building_since=T0))
     etag = await store.save(account, Job(BARE_FACTS, etag=etag))
     assert await store.load(account, BARE_FACTS.id) == Job(BARE_FACTS, etag=etag)
 
 
 async def test_times_come_back_plain_and_in_utc(tables: Tables, account: str) -> None:
     store = JobStore(tables)
-    await store.save(account, Job(FULL_FACTS, PICTURE))
+    await store.save(account, Job(FULL_FACTS, SNAPSHOT))
     loaded = await store.load(account, FULL_FACTS.id)
     assert loaded is not None
     times = [getattr(loaded.facts, field.name) for field in fields(loaded.facts) if field.name.endswith("_time")]

@@ -289,8 +289,8 @@ async def test_a_directory_has_the_summary_of_every_leaf_and_the_head_their_sum(
     summary = sum_of(leaf.summary for leaf in read.leaves)
     assert len(read.leaves) > 1
     assert summary
-    assert summary.insight == insight_of_rows(FAILED)
-    assert written.insight == StoredJobStatistics.of(summary.insight, read.origin or b"")
+    assert summary.statistics == insight_of_rows(FAILED)
+    assert written.statistics == StoredJobStatistics.of(summary.statistics, read.origin or b"")
     head = await TaskCache(tables).load_head(partition)
     assert head == Head(T0, TaskCounts(completed=9, failed=9), blamed(FAILED))
 
@@ -308,7 +308,7 @@ async def test_where_one_leaf_has_no_summary_there_is_no_sum(tables: Tables, par
     assert directory.counts.total == 9
     assert directory.origin is None
     saved = await cache.save_head(directory, T0)
-    assert saved.insight is None
+    assert saved.statistics is None
     assert await cache.load_head(partition) == head
 
 

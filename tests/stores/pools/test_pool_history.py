@@ -34,14 +34,14 @@ def account() -> str:
     return f"demo{secrets.token_hex(6)}"
 
 
-def picture(minute: int, tasks: int | None = None) -> NodesSnapshot:
+def snapshot(minute: int, tasks: int | None = None) -> NodesSnapshot:
     at = START + timedelta(minutes=minute)
     summary = NodeSummary((("idle", True, 2), ("preempted", False, 1)), 12, 3, 5, minute if tasks is None else tasks)
     return NodesSnapshot(at, at, "delta", summary, str(minute), tally=InterruptionCount(T0, Interruptions(minute)))
 
 
 def sample(minute: int, through: int | None = None) -> PoolSample:
-    found = first_seen(FACTS, START).listed(picture(minute)).sample
+    found = first_seen(FACTS, START).listed(snapshot(minute)).sample
     assert found
     return found._replace(through=T0 + (through or minute) * MINUTE)
 
@@ -91,7 +91,7 @@ async def test_of_two_that_end_a_sample_at_once_one_wins_and_nothing_is_lost(tab
     expected: dict[int, int] = {}
     known = first_seen(FACTS, START)
     for minute in range(1, 40):
-        polls = [known.listed(picture(minute, tasks=100 * minute + who)) for who in range(2)]
+        polls = [known.listed(snapshot(minute, tasks=100 * minute + who)) for who in range(2)]
         ends = await asyncio.gather(
             *(writer.save_all(account, [pool]) for writer, pool in zip(writers, polls, strict=True))
         )
@@ -115,7 +115,7 @@ async def test_a_forgotten_pools_samples_are_in_its_history(tables: Tables, acco
     pool = first_seen(FACTS, START)
     for minute in range(1, 5):
         (pool,) = [
-            end for end in await records.save_all(account, [pool.listed(picture(minute))]) if isinstance(end, Pool)
+            end for end in await records.save_all(account, [pool.listed(snapshot(minute))]) if isinstance(end, Pool)
         ]
     with pytest.raises(CacheConflictError):
         await records.forget(account, replace(pool, etag="W/\"datetime'2026-11-21T07%3A00%3A00.000Z'\""))

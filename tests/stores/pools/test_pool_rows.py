@@ -33,9 +33,9 @@ FACTS = PoolFacts(
 SUMMARY = NodeSummary((("idle", True, 2), ("preempted", False, 1)), 12, 3, 5, 2)
 TALLY = InterruptionCount(7, Interruptions(6, 3, 9, ((1, 3), (3, 3))))
 RECORD = NodeRecord(7, (EarlierState("idle", 3), EarlierState("", 2)), (5, 4), Interruptions(2, 1, 9, ((1, 1), (3, 1))))
-PICTURE = NodesSnapshot(T0, T0, "fullRead", SUMMARY, "digest", "doubt", TALLY, ((1, 2), (3, 4)))
+SNAPSHOT = NodesSnapshot(T0, T0, "fullRead", SUMMARY, "digest", "doubt", TALLY, ((1, 2), (3, 4)))
 POOL = replace(
-    first_seen(FACTS, T0).listed(PICTURE).listed(replace(PICTURE, doubt=None)),
+    first_seen(FACTS, T0).listed(SNAPSHOT).listed(replace(SNAPSHOT, doubt=None)),
     evaluations=(Evaluation(T0, "r"), Evaluation(T0, None, Problem("e"))),
 )
 FULL = Node(

@@ -85,7 +85,7 @@ _COUNTS = TaskCounts(1, 2, 3, 9, 5, 4)
 _EVER = HistoryRetention(timedelta(days=36_500), timedelta(days=36_500))
 
 _INSIGHT = StoredJobStatistics.of(JobStatistics(retries=7), b"12345678")
-PICTURE = JobSnapshot(
+SNAPSHOT = JobSnapshot(
     "g1", T0, "delta", _COUNTS, T0, _T1, _T2, Agreement(_T2, 1, TaskCounts(1, 0, 5, 9, 5, 4), T0), _INSIGHT,
     TaskRead(0.25, 3, 2),
 )  # fmt: skip
@@ -95,7 +95,7 @@ JOB = Job(
         "Nightly:job-1", T0, "completed", _T1, "terminating", T0, _T1, "Pool Ä", -1000, "Shown", "AllTasksComplete",
         _RULES,
     ),
-    PICTURE, "g2", T0, (Retired("g0", T0),), finalized=True, dirty=True, deleted_at=_T3,
+    SNAPSHOT, "g2", T0, (Retired("g0", T0),), finalized=True, dirty=True, deleted_at=_T3,
     ended=(JobSample(_MS, _MS + 5, _MS + 2, _COUNTS, doubted=True),),
 )  # fmt: skip
 _ROUND = Round(

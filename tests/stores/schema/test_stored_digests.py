@@ -22,7 +22,7 @@ from shared.domain.telemetry.catalog.catalog import plugins
 from shared.domain.telemetry.catalog.series import Series
 from shared.domain.telemetry.records.labels import PathPattern
 from tests.pinned_names import assert_pinned
-from tests.stores.schema.made_rows import ACCOUNT, BLOB, ENTRY, EVENT, PICTURE, POOL, SCHEDULE, T0, WHOSE
+from tests.stores.schema.made_rows import ACCOUNT, BLOB, ENTRY, EVENT, POOL, SCHEDULE, SNAPSHOT, T0, WHOSE
 
 _IS_STORED = "the version is stored, so no name may change, and a new field takes repr=False"
 _RECORD = (
@@ -31,8 +31,8 @@ _RECORD = (
 )
 
 
-def test_the_version_of_a_picture_is_made_of_the_names_of_task_counts() -> None:
-    assert PICTURE.version == "c18a150f8dd2cb96", f"{_IS_STORED}: {TaskCounts()!r}"
+def test_the_version_of_a_snapshot_is_made_of_the_names_of_task_counts() -> None:
+    assert SNAPSHOT.version == "c18a150f8dd2cb96", f"{_IS_STORED}: {TaskCounts()!r}"
 
 
 def test_the_version_of_a_pool_is_made_of_its_property_names() -> None:

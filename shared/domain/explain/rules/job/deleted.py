@@ -10,6 +10,6 @@ def deleted(e: Evidence) -> Found:
         "jobDeleted",
         e.lasting_severity,
         title="The job was deleted",
-        sentence="Batch has no such job any more; what is told of it is what was known last.",
+        sentence="Batch has no such job any more; its values are the last known ones.",
         advice="Create the job again if its tasks should run.",
     )

@@ -3,7 +3,9 @@
 from shared.domain.explain.evidence import Evidence, Found
 from shared.domain.explain.texts import left
 
-_ADVICE = "Correct what the message tells, and submit the job again: one that has ended takes no tasks up again."
+_ADVICE = (
+    "Correct the cause that the message names, and submit the job again: one that has ended takes no tasks up again."
+)
 _ADVICE_BY_CODE = {
     "autopoolcreationfailedwithquotareached": "Delete pools that nobody needs or ask for a higher quota (the Batch "
     "account's page Quotas), or let the job use a pool that is there; then submit it again.",
@@ -23,7 +25,7 @@ def not_started(e: Evidence) -> Found:
         "autoPoolFailed" if e.makes_pool else "jobNotStarted",
         e.lasting_severity,
         title="The job's own pool couldn't be made" if e.makes_pool else "Batch couldn't start the job",
-        sentence=f"Batch tells {error.code or 'an error that has no name'}{message}, and so the job is {e.job.state}."
+        sentence=f"Batch reports {error.code or 'an error that has no name'}{message}, and so the job is {e.job.state}."
         f"{left(e)}",
         advice=_ADVICE_BY_CODE.get(error.code.lower(), _ADVICE),
         evidence={"code": error.code, "message": error.message, "state": e.job.state, "waitingTasks": e.waiting_tasks},

@@ -15,7 +15,7 @@ def empty(e: Evidence) -> Found:
         "poolEmpty",
         e.pool_severity,
         title=f"The pool '{facts.id}' has no nodes",
-        sentence=f"It has {nodes_of_targets(facts)}, though it isn't being resized and tells no error.",
+        sentence=f"It has {nodes_of_targets(facts)}, though it isn't being resized and reports no error.",
         advice=f"See what its autoscale formula gives.{formula_sentences(facts)}"
         if facts.auto_scale
         else "Resize the pool again.",

@@ -14,7 +14,7 @@ def missing(e: Evidence) -> Found:
             "poolMissing",
             e.lasting_pool_severity,
             title="The job has no pool",
-            sentence="Batch tells no pool for the job: its tasks have nowhere to run.",
+            sentence="Batch names no pool for the job: its tasks have nowhere to run.",
             advice=OWN_POOL_LOST if e.makes_pool else "Disable the job, give it a pool and enable it again.",
             evidence={"poolId": None},
         )

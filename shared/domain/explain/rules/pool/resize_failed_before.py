@@ -16,8 +16,8 @@ def resize_failed_before(e: Evidence) -> Found:
         "resizeFailedBefore",
         "info",
         title="An earlier resize failed",
-        sentence=f"A resize of the pool '{e.pool.facts.id}' ended{with_error(stale)}. Batch doesn't tell it "
-        "of the last attempt any more.",
+        sentence=f"A resize of the pool '{e.pool.facts.id}' ended{with_error(stale)}. Batch doesn't report "
+        "it for the last attempt any more.",
         advice="Nothing is to be done about it now.",
         evidence={"code": stale.code, "message": stale.message, "lastSeen": stale.last_seen},
         since=stale.ended_at,

@@ -11,7 +11,7 @@ from shared.domain.findings.thresholds import MAX_ESTIMATED_WAIT
 
 def is_full(e: Evidence) -> bool:
     """Returns whether tasks wait, some node may get tasks, and none has room for the smallest that was read."""
-    if not e.waiting_tasks or e.pool is None or e.pool.picture is None or not e.able or e.lacks_room is False:
+    if not e.waiting_tasks or e.pool is None or e.pool.snapshot is None or not e.able or e.lacks_room is False:
         return False
     return not e.free or (
         e.waiting is not None and bool(e.nodes) and e.waiting.least_slots <= e.pool.facts.slots_per_node

@@ -8,7 +8,7 @@ from shared.domain.explain.texts import wait
 
 
 def slots_free(e: Evidence) -> Found:
-    if not e.waiting_tasks or e.pool is None or e.pool.picture is None or not e.able or e.lacks_room is not False:
+    if not e.waiting_tasks or e.pool is None or e.pool.snapshot is None or not e.able or e.lacks_room is not False:
         return None
     if e.is_contested:
         return None
