@@ -29,15 +29,14 @@ from shared.clock import SharedClock
 from shared.domain.accounts.accounts import Account
 from shared.domain.history.grains import HistoryRetention
 from shared.garbage import collect_rarely
+from shared.services.accounts.registry import Registry
 from shared.services.pools.pool_records import PoolRecords
 from shared.services.pools.pool_rounds import PoolRounds
 from shared.services.queries.pool_queries import PoolQueries
-from shared.stores.accounts.monitoring import MonitoringStore
+from shared.services.round.resource_state import RoundRules
 from shared.stores.batch.batch import BatchAccount
 from shared.stores.batch.batch_pools import BatchPools
-from shared.stores.history import POOL_HISTORY, HistoryStore
-from shared.stores.pools.nodes import NodeStore
-from shared.stores.pools.pools import PoolStore
+from shared.stores.stores import Stores
 from shared.stores.tables.tables import Tables
 
 _REPEATS, _ANSWERS = 9, 5
@@ -89,19 +88,12 @@ class App:
         self.tables = Tables.connect(connection_string=asked.storage, endpoint=None, credential=None, prefix="bench")
         self.batch = NotedBatch(self.source)
         self.client = BatchClient(asked.emulator, AzureNamedKeyCredential("demo", DEVELOPMENT_KEY))
-        clock, pools, nodes = SharedClock(), PoolStore(self.tables), NodeStore(self.tables)
-        self.rounds = PoolRounds(
-            self.batch,
-            pools=pools,
-            records=PoolRecords(pools, HistoryStore(self.tables, POOL_HISTORY), _RETENTION),
-            nodes=nodes,
-            clock=clock,
-            overlap=timedelta(),
-            full_list_interval=timedelta(days=1),
-        )
-        self.queries = PoolQueries(
-            {"demo": self.account}, pools, nodes, MonitoringStore(self.tables), clock=clock, interval=timedelta(days=1)
-        )
+        clock, stores = SharedClock(), Stores(self.tables)
+        records = PoolRecords(stores.pools, stores.pool_history, _RETENTION)
+        rules = RoundRules(timedelta(), timedelta(days=1), timedelta(days=1))
+        self.rounds = PoolRounds(self.batch, stores, records, clock=clock, rules=rules)
+        registry = Registry({"demo": self.account}, stores.monitoring, clock, timedelta(days=1))
+        self.queries = PoolQueries(registry, stores)
 
     async def fill(self) -> None:
         asked = self.asked

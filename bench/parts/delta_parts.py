@@ -23,13 +23,10 @@ from shared.errors import LongReadError
 from shared.services.jobs.job_records import JobRecords
 from shared.services.reading.long_reads import LongReads
 from shared.services.reading.task_poll import TaskPoll
-from shared.stores.accounts.rounds import RoundStore
 from shared.stores.batch.batch import BatchAccount
 from shared.stores.batch.batch_rows import TASK_FIELDS
-from shared.stores.history import JOB_HISTORY, HistoryStore
-from shared.stores.jobs.jobs import JobStore, generation_partition
-from shared.stores.jobs.read_plans import ReadPlanStore
-from shared.stores.jobs.task_cache import TaskCache
+from shared.stores.jobs.jobs import generation_partition
+from shared.stores.stores import Stores
 from shared.stores.tables.tables import Tables, load_rows
 
 _SETTLED = 1.1  # seconds; dates are whole seconds, so later events get a later date
@@ -108,12 +105,11 @@ class App:
         self.tables = Tables.connect(
             connection_string=stack.storage, endpoint=None, credential=None, prefix="bench", limit=_STORAGE_LIMIT
         )
-        cache, jobs = TaskCache(self.tables), JobStore(self.tables)
-        plans = ReadPlanStore(self.tables)
-        records = JobRecords(jobs, RoundStore(self.tables), HistoryStore(self.tables, JOB_HISTORY), _RETENTION)
-        self.task_poll = TaskPoll(cache, records, plans, overlap=overlap, full_read_age=timedelta(days=1))
-        self.jobs = jobs
-        self.long_reads = LongReads(cache, records, plans, self.task_poll)
+        stores = Stores(self.tables)
+        records = JobRecords(stores.jobs, stores.rounds, stores.history, _RETENTION)
+        self.task_poll = TaskPoll(self.source, stores, records, overlap=overlap, full_read_age=timedelta(days=1))
+        self.jobs = stores.jobs
+        self.long_reads = LongReads(self.source, stores, records, self.task_poll)
         self.job: Job | None = None
 
     async def first_read(self) -> None:
@@ -121,7 +117,7 @@ class App:
         page = await self.source.fetch_jobs()
         self.job = Job(page.jobs[0])
         try:
-            self.job = (await self.task_poll.poll(self.source, self.job, page.date)).job
+            self.job = (await self.task_poll.poll(self.job, page.date)).job
         except LongReadError:
             await self.jobs.save(self.account.key, self.job)
             self.job = await self._long_read(self.job.facts.id, page.date)
@@ -130,7 +126,7 @@ class App:
         """Continues the read as the queue's function does, call after call."""
         for _ in range(_CALLS):
             deadline = asyncio.get_running_loop().time() + _CALL_SECONDS
-            if await self.long_reads.carry_on(self.source, job_id, t0, deadline=deadline):
+            if await self.long_reads.carry_on(job_id, t0, deadline=deadline):
                 job = await self.jobs.load(self.account.key, job_id)
                 if job:
                     return job
@@ -141,7 +137,7 @@ class App:
         page = await self.source.fetch_jobs()
         if self.job is None:
             raise RuntimeError("there is no first read")
-        self.job = (await self.task_poll.poll(self.source, self.job, page.date)).job
+        self.job = (await self.task_poll.poll(self.job, page.date)).job
 
     @property
     def counts(self) -> TaskCounts:

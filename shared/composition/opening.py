@@ -1,13 +1,11 @@
 """Opens the stores and builds all services from them."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from shared.clock import Clock
 from shared.composition.parts import Parts, open_parts
 from shared.composition.polling import polling_of
-from shared.domain.accounts.accounts import Account
-from shared.domain.history.samples import SampleKind
 from shared.domain.jobs.job_samples import JOB_SAMPLES
 from shared.domain.pools.pool_samples import POOL_SAMPLES, PoolNumbers
 from shared.domain.tasks.tasks import TaskCounts
@@ -25,8 +23,7 @@ from shared.services.housekeeping import HousekeepingService, Retention
 from shared.services.ingestion import Ingestion
 from shared.services.jobs.job_records import JobRecords
 from shared.services.polling.polling import PollingService
-from shared.services.pools.stray_nodes import StrayNodes
-from shared.services.queries.histories import Histories, Recent
+from shared.services.queries.histories import Histories
 from shared.services.queries.pool_queries import PoolQueries
 from shared.services.queries.queries import Queries
 from shared.services.queries.schedule_queries import ScheduleQueries
@@ -39,7 +36,6 @@ from shared.services.telemetry.task_telemetry import TaskTelemetryQueries
 from shared.services.telemetry.telemetry_intake import TelemetryIntake
 from shared.services.telemetry.telemetry_queries import TelemetryQueries
 from shared.settings import Settings
-from shared.stores.history import HistoryStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,31 +65,41 @@ class Services:
 async def open_services(settings: Settings) -> Services:
     """Opens the stores and builds the services. Raises StorageError, with nothing left open."""
     parts = await open_parts(settings)
-    accounts = {account.id: account for account in parts.settings.accounts}
+    stores, clock, retention = parts.stores, parts.clock, settings.history_retention
+    accounts = {account.id: account for account in settings.accounts}
     sources = {source.account.id: source for source in parts.sources}
-    clock, monitoring, interval = parts.clock, parts.monitoring, parts.settings.poll_interval
-    records = JobRecords(parts.jobs, parts.rounds, parts.history, parts.settings.history_retention)
-    queries = _queries(parts, accounts)
-    walk = LeafReader(queries, parts.cache)
-    tasks = TaskQueries(walk)
-    pools = PoolQueries(accounts, parts.pools, parts.nodes, monitoring, clock=clock, interval=interval)
-    live = LiveEvidence(tasks, monitoring, parts.rounds, clock)
+    registry = Registry(accounts, stores.monitoring, clock, settings.poll_interval)
+    records = JobRecords(stores.jobs, stores.rounds, stores.history, retention)
+    queries, pools = Queries(registry, stores), PoolQueries(registry, stores)
+    walk = LeafReader(queries, stores.cache)
+    tasks, sharing = TaskQueries(walk), NodeSharingService(stores.jobs, walk)
+    live = LiveEvidence(tasks, registry, stores.rounds)
     polling = polling_of(parts, records)
-    telemetry, events = _telemetry(parts, accounts), _events(parts, accounts)
-    sharing = NodeSharingService(parts.jobs, walk)
+    container = settings.resource_log_container if settings.ingestion_enabled else None
+    events = EventQueries(registry, parts.ingestion, container=container, retention=settings.event_retention)
+    telemetry = TelemetryQueries(
+        accounts,
+        parts.ingestion,
+        stores.pools,
+        clock=clock,
+        minutes=settings.telemetry_retention,
+        hours=settings.telemetry_hour_retention,
+    )
     return Services(
         polling=polling,
         queries=queries,
         tasks=tasks,
-        live_tasks=LiveTasks(sources, queries, tasks, monitoring, clock),
+        live_tasks=LiveTasks(sources, queries, tasks, registry),
         timelines=Timelines(queries, walk),
-        explanations=Explanations(sources, queries, tasks, pools, live, clock),
-        histories=_histories(parts, JOB_SAMPLES, queries.recent_samples, parts.history),
-        schedules=_schedules(parts, accounts, queries),
+        explanations=Explanations(sources, queries, tasks, pools, live),
+        histories=Histories(registry, JOB_SAMPLES, queries.recent_samples, stores.history, retention),
+        pool_histories=Histories(registry, POOL_SAMPLES, pools.recent_samples, stores.pool_history, retention),
         pools=pools,
-        pool_histories=_histories(parts, POOL_SAMPLES, pools.recent_samples, parts.pool_history),
-        registry=Registry(accounts, monitoring, clock, interval=interval),
-        housekeeping=_housekeeping(parts, records),
+        schedules=ScheduleQueries(registry, queries, stores.schedules, idle=settings.full_list_interval),
+        registry=registry,
+        housekeeping=HousekeepingService(
+            settings.accounts, records, stores, parts.ingestion, clock, _retention(settings)
+        ),
         ingestion=_ingestion(parts, polling),
         events=events,
         telemetry=telemetry,
@@ -103,77 +109,14 @@ async def open_services(settings: Settings) -> Services:
     )
 
 
-def _queries(parts: Parts, accounts: Mapping[str, Account]) -> Queries:
-    return Queries(
-        accounts,
-        parts.jobs,
-        parts.monitoring,
-        parts.cache,
-        plans=parts.plans,
-        pools=parts.pools,
-        schedules=parts.schedules,
-        clock=parts.clock,
-        interval=parts.settings.poll_interval,
-    )
-
-
-def _histories[N](parts: Parts, kind: SampleKind[N], recent: Recent[N], history: HistoryStore) -> Histories[N]:
-    return Histories(
-        {account.id: account for account in parts.settings.accounts},
-        kind,
-        recent,
-        history,
-        clock=parts.clock,
-        interval=parts.settings.poll_interval,
-        retention=parts.settings.history_retention,
-    )
-
-
-def _schedules(parts: Parts, accounts: Mapping[str, Account], queries: Queries) -> ScheduleQueries:
-    return ScheduleQueries(
-        accounts,
-        queries,
-        parts.schedules,
-        parts.monitoring,
-        clock=parts.clock,
-        interval=parts.settings.poll_interval,
-        idle=parts.settings.full_list_interval,
-    )
-
-
-def _housekeeping(parts: Parts, records: JobRecords) -> HousekeepingService:
-    settings = parts.settings
-    return HousekeepingService(
-        settings.accounts,
-        records=records,
-        jobs=parts.jobs,
-        histories=(parts.history, parts.pool_history),
-        cache=parts.cache,
-        plans=parts.plans,
-        operations=parts.operations,
-        schedules=parts.schedules,
-        stray_nodes=StrayNodes(parts.pools, parts.nodes),
-        ingestion=parts.ingestion,
-        clock=parts.clock,
-        retention=Retention(
-            settings.deleted_job_retention,
-            settings.operation_retention,
-            settings.history_retention,
-            settings.event_retention,
-            settings.telemetry_retention,
-            settings.telemetry_hour_retention,
-        ),
-    )
-
-
-def _events(parts: Parts, accounts: Mapping[str, Account]) -> EventQueries:
-    settings = parts.settings
-    return EventQueries(
-        accounts,
-        parts.ingestion,
-        clock=parts.clock,
-        container=settings.resource_log_container if settings.ingestion_enabled else None,
-        retention=settings.event_retention,
+def _retention(settings: Settings) -> Retention:
+    return Retention(
+        settings.deleted_job_retention,
+        settings.operation_retention,
+        settings.history_retention,
+        settings.event_retention,
+        settings.telemetry_retention,
+        settings.telemetry_hour_retention,
     )
 
 
@@ -207,14 +150,3 @@ def _ingestion(parts: Parts, polling: PollingService) -> Ingestion:
         ),
     }
     return Ingestion(sweeps, budget=settings.tick_budget)
-
-
-def _telemetry(parts: Parts, accounts: Mapping[str, Account]) -> TelemetryQueries:
-    return TelemetryQueries(
-        accounts,
-        parts.ingestion,
-        parts.pools,
-        clock=parts.clock,
-        minutes=parts.settings.telemetry_retention,
-        hours=parts.settings.telemetry_hour_retention,
-    )

@@ -3,61 +3,32 @@
 Clients are opened once per process, inside the running loop. If one fails to open, the others are closed again.
 """
 
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
+from dataclasses import dataclass
 
 from azure.core.credentials_async import AsyncTokenCredential
 
 from shared.clock import Clock, SharedClock, SteppedClock
 from shared.services.blobs.ingestion_stores import IngestionStores
 from shared.settings import Settings
-from shared.stores.accounts.monitoring import MonitoringStore
-from shared.stores.accounts.operations import OperationStore
-from shared.stores.accounts.rounds import RoundStore
 from shared.stores.batch.batch import BatchAccount
-from shared.stores.batch.batch_pools import NodeListCache
-from shared.stores.history import JOB_HISTORY, POOL_HISTORY, HistoryStore
-from shared.stores.jobs.jobs import JobStore
-from shared.stores.jobs.read_plans import ReadPlanStore
-from shared.stores.jobs.task_cache import TaskCache
-from shared.stores.pools.nodes import NodeStore
-from shared.stores.pools.pools import PoolStore
-from shared.stores.schedules import ScheduleStore
+from shared.stores.stores import Stores
 from shared.stores.tables.stepped_time import SteppedTime
 from shared.stores.tables.tables import Tables
 
 
+@dataclass(frozen=True, slots=True)
 class Parts:
     """Settings, the clock, the accounts to watch, and a store for each kind of row."""
 
-    def __init__(
-        self, settings: Settings, clock: Clock, tables: Tables, credential: AsyncTokenCredential | None
-    ) -> None:
-        self.settings = settings
-        self.clock = clock
-        self.tables = tables
-        self.credential = credential
-        self.sources = [
-            BatchAccount.connect(
-                account,
-                key=settings.keys.get(account.name),
-                credential=credential,
-                calls_per_minute=settings.calls_per_minute,
-            )
-            for account in settings.accounts
-        ]
-        self.node_lists = NodeListCache()
-        self.cache = TaskCache(tables)
-        self.jobs = JobStore(tables)
-        self.rounds = RoundStore(tables)
-        self.history = HistoryStore(tables, JOB_HISTORY)
-        self.plans = ReadPlanStore(tables)
-        self.monitoring = MonitoringStore(tables)
-        self.operations = OperationStore(tables)
-        self.pools = PoolStore(tables)
-        self.pool_history = HistoryStore(tables, POOL_HISTORY)
-        self.nodes = NodeStore(tables)
-        self.schedules = ScheduleStore(tables)
-        self.ingestion = IngestionStores.of(tables)
+    settings: Settings
+    clock: Clock
+    credential: AsyncTokenCredential | None
+    tables: Tables
+    sources: Sequence[BatchAccount]
+    stores: Stores
+    ingestion: IngestionStores
 
 
 async def open_parts(settings: Settings) -> Parts:
@@ -78,7 +49,16 @@ async def open_parts(settings: Settings) -> Parts:
         opened.push_async_callback(tables.close)
         await tables.create()  # also sets the clock
         opened.pop_all()
-    return Parts(settings, clock, tables, credential)
+    sources = [
+        BatchAccount.connect(
+            account,
+            key=settings.keys.get(account.name),
+            credential=credential,
+            calls_per_minute=settings.calls_per_minute,
+        )
+        for account in settings.accounts
+    ]
+    return Parts(settings, clock, credential, tables, sources, Stores(tables), IngestionStores.of(tables))
 
 
 def _credential(settings: Settings) -> AsyncTokenCredential | None:

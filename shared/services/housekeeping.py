@@ -21,14 +21,10 @@ from shared.errors import CacheConflictError, StorageError, UnreadableError
 from shared.log import logger
 from shared.services.blobs.ingestion_stores import IngestionStores
 from shared.services.jobs.job_records import JobRecords
-from shared.services.pools.stray_nodes import StrayNodes
+from shared.services.pools.stray_nodes import collect_stray_nodes
 from shared.services.telemetry.hour_rollups import HourRollups
-from shared.stores.accounts.operations import OperationStore
-from shared.stores.history import HistoryStore
-from shared.stores.jobs.jobs import JobStore, generation_partition
-from shared.stores.jobs.read_plans import ReadPlanStore
-from shared.stores.jobs.task_cache import TaskCache
-from shared.stores.schedules import ScheduleStore
+from shared.stores.jobs.jobs import generation_partition
+from shared.stores.stores import Stores
 from shared.stores.tables.unreadable import UndecodedRow
 
 _LOG = logger(__name__)
@@ -55,13 +51,7 @@ class Retention:
 class HousekeepingService:
     accounts: Sequence[Account]
     records: JobRecords
-    jobs: JobStore
-    histories: Sequence[HistoryStore]
-    cache: TaskCache
-    plans: ReadPlanStore
-    operations: OperationStore
-    schedules: ScheduleStore
-    stray_nodes: StrayNodes
+    stores: Stores
     ingestion: IngestionStores
     clock: Clock
     retention: Retention
@@ -92,16 +82,16 @@ class HousekeepingService:
         for key, row in known.unreadable.items():
             with suppress(CacheConflictError):
                 await self._clean_unreadable(account, key, row, now)
-        for schedule in (await self.schedules.load_all(account.key)).resources.values():
+        for schedule in (await self.stores.schedules.load_all(account.key)).resources.values():
             if schedule.deleted_at and now - schedule.deleted_at >= self.retention.deleted_jobs:
                 with suppress(CacheConflictError):  # it was re-created meanwhile
-                    await self.schedules.delete(account.key, schedule)
-        await self.stray_nodes.collect(account.key, before=now - _GRACE)
-        expired = await self.operations.delete_before(account.key, now - self.retention.operations)
+                    await self.stores.schedules.delete(account.key, schedule)
+        await collect_stray_nodes(self.stores, account.key, before=now - _GRACE)
+        expired = await self.stores.operations.delete_before(account.key, now - self.retention.operations)
         rows = 0
         for grain in (MINUTES, QUARTERS):
             oldest = self.retention.history.oldest(grain, to_milliseconds(now))
-            for history in self.histories:
+            for history in (self.stores.history, self.stores.pool_history):
                 rows += await history.delete_before(account.key, grain, oldest)
         events = await self.ingestion.delete_before(account.key, now - self.retention.events)
         kept = max(self.retention.telemetry, self.retention.telemetry_hours)
@@ -129,7 +119,7 @@ class HousekeepingService:
         kept = job if await self._goes_on(account, job, now) else job.abandoned(now, before=now - _GRACE)
         old = [retired for retired in kept.retired if now - retired.since >= _GRACE]
         for retired in old:
-            await self.cache.delete_generation(generation_partition(account.key, job.key, retired.generation))
+            await self.stores.cache.delete_generation(generation_partition(account.key, job.key, retired.generation))
         kept = replace(kept, retired=tuple(retired for retired in kept.retired if retired not in old))
         if kept != job:
             await self.records.save(account.key, kept)
@@ -139,20 +129,20 @@ class HousekeepingService:
 
         If Batch listed it, a poll would have replaced the row; generations of a replacement from now on aren't deleted.
         """
-        partitions = await self.cache.load_generations(generation_partition(account.key, key, ""))
-        written = await self.jobs.written_at(account.key, row)
+        partitions = await self.stores.cache.load_generations(generation_partition(account.key, key, ""))
+        written = await self.stores.jobs.written_at(account.key, row)
         if written is None or now - written < self.retention.deleted_jobs:
             return
         for partition in partitions:
-            await self.cache.delete_generation(partition)
-        await self.jobs.delete_unreadable(account.key, row)
+            await self.stores.cache.delete_generation(partition)
+        await self.stores.jobs.delete_unreadable(account.key, row)
 
     async def _goes_on(self, account: Account, job: Job, now: datetime) -> bool:
         """Returns whether a long read of the job received anything recently; False for an unreadable plan."""
         if not job.building:
             return False
         try:
-            plan = await self.plans.load(generation_partition(account.key, job.key, job.building))
+            plan = await self.stores.plans.load(generation_partition(account.key, job.key, job.building))
         except UnreadableError:
             return False
         return plan is not None and plan.newest is not None and now - plan.newest < _GRACE
@@ -162,9 +152,9 @@ class HousekeepingService:
 
         If it was re-created meanwhile it stays; its new generations aren't among these.
         """
-        partitions = await self.cache.load_generations(generation_partition(account.key, job.key, ""))
-        if not await self.jobs.is_stored(account.key, job):
+        partitions = await self.stores.cache.load_generations(generation_partition(account.key, job.key, ""))
+        if not await self.stores.jobs.is_stored(account.key, job):
             return
         for partition in partitions:
-            await self.cache.delete_generation(partition)
+            await self.stores.cache.delete_generation(partition)
         await self.records.forget(account.key, job)

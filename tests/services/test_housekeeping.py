@@ -163,7 +163,7 @@ def test_tasks_are_listed_to_the_end_though_their_generation_is_collected_meanwh
                 job = await process.jobs.load("demo", "Render")
                 assert job
                 assert job.snapshot
-                fresh = await process.task_poll.generations.read_anew(process.batch, job, world.now())
+                fresh = await process.task_poll.generations.read_anew(job, world.now())
                 assert fresh.snapshot
                 await process.cache.delete_generation(f"demo~render~{job.snapshot.generation}")
         return names

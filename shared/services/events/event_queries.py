@@ -1,19 +1,17 @@
 """Answers from storage about Batch's events and their ingestion."""
 
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from itertools import chain
 
-from shared.clock import Clock
-from shared.domain.accounts.accounts import Account
 from shared.domain.blobs.rejects import Reject
 from shared.domain.blobs.sweeps import IngestionReport, PartitionSweep
 from shared.domain.events.batch_events import BatchEvent, minute_of
 from shared.domain.events.event_lists import EventFilter, Position, last_minute_of, position_of
 from shared.domain.events.event_marks import marks_wanted
 from shared.domain.events.internal_retries import START, internal_retries, task_of
-from shared.services.accounts.registry import found
+from shared.services.accounts.registry import Registry
 from shared.services.blobs.ingestion_stores import UNREAD_TELEMETRY, IngestionStores, telemetry_ingest_partition
 
 _MAX_LOOKED_AT = 20_000  # events and skipped rows for one page, so that the search for rare ones spans several pages
@@ -37,22 +35,15 @@ class EventPage:
 class EventQueries:
     """Answers from storage about events and ingestion.
 
-    `accounts` are keyed by id; `container` holds the logs, None if it isn't configured.
+    `container` holds the logs, None if it isn't configured.
     """
 
     def __init__(
-        self,
-        accounts: Mapping[str, Account],
-        stores: IngestionStores,
-        *,
-        clock: Clock,
-        container: str | None,
-        retention: timedelta,
+        self, registry: Registry, stores: IngestionStores, *, container: str | None, retention: timedelta
     ) -> None:
-        self._accounts = accounts
+        self._registry = registry
         self._events, self._entries, self._rejects = stores.events, stores.entries, stores.rejects
         self._totals = stores.totals
-        self._clock = clock
         self._container = container
         self._retention = retention
         self._starts: dict[str, bool] = {}
@@ -62,7 +53,7 @@ class EventQueries:
     ) -> EventPage:
         """Returns a page as `events` does, with the starts that are internal retries, as far as earlier events show."""
         page = await self.events(account_id, wanted, after=after, most=most)
-        retried = await self._internal_retries(found(self._accounts, account_id).key, page.events)
+        retried = await self._internal_retries(self._registry.account(account_id).key, page.events)
         return replace(page, internal_retries=retried)
 
     async def events(self, account_id: str, wanted: EventFilter, *, after: Position | None, most: int) -> EventPage:
@@ -70,8 +61,8 @@ class EventQueries:
 
         Raises NotFoundError, StorageError.
         """
-        account = found(self._accounts, account_id)
-        oldest = await self._clock.now() - self._retention
+        account = self._registry.account(account_id)
+        oldest = await self._registry.clock.now() - self._retention
         first, last = wanted.minutes(oldest)
         shown: list[BatchEvent] = []
         looked_at = 0
@@ -146,7 +137,7 @@ class EventQueries:
 
     async def ingestion(self, account_id: str) -> IngestionReport:
         """Returns how ingestion of an account's logs and telemetry goes. Raises NotFoundError, StorageError."""
-        account = found(self._accounts, account_id)
+        account = self._registry.account(account_id)
         head = await self._events.load_head(account.key)
         logs, telemetry = [
             await self._entries.load_sweep(ingest_partition)
@@ -171,7 +162,7 @@ class EventQueries:
 
         Raises NotFoundError, StorageError.
         """
-        key = found(self._accounts, account_id).key
+        key = self._registry.account(account_id).key
         both = [
             await self._rejects.load(ingest_partition, after, most)
             for ingest_partition in (key, telemetry_ingest_partition(key))

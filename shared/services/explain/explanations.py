@@ -6,7 +6,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from shared.clock import Clock
 from shared.domain.core.amounts import amount
 from shared.domain.core.keys import key_of
 from shared.domain.explain.evidence import Evidence
@@ -45,14 +44,13 @@ class ExplanationReport:
 class Explanations:
     """Explanations of jobs; `sources` are keyed by account id."""
 
-    def __init__(  # noqa: PLR0917 - what it gathers from
+    def __init__(
         self,
         sources: Mapping[str, BatchAccount],
         queries: Queries,
         tasks: TaskQueries,
         pools: PoolQueries,
         live: LiveEvidence,
-        clock: Clock,
     ) -> None:
         self._sources = sources
         self._queries = queries
@@ -60,7 +58,6 @@ class Explanations:
         self._competing_jobs = CompetingJobReader(tasks, live)
         self._pools = pools
         self._live = live
-        self._clock = clock
 
     async def explain(self, account_id: str, job_id: str) -> ExplanationReport:
         """Returns the explanation of a job. Raises NotFoundError."""
@@ -80,7 +77,7 @@ class Explanations:
         pool = await self._pool(account_id, pool_id, unknown)
         sharing = [job for job in jobs if _shares(job, pool_id) and job.job.key != report.job.key]
         others = [job for job in sharing if not job.job.deleted]
-        now, rules = await self._clock.now(), evidence.job.rules or JobRules()
+        now, rules = await self._live.registry.clock.now(), evidence.job.rules or JobRules()
         evidence = replace(evidence, now=now, rules=rules, pool=pool.pool if pool else None)
         competing = await self._competing_jobs.read(source, evidence, others, unknown)
         evidence = replace(evidence, competing_jobs=competing, per_minute=ended_per_minute([report, *sharing], now))

@@ -9,10 +9,9 @@ are stated in sentences. On throttling no more is requested, and rounds wait as 
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
-from shared.clock import Clock
 from shared.domain.core.amounts import amount
 from shared.domain.explain.evidence import ENDING, Evidence
 from shared.domain.jobs.forecasts import forecast_of
@@ -20,11 +19,10 @@ from shared.domain.jobs.jobs import COMPLETED
 from shared.domain.jobs.observations import RetriedTask
 from shared.domain.reports.reports import JobReport
 from shared.errors import BatchError, BatchMissingError, BatchThrottledError, MonitoringOffError
+from shared.services.accounts.registry import Registry
 from shared.services.explain.dependency_reader import DependencyReader
 from shared.services.explain.unknown_facts import UnknownFacts
-from shared.services.jobs.polling_permission import require_polling_allowed
 from shared.services.tasks.task_queries import TaskQueries
-from shared.stores.accounts.monitoring import MonitoringStore
 from shared.stores.accounts.rounds import RoundStore
 from shared.stores.batch.batch import BatchAccount
 from shared.stores.batch.batch_evidence import BatchEvidence
@@ -35,23 +33,14 @@ _SECONDS = 10
 type KnowsPool = Callable[[str | None], Awaitable[bool]]
 
 
+@dataclass(frozen=True, slots=True)
 class LiveEvidence:
     """Evidence from Batch; `seconds` is the time limit for all requests."""
 
-    def __init__(
-        self,
-        tasks: TaskQueries,
-        monitoring: MonitoringStore,
-        rounds: RoundStore,
-        clock: Clock,
-        *,
-        seconds: float = _SECONDS,
-    ) -> None:
-        self._tasks = tasks
-        self._monitoring = monitoring
-        self._rounds = rounds
-        self._clock = clock
-        self._seconds = seconds
+    tasks: TaskQueries
+    registry: Registry
+    rounds: RoundStore
+    seconds: float = _SECONDS
 
     async def gather(
         self,
@@ -68,7 +57,7 @@ class LiveEvidence:
         are tasks with retries; Batch is asked for their retry limits, up to the first task without one. Raises
         StorageError, CacheConflictError.
         """
-        requests = _Requests(source, self._tasks, report, await self._clock.now(), unknown)
+        requests = _Requests(source, self.tasks, report, await self.registry.clock.now(), unknown)
         if not report.job.deleted and (_may_wait(report) or retried):
             await self.ask(source, lambda: requests.send(knows_pool, retried), unknown, lambda: requests.left)
         return requests.evidence
@@ -81,19 +70,19 @@ class LiveEvidence:
         `left` returns the facts that stay unknown if no more can be requested. Raises StorageError, CacheConflictError.
         """
         try:
-            await require_polling_allowed(source, self._monitoring, self._clock)
+            await self.registry.require_polling_allowed(source.account)
         except (BatchError, MonitoringOffError) as error:
             unknown.add(f"Batch wasn't asked, so {left()}: {error}")
             return
         try:
-            async with asyncio.timeout(self._seconds):
+            async with asyncio.timeout(self.seconds):
                 await send()
         except TimeoutError:
-            unknown.add(f"Batch didn't answer everything that was asked within {self._seconds:.0f} seconds")
+            unknown.add(f"Batch didn't answer everything that was asked within {self.seconds:.0f} seconds")
         except BatchThrottledError as error:
             unknown.add(f"Nothing more was asked of Batch, so {left()}: {error}")
-            until = await self._clock.now() + error.retry_after
-            await self._rounds.change(source.account.key, lambda last: last.waiting(until))
+            until = await self.registry.clock.now() + error.retry_after
+            await self.rounds.change(source.account.key, lambda last: last.waiting(until))
         except BatchError as error:
             unknown.add(f"Batch wasn't asked, so {left()}: {error}")
 

@@ -3,6 +3,7 @@
 import asyncio
 import secrets
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from datetime import timedelta
 
 from shared.clock import Clock
@@ -13,54 +14,42 @@ from shared.services.accounts.registry import found
 from shared.services.polling.dispatch import Dispatch
 from shared.services.polling.queued_jobs import QueuedJobs
 from shared.services.polling.rounds import AccountRounds
-from shared.stores.accounts.monitoring import MonitoringStore
-from shared.stores.accounts.operations import OperationStore
+from shared.stores.stores import Stores
 
 _QUEUED_BUDGET = timedelta(minutes=4)  # of the ten that a function call may take
 
 
+@dataclass(frozen=True, slots=True)
 class PollingService:
     """Polling of all accounts; `accounts` are rounds by account id, `queued` the jobs that they leave to the queue."""
 
-    def __init__(
-        self,
-        accounts: Mapping[str, AccountRounds],
-        *,
-        queued: Mapping[str, QueuedJobs],
-        operations: OperationStore,
-        monitoring: MonitoringStore,
-        clock: Clock,
-        interval: timedelta,
-        budget: timedelta,
-    ) -> None:
-        self._accounts = accounts
-        self._queued = queued
-        self._operations = operations
-        self._monitoring = monitoring
-        self._clock = clock
-        self._interval = interval
-        self._budget = budget
+    accounts: Mapping[str, AccountRounds]
+    queued: Mapping[str, QueuedJobs]
+    stores: Stores
+    clock: Clock
+    interval: timedelta
+    budget: timedelta
 
     async def tick(self) -> None:
         """Runs the rounds of all due accounts. Raises errors of storage after all rounds.
 
         `take_messages` returns the work that didn't fit, also after an error.
         """
-        dispatch = Dispatch(self._accounts.values(), self._clock, interval=self._interval, budget=self._budget)
+        dispatch = Dispatch(self.accounts.values(), self.clock, interval=self.interval, budget=self.budget)
         try:
             await dispatch.run()
         finally:
-            await asyncio.gather(*(rounds.leave_to_queue(self._interval) for rounds in dispatch.left))
+            await asyncio.gather(*(rounds.leave_to_queue(self.interval) for rounds in dispatch.left))
 
     def hint(self, account_key: str, jobs: Collection[str]) -> None:
         """Notes jobs with news: the account's next round in this process polls them first."""
-        for rounds in self._accounts.values():
+        for rounds in self.accounts.values():
             if rounds.source.account.key == account_key:
                 rounds.hint([key_of(job) for job in jobs])
 
     def take_messages(self) -> list[JobMessage]:
         """Returns messages about accounts and jobs left to the queue since the last call."""
-        return [message for rounds in self._accounts.values() for message in rounds.take_messages()]
+        return [message for rounds in self.accounts.values() for message in rounds.take_messages()]
 
     async def run_queued(self, message: JobMessage) -> bool:
         """Continues a job or an account; returns True if its message must be sent again, as work is left.
@@ -69,9 +58,9 @@ class PollingService:
         """
         if message.job is None:
             rounds = self._rounds(message.account)
-            await rounds.run_if_due(self._interval, budget=self._budget, from_queue=True)
+            await rounds.run_if_due(self.interval, budget=self.budget, from_queue=True)
             return False
-        return await found(self._queued, message.account).run(message.job, message.until, budget=_QUEUED_BUDGET)
+        return await found(self.queued, message.account).run(message.job, message.until, budget=_QUEUED_BUDGET)
 
     async def give_up(self, message: JobMessage) -> None:
         """Records that all attempts of a message failed; ticks retry accounts anyway.
@@ -79,17 +68,17 @@ class PollingService:
         Raises NotFoundError, StorageError.
         """
         if message.job is not None:
-            await found(self._queued, message.account).give_up(message.job)
+            await found(self.queued, message.account).give_up(message.job)
 
     async def request(self, account_id: str, jobs: tuple[str, ...] | None) -> PollOperation:
         """Stores a request to poll some jobs, or all (None). Raises NotFoundError, MonitoringOffError."""
         rounds = self._rounds(account_id)
-        monitoring = await self._monitoring.load(rounds.source.account.key)
+        monitoring = await self.stores.monitoring.load(rounds.source.account.key)
         if monitoring.off_reason:
             raise MonitoringOffError(rounds.source.account.id, monitoring.off_reason)
-        now = await self._clock.now()
+        now = await self.clock.now()
         operation = PollOperation(f"{int(now.timestamp()):x}-{secrets.token_hex(6)}", "queued", now, jobs)
-        return await self._operations.save(rounds.source.account.key, operation)
+        return await self.stores.operations.save(rounds.source.account.key, operation)
 
     async def run(self, account_id: str, operation_id: str) -> PollOperation:
         """Runs a requested poll; a completed one (of a message delivered twice) stays unchanged.
@@ -102,21 +91,21 @@ class PollingService:
         rounds = self._rounds(account_id)
         succeeded, reasons = 0, tuple[Reason, ...]()
         try:
-            succeeded, reasons = await rounds.run_now(operation.jobs, budget=self._budget)
+            succeeded, reasons = await rounds.run_now(operation.jobs, budget=self.budget)
         except BatchscopeError as error:
             reasons = (Reason(None, str(error)),)
-        ended = operation.ended(succeeded=succeeded, reasons=reasons, now=await self._clock.now())
+        ended = operation.ended(succeeded=succeeded, reasons=reasons, now=await self.clock.now())
         try:
-            return await self._operations.save(rounds.source.account.key, ended)
+            return await self.stores.operations.save(rounds.source.account.key, ended)
         except CacheConflictError:
             return await self.operation(account_id, operation_id)
 
     async def operation(self, account_id: str, operation_id: str) -> PollOperation:
         """Returns the status of a poll on demand. Raises NotFoundError."""
-        found = await self._operations.load(self._rounds(account_id).source.account.key, operation_id)
+        found = await self.stores.operations.load(self._rounds(account_id).source.account.key, operation_id)
         if found is None:
             raise NotFoundError("poll", operation_id, f" of the account '{account_id}'")
         return found
 
     def _rounds(self, account_id: str) -> AccountRounds:
-        return found(self._accounts, account_id)
+        return found(self.accounts, account_id)

@@ -4,6 +4,7 @@ The result of a message is stored in the row of the account's last round, even w
 """
 
 import asyncio
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -13,28 +14,18 @@ from shared.domain.polling.rounds import MESSAGE_LASTS, Mark, Round
 from shared.errors import BatchError, BatchThrottledError, NotFoundError, OvertakenError, UnreadableError
 from shared.log import logger
 from shared.services.reading.long_reads import LongReads
-from shared.stores.accounts.monitoring import MonitoringStore
-from shared.stores.accounts.rounds import RoundStore
 from shared.stores.batch.batch import BatchAccount
+from shared.stores.stores import Stores
 
 _LOG = logger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
 class QueuedJobs:
-    def __init__(
-        self,
-        source: BatchAccount,
-        *,
-        long_reads: LongReads,
-        rounds: RoundStore,
-        monitoring: MonitoringStore,
-        clock: Clock,
-    ) -> None:
-        self._source = source
-        self._long_reads = long_reads
-        self._rounds = rounds
-        self._monitoring = monitoring
-        self._clock = clock
+    source: BatchAccount
+    long_reads: LongReads
+    stores: Stores
+    clock: Clock
 
     async def run(self, job_id: str, message: datetime | None = None, *, budget: timedelta) -> bool:
         """Continues a job; returns True if its message must be sent again, as work is left.
@@ -43,9 +34,9 @@ class QueuedJobs:
         processed, or no work is left. Batch's errors and unreadable rows are recorded. Raises StorageError,
         CacheConflictError.
         """
-        account, key = self._source.account, key_of(job_id)
-        monitoring, last = await self._monitoring.load_with_round(account.key)
-        now = await self._clock.now()
+        account, key = self.source.account, key_of(job_id)
+        monitoring, last = await self.stores.monitoring.load_with_round(account.key)
+        now = await self.clock.now()
         if last is None:
             return False
         if monitoring.off_reason or last.wait(now):  # a later round handles it
@@ -58,7 +49,7 @@ class QueuedJobs:
         failure, backoff, more = None, None, False
         deadline = asyncio.get_running_loop().time() + budget.total_seconds()
         try:
-            more = not await self._long_reads.carry_on(self._source, job_id, last.jobs_as_of, deadline=deadline)
+            more = not await self.long_reads.carry_on(job_id, last.jobs_as_of, deadline=deadline)
         except OvertakenError as error:
             _LOG.info("The read of %s in %s goes on elsewhere: %s", job_id, account.id, error)
             return await self._is_left_over(job_id, claim)
@@ -67,19 +58,19 @@ class QueuedJobs:
         except (BatchError, UnreadableError) as error:
             failure = str(error)
             if isinstance(error, BatchThrottledError):
-                backoff = await self._clock.now() + error.retry_after
+                backoff = await self.clock.now() + error.retry_after
             _LOG.warning("Reading %s in %s failed: %s", job_id, account.id, error)
-        until = await self._clock.now() + MESSAGE_LASTS if more else None
+        until = await self.clock.now() + MESSAGE_LASTS if more else None
         await self._save_outcome(key, failure=failure, queued_until=until, backoff_until=backoff)
         return more
 
     async def _claimed(self, last: Round, job_id: str, message: datetime | None, now: datetime) -> Mark | None:
         """Marks a job as processed by this message; returns None if the message has no work."""
         key = key_of(job_id)
-        if key not in last.queued and not await self._long_reads.is_left(self._source, job_id):
+        if key not in last.queued and not await self.long_reads.is_left(job_id):
             return None
         claimed = partial(Round.claimed, key=key, message=message, now=now, until=now + MESSAGE_LASTS)
-        noted = await self._rounds.change(self._source.account.key, claimed)
+        noted = await self.stores.rounds.change(self.source.account.key, claimed)
         return noted.queued[key] if noted else None
 
     async def _is_left_over(self, job_id: str, claim: Mark) -> bool:
@@ -88,9 +79,9 @@ class QueuedJobs:
         Workers may overtake each other until all give up, so the last one that marked the job continues the rest.
         Another or an ended worker records the result of the read.
         """
-        last = await self._rounds.load(self._source.account.key)
+        last = await self.stores.rounds.load(self.source.account.key)
         is_last = last is not None and last.queued.get(key_of(job_id)) == claim
-        return is_last and await self._long_reads.is_left(self._source, job_id)
+        return is_last and await self.long_reads.is_left(job_id)
 
     async def give_up(self, job_id: str) -> None:
         """Records that all attempts of a job's message failed, in its verdict and `health` until it is polled again.
@@ -112,4 +103,4 @@ class QueuedJobs:
         outcome = partial(
             Round.with_outcome, key=key, failure=failure, queued_until=queued_until, backoff_until=backoff_until
         )
-        await self._rounds.change(self._source.account.key, outcome)
+        await self.stores.rounds.change(self.source.account.key, outcome)

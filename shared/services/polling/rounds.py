@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Collection, Coroutine
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
@@ -19,27 +19,16 @@ from shared.services.pools.pool_rounds import PoolRounds
 from shared.services.reading.long_deltas import is_behind
 from shared.services.reading.task_poll import TaskPoll
 from shared.services.round.job_polls import JobPolls
-from shared.services.round.resource_state import ResourceRoundResult
+from shared.services.round.resource_state import ResourceRoundResult, RoundRules
 from shared.services.round.round_state import RoundState
 from shared.services.schedules.schedule_rounds import ScheduleRounds
-from shared.stores.accounts.monitoring import MonitoringStore
-from shared.stores.accounts.rounds import RoundStore
 from shared.stores.batch.batch import BatchAccount
-from shared.stores.jobs.read_plans import ReadPlanStore
+from shared.stores.stores import Stores
 from shared.stores.tables.unreadable import warn_of
 
 _SHORTEST_INTERVAL = 0.1  # seconds of real time between two rounds of an account
 
 type _Beside = Coroutine[Any, Any, ResourceRoundResult]
-
-
-@dataclass(frozen=True, slots=True)
-class RoundRules:
-    """Settings of rounds."""
-
-    overlap: timedelta
-    full_list_interval: timedelta
-    horizon: timedelta
 
 
 class AccountRounds:
@@ -51,12 +40,10 @@ class AccountRounds:
     def __init__(
         self,
         source: BatchAccount,
-        *,
+        stores: Stores,
         records: JobRecords,
-        rounds: RoundStore,
-        monitoring: MonitoringStore,
         task_poll: TaskPoll,
-        plans: ReadPlanStore,
+        *,
         clock: Clock,
         rules: RoundRules,
         pools: PoolRounds | None = None,
@@ -67,9 +54,7 @@ class AccountRounds:
         self._pools = pools
         self._schedules = schedules
         self._records = records
-        self._rounds = rounds
-        self._monitoring = monitoring
-        self._plans = plans
+        self._stores = stores
         self._polls = JobPolls(source, records, task_poll, clock)
         self._clock = clock
         self._rules = rules
@@ -92,7 +77,7 @@ class AccountRounds:
         if self._turn.locked():
             return None
         async with self._turn:
-            monitoring, last = await self._monitoring.load_with_round(self.source.account.key)
+            monitoring, last = await self._stores.monitoring.load_with_round(self.source.account.key)
             if not monitoring.enabled:
                 return None
             interval, now = monitoring.interval(interval), await self._clock.now()
@@ -110,12 +95,12 @@ class AccountRounds:
         An account that was never polled gets a row that holds only this mark.
         """
         account, now = self.source.account, await self._clock.now()
-        monitoring = await self._monitoring.load(account.key)
+        monitoring = await self._stores.monitoring.load(account.key)
         if self._turn.locked() or not monitoring.enabled:
             return
         interval = monitoring.interval(interval)
         mark = partial(Round.left_to_queue, now=now, until=now + ROUND_WAITS, interval=interval)
-        if await self._rounds.change(account.key, mark, new=Round(now, finished_at=now)):
+        if await self._stores.rounds.change(account.key, mark, new=Round(now, finished_at=now)):
             self._messages.append(JobMessage(account.id, None))
 
     def take_messages(self) -> list[JobMessage]:
@@ -131,7 +116,7 @@ class AccountRounds:
         """
         async with self._turn:
             await self._breathe()
-            monitoring, last = await self._monitoring.load_with_round(self.source.account.key)
+            monitoring, last = await self._stores.monitoring.load_with_round(self.source.account.key)
             if monitoring.off_reason:
                 return 0, (Reason(None, str(MonitoringOffError(self.source.account.id, monitoring.off_reason))),)
             wait = last.wait(await self._clock.now()) if last else None
@@ -177,7 +162,7 @@ class AccountRounds:
         this.beside += [end.problem for end in ends if end.problem]
         if throttled := [end.throttled.retry_after for end in ends if end.throttled]:
             until = await self._clock.now() + max(throttled)
-            await self._rounds.change(self.source.account.key, lambda last: last.waiting(until))
+            await self._stores.rounds.change(self.source.account.key, lambda last: last.waiting(until))
 
     def _beside(self, this: RoundState, deadline: float) -> list[_Beside]:
         """Returns the polls that run beside the round over jobs: of pools and schedules."""
@@ -209,7 +194,9 @@ class AccountRounds:
     async def _note(self, this: RoundState, started: datetime, calls: int) -> None:
         """Writes the round's row in its current state; `calls` are the requests before the round."""
         done = this.as_round(started, await self._clock.now(), self._calls - calls)
-        this.noted = await self._rounds.save(self.source.account.key, done.merged(this.noted) if this.noted else done)
+        this.noted = await self._stores.rounds.save(
+            self.source.account.key, done.merged(this.noted) if this.noted else done
+        )
 
     async def _discover(self, this: RoundState, now: datetime) -> None:
         known = await self._records.load_all(self.source.account.key, this.last)
@@ -227,5 +214,5 @@ class AccountRounds:
 
     async def _behind(self, queued: list[Job]) -> frozenset[str]:
         """Returns the keys of queued jobs with more changes than a round may read. Raises StorageError."""
-        behind = await asyncio.gather(*(is_behind(self._plans, self.source.account.key, job) for job in queued))
+        behind = await asyncio.gather(*(is_behind(self._stores.plans, self.source.account.key, job) for job in queued))
         return frozenset(job.key for job, left in zip(queued, behind, strict=True) if left)

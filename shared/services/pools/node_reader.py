@@ -14,6 +14,7 @@ from shared.domain.nodes.interruptions import InterruptionCount
 from shared.domain.nodes.nodes import Node, NodeCounts, are_settled, flapping_of, merged, summary_of, tallied
 from shared.domain.polling.pool_rounds import doubt_of
 from shared.domain.pools.pools import NodesSnapshot, Pool, PoolFacts
+from shared.services.round.resource_state import RoundRules
 from shared.stores.batch.batch_pools import BatchPools
 from shared.stores.pools.nodes import StoredNodes
 
@@ -22,15 +23,11 @@ type NodesRead = tuple[NodesSnapshot, Mapping[str, Node]]
 
 
 class NodeReader:
-    """Reads nodes of pools.
+    """Reads nodes of pools."""
 
-    `overlap` is how much of the past a list of changes repeats, `full_list_interval` the maximum age of a full list.
-    """
-
-    def __init__(self, source: BatchPools, *, overlap: timedelta, full_list_interval: timedelta) -> None:
+    def __init__(self, source: BatchPools, rules: RoundRules) -> None:
         self._source = source
-        self._overlap = overlap
-        self._full_list_interval = full_list_interval
+        self._rules = rules
         # by pool: nodes with tasks run, for which our last list showed none
         self._without_tasks: dict[str, set[str]] = {}
 
@@ -47,7 +44,7 @@ class NodeReader:
         stored = _of_this_pool(pool, stored)
         if pool.facts.is_empty and counts == ():
             return _snapshot(pool, stored, {}, t0, t0), {}
-        since = snapshot.as_of - self._overlap if snapshot else t0
+        since = snapshot.as_of - self._rules.overlap if snapshot else t0
         if snapshot and self._changes_suffice(pool, counts, since, t0):
             listed = await self._source.fetch_nodes(pool.facts.id, changed_since=since, recent_as_of=t0)
             nodes = _merged(pool, stored, listed.nodes, t0, whole=False)
@@ -61,7 +58,7 @@ class NodeReader:
         """Returns whether a list of changes `since` suffices: no node was added or removed, and nothing runs."""
         if counts is None or not are_settled(counts) or _may_be_resized(pool.facts, since):
             return False
-        return not pool.wants_all_nodes(t0, self._full_list_interval)
+        return not pool.wants_all_nodes(t0, self._rules.full_list_interval)
 
     async def _read_all(self, pool: Pool, stored: StoredNodes, counts: NodeCounts | None, t0: datetime) -> NodesRead:
         """Lists all nodes, with their recent tasks only every full list interval, as these are ten times the rest.
@@ -80,7 +77,7 @@ class NodeReader:
 
     def _interval(self, pool: Pool, stored: StoredNodes) -> timedelta:
         may_be_reported = _without_recent(stored.nodes) - self._without_tasks.get(pool.facts.id, set())
-        return self._full_list_interval / _SOONER if may_be_reported else self._full_list_interval
+        return self._rules.full_list_interval / _SOONER if may_be_reported else self._rules.full_list_interval
 
 
 def _without_recent(nodes: Mapping[str, Node]) -> set[str]:

@@ -8,7 +8,7 @@ Each pool is compared only with its own counts, so pages of counts may differ in
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import batched
 from typing import Any
 
@@ -26,10 +26,11 @@ from shared.log import logger
 from shared.services.pools.node_reader import NodeReader, may_be_anothers
 from shared.services.pools.pool_records import PoolRecords
 from shared.services.pools.pools_round_state import PoolsRoundState
-from shared.services.round.resource_state import ResourceRoundResult
+from shared.services.round.resource_state import ResourceRoundResult, RoundRules
 from shared.stores.batch.batch_pools import BatchPools
-from shared.stores.pools.nodes import NodeStore, planned
-from shared.stores.pools.pools import KnownPools, PoolStore
+from shared.stores.pools.nodes import planned
+from shared.stores.pools.pools import KnownPools
+from shared.stores.stores import Stores
 from shared.stores.tables.unreadable import warn_of
 
 _LOG = logger(__name__)
@@ -41,31 +42,19 @@ _LOOK_UPS = 50  # per round, after a purge of many pools
 
 
 class PoolRounds:
-    """Rounds over the pools of one account, one at a time; ETags detect writes of other processes.
-
-    `full_list_interval` is the maximum age of stored pools and nodes before they are read in full again.
-    """
+    """Rounds over the pools of one account, one at a time; ETags detect writes of other processes."""
 
     def __init__(
-        self,
-        source: BatchPools,
-        *,
-        pools: PoolStore,
-        records: PoolRecords,
-        nodes: NodeStore,
-        clock: Clock,
-        overlap: timedelta,
-        full_list_interval: timedelta,
+        self, source: BatchPools, stores: Stores, records: PoolRecords, *, clock: Clock, rules: RoundRules
     ) -> None:
         self.source = source
         self._key = source.account.key
-        self._pools = pools
+        self._pools = stores.pools
         self._records = records
-        self._nodes = nodes
+        self._nodes = stores.nodes
         self._clock = clock
-        self._overlap = overlap
-        self._reading = NodeReader(source, overlap=overlap, full_list_interval=full_list_interval)
-        self._full_list_interval = full_list_interval
+        self._rules = rules
+        self._reading = NodeReader(source, rules)
         self._read_at: datetime | None = None
 
     async def run(self, has_time: Callable[[], bool], deadline: float | None = None) -> ResourceRoundResult:
@@ -89,7 +78,7 @@ class PoolRounds:
 
     async def _load(self, now: datetime) -> KnownPools:
         """Returns known pools, from storage once per full list interval, which finds rows of processes that died."""
-        if self._read_at is None or is_over(self._read_at, self._full_list_interval, now):
+        if self._read_at is None or is_over(self._read_at, self._rules.full_list_interval, now):
             self._pools.forget(self._key)
             await self._nodes.doubt(self._key)
             self._read_at = now
@@ -205,7 +194,7 @@ class PoolRounds:
         stored = await self._nodes.load(self._key, pool.key, pool.snapshot.digest if pool.snapshot else None)
         try:
             snapshot, nodes = await self._reading.read(pool, stored, this.counts_of(pool), this.t0())
-            if may_be_anothers(pool, stored, nodes, this.t0() - self._overlap) and await self._is_another(pool):
+            if may_be_anothers(pool, stored, nodes, this.t0() - self._rules.overlap) and await self._is_another(pool):
                 return
         except BatchMissingError:
             await self._look_up(this, pool)

@@ -1,21 +1,20 @@
 """The history of a resource from storage, without requests to Batch; reads only the rows of the range."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from shared.clock import Clock
 from shared.domain.accounts.accounts import Account
-from shared.domain.accounts.monitoring import Monitoring
 from shared.domain.core.keys import key_of
 from shared.domain.history.grains import HistoryRetention, HistorySample
 from shared.domain.history.points import Point, Series, Stored, points_of, series_of
 from shared.domain.history.samples import SampleKind
+from shared.domain.reports.reports import MonitoringReport
 from shared.errors import NotFoundError
-from shared.services.accounts.registry import found
+from shared.services.accounts.registry import Registry
 from shared.stores.history import HistoryStore, reading_of
 
-type Recent[N] = Callable[[str, str], Awaitable[tuple[Monitoring, Sequence[HistorySample[N]] | None]]]
+type Recent[N] = Callable[[str, str], Awaitable[tuple[MonitoringReport, Sequence[HistorySample[N]] | None]]]
 """Returns an account's monitoring and the samples in a resource's row, in order, by the account's key and an id.
 
 The samples are empty where the row is unreadable, and None where it doesn't exist.
@@ -30,27 +29,15 @@ class History[N]:
     points: tuple[Point[N], ...]
 
 
+@dataclass(frozen=True, slots=True)
 class Histories[N]:
-    """Histories of one kind; `accounts` are keyed by id, `interval` is the poll interval of those without their own."""
+    """Histories of one kind; `recent` reads the samples in rows of resources, `history` holds the earlier ones."""
 
-    def __init__(
-        self,
-        accounts: Mapping[str, Account],
-        kind: SampleKind[N],
-        recent: Recent[N],
-        history: HistoryStore,
-        *,
-        clock: Clock,
-        interval: timedelta,
-        retention: HistoryRetention,
-    ) -> None:
-        self._accounts = accounts
-        self._kind = kind
-        self._recent = recent
-        self._history = history
-        self._clock = clock
-        self._interval = interval
-        self._retention = retention
+    registry: Registry
+    kind: SampleKind[N]
+    recent: Recent[N]
+    history: HistoryStore
+    retention: HistoryRetention
 
     async def read(
         self,
@@ -65,14 +52,14 @@ class Histories[N]:
 
         Raises NotFoundError, HistoryRangeError, StorageError.
         """
-        account, kind = found(self._accounts, account_id), self._kind
-        series = series_of(since, until, step, now=await self._clock.now(), retention=self._retention)
+        account, kind = self.registry.account(account_id), self.kind
+        series = series_of(since, until, step, now=await self.registry.clock.now(), retention=self.retention)
         # before the history, as the row's samples may move there next
-        monitoring, recent = await self._recent(account.key, resource_id)
-        tolerance = series.tolerance(monitoring.interval(self._interval))
+        watch, recent = await self.recent(account.key, resource_id)
+        tolerance = series.tolerance(watch.interval)
         wanted = series.with_step_before() if kind.increase else series
         stored = await self._stored(account, resource_id, wanted, tolerance)
-        if recent is None and not stored and not await self._history.knows(account.key, key_of(resource_id)):
+        if recent is None and not stored and not await self.history.knows(account.key, key_of(resource_id)):
             raise NotFoundError(kind.noun, resource_id, f" in the account '{account.id}'")
         read = reading_of(kind.decode, series.grain, f"the {kind.noun} '{resource_id}' of {account.id}")
         points = points_of(series, stored, (recent or ())[::-1], tolerance, read, increase=kind.increase)
@@ -83,4 +70,4 @@ class Histories[N]:
         if rows is None:
             return []
         first, last = rows
-        return await self._history.load(account.key, key_of(resource_id), series.grain, first=first, last=last)
+        return await self.history.load(account.key, key_of(resource_id), series.grain, first=first, last=last)

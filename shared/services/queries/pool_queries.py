@@ -1,23 +1,20 @@
 """Answers from storage about pools and nodes, without requests to Batch."""
 
 import asyncio
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
-from shared.clock import Clock
 from shared.domain.accounts.accounts import Account
-from shared.domain.accounts.monitoring import Monitoring
 from shared.domain.core.keys import key_of
 from shared.domain.polling.pool_rounds import PoolRound, pool_verdict, pools_verdict
 from shared.domain.pools.pool_samples import PoolSample
 from shared.domain.pools.pools import Pool
-from shared.domain.reports.reports import ListedPools, NodeReport, PoolReport
+from shared.domain.reports.reports import ListedPools, MonitoringReport, NodeReport, PoolReport
 from shared.errors import NotFoundError, UnreadableError
-from shared.services.accounts.registry import found
-from shared.stores.accounts.monitoring import MonitoringStore
-from shared.stores.pools.nodes import NodeStore, StoredNodes
-from shared.stores.pools.pools import PoolStore
+from shared.services.accounts.registry import Registry
+from shared.stores.pools.nodes import StoredNodes
+from shared.stores.stores import Stores
 from shared.stores.tables.unreadable import unreadable_reports
 
 _TRIES = 2
@@ -25,37 +22,22 @@ _UNTOLD = "Its nodes are those of a poll that hasn't told the pool's own figures
 
 
 class PoolQueries:
-    """Answers about pools.
+    """Answers about pools."""
 
-    `accounts` are keyed by id; `interval` is the poll interval of accounts without their own.
-    """
-
-    def __init__(
-        self,
-        accounts: Mapping[str, Account],
-        pools: PoolStore,
-        nodes: NodeStore,
-        monitoring: MonitoringStore,
-        *,
-        clock: Clock,
-        interval: timedelta,
-    ) -> None:
-        self._accounts = accounts
-        self._pools = pools
-        self._nodes = nodes
-        self._monitoring = monitoring
-        self._clock = clock
-        self._interval = interval
+    def __init__(self, registry: Registry, stores: Stores) -> None:
+        self._registry = registry
+        self._pools = stores.pools
+        self._nodes = stores.nodes
 
     async def last_rounds(self, accounts: Collection[str]) -> dict[str, PoolRound | None]:
         """Returns the last round over the pools of each of these watched accounts, by id; None before the first."""
         names = sorted(accounts)
-        found = await asyncio.gather(*(self._pools.load_round(self._accounts[name].key) for name in names))
+        found = await asyncio.gather(*(self._pools.load_round(self._registry.accounts[name].key) for name in names))
         return dict(zip(names, found, strict=True))
 
     async def problem(self, account_id: str) -> str | None:
         """Returns the problem of an account's last round over pools, or None. Raises NotFoundError."""
-        last = await self._pools.load_round(found(self._accounts, account_id).key)
+        last = await self._pools.load_round(self._registry.account(account_id).key)
         return last.problem if last else None
 
     async def pools(self, account_id: str) -> list[PoolReport]:
@@ -64,35 +46,37 @@ class PoolQueries:
 
     async def listed_pools(self, account_id: str) -> ListedPools:
         """Returns an account's pools, its unreadable rows and the verdict on the list. Raises NotFoundError."""
-        account = found(self._accounts, account_id)
-        monitoring = await self._monitoring.load(account.key)
+        account = self._registry.account(account_id)
+        watch = await self._registry.watch(account.key)
         known = await self._pools.load_all(account.key)
-        now = await self._clock.now()
+        now = await self._registry.clock.now()
         pools = [known.resources[key] for key in sorted(known.resources)]
-        reports = [self._report(account, pool, known.last, monitoring, now) for pool in pools]
+        reports = [self._report(account, pool, known.last, watch, now) for pool in pools]
         failures = known.last.failures if known.last else {}
         unreadable = unreadable_reports(known.unreadable, failures, stored=known.resources)
-        interval, off_reason = monitoring.interval(self._interval), monitoring.off_reason
-        verdict = pools_verdict(known.last, now=now, interval=interval, off_reason=off_reason)
+        off_reason = watch.monitoring.off_reason
+        verdict = pools_verdict(known.last, now=now, interval=watch.interval, off_reason=off_reason)
         return ListedPools(reports, unreadable, verdict=verdict)
 
     async def pool(self, account_id: str, pool_id: str) -> PoolReport:
         """Returns one pool. Raises NotFoundError."""
-        account = found(self._accounts, account_id)
-        monitoring = await self._monitoring.load(account.key)
+        account = self._registry.account(account_id)
+        watch = await self._registry.watch(account.key)
         last, pool = await self._pools.load(account.key, pool_id)
         if pool is None:
             raise NotFoundError("pool", pool_id, f" in the account '{account.id}'")
-        return self._report(account, pool, last, monitoring, await self._clock.now())
+        return self._report(account, pool, last, watch, await self._registry.clock.now())
 
-    async def recent_samples(self, account_key: str, pool_id: str) -> tuple[Monitoring, tuple[PoolSample, ...] | None]:
+    async def recent_samples(
+        self, account_key: str, pool_id: str
+    ) -> tuple[MonitoringReport, tuple[PoolSample, ...] | None]:
         """Returns an account's monitoring and the samples in a pool's row, for `Histories`."""
-        monitoring = await self._monitoring.load(account_key)
+        watch = await self._registry.watch(account_key)
         try:
             _, pool = await self._pools.load(account_key, pool_id)
         except UnreadableError:
-            return monitoring, ()
-        return monitoring, pool.samples if pool else None
+            return watch, ()
+        return watch, pool.samples if pool else None
 
     async def nodes(self, account_id: str, pool_id: str) -> list[NodeReport]:
         """Returns every node of a pool, in key order. Raises NotFoundError."""
@@ -101,7 +85,7 @@ class PoolQueries:
     async def pool_with_nodes(self, account_id: str, pool_id: str) -> tuple[PoolReport, list[NodeReport]]:
         """Returns a pool and every node of it, in key order. Raises NotFoundError."""
         report, stored = await self._read(account_id, pool_id)
-        now = await self._clock.now()
+        now = await self._registry.clock.now()
         return report, [NodeReport(report, stored.nodes[key], now) for key in sorted(stored.nodes)]
 
     async def _read(self, account_id: str, pool_id: str) -> tuple[PoolReport, StoredNodes]:
@@ -126,13 +110,13 @@ class PoolQueries:
         raise NotFoundError("node", node_id, f" in the pool '{pool_id}'")
 
     def _report(
-        self, account: Account, pool: Pool, last: PoolRound | None, monitoring: Monitoring, now: datetime
+        self, account: Account, pool: Pool, last: PoolRound | None, watch: MonitoringReport, now: datetime
     ) -> PoolReport:
         verdict = pool_verdict(
             pool,
             failure=last.failure_of(pool.key, pool.nodes_as_of) if last else None,
             now=now,
-            interval=monitoring.interval(self._interval),
-            off_reason=monitoring.off_reason,
+            interval=watch.interval,
+            off_reason=watch.monitoring.off_reason,
         )
         return PoolReport(account, pool, verdict, now)

@@ -2,13 +2,11 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
-from shared.clock import Clock
 from shared.domain.accounts.accounts import Account
-from shared.domain.accounts.monitoring import Monitoring
 from shared.domain.jobs.job_samples import JobSample
 from shared.domain.jobs.jobs import Job
 from shared.domain.jobs.verdicts import verdict_of
@@ -19,44 +17,22 @@ from shared.domain.reads.read_plans import Progress
 from shared.domain.reports.reports import AccountReport, FailuresReport, JobReport, MonitoringReport, ReportList
 from shared.domain.tasks.tasks import TaskCounts
 from shared.errors import CacheConflictError, NotFoundError, UnreadableError
-from shared.services.accounts.registry import found
+from shared.services.accounts.registry import Registry
 from shared.services.reading.long_deltas import is_behind
-from shared.stores.accounts.monitoring import MonitoringStore
-from shared.stores.jobs.jobs import JobStore, generation_partition
-from shared.stores.jobs.read_plans import ReadPlanStore
-from shared.stores.jobs.task_cache import TaskCache
-from shared.stores.pools.pools import KnownPools, PoolStore
-from shared.stores.schedules import ScheduleStore
+from shared.stores.jobs.jobs import generation_partition
+from shared.stores.pools.pools import KnownPools
+from shared.stores.stores import Stores
 from shared.stores.tables.unreadable import unreadable_reports
 
 _LISTING_TRIES = 5
 
 
 class Queries:
-    """Answers about accounts and jobs; `accounts` are keyed by id."""
+    """Answers about accounts and jobs."""
 
-    def __init__(
-        self,
-        accounts: Mapping[str, Account],
-        jobs: JobStore,
-        monitoring: MonitoringStore,
-        cache: TaskCache,
-        *,
-        plans: ReadPlanStore,
-        pools: PoolStore,
-        schedules: ScheduleStore,
-        clock: Clock,
-        interval: timedelta,
-    ) -> None:
-        self._accounts = accounts
-        self._jobs = jobs
-        self._monitoring = monitoring
-        self._cache = cache
-        self._plans = plans
-        self._pools = pools
-        self._schedules = schedules
-        self._clock = clock
-        self._interval = interval
+    def __init__(self, registry: Registry, stores: Stores) -> None:
+        self._registry = registry
+        self._stores = stores
 
     async def accounts(self, names: Collection[str]) -> list[AccountReport]:
         """Returns the watched accounts with these ids, by id."""
@@ -64,16 +40,15 @@ class Queries:
 
     async def account(self, account_id: str) -> AccountReport:
         """Returns one account. Raises NotFoundError."""
-        account = self._account(account_id)
-        monitoring, last = await self._monitoring.load_with_round(account.key)
-        stored = await self._jobs.load_known(account.key)
+        account = self._registry.account(account_id)
+        watch, last = await self._registry.watch_and_round(account.key)
+        stored = await self._stores.jobs.load_known(account.key)
         jobs = [job for job in stored.jobs.values() if not job.deleted]
         counts = sum((job.snapshot.counts for job in jobs if job.snapshot), TaskCounts())
-        watch = MonitoringReport(monitoring, self._interval)
         last = last if last and last.was_run else None
         known, looked = await asyncio.gather(
-            self._pools.load_known(account.key),  # from memory if this process polled last, as it is read often
-            self._schedules.load_round(account.key),
+            self._stores.pools.load_known(account.key),  # from memory if this process polled last, as it is read often
+            self._stores.schedules.load_round(account.key),
         )
         return AccountReport(
             account,
@@ -96,16 +71,16 @@ class Queries:
 
     async def listed_jobs(self, account_id: str, *, schedule: str | None = None) -> ReportList[JobReport]:
         """Returns `jobs` with unreadable rows; without `tasks_ahead` for one schedule's jobs. Raises NotFoundError."""
-        account = self._account(account_id)
-        monitoring, last = await self._monitoring.load_with_round(account.key)
+        account = self._registry.account(account_id)
+        watch, last = await self._registry.watch_and_round(account.key)
         known = await (
-            self._jobs.load_of_schedule(account.key, schedule) if schedule else self._jobs.load_known(account.key)
+            self._stores.jobs.load_of_schedule(account.key, schedule)
+            if schedule
+            else self._stores.jobs.load_known(account.key)
         )
         jobs = known.jobs
-        now = await self._clock.now()
-        reports = await asyncio.gather(
-            *(self._report(account, jobs[key], last, monitoring, now) for key in sorted(jobs))
-        )
+        now = await self._registry.clock.now()
+        reports = await asyncio.gather(*(self._report(account, jobs[key], last, watch, now) for key in sorted(jobs)))
         if schedule is None:
             waiting = waiting_tasks(jobs.values())
             reports = [replace(report, tasks_ahead=tasks_ahead(report.job, waiting)) for report in reports]
@@ -113,23 +88,25 @@ class Queries:
 
     async def job(self, account_id: str, job_id: str) -> JobReport:
         """Returns one job, by point reads and without `tasks_ahead`. Raises NotFoundError."""
-        account = self._account(account_id)
-        monitoring, last = await self._monitoring.load_with_round(account.key)
-        job = await self._jobs.load(account.key, job_id)
+        account = self._registry.account(account_id)
+        watch, last = await self._registry.watch_and_round(account.key)
+        job = await self._stores.jobs.load(account.key, job_id)
         if job is None:
             raise NotFoundError("job", job_id, f" in the account '{account.id}'")
-        return await self._report(account, job, last, monitoring, await self._clock.now())
+        return await self._report(account, job, last, watch, await self._registry.clock.now())
 
-    async def recent_samples(self, account_key: str, job_id: str) -> tuple[Monitoring, tuple[JobSample, ...] | None]:
+    async def recent_samples(
+        self, account_key: str, job_id: str
+    ) -> tuple[MonitoringReport, tuple[JobSample, ...] | None]:
         """Returns an account's monitoring and the samples in a job's row, for `Histories`."""
-        monitoring, last = await self._monitoring.load_with_round(account_key)
+        watch, last = await self._registry.watch_and_round(account_key)
         try:
-            job = await self._jobs.load(account_key, job_id)
+            job = await self._stores.jobs.load(account_key, job_id)
         except UnreadableError:
-            return monitoring, ()
+            return watch, ()
         if job and last:
             job = job.confirmed(last.confirmations.get(job.key))
-        return monitoring, job.samples if job else None
+        return watch, job.samples if job else None
 
     async def job_with_forecast(self, account_id: str, job_id: str) -> JobReport:
         """Returns one job; `tasks_ahead` is counted if tasks wait and the end is estimated.
@@ -142,7 +119,7 @@ class Queries:
             return report
         if report.forecast is None or report.forecast.estimate.completion is None:
             return report
-        more_urgent = await self._jobs.load_more_urgent(report.account.key, report.job.facts.priority or 0)
+        more_urgent = await self._stores.jobs.load_more_urgent(report.account.key, report.job.facts.priority or 0)
         return replace(report, tasks_ahead=tasks_ahead(report.job, waiting_tasks(more_urgent)))
 
     async def failures(self, account_id: str, job_id: str) -> FailuresReport:
@@ -155,7 +132,7 @@ class Queries:
             snapshot, as_of = report.job.snapshot, report.verdict.as_of
             if snapshot is None or as_of is None:
                 return FailuresReport()
-            head = await self._cache.load_head(
+            head = await self._stores.cache.load_head(
                 generation_partition(report.account.key, report.job.key, snapshot.generation)
             )
             if head:  # it is later than the job's row while a poll is writing
@@ -172,21 +149,18 @@ class Queries:
             if group not in known:
                 raise NotFoundError("failureGroup", group, f" in the job '{job_id}'")
 
-    def _account(self, account_id: str) -> Account:
-        return found(self._accounts, account_id)
-
     async def _progress(self, account: Account, job: Job) -> Progress | None:
         """Returns the progress of a running first read that has a readable plan, as long ones do."""
         if job.snapshot or job.deleted or not job.building:
             return None
         try:
-            plan = await self._plans.load(generation_partition(account.key, job.key, job.building))
+            plan = await self._stores.plans.load(generation_partition(account.key, job.key, job.building))
         except UnreadableError:
             return None
         return Progress(plan.tasks, None if plan.since else plan.expected) if plan else None
 
     async def _report(
-        self, account: Account, job: Job, last: Round | None, monitoring: Monitoring, now: datetime
+        self, account: Account, job: Job, last: Round | None, watch: MonitoringReport, now: datetime
     ) -> JobReport:
         key = job.key
         if last is not None:
@@ -195,15 +169,14 @@ class Queries:
         failure = last.failure_of(key, looked_at) if last and not job.finalized else None
         queued = last is not None and last.is_queued(key, now) and job.is_live
         progress = await self._progress(account, job)
-        interval = monitoring.interval(self._interval)
         verdict = verdict_of(
             job,
             failure=failure,
             now=now,
-            interval=interval,
-            off_reason=monitoring.off_reason,
+            interval=watch.interval,
+            off_reason=watch.monitoring.off_reason,
             progress=progress,
-            is_behind=queued and await is_behind(self._plans, account.key, job),
+            is_behind=queued and await is_behind(self._stores.plans, account.key, job),
         )
         return JobReport(account, job, verdict, progress)
 

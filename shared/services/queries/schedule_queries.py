@@ -1,18 +1,16 @@
 """Answers about job schedules from their rows and their jobs', without requests to Batch."""
 
 import asyncio
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from datetime import timedelta
 
-from shared.clock import Clock
 from shared.domain.accounts.accounts import Account
 from shared.domain.polling.schedule_rounds import ScheduleRound, schedule_verdict
 from shared.domain.reports.reports import JobReport, ReportList
 from shared.domain.reports.schedule_reports import ScheduleReport, by_schedule, report_of
 from shared.errors import NotFoundError
-from shared.services.accounts.registry import found
+from shared.services.accounts.registry import Registry
 from shared.services.queries.queries import Queries
-from shared.stores.accounts.monitoring import MonitoringStore
 from shared.stores.resources import KnownResources
 from shared.stores.schedules import KnownSchedules, ScheduleStore
 from shared.stores.tables.unreadable import unreadable_reports
@@ -21,33 +19,21 @@ from shared.stores.tables.unreadable import unreadable_reports
 class ScheduleQueries:
     """Answers about job schedules.
 
-    `accounts` are keyed by id; `interval` is the poll interval of accounts without their own. `idle` is the time
-    between two polls of an account without a schedule that may still change.
+    `idle` is the time between two polls of an account without a schedule that may still change.
     """
 
-    def __init__(
-        self,
-        accounts: Mapping[str, Account],
-        queries: Queries,
-        schedules: ScheduleStore,
-        monitoring: MonitoringStore,
-        *,
-        clock: Clock,
-        interval: timedelta,
-        idle: timedelta,
-    ) -> None:
-        self._accounts = accounts
+    def __init__(self, registry: Registry, queries: Queries, schedules: ScheduleStore, *, idle: timedelta) -> None:
+        self._registry = registry
         self._queries = queries
         self._schedules = schedules
-        self._monitoring = monitoring
-        self._clock = clock
-        self._interval = interval
         self._idle = idle
 
     async def last_rounds(self, accounts: Collection[str]) -> dict[str, ScheduleRound | None]:
         """Returns the last poll of the schedules of each of these watched accounts, by id; None before the first."""
         names = sorted(accounts)
-        rounds = await asyncio.gather(*(self._schedules.load_round(self._accounts[name].key) for name in names))
+        rounds = await asyncio.gather(
+            *(self._schedules.load_round(self._registry.accounts[name].key) for name in names)
+        )
         return dict(zip(names, rounds, strict=True))
 
     async def schedules(self, account_id: str) -> list[ScheduleReport]:
@@ -56,7 +42,7 @@ class ScheduleQueries:
 
     async def listed_schedules(self, account_id: str) -> ReportList[ScheduleReport]:
         """Returns `schedules` with unreadable rows. Raises NotFoundError."""
-        account = found(self._accounts, account_id)
+        account = self._registry.account(account_id)
         known = await self._schedules.load_all(account.key)
         failures = known.last.failures if known.last else {}
         unreadable = unreadable_reports(known.unreadable, failures, stored=known.resources)
@@ -69,14 +55,14 @@ class ScheduleQueries:
 
         Schedules are read before jobs, so that every job that a schedule names is in the result.
         """
-        account = found(self._accounts, account_id)
+        account = self._registry.account(account_id)
         known = await self._schedules.load_all(account.key)
         jobs = await self._queries.jobs(account_id)
         return jobs, await self._reports(account, known, jobs)
 
     async def schedule(self, account_id: str, schedule_id: str) -> ScheduleReport:
         """Returns one job schedule. Raises NotFoundError."""
-        account = found(self._accounts, account_id)
+        account = self._registry.account(account_id)
         last, schedule = await self._schedules.load(account.key, schedule_id)
         if schedule is None:
             raise NotFoundError("schedule", schedule_id, f" in the account '{account.id}'")
@@ -87,16 +73,15 @@ class ScheduleQueries:
     async def _reports(
         self, account: Account, known: KnownSchedules, jobs: Iterable[JobReport]
     ) -> list[ScheduleReport]:
-        monitoring, now = await self._monitoring.load(account.key), await self._clock.now()
+        watch, now = await self._registry.watch(account.key), await self._registry.clock.now()
         grouped, reports = by_schedule(jobs), []
         for key, schedule in sorted(known.resources.items()):
-            interval = monitoring.interval(self._interval)
             verdict = schedule_verdict(
                 schedule,
                 known.last,
                 now=now,
-                interval=interval if schedule.is_live else max(interval, self._idle),
-                off_reason=monitoring.off_reason,
+                interval=watch.interval if schedule.is_live else max(watch.interval, self._idle),
+                off_reason=watch.monitoring.off_reason,
             )
             reports.append(report_of(account, schedule, verdict, grouped.get(key, ())))
         return reports

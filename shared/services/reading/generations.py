@@ -28,70 +28,73 @@ _ATTEMPTS = 4
 class Generations:
     """Full reads into new generations; `short_read` is the maximum number of tasks to list within a round."""
 
-    def __init__(self, cache: TaskCache, records: JobRecords, *, overlap: timedelta, short_read: int) -> None:
+    def __init__(
+        self, source: BatchAccount, cache: TaskCache, records: JobRecords, *, overlap: timedelta, short_read: int
+    ) -> None:
+        self._source = source
         self._cache = cache
         self._records = records
         self._overlap = overlap
         self._short_read = short_read
 
-    async def read_anew(self, source: BatchAccount, job: Job, t0: datetime | None) -> Job:
+    async def read_anew(self, job: Job, t0: datetime | None) -> Job:
         """Lists all tasks into a new generation, adds a delta if it took more than a page, and switches the job to it.
 
         T0 is the date of a response received before now. Raises LongReadError for more than `short_read` tasks,
         CacheConflictError if another process began a full read of the job meanwhile, BatchError, StorageError.
         """
-        t0 = max(dated(source, t0), job.facts.creation_time)
-        pages = source.fetch_task_pages(job.facts.id)
+        t0 = max(dated(self._source, t0), job.facts.creation_time)
+        pages = self._source.fetch_task_pages(job.facts.id)
         first = await anext(pages)  # a list that fails leaves nothing behind
-        if not first.is_last and (await source.fetch_task_counts(job.facts.id))[0].total > self._short_read:
+        if not first.is_last and (await self._source.fetch_task_counts(job.facts.id))[0].total > self._short_read:
             raise LongReadError(job.facts.id)
         kind: Source = "fullRead" if job.snapshot else "firstRead"
-        job = await self.begin(source, job, t0)
-        directory = Directory(generation_partition(source.account.key, job.key, job.building or ""))
+        job = await self.begin(job, t0)
+        directory = Directory(generation_partition(self._source.account.key, job.key, job.building or ""))
         most = 2 * self._short_read  # counts lag
         reading, as_of = await read_pages(self._cache, _resumed(first, pages), directory, most=most), t0
         if reading.next_link:
             raise LongReadError(job.facts.id)
         if not first.is_last:
-            reading, as_of = await self._caught_up(source, job, reading, since=t0 - self._overlap, as_of=t0)
-        snapshot = await self._snapshot_of(source, job, reading, kind=kind, as_of=as_of, t0=t0)
-        await self.refuse_another(source, job)
-        return await self._switched(source, job, snapshot)
+            reading, as_of = await self._caught_up(job, reading, since=t0 - self._overlap, as_of=t0)
+        snapshot = await self._snapshot_of(job, reading, kind=kind, as_of=as_of, t0=t0)
+        await self.refuse_another(job)
+        return await self._switched(job, snapshot)
 
-    async def refuse_another(self, source: BatchAccount, job: Job) -> None:
+    async def refuse_another(self, job: Job) -> None:
         """Records a job that was re-created under this one's id. Raises RecreatedError then, BatchError."""
         try:
-            await refuse_another(source, job)
+            await refuse_another(self._source, job)
         except RecreatedError as error:
-            known = await self._records.confirmed(source.account.key, job)
-            await self._records.save(source.account.key, known.seen(error.facts))
+            known = await self._records.confirmed(self._source.account.key, job)
+            await self._records.save(self._source.account.key, known.seen(error.facts))
             raise
 
-    async def complete(self, source: BatchAccount, job: Job, reading: ReadState, plan: ReadPlan) -> Job:
+    async def complete(self, job: Job, reading: ReadState, plan: ReadPlan) -> Job:
         """Switches the job to the generation of a long read. Raises CacheConflictError, BatchError, StorageError."""
         kind: Source = "fullRead" if job.snapshot else "firstRead"
-        snapshot = await self._snapshot_of(source, job, reading, kind=kind, as_of=plan.as_of, t0=plan.begun_at)
-        return await self._switched(source, job, snapshot)
+        snapshot = await self._snapshot_of(job, reading, kind=kind, as_of=plan.as_of, t0=plan.begun_at)
+        return await self._switched(job, snapshot)
 
-    async def begin(self, source: BatchAccount, job: Job, t0: datetime) -> Job:
+    async def begin(self, job: Job, t0: datetime) -> Job:
         """Writes the new generation to the job's row before its first leaf; a crash leaves no unknown leaves."""
         begun = job.begun(f"{int(t0.timestamp()):x}-{secrets.token_hex(4)}", t0)
-        return await self._records.save(source.account.key, begun)
+        return await self._records.save(self._source.account.key, begun)
 
     async def _caught_up(
-        self, source: BatchAccount, job: Job, reading: ReadState, *, since: datetime, as_of: datetime
+        self, job: Job, reading: ReadState, *, since: datetime, as_of: datetime
     ) -> tuple[ReadState, datetime]:
         """Adds a delta to a listing; its T0 is the date of the listing's last page."""
         await finish(self._cache, reading)
-        changes = source.fetch_task_pages(job.facts.id, changed_since=since)
+        changes = self._source.fetch_task_pages(job.facts.id, changed_since=since)
         later = await read_pages(self._cache, changes, reading.directory)
         return later, max(as_of, reading.date or as_of)
 
     async def _snapshot_of(
-        self, source: BatchAccount, job: Job, reading: ReadState, *, kind: Source, as_of: datetime, t0: datetime
+        self, job: Job, reading: ReadState, *, kind: Source, as_of: datetime, t0: datetime
     ) -> JobSnapshot:
         before = job.snapshot.agreement if job.snapshot else Agreement()
-        compared = await fold_and_compare(self._cache, source, job, reading, before, as_of=as_of)
+        compared = await fold_and_compare(self._cache, self._source, job, reading, before, as_of=as_of)
         if before.disagreements and compared.agreement == before:  # not comparable: of another generation
             compared = replace(compared, agreement=Agreement())
         return await self._headed(compared, generation=job.building or "", kind=kind, as_of=as_of, t0=t0)
@@ -113,52 +116,48 @@ class Generations:
             read=current_meter().read,
         )
 
-    async def _switched(self, source: BatchAccount, job: Job, snapshot: JobSnapshot) -> Job:
+    async def _switched(self, job: Job, snapshot: JobSnapshot) -> Job:
         """Switches the job to its new generation, after any writes and confirmations of the old one.
 
         These may be of a later date than the new snapshot, which then catches up before it is served.
         """
         for _ in range(_ATTEMPTS - 1):
-            job, snapshot = await self._level_with_rounds(source, job, snapshot)
+            job, snapshot = await self._level_with_rounds(job, snapshot)
             try:
-                return await self._pointed(source, job, snapshot)
+                return await self._pointed(job, snapshot)
             except CacheConflictError:
-                stored = await self._records.load(source.account.key, job.facts.id)
+                stored = await self._records.load(self._source.account.key, job.facts.id)
                 if stored is None or stored.building != job.building:
                     raise
                 job = stored
-        job, snapshot = await self._level_with_rounds(source, job, snapshot)
-        return await self._pointed(source, job, snapshot)
+        job, snapshot = await self._level_with_rounds(job, snapshot)
+        return await self._pointed(job, snapshot)
 
-    async def _level_with_rounds(
-        self, source: BatchAccount, job: Job, snapshot: JobSnapshot
-    ) -> tuple[Job, JobSnapshot]:
+    async def _level_with_rounds(self, job: Job, snapshot: JobSnapshot) -> tuple[Job, JobSnapshot]:
         """Returns the job with the latest confirmations of rounds, and a snapshot that isn't older than these."""
         for _ in range(_ATTEMPTS):
-            job = await self._records.confirmed(source.account.key, job)
+            job = await self._records.confirmed(self._source.account.key, job)
             if job.snapshot is None or job.snapshot.looked_at <= snapshot.as_of:
                 break
-            snapshot = await self._brought_up(source, job, snapshot, as_of=job.snapshot.looked_at)
+            snapshot = await self._brought_up(job, snapshot, as_of=job.snapshot.looked_at)
         return job, snapshot
 
-    async def _brought_up(
-        self, source: BatchAccount, job: Job, snapshot: JobSnapshot, *, as_of: datetime
-    ) -> JobSnapshot:
+    async def _brought_up(self, job: Job, snapshot: JobSnapshot, *, as_of: datetime) -> JobSnapshot:
         """Returns the snapshot as of a later T0: the date of a response that another poll received before now."""
-        partition = generation_partition(source.account.key, job.key, snapshot.generation)
+        partition = generation_partition(self._source.account.key, job.key, snapshot.generation)
         directory = await self._cache.load_directory(partition)
         since = snapshot.watermark(self._overlap)
-        changes = source.fetch_task_pages(job.facts.id, changed_since=since)
-        reading = await read_pages(self._cache, changes, directory, incarnation=Incarnation(source, job, since))
-        compared = await fold_and_compare(self._cache, source, job, reading, snapshot.agreement, as_of=as_of)
+        changes = self._source.fetch_task_pages(job.facts.id, changed_since=since)
+        reading = await read_pages(self._cache, changes, directory, incarnation=Incarnation(self._source, job, since))
+        compared = await fold_and_compare(self._cache, self._source, job, reading, snapshot.agreement, as_of=as_of)
         return await self._headed(
             compared, generation=snapshot.generation, kind=snapshot.source, as_of=as_of, t0=snapshot.full_read_at
         )
 
-    async def _pointed(self, source: BatchAccount, job: Job, snapshot: JobSnapshot) -> Job:
+    async def _pointed(self, job: Job, snapshot: JobSnapshot) -> Job:
         switched = job.switched(snapshot)
         switched = replace(switched, finalized=switched.may_be_finalized(self._overlap))
-        return await self._records.save(source.account.key, switched)
+        return await self._records.save(self._source.account.key, switched)
 
 
 def dated(source: BatchAccount, date: datetime | None) -> datetime:

@@ -121,9 +121,7 @@ class JobPolls:
         async def poll() -> None:
             thorough = this.thorough or job.key in self._hinted
             self._hinted.discard(job.key)
-            polled = await self._task_poll.poll(
-                self._source, job, discovery.date, thorough=thorough, deadline=this.deadline
-            )
+            polled = await self._task_poll.poll(job, discovery.date, thorough=thorough, deadline=this.deadline)
             if polled.confirmation and job.key in discovery.changed:
                 polled = replace(polled, job=await self._save(polled.job) or polled.job)
             if self._task_poll.wants_reconciling(polled):
@@ -136,7 +134,7 @@ class JobPolls:
 
     async def _reconcile_job(self, this: RoundState, polled: PollResult) -> None:
         date = this.discovery.date if this.discovery else None
-        this.confirm(await self._task_poll.reconcile(self._source, polled, date))
+        this.confirm(await self._task_poll.reconcile(polled, date))
 
     async def _guarded(self, this: RoundState, job: Job, work: Coroutine[Any, Any, None]) -> bool:
         """Runs work on one job and records its failure, without effect on others; False if it is still to do."""
@@ -162,7 +160,7 @@ class JobPolls:
         except TimeoutError:
             if not limit.expired():
                 raise
-            self._task_poll.forget(self._source, job)
+            self._task_poll.forget(job)
             raise LongReadError(job.facts.id) from None
 
     async def _save(self, job: Job) -> Job | None:

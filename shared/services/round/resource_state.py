@@ -2,12 +2,26 @@
 
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any, NamedTuple, Self
 
 from shared.errors import BatchscopeError, BatchThrottledError
 from shared.log import logger
 
 _LOG = logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class RoundRules:
+    """Settings of rounds.
+
+    `overlap` is how much of the past a list of changes repeats, `full_list_interval` the maximum age of a full list.
+    `horizon` is the maximum age of the completion of a new job or schedule.
+    """
+
+    overlap: timedelta
+    full_list_interval: timedelta
+    horizon: timedelta
 
 
 class ResourceRoundResult(NamedTuple):

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from shared.clock import Clock
 from shared.domain.core.keys import key_of
@@ -19,7 +19,7 @@ from shared.domain.polling.schedule_rounds import ScheduleRound, poll_is_due
 from shared.domain.schedules.schedules import Schedule, ScheduleFacts
 from shared.errors import BatchMissingError, BatchscopeError, CacheConflictError
 from shared.log import logger
-from shared.services.round.resource_state import ResourceRoundResult
+from shared.services.round.resource_state import ResourceRoundResult, RoundRules
 from shared.services.schedules.schedules_round_state import ScheduledJobs, SchedulesRoundState
 from shared.stores.batch.batch_schedules import BatchSchedules
 from shared.stores.schedules import KnownSchedules, ScheduleStore
@@ -32,19 +32,16 @@ _LOOK_UPS = 50  # per round, after a purge of many schedules
 class ScheduleRounds:
     """Polls the schedules of one account, one poll at a time; ETags detect writes of other processes.
 
-    `idle` is the time between two polls while no known schedule may change. `horizon` is the maximum age of the
-    completion of a new schedule.
+    While no known schedule may change, the full list interval is the time between two polls.
     """
 
-    def __init__(
-        self, source: BatchSchedules, store: ScheduleStore, clock: Clock, *, idle: timedelta, horizon: timedelta
-    ) -> None:
+    def __init__(self, source: BatchSchedules, store: ScheduleStore, clock: Clock, rules: RoundRules) -> None:
         self.source = source
         self._key = source.account.key
         self._store = store
         self._clock = clock
-        self._idle = idle
-        self._horizon = horizon
+        self._idle = rules.full_list_interval
+        self._horizon = rules.horizon
         self._until: datetime | None = None
         self._as_of: datetime | None = None
         self._existing: frozenset[str] = frozenset()
@@ -88,7 +85,7 @@ class ScheduleRounds:
         return await self._poll(SchedulesRoundState(known, has_time, scheduled_jobs), started)
 
     async def _load(self, now: datetime, *, anew: bool) -> KnownSchedules:
-        """Returns known schedules, from storage at least once per `idle`, which finds rows of processes that died."""
+        """Returns known schedules, once per full list interval from storage, which finds rows of dead processes."""
         if anew or self._read_at is None or is_over(self._read_at, self._idle, now):
             self._store.forget(self._key)
             self._read_at = now

@@ -6,50 +6,40 @@ account's call cap. Ids from clients become part of a URL only if they are valid
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 
-from shared.clock import Clock
 from shared.domain.core.keys import key_of
 from shared.domain.reports.reports import LiveTask
 from shared.errors import BatchMissingError, NotFoundError
-from shared.services.accounts.registry import found
-from shared.services.jobs.polling_permission import require_polling_allowed
+from shared.services.accounts.registry import Registry, found
 from shared.services.queries.queries import Queries
 from shared.services.tasks.task_queries import TaskQueries
-from shared.stores.accounts.monitoring import MonitoringStore
 from shared.stores.batch.batch import BatchAccount
 
 _TASK_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
+@dataclass(frozen=True, slots=True)
 class LiveTasks:
     """Reads single tasks from Batch; `sources` are keyed by account id."""
 
-    def __init__(
-        self,
-        sources: Mapping[str, BatchAccount],
-        queries: Queries,
-        tasks: TaskQueries,
-        monitoring: MonitoringStore,
-        clock: Clock,
-    ) -> None:
-        self._sources = sources
-        self._queries = queries
-        self._tasks = tasks
-        self._monitoring = monitoring
-        self._clock = clock
+    sources: Mapping[str, BatchAccount]
+    queries: Queries
+    tasks: TaskQueries
+    registry: Registry
 
     async def task(self, account_id: str, job_id: str, task_id: str) -> LiveTask:
         """Returns one task. Raises NotFoundError, MonitoringOffError, and BatchError if Batch doesn't return it."""
-        source = found(self._sources, account_id)
-        report = await self._queries.job(account_id, job_id)
+        source = found(self.sources, account_id)
+        report = await self.queries.job(account_id, job_id)
         job = report.job.facts.id
         missing = NotFoundError("task", task_id, f" in the job '{job}'{', which was deleted' * report.job.deleted}")
         if report.job.deleted or not _TASK_ID.fullmatch(task_id):
             raise missing
-        await require_polling_allowed(source, self._monitoring, self._clock)
+        await self.registry.require_polling_allowed(source.account)
         try:
             details, omitted = await source.fetch_task_details(job, task_id)
         except BatchMissingError as error:
             raise missing from error
-        cached = await self._tasks.task(account_id, job_id, key_of(task_id))
+        cached = await self.tasks.task(account_id, job_id, key_of(task_id))
         return LiveTask(details, omitted, cached, report.verdict.as_of)

@@ -10,20 +10,21 @@ from shared.domain.events import event_marks
 from shared.domain.events.batch_events import BatchEvent
 from shared.domain.events.event_lists import EventFilter, Position
 from shared.errors import BlobError, NotFoundError
+from shared.services.accounts.registry import Registry
 from shared.services.blobs.ingestion_stores import IngestionStores
 from shared.services.events import event_queries
 from shared.services.events.event_queries import EventQueries
 from shared.services.ingestion import Ingestion
 from shared.stores import events
+from shared.stores.accounts.monitoring import MonitoringStore
 from tests.ingestion.rig import ACCOUNT, NOON, RESOURCE, Rig, record
 
 SECOND = timedelta(seconds=1)
 
 
 def queries(rig: Rig, retention: timedelta = timedelta(days=36_500)) -> EventQueries:
-    return EventQueries(
-        {"demo": ACCOUNT}, IngestionStores.of(rig.tables), clock=rig.clock, container="logs", retention=retention
-    )
+    registry = Registry({"demo": ACCOUNT}, MonitoringStore(rig.tables), rig.clock, timedelta(minutes=1))
+    return EventQueries(registry, IngestionStores.of(rig.tables), container="logs", retention=retention)
 
 
 async def listed(rig: Rig, wanted: EventFilter, most: int) -> tuple[list[tuple[str, datetime]], int]:

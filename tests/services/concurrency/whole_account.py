@@ -15,15 +15,12 @@ from shared.domain.polling.schedule_rounds import schedule_verdict
 from shared.services.pools.pool_records import PoolRecords
 from shared.services.pools.pool_rounds import PoolRounds
 from shared.services.schedules.schedule_rounds import ScheduleRounds
-from shared.stores.history import POOL_HISTORY, HistoryStore
-from shared.stores.pools.nodes import NodeStore
-from shared.stores.pools.pools import PoolStore
-from shared.stores.schedules import ScheduleStore
+from shared.stores.stores import Stores
 from tests.services.fakes.fake_pools import FakePools
 from tests.services.fakes.memory_tables import Fault, MemoryTables
 from tests.services.worlds.pool_world import PoolWorld, as_listed
-from tests.services.worlds.process import ACCOUNT, BUDGET, HISTORY, OVERLAP, Process
-from tests.services.worlds.schedule_world import HORIZON, IDLE, FakeSchedules, ScheduleWorld
+from tests.services.worlds.process import ACCOUNT, BUDGET, HISTORY, Process
+from tests.services.worlds.schedule_world import RULES, FakeSchedules, ScheduleWorld
 from tests.services.worlds.world import World
 
 MINUTE = timedelta(minutes=1)
@@ -51,20 +48,12 @@ class WholeAccount(World):
     @override
     def started(self, ahead: timedelta = timedelta()) -> Process:
         process = World.started(self, ahead)
-        tables = MemoryTables(process.connection)
-        pools = PoolStore(tables)
-        process.rounds._pools = PoolRounds(
-            FakePools(self.pools.service, process.connection),
-            pools=pools,
-            records=PoolRecords(pools, HistoryStore(tables, POOL_HISTORY), HISTORY),
-            nodes=NodeStore(tables),
-            clock=process.clock,
-            overlap=OVERLAP,
-            full_list_interval=timedelta(minutes=15),
-        )
+        stores, clock = Stores(MemoryTables(process.connection)), process.clock
+        pools = FakePools(self.pools.service, process.connection)
+        records = PoolRecords(stores.pools, stores.pool_history, HISTORY)
+        process.rounds._pools = PoolRounds(pools, stores, records, clock=clock, rules=RULES)
         schedules = FakeSchedules(self.schedules.service, process.connection)
-        store = ScheduleStore(tables)
-        process.rounds._schedules = ScheduleRounds(schedules, store, process.clock, idle=IDLE, horizon=HORIZON)
+        process.rounds._schedules = ScheduleRounds(schedules, stores.schedules, clock, RULES)
         return process
 
     def visit(self, visits: Sequence[Visit]) -> None:

@@ -90,7 +90,7 @@ class DeltaPoll(TaskPoll):
     """Polls deltas alone: no full read corrects missed changes before they are visible."""
 
     @override
-    async def reconcile(self, source: BatchAccount, polled: PollResult, t0: datetime | None) -> PollResult:
+    async def reconcile(self, polled: PollResult, t0: datetime | None) -> PollResult:
         return polled
 
 
@@ -104,28 +104,26 @@ class ListedSinceBatch(FakeBatch):
 
 class ReadEndPoll(DeltaPoll):
     @override
-    async def _settled(self, source: BatchAccount, job: Job, snapshot: JobSnapshot) -> PollResult:
-        assert isinstance(source, FakeBatch)
-        end = source.last_date or snapshot.as_of
-        return await super()._settled(source, job, replace(snapshot, as_of=max(end, snapshot.as_of)))
+    async def _settled(self, job: Job, snapshot: JobSnapshot) -> PollResult:
+        assert isinstance(self._source, FakeBatch)
+        end = self._source.last_date or snapshot.as_of
+        return await super()._settled(job, replace(snapshot, as_of=max(end, snapshot.as_of)))
 
 
 class NewestChangePoll(DeltaPoll):
     @override
-    async def _settled(self, source: BatchAccount, job: Job, snapshot: JobSnapshot) -> PollResult:
-        assert isinstance(source, FakeBatch)
-        newest = datetime.fromtimestamp(source.newest / 1000, snapshot.as_of.tzinfo)
-        return await super()._settled(source, job, replace(snapshot, as_of=max(newest, snapshot.as_of)))
+    async def _settled(self, job: Job, snapshot: JobSnapshot) -> PollResult:
+        assert isinstance(self._source, FakeBatch)
+        newest = datetime.fromtimestamp(self._source.newest / 1000, snapshot.as_of.tzinfo)
+        return await super()._settled(job, replace(snapshot, as_of=max(newest, snapshot.as_of)))
 
 
 class WatermarkFirstPoll(TaskPoll):
     @override
-    async def _delta(
-        self, source: BatchAccount, job: Job, snapshot: JobSnapshot, as_of: datetime, **options: Any
-    ) -> PollResult:
+    async def _delta(self, job: Job, snapshot: JobSnapshot, as_of: datetime, **options: Any) -> PollResult:
         early = replace(job, snapshot=replace(snapshot, as_of=as_of))
-        job = await self._records.save(source.account.key, early)
-        return await super()._delta(source, job, snapshot, as_of, **options)
+        job = await self._records.save(self._source.account.key, early)
+        return await super()._delta(job, snapshot, as_of, **options)
 
 
 async def split_has_to_be_listed(source: BatchAccount, job: Job, read_state: ReadState) -> bool:
@@ -168,8 +166,8 @@ class HoldingCache(TaskCache):
 
 class HeadFirstPoll(TaskPoll):
     @override
-    async def _settled(self, source: BatchAccount, job: Job, snapshot: JobSnapshot) -> PollResult:
-        polled = await super()._settled(source, job, snapshot)
+    async def _settled(self, job: Job, snapshot: JobSnapshot) -> PollResult:
+        polled = await super()._settled(job, snapshot)
         assert isinstance(self._cache, HoldingCache)
         await self._cache.flush()
         return polled
@@ -184,12 +182,12 @@ async def nobody_asks(*_: object) -> None:
     """Replaces the check of which incarnation owns the tasks."""
 
 
-async def sweep_in_place(self: Generations, source: BatchAccount, job: Job, t0: datetime | None) -> Job:
+async def sweep_in_place(self: Generations, job: Job, t0: datetime | None) -> Job:
     """Removes unlisted tasks from the served generation instead of building a new one."""
     if job.snapshot is None or t0 is None:
-        return await REAL_READ_ANEW(self, source, job, t0)
-    listed = [task async for page in source.fetch_task_pages(job.facts.id) for task in page.tasks]
-    partition = generation_partition(source.account.key, job.key, job.snapshot.generation)
+        return await REAL_READ_ANEW(self, job, t0)
+    listed = [task async for page in self._source.fetch_task_pages(job.facts.id) for task in page.tasks]
+    partition = generation_partition(self._source.account.key, job.key, job.snapshot.generation)
     directory = await self._cache.read_directory(partition)
     leaves = await self._cache.load_leaves(partition, directory.leaves)
     ids = {task.id for task in listed}
@@ -199,13 +197,13 @@ async def sweep_in_place(self: Generations, source: BatchAccount, job: Job, t0: 
     ]
     directory = await self._cache.save_leaves(directory, swept)
     snapshot = replace(job.snapshot, counts=directory.counts, full_read_at=t0, agreement=Agreement(t0))
-    stored = await self._records.load(source.account.key, job.facts.id)
+    stored = await self._records.load(self._source.account.key, job.facts.id)
     swept_job = replace(stored or job, snapshot=snapshot)
-    return await self._records.save(source.account.key, swept_job)
+    return await self._records.save(self._source.account.key, swept_job)
 
 
 async def not_caught_up(
-    _self: Generations, _source: BatchAccount, _job: Job, done: ReadState, *, since: datetime, as_of: datetime
+    _self: Generations, _job: Job, done: ReadState, *, since: datetime, as_of: datetime
 ) -> tuple[ReadState, datetime]:
     assert since <= as_of
     return done, max(as_of, done.date or as_of)
@@ -279,19 +277,17 @@ def caught_up_without_overlap(plan: ReadPlan, _overlap: timedelta) -> ReadPlan:
     return REAL_CATCHING_UP(plan, timedelta())
 
 
-async def carry_on_from_memory(
-    self: LongReads, source: BatchAccount, job_id: str, t0: datetime | None, *, deadline: float
-) -> bool:
+async def carry_on_from_memory(self: LongReads, job_id: str, t0: datetime | None, *, deadline: float) -> bool:
     for _ in range(4):
-        job = await self._records.load(source.account.key, job_id)
+        job = await self._records.load(self._source.account.key, job_id)
         if job is None or not job.is_live:
             raise NotFoundError("live job", job_id)
         try:
-            polled = await self._carry_on(source, job, t0, deadline)
+            polled = await self._carry_on(job, t0, deadline)
             if polled and polled.confirmation:
-                await self._records.save(source.account.key, polled.job)
+                await self._records.save(self._source.account.key, polled.job)
         except (CacheConflictError, LongReadError):
-            self._forget(source, job)
+            self._forget(job)
         else:
             return polled is not None
     raise OvertakenError(job_id)

@@ -10,6 +10,7 @@ import pytest
 from shared.domain.core.stamps import to_milliseconds
 from shared.errors import BatchAnswerError, BatchError
 from shared.services.pools.node_reader import NodeReader
+from shared.services.round.resource_state import RoundRules
 from shared.stores.pools.nodes import StoredNodes
 from tests.services.worlds.pool_telling import asked, level_of_nodes
 from tests.services.worlds.pool_world import PoolWorld
@@ -204,7 +205,7 @@ def test_counting_of_a_pool_that_is_stored_as_older_than_itself_begins_anew_with
     assert pool.snapshot
     created = pool.facts.creation_time + timedelta(seconds=30)
     younger = replace(pool, facts=replace(pool.facts, creation_time=created))
-    reading = NodeReader(pools.processes[0].batch, overlap=timedelta(), full_list_interval=timedelta(hours=1))
+    reading = NodeReader(pools.processes[0].batch, RoundRules(timedelta(), timedelta(hours=1), timedelta()))
     stored = StoredNodes(ACCOUNT.key, pool.key, tally=pool.snapshot.tally)
     snapshot, nodes = pools.run(reading.read(younger, stored, None, pools.now()))
     assert snapshot.tally

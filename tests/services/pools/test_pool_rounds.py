@@ -198,7 +198,7 @@ def only_of_nodes(_pool: Pool, stored: StoredNodes, nodes: Mapping[str, Node], k
 async def _changes(reading: NodeReader, pool: Pool, stored: StoredNodes, t0: Any) -> NodesRead:
     """Reads changes alone and treats them as complete."""
     assert pool.snapshot
-    since = pool.snapshot.as_of - reading._overlap
+    since = pool.snapshot.as_of - reading._rules.overlap
     answer = await reading._source.fetch_nodes(pool.facts.id, changed_since=since, recent_as_of=t0)
     known = to_milliseconds(pool.snapshot.as_of)
     nodes = merged(stored.nodes, answer.nodes, whole=False, at=to_milliseconds(t0), known_as_of=known)

@@ -12,11 +12,9 @@ from shared.domain.nodes.nodes import Node
 from shared.errors import BatchAnswerError, BatchThrottledError, StorageError
 from shared.services.pools.pool_records import PoolRecords
 from shared.services.pools.pool_rounds import PoolRounds
-from shared.services.round.resource_state import ResourceRoundResult
+from shared.services.round.resource_state import ResourceRoundResult, RoundRules
 from shared.services.schedules.schedule_rounds import ScheduleRounds
-from shared.stores.history import POOL_HISTORY, HistoryStore
-from shared.stores.pools.nodes import NodeStore
-from shared.stores.pools.pools import PoolStore
+from shared.stores.stores import Stores
 from tests.services.fakes.fake_pools import FakePools, PoolService, TruePool
 from tests.services.fakes.memory_tables import MemoryTables
 from tests.services.worlds.process import ACCOUNT, HISTORY, Process
@@ -57,15 +55,10 @@ def process(world: World) -> Process:
     tables = MemoryTables(process.connection)
     batch = CountedPools(service, process)
     batch.latency = 4.0
-    process.rounds._pools = PoolRounds(
-        batch,
-        pools=(pools := PoolStore(tables)),
-        records=PoolRecords(pools, HistoryStore(tables, POOL_HISTORY), HISTORY),
-        nodes=NodeStore(tables),
-        clock=process.clock,
-        overlap=30 * SECOND,
-        full_list_interval=900 * SECOND,
-    )
+    stores = Stores(tables)
+    records = PoolRecords(stores.pools, stores.pool_history, HISTORY)
+    rules = RoundRules(30 * SECOND, 900 * SECOND, 900 * SECOND)
+    process.rounds._pools = PoolRounds(batch, stores, records, clock=process.clock, rules=rules)
     for number in range(NODES):
         service.pools.append(pool_with_a_node(f"pool-{number:02}", world))
     world.create("Render", "a", "b")
@@ -94,7 +87,7 @@ def polled(world: World, process: Process, budget: float) -> float:
 
 def known(world: World, process: Process) -> int:
     """Returns the number of pools with known nodes."""
-    found = world.run(PoolStore(MemoryTables(process.connection)).load_all(ACCOUNT.key))
+    found = world.run(Stores(MemoryTables(process.connection)).pools.load_all(ACCOUNT.key))
     return sum(pool.snapshot is not None for pool in found.resources.values())
 
 
@@ -118,7 +111,7 @@ def test_node_counts_take_a_third_of_the_time_that_is_left_and_nodes_are_read_in
     took = polled(world, process, budget=10)
     assert 5 / 3 <= took <= 5 / 3 + 1
     assert known(world, process) == NODES
-    over_pools = world.run(PoolStore(MemoryTables(process.connection)).load_round(ACCOUNT.key))
+    over_pools = world.run(Stores(MemoryTables(process.connection)).pools.load_round(ACCOUNT.key))
     assert over_pools
     assert ("node counts don't come in time" in (over_pools.reason or "")) == (delay > 1)
 
@@ -132,7 +125,7 @@ def test_jobs_are_noted_without_waiting_for_pools(world: World, process: Process
 
 def test_calls_are_counted_apart(world: World, process: Process) -> None:
     polled(world, process, budget=400)
-    over_pools = world.run(PoolStore(MemoryTables(process.connection)).load_round(ACCOUNT.key))
+    over_pools = world.run(Stores(MemoryTables(process.connection)).pools.load_round(ACCOUNT.key))
     assert over_pools
     assert over_pools.batch_calls == pools_of(process).calls == NODES + 3  # two for counts, which are slow
     assert last_round(world).batch_calls == len(process.batch.requests) == 4

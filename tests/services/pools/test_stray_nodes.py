@@ -6,7 +6,6 @@ from datetime import timedelta
 import pytest
 
 from shared.services import housekeeping as housekeeping_service
-from shared.services.pools.stray_nodes import StrayNodes
 from shared.stores.pools.pools import PoolStore
 from tests.services.fakes.memory_tables import Fault, die
 from tests.services.worlds.pool_housekeeping import housekeeping
@@ -82,7 +81,10 @@ async def collect_nothing(*_: object, **__: object) -> int:
 @pytest.mark.parametrize(
     ("patch", "story"),
     [
-        ((StrayNodes, "collect", collect_nothing), test_nodes_of_a_large_pool_without_a_head_are_collected_too),
+        (
+            (housekeeping_service, "collect_stray_nodes", collect_nothing),
+            test_nodes_of_a_large_pool_without_a_head_are_collected_too,
+        ),
         ((housekeeping_service, "_GRACE", timedelta()), test_nodes_that_were_just_written_stay),
     ],
     ids=["nobody collects them", "however young they are"],

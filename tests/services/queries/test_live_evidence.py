@@ -63,7 +63,7 @@ def test_an_answer_that_does_not_come_in_time_is_reported(world: World) -> None:
     assert report.job.snapshot
     assert report.job.snapshot.counts.active
     silent = Silent(report.account)
-    live = LiveEvidence(process.task_queries, process.monitoring, process.round_store, process.clock, seconds=7)
+    live = LiveEvidence(process.task_queries, process.registry, process.round_store, seconds=7)
     unknown = UnknownFacts()
     found = world.run(live.gather(cast("BatchAccount", silent), report, unknown, knows_pool=_known))
     assert silent.asked == ["get the job 'Render'"]
@@ -76,7 +76,7 @@ def test_a_job_that_makes_no_sense_is_a_sentence(world: World) -> None:
     polled_for_a_while(world)
     process, report = world.processes[0], world.report("Render")
     nonsense = Nonsense(report.account)
-    live = LiveEvidence(process.task_queries, process.monitoring, process.round_store, process.clock)
+    live = LiveEvidence(process.task_queries, process.registry, process.round_store)
     unknown = UnknownFacts()
     found = world.run(live.gather(cast("BatchAccount", nonsense), report, unknown, knows_pool=_known))
     assert found.job is report.job.facts
@@ -87,7 +87,7 @@ def test_preparation_known_of_some_nodes_only_is_reported(world: World) -> None:
     world.create("Render", "a", "b")
     polled_for_a_while(world)
     process, report = world.processes[0], world.report("Render")
-    live = LiveEvidence(process.task_queries, process.monitoring, process.round_store, process.clock)
+    live = LiveEvidence(process.task_queries, process.registry, process.round_store)
     endless = Endless(report)
     unknown = UnknownFacts()
     found = world.run(live.gather(cast("BatchAccount", endless), report, unknown, knows_pool=_known))

@@ -115,7 +115,7 @@ def test_a_list_goes_on_in_another_generation_where_it_was(world: World, order: 
         job = await process.jobs.load("demo", "Render")
         assert job
         assert job.snapshot
-        fresh = await process.task_poll.generations.read_anew(process.batch, job, world.now())
+        fresh = await process.task_poll.generations.read_anew(job, world.now())
         assert fresh.snapshot
         await process.cache.delete_generation(f"demo~render~{job.snapshot.generation}")
 

@@ -9,7 +9,6 @@ from shared.domain.core.keys import key_of
 from shared.domain.jobs.jobs import Job
 from shared.domain.jobs.snapshots import JobSnapshot
 from shared.services.reading.task_poll import PollResult, TaskPoll
-from shared.stores.batch.batch import BatchAccount
 from tests.services.fakes.truth import TrueJob
 from tests.services.worlds.process import BUDGET
 from tests.services.worlds.world import SECOND, World
@@ -102,10 +101,10 @@ def test_a_difference_of_a_sealed_job_is_kept(world: World, found: Callable[[Wor
     check_that_the_deletion_counts(world)
 
 
-async def only_confirmed(self: TaskPoll, source: BatchAccount, job: Job, snapshot: JobSnapshot) -> PollResult:
+async def only_confirmed(self: TaskPoll, job: Job, snapshot: JobSnapshot) -> PollResult:
     settled = self._sealed(job.with_snapshot(snapshot))
     if settled.finalized or job.dirty or snapshot.is_news(job.snapshot):
-        return PollResult(await self._records.save(source.account.key, settled))
+        return PollResult(await self._records.save(self._source.account.key, settled))
     return PollResult(settled, snapshot.confirmation)
 
 

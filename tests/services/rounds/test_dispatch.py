@@ -10,9 +10,8 @@ from shared.domain.jobs.jobs import Job
 from shared.errors import BatchUnreachableError, StorageError
 from shared.services.polling.dispatch import Dispatch
 from shared.services.polling.polling import PollingService
-from shared.stores.accounts.operations import OperationStore
 from tests.services.fakes.fake_batch import Service
-from tests.services.fakes.memory_tables import Fault, MemoryTables
+from tests.services.fakes.memory_tables import Fault
 from tests.services.fakes.truth import Truth
 from tests.services.worlds.process import INTERVAL, Process, local_account
 from tests.services.worlds.world import SECOND, World
@@ -190,15 +189,7 @@ def test_accounts_missed_by_a_tick_are_first_in_the_next(world: World) -> None:
 def polling_of(processes: list[Process], *, budget: timedelta) -> PollingService:
     first = processes[0]
     rounds = {process.rounds.source.account.id: process.rounds for process in processes}
-    return PollingService(
-        rounds,
-        queued={},
-        operations=OperationStore(MemoryTables(first.connection)),
-        monitoring=first.monitoring,
-        clock=first.clock,
-        interval=INTERVAL,
-        budget=budget,
-    )
+    return PollingService(rounds, {}, first.stores, first.clock, INTERVAL, budget)
 
 
 def whole_round_at(world: World, process: Process) -> datetime:

@@ -165,7 +165,7 @@ def test_a_name_that_two_accounts_share_is_answered_with_both(world: World) -> N
         for region in ("westeurope", "northeurope")
     }
     process = world.processes[0]
-    registry = Registry(accounts, process.monitoring, process.clock, interval=INTERVAL)
+    registry = Registry(accounts, process.monitoring, process.clock, INTERVAL)
     with pytest.raises(AmbiguousNameError, match=r"shared by same\.northeurope and same\.westeurope, so say which one"):
         world.run(registry.monitoring("Same"))
     world.run(registry.change("same.westeurope", OFF))

@@ -10,6 +10,7 @@ from shared.domain.jobs.verdicts import Verdict
 from shared.domain.reports.reports import JobReport
 from shared.domain.reports.schedule_reports import report_of
 from shared.domain.schedules.schedules import Recurrence, ScheduleFacts, first_seen
+from shared.services.accounts.registry import Registry
 from shared.services.queries.queries import Queries
 from shared.services.queries.schedule_queries import ScheduleQueries
 from shared.stores.accounts.monitoring import MonitoringStore
@@ -40,15 +41,10 @@ def test_schedules_are_read_before_the_jobs_that_they_made() -> None:
     async def story() -> None:
         tables = MemoryTables(Connection(Storage()))
         store = ScheduleStore(tables)
-        queries = ScheduleQueries(
-            {ACCOUNT.id: ACCOUNT},
-            cast("Queries", Meanwhile(store)),
-            store,
-            MonitoringStore(tables),
-            clock=LoopClock(lambda: _NOW),
-            interval=timedelta(minutes=1),
-            idle=timedelta(minutes=15),
-        )
+        clock = LoopClock(lambda: _NOW)
+        registry = Registry({ACCOUNT.id: ACCOUNT}, MonitoringStore(tables), clock, timedelta(minutes=1))
+        meanwhile = cast("Queries", Meanwhile(store))
+        queries = ScheduleQueries(registry, meanwhile, store, idle=timedelta(minutes=15))
         await store.save_all(ACCOUNT.key, [first_seen(_FACTS, _NOW)])
         jobs, (report,) = await queries.with_jobs(ACCOUNT.id)
         assert (jobs, report.totals.made, report.totals.unknown) == ([], 0, 0)

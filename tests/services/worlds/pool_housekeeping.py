@@ -5,16 +5,7 @@ from datetime import timedelta
 from shared.services.blobs.ingestion_stores import IngestionStores
 from shared.services.housekeeping import HousekeepingService, Retention
 from shared.services.jobs.job_records import JobRecords
-from shared.services.pools.stray_nodes import StrayNodes
-from shared.stores.accounts.operations import OperationStore
-from shared.stores.accounts.rounds import RoundStore
-from shared.stores.history import JOB_HISTORY, POOL_HISTORY, HistoryStore
-from shared.stores.jobs.jobs import JobStore
-from shared.stores.jobs.read_plans import ReadPlanStore
-from shared.stores.jobs.task_cache import TaskCache
-from shared.stores.pools.nodes import NodeStore
-from shared.stores.pools.pools import PoolStore
-from shared.stores.schedules import ScheduleStore
+from shared.stores.stores import Stores
 from tests.services.fakes.memory_tables import Connection, MemoryTables
 from tests.services.worlds.pool_world import PoolWorld
 from tests.services.worlds.process import ACCOUNT, HISTORY, LoopClock
@@ -24,19 +15,13 @@ _DAY = timedelta(days=1)
 
 def housekeeping(world: PoolWorld) -> None:
     tables = MemoryTables(Connection(world.storage))
-    jobs, rounds, history = JobStore(tables), RoundStore(tables), HistoryStore(tables, JOB_HISTORY)
+    stores = Stores(tables)
     keeper = HousekeepingService(
         [ACCOUNT],
-        records=JobRecords(jobs, rounds, history, HISTORY),
-        jobs=jobs,
-        histories=[history, HistoryStore(tables, POOL_HISTORY)],
-        cache=TaskCache(tables),
-        plans=ReadPlanStore(tables),
-        operations=OperationStore(tables),
-        schedules=ScheduleStore(tables),
-        stray_nodes=StrayNodes(PoolStore(tables), NodeStore(tables)),
-        ingestion=IngestionStores.of(tables),
-        clock=LoopClock(world.now),
-        retention=Retention(_DAY, _DAY, HISTORY, _DAY, _DAY, _DAY),
+        JobRecords(stores.jobs, stores.rounds, stores.history, HISTORY),
+        stores,
+        IngestionStores.of(tables),
+        LoopClock(world.now),
+        Retention(_DAY, _DAY, HISTORY, _DAY, _DAY, _DAY),
     )
     world.run(keeper.run())

@@ -2,10 +2,9 @@
 
 from datetime import timedelta
 
+from shared.services.accounts.registry import Registry
 from shared.services.queries.pool_queries import PoolQueries
-from shared.stores.accounts.monitoring import MonitoringStore
-from shared.stores.pools.nodes import NodeStore
-from shared.stores.pools.pools import PoolStore
+from shared.stores.stores import Stores
 from tests.services.fakes.memory_tables import Connection, MemoryTables
 from tests.services.worlds.pool_world import PoolWorld
 from tests.services.worlds.process import ACCOUNT, LoopClock
@@ -21,16 +20,9 @@ def asked(world: PoolWorld, who: int = 0) -> list[str]:
 
 def queries(world: PoolWorld) -> PoolQueries:
     """Returns the queries of a process with empty memory."""
-    tables = MemoryTables(Connection(world.storage))
-    accounts, clock = {ACCOUNT.id: ACCOUNT}, LoopClock(world.now)
-    return PoolQueries(
-        accounts,
-        PoolStore(tables),
-        NodeStore(tables),
-        MonitoringStore(tables),
-        clock=clock,
-        interval=timedelta(hours=1),
-    )
+    stores = Stores(MemoryTables(Connection(world.storage)))
+    clock = LoopClock(world.now)
+    return PoolQueries(Registry({ACCOUNT.id: ACCOUNT}, stores.monitoring, clock, timedelta(hours=1)), stores)
 
 
 def level_of_nodes(world: PoolWorld, pool: str = "Alpha") -> str:

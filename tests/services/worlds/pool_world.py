@@ -19,16 +19,16 @@ from shared.domain.polling.pool_rounds import pool_verdict
 from shared.domain.pools.pool_samples import POOL_SAMPLES
 from shared.domain.pools.pools import NodesSnapshot, Pool
 from shared.errors import BatchscopeError
+from shared.services.accounts.registry import Registry
 from shared.services.pools.node_reader import NodeReader
 from shared.services.pools.pool_records import PoolRecords
 from shared.services.pools.pool_rounds import PoolRounds
 from shared.services.pools.pools_round_state import PoolsRoundState
 from shared.services.queries.histories import Histories
 from shared.services.queries.pool_queries import PoolQueries
-from shared.stores.accounts.monitoring import MonitoringStore
-from shared.stores.history import POOL_HISTORY, HistoryStore
-from shared.stores.pools.nodes import NodeStore
-from shared.stores.pools.pools import KnownPools, PoolStore
+from shared.services.round.resource_state import RoundRules
+from shared.stores.pools.pools import KnownPools
+from shared.stores.stores import Stores
 from tests.services.fakes.fake_pools import FakePools, Nodes, PoolService, TruePool, true_summary
 from tests.services.fakes.memory_tables import Connection, Fault, MemoryTables, ProcessDiedError, Storage
 from tests.services.fakes.virtual_time import VirtualLoop
@@ -36,6 +36,7 @@ from tests.services.worlds.process import ACCOUNT, HISTORY, LoopClock
 
 START = datetime(2026, 11, 21, 7, tzinfo=UTC)
 OVERLAP = timedelta(seconds=30)
+RULES = RoundRules(OVERLAP, timedelta(minutes=15), timedelta(days=7))
 
 
 class WatchedPoolRounds(PoolRounds):
@@ -64,32 +65,15 @@ class PoolProcess:
         self.clock = clock(service.now, ahead)
         self.connection = Connection(storage, self.clock)
         tables = MemoryTables(self.connection)
-        self.pools, self.nodes = PoolStore(tables), NodeStore(tables)
-        history = HistoryStore(tables, POOL_HISTORY)
-        monitoring = MonitoringStore(tables)
+        stores = Stores(tables)
+        self.pools, self.nodes = stores.pools, stores.nodes
         self.batch = FakePools(service, self.connection)
-        interval = timedelta(minutes=15)
-        self.rounds = WatchedPoolRounds(
-            self.batch,
-            pools=self.pools,
-            records=PoolRecords(self.pools, history, HISTORY),
-            nodes=self.nodes,
-            clock=self.clock,
-            overlap=OVERLAP,
-            full_list_interval=interval,
-        )
-        self.rounds._reading = reading(self.batch, overlap=OVERLAP, full_list_interval=interval)
-        accounts, poll_interval = {ACCOUNT.id: ACCOUNT}, timedelta(seconds=60)
-        queries = PoolQueries(accounts, self.pools, self.nodes, monitoring, clock=self.clock, interval=poll_interval)
-        self.histories = Histories(
-            accounts,
-            POOL_SAMPLES,
-            queries.recent_samples,
-            history,
-            clock=self.clock,
-            interval=poll_interval,
-            retention=HISTORY,
-        )
+        records = PoolRecords(self.pools, stores.pool_history, HISTORY)
+        self.rounds = WatchedPoolRounds(self.batch, stores, records, clock=self.clock, rules=RULES)
+        self.rounds._reading = reading(self.batch, RULES)
+        registry = Registry({ACCOUNT.id: ACCOUNT}, stores.monitoring, self.clock, timedelta(seconds=60))
+        queries = PoolQueries(registry, stores)
+        self.histories = Histories(registry, POOL_SAMPLES, queries.recent_samples, stores.pool_history, HISTORY)
 
 
 @dataclass(slots=True)

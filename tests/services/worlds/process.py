@@ -1,7 +1,7 @@
 """One running app: the real code with its own memory, on storage and a Batch account in memory."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, override
 
@@ -15,24 +15,16 @@ from shared.services.housekeeping import HousekeepingService, Retention
 from shared.services.jobs.job_records import JobRecords
 from shared.services.polling.polling import PollingService
 from shared.services.polling.queued_jobs import QueuedJobs
-from shared.services.polling.rounds import AccountRounds, RoundRules
-from shared.services.pools.stray_nodes import StrayNodes
+from shared.services.polling.rounds import AccountRounds
 from shared.services.queries.histories import Histories
 from shared.services.queries.queries import Queries
 from shared.services.reading.long_reads import LongReads
 from shared.services.reading.task_poll import TaskPoll
+from shared.services.round.resource_state import RoundRules
 from shared.services.tasks.leaf_reader import LeafReader
 from shared.services.tasks.task_queries import TaskQueries
-from shared.stores.accounts.monitoring import MonitoringStore
-from shared.stores.accounts.operations import OperationStore
-from shared.stores.accounts.rounds import RoundStore
-from shared.stores.history import JOB_HISTORY, POOL_HISTORY, HistoryStore
-from shared.stores.jobs.jobs import JobStore
-from shared.stores.jobs.read_plans import ReadPlanStore
 from shared.stores.jobs.task_cache import TaskCache
-from shared.stores.pools.nodes import NodeStore
-from shared.stores.pools.pools import PoolStore
-from shared.stores.schedules import ScheduleStore
+from shared.stores.stores import Stores
 from tests.services.fakes.fake_batch import FakeBatch, Service
 from tests.services.fakes.memory_tables import Connection, MemoryTables, Storage
 
@@ -97,59 +89,35 @@ class Process:
         tables = MemoryTables(self.connection)
         self.service = service
         self.batch = recipe.batch(account, service, self.connection)
-        self.cache, self.jobs, self.round_store = recipe.cache(tables), JobStore(tables), RoundStore(tables)
-        self.monitoring = MonitoringStore(tables)
-        self.plans = ReadPlanStore(tables)
-        history = HistoryStore(tables, JOB_HISTORY)
-        self.records = JobRecords(self.jobs, self.round_store, history, HISTORY)
+        self.stores = Stores(tables)
+        self.cache = self.stores.cache = recipe.cache(tables)
+        self.jobs, self.round_store, self.plans = self.stores.jobs, self.stores.rounds, self.stores.plans
+        self.monitoring = self.stores.monitoring
+        self.records = JobRecords(self.jobs, self.round_store, self.stores.history, HISTORY)
         self.task_poll = recipe.task_poll(
-            self.cache,
+            self.batch,
+            self.stores,
             self.records,
-            self.plans,
             overlap=recipe.overlap,
             full_read_age=timedelta(days=1),
             short_read=service.short_read,
         )
+        rules = RoundRules(recipe.overlap, timedelta(minutes=15), timedelta(days=7))
         self.rounds = WatchedRounds(
-            self.batch,
-            records=self.records,
-            rounds=self.round_store,
-            monitoring=self.monitoring,
-            task_poll=self.task_poll,
-            plans=self.plans,
-            clock=self.clock,
-            rules=RoundRules(recipe.overlap, timedelta(minutes=15), timedelta(days=7)),
+            self.batch, self.stores, self.records, self.task_poll, clock=self.clock, rules=rules
         )
-        operations = OperationStore(tables)
-        self.queued = QueuedJobs(
-            self.batch,
-            long_reads=LongReads(self.cache, self.records, self.plans, self.task_poll),
-            rounds=self.round_store,
-            monitoring=self.monitoring,
-            clock=self.clock,
-        )
+        long_reads = LongReads(self.batch, self.stores, self.records, self.task_poll)
+        self.queued = QueuedJobs(self.batch, long_reads, self.stores, self.clock)
         self.polling = PollingService(
-            {account.id: self.rounds},
-            queued={account.id: self.queued},
-            operations=operations,
-            monitoring=self.monitoring,
-            clock=self.clock,
-            interval=INTERVAL,
-            budget=BUDGET,
+            {account.id: self.rounds}, {account.id: self.queued}, self.stores, self.clock, INTERVAL, BUDGET
         )
         self.housekeeping = HousekeepingService(
             [account],
-            records=self.records,
-            jobs=self.jobs,
-            histories=[history, HistoryStore(tables, POOL_HISTORY)],
-            cache=self.cache,
-            plans=self.plans,
-            operations=operations,
-            schedules=ScheduleStore(tables),
-            stray_nodes=StrayNodes(PoolStore(tables), NodeStore(tables)),
-            ingestion=IngestionStores.of(tables),
-            clock=self.clock,
-            retention=Retention(
+            self.records,
+            self.stores,
+            IngestionStores.of(tables),
+            self.clock,
+            Retention(
                 timedelta(days=30),
                 timedelta(days=7),
                 HISTORY,
@@ -158,28 +126,11 @@ class Process:
                 timedelta(days=90),
             ),
         )
-        self.registry = Registry({account.id: account}, self.monitoring, self.clock, interval=INTERVAL)
-        self.queries = Queries(
-            {account.id: account},
-            self.jobs,
-            self.monitoring,
-            self.cache,
-            plans=self.plans,
-            pools=PoolStore(tables),
-            schedules=ScheduleStore(tables),
-            clock=self.clock,
-            interval=timedelta(hours=1),
-        )
+        self.registry = Registry({account.id: account}, self.monitoring, self.clock, INTERVAL)
+        self.queries = Queries(replace(self.registry, interval=timedelta(hours=1)), self.stores)
         self.task_queries = TaskQueries(LeafReader(self.queries, self.cache))
-
         self.histories = Histories(
-            {account.id: account},
-            JOB_SAMPLES,
-            self.queries.recent_samples,
-            history,
-            clock=self.clock,
-            interval=INTERVAL,
-            retention=HISTORY,
+            self.registry, JOB_SAMPLES, self.queries.recent_samples, self.stores.history, HISTORY
         )
 
     async def poll(self, *, full: bool = False) -> None:

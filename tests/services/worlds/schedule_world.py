@@ -16,7 +16,7 @@ from shared.domain.polling.schedule_rounds import schedule_verdict
 from shared.domain.schedules.job_specifications import JobSpecification
 from shared.domain.schedules.schedules import Recurrence, ScheduleFacts
 from shared.errors import BatchError, BatchMissingError, BatchscopeError
-from shared.services.round.resource_state import ResourceRoundResult
+from shared.services.round.resource_state import ResourceRoundResult, RoundRules
 from shared.services.schedules.schedule_rounds import ScheduleRounds
 from shared.stores.batch.batch_schedule_rows import Specified
 from shared.stores.batch.batch_schedules import BatchSchedules, ScheduleList
@@ -27,6 +27,7 @@ from tests.services.worlds.process import ACCOUNT, LoopClock
 
 START = datetime(2026, 11, 21, 7, tzinfo=UTC)
 IDLE, HORIZON = timedelta(minutes=15), timedelta(days=7)
+RULES = RoundRules(timedelta(seconds=30), IDLE, HORIZON)
 NONSENSE = "Its job specification makes no sense: ValidationError."
 GARBLED = "Batch's data of it makes no sense."
 type Truth = dict[str, ScheduleFacts]
@@ -122,7 +123,7 @@ class ScheduleProcess:
         self.connection = Connection(storage, self.clock)
         self.store = ScheduleStore(MemoryTables(self.connection))
         self.batch = FakeSchedules(service, self.connection)
-        self.rounds = ScheduleRounds(self.batch, self.store, self.clock, idle=IDLE, horizon=HORIZON)
+        self.rounds = ScheduleRounds(self.batch, self.store, self.clock, RULES)
 
 
 @dataclass(slots=True)

@@ -1,0 +1,30 @@
+"""All stores of one storage account, which services share."""
+
+from shared.stores.accounts.monitoring import MonitoringStore
+from shared.stores.accounts.operations import OperationStore
+from shared.stores.accounts.rounds import RoundStore
+from shared.stores.history import JOB_HISTORY, POOL_HISTORY, HistoryStore
+from shared.stores.jobs.jobs import JobStore
+from shared.stores.jobs.read_plans import ReadPlanStore
+from shared.stores.jobs.task_cache import TaskCache
+from shared.stores.pools.nodes import NodeStore
+from shared.stores.pools.pools import PoolStore
+from shared.stores.schedules import ScheduleStore
+from shared.stores.tables.tables import Tables
+
+
+class Stores:
+    """A store for each kind of row, except those of ingestion."""
+
+    def __init__(self, tables: Tables) -> None:
+        self.monitoring = MonitoringStore(tables)
+        self.rounds = RoundStore(tables)
+        self.operations = OperationStore(tables)
+        self.jobs = JobStore(tables)
+        self.history = HistoryStore(tables, JOB_HISTORY)
+        self.cache = TaskCache(tables)
+        self.plans = ReadPlanStore(tables)
+        self.pools = PoolStore(tables)
+        self.pool_history = HistoryStore(tables, POOL_HISTORY)
+        self.nodes = NodeStore(tables)
+        self.schedules = ScheduleStore(tables)
