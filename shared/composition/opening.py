@@ -19,7 +19,7 @@ from shared.services.events.event_intake import EventIntake
 from shared.services.events.event_queries import EventQueries
 from shared.services.explain.explanations import Explanations
 from shared.services.explain.live_evidence import LiveEvidence
-from shared.services.housekeeping import HousekeepingService, Retention
+from shared.services.housekeeping import HousekeepingService
 from shared.services.ingestion import Ingestion
 from shared.services.jobs.job_records import JobRecords
 from shared.services.polling.polling import PollingService
@@ -97,26 +97,13 @@ async def open_services(settings: Settings) -> Services:
         pools=pools,
         schedules=ScheduleQueries(registry, queries, stores.schedules, idle=settings.full_list_interval),
         registry=registry,
-        housekeeping=HousekeepingService(
-            settings.accounts, records, stores, parts.ingestion, clock, _retention(settings)
-        ),
+        housekeeping=HousekeepingService(settings.accounts, records, stores, parts.ingestion, clock, settings),
         ingestion=_ingestion(parts, polling),
         events=events,
         telemetry=telemetry,
         task_telemetry=TaskTelemetryQueries(queries, tasks, events, sharing, telemetry, clock=clock),
         clock=clock,
         table_writes=parts.tables.writes,
-    )
-
-
-def _retention(settings: Settings) -> Retention:
-    return Retention(
-        settings.deleted_job_retention,
-        settings.operation_retention,
-        settings.history_retention,
-        settings.event_retention,
-        settings.telemetry_retention,
-        settings.telemetry_hour_retention,
     )
 
 

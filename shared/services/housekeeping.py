@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from shared.clock import Clock
 from shared.domain.accounts.accounts import Account
 from shared.domain.core.stamps import to_milliseconds
-from shared.domain.history.grains import MINUTES, QUARTERS, HistoryRetention
+from shared.domain.history.grains import MINUTES, QUARTERS
 from shared.domain.jobs.jobs import Job
 from shared.errors import CacheConflictError, StorageError, UnreadableError
 from shared.log import logger
@@ -23,6 +23,7 @@ from shared.services.blobs.ingestion_stores import IngestionStores
 from shared.services.jobs.job_records import JobRecords
 from shared.services.pools.stray_nodes import collect_stray_nodes
 from shared.services.telemetry.hour_rollups import HourRollups
+from shared.settings import Settings
 from shared.stores.jobs.jobs import generation_partition
 from shared.stores.stores import Stores
 from shared.stores.tables.unreadable import UndecodedRow
@@ -33,28 +34,13 @@ _GRACE = timedelta(hours=1)  # longer than any function call: until then a runni
 
 
 @dataclass(frozen=True, slots=True)
-class Retention:
-    """How long data is kept: deleted schedules and jobs with their tasks; polls, histories, events and telemetry.
-
-    `telemetry` is by the minute, `telemetry_hours` by the hour; hours exist only if that is longer.
-    """
-
-    deleted_jobs: timedelta
-    operations: timedelta
-    history: HistoryRetention
-    events: timedelta
-    telemetry: timedelta
-    telemetry_hours: timedelta
-
-
-@dataclass(frozen=True, slots=True)
 class HousekeepingService:
     accounts: Sequence[Account]
     records: JobRecords
     stores: Stores
     ingestion: IngestionStores
     clock: Clock
-    retention: Retention
+    settings: Settings
 
     async def run(self) -> None:
         """Cleans up every account. Raises StorageError after all accounts if one failed."""
@@ -83,20 +69,20 @@ class HousekeepingService:
             with suppress(CacheConflictError):
                 await self._clean_unreadable(account, key, row, now)
         for schedule in (await self.stores.schedules.load_all(account.key)).resources.values():
-            if schedule.deleted_at and now - schedule.deleted_at >= self.retention.deleted_jobs:
+            if schedule.deleted_at and now - schedule.deleted_at >= self.settings.deleted_job_retention:
                 with suppress(CacheConflictError):  # it was re-created meanwhile
                     await self.stores.schedules.delete(account.key, schedule)
         await collect_stray_nodes(self.stores, account.key, before=now - _GRACE)
-        expired = await self.stores.operations.delete_before(account.key, now - self.retention.operations)
+        expired = await self.stores.operations.delete_before(account.key, now - self.settings.operation_retention)
         rows = 0
         for grain in (MINUTES, QUARTERS):
-            oldest = self.retention.history.oldest(grain, to_milliseconds(now))
+            oldest = self.settings.history_retention.oldest(grain, to_milliseconds(now))
             for history in (self.stores.history, self.stores.pool_history):
                 rows += await history.delete_before(account.key, grain, oldest)
-        events = await self.ingestion.delete_before(account.key, now - self.retention.events)
-        kept = max(self.retention.telemetry, self.retention.telemetry_hours)
+        events = await self.ingestion.delete_before(account.key, now - self.settings.event_retention)
+        kept = max(self.settings.telemetry_retention, self.settings.telemetry_hour_retention)
         telemetry = await self.ingestion.delete_telemetry_before(
-            account.key, now - kept, blobs=now - self.retention.telemetry
+            account.key, now - kept, blobs=now - self.settings.telemetry_retention
         )
         _LOG.info(
             "Housekeeping of %s: %d finished polls, %d rows of history, %d of events and %d of telemetry deleted.",
@@ -105,15 +91,15 @@ class HousekeepingService:
 
     async def _roll_up(self, account: Account, now: datetime, goes_on: Callable[[], bool]) -> None:
         """Rolls expired minutes up to hours."""
-        if self.retention.telemetry_hours <= self.retention.telemetry:
+        if self.settings.telemetry_hour_retention <= self.settings.telemetry_retention:
             return
         with suppress(CacheConflictError):  # another host does the same
             rollups = HourRollups(self.ingestion.telemetry, self.ingestion.node_index)
-            days = await rollups.run(account.key, now - self.retention.telemetry, goes_on)
+            days = await rollups.run(account.key, now - self.settings.telemetry_retention, goes_on)
             _LOG.info("Telemetry of %s: %d days of blobs are in hours now.", account.id, days)
 
     async def _clean(self, account: Account, job: Job, now: datetime) -> None:
-        if job.deleted_at and now - job.deleted_at >= self.retention.deleted_jobs:
+        if job.deleted_at and now - job.deleted_at >= self.settings.deleted_job_retention:
             await self._forget(account, job)
             return
         kept = job if await self._goes_on(account, job, now) else job.abandoned(now, before=now - _GRACE)
@@ -131,7 +117,7 @@ class HousekeepingService:
         """
         partitions = await self.stores.cache.load_generations(generation_partition(account.key, key, ""))
         written = await self.stores.jobs.written_at(account.key, row)
-        if written is None or now - written < self.retention.deleted_jobs:
+        if written is None or now - written < self.settings.deleted_job_retention:
             return
         for partition in partitions:
             await self.stores.cache.delete_generation(partition)

@@ -1,16 +1,16 @@
 """Housekeeping in a world of pools."""
 
-from datetime import timedelta
-
 from shared.services.blobs.ingestion_stores import IngestionStores
-from shared.services.housekeeping import HousekeepingService, Retention
+from shared.services.housekeeping import HousekeepingService
 from shared.services.jobs.job_records import JobRecords
+from shared.settings import read_settings
 from shared.stores.stores import Stores
 from tests.services.fakes.memory_tables import Connection, MemoryTables
 from tests.services.worlds.pool_world import PoolWorld
 from tests.services.worlds.process import ACCOUNT, HISTORY, LoopClock
 
-_DAY = timedelta(days=1)
+_KEPT = ("DELETED_JOB_DAYS", "POLL_STATUS_DAYS", "EVENT_DAYS", "TELEMETRY_MINUTE_DAYS", "TELEMETRY_HOUR_DAYS")
+_A_DAY = dict.fromkeys(_KEPT, "1")
 
 
 def housekeeping(world: PoolWorld) -> None:
@@ -22,6 +22,6 @@ def housekeeping(world: PoolWorld) -> None:
         stores,
         IngestionStores.of(tables),
         LoopClock(world.now),
-        Retention(_DAY, _DAY, HISTORY, _DAY, _DAY, _DAY),
+        read_settings(_A_DAY),
     )
     world.run(keeper.run())

@@ -11,7 +11,7 @@ from shared.domain.history.grains import HistoryRetention
 from shared.domain.jobs.job_samples import JOB_SAMPLES
 from shared.services.accounts.registry import Registry
 from shared.services.blobs.ingestion_stores import IngestionStores
-from shared.services.housekeeping import HousekeepingService, Retention
+from shared.services.housekeeping import HousekeepingService
 from shared.services.jobs.job_records import JobRecords
 from shared.services.polling.polling import PollingService
 from shared.services.polling.queued_jobs import QueuedJobs
@@ -23,6 +23,7 @@ from shared.services.reading.task_poll import TaskPoll
 from shared.services.round.resource_state import RoundRules
 from shared.services.tasks.leaf_reader import LeafReader
 from shared.services.tasks.task_queries import TaskQueries
+from shared.settings import read_settings
 from shared.stores.jobs.task_cache import TaskCache
 from shared.stores.stores import Stores
 from tests.services.fakes.fake_batch import FakeBatch, Service
@@ -117,14 +118,7 @@ class Process:
             self.stores,
             IngestionStores.of(tables),
             self.clock,
-            Retention(
-                timedelta(days=30),
-                timedelta(days=7),
-                HISTORY,
-                timedelta(days=90),
-                timedelta(days=7),
-                timedelta(days=90),
-            ),
+            read_settings({}),
         )
         self.registry = Registry({account.id: account}, self.monitoring, self.clock, INTERVAL)
         self.queries = Queries(replace(self.registry, interval=timedelta(hours=1)), self.stores)
