@@ -88,18 +88,15 @@ class PoolRounds:
         """Lists pools, looks up missing ones, and requests node counts if there may be nodes."""
         listed = await self.source.fetch_pools()
         known = this.known.resources
-        this.date = at = listed.date
-        this.pools |= {
-            facts.key: known[facts.key].seen(facts, at) if facts.key in known else self._first_seen(this, facts)
-            for facts in listed.pools
-        }
-        this.shown, this.nonsense = {facts.key for facts in listed.pools}, listed.nonsense
-        for key in sorted(known.keys() - this.shown - this.nonsense.keys())[:_LOOK_UPS]:
+        this.date, this.nonsense = listed.date, listed.nonsense
+        for facts in listed.pools:
+            self._show(this, facts)
+        missing = sorted(known.keys() - this.shown - this.nonsense.keys())[:_LOOK_UPS]
+        names = {key: known[key].facts.id for key in missing}
+        names |= {key: row.id for key, row in this.known.unreadable.items() if key not in this.pools}
+        for key, name in names.items():
             if this.may_continue():
-                await self._guarded(this, key, self._look_up(this, known[key]))
-        for key in [key for key in this.known.unreadable if key not in this.pools]:
-            if this.may_continue():
-                await self._guarded(this, key, self._look_up_unreadable(this, key))
+                await self._guarded(this, key, self._look_up(this, key, name))
         if this.throttled is None and any(not pool.facts.is_empty or _had_nodes(pool) for pool in this.existing()):
             await self._count(this)
 
@@ -131,50 +128,43 @@ class PoolRounds:
             this.fail(error)
             _LOG.warning("Nodes of the pools of %s can't be counted: %s", self.source.account.id, error)
 
-    def _first_seen(self, this: PoolsRoundState, facts: PoolFacts) -> Pool:
-        """Returns a new pool; over an unreadable row it is written under that row's ETag.
+    def _show(self, this: PoolsRoundState, facts: PoolFacts) -> None:
+        """Records a shown pool; a new one over an unreadable row is written under that row's ETag.
 
         A damaged row would otherwise stay for ever. The pool's nodes are read in full; only the samples in the row and
         earlier resize errors are lost.
         """
-        row = this.known.unreadable.get(facts.key)
-        if row is None:
-            return first_seen(facts, this.t0())
-        this.failures[facts.key] = row.why
-        return replace(first_seen(facts, this.t0()), etag=row.etag)
+        known, row = this.pools.get(facts.key), this.known.unreadable.get(facts.key)
+        this.shown.add(facts.key)
+        if known:
+            this.pools[facts.key] = known.seen(facts, this.t0())
+            return
+        this.pools[facts.key] = replace(first_seen(facts, this.t0()), etag=row.etag if row else None)
+        if row:
+            this.failures[facts.key] = row.why
 
-    async def _look_up_unreadable(self, this: PoolsRoundState, key: str) -> None:
-        """Deletes an unreadable row of an unlisted pool only if a GET answers 404."""
-        row = this.known.unreadable[key]
-        stored = await self._nodes.load(self._key, key)
-        try:
-            facts = await self.source.fetch_pool(row.id)
-            if facts.creation_time <= this.t0():
-                this.pools[key] = self._first_seen(this, facts)
-                this.shown.add(key)
-            else:
-                this.failures[key] = row.why
-        except BatchMissingError:
-            await self._nodes.delete(stored)
-            await self._pools.delete_unreadable(self._key, row)
-
-    async def _look_up(self, this: PoolsRoundState, pool: Pool) -> None:
-        """Looks up an unlisted pool, and deletes all its rows only if a GET answers 404.
+    async def _look_up(self, this: PoolsRoundState, key: str, name: str) -> None:
+        """Looks up an unlisted pool, and deletes all its rows, also an unreadable one, only if a GET answers 404.
 
         Rows are deleted under earlier ETags, as the pool may be re-created meanwhile. A pool created after the list is
         left to the next round.
         """
-        stored = await self._nodes.load(self._key, pool.key)
+        stored = await self._nodes.load(self._key, key)
+        pool, row = this.pools.get(key), this.known.unreadable.get(key)
         try:
-            facts = await self.source.fetch_pool(pool.facts.id)
+            facts = await self.source.fetch_pool(name)
             if facts.creation_time <= this.t0():
-                this.pools[pool.key] = pool.seen(facts, this.t0())
-                this.shown.add(pool.key)
+                self._show(this, facts)
+            elif row:
+                this.failures[key] = row.why
         except BatchMissingError:
             await self._nodes.delete(stored)
-            await self._records.forget(self._key, pool)
-            self._reading.forget(pool.facts.id)
-            this.forget(pool.key)
+            if pool:
+                await self._records.forget(self._key, pool)
+                self._reading.forget(pool.facts.id)
+                this.forget(key)
+            elif row:
+                await self._pools.delete_unreadable(self._key, row)
 
     async def _poll_all(self, this: PoolsRoundState) -> None:
         """Polls every existing pool, stalest first, a few at a time, and writes the results of 50 pools together."""
@@ -197,7 +187,7 @@ class PoolRounds:
             if may_be_anothers(pool, stored, nodes, this.t0() - self._rules.overlap) and await self._is_another(pool):
                 return
         except BatchMissingError:
-            await self._look_up(this, pool)
+            await self._look_up(this, pool.key, pool.facts.id)
             return
         write = planned(stored, nodes, snapshot.tally)
         this.writes[pool.key] = write

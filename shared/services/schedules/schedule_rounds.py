@@ -23,7 +23,7 @@ from shared.services.round.resource_state import ResourceRoundResult, RoundRules
 from shared.services.schedules.schedules_round_state import ScheduledJobs, SchedulesRoundState
 from shared.stores.batch.batch_schedules import BatchSchedules
 from shared.stores.schedules import KnownSchedules, ScheduleStore
-from shared.stores.tables.unreadable import UndecodedRow, warn_of
+from shared.stores.tables.unreadable import warn_of
 
 _LOG = logger(__name__)
 _LOOK_UPS = 50  # per round, after a purge of many schedules
@@ -123,54 +123,41 @@ class ScheduleRounds:
         listed = await self.source.fetch_schedules()
         this.date = listed.date
         existing = {facts.key: facts for facts in listed.schedules}
-        this.shown |= existing.keys()
         this.failures |= {key: row.why for key, row in this.known.unreadable.items()} | dict(listed.nonsense)
+        known = this.schedules.keys() | this.known.unreadable.keys()
         for key, facts in existing.items():
-            old = this.schedules.get(key)
-            if old is not None:
-                this.schedules[key] = old.seen(facts, listed.date, this.before(old))
-            elif key in this.known.unreadable or not self._is_past(facts, listed.date):
-                this.schedules[key] = this.first_seen(facts, listed.date)
+            if key in known or not self._is_past(facts, listed.date):
+                this.show(facts, listed.date)
+        this.shown |= existing.keys()
         seen = existing.keys() | listed.nonsense.keys()
-        missing = [schedule for key, schedule in sorted(this.schedules.items()) if key not in seen]
-        for schedule in [schedule for schedule in missing if not schedule.deleted][:_LOOK_UPS]:
+        there = ((key, schedule.facts.id) for key, schedule in sorted(this.schedules.items()) if not schedule.deleted)
+        missing = [(key, name) for key, name in there if key not in seen][:_LOOK_UPS]
+        unread = [(key, row.id) for key, row in sorted(this.known.unreadable.items()) if key not in seen][:_LOOK_UPS]
+        for key, name in missing + unread:
             if this.may_continue():
-                await self._look_up(this, schedule, listed.date)
-        for row in [row for key, row in sorted(this.known.unreadable.items()) if key not in seen][:_LOOK_UPS]:
-            if this.may_continue():
-                await self._look_up_unreadable(this, row, listed.date)
+                await self._look_up(this, key, name, listed.date)
 
     def _is_past(self, facts: ScheduleFacts, now: datetime) -> bool:
         return facts.state == COMPLETED and facts.state_transition_time < now - self._horizon
 
-    async def _look_up(self, this: SchedulesRoundState, schedule: Schedule, date: datetime) -> None:
-        """Looks up an unlisted schedule, which is deleted only if a GET answers 404.
+    async def _look_up(self, this: SchedulesRoundState, key: str, name: str, date: datetime) -> None:
+        """Looks up an unlisted schedule, which is deleted only if a GET answers 404; then an unreadable row is, too.
 
         A schedule re-created after the list is left to the next poll: nothing is known of it as of `date`.
         """
-        before = this.before(schedule)
+        schedule = this.schedules.get(key)
         try:
-            facts = await self.source.fetch_schedule(schedule.facts.id)
+            facts = await self.source.fetch_schedule(name)
             if facts.creation_time <= date:
-                this.schedules[schedule.key] = schedule.seen(facts, date, before)
-                this.shown.add(schedule.key)
+                this.show(facts, date)
         except BatchMissingError:
-            this.schedules[schedule.key] = schedule.gone(date, before)
+            if schedule:
+                this.schedules[key] = schedule.gone(date, this.before(schedule))
+            else:
+                with suppress(CacheConflictError):  # another process wrote it meanwhile
+                    await self._store.delete_unreadable(self._key, this.known.unreadable[key])
         except BatchscopeError as error:
-            this.fail_each([schedule.key], error)
-
-    async def _look_up_unreadable(self, this: SchedulesRoundState, row: UndecodedRow, date: datetime) -> None:
-        """Deletes an unreadable row of an unlisted schedule only if a GET answers 404."""
-        try:
-            facts = await self.source.fetch_schedule(row.id)
-            if facts.creation_time <= date:
-                this.schedules[facts.key] = this.first_seen(facts, date)
-                this.shown.add(facts.key)
-        except BatchMissingError:
-            with suppress(CacheConflictError):  # another process wrote it meanwhile
-                await self._store.delete_unreadable(self._key, row)
-        except BatchscopeError as error:
-            this.fail_each([row.key], error)
+            this.fail_each([key], error)
 
     async def _specify(self, this: SchedulesRoundState) -> None:
         """Reads the job specifications of new and modified schedules, all by one list."""

@@ -30,10 +30,12 @@ class SchedulesRoundState(ResourceRoundState):
     def __post_init__(self) -> None:
         self.schedules = dict(self.known.resources)
 
-    def first_seen(self, facts: ScheduleFacts, at: datetime) -> Schedule:
-        """Returns a new schedule; over an unreadable row it is written under that row's ETag."""
-        row = self.known.unreadable.get(facts.key)
-        return replace(first_seen(facts, at), etag=row.etag if row else None)
+    def show(self, facts: ScheduleFacts, at: datetime) -> None:
+        """Records a shown schedule; a new one over an unreadable row is written under that row's ETag."""
+        old, row = self.schedules.get(facts.key), self.known.unreadable.get(facts.key)
+        new = replace(first_seen(facts, at), etag=row.etag if row else None)
+        self.schedules[facts.key] = old.seen(facts, at, self.before(old)) if old else new
+        self.shown.add(facts.key)
 
     def before(self, schedule: Schedule) -> datetime:
         """Returns the last date as of which a schedule was known."""

@@ -182,10 +182,9 @@ class CountsSuffice(NodeReader):
         return replace(snapshot, doubt=None if snapshot.summary.counts == counts else snapshot.doubt), nodes
 
 
-async def looked_up_at_once(self: PoolRounds, this: PoolsRoundState, pool: Pool) -> None:
+async def looked_up_at_once(self: PoolRounds, this: PoolsRoundState, _key: str, name: str) -> None:
     """Dates the result of a GET as of the list of pools."""
-    this.pools[pool.key] = pool.seen(await self.source.fetch_pool(pool.facts.id), this.t0())
-    this.shown.add(pool.key)
+    self._show(this, await self.source.fetch_pool(name))
 
 
 def only_of_nodes(_pool: Pool, stored: StoredNodes, nodes: Mapping[str, Node], known_until: Any) -> bool:

@@ -36,12 +36,10 @@ def a_schedule_is_made_anew_around_the_list(world: ScheduleWorld) -> None:
 
 
 async def looked_up_at_once(
-    self: ScheduleRounds, this: SchedulesRoundState, schedule: Schedule, date: datetime
+    self: ScheduleRounds, this: SchedulesRoundState, _key: str, name: str, date: datetime
 ) -> None:
     """Dates the result of a GET as of the list."""
-    facts = await self.source.fetch_schedule(schedule.facts.id)
-    this.schedules[schedule.key] = schedule.seen(facts, date, this.before(schedule))
-    this.shown.add(schedule.key)
+    this.show(await self.source.fetch_schedule(name), date)
 
 
 def test_a_schedule_made_anew_since_the_list_is_left_to_the_next_look(world: ScheduleWorld) -> None:
