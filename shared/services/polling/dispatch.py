@@ -37,8 +37,7 @@ class Dispatch:
         self._waiting = list(accounts)
         self.left: list[AccountRounds] = []
         self._due: dict[AccountRounds, datetime] = {}
-        self._under_way: dict[asyncio.Task[datetime | None], AccountRounds] = {}
-        self._began: dict[asyncio.Task[datetime | None], float] = {}
+        self._under_way: dict[asyncio.Task[datetime | None], tuple[AccountRounds, float]] = {}  # and its start
 
     async def run(self) -> None:
         """Runs the tick. Raises errors of storage after all rounds."""
@@ -60,7 +59,7 @@ class Dispatch:
     def _begin(self) -> bool:
         """Starts rounds of accounts whose turn it is; returns False if no round is running."""
         in_time = self._time() < self._over_at
-        if not in_time and not any(began < self._over_at for began in self._began.values()):
+        if not in_time and not any(began < self._over_at for _, began in self._under_way.values()):
             self.left += self._waiting
             self._waiting.clear()
             self._due.clear()
@@ -68,8 +67,7 @@ class Dispatch:
         turns = max(_AT_ONCE - len(self._turns()), 0)
         for rounds in self._waiting[:turns]:
             task = asyncio.create_task(rounds.run_if_due(self._interval, budget=self._budget_left()))
-            self._under_way[task] = rounds
-            self._began[task] = self._time()
+            self._under_way[task] = rounds, self._time()
         del self._waiting[:turns]
         return bool(self._under_way)
 
@@ -78,7 +76,7 @@ class Dispatch:
 
     def _turns(self) -> list[float]:
         """Returns the ends of the running turns, in loop time."""
-        return [began + _TURN for began in self._began.values() if began + _TURN > self._time()]
+        return [began + _TURN for _, began in self._under_way.values() if began + _TURN > self._time()]
 
     def _pause(self, now: datetime) -> float | None:
         """Returns the seconds until a round may have to start; None if only the end of another can cause that."""
@@ -89,8 +87,7 @@ class Dispatch:
 
     def _take(self, task: asyncio.Task[datetime | None]) -> BaseException | None:
         """Records when the account of an ended round is due again; returns the round's exception."""
-        rounds = self._under_way.pop(task)
-        del self._began[task]
+        rounds, _ = self._under_way.pop(task)
         if error := task.exception():
             return error
         if due_at := task.result():

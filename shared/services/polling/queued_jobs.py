@@ -4,6 +4,7 @@ The result of a message is stored in the row of the account's last round, even w
 """
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -40,7 +41,7 @@ class QueuedJobs:
         if last is None:
             return False
         if monitoring.off_reason or last.wait(now):  # a later round handles it
-            await self._save_outcome(key)
+            await self._note(partial(Round.with_outcome, key=key, failure=None))
             return False
         claim = await self._claimed(last, job_id, message, now)
         if claim is None:
@@ -61,7 +62,8 @@ class QueuedJobs:
                 backoff = await self.clock.now() + error.retry_after
             _LOG.warning("Reading %s in %s failed: %s", job_id, account.id, error)
         until = await self.clock.now() + MESSAGE_LASTS if more else None
-        await self._save_outcome(key, failure=failure, queued_until=until, backoff_until=backoff)
+        outcome = partial(Round.with_outcome, key=key, failure=failure, queued_until=until, backoff_until=backoff)
+        await self._note(outcome)
         return more
 
     async def _claimed(self, last: Round, job_id: str, message: datetime | None, now: datetime) -> Mark | None:
@@ -70,7 +72,7 @@ class QueuedJobs:
         if key not in last.queued and not await self.long_reads.is_left(job_id):
             return None
         claimed = partial(Round.claimed, key=key, message=message, now=now, until=now + MESSAGE_LASTS)
-        noted = await self.stores.rounds.change(self.source.account.key, claimed)
+        noted = await self._note(claimed)
         return noted.queued[key] if noted else None
 
     async def _is_left_over(self, job_id: str, claim: Mark) -> bool:
@@ -88,19 +90,8 @@ class QueuedJobs:
 
         Raises StorageError, CacheConflictError.
         """
-        await self._save_outcome(
-            key_of(job_id), failure="Reading it failed several times in a row; the app's log tells why."
-        )
+        failure = "Reading it failed several times in a row; the app's log tells why."
+        await self._note(partial(Round.with_outcome, key=key_of(job_id), failure=failure))
 
-    async def _save_outcome(
-        self,
-        key: str,
-        *,
-        failure: str | None = None,
-        queued_until: datetime | None = None,
-        backoff_until: datetime | None = None,
-    ) -> None:
-        outcome = partial(
-            Round.with_outcome, key=key, failure=failure, queued_until=queued_until, backoff_until=backoff_until
-        )
-        await self.stores.rounds.change(self.source.account.key, outcome)
+    async def _note(self, change: Callable[[Round], Round | None]) -> Round | None:
+        return await self.stores.rounds.change(self.source.account.key, change)

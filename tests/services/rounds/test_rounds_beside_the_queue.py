@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 
 import pytest
 
@@ -56,7 +57,8 @@ def test_a_round_that_saves_twice_keeps_changes_made_meanwhile(world: World, mon
 
     async def save(account_key: str, latest: Round) -> Round:
         if not notes:
-            await second.queued._save_outcome("other", backoff_until=world.now() + 600 * SECOND)
+            until = world.now() + 600 * SECOND
+            await second.queued._note(partial(Round.with_outcome, key="other", failure=None, backoff_until=until))
         notes.append(latest)
         return await real(account_key, latest)
 
