@@ -1,6 +1,6 @@
 """GET accounts/{account}/jobs/{job}/tasks: the stored tasks of a job, in pages or as a long table."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import Callable, Iterable
 from contextlib import aclosing
 from typing import Annotated, Literal
 
@@ -16,7 +16,7 @@ from functions.http.rendering import LOOKS
 from shared.domain.leaves.task_filters import TaskFilter
 from shared.domain.leaves.task_lists import TaskList
 from shared.domain.leaves.task_order import TaskOrder
-from shared.domain.tasks.tasks import RESULTS, STATES, Task
+from shared.domain.tasks.tasks import RESULTS, STATES
 
 _MAX_JSON, _MAX_CSV = 1000, 100_000
 _MAX_SORTED_CSV = 25_000  # these and as many again stay in memory until the last leaf is read: some 50 MB
@@ -104,31 +104,28 @@ def add_tasks(routes: Routes) -> None:
         if query.failure_group and not query.continuation:
             await services.queries.require_groups(call.path["account"], call.path["job"], query.failure_group)
         report = await services.queries.job(call.path["account"], call.path["job"])  # before its tasks, which are newer
-        pages, snapshot, found = _Pages(call), report.job.snapshot, list[TaskAnswer]()
+        snapshot, found = report.job.snapshot, list[TaskAnswer]()
         table = CsvTable(TaskAnswer) if query.format == "csv" else None
-        async for batch in pages.batches():  # of a table, only the text stays in memory
-            take = table.add if table else found.extend
-            take(map(task_answer, batch))
+        link = await _read_page(call, listed, table.add if table else found.extend)
         count = listed.wanted.count(snapshot.counts) if snapshot else None
-        page = judged(Page(value=found, next_link=pages.next_link, count=count), report.verdict)
+        page = judged(Page(value=found, next_link=link, count=count), report.verdict)
         return table.reply(page) if table else page
 
 
-class _Pages:
-    """One page of tasks; `next_link` is set once the page was read completely."""
+async def _read_page(
+    call: RouteRequest[TasksQuery, None], listed: TaskList, take: Callable[[Iterable[TaskAnswer]], None]
+) -> str | None:
+    """Passes a page of tasks on, batch by batch, as only the text of a table stays in memory.
 
-    def __init__(self, call: RouteRequest[TasksQuery, None]) -> None:
-        self._call = call
-        self.next_link: str | None = None
-
-    async def batches(self) -> AsyncGenerator[list[Task]]:
-        services, query = await self._call.services(), self._call.query
-        left, last = query.maxpagesize, None
-        tasks = services.tasks.tasks(self._call.path["account"], self._call.path["job"], query.listed())
-        async with aclosing(tasks):
-            async for batch in tasks:
-                page = batch[:left]
-                yield page
-                left, last = left - len(page), page[-1] if page else last
-                if last and len(batch) > len(page):
-                    self.next_link = self._call.next_link(continuation_of(query.orderby, query.order.position(last)))
+    Returns the link to the next page, None without one.
+    """
+    services, query = await call.services(), call.query
+    left, last, link = query.maxpagesize, None, None
+    async with aclosing(services.tasks.tasks(call.path["account"], call.path["job"], listed)) as batches:
+        async for batch in batches:
+            page = batch[:left]
+            take(map(task_answer, page))
+            left, last = left - len(page), page[-1] if page else last
+            if last and len(batch) > len(page):
+                link = call.next_link(continuation_of(query.orderby, query.order.position(last)))
+    return link
