@@ -123,7 +123,7 @@ def _standstill(job: Job, verdict: Verdict, remaining: int, *, went_on: bool) ->
 
 def _blocked(job: Job, counts: TaskCounts, *, went_on: bool) -> str | None:
     """Returns the reason, as far as the job itself shows it, why its tasks may not continue as before, or None."""
-    depends = job.facts.rules is not None and job.facts.rules.uses_task_dependencies
+    depends = job.facts.rules.uses_task_dependencies
     if not counts.running + counts.preparing and (depends or not went_on):
         return "None of its tasks is running; see the explanation of the job for what they wait for."
     if depends and counts.failed and counts.active:

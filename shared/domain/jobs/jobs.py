@@ -14,10 +14,7 @@ COMPLETED = "completed"
 
 @dataclass(frozen=True, slots=True)
 class JobFacts:
-    """A job's own properties, named as in the Batch REST API; times are aware UTC.
-
-    `rules` is None in a row stored before rules were.
-    """
+    """A job's own properties, named as in the Batch REST API; times are aware UTC."""
 
     id: str
     creation_time: datetime
@@ -30,7 +27,7 @@ class JobFacts:
     priority: int | None = None
     display_name: str | None = None
     terminate_reason: str | None = None
-    rules: JobRules | None = None
+    rules: JobRules = JobRules()  # noqa: RUF009 - frozen
 
     @property
     def key(self) -> str:
@@ -97,7 +94,7 @@ class Job:
         generation retires.
         """
         if facts.creation_time == self.facts.creation_time:
-            moved = replace(facts, rules=None) != replace(self.facts, rules=None)
+            moved = replace(facts, rules=self.facts.rules) != self.facts
             return replace(self, facts=facts, finalized=self.finalized and not moved, deleted_at=None)
         return Job(facts, retired=self._retired_all(facts.creation_time), ended=self.samples, etag=self.etag)
 

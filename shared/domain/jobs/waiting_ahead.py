@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from shared.domain.core.keys import key_of
-from shared.domain.jobs.job_rules import JobRules
 from shared.domain.jobs.jobs import Job
 
 type WaitingTasks = Mapping[str, Counter[int]]
@@ -34,7 +33,7 @@ def _may_start(job: Job) -> int:
     """Returns how many waiting tasks of an active job may start within its limit on parallel tasks, 0 if held."""
     if job.deleted or job.facts.state != "active" or job.snapshot is None:
         return 0
-    counts, rules = job.snapshot.counts, job.facts.rules or JobRules()
+    counts, rules = job.snapshot.counts, job.facts.rules
     runs, most = counts.running + counts.preparing, rules.max_parallel_tasks
     if rules.uses_task_dependencies and counts.failed and not runs:
         return 0

@@ -13,12 +13,11 @@ from operator import itemgetter, lt
 from typing import Any
 
 from shared.domain.core.keys import keys_of
-from shared.domain.leaves.first_format import read_first_format
 from shared.domain.leaves.task_columns import TaskColumns
 from shared.domain.packing.columns import DAMAGE, joined_parts, parts_of
 from shared.domain.tasks.tasks import Task, TaskCounts
 
-FIRST_FORMAT, FORMAT = 1, 2
+FORMAT = 2
 MAX_ROWS = 4096
 MAX_BYTES = 600_000  # of an entity's 1 MiB, which counts base64 in Azurite, and of a transaction's 4 MiB
 _HEADER = struct.Struct("<BII")  # format, rows, checksum of the rest
@@ -137,8 +136,6 @@ class Leaf:
     def unpack(cls, stored: bytes) -> "Leaf":
         """Returns the leaf of a stored form. Raises UnreadableLeafError."""
         try:
-            if stored[0] == FIRST_FORMAT:
-                return cls(read_first_format(stored))
             if stored[0] == FORMAT:
                 return cls._of_stored(stored)
         except DAMAGE as error:

@@ -11,7 +11,6 @@ from shared.domain.core.amounts import amount
 from shared.domain.explain.competing_jobs import CompetingJob
 from shared.domain.explain.evidence import Evidence
 from shared.domain.jobs.forecasts import forecast_of
-from shared.domain.jobs.job_rules import JobRules
 from shared.domain.jobs.jobs import COMPLETED
 from shared.domain.reports.reports import JobReport
 from shared.services.explain.dependency_reader import DependencyReader
@@ -127,7 +126,7 @@ def competing_job_of(report: JobReport) -> CompetingJob | None:
         id=facts.id,
         priority=facts.priority or 0,
         state=facts.state,
-        rules=facts.rules or JobRules(),
+        rules=facts.rules,
         counts=counts,
         running_slots=statistics.running_slots + statistics.preparing_slots
         if statistics

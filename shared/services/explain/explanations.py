@@ -10,7 +10,6 @@ from shared.domain.core.amounts import amount
 from shared.domain.core.keys import key_of
 from shared.domain.explain.evidence import Evidence
 from shared.domain.explain.explanation import Explanation, explain
-from shared.domain.jobs.job_rules import JobRules
 from shared.domain.jobs.jobs import COMPLETED
 from shared.domain.jobs.observations import RetriedTask, SlotRange
 from shared.domain.nodes.nodes import Node
@@ -77,7 +76,7 @@ class Explanations:
         pool = await self._pool(account_id, pool_id, unknown)
         sharing = [job for job in jobs if _shares(job, pool_id) and job.job.key != report.job.key]
         others = [job for job in sharing if not job.job.deleted]
-        now, rules = await self._live.registry.clock.now(), evidence.job.rules or JobRules()
+        now, rules = await self._live.registry.clock.now(), evidence.job.rules
         evidence = replace(evidence, now=now, rules=rules, pool=pool.pool if pool else None)
         competing = await self._competing_jobs.read(source, evidence, others, unknown)
         evidence = replace(evidence, competing_jobs=competing, per_minute=ended_per_minute([report, *sharing], now))

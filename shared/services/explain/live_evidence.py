@@ -147,7 +147,7 @@ class _Requests:
                 await self._ask_pool(job.facts.pool_id)
         if stored.snapshot is None:
             return
-        if job.facts.rules and job.facts.rules.uses_task_dependencies:
+        if job.facts.rules.uses_task_dependencies:
             with self._unknown.unasked("What its waiting tasks depend on"):
                 dependencies = await self._dependencies.read(self._report, self._unknown)
                 self.evidence = replace(self.evidence, dependencies=dependencies)

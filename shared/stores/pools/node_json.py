@@ -4,10 +4,8 @@ from itertools import batched
 from typing import Any
 
 from shared.domain.nodes.interruptions import Interruptions
-from shared.domain.nodes.node_records import NO_RECORD, EarlierState, NodeRecord
+from shared.domain.nodes.node_records import EarlierState, NodeRecord
 from shared.domain.nodes.nodes import Node, NodeError, RecentTask, StartRun
-
-_WITHOUT_RECORD = len(Node._fields) - 1  # values
 
 
 def json_of_node(node: Node) -> list[Any]:
@@ -27,12 +25,11 @@ def _record_json(record: NodeRecord) -> list[Any]:
 
 
 def node_of(values: list[Any]) -> Node:
-    """Returns the node written by `json_of_node`; lists of older versions end without a record."""
-    *plain, start, errors, recent, recent_at = values[:_WITHOUT_RECORD]
+    """Returns the node written by `json_of_node`."""
+    *plain, start, errors, recent, recent_at, record = values
     pairs = tuple(NodeError(*error) for error in errors)
     tasks = tuple(RecentTask(*task) for task in recent)
-    record = _record(values[_WITHOUT_RECORD]) if len(values) > _WITHOUT_RECORD else NO_RECORD
-    return Node._make((*plain, StartRun(*start) if start else None, pairs, tasks, recent_at, record))
+    return Node._make((*plain, StartRun(*start) if start else None, pairs, tasks, recent_at, _record(record)))
 
 
 def _record(values: list[Any]) -> NodeRecord:

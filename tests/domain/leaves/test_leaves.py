@@ -14,7 +14,6 @@ from shared.domain.leaves.leaves import FORMAT, MAX_BYTES, Leaf, UnreadableLeafE
 from shared.domain.packing.columns import IntegerColumn, deflated
 from shared.domain.packing.id_column import Ids
 from shared.domain.tasks.tasks import Task
-from tests.domain.leaves.first_format import FIRST_FORMAT_STORED, FIRST_FORMAT_TASKS
 from tests.domain.leaves.present_format import PRESENT_FORMAT_STORED, PRESENT_FORMAT_TASKS
 from tests.domain.support.task_strategies import counted, distinct, tasks
 
@@ -169,26 +168,6 @@ def test_every_column_is_stored_as_it_always_was() -> None:
     assert list(Leaf.unpack(PRESENT_FORMAT_STORED)) == PRESENT_FORMAT_TASKS
     guids = [f"00000000-0000-4000-8000-{number:012}" for number in range(2)]
     assert Ids(guids).pack().hex() == "67" + "00000000000040008000000000000000" + "00000000000040008000000000000001"
-
-
-def test_a_leaf_of_the_first_format_is_read_and_stored_in_the_present_one() -> None:
-    leaf = Leaf.unpack(FIRST_FORMAT_STORED)
-    assert list(leaf) == FIRST_FORMAT_TASKS
-    assert leaf.pack()[0] == FORMAT
-    assert list(Leaf.unpack(leaf.pack())) == FIRST_FORMAT_TASKS
-
-
-@given(st.integers(1, len(FIRST_FORMAT_STORED) - 1), st.integers(1, 255))
-def test_one_wrong_byte_in_the_first_format_never_passes_for_other_tasks(place: int, wrong: int) -> None:
-    stored = bytearray(FIRST_FORMAT_STORED)
-    stored[place] ^= wrong
-    with suppress(UnreadableLeafError):
-        assert list(Leaf.unpack(bytes(stored))) == FIRST_FORMAT_TASKS
-
-
-@given(st.binary(max_size=60), st.integers(0, 4))
-def test_any_body_in_the_first_format_is_refused_in_one_way(body: bytes, count: int) -> None:
-    refused_or_read(bytes([1]) + count.to_bytes(4, "little") + zlib.compress(body))
 
 
 def test_pairs_that_no_task_has_any_more_leave_the_stored_form() -> None:

@@ -17,7 +17,6 @@ from shared.stores.jobs.leaf_rows import LeafEntry, LeafReplacement
 from shared.stores.jobs.task_cache import Directory, TaskCache
 from shared.stores.tables.tables import Tables, load_rows
 from shared.stores.tables.unit_writes import transactions
-from tests.domain.leaves.first_format import FIRST_FORMAT_STORED, FIRST_FORMAT_TASKS
 from tests.domain.support.summary_oracle import blamed, insight_of_rows
 
 T0 = datetime(2026, 11, 21, 7, 0, 0, 123_456, tzinfo=UTC)
@@ -248,22 +247,6 @@ async def test_any_order_of_ids_leaves_the_same_tasks_and_no_sparse_leaves(table
     assert len(directory.leaves) <= 3000 / 64 * 2
     in_order, _ = await fold(cache, Directory(f"{partition}o"), numbered(3000), leaf_rows=64)
     assert len(in_order.leaves) == -(-3000 // 64)
-
-
-async def test_a_leaf_that_an_older_version_stored_is_read_and_stored_anew_when_it_moves(
-    tables: Tables, partition: str
-) -> None:
-    cache = TaskCache(tables)
-    await filled(cache, partition, FIRST_FORMAT_TASKS, leaf_rows=4096)
-    row = await tables["tasks"].get_entity(partition, "s")
-    await tables["tasks"].update_entity({**row, "d0": FIRST_FORMAT_STORED})
-    directory = await cache.read_directory(partition)
-    assert await fold(cache, directory, FIRST_FORMAT_TASKS) == (directory, False)
-    assert (await tables["tasks"].get_entity(partition, "s"))["d0"] == FIRST_FORMAT_STORED
-    directory, moved = await fold(cache, directory, [FIRST_FORMAT_TASKS[0]._replace(state=2)])
-    assert moved
-    assert (await tables["tasks"].get_entity(partition, "s"))["d0"][0] == FORMAT
-    assert await tasks_of(cache, directory) == [FIRST_FORMAT_TASKS[0]._replace(state=2), *FIRST_FORMAT_TASKS[1:]]
 
 
 async def test_a_damaged_leaf_is_named(tables: Tables, partition: str) -> None:

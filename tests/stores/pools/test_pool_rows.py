@@ -4,10 +4,8 @@ import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from itertools import batched
 from typing import Any
 
-import orjson
 import pytest
 from azure.data.tables import UpdateMode
 
@@ -22,7 +20,7 @@ from shared.stores.pools import nodes as nodes_module
 from shared.stores.pools.nodes import NodeStore, StoredNodes, planned
 from shared.stores.pools.pools import PoolStore
 from shared.stores.tables import unit_writes
-from shared.stores.tables.tables import Tables, json_columns, load_rows
+from shared.stores.tables.tables import Tables, load_rows
 
 T0 = datetime(2026, 11, 21, 7, 0, 1, 234_000, tzinfo=UTC)
 FACTS = PoolFacts(
@@ -313,31 +311,6 @@ async def test_five_thousand_nodes_fit_into_one_transaction(tables: Tables, acco
     store = NodeStore(tables)
     await save_nodes(store, await store.load(account, "pool"), found)
     assert (await NodeStore(tables).read(account, "pool")).nodes == found
-
-
-@pytest.mark.parametrize("count", [3, 251])
-async def test_nodes_that_an_older_version_wrote_are_read_and_written_anew(
-    tables: Tables, account: str, count: int
-) -> None:
-    """The older version wrote the head without nodes and tally, and nodes without records."""
-    table, found = tables["nodes"], many(count)
-    chunks = [list(some) for some in batched(sorted(found.values()), 250, strict=False)]
-    bodies = [orjson.dumps([[*list(node)[:12], None, [], [], 0] for node in chunk]) for chunk in chunks]
-    digests = [nodes_module._digest(body) for body in bodies]
-    for number, (body, digest) in enumerate(zip(bodies, digests, strict=True)):
-        row = {"PartitionKey": account, "RowKey": f"pool~n{number:05}", "digest": digest}
-        await table.create_entity(row | json_columns("nodes", orjson.Fragment(body)))
-    whole = nodes_module._digest("".join(digests).encode())
-    await table.create_entity({"PartitionKey": account, "RowKey": "pool~!", "digest": whole})
-    store = NodeStore(tables)
-    before = await store.read(account, "pool")
-    assert (before.nodes, before.tally) == (found, None)
-    after = {key: node._replace(record=RECORD) for key, node in found.items()}
-    assert await store.save_all([planned(before, after, TALLY)]) == [None]
-    stored = await NodeStore(tables).read(account, "pool")
-    assert (stored.nodes, stored.tally) == (after, TALLY)
-    rows = [row["RowKey"] for row in await load_rows(table, account)]
-    assert rows == (["pool~!"] if count <= 250 else ["pool~!", "pool~n00000", "pool~n00001"])
 
 
 async def test_nodes_move_to_rows_of_their_own_and_back(tables: Tables, account: str) -> None:
