@@ -25,6 +25,7 @@ from shared.stores.tables.tables import (
     json_of,
     load_range,
     load_row,
+    row_of,
     rows_between,
     whole,
 )
@@ -121,8 +122,7 @@ def checkpoint_key(account_key: str, incarnation: str) -> CheckpointKey:
 
 def head_row(account_key: str, before: Head, totals: Totals) -> Operation:
     counts = {name: whole(value) if isinstance(value, int) else value for name, value in asdict(totals).items()}
-    row: Row = {"PartitionKey": account_key, "RowKey": _HEAD, **counts}
-    return written({name: value for name, value in row.items() if value is not None}, before.etag)
+    return written(row_of(account_key, _HEAD, counts), before.etag)
 
 
 def chunk_rows(account_key: str, source: str, events: Sequence[BatchEvent]) -> list[Operation]:

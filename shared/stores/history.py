@@ -6,11 +6,12 @@ places the rows of a resource in its table.
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import batched, groupby
 from operator import itemgetter
-from typing import Any, Protocol
+from typing import Any
 
 from azure.data.tables import UpdateMode
 from azure.data.tables.aio import TableClient
@@ -19,31 +20,22 @@ from shared.domain.core.keys import SEPARATOR, partition_of
 from shared.domain.history.grains import Grain
 from shared.domain.history.samples import Columns
 from shared.log import logger
-from shared.stores.tables.pages import items_of
-from shared.stores.tables.tables import MAX_KEY_LENGTH, MAX_OPERATIONS, Row, Tables, delete_rows, load_range, translated
+from shared.stores.tables.tables import (
+    MAX_KEY_LENGTH,
+    MAX_OPERATIONS,
+    Row,
+    Tables,
+    delete_rows,
+    load_range,
+    rows_between,
+    rows_where,
+    translated,
+)
 from shared.stores.tables.unreadable import NONSENSE
 
 _LOG = logger(__name__)
 _DIGITS = 7  # of the number of a row, in its key
 _FIRST_ROW, _LAST_ROW = "", "~"  # before and behind the keys of all rows of a history
-
-
-class KeySchema(Protocol):
-    """Where the histories of an account's resources are; keys of rows end with those of `Grain.row`."""
-
-    @property
-    def table(self) -> str: ...
-
-    def keys(self, account_key: str, resource_key: str, row: str) -> tuple[str, str]:
-        """Returns the partition and row key of a resource's row."""
-        ...
-
-    def rows_between(self, account_key: str, first: str, last: str) -> tuple[str, dict[str, Any]]:
-        """Returns a filter with its parameters that selects an account's rows from `first` until before `last`.
-
-        It may also select other rows of the account.
-        """
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +45,14 @@ class PartitionPerResource:
     table: str
 
     def keys(self, account_key: str, resource_key: str, row: str) -> tuple[str, str]:
+        """Returns the partition and row key of a resource's row; row keys end with those of `Grain.row`."""
         return partition_of(account_key, resource_key), row
 
     def rows_between(self, account_key: str, first: str, last: str) -> tuple[str, dict[str, Any]]:
+        """Returns a filter with its parameters that selects an account's rows from `first` until before `last`.
+
+        The filter of another schema may also select other rows of the account.
+        """
         wanted = "PartitionKey ge @low and PartitionKey lt @high and RowKey ge @first and RowKey lt @last"
         low, high = account_key + SEPARATOR, account_key + chr(ord(SEPARATOR) + 1)
         return wanted, {"low": low, "high": high, "first": first, "last": last}
@@ -74,6 +71,8 @@ class PartitionPerAccount:
         return "PartitionKey eq @partition", {"partition": account_key}
 
 
+type KeySchema = PartitionPerResource | PartitionPerAccount
+"""Where the histories of an account's resources are."""
 JOB_HISTORY = PartitionPerResource("jobhistory")
 POOL_HISTORY = PartitionPerAccount("poolhistory")
 
@@ -123,13 +122,11 @@ class HistoryStore:
         """
         first, last = grain.row(0), grain.row(grain.first_row(moment) * grain.slots)
         wanted, parameters = self._schema.rows_between(account_key, first, last)
-        with translated(f"read {self._table.table_name}"):
-            rows = self._table.query_entities(wanted, parameters=parameters, select=["PartitionKey", "RowKey"])
-            found = [
-                (row["PartitionKey"], row["RowKey"])
-                async for row in items_of(rows)
-                if first <= row["RowKey"].rpartition(SEPARATOR)[2] < last
-            ]
+        found = [
+            (row["PartitionKey"], row["RowKey"])
+            async for row in rows_where(self._table, wanted, parameters, ["PartitionKey", "RowKey"])
+            if first <= row["RowKey"].rpartition(SEPARATOR)[2] < last
+        ]
         for partition, keys in groupby(sorted(found), itemgetter(0)):
             await delete_rows(self._table, partition, [row for _, row in keys])
         return len(found)
@@ -143,19 +140,11 @@ class HistoryStore:
 
 
 async def has_rows(table: TableClient, partition: str, first: str, last: str) -> bool:
-    """Returns whether a partition has a row from one key to another. Raises StorageError."""
+    """Returns whether a partition has a row from one key to before another. Raises StorageError."""
     if max(len(partition), len(last)) > MAX_KEY_LENGTH:
         return False
-    with translated(f"read {table.table_name}"):
-        rows = table.query_entities(
-            "PartitionKey eq @partition and RowKey ge @first and RowKey le @last",
-            parameters={"partition": partition, "first": first, "last": last},
-            select=["RowKey"],
-            results_per_page=1,
-        )
-        async for _ in items_of(rows):
-            return True
-    return False
+    async with aclosing(rows_between(table, partition, first, last, ["RowKey"], at_once=1)) as rows:
+        return await anext(rows, None) is not None
 
 
 def reading_of[S](parse: Callable[[str], S], grain: Grain, of: str) -> Callable[[int, str], S | None]:

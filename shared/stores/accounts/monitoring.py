@@ -9,11 +9,12 @@ from shared.domain.polling.rounds import Round
 from shared.errors import UnreadableError
 from shared.log import logger
 from shared.stores.accounts.rounds import ROUND_ROW, round_of
-from shared.stores.tables.tables import Row, Tables, load_row, load_rows, save_row
+from shared.stores.tables.tables import Row, Tables, columns_of, fields_of, load_row, load_rows, row_of, save_row
 from shared.stores.tables.unreadable import decoding, schema_of
 
 _LOG = logger(__name__)
 _ROW = "monitoring"
+_COLUMNS = {"poll_seconds": "pollSeconds", "changed_at": "changedAt", "switched_at": "switchedAt"}
 
 
 class MonitoringStore:
@@ -37,16 +38,8 @@ class MonitoringStore:
 
 
 def _row(account_key: str, monitoring: Monitoring) -> Row:
-    row: Row = {
-        "PartitionKey": account_key,
-        "RowKey": _ROW,
-        **schema_of("monitoring"),
-        "enabled": monitoring.enabled,
-        "pollSeconds": monitoring.poll_seconds,
-        "changedAt": monitoring.changed_at,
-        "switchedAt": monitoring.switched_at,
-    }
-    return {name: value for name, value in row.items() if value is not None}
+    columns = {**schema_of("monitoring"), "enabled": monitoring.enabled, **columns_of(monitoring, _COLUMNS)}
+    return row_of(account_key, _ROW, columns)
 
 
 def _monitoring(row: Row) -> Monitoring:
@@ -56,19 +49,9 @@ def _monitoring(row: Row) -> Monitoring:
     """
     try:
         with decoding(row, f"row of {row['PartitionKey']},", kind="monitoring"):
-            return _parsed(row)
+            fields = {"enabled": row["enabled"], **fields_of(row, _COLUMNS), "etag": row["etag"]}
+            return msgspec.convert(fields, Monitoring)
     except UnreadableError as error:
         enabled = row.get("enabled") is True
         _LOG.warning("The account is %s: %s", "polled at the usual rate" if enabled else "not polled", error)
         return Monitoring(enabled=enabled, etag=row["etag"], readable=False)
-
-
-def _parsed(row: Row) -> Monitoring:
-    columns = {
-        "enabled": row["enabled"],
-        "poll_seconds": row.get("pollSeconds"),
-        "changed_at": row.get("changedAt"),
-        "switched_at": row.get("switchedAt"),
-        "etag": row["etag"],
-    }
-    return msgspec.convert(columns, Monitoring)

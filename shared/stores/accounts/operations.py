@@ -5,7 +5,27 @@ from datetime import datetime
 
 from shared.domain.accounts.operations import PollOperation, Reason
 from shared.domain.core.keys import key_of
-from shared.stores.tables.tables import Row, Tables, delete_row, json_columns, json_of, load_row, load_rows, save_row
+from shared.stores.tables.tables import (
+    Row,
+    Tables,
+    columns_of,
+    delete_row,
+    fields_of,
+    json_columns,
+    json_of,
+    load_row,
+    load_rows,
+    row_of,
+    save_row,
+)
+
+_COLUMNS = {
+    "status": "status",
+    "created_at": "createdAt",
+    "finished_at": "finishedAt",
+    "succeeded": "succeeded",
+    "failed": "failed",
+}
 
 
 class OperationStore:
@@ -31,30 +51,17 @@ class OperationStore:
 
 
 def _row(account_key: str, operation: PollOperation) -> Row:
-    row: Row = {
-        "PartitionKey": account_key,
-        "RowKey": operation.id,
-        "status": operation.status,
-        "createdAt": operation.created_at,
-        "finishedAt": operation.finished_at,
-        "succeeded": operation.succeeded,
-        "failed": operation.failed,
-        **json_columns("jobs", operation.jobs),
-        **json_columns("reasons", [[reason.job, reason.message] for reason in operation.reasons]),
-    }
-    return {name: value for name, value in row.items() if value is not None}
+    columns = columns_of(operation, _COLUMNS) | json_columns("jobs", operation.jobs)
+    columns |= json_columns("reasons", [[reason.job, reason.message] for reason in operation.reasons])
+    return row_of(account_key, operation.id, columns)
 
 
 def _operation(row: Row) -> PollOperation:
     jobs = json_of(row, "jobs")
     return PollOperation(
+        **fields_of(row, _COLUMNS),
         id=row["RowKey"],
-        status=row["status"],
-        created_at=row["createdAt"],
-        finished_at=row.get("finishedAt"),
         jobs=None if jobs is None else tuple(jobs),
-        succeeded=row["succeeded"],
-        failed=row["failed"],
         reasons=tuple(Reason(job, message) for job, message in json_of(row, "reasons") or ()),
         etag=row["etag"],
     )

@@ -10,7 +10,17 @@ from shared.domain.jobs.snapshots import Agreement, Confirmation, TaskRead
 from shared.domain.polling.rounds import Mark, Round
 from shared.domain.tasks.tasks import TaskCounts
 from shared.errors import CacheConflictError, UnreadableError
-from shared.stores.tables.tables import Row, Tables, json_columns, load_row, objects_of, save_row
+from shared.stores.tables.tables import (
+    Row,
+    Tables,
+    columns_of,
+    fields_of,
+    json_columns,
+    load_row,
+    objects_of,
+    row_of,
+    save_row,
+)
 from shared.stores.tables.unreadable import decoding, schema_of
 
 ROUND_ROW = "round"
@@ -31,7 +41,6 @@ _COLUMNS = {
     "backoff_until": "backoffUntil",
     "failed_rounds": "failedRounds",
 }
-_REQUIRED = {"started_at", "finished_at", "jobs_polled", "jobs_failed", "batch_calls"}
 
 
 class RoundStore:
@@ -75,17 +84,15 @@ class RoundStore:
 
 
 def _row(account_key: str, latest: Round) -> Row:
-    row: Row = {
-        "PartitionKey": account_key,
-        "RowKey": ROUND_ROW,
+    columns: Row = {
         **schema_of("round"),
-        **{column: getattr(latest, name) for name, column in _COLUMNS.items()},
+        **columns_of(latest, _COLUMNS),
         **json_columns("confirmations", {key: _confirmation_json(c) for key, c in latest.confirmations.items()}),
         **json_columns("failures", dict(latest.failures)),
         **json_columns("queued", {key: mark.until.timestamp() for key, mark in latest.queued.items()}),
         **json_columns("claims", _claims_json(latest)),
     }
-    return {name: value for name, value in row.items() if value is not None}
+    return row_of(account_key, ROUND_ROW, columns)
 
 
 def round_of(row: Row) -> Round:
@@ -100,7 +107,7 @@ def round_of(row: Row) -> Round:
 def _round(row: Row) -> Round:
     confirmations, failures, marks, claims = objects_of(row, "confirmations", "failures", "queued", "claims")
     return Round(
-        **{name: row[column] for name, column in _COLUMNS.items() if column in row or name in _REQUIRED},
+        **fields_of(row, _COLUMNS),
         confirmations={key: _confirmation(values) for key, values in confirmations.items()},
         failures=failures,
         queued={key: Mark(datetime.fromtimestamp(at, UTC), _moment(claims.get(key))) for key, at in marks.items()},
@@ -127,11 +134,11 @@ def _confirmation_json(confirmation: Confirmation) -> list[Any]:
 
 
 def _confirmation(values: list[Any]) -> Confirmation:
-    version, as_of, agreed_at, disagreements, counts, *later = values
+    version, as_of, agreed_at, disagreements, counts, agreed_as_of, *took = values  # 0.1.0 stored no read
     service = TaskCounts(counts[0], 0, *counts[1:]) if counts else None
-    agreement = Agreement(_moment(agreed_at), disagreements, service, _moment(later[0] if later else None))
-    took = later[1] if len(later) > 1 else None  # older versions stored none
-    return Confirmation(version, datetime.fromtimestamp(as_of, UTC), agreement, TaskRead(*took) if took else None)
+    agreement = Agreement(_moment(agreed_at), disagreements, service, _moment(agreed_as_of))
+    read = TaskRead(*took[0]) if took and took[0] else None
+    return Confirmation(version, datetime.fromtimestamp(as_of, UTC), agreement, read)
 
 
 def _moment(seconds: float | None) -> datetime | None:

@@ -16,7 +16,7 @@ from shared.domain.leaves.leaf_summaries import Summary, remembered
 from shared.domain.packing.columns import DAMAGE
 from shared.domain.tasks.failures import Failures
 from shared.domain.tasks.tasks import COUNT_FIELDS, TaskCounts
-from shared.stores.tables.tables import Row, json_columns, json_of
+from shared.stores.tables.tables import Row, json_columns, json_of, row_of
 
 HEAD = "!"
 ORIGIN_BYTES = 8
@@ -34,17 +34,15 @@ class Head:
 
 
 def head_row(partition: str, head: Head, *, leaves: int) -> Row:
-    row: Row = {
-        "PartitionKey": partition,
-        "RowKey": HEAD,
+    columns: Row = {
         "asOf": head.as_of,
         "leaves": leaves,
         **{field: getattr(head.counts, field) for field in COUNT_FIELDS},
     }
-    if head.failures is None:
-        return row
-    failures = head.failures.capped().fitting(lambda failures: len(orjson.dumps(failures.plain())) <= _MAX_BYTES)
-    return row | json_columns("failures", [_FORM, *failures.plain()])
+    if head.failures:
+        failures = head.failures.capped().fitting(lambda failures: len(orjson.dumps(failures.plain())) <= _MAX_BYTES)
+        columns |= json_columns("failures", [_FORM, *failures.plain()])
+    return row_of(partition, HEAD, columns)
 
 
 def head_of(row: Row) -> Head:

@@ -16,24 +16,25 @@ from shared.domain.core.keys import SEPARATOR, key_of, partition_of
 from shared.domain.jobs.job_rules import JobRules
 from shared.domain.jobs.job_samples import job_sample_of
 from shared.domain.jobs.jobs import Job, JobFacts, Retired
-from shared.domain.jobs.snapshots import JobSnapshot, TaskRead
+from shared.domain.jobs.snapshots import JobSnapshot
 from shared.domain.tasks.job_statistics import StoredJobStatistics
-from shared.domain.tasks.tasks import COUNT_FIELDS, TaskCounts
+from shared.domain.tasks.tasks import COUNT_FIELDS
 from shared.errors import UnreadableError
 from shared.stores.jobs.heads import ORIGIN_BYTES
-from shared.stores.tables.pages import items_of
 from shared.stores.tables.tables import (
     Row,
     Tables,
+    columns_of,
     delete_row,
+    fields_of,
     json_columns,
     json_of,
     load_range,
     load_row,
     load_rows,
+    row_of,
+    rows_where,
     save_row,
-    translated,
-    with_etag,
     written_at,
 )
 from shared.stores.tables.unreadable import UndecodedRow, decoded_rows, decoding, schema_of
@@ -51,6 +52,19 @@ _FACTS = {
     "display_name": "displayName",
     "terminate_reason": "terminateReason",
 }
+_BUILDING = {"building": "building", "building_since": "buildingSince", "deleted_at": "deletedAt"}
+_SNAPSHOT = {
+    "generation": "generation",
+    "as_of": "asOf",
+    "source": "source",
+    "full_read_at": "fullReadAt",
+    "moved_at": "movedAt",
+    "live_read_at": "liveReadAt",
+}
+_AGREEMENT = {"at": "agreedAt", "as_of": "agreedAsOf", "disagreements": "disagreements"}
+_READ = {"seconds": "readSeconds", "requests": "readRequests", "pages": "readPages"}
+_COUNTS = {field: field for field in COUNT_FIELDS}
+_SERVICE_COUNTS = {field: f"service_{field}" for field in COUNT_FIELDS}
 
 
 def generation_partition(account_key: str, job_key: str, generation: str) -> str:
@@ -86,10 +100,8 @@ class JobStore:
     async def load_more_urgent(self, account_key: str, priority: int) -> list[Job]:
         """Returns the readable active jobs of a higher priority."""
         asked = "PartitionKey eq @account and state eq 'active' and priority gt @priority"
-        with translated(f"read {self._table.table_name}"):
-            found = self._table.query_entities(asked, parameters={"account": account_key, "priority": priority})
-            rows = [with_etag(entity) async for entity in items_of(found)]
-        return list(decoded_rows(rows, _job)[0].values())
+        rows = rows_where(self._table, asked, {"account": account_key, "priority": priority})
+        return list(decoded_rows([row async for row in rows], _job)[0].values())
 
     async def load(self, account_key: str, job_id: str) -> Job | None:
         """Returns a job, or None; `job_id` may be any client string. Raises UnreadableError."""
@@ -119,26 +131,21 @@ class JobStore:
 
 
 def _row(account_key: str, job: Job) -> Row:
-    row: Row = {
-        "PartitionKey": account_key,
-        "RowKey": job.key,
+    columns: Row = {
         **schema_of("job"),
-        **{name: getattr(job.facts, field) for field, name in _FACTS.items()},
-        **(_rules_row(job.facts.rules) if job.facts.rules else {}),
-        "building": job.building,
-        "buildingSince": job.building_since,
+        **columns_of(job.facts, _FACTS),
+        **_rules_columns(job.facts.rules),
+        **columns_of(job, _BUILDING),
         **json_columns("retired", [[old.generation, old.since.timestamp()] for old in job.retired]),
         "sealed": job.finalized,
         "dirty": job.dirty or None,
-        "deletedAt": job.deleted_at,
         "ended": "\n".join(sample.text() for sample in job.ended) or None,
+        **(_snapshot_columns(job.snapshot) if job.snapshot else {}),
     }
-    if job.snapshot:
-        row |= _snapshot_row(job.snapshot)
-    return {name: value for name, value in row.items() if value is not None}
+    return row_of(account_key, job.key, columns)
 
 
-def _rules_row(rules: JobRules) -> Row:
+def _rules_columns(rules: JobRules) -> Row:
     limit = rules.max_wall_clock_time
     return {
         "maxParallelTasks": rules.max_parallel_tasks,
@@ -147,27 +154,16 @@ def _rules_row(rules: JobRules) -> Row:
     }
 
 
-def _snapshot_row(snapshot: JobSnapshot) -> Row:
-    agreement = snapshot.agreement
+def _snapshot_columns(snapshot: JobSnapshot) -> Row:
+    service = snapshot.agreement.service_counts
     return {
-        "generation": snapshot.generation,
-        "asOf": snapshot.as_of,
-        "source": snapshot.source,
-        "fullReadAt": snapshot.full_read_at,
-        "movedAt": snapshot.moved_at,
-        "liveReadAt": snapshot.live_read_at,
-        "agreedAt": agreement.at,
-        "agreedAsOf": agreement.as_of,
-        "disagreements": agreement.disagreements,
+        **columns_of(snapshot, _SNAPSHOT),
+        **columns_of(snapshot.agreement, _AGREEMENT),
         "insight": snapshot.statistics.origin + snapshot.statistics.packed if snapshot.statistics else None,
-        **(_read_row(snapshot.read) if snapshot.read else {}),
-        **_counts_row(snapshot.counts, ""),
-        **(_counts_row(agreement.service_counts, "service_") if agreement.service_counts else {}),
+        **(columns_of(snapshot.read, _READ) if snapshot.read else {}),
+        **columns_of(snapshot.counts, _COUNTS),
+        **(columns_of(service, _SERVICE_COUNTS) if service else {}),
     }
-
-
-def _read_row(read: TaskRead) -> Row:
-    return {"readSeconds": read.seconds, "readRequests": read.requests, "readPages": read.pages}
 
 
 def anew(row: UndecodedRow, facts: JobFacts, at: datetime) -> Job:
@@ -192,14 +188,12 @@ def _job(row: Row) -> Job:
 def _plain(row: Row) -> dict[str, Any]:
     """Returns a job as dicts; converting these checks every type."""
     return {
-        "facts": {field: row.get(name) for field, name in _FACTS.items()} | {"rules": _rules(row)},
+        "facts": fields_of(row, _FACTS) | {"rules": _rules(row)},
         "snapshot": _snapshot(row) if row.get("generation") else None,
-        "building": row.get("building"),
-        "building_since": row.get("buildingSince"),
+        **fields_of(row, _BUILDING),
         "retired": _retired(row),
         "finalized": row.get("sealed", False),
         "dirty": row.get("dirty", False),
-        "deleted_at": row.get("deletedAt"),
         "ended": tuple(map(job_sample_of, row.get("ended", "").splitlines())),
         "etag": row["etag"],
     }
@@ -210,53 +204,22 @@ def _retired(row: Row) -> list[dict[str, Any]]:
     return [{"generation": name, "since": datetime.fromtimestamp(since, UTC)} for name, since in stored]
 
 
-def _rules(row: Row) -> dict[str, Any] | None:
-    """Returns None for rows of older versions."""
-    if "usesTaskDependencies" not in row:
-        return None
+def _rules(row: Row) -> dict[str, Any]:
     seconds = row.get("maxWallClockSeconds")
     return {
         "max_parallel_tasks": row.get("maxParallelTasks"),
         "max_wall_clock_time": None if seconds is None else timedelta(seconds=seconds),
-        "uses_task_dependencies": row["usesTaskDependencies"],
+        "uses_task_dependencies": row.get("usesTaskDependencies", False),
     }
 
 
 def _snapshot(row: Row) -> dict[str, Any]:
+    statistics = row.get("insight")  # behind the digest of its leaves
+    service = fields_of(row, _SERVICE_COUNTS)
     return {
-        "generation": row["generation"],
-        "as_of": row["asOf"],
-        "source": row["source"],
-        "counts": _counts(row, ""),
-        "full_read_at": row["fullReadAt"],
-        "moved_at": row["movedAt"],
-        "live_read_at": row["liveReadAt"],
-        "agreement": {
-            "at": row.get("agreedAt"),
-            "as_of": row.get("agreedAsOf"),
-            "disagreements": row["disagreements"],
-            "service_counts": _counts(row, "service_") if "service_active" in row else None,
-        },
-        "statistics": _job_statistics(row.get("insight")),
-        "read": _task_read(row),
+        **fields_of(row, _SNAPSHOT),
+        "counts": {field: row[field] for field in COUNT_FIELDS},
+        "agreement": fields_of(row, _AGREEMENT) | {"service_counts": service or None},
+        "statistics": statistics and StoredJobStatistics(statistics[:ORIGIN_BYTES], statistics[ORIGIN_BYTES:]),
+        "read": fields_of(row, _READ) or None,  # 0.1.0 stored none
     }
-
-
-def _task_read(row: Row) -> dict[str, Any] | None:
-    """Returns None for rows of older versions."""
-    if "readSeconds" not in row:
-        return None
-    return {"seconds": row["readSeconds"], "requests": row["readRequests"], "pages": row["readPages"]}
-
-
-def _job_statistics(stored: bytes | None) -> StoredJobStatistics | None:
-    """Returns statistics, stored behind the digest of its leaves; None for rows of older versions."""
-    return StoredJobStatistics(stored[:ORIGIN_BYTES], stored[ORIGIN_BYTES:]) if stored else None
-
-
-def _counts_row(counts: TaskCounts, prefix: str) -> Row:
-    return {prefix + field: getattr(counts, field) for field in COUNT_FIELDS}
-
-
-def _counts(row: Row, prefix: str) -> dict[str, Any]:
-    return {field: row[prefix + field] for field in COUNT_FIELDS}

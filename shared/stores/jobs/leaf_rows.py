@@ -6,8 +6,11 @@ from dataclasses import dataclass
 from shared.domain.leaves.leaf_summaries import summary_after, summary_of
 from shared.domain.leaves.leaves import Leaf
 from shared.domain.tasks.tasks import COUNT_FIELDS, TaskCounts
-from shared.stores.tables.tables import MAX_BINARY, Row
+from shared.stores.tables.tables import Row, bytes_columns, row_of
 from shared.stores.tables.unit_writes import Unit, written
+
+TASKS = "d"
+"""The begin of the names of columns with packed tasks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,27 +43,15 @@ class LeafReplacement:
             is_first = name == before.row
             summary = summary_after(before.summary, before.counts, leaf) if is_first else summary_of(leaf)
             packed, counts = leaf.pack(), leaf.counts()
-            row: Row = {
-                "PartitionKey": partition,
-                "RowKey": name,
+            columns: Row = {
                 "summary": summary.pack(),
                 **{field: getattr(counts, field) for field in COUNT_FIELDS},
-                **{f"d{at // MAX_BINARY}": packed[at : at + MAX_BINARY] for at in range(0, len(packed), MAX_BINARY)},
+                **bytes_columns(TASKS, packed),
             }
-            unit.append(written(row, before.etag if is_first else None))
+            unit.append(written(row_of(partition, name, columns), before.etag if is_first else None))
         return unit
 
 
 def entry_of(row: Row, etag: str) -> LeafEntry:
     counts = TaskCounts(*(row[field] for field in COUNT_FIELDS))
     return LeafEntry(row["RowKey"], counts, etag, row.get("summary"))
-
-
-def joined(row: Row) -> bytes:
-    """Returns the packed tasks of a row."""
-    packed = b""
-    while (chunk := row.get(f"d{len(packed) // MAX_BINARY}")) is not None:
-        packed += chunk
-        if len(chunk) < MAX_BINARY:
-            break
-    return packed

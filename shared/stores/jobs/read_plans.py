@@ -1,17 +1,36 @@
 """Plans of long reads: the row `reading` beside the leaves of the generation that is being read."""
 
 from dataclasses import astuple, replace
-from datetime import datetime
 
 from shared.domain.reads.id_ranges import IdRange
 from shared.domain.reads.read_plans import ReadPlan
 from shared.errors import UnreadableError
 from shared.log import logger
-from shared.stores.tables.tables import Row, Tables, delete_row, json_columns, json_of, load_row, save_row
+from shared.stores.tables.tables import (
+    Row,
+    Tables,
+    columns_of,
+    delete_row,
+    fields_of,
+    json_columns,
+    json_of,
+    load_row,
+    row_of,
+    save_row,
+)
 from shared.stores.tables.unreadable import decoding, schema_of
 
 _LOG = logger(__name__)
 PLAN_ROW = "reading"
+_COLUMNS = {
+    "generation": "generation",
+    "begun_at": "begunAt",
+    "as_of": "asOf",
+    "since": "since",
+    "tasks": "tasks",
+    "expected": "expected",
+    "newest": "newest",
+}
 
 
 class ReadPlanStore:
@@ -46,34 +65,12 @@ class ReadPlanStore:
 
 
 def _row(partition: str, plan: ReadPlan) -> Row:
-    row: Row = {
-        "PartitionKey": partition,
-        "RowKey": PLAN_ROW,
-        **schema_of("read plan"),
-        "generation": plan.generation,
-        "begunAt": plan.begun_at,
-        "asOf": plan.as_of,
-        "since": plan.since,
-        "tasks": plan.tasks,
-        "expected": plan.expected,
-        "newest": plan.newest,
-        **json_columns("ranges", [astuple(each) for each in plan.ranges]),
-    }
-    return {name: value for name, value in row.items() if value is not None}
+    ranges = json_columns("ranges", [astuple(each) for each in plan.ranges])
+    return row_of(partition, PLAN_ROW, schema_of("read plan") | columns_of(plan, _COLUMNS) | ranges)
 
 
 def _plan(partition: str, row: Row) -> ReadPlan:
     """Raises UnreadableError."""
-    since: datetime | None = row.get("since")
     with decoding(row, f"plan in {partition}, row", kind="read plan"):
-        return ReadPlan(
-            generation=row["generation"],
-            begun_at=row["begunAt"],
-            as_of=row["asOf"],
-            since=since,
-            ranges=tuple(IdRange(*values) for values in json_of(row, "ranges")),
-            tasks=row["tasks"],
-            expected=row["expected"],
-            newest=row.get("newest"),
-            etag=row["etag"],
-        )
+        ranges = tuple(IdRange(*values) for values in json_of(row, "ranges"))
+        return ReadPlan(**fields_of(row, _COLUMNS), ranges=ranges, etag=row["etag"])

@@ -21,10 +21,11 @@ from shared.domain.tasks.job_statistics import StoredJobStatistics
 from shared.domain.tasks.tasks import COUNT_FIELDS, TaskCounts
 from shared.errors import CacheConflictError, StorageError, UnreadableError
 from shared.stores.jobs.heads import HEAD, Head, head_of, head_row, origin_of, sum_of
-from shared.stores.jobs.leaf_rows import LeafEntry, LeafReplacement, entry_of, joined
+from shared.stores.jobs.leaf_rows import TASKS, LeafEntry, LeafReplacement, entry_of
 from shared.stores.tables.tables import (
     Row,
     Tables,
+    bytes_of,
     delete_partition,
     load_partitions,
     load_range,
@@ -188,6 +189,6 @@ def _leaf_of(row: Row | None, partition: str, entry: LeafEntry) -> Leaf:
     if row["etag"] != entry.etag:
         raise CacheConflictError("Another poll rewrote a leaf of the task cache.")
     try:
-        return Leaf.unpack(joined(row))
+        return Leaf.unpack(bytes_of(row, TASKS))
     except UnreadableLeafError as error:
         raise UnreadableError(f"The task cache can't be read in {partition}, row {entry.row}: {error}") from error

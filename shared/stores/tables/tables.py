@@ -2,7 +2,7 @@
 
 import asyncio
 import zlib
-from collections.abc import AsyncGenerator, Collection, Iterable, Iterator
+from collections.abc import AsyncGenerator, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from itertools import batched
@@ -19,7 +19,7 @@ from azure.core.exceptions import (
     ServiceRequestError,
     ServiceResponseError,
 )
-from azure.data.tables import EdmType, EntityProperty, UpdateMode
+from azure.data.tables import EdmType, EntityProperty, TableEntity, UpdateMode
 from azure.data.tables.aio import TableClient, TableServiceClient
 
 from shared.errors import CacheConflictError, StorageError, StorageUnavailableError
@@ -120,49 +120,40 @@ def translated(intent: str) -> Iterator[None]:
 
 async def load_row(table: TableClient, partition: str, row: str) -> Row | None:
     """Returns one row with its `etag`, or None, also for a key beyond the maximum length."""
-    if len(row) > MAX_KEY_LENGTH:
-        return None
+    entity = await _entity(table, partition, row) if len(row) <= MAX_KEY_LENGTH else None
+    return with_etag(entity) if entity else None
+
+
+async def written_at(table: TableClient, partition: str, row: str, etag: str) -> datetime | None:
+    """Returns when storage wrote a row, by its own clock; None if the row's ETag is no longer `etag`."""
+    entity = await _entity(table, partition, row)
+    return entity.metadata["timestamp"] if entity and entity.metadata["etag"] == etag else None
+
+
+async def _entity(table: TableClient, partition: str, row: str) -> TableEntity | None:
     try:
         with translated(f"read {table.table_name}"):
-            entity = await table.get_entity(partition, row)
+            return await table.get_entity(partition, row)
     except StorageError as error:
         cause = error.__cause__
         if isinstance(cause, ResourceNotFoundError) and getattr(cause, "error_code", None) != "TableNotFound":
             return None
         raise
-    return with_etag(entity)
-
-
-async def written_at(table: TableClient, partition: str, row: str, etag: str) -> datetime | None:
-    """Returns when storage wrote a row, by its own clock; None if the row's ETag is no longer `etag`."""
-    try:
-        with translated(f"read {table.table_name}"):
-            metadata = (await table.get_entity(partition, row)).metadata
-    except StorageError as error:
-        if isinstance(error.__cause__, ResourceNotFoundError):
-            return None
-        raise
-    return metadata["timestamp"] if metadata["etag"] == etag else None
 
 
 async def load_rows(table: TableClient, partition: str, select: list[str] | None = None) -> list[Row]:
     """Returns all rows of a partition, each with its `etag`."""
-    with translated(f"read {table.table_name}"):
-        found = table.query_entities("PartitionKey eq @partition", parameters={"partition": partition}, select=select)
-        return [with_etag(entity) async for entity in items_of(found)]
+    return [row async for row in rows_where(table, "PartitionKey eq @partition", {"partition": partition}, select)]
 
 
 async def load_range(table: TableClient, partition: str, first: str, last: str) -> dict[str, Row]:
     """Returns the rows of a partition from one key to another, both included, by key, each with its `etag`."""
-    with translated(f"read {table.table_name}"):
-        found = table.query_entities(
-            "PartitionKey eq @partition and RowKey ge @first and RowKey le @last",
-            parameters={"partition": partition, "first": first, "last": last},
-        )
-        return {entity["RowKey"]: with_etag(entity) async for entity in items_of(found)}
+    wanted = "PartitionKey eq @partition and RowKey ge @first and RowKey le @last"
+    rows = rows_where(table, wanted, {"partition": partition, "first": first, "last": last})
+    return {row["RowKey"]: row async for row in rows}
 
 
-async def rows_between(
+def rows_between(
     table: TableClient,
     partition: str,
     first: str,
@@ -172,13 +163,21 @@ async def rows_between(
     at_once: int | None = None,
 ) -> AsyncGenerator[Row]:
     """Yields rows with keys from `first` to before `last`, in order, each with its `etag`; `at_once` in a response."""
+    wanted = "PartitionKey eq @partition and RowKey ge @first and RowKey lt @last"
+    return rows_where(table, wanted, {"partition": partition, "first": first, "last": last}, select, at_once=at_once)
+
+
+async def rows_where(
+    table: TableClient,
+    wanted: str,
+    parameters: dict[str, Any],
+    select: list[str] | None = None,
+    *,
+    at_once: int | None = None,
+) -> AsyncGenerator[Row]:
+    """Yields the rows that match a filter, in order, each with its `etag`; `at_once` in a response."""
     with translated(f"read {table.table_name}"):
-        found = table.query_entities(
-            "PartitionKey eq @partition and RowKey ge @first and RowKey lt @last",
-            parameters={"partition": partition, "first": first, "last": last},
-            select=select,
-            results_per_page=at_once,
-        )
+        found = table.query_entities(wanted, parameters=parameters, select=select, results_per_page=at_once)
         async for entity in items_of(found):
             yield with_etag(entity)
 
@@ -226,13 +225,9 @@ async def delete_rows(table: TableClient, partition: str, rows: Iterable[str]) -
 
 async def load_partitions(table: TableClient, prefix: str) -> list[str]:
     """Returns the partitions whose keys begin with `prefix`, which ends in the keys' separator."""
-    with translated(f"read {table.table_name}"):
-        found = table.query_entities(
-            "PartitionKey ge @low and PartitionKey lt @high",
-            parameters={"low": prefix, "high": prefix[:-1] + chr(ord(prefix[-1]) + 1)},
-            select=["PartitionKey"],
-        )
-        return sorted({entity["PartitionKey"] async for entity in items_of(found)})
+    bounds = {"low": prefix, "high": prefix[:-1] + chr(ord(prefix[-1]) + 1)}
+    rows = rows_where(table, "PartitionKey ge @low and PartitionKey lt @high", bounds, ["PartitionKey"])
+    return sorted({row["PartitionKey"] async for row in rows})
 
 
 def with_etag(entity: Any) -> Row:
@@ -242,6 +237,25 @@ def with_etag(entity: Any) -> Row:
     """
     row = {name: _plain(value) for name, value in entity.items()}
     return {**row, "etag": entity.metadata["etag"]}
+
+
+def row_of(partition: str, key: str, columns: Row) -> Row:
+    """Returns a row of the columns that have a value."""
+    return {
+        "PartitionKey": partition,
+        "RowKey": key,
+        **{name: value for name, value in columns.items() if value is not None},
+    }
+
+
+def columns_of(stored: object, names: Mapping[str, str]) -> Row:
+    """Returns the columns of an object's fields, whose `names` are by field."""
+    return {column: getattr(stored, field) for field, column in names.items()}
+
+
+def fields_of(row: Row, names: Mapping[str, str]) -> dict[str, Any]:
+    """Returns the fields written by `columns_of`, without those that the row lacks."""
+    return {field: row[column] for field, column in names.items() if column in row}
 
 
 def whole(number: int) -> int | EntityProperty:
