@@ -7,11 +7,15 @@ them last: that process knows all of them without reading them.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any, Protocol, Self
+from typing import Any
 
 import msgspec
 
 from shared.domain.core.keys import key_of
+from shared.domain.polling.pool_rounds import PoolRound
+from shared.domain.polling.schedule_rounds import ScheduleRound
+from shared.domain.pools.pools import Pool
+from shared.domain.schedules.schedules import Schedule
 from shared.errors import CacheConflictError, UnreadableError
 from shared.stores.tables.tables import (
     Row,
@@ -21,6 +25,7 @@ from shared.stores.tables.tables import (
     json_of,
     load_row,
     load_rows,
+    row_of,
     save_row,
 )
 from shared.stores.tables.unit_writes import write_units, written
@@ -28,35 +33,6 @@ from shared.stores.tables.unreadable import UndecodedRow, decoded_rows, decoding
 
 _TRIES = 5
 _LONG_AGO = datetime.fromtimestamp(0, UTC)
-
-
-class StoredRound(Protocol):
-    """A round over pools, or a poll of schedules: a frozen dataclass."""
-
-    @property
-    def etag(self) -> str | None: ...
-
-    @property
-    def started_at(self) -> datetime: ...
-
-    def merged(self, stored: Self | None) -> Self:
-        """Returns this one merged over the row that another process stored meanwhile."""
-        ...
-
-
-class StoredResource(Protocol):
-    """A pool or a job schedule: a frozen dataclass."""
-
-    @property
-    def etag(self) -> str | None: ...
-
-    @property
-    def key(self) -> str: ...
-
-    @property
-    def facts(self) -> Any:
-        """Properties with an `id`."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,30 +44,22 @@ class KnownResources[T, R]:
     unreadable: Mapping[str, UndecodedRow] = field(default_factory=dict)
 
 
-class ResourceStore[T: StoredResource, R: StoredRound]:
-    """The rows of a `kind` in a table, as JSON in a `column`, and the row `round_row` of each account.
+class ResourceStore[T: (Pool, Schedule), R: (PoolRound, ScheduleRound)]:
+    """The rows of a `kind` in a `table`, as JSON in a `column`, and the row `round_row` of each account.
 
-    Errors and schemas name a resource by `noun`.
+    Errors and schemas name a resource by `noun`. Each write drops the cache, as not only rounds write.
     """
 
-    def __init__(
-        self,
-        tables: Tables,
-        table: str,
-        kind: type[T],
-        round_kind: type[R],
-        *,
-        round_row: str,
-        column: str,
-        noun: str,
-    ) -> None:
-        self._table = tables[table]
+    table: str
+    kind: type[T]
+    round_kind: type[R]
+    round_row: str
+    column: str
+    noun: str
+
+    def __init__(self, tables: Tables) -> None:
+        self._table = tables[self.table]
         self._accounts = tables["accounts"]
-        self._kind = kind
-        self._round_kind = round_kind
-        self._round_row = round_row
-        self._column = column
-        self._noun = noun
         self._known: dict[str, KnownResources[T, R]] = {}
 
     async def load_known(self, account_key: str) -> KnownResources[T, R]:
@@ -121,7 +89,7 @@ class ResourceStore[T: StoredResource, R: StoredRound]:
 
     async def load_round(self, account_key: str) -> R | None:
         """Returns the last round; for an unreadable row an empty one under its ETag, which the next overwrites."""
-        row = await load_row(self._accounts, account_key, self._round_row)
+        row = await load_row(self._accounts, account_key, self.round_row)
         return self._decoded_round(row) if row else None
 
     async def save_all(self, account_key: str, resources: Sequence[T]) -> list[T | CacheConflictError]:
@@ -129,6 +97,7 @@ class ResourceStore[T: StoredResource, R: StoredRound]:
 
         A resource that another writer changed meanwhile is replaced by the conflict. Raises StorageError.
         """
+        self.forget(account_key)
         units = [(written(self._row(account_key, one), one.etag),) for one in resources]
         ends = await write_units(self._table, units)
         return [
@@ -143,11 +112,13 @@ class ResourceStore[T: StoredResource, R: StoredRound]:
 
     async def delete(self, account_key: str, resource: T) -> None:
         """Deletes a resource's row if it is unchanged since it was loaded. Raises CacheConflictError."""
+        self.forget(account_key)
         if resource.etag:
             await delete_row(self._table, account_key, resource.key, resource.etag)
 
     async def delete_unreadable(self, account_key: str, row: UndecodedRow) -> None:
         """Deletes an unreadable row if it is unchanged since it was loaded. Raises CacheConflictError."""
+        self.forget(account_key)
         await delete_row(self._table, account_key, row.key, row.etag)
 
     async def save_round(self, account_key: str, done: R, resources: Mapping[str, T] | None) -> None:
@@ -157,18 +128,17 @@ class ResourceStore[T: StoredResource, R: StoredRound]:
         """
         self.forget(account_key)
         for attempt in range(_TRIES):
-            keys = {"PartitionKey": account_key, "RowKey": self._round_row}
             whole = json_columns("round", msgspec.to_builtins(_under(done, None)))
-            row = {**keys, **schema_of("look"), "startedAt": done.started_at, **whole}
+            columns = {**schema_of("look"), "startedAt": done.started_at, **whole}
             try:
-                etag = await save_row(self._accounts, row, done.etag)
+                etag = await save_row(self._accounts, row_of(account_key, self.round_row, columns), done.etag)
             except CacheConflictError:
                 done = done.merged(await self.load_round(account_key))
                 continue
             if attempt == 0 and resources is not None:
                 self._known[account_key] = KnownResources(_under(done, etag), resources)
             return
-        raise CacheConflictError(f"Too many processes write the {self._noun}s of one account at once.")
+        raise CacheConflictError(f"Too many processes write the {self.noun}s of one account at once.")
 
     def forget(self, account_key: str) -> None:
         """Drops the cache: the next round reads storage."""
@@ -179,14 +149,13 @@ class ResourceStore[T: StoredResource, R: StoredRound]:
         return resource
 
     def _row(self, account_key: str, resource: T) -> Row:
-        keys = {"PartitionKey": account_key, "RowKey": resource.key}
-        whole = json_columns(self._column, self._to_json(_under(resource, None)))
-        return {**keys, **schema_of(self._noun), "id": resource.facts.id, **whole}
+        whole = json_columns(self.column, self._to_json(_under(resource, None)))
+        return row_of(account_key, resource.key, {**schema_of(self.noun), "id": resource.facts.id, **whole})
 
     def _decoded(self, row: Row) -> T:
         """Raises UnreadableError."""
-        with decoding(row, self._noun, kind=self._noun):
-            return _under(self._from_json(json_of(row, self._column)), row["etag"])
+        with decoding(row, self.noun, kind=self.noun):
+            return _under(self._from_json(json_of(row, self.column)), row["etag"])
 
     def _to_json(self, resource: T) -> dict[str, Any]:
         plain: dict[str, Any] = msgspec.to_builtins(resource)
@@ -194,15 +163,15 @@ class ResourceStore[T: StoredResource, R: StoredRound]:
 
     def _from_json(self, stored: Any) -> T:
         """Raises msgspec.ValidationError."""
-        return msgspec.convert(stored, self._kind)
+        return msgspec.convert(stored, self.kind)
 
     def _decoded_round(self, row: Row) -> R:
-        what = f"round over the {self._noun}s of {row['PartitionKey']}, row"
+        what = f"round over the {self.noun}s of {row['PartitionKey']}, row"
         try:
             with decoding(row, what, kind="look"):
-                last = msgspec.convert(json_of(row, "round"), self._round_kind)
+                last = msgspec.convert(json_of(row, "round"), self.round_kind)
         except UnreadableError as error:
-            last = msgspec.convert({"started_at": _LONG_AGO, "reason": str(error)}, self._round_kind)
+            last = msgspec.convert({"started_at": _LONG_AGO, "reason": str(error)}, self.round_kind)
         return _under(last, row["etag"])
 
 

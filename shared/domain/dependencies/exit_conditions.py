@@ -4,43 +4,57 @@ Source: the reference of ExitConditions and ExitOptions. The first that applies 
 uploading files, the default. Without any dependency action, a failure satisfies no dependency.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from itertools import chain
+
+from msgspec import Struct
 
 _SATISFY = "satisfy"
 
 
-@dataclass(frozen=True, slots=True)
-class ExitRange:
-    """Exit codes from `start` to `end`, inclusive, and their dependency action in lower case."""
+class ExitOptions(Struct, rename="camel"):
+    """The dependency action for a failure, in any case; None where the task sets none."""
+
+    dependency_action: str | None = None
+
+
+class ExitCode(Struct, rename="camel"):
+    """An exit code and its options."""
+
+    code: int
+    exit_options: ExitOptions | None = None
+
+
+class ExitCodeRange(Struct, rename="camel"):
+    """Exit codes from `start` to `end`, inclusive, and their options."""
 
     start: int
     end: int
-    action: str | None = None
+    exit_options: ExitOptions | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ExitConditions:
-    """A task's dependency actions for its own failure, in lower case, None where it sets none."""
+class ExitConditions(Struct, rename="camel"):
+    """A task's options for its own failure, named as in the REST API (2025-06-01)."""
 
-    codes: Mapping[int, str | None] = field(default_factory=dict)
-    ranges: tuple[ExitRange, ...] = ()
-    pre_processing_error: str | None = None
-    file_upload_error: str | None = None
-    default: str | None = None
+    exit_codes: list[ExitCode] | None = None
+    exit_code_ranges: list[ExitCodeRange] | None = None
+    pre_processing_error: ExitOptions | None = None
+    file_upload_error: ExitOptions | None = None
+    default: ExitOptions | None = None
 
     def failure_satisfies(self, exit_code: int | None, failure_code: str = "") -> bool:
         """Returns whether a failure with this exit code (None: none) and service code satisfies dependencies."""
-        return self._action(exit_code, failure_code) == _SATISFY
+        return self._action(exit_code, failure_code).lower() == _SATISFY
 
-    def _action(self, exit_code: int | None, failure_code: str) -> str | None:
-        otherwise = self.default
+    def _action(self, exit_code: int | None, failure_code: str) -> str:
+        if exit_code is not None:
+            codes = (each.exit_options for each in self.exit_codes or () if each.code == exit_code)
+            ranges = (each.exit_options for each in self.exit_code_ranges or () if each.start <= exit_code <= each.end)
+            for options in chain(codes, ranges):
+                return _action_of(options)
         if failure_code.lower().startswith("fileupload"):
-            otherwise = self.file_upload_error or self.default
-        elif exit_code is None:
-            otherwise = self.pre_processing_error or self.default
-        if exit_code is None:
-            return otherwise
-        if exit_code in self.codes:
-            return self.codes[exit_code]
-        return next((each.action for each in self.ranges if each.start <= exit_code <= each.end), otherwise)
+            return _action_of(self.file_upload_error) or _action_of(self.default)
+        return (exit_code is None and _action_of(self.pre_processing_error)) or _action_of(self.default)
+
+
+def _action_of(options: ExitOptions | None) -> str:
+    return (options.dependency_action or "") if options else ""

@@ -167,7 +167,7 @@ def summary_of(nodes: Iterable[Node], slots_per_node: int) -> NodeSummary:
     return NodeSummary(ordered(counted), counted.total() * slots_per_node, used, free, tasks)
 
 
-def ordered(counted: Counter[tuple[str, bool]]) -> NodeCounts:
+def ordered(counted: Mapping[tuple[str, bool], int]) -> NodeCounts:
     """Returns counts by state and kind in canonical order, so that equal ones compare equal."""
     return tuple((state, dedicated, number) for (state, dedicated), number in sorted(counted.items()) if number)
 

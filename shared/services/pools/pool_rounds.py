@@ -89,7 +89,7 @@ class PoolRounds:
         listed = await self.source.fetch_pools()
         known = this.known.resources
         this.date, this.nonsense = listed.date, listed.nonsense
-        for facts in listed.pools:
+        for facts in listed.resources:
             self._show(this, facts)
         missing = sorted(known.keys() - this.shown - this.nonsense.keys())[:_LOOK_UPS]
         names = {key: known[key].facts.id for key in missing}

@@ -122,7 +122,7 @@ class ScheduleRounds:
         """Lists schedules, and looks up missing ones."""
         listed = await self.source.fetch_schedules()
         this.date = listed.date
-        existing = {facts.key: facts for facts in listed.schedules}
+        existing = {facts.key: facts for facts in listed.resources}
         this.failures |= {key: row.why for key, row in this.known.unreadable.items()} | dict(listed.nonsense)
         known = this.schedules.keys() | this.known.unreadable.keys()
         for key, facts in existing.items():

@@ -73,9 +73,10 @@ async def _of_response(account: Account, intent: str, error: HttpResponseError, 
     status = error.status_code
     if status is None or isinstance(error, IncompleteReadError):
         return _unanswered(account, intent, error)
-    code, message = await _body(error)
+    response: Any = error.response
+    code, message = await _body(response)
     if status in (_THROTTLED, _UNAVAILABLE):
-        return BatchThrottledError(account.endpoint, _wait(_header(error, "Retry-After")), status=status)
+        return BatchThrottledError(account.endpoint, _wait(response.headers.get("Retry-After")), status=status)
     if status in _REFUSED:
         return BatchRefusedError(_refusal(account, status, code, message))
     sentence = f"{account.endpoint} answered {status} {code or 'without an error code'} to the request to {intent}."
@@ -109,22 +110,14 @@ def _refusal(account: Account, status: int, code: str, message: str) -> str:
     )
 
 
-async def _body(error: HttpResponseError) -> tuple[str, str]:
+async def _body(response: Any) -> tuple[str, str]:
     """Returns code and message of the service's error body, empty without a valid one."""
-    response: Any = error.response
-    if response is None:
-        return "", ""
     try:
         body = orjson.loads(await response.read())
         text = str(body["message"]["value"])
         return str(body["code"]), redacted(text.splitlines()[0]) if text else ""
     except (AzureError, ValueError, KeyError, TypeError):
         return "", ""
-
-
-def _header(error: HttpResponseError, name: str) -> str | None:
-    response: Any = error.response
-    return response.headers.get(name) if response is not None else None
 
 
 def _wait(retry_after: str | None) -> timedelta:

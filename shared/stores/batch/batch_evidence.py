@@ -2,7 +2,6 @@
 
 from collections import Counter
 from contextlib import aclosing
-from datetime import datetime
 from typing import Any, NamedTuple
 
 from azure.batch.models import BatchJob
@@ -10,9 +9,8 @@ from msgspec import Struct
 from msgspec.json import Decoder
 
 from shared.domain.core.keys import key_of
-from shared.domain.core.stamps import from_milliseconds, parse_milliseconds
 from shared.domain.dependencies.dependencies import Standing, WaitingTask
-from shared.domain.dependencies.exit_conditions import ExitConditions, ExitRange
+from shared.domain.dependencies.exit_conditions import ExitConditions
 from shared.domain.jobs.jobs import JobFacts
 from shared.domain.jobs.observations import Preparation
 from shared.domain.pools.pool_settings import Problem
@@ -21,8 +19,8 @@ from shared.errors import BatchAnswerError, BatchMissingError
 from shared.stores.batch.batch import NO_JOB, NO_TASK, BatchAccount
 from shared.stores.batch.batch_addresses import PAGE, job_url, query_of, task_url
 from shared.stores.batch.batch_lists import BatchLists
-from shared.stores.batch.batch_pool_rows import ErrorRow, Rows
-from shared.stores.batch.batch_rows import JOB_FIELDS, NONSENSE, job_of
+from shared.stores.batch.batch_pool_rows import ErrorRow, time_of
+from shared.stores.batch.batch_rows import JOB_FIELDS, NONSENSE, Rows, job_of
 
 MAX_WAITING = PAGE
 _MAX_PAGES = 3  # filtered pages may be short, or empty
@@ -49,29 +47,6 @@ class _Waiting(Struct, rename="camel"):
     depends_on: _DependsOn | None = None
 
 
-class _Options(Struct, rename="camel"):
-    dependency_action: str | None = None
-
-
-class _Code(Struct, rename="camel"):
-    code: int
-    exit_options: _Options | None = None
-
-
-class _CodeRange(Struct, rename="camel"):
-    start: int
-    end: int
-    exit_options: _Options | None = None
-
-
-class _Conditions(Struct, rename="camel"):
-    exit_codes: list[_Code] | None = None
-    exit_code_ranges: list[_CodeRange] | None = None
-    pre_processing_error: _Options | None = None
-    file_upload_error: _Options | None = None
-    default: _Options | None = None
-
-
 class _Run(Struct, rename="camel"):
     result: str | None = None
     end_time: str | None = None
@@ -90,7 +65,7 @@ class _Bounded(Struct):
 class _Task(Struct, rename="camel"):
     state: str | None = None
     execution_info: _Run | None = None
-    exit_conditions: _Conditions | None = None
+    exit_conditions: ExitConditions | None = None
 
 
 class _Side(Struct, rename="camel"):
@@ -203,24 +178,8 @@ def _standing(task: _Task) -> Standing:
         return _STANDINGS.get(state, "unknown")
     if (run.result or "").lower() != "failure":
         return "satisfied"
-    conditions, failure = _conditions(task.exit_conditions or _Conditions()), run.failure_info or ErrorRow()
+    conditions, failure = task.exit_conditions or ExitConditions(), run.failure_info or ErrorRow()
     return "satisfied" if conditions.failure_satisfies(run.exit_code, failure.code or "") else "failed"
-
-
-def _conditions(found: _Conditions) -> ExitConditions:
-    return ExitConditions(
-        codes={each.code: _action(each.exit_options) for each in found.exit_codes or ()},
-        ranges=tuple(
-            ExitRange(each.start, each.end, _action(each.exit_options)) for each in found.exit_code_ranges or ()
-        ),
-        pre_processing_error=_action(found.pre_processing_error),
-        file_upload_error=_action(found.file_upload_error),
-        default=_action(found.default),
-    )
-
-
-def _action(options: _Options | None) -> str | None:
-    return options.dependency_action.lower() if options and options.dependency_action else None
 
 
 def _preparation(rows: list[_Side]) -> Preparation:
@@ -231,7 +190,7 @@ def _preparation(rows: list[_Side]) -> Preparation:
         succeeded=sum((run.result or "").lower() == "success" for _, run in runs if run),
         failed_nodes=frozenset(key_of(node) for node, _ in failed),
         failures=tuple(Counter(_word(run) for _, run in failed).most_common()),
-        since=min((_time(run.end_time) for _, run in failed if run.end_time), default=None),
+        since=min((time_of(run.end_time) for _, run in failed if run.end_time), default=None),
     )
 
 
@@ -247,7 +206,3 @@ def _problem(error: dict[str, Any]) -> Problem:
     details = [f"{each.get('name')}: {each.get('value')}" for each in error.get("details") or ()]
     reason = " ".join(part for part in (str(error.get("message") or ""), "; ".join(details)) if part)
     return Problem(str(error.get("code") or ""), redacted(reason))
-
-
-def _time(text: str) -> datetime:
-    return from_milliseconds(parse_milliseconds(text))

@@ -1,15 +1,32 @@
 """Reads lists and single resources of one Batch account without the SDK's models; follows pages, counts requests."""
 
-from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Iterator
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
 
+from shared.domain.core.keys import key_of
 from shared.domain.core.next_links import NextLinks
+from shared.domain.pools.pools import PoolFacts
+from shared.domain.schedules.schedules import ScheduleFacts
 from shared.errors import BatchAnswerError, RepeatedLinkError
 from shared.stores.batch.batch import BatchAccount
 from shared.stores.batch.batch_errors import parsed
+from shared.stores.batch.batch_pool_rows import page_of
 
 _MAX_PAGES = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceList[T]:
+    """All resources of a kind, and the date of the list's first response; only later changes may be missing.
+
+    Resources created later, which further pages may show, are left out: nothing is known of them as of that date.
+    `nonsense` are errors of invalid rows, by key.
+    """
+
+    resources: tuple[T, ...]
+    date: datetime
+    nonsense: Mapping[str, str] = field(default_factory=dict)
 
 
 class BatchLists:
@@ -38,6 +55,21 @@ class BatchLists:
             dates.append(date)
         return found, dates
 
+    async def every[T: (PoolFacts, ScheduleFacts)](
+        self, url: str, noun: str, parse: Callable[[bytes], T]
+    ) -> ResourceList[T]:
+        """Returns all resources of a kind, as of the second of the list, as dates of responses are whole seconds.
+
+        Raises BatchError.
+        """
+        pages, dates = await self.pages(url, f"list {noun}s", lambda body: page_of(body, noun, parse))
+        date = dates[0]
+        if date is None:
+            raise BatchAnswerError(f"{self.account.endpoint} sent a list of {noun}s that bears no date.")
+        things = (one for page in pages for one in page.things if one.creation_time.replace(microsecond=0) <= date)
+        nonsense = {key_of(name): why for page in pages for name, why in page.nonsense.items()}
+        return ResourceList(tuple(things), date, nonsense)
+
     async def each_page[T](
         self, url: str, intent: str, parse: Callable[[bytes], tuple[T, str | None]], *, missing: Collection[str] = ()
     ) -> AsyncGenerator[tuple[T, datetime | None]]:
@@ -64,15 +96,3 @@ class BatchLists:
         self.calls += 1
         body, date = await self.source.read(url, intent, missing=missing)
         return parsed(self.account, body, parse, intent, explains=self._explains), date
-
-
-class RecreatableResource(Protocol):
-    """Something that can be deleted and re-created under its id."""
-
-    @property
-    def creation_time(self) -> datetime: ...
-
-
-def existing_at[T: RecreatableResource](date: datetime, listed: Iterable[T]) -> Iterator[T]:
-    """Yields what wasn't created after the second of `date`, as dates of responses are whole seconds."""
-    return (one for one in listed if one.creation_time.replace(microsecond=0) <= date)

@@ -3,7 +3,6 @@
 A pool may have thousands of nodes, so only stored properties are requested: no endpoints, images or addresses.
 """
 
-from collections import Counter
 from collections.abc import Mapping
 
 from msgspec import Raw, Struct
@@ -12,7 +11,8 @@ from msgspec.json import Decoder
 from shared.domain.core.stamps import parse_milliseconds
 from shared.domain.nodes.nodes import Node, NodeCounts, NodeError, RecentTask, StartRun, ordered
 from shared.domain.redaction.redaction import redacted
-from shared.stores.batch.batch_pool_rows import ErrorRow, Rows
+from shared.stores.batch.batch_pool_rows import ErrorRow
+from shared.stores.batch.batch_rows import Rows
 
 NODE_FIELDS = (
     "id", "state", "stateTransitionTime", "isDedicated", "schedulingState", "lastBootTime", "allocationTime",
@@ -128,17 +128,9 @@ def _start_run(run: _StartRun) -> StartRun:
 
 
 def _counts(row: _Counts) -> NodeCounts:
-    kinds = ((True, row.dedicated), (False, row.low_priority))
-    return ordered(
-        Counter(
-            {
-                (state.lower(), dedicated): number
-                for dedicated, found in kinds
-                for state, number in (found or {}).items()
-                if state != _TOTAL
-            }
-        )
-    )
+    kinds = ((True, row.dedicated or {}), (False, row.low_priority or {}))
+    numbers = [((state.lower(), dedicated), number) for dedicated, kind in kinds for state, number in kind.items()]
+    return ordered({state: number for state, number in numbers if state[0] != _TOTAL})
 
 
 def _stamp(text: str | None) -> int:

@@ -9,14 +9,14 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import NamedTuple
 
-from msgspec import Raw, Struct, field
+from msgspec import Raw, Struct
 from msgspec.json import Decoder
 
 from shared.domain.core.stamps import from_milliseconds, parse_milliseconds
 from shared.domain.pools.pool_settings import AutoScale, Problem, StartTask
 from shared.domain.pools.pools import PoolFacts, Size
 from shared.domain.redaction.redaction import MARK, redacted
-from shared.stores.batch.batch_rows import NONSENSE
+from shared.stores.batch.batch_rows import NONSENSE, Rows
 
 POOL_FIELDS = (
     "id", "displayName", "creationTime", "state", "stateTransitionTime", "allocationState",
@@ -74,13 +74,6 @@ class _Pool(Struct, rename="camel"):
     start_task: _StartTask | None = None
 
 
-class Rows[T](Struct):
-    """A page of any list."""
-
-    value: list[T]
-    link: str | None = field(default=None, name="odata.nextLink")
-
-
 class _Named(Struct):
     id: str
 
@@ -108,11 +101,6 @@ def page_of[T](body: bytes, what: str, parse: Callable[[bytes], T]) -> tuple[Pag
             name = _NAMED.decode(raw).id
             found.nonsense[name] = f"Batch's data of the {what} '{name}' makes no sense: {error!r}"
     return found, page.link
-
-
-def pools_of(body: bytes) -> tuple[Page[PoolFacts], str | None]:
-    """Returns the pools of a page and its next link. Raises the errors of `page_of`."""
-    return page_of(body, "pool", pool_of)
 
 
 def pool_of(body: bytes) -> PoolFacts:

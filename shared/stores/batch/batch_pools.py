@@ -1,7 +1,7 @@
 """Reads the pools of one Batch account and their nodes without the SDK's models; never writes."""
 
 from collections.abc import AsyncGenerator, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import quote
 
@@ -9,27 +9,13 @@ from shared.domain.core.keys import key_of
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.nodes.nodes import Node, NodeCounts
 from shared.domain.pools.pools import PoolFacts
-from shared.errors import BatchAnswerError
 from shared.stores.batch.batch import BatchAccount
 from shared.stores.batch.batch_addresses import literal, query_of
-from shared.stores.batch.batch_lists import BatchLists, existing_at
+from shared.stores.batch.batch_lists import BatchLists, ResourceList
 from shared.stores.batch.batch_node_rows import NODE_FIELDS, RECENT, counts_of, known_nodes_of, nodes_of
-from shared.stores.batch.batch_pool_rows import POOL_FIELDS, pool_of, pools_of
+from shared.stores.batch.batch_pool_rows import POOL_FIELDS, pool_of
 
 _NO_POOL = ("PoolNotFound",)
-
-
-@dataclass(frozen=True, slots=True)
-class PoolList:
-    """All pools of an account, and the date of the list's first response; only later changes may be missing.
-
-    Pools created later, which further pages may show, are left out: nothing is known of them as of that date.
-    `nonsense` are errors of invalid rows, by key.
-    """
-
-    pools: tuple[PoolFacts, ...]
-    date: datetime
-    nonsense: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,16 +67,11 @@ class BatchPools(BatchLists):
         super().__init__(source)
         self._cache = cache or NodeListCache()
 
-    async def fetch_pools(self) -> PoolList:
+    async def fetch_pools(self) -> ResourceList[PoolFacts]:
         """Returns all pools, at most 500, as no filter selects changed sizes. Raises BatchError."""
-        url = f"/pools?{query_of(POOL_FIELDS)}"
-        found, dates = await self.pages(url, "list pools", pools_of)
-        if not dates or dates[0] is None:
-            raise BatchAnswerError(f"{self.account.endpoint} sent a list of pools that bears no date.")
-        pools = tuple(pool for page in found for pool in page.things)
-        nonsense = {key_of(name): why for page in found for name, why in page.nonsense.items()}
-        self._cache.forget_others(self.account.key, {pool.id for pool in pools})
-        return PoolList(tuple(existing_at(dates[0], pools)), dates[0], nonsense)
+        found = await self.every(f"/pools?{query_of(POOL_FIELDS)}", "pool", pool_of)
+        self._cache.forget_others(self.account.key, {pool.id for pool in found.resources})
+        return found
 
     async def fetch_pool(self, pool_id: str) -> PoolFacts:
         """Returns one pool. Raises BatchMissingError if it doesn't exist, BatchError."""

@@ -53,13 +53,15 @@ class _Row(Struct, rename="camel", gc=False):
     node_info: _Node | None = None
 
 
-class _Page(Struct, gc=False):
-    value: list[_Row]
+class Rows[T](Struct, gc=False):
+    """A page of any list."""
+
+    value: list[T]
     link: str | None = field(default=None, name="odata.nextLink")
 
 
 _NO_RUN = _Run()
-_PAGE, _ROW = Decoder(_Page), Decoder(_Row)
+_PAGE, _ROW = Decoder(Rows[_Row]), Decoder(_Row)
 NONSENSE = (MsgspecError, KeyError, ValueError, TypeError)
 
 

@@ -66,11 +66,6 @@ _SCHEDULE, _SPECIFIED = Decoder(_Schedule), Decoder(_Specified)
 type Specified = tuple[JobSpecification, tuple[str, ...]] | str
 
 
-def schedules_of(body: bytes) -> tuple[Page[ScheduleFacts], str | None]:
-    """Returns the schedules of a page and its next link. Raises the errors of `page_of`."""
-    return page_of(body, "job schedule", schedule_of)
-
-
 def schedule_of(body: bytes) -> ScheduleFacts:
     """Returns one schedule. Raises one of NONSENSE if it is invalid."""
     return _facts(_SCHEDULE.decode(body))

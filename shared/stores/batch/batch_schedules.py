@@ -1,55 +1,32 @@
 """Reads the job schedules of one Batch account without the SDK's models; never writes."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from urllib.parse import quote
 
-from shared.domain.core.keys import key_of
 from shared.domain.schedules.schedules import ScheduleFacts
-from shared.errors import BatchAnswerError
 from shared.stores.batch.batch_addresses import literal, query_of
-from shared.stores.batch.batch_lists import BatchLists, existing_at
+from shared.stores.batch.batch_lists import BatchLists, ResourceList
 from shared.stores.batch.batch_schedule_rows import (
     SCHEDULE_FIELDS,
     SPECIFICATION_FIELDS,
     Specified,
     schedule_of,
-    schedules_of,
     specifications_of,
 )
 
 _NO_SCHEDULE = ("JobScheduleNotFound",)
 
 
-@dataclass(frozen=True, slots=True)
-class ScheduleList:
-    """All job schedules of an account, and the date of the list's first response.
-
-    Schedules created later, which further pages may show, are left out: nothing is known of them as of that date.
-    `nonsense` are errors of invalid rows, by key.
-    """
-
-    schedules: tuple[ScheduleFacts, ...]
-    date: datetime
-    nonsense: Mapping[str, str] = field(default_factory=dict)
-
-
 class BatchSchedules(BatchLists):
     """One account's job schedules."""
 
-    async def fetch_schedules(self) -> ScheduleList:
+    async def fetch_schedules(self) -> ResourceList[ScheduleFacts]:
         """Returns all job schedules without specifications, as no filter selects those with new jobs.
 
         Raises BatchError.
         """
-        url = f"/jobschedules?{query_of(SCHEDULE_FIELDS)}"
-        found, dates = await self.pages(url, "list job schedules", schedules_of)
-        if not dates or dates[0] is None:
-            raise BatchAnswerError(f"{self.account.endpoint} sent a list of job schedules that bears no date.")
-        nonsense = {key_of(name): why for page in found for name, why in page.nonsense.items()}
-        schedules = (schedule for page in found for schedule in page.things)
-        return ScheduleList(tuple(existing_at(dates[0], schedules)), dates[0], nonsense)
+        return await self.every(f"/jobschedules?{query_of(SCHEDULE_FIELDS)}", "job schedule", schedule_of)
 
     async def fetch_schedule(self, schedule_id: str) -> ScheduleFacts:
         """Returns one job schedule. Raises BatchMissingError if it doesn't exist, BatchError."""

@@ -11,7 +11,7 @@ from shared.domain.dependencies.dependencies import (
     is_depended_on,
     wanted_keys,
 )
-from shared.domain.dependencies.exit_conditions import ExitConditions, ExitRange
+from shared.domain.dependencies.exit_conditions import ExitCode, ExitCodeRange, ExitConditions, ExitOptions
 
 NAMES = ("a", "B", "c", "3", "4", "5", "6")
 STANDINGS: tuple[Standing, ...] = ("satisfied", "waiting", "running", "failed", "missing", "unknown")
@@ -24,6 +24,8 @@ TASKS = st.lists(
     ),
     max_size=12,
 )
+
+SATISFY, BLOCK = ExitOptions("Satisfy"), ExitOptions("block")
 
 
 def names(task: WaitingTask) -> set[str]:
@@ -76,29 +78,37 @@ def test_a_failure_beyond_the_checked_ids_is_not_claimed() -> None:
     assert (found.held, found.lost, [blocker.id for blocker in found.blockers]) == (1, 0, ["first"])
 
 
+def conditions_of(
+    codes: dict[int, ExitOptions], ranges: dict[tuple[int, int], ExitOptions], **others: ExitOptions
+) -> ExitConditions:
+    return ExitConditions(
+        [ExitCode(code, options) for code, options in codes.items()],
+        [ExitCodeRange(start, end, options) for (start, end), options in ranges.items()],
+        **others,
+    )
+
+
 def test_exit_conditions_say_whether_a_failure_satisfies() -> None:
-    conditions = ExitConditions(
-        codes={3: "satisfy", 4: None},
-        ranges=(ExitRange(3, 5, "block"), ExitRange(7, 9, "satisfy")),
-        pre_processing_error="satisfy",
-        file_upload_error="block",
-        default="satisfy",
+    conditions = conditions_of(
+        {3: SATISFY, 4: ExitOptions()},
+        {(3, 5): BLOCK, (7, 9): SATISFY},
+        pre_processing_error=SATISFY,
+        file_upload_error=BLOCK,
+        default=SATISFY,
     )
     satisfies = {code: conditions.failure_satisfies(code) for code in (3, 4, 5, 7, 9, 10)}
     assert satisfies == {3: True, 4: False, 5: False, 7: True, 9: True, 10: True}
     assert conditions.failure_satisfies(None, "ResourceContainerNotFound")
     assert not conditions.failure_satisfies(0, "FileUploadAccessDenied")
     assert not ExitConditions().failure_satisfies(1)
-    assert ExitConditions(default="satisfy").failure_satisfies(None)
+    assert ExitConditions(default=SATISFY).failure_satisfies(None)
 
 
 def test_an_exit_code_that_is_listed_goes_before_an_error_in_uploading_files() -> None:
-    conditions = ExitConditions(
-        codes={3: "satisfy", 4: "block"}, ranges=(ExitRange(7, 9, "satisfy"),), file_upload_error="block"
-    )
+    conditions = conditions_of({3: SATISFY, 4: BLOCK}, {(7, 9): SATISFY}, file_upload_error=BLOCK)
     satisfies = {code: conditions.failure_satisfies(code, "FileUploadContainerNotFound") for code in (3, 4, 8, 0, None)}
     assert satisfies == {3: True, 4: False, 8: True, 0: False, None: False}
-    lenient = ExitConditions(codes={4: "block"}, ranges=(ExitRange(7, 9, "block"),), file_upload_error="satisfy")
+    lenient = conditions_of({4: BLOCK}, {(7, 9): BLOCK}, file_upload_error=SATISFY)
     satisfies = {code: lenient.failure_satisfies(code, "FileUploadContainerNotFound") for code in (4, 8, 0, 5, None)}
     assert satisfies == {4: False, 8: False, 0: True, 5: True, None: True}
 

@@ -13,7 +13,8 @@ from shared.domain.core.stamps import to_milliseconds
 from shared.domain.nodes.nodes import Node, NodeCounts, NodeSummary
 from shared.domain.pools.pools import PoolFacts, Size
 from shared.errors import BatchError, BatchMissingError
-from shared.stores.batch.batch_pools import BatchPools, NodeList, PoolList
+from shared.stores.batch.batch_lists import ResourceList
+from shared.stores.batch.batch_pools import BatchPools, NodeList
 from tests.services.fakes.memory_tables import Connection
 from tests.services.worlds.process import ACCOUNT
 
@@ -104,11 +105,11 @@ class FakePools(BatchPools):
         self._connection = connection
 
     @override
-    async def fetch_pools(self) -> PoolList:
+    async def fetch_pools(self) -> ResourceList[PoolFacts]:
         facts, moment = await self._served("pools", lambda now: [p.facts(now) for p in self._service.there(now)])
         self.date = moment.replace(microsecond=0)
         valid = tuple(each for each in facts if each.key not in self._service.nonsense)
-        return PoolList(valid, self.date, {each.key: NONSENSE for each in facts if each not in valid})
+        return ResourceList(valid, self.date, {each.key: NONSENSE for each in facts if each not in valid})
 
     @override
     async def fetch_pool(self, pool_id: str) -> PoolFacts:

@@ -18,8 +18,9 @@ from shared.domain.schedules.schedules import Recurrence, ScheduleFacts
 from shared.errors import BatchError, BatchMissingError, BatchscopeError
 from shared.services.round.resource_state import ResourceRoundResult, RoundRules
 from shared.services.schedules.schedule_rounds import ScheduleRounds
+from shared.stores.batch.batch_lists import ResourceList
 from shared.stores.batch.batch_schedule_rows import Specified
-from shared.stores.batch.batch_schedules import BatchSchedules, ScheduleList
+from shared.stores.batch.batch_schedules import BatchSchedules
 from shared.stores.schedules import KnownSchedules, ScheduleStore
 from tests.services.fakes.memory_tables import Connection, Fault, MemoryTables, ProcessDiedError, Storage
 from tests.services.fakes.virtual_time import VirtualLoop
@@ -73,11 +74,11 @@ class FakeSchedules(BatchSchedules):
         self._connection = connection
 
     @override
-    async def fetch_schedules(self) -> ScheduleList:
+    async def fetch_schedules(self) -> ResourceList[ScheduleFacts]:
         found, moment = await self._served("list")
         valid = tuple(facts for key, facts in found.items() if key not in self._service.garbled)
         garbled = {key: GARBLED for key in found if key in self._service.garbled}
-        return ScheduleList(valid, moment.replace(microsecond=0), garbled)
+        return ResourceList(valid, moment.replace(microsecond=0), garbled)
 
     @override
     async def fetch_schedule(self, schedule_id: str) -> ScheduleFacts:

@@ -12,11 +12,11 @@ from aiohttp import web
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.nodes.nodes import NodeCounts, NodeError, RecentTask, StartRun
 from shared.domain.pools.pool_settings import AutoScale, Problem
-from shared.domain.pools.pools import Size
+from shared.domain.pools.pools import PoolFacts, Size
 from shared.errors import BatchAnswerError
 from shared.stores.batch.batch import BatchAccount
 from shared.stores.batch.batch_node_rows import counts_of, known_nodes_of, nodes_of
-from shared.stores.batch.batch_pool_rows import pool_of, pools_of
+from shared.stores.batch.batch_pool_rows import Page, page_of, pool_of
 from shared.stores.batch.batch_pools import BatchPools, NodeListCache
 from shared.stores.batch.batch_rows import NONSENSE
 from tests.stores.batch.test_failing_batch import CASES, Service, account, service
@@ -32,6 +32,10 @@ NODE = {"id": "tvm-1", "state": "idle", "stateTransitionTime": AT}
 
 def body(*rows: Any, link: str | None = None) -> bytes:
     return json.dumps({"value": rows} | ({"odata.nextLink": link} if link else {})).encode()
+
+
+def pools_of(body: bytes) -> tuple[Page[PoolFacts], str | None]:
+    return page_of(body, "pool", pool_of)
 
 
 async def counted(source: BatchPools) -> list[dict[str, NodeCounts]]:
@@ -144,7 +148,7 @@ async def test_a_pool_that_makes_no_sense_spoils_no_other(
 
     service.answer = answer
     found = await BatchPools(account).fetch_pools()
-    assert [facts.id for facts in found.pools] == ["Pool-1"]
+    assert [facts.id for facts in found.resources] == ["Pool-1"]
     assert list(found.nonsense) == ["odd"]
     assert found.nonsense["odd"].startswith("Batch's data of the pool 'Odd' makes no sense: ")
     with pytest.raises(NONSENSE):
@@ -307,7 +311,7 @@ async def test_a_pool_created_while_the_list_was_read_is_left_to_the_next_list(
 
     service.answer = answer
     found = await BatchPools(account).fetch_pools()
-    assert [facts.id for facts in found.pools] == [POOL["id"]]
+    assert [facts.id for facts in found.resources] == [POOL["id"]]
     assert found.date == MOMENT.replace(microsecond=0)
 
 

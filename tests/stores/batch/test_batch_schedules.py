@@ -9,11 +9,12 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from aiohttp import web
 
-from shared.domain.schedules.schedules import Recurrence
+from shared.domain.schedules.schedules import Recurrence, ScheduleFacts
 from shared.errors import BatchAnswerError
 from shared.stores.batch.batch import BatchAccount
+from shared.stores.batch.batch_pool_rows import Page, page_of
 from shared.stores.batch.batch_rows import NONSENSE
-from shared.stores.batch.batch_schedule_rows import schedule_of, schedules_of, specifications_of
+from shared.stores.batch.batch_schedule_rows import schedule_of, specifications_of
 from shared.stores.batch.batch_schedules import BatchSchedules
 from tests.stores.batch.test_failing_batch import CASES, Service, account, service
 
@@ -27,6 +28,10 @@ SCHEDULE = {
 
 def body(*rows: Any, link: str | None = None) -> bytes:
     return json.dumps({"value": rows} | ({"odata.nextLink": link} if link else {})).encode()
+
+
+def schedules_of(body: bytes) -> tuple[Page[ScheduleFacts], str | None]:
+    return page_of(body, "job schedule", schedule_of)
 
 
 def test_a_schedule_is_read_with_all_its_properties() -> None:
@@ -129,7 +134,7 @@ async def test_lists_go_on_over_short_and_empty_pages_and_ask_for_no_more_than_i
 
     service.answer = answer
     source = BatchSchedules(account)
-    assert [facts.id for facts in (await source.fetch_schedules()).schedules] == ["Nightly", "B"]
+    assert [facts.id for facts in (await source.fetch_schedules()).resources] == ["Nightly", "B"]
     assert set(await source.fetch_specifications(modified_since=MOMENT)) == {("nightly", MOMENT), ("b", MOMENT)}
     assert source.calls == 6
     whole, specifications = (parse_qs(urlsplit(asked[place]).query) for place in (0, 3))
@@ -153,7 +158,7 @@ async def test_a_schedule_created_while_the_list_was_read_is_left_to_the_next_li
 
     service.answer = answer
     found = await BatchSchedules(account).fetch_schedules()
-    assert [facts.id for facts in found.schedules] == [SCHEDULE["id"]]
+    assert [facts.id for facts in found.resources] == [SCHEDULE["id"]]
     assert found.date == MOMENT.replace(microsecond=0)
 
 
