@@ -7,7 +7,7 @@ them last: that process knows all of them without reading them.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import ClassVar
 
 import msgspec
 
@@ -56,6 +56,8 @@ class ResourceStore[T: (Pool, Schedule), R: (PoolRound, ScheduleRound)]:
     round_row: str
     column: str
     noun: str
+    stored_names: ClassVar[Mapping[str, str]] = {}
+    """Names of fields in the stored JSON that differ from those of the class."""
 
     def __init__(self, tables: Tables) -> None:
         self._table = tables[self.table]
@@ -133,7 +135,8 @@ class ResourceStore[T: (Pool, Schedule), R: (PoolRound, ScheduleRound)]:
             try:
                 etag = await save_row(self._accounts, row_of(account_key, self.round_row, columns), done.etag)
             except CacheConflictError:
-                done = done.merged(await self.load_round(account_key))
+                stored = await self.load_round(account_key)
+                done = done.merged(stored) if stored else _under(done, None)
                 continue
             if attempt == 0 and resources is not None:
                 self._known[account_key] = KnownResources(_under(done, etag), resources)
@@ -149,21 +152,16 @@ class ResourceStore[T: (Pool, Schedule), R: (PoolRound, ScheduleRound)]:
         return resource
 
     def _row(self, account_key: str, resource: T) -> Row:
-        whole = json_columns(self.column, self._to_json(_under(resource, None)))
+        fields = msgspec.to_builtins(_under(resource, None)).items()
+        whole = json_columns(self.column, {self.stored_names.get(name, name): value for name, value in fields})
         return row_of(account_key, resource.key, {**schema_of(self.noun), "id": resource.facts.id, **whole})
 
     def _decoded(self, row: Row) -> T:
         """Raises UnreadableError."""
         with decoding(row, self.noun, kind=self.noun):
-            return _under(self._from_json(json_of(row, self.column)), row["etag"])
-
-    def _to_json(self, resource: T) -> dict[str, Any]:
-        plain: dict[str, Any] = msgspec.to_builtins(resource)
-        return plain
-
-    def _from_json(self, stored: Any) -> T:
-        """Raises msgspec.ValidationError."""
-        return msgspec.convert(stored, self.kind)
+            names = {stored: name for name, stored in self.stored_names.items()}
+            fields = {names.get(name, name): value for name, value in json_of(row, self.column).items()}
+            return _under(msgspec.convert(fields, self.kind), row["etag"])
 
     def _decoded_round(self, row: Row) -> R:
         what = f"round over the {self.noun}s of {row['PartitionKey']}, row"

@@ -22,13 +22,11 @@ class PoolRound(ResourceRound[PoolConfirmation]):
 
     failed_part: ClassVar[str] = "pool{} couldn't be polled"
 
-    def merged(self, stored: "PoolRound | None") -> "PoolRound":
+    def merged(self, stored: "PoolRound") -> "PoolRound":
         """Merges this round with one that another process stored meanwhile: the later confirmation of each pool wins.
 
         Date and failures are those of the round with the later list; a round that couldn't list counts from its start.
         """
-        if stored is None:
-            return replace(self, etag=None)
         confirmations = dict(stored.confirmations)
         for key, confirmation in self.confirmations.items():
             other = confirmations.get(key)
@@ -69,7 +67,7 @@ def pool_verdict(
             return Verdict(None, "none", "stale", off_reason)
         reason = f"Its nodes couldn't be listed yet: {failure}" if failure else "Its nodes haven't been listed yet."
         return Verdict(None, "none", "stale" if failure else "catchingUp", reason)
-    level, reason = _judged(pool, failure=failure or None, age=now - snapshot.as_of, interval=interval)
+    level, reason = _judged(pool, failure=failure, age=now - snapshot.as_of, interval=interval)
     if off_reason:
         level, reason = "stale", off_reason
     return Verdict(snapshot.as_of, snapshot.source, level, reason, snapshot.as_of)

@@ -50,6 +50,10 @@ class RoundResult:
     failures: Mapping[str, str]
     queued: Mapping[str, datetime] = field(default_factory=dict)
 
+    def is_live(self, key: str) -> bool:
+        """Returns whether a job is live, as far as known."""
+        return self.live is None or key in self.live
+
 
 @dataclass(frozen=True, slots=True)
 class Round(ResourceRound[Confirmation]):
@@ -156,32 +160,27 @@ class Round(ResourceRound[Confirmation]):
 
     def after(self, last: "Round | None", found: RoundResult) -> "Round":
         """Returns this round with its results, and the last round's for jobs that it didn't reach."""
+        before = last or Round(self.started_at, finished_at=self.finished_at)
         succeeded = found.polled - found.failures.keys()
-        failures = {**(last.failures if last else {}), **found.failures}
-        confirmations = {**(last.confirmations if last else {}), **found.confirmations}
-        waiting = {key: mark for key, mark in last.queued.items() if mark.is_known(self.finished_at)} if last else {}
+        failures = {**before.failures, **found.failures}
+        confirmations = {**before.confirmations, **found.confirmations}
+        waiting = {key: mark for key, mark in before.queued.items() if mark.is_known(self.finished_at)}
         queued = {key: Mark(until) for key, until in found.queued.items()}
         whole = {WHOLE} if self.whole_round_at == self.started_at else set()
         return replace(
             self,
             as_of=found.date,
-            failed_rounds=0 if self.succeeded else 1 + (last.failed_rounds if last else 0),
-            jobs_as_of=found.date or (last.jobs_as_of if last else None),
-            full_list_at=self.finished_at if found.was_full else (last.full_list_at if last else None),
+            failed_rounds=0 if self.succeeded else 1 + before.failed_rounds,
+            jobs_as_of=found.date or before.jobs_as_of,
+            full_list_at=self.finished_at if found.was_full else before.full_list_at,
             queued={**{key: mark for key, mark in waiting.items() if key not in whole}, **queued},
             reached=found.polled,
             left=frozenset(found.queued.keys() | whole),
             jobs_polled=len(found.polled),
             jobs_failed=len(found.failures),
-            confirmations={
-                key: value for key, value in confirmations.items() if found.live is None or key in found.live
-            },
-            failures={
-                key: value
-                for key, value in failures.items()
-                if key not in succeeded and (found.live is None or key in found.live)
-            },
-            etag=last.etag if last else None,
+            confirmations={key: value for key, value in confirmations.items() if found.is_live(key)},
+            failures={key: why for key, why in failures.items() if key not in succeeded and found.is_live(key)},
+            etag=before.etag,
         )
 
     def merged(self, stored: "Round") -> "Round":

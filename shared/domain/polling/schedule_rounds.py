@@ -44,13 +44,11 @@ class ScheduleRound(ResourceRound[str]):
         """Returns why a schedule isn't up to date: its own failure, or that of the last poll."""
         return self.failures.get(key) or self.reason
 
-    def merged(self, stored: "ScheduleRound | None") -> "ScheduleRound":
+    def merged(self, stored: "ScheduleRound") -> "ScheduleRound":
         """Merges this poll with one that another process stored meanwhile: the later list wins.
 
         The versions that the earlier poll held are kept.
         """
-        if stored is None:
-            return replace(self, etag=None)
         is_late = stored.as_of is not None and (self.as_of is None or self.as_of < stored.as_of)
         later, earlier = (stored, self) if is_late else (self, stored)
         held = dict(later.held)

@@ -173,20 +173,12 @@ class Schedule:
             kept = replace(kept, baseline=_baseline(facts), last_count=None)
         return replace(kept, facts=facts, seen_at=at, deleted_at=None)
 
-    def specified(self, specification: JobSpecification, omitted: tuple[str, ...]) -> "Schedule":
-        """Returns the schedule after its job specification was read."""
-        return replace(
-            self,
-            specification=specification,
-            omitted=omitted,
-            unspecified=None,
-            specified_at=self.facts.last_modified,
-        )
-
-    def not_specified(self, why: str) -> "Schedule":
-        """Returns the schedule after its job specification proved unreadable, which holds until it is modified."""
+    def specified(
+        self, specification: JobSpecification | None, omitted: tuple[str, ...] = (), *, unspecified: str | None = None
+    ) -> "Schedule":
+        """Returns the schedule after its job specification was read, or proved `unspecified` until it is modified."""
         at = self.facts.last_modified
-        return replace(self, specification=None, omitted=(), unspecified=why, specified_at=at)
+        return replace(self, specification=specification, omitted=omitted, unspecified=unspecified, specified_at=at)
 
     def counted_from(self, made: datetime) -> "Schedule":
         """Returns the schedule after the creation time of its first counted job became known."""

@@ -173,7 +173,7 @@ class ScheduleRounds:
         for schedule in wanted:
             found = found_by_key.get((schedule.key, schedule.facts.last_modified))
             if isinstance(found, str):
-                this.schedules[schedule.key] = schedule.not_specified(found)
+                this.schedules[schedule.key] = schedule.specified(None, unspecified=found)
             elif found is not None:  # otherwise modified since it was listed: the next list shows both
                 this.schedules[schedule.key] = schedule.specified(*found)
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from operator import attrgetter
 from typing import Any
 
 from shared.domain.jobs.snapshots import Agreement, Confirmation, TaskRead
@@ -26,6 +27,7 @@ from shared.stores.tables.unreadable import decoding, schema_of
 ROUND_ROW = "round"
 _TRIES = 5
 _PATIENCE = 40
+_SERVICE_COUNTS = attrgetter("active", "running", "completed", "succeeded", "failed")
 _LONG_AGO = datetime.fromtimestamp(0, UTC)
 _COLUMNS = {
     "started_at": "startedAt",
@@ -84,13 +86,14 @@ class RoundStore:
 
 
 def _row(account_key: str, latest: Round) -> Row:
+    claims = {key: mark.message.timestamp() for key, mark in latest.queued.items() if mark.message}
     columns: Row = {
         **schema_of("round"),
         **columns_of(latest, _COLUMNS),
         **json_columns("confirmations", {key: _confirmation_json(c) for key, c in latest.confirmations.items()}),
         **json_columns("failures", dict(latest.failures)),
         **json_columns("queued", {key: mark.until.timestamp() for key, mark in latest.queued.items()}),
-        **json_columns("claims", _claims_json(latest)),
+        **json_columns("claims", claims),  # beside the marks, so that older versions can read these
     }
     return row_of(account_key, ROUND_ROW, columns)
 
@@ -115,16 +118,9 @@ def _round(row: Row) -> Round:
     )
 
 
-def _claims_json(latest: Round) -> dict[str, float]:
-    """Returns the claims, stored beside the marks so that older versions can read these."""
-    return {key: mark.message.timestamp() for key, mark in latest.queued.items() if mark.message}
-
-
 def _confirmation_json(confirmation: Confirmation) -> list[Any]:
     agreement, service = confirmation.agreement, confirmation.agreement.service_counts
-    counts = (
-        [service.active, service.running, service.completed, service.succeeded, service.failed] if service else None
-    )
+    counts = list(_SERVICE_COUNTS(service)) if service else None
     at = agreement.at.timestamp() if agreement.at else None
     agreed_as_of = agreement.as_of.timestamp() if agreement.as_of else None
     read = confirmation.read

@@ -43,17 +43,12 @@ class BatchLists:
 
     async def pages[T](
         self, url: str, intent: str, parse: Callable[[bytes], tuple[T, str | None]], *, missing: Collection[str] = ()
-    ) -> tuple[list[T], list[datetime | None]]:
+    ) -> list[tuple[T, datetime | None]]:
         """Returns the pages of a list with their dates; short and empty ones are normal.
 
         Raises BatchMissingError for a 404 with one of the codes `missing`, BatchError.
         """
-        found: list[T] = []
-        dates: list[datetime | None] = []
-        async for page, date in self.each_page(url, intent, parse, missing=missing):
-            found.append(page)
-            dates.append(date)
-        return found, dates
+        return [answer async for answer in self.each_page(url, intent, parse, missing=missing)]
 
     async def every[T: (PoolFacts, ScheduleFacts)](
         self, url: str, noun: str, parse: Callable[[bytes], T]
@@ -62,8 +57,8 @@ class BatchLists:
 
         Raises BatchError.
         """
-        pages, dates = await self.pages(url, f"list {noun}s", lambda body: page_of(body, noun, parse))
-        date = dates[0]
+        found = await self.pages(url, f"list {noun}s", lambda body: page_of(body, noun, parse))
+        pages, date = [page for page, _ in found], found[0][1]
         if date is None:
             raise BatchAnswerError(f"{self.account.endpoint} sent a list of {noun}s that bears no date.")
         things = (one for page in pages for one in page.things if one.creation_time.replace(microsecond=0) <= date)

@@ -101,12 +101,12 @@ class BatchPools(BatchLists):
         if not recent_as_of and not changed_since:
             return await self._fetch_known(pool_id, url)
         intent = f"list the nodes of '{pool_id}'"
-        found, _ = await self.pages(url, intent, lambda body: nodes_of(body, recent_at), missing=_NO_POOL)
-        return NodeList(tuple(node for page in found for node in page), len(found))
+        found = await self.pages(url, intent, lambda body: nodes_of(body, recent_at), missing=_NO_POOL)
+        return NodeList(tuple(node for page, _ in found for node in page), len(found))
 
     async def _fetch_known(self, pool_id: str, url: str) -> NodeList:
         known = self._cache.take(self.account.key, pool_id)
         intent = f"list the nodes of '{pool_id}'"
-        found, _ = await self.pages(url, intent, lambda body: known_nodes_of(body, known), missing=_NO_POOL)
-        self._cache.keep(self.account.key, pool_id, {raw: node for page in found for raw, node in page})
-        return NodeList(tuple(node for page in found for _, node in page), len(found))
+        found = await self.pages(url, intent, lambda body: known_nodes_of(body, known), missing=_NO_POOL)
+        self._cache.keep(self.account.key, pool_id, {raw: node for page, _ in found for raw, node in page})
+        return NodeList(tuple(node for page, _ in found for _, node in page), len(found))

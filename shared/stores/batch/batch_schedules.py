@@ -40,5 +40,5 @@ class BatchSchedules(BatchLists):
         """
         condition = f"lastModified ge {literal(modified_since)}"
         url = f"/jobschedules?{query_of(SPECIFICATION_FIELDS, condition)}"
-        found, _ = await self.pages(url, "list what job schedules specify", specifications_of)
-        return {(key, modified): specification for page in found for key, modified, specification in page.things}
+        found = await self.pages(url, "list what job schedules specify", specifications_of)
+        return {(key, modified): specification for page, _ in found for key, modified, specification in page.things}

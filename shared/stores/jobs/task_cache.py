@@ -12,14 +12,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from azure.core.exceptions import ResourceNotFoundError
 from azure.data.tables.aio import TableClient
 
 from shared.domain.leaves.leaf_summaries import Summary
 from shared.domain.leaves.leaves import Leaf, UnreadableLeafError
 from shared.domain.tasks.job_statistics import StoredJobStatistics
 from shared.domain.tasks.tasks import COUNT_FIELDS, TaskCounts
-from shared.errors import CacheConflictError, StorageError, UnreadableError
+from shared.errors import CacheConflictError, UnreadableError
 from shared.stores.jobs.heads import HEAD, Head, head_of, head_row, origin_of, sum_of
 from shared.stores.jobs.leaf_rows import TASKS, LeafEntry, LeafReplacement, entry_of
 from shared.stores.tables.tables import (
@@ -32,13 +31,10 @@ from shared.stores.tables.tables import (
     load_row,
     load_rows,
     save_row,
-    translated,
-    with_etag,
 )
 from shared.stores.tables.unit_writes import transactions, write_at_once
 
 _DIRECTORIES = 500
-_COLLECTED = "A leaf of the task cache is gone: its generation was collected."
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,16 +104,9 @@ class TaskCache:
 
     async def load_leaf(self, partition: str, entry: LeafEntry) -> Leaf:
         """Returns a leaf's tasks. Raises CacheConflictError if the leaf has changed since the directory was read."""
-        if entry.etag is None:
-            return Leaf()
-        try:
-            with translated("read a leaf of the task cache"):
-                row = await self._table.get_entity(partition, entry.row)
-        except StorageError as error:
-            if isinstance(error.__cause__, ResourceNotFoundError):
-                raise CacheConflictError(_COLLECTED) from error
-            raise
-        return _leaf_of(with_etag(row), partition, entry)
+        intent = "read a leaf of the task cache"
+        row = await load_row(self._table, partition, entry.row, intent) if entry.etag else None
+        return _leaf_of(row, partition, entry)
 
     async def load_run(self, partition: str, entries: Sequence[LeafEntry]) -> list[Leaf]:
         """Returns leaves that are close together, in order: one query reads from the first to the last.
@@ -185,7 +174,7 @@ def _leaf_of(row: Row | None, partition: str, entry: LeafEntry) -> Leaf:
     if entry.etag is None:
         return Leaf()
     if row is None:
-        raise CacheConflictError(_COLLECTED)
+        raise CacheConflictError("A leaf of the task cache is gone: its generation was collected.")
     if row["etag"] != entry.etag:
         raise CacheConflictError("Another poll rewrote a leaf of the task cache.")
     try:

@@ -5,7 +5,6 @@ of one pool can't mix their results, and a reader detects rows of two writes. No
 head.
 """
 
-import zlib
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,12 +22,12 @@ from shared.errors import CacheConflictError
 from shared.stores.pools.node_json import json_of_node, node_of
 from shared.stores.tables.tables import Row, Tables, json_columns, json_of, load_range, load_rows, written_at
 from shared.stores.tables.unit_writes import Unit, deleted, write_units, written
+from shared.stores.tables.unreadable import NONSENSE
 
 _HEAD = "!"
 _NODES_A_ROW = 250
 _REMEMBERED = 20_000  # nodes
 _TRIES = 5
-_UNREADABLE = (ValueError, TypeError, LookupError, zlib.error, msgspec.MsgspecError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +180,8 @@ class NodeStore:
                 self._forget(name)
 
     async def _stored(self, account_key: str, pool_key: str) -> StoredNodes:
-        return _stored(account_key, pool_key, await load_range(self._table, account_key, *_range(pool_key)))
+        first, last = pool_key + SEPARATOR, pool_key + SEPARATOR * 2
+        return _stored(account_key, pool_key, await load_range(self._table, account_key, first, last))
 
     def _remember(self, stored: StoredNodes) -> StoredNodes:
         self._forget(_name(stored))
@@ -198,11 +198,6 @@ class NodeStore:
 
 def _name(stored: StoredNodes) -> str:
     return partition_of(stored.account_key, stored.pool_key)
-
-
-def _range(pool_key: str) -> tuple[str, str]:
-    """Returns the bounds of a pool's row keys."""
-    return pool_key + SEPARATOR, pool_key + SEPARATOR * 2
 
 
 def _texts(before: StoredNodes, nodes: Mapping[str, Node]) -> dict[str, bytes]:
@@ -248,7 +243,7 @@ def _stored(account_key: str, pool_key: str, rows: Mapping[str, Row]) -> StoredN
         tally = _tally(head)
         nodes = {node.key: node for row in holders for node in map(node_of, json_of(row, "nodes"))}
         is_torn = head is None or _whole(digests, head.get("tally")) != head["digest"]
-    except _UNREADABLE:
+    except NONSENSE:
         nodes, tally, is_torn = {}, None, True
     etags = {row["RowKey"]: ("" if is_torn else row["digest"], row["etag"]) for row in leaves}
     if is_torn or head is None:

@@ -118,9 +118,9 @@ def translated(intent: str) -> Iterator[None]:
         raise StorageError(f"Table Storage didn't {intent}: {_first_line(error)}") from error
 
 
-async def load_row(table: TableClient, partition: str, row: str) -> Row | None:
-    """Returns one row with its `etag`, or None, also for a key beyond the maximum length."""
-    entity = await _entity(table, partition, row) if len(row) <= MAX_KEY_LENGTH else None
+async def load_row(table: TableClient, partition: str, row: str, intent: str | None = None) -> Row | None:
+    """Returns one row with its `etag`, or None, also for a key beyond the maximum length; errors name the `intent`."""
+    entity = await _entity(table, partition, row, intent) if len(row) <= MAX_KEY_LENGTH else None
     return with_etag(entity) if entity else None
 
 
@@ -130,9 +130,9 @@ async def written_at(table: TableClient, partition: str, row: str, etag: str) ->
     return entity.metadata["timestamp"] if entity and entity.metadata["etag"] == etag else None
 
 
-async def _entity(table: TableClient, partition: str, row: str) -> TableEntity | None:
+async def _entity(table: TableClient, partition: str, row: str, intent: str | None = None) -> TableEntity | None:
     try:
-        with translated(f"read {table.table_name}"):
+        with translated(intent or f"read {table.table_name}"):
             return await table.get_entity(partition, row)
     except StorageError as error:
         cause = error.__cause__

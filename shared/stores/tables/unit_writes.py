@@ -70,8 +70,8 @@ async def _write_alone(table: TableClient, unit: Unit) -> Etags | CacheConflictE
 async def _write(table: TableClient, group: Sequence[Unit]) -> list[Etags]:
     """Writes units that fit into one transaction, or one larger unit. Raises CacheConflictError, StorageError."""
     etags: Etags = {}
-    for step in _steps([operation for unit in group for operation in unit]):
-        etags |= await _submit(table, step)
+    for step in transactions([operation] for unit in group for operation in unit):
+        etags |= await _submit(table, [operation for (operation,) in step])
     return [{row: etags[row] for _, entity, *_ in unit if (row := entity["RowKey"]) in etags} for unit in group]
 
 
@@ -100,20 +100,6 @@ def transactions(units: Iterable[Unit]) -> Iterator[list[Unit]]:
         operations, size = operations + len(unit), size + more
     if group:
         yield group
-
-
-def _steps(operations: Sequence[Operation]) -> Iterator[list[Operation]]:
-    """Yields as few transactions as the limits allow, mostly one."""
-    step: list[Operation] = []
-    size = 0
-    for operation in operations:
-        if step and (len(step) == MAX_OPERATIONS or size + _size(operation) > MAX_BYTES):
-            yield step
-            step, size = [], 0
-        step.append(operation)
-        size += _size(operation)
-    if step:
-        yield step
 
 
 def _size(operation: Operation) -> int:
