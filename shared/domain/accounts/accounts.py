@@ -7,7 +7,7 @@ share the name. Storage always uses `name.region`, so that adding a second accou
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import SplitResult, urlsplit
 
 from shared.domain.core.keys import key_of
@@ -130,6 +130,4 @@ def _split(url: str) -> SplitResult:
 
 
 def _with_region(account: Account) -> Account:
-    return Account(
-        f"{account.name}.{account.region or 'local'}", account.key, account.name, account.region, account.endpoint
-    )
+    return replace(account, id=f"{account.name}.{account.region or 'local'}")

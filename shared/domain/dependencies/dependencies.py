@@ -137,12 +137,9 @@ def _closed(
 
     A range may have millions of ids. It is enumerated up to the first unknown one; beyond that only `numbers` count.
     """
-    names = [
-        *task.ids,
-        *(name for first, last in task.ranges for name in _known_names(first, last, standings, numbers)),
-    ]
+    in_ranges = (name for first, last in task.ranges for name in _known_names(first, last, standings, numbers))
     found: dict[str, tuple[str, Standing]] = {}
-    for name in names:
+    for name in chain(task.ids, in_ranges):
         standing = standings.get(key := key_of(name), "unknown")
         if standing != "satisfied":
             found[key] = name, standing

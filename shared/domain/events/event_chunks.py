@@ -120,8 +120,7 @@ def _packed(event: BatchEvent) -> list[Any]:
 def _unpacked(identity: bytes, value: Sequence[Any]) -> BatchEvent:
     at, kind, job, task, pool, node, properties, *claimed = value
     when, said = _moment(at), _moment(claimed[0]) if claimed else None
-    known = properties if isinstance(properties, dict) else {}
-    return BatchEvent(when, kind, job, task, pool, node, known, identity, said)
+    return BatchEvent(when, kind, job, task, pool, node, properties, identity, said)
 
 
 def _moment(seconds: float) -> datetime:

@@ -65,17 +65,8 @@ def parse_event(record: bytes, account: str | None = None) -> BatchEvent:
     if properties is not None and not isinstance(properties, dict):
         raise RecordError("Its properties are not an object.")
     cleaned = _clean(properties or {}, 0)
-    job, task, pool, node = _places(kind, cleaned)
-    return BatchEvent(
-        at=_logged_at(found),
-        kind=_shown(kind),
-        job=job,
-        task=task,
-        pool=pool,
-        node=node,
-        properties=cleaned,
-        identity=_identity(kind, resource, properties or {}),
-    )
+    at, identity = _logged_at(found), _identity(kind, resource, properties or {})
+    return BatchEvent(at, _shown(kind), *_places(kind, cleaned), properties=cleaned, identity=identity)
 
 
 def is_whole_record(text: bytes) -> bool:

@@ -16,7 +16,7 @@ from shared.domain.findings.finding import Details, Finding, Scope, Severity
 from shared.domain.jobs.job_rules import JobRules
 from shared.domain.jobs.jobs import COMPLETED, JobFacts
 from shared.domain.jobs.observations import Preparation, RetriedTask, SlotRange
-from shared.domain.nodes.nodes import START_TASK_FAILED, Node
+from shared.domain.nodes.nodes import START_TASK_FAILED, Node, by_state
 from shared.domain.pools.pool_settings import Problem
 from shared.domain.pools.pools import Pool, PoolFacts
 from shared.domain.tasks.tasks import TaskCounts
@@ -205,11 +205,7 @@ class Evidence:
         """Returns the number of nodes by `standing_of`, or by state where single nodes aren't known."""
         if self.nodes:
             return Counter(map(standing_of, self.nodes))
-        found: Counter[str] = Counter()
-        if self.pool and self.pool.snapshot:
-            for state, _, number in self.pool.snapshot.summary.counts:
-                found[state] += number
-        return found
+        return Counter(by_state(self.pool.snapshot.summary.counts if self.pool and self.pool.snapshot else ()))
 
     @property
     def able(self) -> int:

@@ -96,7 +96,9 @@ class Job:
         if facts.creation_time == self.facts.creation_time:
             moved = replace(facts, rules=self.facts.rules) != self.facts
             return replace(self, facts=facts, finalized=self.finalized and not moved, deleted_at=None)
-        return Job(facts, retired=self._retired_all(facts.creation_time), ended=self.samples, etag=self.etag)
+        served = self.snapshot.generation if self.snapshot else None
+        retired = self._with_retired(facts.creation_time, self.building, served)
+        return Job(facts, retired=retired, ended=self.samples, etag=self.etag)
 
     @property
     def samples(self) -> tuple[JobSample, ...]:
@@ -118,21 +120,19 @@ class Job:
 
     def begun(self, generation: str, at: datetime) -> "Job":
         """Returns the job as stored before the first row of a new generation is written; an unfinished one retires."""
-        retired = (*self.retired, Retired(self.building, at)) if self.building else self.retired
-        return replace(self, building=generation, building_since=at, retired=retired)
+        return replace(self, building=generation, building_since=at, retired=self._with_retired(at, self.building))
 
     def switched(self, snapshot: JobSnapshot) -> "Job":
         """Returns the job after its new generation is complete and served; the previous one retires."""
         old = self.snapshot
-        retired = (*self.retired, Retired(old.generation, snapshot.looked_at)) if old else self.retired
+        retired = self._with_retired(snapshot.looked_at, old.generation if old else None)
         return replace(self.with_snapshot(snapshot), building=None, building_since=None, retired=retired)
 
     def abandoned(self, at: datetime, *, before: datetime) -> "Job":
         """Returns the job without an unfinished generation begun `before` then, which a worker may still be filling."""
         if not self.building or not self.building_since or self.building_since >= before:
             return self
-        retired = (*self.retired, Retired(self.building, at))
-        return replace(self, building=None, building_since=None, retired=retired)
+        return replace(self, building=None, building_since=None, retired=self._with_retired(at, self.building))
 
     def unsealed(self) -> "Job":
         """Returns the job after Get Task Counts of a sealed job differed, so that it is polled again."""
@@ -142,8 +142,7 @@ class Job:
         """Returns the job marked as deleted, after a GET answered 404 JobNotFound. Its known data stays."""
         return replace(self, deleted_at=at)
 
-    def _retired_all(self, since: datetime) -> tuple[Retired, ...]:
-        generations = [self.building, self.snapshot.generation if self.snapshot else None]
+    def _with_retired(self, since: datetime, *generations: str | None) -> tuple[Retired, ...]:
         return (*self.retired, *(Retired(generation, since) for generation in generations if generation))
 
     def is_final(self, as_of: datetime, overlap: timedelta) -> bool:

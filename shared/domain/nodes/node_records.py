@@ -45,7 +45,7 @@ class NodeVersion(NamedTuple):
 
 
 class NodeRecord(NamedTuple):
-    """The stored history of a node, first seen `since` then (0: by an earlier version).
+    """The stored history of a node, first seen `since` then; 0 for a node that isn't stored yet.
 
     `past` are the states before the present one, latest first, each lasting until the next began. `falls` are the times
     within one hour, latest first, at which it entered a bad state.

@@ -108,9 +108,9 @@ class Node(NamedTuple):
 
         A list without recent tasks keeps the known ones.
         """
-        if before.record.since and not self.recent_at and self[:_TOLD] == before[:_TOLD]:
+        if not self.recent_at and self[:_TOLD] == before[:_TOLD]:
             return before
-        record = before.record if before.record.since else before.record._replace(since=at)
+        record = before.record
         if before.stamps != self.stamps:
             spot = not self.dedicated
             record = followed(record, before.stamps, self.stamps, known_as_of=known_as_of, at=at, spot=spot)

@@ -215,16 +215,9 @@ class Pool:
 
     def listed(self, snapshot: NodesSnapshot) -> "Pool":
         """Returns the pool after its nodes were read. The previous sample ends, unless the new one only confirms it."""
-        found = replace(self, snapshot=snapshot)
-        sample = PoolSample(
-            at=to_milliseconds(snapshot.as_of),
-            through=to_milliseconds(snapshot.as_of),
-            exact=snapshot.doubt is None,
-            numbers=found.numbers(snapshot),
-        )
-        is_unchanged = (
-            self.snapshot is not None and self.snapshot.digest == snapshot.digest and self.seen_at < snapshot.as_of
-        )
+        old, found, at = self.snapshot, replace(self, snapshot=snapshot), to_milliseconds(snapshot.as_of)
+        sample = PoolSample(at, through=at, exact=snapshot.doubt is None, numbers=found.numbers(snapshot))
+        is_unchanged = old is not None and old.digest == snapshot.digest and self.seen_at < snapshot.as_of
         if self.sample and self.sample.continues(sample, is_unchanged=is_unchanged):
             return replace(found, sample=self.sample.confirmed(snapshot.as_of))
         return replace(found, sample=sample, ended=self.samples)

@@ -5,7 +5,7 @@ so the numbers always add up to that of the failed tasks.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Any
@@ -72,7 +72,8 @@ class Failures:
             for group in failures.groups:
                 sums.setdefault((group.failure, group.exit_code), _Sum()).add(group)
         groups = (summed.group(cause) for cause, summed in sums.items())
-        return cls(_ranked(groups), sum(failures.ungrouped for failures in many))
+        ranked = tuple(sorted(groups, key=lambda group: group.rank))
+        return cls(ranked, sum(failures.ungrouped for failures in many))
 
     def capped(self, *, groups: int = GROUPS, nodes: int = NODES) -> "Failures":
         """Returns the largest groups, each with the nodes on which most of its tasks ran."""
@@ -128,10 +129,6 @@ class _Sum:
         nodes = tuple(sorted(self.nodes.items(), key=lambda node: (-node[1], node[0])))
         examples = tuple(sorted(self.examples, key=key_of)[:EXAMPLES])
         return FailureGroup(*cause, self.count, first, last, nodes, self.elsewhere, examples)
-
-
-def _ranked(groups: Iterable[FailureGroup]) -> tuple[FailureGroup, ...]:
-    return tuple(sorted(groups, key=lambda group: group.rank))
 
 
 def _group(category: str, code: str, exit_code: int | None, *rest: Any) -> FailureGroup:

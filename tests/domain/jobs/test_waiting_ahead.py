@@ -11,6 +11,7 @@ from shared.domain.tasks.tasks import TaskCounts
 
 T0 = datetime(2026, 11, 21, 7, tzinfo=UTC)
 COUNTS = TaskCounts(active=50, preparing=1, running=3, completed=0)
+NO_LIMITS = JobRules()
 
 
 def job(
@@ -18,7 +19,7 @@ def job(
     priority: int | None = 0,
     *,
     pool: str | None = "Render",
-    rules: JobRules | None = None,
+    rules: JobRules = NO_LIMITS,
     counts: TaskCounts = COUNTS,
 ) -> Job:
     facts = JobFacts(name, T0, "active", T0, pool_id=pool, priority=priority, rules=rules)

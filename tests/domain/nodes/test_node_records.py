@@ -266,11 +266,3 @@ def test_interruptions_before_a_pool_was_known_are_not_counted(known_as_of: int 
     record = first_record(NodeVersion("preempted", 5, 0), since=9, known_as_of=known_as_of)
     assert record.interruptions.total == total
     assert record == NodeRecord(9, interruptions=Interruptions(total, 0, 5 * total, ((0, 1),) * total))
-
-
-def test_a_node_that_an_older_version_stored_is_remembered_from_the_next_list_on() -> None:
-    before = {"tvm": Node("tvm", "idle", transition=1)}
-    assert not before["tvm"].record.is_whole
-    after = merged(before, [Node("tvm", "idle", transition=1)], whole=True, at=7, known_as_of=5)
-    assert after["tvm"].record == NodeRecord(since=7)
-    assert after["tvm"].record.is_whole
