@@ -3,17 +3,9 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from shared.domain.redaction.secrets.names import (
-    ends_in_pass,
-    is_another,
-    may_name_word,
-    names_secret,
-    names_secret_before_equals,
-    option_names_secret,
-    words_of,
-)
+from shared.domain.redaction.secrets import names
 from shared.domain.redaction.secrets.rules import Span, compiled, found_at, matches, signs_of
-from shared.domain.redaction.secrets.values import is_mixed, is_reference, value_pattern
+from shared.domain.redaction.secrets.values import is_mixed, is_reference, value_at
 
 _NAME = r"(?P<name>[^\W\d][\w.\-]*+|_[\w.\-]*+)"
 _TYPE = r"&?(?:'static )?(?:Optional\[)?(?i:str|string|bytes|secretstr|char|text|any|final)\b[\w\[\]| .]{0,40}"
@@ -89,7 +81,8 @@ _DIGITS = r"\d{1,3}"
 _ROW = r"\d{1,6}"  # `WHERE key = 1568`
 _BEFORE_KEY = r"(?<![\w=:])([A-Za-z]+) \Z"
 _WORKING_FOLDER = r"(?:OLD)?PWD"
-_SCHEME = words_of("login none basic key oauth oauth2 ntlm kerberos mode")  # values of `--auth` that are no secrets
+# Values of `--auth` that are no secrets.
+_SCHEME = names.words_of("login none basic key oauth oauth2 ntlm kerberos mode")
 
 
 def assigned(text: str, starts: Sequence[int]) -> Iterator[Span]:
@@ -127,8 +120,12 @@ def set_by_command(text: str, lowered: str) -> Iterator[Span]:
 
 
 def _leads_to_mixed(found: re.Match[str]) -> bool:
-    value = value_pattern().match(found.string, found.end(), found.end() + _MAX_PAIRED)
+    value = _value_behind(found)
     return value is not None and is_mixed(value[0])
+
+
+def _value_behind(found: re.Match[str]) -> re.Match[str] | None:
+    return value_at(found.string, found.end(), found.end() + _MAX_PAIRED)
 
 
 def blocks(text: str, _: str) -> Iterator[Span]:
@@ -144,13 +141,14 @@ def elements(text: str, _: str) -> Iterator[Span]:
 
 def _whole(text: str, source: str) -> Iterator[Span]:
     for found in compiled(source).finditer(text):
-        if _is_named(found) and found["secret"].strip() and not is_reference(found["secret"]):
-            if (may_name_word(found["name"]) or found["name"].lower() in _MAYBE_KIND) and compiled(_ONE_WORD).fullmatch(
-                found["secret"]
-            ):
-                continue
-            start, end = found.span("secret")
-            yield end - len(found["secret"].lstrip()), start + len(found["secret"].rstrip())
+        value, name = found["secret"], found["name"]
+        if not _is_named(found) or not value.strip() or is_reference(value):
+            continue
+        may_be_word = names.may_name_word(name) or name.lower() in _MAYBE_KIND
+        if may_be_word and compiled(_ONE_WORD).fullmatch(value):
+            continue
+        start, end = found.span("secret")
+        yield end - len(value.lstrip()), start + len(value.rstrip())
 
 
 def _values(text: str, places: Iterable[re.Match[str]], leads: Callable[[re.Match[str]], bool]) -> Iterator[Span]:
@@ -163,51 +161,48 @@ def _values(text: str, places: Iterable[re.Match[str]], leads: Callable[[re.Matc
 
 
 def _is_option(found: re.Match[str]) -> bool:
-    if not option_names_secret(found["name"]):
+    if not names.option_names_secret(found["name"]):
         return _is_some_pass(found)
     if found["sign"].startswith("  ") and compiled(_TWO_WORDS).match(found.string, found.end()):
         return False  # a program's help on the option
-    may_be_word = found["name"].lower() == "pass" or may_name_word(found["name"])
+    may_be_word = found["name"].lower() == "pass" or names.may_name_word(found["name"])
     value = compiled(_PLAIN_WORD).match(found.string, found.end()) if may_be_word else None
     return not (value and compiled(r"\s|\Z").match(found.string, value.end()))
 
 
 def _is_named(found: re.Match[str]) -> bool:
-    return names_secret_before_equals(found["name"])
+    return names.names_secret_before_equals(found["name"])
 
 
 def _is_assigned(found: re.Match[str]) -> bool:
     name, sign = found["name"], found["sign"].strip()
-    if (
-        name[-1] in ".-"
-        or not (names_secret_before_equals(name) or _is_some_pass(found))
-        or _is_demanded(found)
-        or _is_no_value(found)
-    ):
+    if name[-1] in ".-" or not (names.names_secret_before_equals(name) or _is_some_pass(found)):
+        return False
+    if _is_demanded(found) or _is_no_value(found):
         return False
     is_short = bool(found["close"]) or "=" in sign or "->" in sign
-    value = value_pattern().match(found.string, found.end(), found.end() + _MAX_PAIRED)
-    if sign == ":" and value and value[0][0] == "{":
-        return False
+    value = _value_behind(found)
+    is_mapping = sign == ":" and value is not None and value[0][0] == "{"
     if name.lower() == "auth" and (found["close"] or not value or not is_mixed(value[0]) or len(value[0]) < _MIN_AUTH):
         return False
-    if not (is_short or names_secret(name) or (value and is_mixed(value[0]))):
+    if is_mapping or not (is_short or names.names_secret(name) or (value and is_mixed(value[0]))):
         return False
     rest = (found.string, found.end())
     if (sign == ":" and compiled(_JOB).match(*rest)) or (sign == "==" and not compiled(_QUOTED).match(*rest)):
         return False
-    return not (name.lower() == "token" or may_name_word(name)) or _is_key(found, value)
+    return not (name.lower() == "token" or names.may_name_word(name)) or _is_key(found, value)
 
 
 def _is_demanded(found: re.Match[str]) -> bool:
     """Returns whether the text is a shell's message for an unset variable: `${API_KEY:?set it first}`."""
-    return found["sign"] == ":" and found.string[found.end() : found.end() + 1] == "?" and _is_expanded(found)
+    text, start, end = found.string, found.start(), found.end()
+    return found["sign"] == ":" and text[end : end + 1] == "?" and text[max(0, start - 2) : start] == "${"
 
 
 def _is_some_pass(found: re.Match[str]) -> bool:
     """Returns whether a name in `pass` is a password's, as its value has letters and digits: `SCP_PASS=abc123`."""
-    value = value_pattern().match(found.string, found.end(), found.end() + _MAX_PAIRED)
-    return bool(value and ends_in_pass(found["name"]) and is_mixed(value[0]) and len(value[0]) >= _MIN_AUTH)
+    value = _value_behind(found)
+    return bool(value and names.ends_in_pass(found["name"]) and is_mixed(value[0]) and len(value[0]) >= _MIN_AUTH)
 
 
 def _is_no_value(found: re.Match[str]) -> bool:
@@ -222,38 +217,32 @@ def _is_no_value(found: re.Match[str]) -> bool:
     return bool(compiled(r"!(?:Ref|GetAtt|Sub|ImportValue|reference)\s").search(sign))
 
 
-def _is_expanded(found: re.Match[str]) -> bool:
-    return found.string[max(0, found.start() - 2) : found.start()] == "${"
-
-
 def _is_key(found: re.Match[str], value: re.Match[str] | None) -> bool:
     """Returns whether a value named `key` or `token` is one: not a plain word, nor a `partition key`."""
     if found["name"].lower() == "key" and compiled(_NO_KEY).match(found.string, found.end()):
         return False
-    if value and may_name_word(found["name"]) and compiled(_PLAIN_WORD).fullmatch(value[0]):
+    if value and names.may_name_word(found["name"]) and compiled(_PLAIN_WORD).fullmatch(value[0]):
         return False
     if compiled(_OF_CACHE).search(found.string, max(0, found.start() - _MAX_CACHE), found.start()):
         return False
     if value and len(value[0]) >= _MIN_RANDOM and is_mixed(value[0]):
         return True
     before = compiled(_BEFORE_KEY).search(found.string, max(0, found.start() - 24), found.start())
-    return not (before and is_another(before[1], found["name"]))
+    return not (before and names.is_another(before[1], found["name"]))
 
 
 def _value(text: str, start: int, name: str) -> Span | None:
     if name[-1] == "s" and (listed := compiled(_LISTED).match(text, start)):
         return None if compiled(r"\[[\d., ]*\]").fullmatch(listed[0]) else listed.span()
-    value = None if compiled(_CLOSING).match(text, start) else value_pattern().match(text, start)
+    value = None if compiled(_CLOSING).match(text, start) else value_at(text, start)
     if value is None or is_reference(value[0]) or value[0].lower() in _SCHEME:
         return None
-    if value[0].strip(".,;:)]").lower() in (name.lower(), name.lower().rpartition(".")[2]) or compiled(_SENTENCE).match(
-        text, start
-    ):
+    lowered = name.lower()
+    if value[0].strip(".,;:)]").lower() in (lowered, lowered.rpartition(".")[2]):
         return None
-    if value[0][0] == "`" and " " in value[0]:  # a command's output
+    if compiled(_SENTENCE).match(text, start) or (value[0][0] == "`" and " " in value[0]):  # a command's output
         return None
-    is_number = name.lower().endswith(("key", "token", "pass")) and compiled(
-        _DIGITS if name.lower() != "key" else _ROW
-    ).fullmatch(value[0])
+    digits = compiled(_ROW if lowered == "key" else _DIGITS)
+    is_number = lowered.endswith(("key", "token", "pass")) and digits.fullmatch(value[0])
     is_folder = compiled(_WORKING_FOLDER).fullmatch(name) and value[0][0] in "/~"
     return None if is_number or is_folder else value.span()

@@ -8,6 +8,7 @@ from shared.domain.redaction.secrets.values import VALUE
 _WITHIN = r"[^\n|;&]{0,500}?"
 _WORD = r"(?:[^\s|;&\"'-][^\s|;&\"']*|\"[^\"\n]*\"|'[^'\n]*')"
 _NO_REFERENCE = r"(?!\\*\"?(?:\$[A-Za-z_{(]|%[A-Za-z_]+%)|<|-|\"\"|''|https?:)"
+_SECRET = f"{_NO_REFERENCE}{VALUE}"
 
 
 def _any(programs: str) -> str:
@@ -152,7 +153,7 @@ COMMANDS: tuple[Rule, ...] = (
         rule(
             programs.replace(" ", "|"),
             rf"\b(?i:{_any(programs)})(?:\.exe)?\b{_WITHIN}\s[\"']?{_apart(option)}",
-            f"{_NO_REFERENCE}{VALUE}",
+            _SECRET,
             is_word=True,
         )
         for programs, option in _BY_OPTION
@@ -166,9 +167,7 @@ COMMANDS: tuple[Rule, ...] = (
         )
         for programs, place, no in _BY_PLACE
     ),
-    rule(
-        "login", r"(?<!-mode )(?<!--auth )\blogin\b[^\n|;&]{0,500}?\s-p[ =]?", f"{_NO_REFERENCE}{VALUE}", is_word=True
-    ),
+    rule("login", r"(?<!-mode )(?<!--auth )\blogin\b[^\n|;&]{0,500}?\s-p[ =]?", _SECRET, is_word=True),
     # any program: letters, digits and a sign, as in passwords, after an option of one letter
     rule(
         " -p | -w | -k | -s ",
@@ -190,19 +189,15 @@ COMMANDS: tuple[Rule, ...] = (
         r" (?:login|add-authtoken|attach|unseal)\s+(?:--?(?!user|client|tenant)\w[\w\-]*\s+)*",
         r"(?=[A-Za-z_+/=\-]*\d)(?=[\d_+/=\-]*[A-Za-z])[\w+/=\-]{20,}(?=[\s;&|\"')]|\Z)",
     ),
-    rule(" user ", r"(?i) user\s+\S+\s+using\s+", f"{_NO_REFERENCE}{VALUE}"),
+    rule(" user ", r"(?i) user\s+\S+\s+using\s+", _SECRET),
     rule("userid=", r"(?i)\buserid=[\"']?\w[\w$]*/", rf"{_NO_REFERENCE}[^\s@\"']+"),
     rule(
         "echo|printf|print|yes ",
         r"\b(?:echo|printf|print|yes)\s+(?:-\w+\s+|['\"]%s[^'\"]*['\"]\s+)*",
-        rf"{_NO_REFERENCE}{VALUE}{_PIPED}",
+        f"{_SECRET}{_PIPED}",
         is_word=True,
     ),
-    rule(
-        "/pass:|/password|/rp:|-pass:|-password:",
-        r"(?i)(?<!\S)[-/](?:pass(?:word[do]?)?|rp):",
-        f"{_NO_REFERENCE}{VALUE}",
-    ),
+    rule("/pass:|/password|/rp:|-pass:|-password:", r"(?i)(?<!\S)[-/](?:pass(?:word[do]?)?|rp):", _SECRET),
     # any program: a user by `-u`, then a password by `-p`, which is no port
     rule(
         " -u | --user | --username | --admin-user ",
@@ -214,7 +209,7 @@ COMMANDS: tuple[Rule, ...] = (
         r"--(?:proxy-user|user|(?:src-|dest-)?creds)[ =][\"']?(?!https?:)[^\s:\"'$\d][^\s:\"'$]*:",
         rf"(?!\d+\b){_NO_REFERENCE}{VALUE}",
     ),
-    rule("--from-literal", r"--from-literal[ =][\"']?[^\s=\"']+=", f"{_NO_REFERENCE}{VALUE}"),
+    rule("--from-literal", r"--from-literal[ =][\"']?[^\s=\"']+=", _SECRET),
     rule(
         "--secure-environment-variables", r"--secure-environment-variables\s+", r"[^\s|;&]+(?:[ \t]+(?!--)[^\s|;&]+)*"
     ),
@@ -231,7 +226,7 @@ COMMANDS: tuple[Rule, ...] = (
     rule(
         "convertto-securestring",
         r"(?i)\bConvertTo-SecureString\s+(?:-AsPlainText\s+|-Force\s+)*(?:-String\s+)?",
-        f"{_NO_REFERENCE}{VALUE}",
+        _SECRET,
     ),
     rule(
         "login(|.auth(|getconnection(|auth=(|auth = (|authenticate(|credential]::new(|credential(|credentials(|_auth("

@@ -7,7 +7,8 @@ times. So rules read a text a second time, unescaped, and their findings are map
 import re
 from bisect import bisect_right
 from dataclasses import dataclass
-from functools import cache
+
+from shared.domain.redaction.secrets.rules import compiled
 
 SIGNS = ("%", "\\", "&")
 _ENTITIES = {"amp": "&", "quot": '"', "apos": "'", "lt": "<", "gt": ">", "equals": "=", "colon": ":"}
@@ -38,18 +39,13 @@ def unescaped(text: str) -> UnescapedText | None:
     if not any(sign in text for sign in SIGNS):
         return None
     parts, starts, ends, length, last = list[str](), [0], [0], 0, 0
-    for found in _escapes().finditer(text):
+    for found in compiled(_ESCAPE).finditer(text):
         parts += (text[last : found.start()], _meant(found))
         length += found.start() - last + 1
         last = found.end()
         starts.append(length)
         ends.append(last)
     return UnescapedText("".join((*parts, text[last:])), starts, ends) if parts else None
-
-
-@cache
-def _escapes() -> re.Pattern[str]:
-    return re.compile(_ESCAPE)
 
 
 def _meant(found: re.Match[str]) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from shared.domain.redaction.secrets.names import names_secret
 from shared.domain.redaction.secrets.rules import Span, compiled, found_at
-from shared.domain.redaction.secrets.values import is_mixed, is_reference, value_pattern
+from shared.domain.redaction.secrets.values import is_reference, secret_at
 
 _KEYS = ("api key", "access key", "account key", "storage key", "license key", "encryption key", "subscription key")
 _SAID = (
@@ -32,8 +32,7 @@ _LINE = (  # a line of YAML whose value has spaces and no quotes, or a passphras
 def said(text: str, lowered: str) -> Iterator[Span]:
     """Yields values in a sentence that don't look like a word: `the password is Tr0ub4dor`."""
     for found in found_at(text, lowered, ("pass", "pwd", "secret", "token", "access code", "key ", *_KEYS), _SAID):
-        value = value_pattern().match(text, found.end())
-        if value and is_mixed(value[0]) and not is_reference(value[0]):
+        if value := secret_at(text, found.end()):
             yield value.span()
 
 
@@ -54,6 +53,5 @@ def lined(text: str, _: str) -> Iterator[Span]:
         if not is_reference(found["first"]) and not names_secret(found["first"]):
             yield found.span("secret")
     for found in compiled(_DIRECTIVE).finditer(text):
-        value = value_pattern().match(text, found.end())
-        if names_secret(found["name"]) and value and is_mixed(value[0]) and not is_reference(value[0]):
+        if names_secret(found["name"]) and (value := secret_at(text, found.end())):
             yield value.span()

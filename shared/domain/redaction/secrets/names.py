@@ -65,9 +65,16 @@ _OWNERS_OF_SHORT = (
 )
 _SHORT = re.compile(rf"(?:{_OWNERS_OF_SHORT}){{0,2}}pass|(?:storage|account|container|blob)?sas|pat")
 _OWNER_OF_SHORT = re.compile(rf"(?:{_OWNERS_OF_SHORT}){{1,2}}")
+_OF_PASS = words_of("imap pop scp license lic")
 _OF_AUTH = words_of("redis npm docker registry smtp proxy http basic mqtt amqp mongo ldap vault")
-_OF_SECRET = words_of("existing pull")  # a secret's name in a cluster: `imagePullSecret: regcred`
-_BEFORE = {"data": "key", "header": "identity", "passe": "de", "value": "secure"}  # `keyData`, `mot_de_passe`
+# Last words of a name, and the words before them that make it no secret's, or alone make it one: `imagePullSecret`
+# names a secret in a cluster; `keyData`, `mot_de_passe`.
+_NOT_BEFORE = {"key": _NO_KEY, "token": _NO_TOKEN, "secret": ("existing", "pull")}
+_CONNECTION = ("connection", "conn")
+_BEFORE = {
+    "data": ("key",), "header": ("identity",), "passe": ("de",), "value": ("secure",), "string": _CONNECTION,
+    "str": _CONNECTION,
+}  # fmt: skip
 _OPTIONS = frozenset(("pass", "pw", "pwd", "auth", "pat", "sas", "creds", "apikey"))
 # Every name of a secret contains one of these parts.
 _PARTS_OF_NAMES = (
@@ -123,11 +130,9 @@ def names_secret_before_equals(name: str) -> bool:
 def option_names_secret(name: str) -> bool:
     """Returns whether the value after an option of this name, given without its hyphens, is a secret."""
     words = _words(name)
-    return (
-        bool(words)
-        and words[-1] != "env"
-        and ((words[-1] in _OPTIONS and words[0] != "no") or names_secret_before_equals(name))
-    )
+    if not words or words[-1] == "env":
+        return False
+    return (words[-1] in _OPTIONS and words[0] != "no") or names_secret_before_equals(name)
 
 
 def ends_in_pass(name: str) -> bool:
@@ -137,12 +142,7 @@ def ends_in_pass(name: str) -> bool:
         return len(words) > 1 and name.isupper()
     if not words or not words[-1].endswith("pass") or _NO_PASS.fullmatch(words[-1]):
         return False
-    return (
-        words[-1] != "pass"
-        or len(words) == 1
-        or name.isupper()
-        or words[-2] in ("imap", "pop", "scp", "license", "lic")
-    )
+    return words[-1] != "pass" or len(words) == 1 or name.isupper() or words[-2] in _OF_PASS
 
 
 def may_name_word(name: str) -> bool:
@@ -173,19 +173,10 @@ def _is_strong(words: tuple[str, ...]) -> bool:
     if not words:
         return False
     last, before = words[-1], words[-2] if len(words) > 1 else ""
-    match last:
-        case "pass":
-            found = before == "become" or bool(_OWNER_OF_SHORT.fullmatch(before))
-        case "key":
-            found = before not in _NO_KEY
-        case "token":
-            found = before not in _NO_TOKEN and words[-3:-1] != ("public", "key")
-        case "data" | "header" | "passe" | "value":
-            found = before == _BEFORE[last]
-        case "secret":
-            found = before not in _OF_SECRET
-        case "string" | "str":
-            found = before in ("connection", "conn")
-        case _:
-            found = last not in _NO_STRONG and bool(_STRONG.fullmatch(last) or _GLUED_KEY.fullmatch(last))
-    return found
+    if last == "pass":
+        return before == "become" or bool(_OWNER_OF_SHORT.fullmatch(before))
+    if last in _NOT_BEFORE:
+        return before not in _NOT_BEFORE[last] and words[-3:] != ("public", "key", "token")
+    if last in _BEFORE:
+        return before in _BEFORE[last]
+    return last not in _NO_STRONG and bool(_STRONG.fullmatch(last) or _GLUED_KEY.fullmatch(last))

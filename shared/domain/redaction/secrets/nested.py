@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from shared.domain.redaction.secrets.names import names_secret_before_equals, words_of
 from shared.domain.redaction.secrets.rules import Span, compiled, matches
-from shared.domain.redaction.secrets.values import is_mixed, is_reference, value_pattern
+from shared.domain.redaction.secrets.values import is_mixed, is_reference, value_at
 
 _OBJECT = (
     r"(?<![\w.\-])(?P<name>[A-Za-z_][\w.\-]{2,99})\\*[\"']?\s*[:=]\s*(?P<body>\[?\s*\{"
@@ -33,7 +33,7 @@ def nested(text: str, starts: Sequence[int]) -> Iterator[Span]:
 def _members(text: str, start: int, end: int) -> Iterator[Span]:
     for member in compiled(_MEMBER).finditer(text, start, end):
         name = member["name"].lower()
-        value = value_pattern().match(text, member.end(), end)
+        value = value_at(text, member.end(), end)
         if name in _OTHER or value is None or is_reference(value[0]):
             continue
         if name in _VALUE or (is_mixed(value[0]) and len(value[0].strip("\\\"'")) >= _MIN):

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from shared.domain.redaction.secrets.names import names_secret_before_equals
 from shared.domain.redaction.secrets.rules import Span, compiled, found_at
-from shared.domain.redaction.secrets.values import is_reference, value_pattern
+from shared.domain.redaction.secrets.values import is_reference, value_at
 
 _NAMES = ("env", "name", "key", "variable", "setting", "property", "header", "id", "param", "field", '"k"')
 _NAME_SIGN = (
@@ -21,11 +21,8 @@ _MAX_PAIRED = 4096
 
 def paired(text: str, lowered: str) -> Iterator[Span]:
     """Yields values beside their names, in either order."""
-    names = sorted(
-        found.span()
-        for found in found_at(text, lowered, _NAMES, _NAME_SIGN)
-        if names_secret_before_equals(found["name"])
-    )
+    named = found_at(text, lowered, _NAMES, _NAME_SIGN)
+    names = sorted(found.span() for found in named if names_secret_before_equals(found["name"]))
     for found in found_at(text, lowered, ("value", "val", "content", "setting", "v"), _VALUE_SIGN) if names else ():
         place = bisect_left(names, found.span())
         before, behind = names[max(0, place - 1) : place], names[place : place + 1]
@@ -33,12 +30,10 @@ def paired(text: str, lowered: str) -> Iterator[Span]:
             behind = []
         elif not behind or behind[0][0] > found.end() + _MAX_PAIRED:
             continue
-        value = value_pattern().match(text, found.end(), found.end() + _MAX_PAIRED)
-        if (
-            value
-            and not is_reference(value[0])
-            and all(_is_same_element(text, value.end(), start) for start, _ in behind)
-        ):
+        value = value_at(text, found.end(), found.end() + _MAX_PAIRED)
+        if value is None or is_reference(value[0]):
+            continue
+        if all(_is_same_element(text, value.end(), start) for start, _ in behind):
             yield value.span()
 
 

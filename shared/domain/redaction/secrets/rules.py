@@ -11,13 +11,7 @@ from functools import cache
 type Span = tuple[int, int]
 
 _WORD = "[a-z0-9]+"
-_MARKS = (
-    *"$({]<?@\"'=",
-    "--",
-    "://",
-    *":/-",
-    " ",
-)  # the rarest first; a sign without any of them is searched in every text
+_MARKS = (*"$({]<?@\"'=", "--", "://", *":/-", " ")  # the rarest first; a sign without any is searched in every text
 
 
 @cache
@@ -103,11 +97,8 @@ def signs_of(alternatives: str) -> tuple[str, ...]:
 
 def rule(signs: str, before: str, secret: str, *, whole: bool = False, is_word: bool = False) -> Rule:
     """Returns a rule that removes `secret` after `before`; with `whole`, it removes `before`, too."""
-    return Rule(
-        signs_of(signs),
-        f"(?P<secret>{before}(?:{secret}))" if whole else f"{before}(?P<secret>{secret})",
-        is_word,
-    )
+    source = f"(?P<secret>{before}(?:{secret}))" if whole else f"{before}(?P<secret>{secret})"
+    return Rule(signs_of(signs), source, is_word)
 
 
 def _first_word(sign: str) -> str:

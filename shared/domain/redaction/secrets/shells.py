@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from shared.domain.redaction.secrets.names import names_secret_before_equals
 from shared.domain.redaction.secrets.rules import Span, compiled, found_at, matches
-from shared.domain.redaction.secrets.values import is_mixed, is_reference, value_pattern
+from shared.domain.redaction.secrets.values import is_mixed, is_reference, secret_at, value_at
 
 _ASKS = r"(?i)pass|pw|psk|secret|token|key|login|join|init|auth|cred|sudo|stdin|smb|crypt|pin\b"
 _COMMAND_ENDS = ";|&\n"
@@ -37,7 +37,7 @@ def handed(text: str, lowered: str) -> Iterator[Span]:
         first = max(0, found.start() - _MAX_COMMAND)
         ends = (text.rfind(sign, first, found.start()) + 1 for sign in _COMMAND_ENDS)
         command = text[max(first, *ends) : found.start()]
-        value = value_pattern().match(text, found.end())
+        value = value_at(text, found.end())
         if value is None or is_reference(value[0]):
             continue
         if compiled(_ASKS).search(command) and (is_mixed(value[0]) or compiled(_SURELY_ASKS).search(command)):
@@ -72,6 +72,5 @@ def referenced(text: str, _: str) -> Iterator[Span]:
     variables = dict.fromkeys(found["variable"] for found in compiled(_REFERENCE).finditer(text))
     for variable in list(variables)[:_MAX_VARIABLES]:
         for place in compiled(rf"(?<![\w.\-])\$?{variable}[ \t]*=(?!=)[ \t]*").finditer(text):
-            value = value_pattern().match(text, place.end())
-            if value and is_mixed(value[0]) and not is_reference(value[0]):
+            if value := secret_at(text, place.end()):
                 yield value.span()

@@ -39,10 +39,6 @@ class TokenForm(msgspec.Struct, frozen=True):
     before: str = ""
 
 
-class _File(msgspec.Struct):
-    forms: list[TokenForm]
-
-
 @dataclass(frozen=True, slots=True)
 class _Signs:
     """Signs at the beginning of tokens, signs within tokens, and the forms of each."""
@@ -55,7 +51,7 @@ class _Signs:
 @cache
 def token_forms() -> Sequence[TokenForm]:
     """Returns all forms; the file is read on first use."""
-    return msgspec.json.decode(_FORMS.read_bytes(), type=_File).forms
+    return msgspec.convert(msgspec.json.decode(_FORMS.read_bytes())["forms"], list[TokenForm])
 
 
 def tokens(text: str) -> Iterator[Span]:
@@ -71,10 +67,6 @@ def tokens(text: str) -> Iterator[Span]:
             token = form.search(text, max(0, found.start() - _MAX_BEFORE), min(len(text), found.end() + _MAX_BEFORE))
             if token:
                 yield token.span()
-    yield from _without_sign(text)
-
-
-def _without_sign(text: str) -> Iterator[Span]:
     if "==" in text:
         yield from (found.span() for found in compiled(_BARE_KEY).finditer(text))
     if len(text) >= _MIN_PAT:

@@ -1,7 +1,9 @@
 """The extent of a value in shells, JSON, YAML and connection strings, and values that are no secrets."""
 
 import re
-from functools import cache
+from sys import maxsize
+
+from shared.domain.redaction.secrets.rules import compiled
 
 MARK = "[redacted]"
 
@@ -30,7 +32,7 @@ VALUE = (  # adjacent pieces, as a shell joins them
 _AROUND = " .,;:)}]"
 # Values that refer to a secret, or mean that there is none.
 _REFERENCES = (
-    r"\$(?:[A-Za-z_]\w*(?:[\[{(>].*|->.*|\.[a-z].*)?|[\d@*#])|\$\{[\w.:]+(?::?[?+].*)?\}?|\$\{\{.*|\$env:\w+|\$\((?:[^()\n]*)\)?|%[A-Za-z_]\w*%|\{\{.*|@[\w.]+\(.*"
+    r"(?s)\$(?:[A-Za-z_]\w*(?:[\[{(>].*|->.*|\.[a-z].*)?|[\d@*#])|\$\{[\w.:]+(?::?[?+].*)?\}?|\$\{\{.*|\$env:\w+|\$\((?:[^()\n]*)\)?|%[A-Za-z_]\w*%|\{\{.*|@[\w.]+\(.*"
     r"|\*{2,}(?:[A-Za-z]+\*{2,})?|x{3,}|X{3,}|\.{3,}|…"
     r"|<[^<>\n]*>?|\[(?i:redacted|hidden|masked)\]?|%[sdr].{0,3}|\{\w*\}?|\[[A-Za-z]+\(.*|\{[a-z_]+[\[.(:!].*|\{\\*[\"'].*|[^\w\s]|\(\w{0,20}|-+|[({[|>~^\\]+|[})\]]+.*"
     r"|(?i:null|none|nil|undefined|true|false|yes|no|on|off|required|optional|env|file|expired|invalid|incorrect|missing|wrong"
@@ -48,14 +50,17 @@ _REFERENCES = (
 )
 
 
-@cache
-def value_pattern() -> re.Pattern[str]:
-    return re.compile(VALUE)
+_QUOTES = r"\A(?:\\*[\"'`])+|(?:\\*[\"'`])+\Z|\\+\Z"
 
 
-@cache
-def _references() -> re.Pattern[str]:
-    return re.compile(_REFERENCES, re.DOTALL)
+def value_at(text: str, start: int, end: int = maxsize) -> re.Match[str] | None:
+    return compiled(VALUE).match(text, start, end)
+
+
+def secret_at(text: str, start: int) -> re.Match[str] | None:
+    """Returns the value at a position if it has digits and letters, and refers to no secret elsewhere."""
+    value = value_at(text, start)
+    return value if value and is_mixed(value[0]) and not is_reference(value[0]) else None
 
 
 def is_mixed(value: str) -> bool:
@@ -65,10 +70,5 @@ def is_mixed(value: str) -> bool:
 
 def is_reference(value: str) -> bool:
     """Returns whether a value only refers to a secret (`$TOKEN`, `%TOKEN%`, `<token>`), or to none (`null`, `***`)."""
-    bare = _quotes().sub("", value.strip(_AROUND)).strip(_AROUND)
-    return not bare or bool(_references().fullmatch(bare))
-
-
-@cache
-def _quotes() -> re.Pattern[str]:
-    return re.compile(r"\A(?:\\*[\"'`])+|(?:\\*[\"'`])+\Z|\\+\Z")
+    bare = compiled(_QUOTES).sub("", value.strip(_AROUND)).strip(_AROUND)
+    return not bare or bool(compiled(_REFERENCES).fullmatch(bare))
