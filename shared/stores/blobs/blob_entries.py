@@ -11,6 +11,7 @@ from azure.data.tables import UpdateMode
 
 from shared.domain.blobs.blobs import Entry, name_key
 from shared.domain.blobs.sweeps import PartitionSweep
+from shared.stores.blobs.columns import attributes_of, columns_of
 from shared.stores.tables.tables import (
     Row,
     Tables,
@@ -21,10 +22,17 @@ from shared.stores.tables.tables import (
     load_rows,
     save_row,
     translated,
-    whole,
 )
 
 _SWEEP = "!"
+_ENTRY_COLUMNS = {
+    "name": "name", "created": "created", "modified": "modified", "number": "number", "etag": "readAs", "read": "read",
+    "uploaded": "uploaded", "read_at": "readAt",
+}  # fmt: skip
+_SWEEP_COLUMNS = {
+    "at": "at", "blobs": "blobs", "behind_blobs": "behindBlobs", "behind_bytes": "behindBytes",
+    "behind_since": "behindSince", "up_to_date": "asleep", "latest": "latest",
+}  # fmt: skip
 
 
 class BlobEntryStore:
@@ -42,18 +50,9 @@ class BlobEntryStore:
 
     async def save(self, ingest_partition: str, entry: Entry) -> Entry:
         """Writes an entry under its ETag, or a new one. Raises CacheConflictError."""
-        row: Row = {
-            "PartitionKey": ingest_partition,
-            "RowKey": name_key(entry.name),
-            "name": entry.name,
-            "created": entry.created,
-            "modified": entry.modified,
-            "number": entry.number,
-            "readAs": entry.etag,
-            "read": whole(entry.read),
-        }
-        row |= {name: at for name, at in (("uploaded", entry.uploaded), ("readAt", entry.read_at)) if at}
-        return replace(entry, row_etag=await save_row(self._table, row, entry.row_etag))
+        key: Row = {"PartitionKey": ingest_partition, "RowKey": name_key(entry.name)}
+        etag = await save_row(self._table, key | columns_of(entry, _ENTRY_COLUMNS), entry.row_etag)
+        return replace(entry, row_etag=etag)
 
     async def delete(self, ingest_partition: str, names: Sequence[str]) -> None:
         """Deletes the entries of blobs. Raises StorageError if another process deletes them too."""
@@ -68,42 +67,16 @@ class BlobEntryStore:
         row: Row = {
             "PartitionKey": ingest_partition,
             "RowKey": _SWEEP,
-            "at": sweep.at,
-            "blobs": sweep.blobs,
-            "behindBlobs": sweep.behind_blobs,
-            "behindBytes": whole(sweep.behind_bytes),
-            "behindSince": sweep.behind_since,
-            "asleep": sweep.up_to_date,
-            "latest": sweep.latest,
+            **columns_of(sweep, _SWEEP_COLUMNS),
             **json_columns("problems", list(sweep.problems)),
         }
         with translated("note how a sweep went"):
-            columns = {name: value for name, value in row.items() if value is not None}
-            await self._table.upsert_entity(columns, mode=UpdateMode.REPLACE)
+            await self._table.upsert_entity(row, mode=UpdateMode.REPLACE)
 
 
 def _entry(row: Row) -> Entry:
-    return Entry(
-        row["name"],
-        row["created"],
-        row["modified"],
-        row["number"],
-        row["readAs"],
-        row["etag"],
-        row["read"],
-        row.get("uploaded"),
-        row.get("readAt"),
-    )
+    return Entry(**attributes_of(row, _ENTRY_COLUMNS), row_etag=row["etag"])
 
 
 def _sweep(row: Row) -> PartitionSweep:
-    return PartitionSweep(
-        at=row["at"],
-        blobs=row["blobs"],
-        behind_blobs=row["behindBlobs"],
-        behind_bytes=row["behindBytes"],
-        behind_since=row.get("behindSince"),
-        problems=tuple(json_of(row, "problems") or ()),
-        up_to_date=row["asleep"],
-        latest=row.get("latest"),
-    )
+    return PartitionSweep(**attributes_of(row, _SWEEP_COLUMNS), problems=tuple(json_of(row, "problems") or ()))

@@ -20,11 +20,7 @@ from shared.stores.tables.pages import pages_of
 _OTHER = (404, 412, 416)  # gone, changed meanwhile, or smaller than the range
 _PAGE = 1000  # a page of blobs takes 7 MB while it is read
 _CONNECT_SECONDS, _READ_SECONDS = 10, 30
-_DEVELOPMENT = (  # Azurite's published account on its default port
-    "DefaultEndpointsProtocol=http;AccountName=devstoreaccount1;AccountKey="
-    "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==;"
-    "BlobEndpoint=http://127.0.0.1:10000/devstoreaccount1;"
-)
+_DEVELOPMENT = "UseDevelopmentStorage=true"
 
 
 class BlobContainer:
@@ -38,12 +34,7 @@ class BlobContainer:
 
     @classmethod
     def connect(
-        cls,
-        name: str,
-        *,
-        connection_string: str | None,
-        endpoint: str | None,
-        credential: AsyncTokenCredential | None,
+        cls, name: str, *, connection_string: str | None, endpoint: str | None, credential: AsyncTokenCredential | None
     ) -> "BlobContainer":
         options: Any = {
             "connection_timeout": _CONNECT_SECONDS,
@@ -53,7 +44,7 @@ class BlobContainer:
             "increment_base": 1,
             "max_single_get_size": 8 * 1024 * 1024,
         }
-        if (connection_string or "").rstrip("; ").lower() == "usedevelopmentstorage=true":
+        if (connection_string or "").rstrip("; ").lower() == _DEVELOPMENT.lower():
             connection_string = _DEVELOPMENT
         if connection_string:
             service = BlobServiceClient.from_connection_string(connection_string, **options)

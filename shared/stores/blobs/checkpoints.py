@@ -8,10 +8,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from shared.domain.blobs.blobs import Checkpoint, PrefixChecksum
-from shared.stores.tables.tables import Row, Tables, load_row, whole
+from shared.stores.blobs.columns import attributes_of, columns_of
+from shared.stores.tables.tables import Row, Tables, load_row
 from shared.stores.tables.unit_writes import MAX_OPERATIONS, Etags, Operation, write_at_once, written
 
 MAX_BESIDE = MAX_OPERATIONS - 1  # operations in the transaction that advances a checkpoint
+_COLUMNS = {
+    "offset": "offset", "anchor": "anchor", "blocks": "blocks", "skipping": "skipping", "units": "units",
+    "refused": "refused", "etag": "readAs",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,30 +49,11 @@ class CheckpointStore:
 
 
 def _row(key: CheckpointKey, checkpoint: Checkpoint) -> Row:
-    row: Row = {
-        "PartitionKey": key.partition,
-        "RowKey": key.row,
-        "offset": whole(checkpoint.offset),
-        "anchor": checkpoint.anchor,
-        "blocks": checkpoint.blocks,
-        "skipping": checkpoint.skipping,
-        "units": whole(checkpoint.units),
-        "refused": whole(checkpoint.refused),
-        "readAs": checkpoint.etag,
-        "beginning": checkpoint.beginning.pack() if checkpoint.beginning else None,
-    }
-    return {name: value for name, value in row.items() if value is not None}
+    beginning = {"beginning": checkpoint.beginning.pack()} if checkpoint.beginning else {}
+    return {"PartitionKey": key.partition, "RowKey": key.row, **columns_of(checkpoint, _COLUMNS), **beginning}
 
 
 def _checkpoint(row: Row) -> Checkpoint:
-    return Checkpoint(
-        offset=row["offset"],
-        anchor=row["anchor"],
-        blocks=row.get("blocks"),
-        skipping=row["skipping"],
-        units=row["units"],
-        refused=row["refused"],
-        etag=row.get("readAs", ""),  # older rows have none
-        beginning=PrefixChecksum.unpack(row["offset"], row["beginning"]) if row.get("beginning") else None,
-        row_etag=row["etag"],
-    )
+    """Returns the checkpoint in a row; those of version 0.1.0 have neither `readAs` nor a beginning."""
+    beginning = PrefixChecksum.unpack(row["offset"], row["beginning"]) if row.get("beginning") else None
+    return Checkpoint(**attributes_of(row, _COLUMNS), beginning=beginning, row_etag=row["etag"])

@@ -4,6 +4,7 @@ Row keys hold the offset of the unit, so that a repeated step writes the same ro
 """
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import datetime
 
 from azure.data.tables import UpdateMode
@@ -28,10 +29,8 @@ class RejectStore:
                 "PartitionKey": ingest_partition,
                 "RowKey": f"{_key(entry.created)}~{entry.incarnation}~{refusal.offset:013x}",
                 "blob": entry.name,
+                **asdict(refusal),
                 "offset": whole(refusal.offset),
-                "position": refusal.position,
-                "reason": refusal.reason,
-                "sample": refusal.sample,
                 "at": now,
             }
             with translated("note a reject"):
