@@ -86,7 +86,7 @@ def test_sent_numbers_can_be_written_and_read_back(body: bytes) -> None:
     telemetry.state_row("p", telemetry.BlobState(), found.packed, found.left_out)
     for session in found.sessions.values():
         _, row, _ = telemetry.session_row("p", session)
-        assert telemetry._facts(row) == session.facts
+        assert telemetry._session(row).facts == session.facts
     State.unpack(found.packed)
     rollups: Rollups = {}
     telemetry.chunk_rows("p", 0, found.chunks)

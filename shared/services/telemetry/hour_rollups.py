@@ -12,7 +12,7 @@ from itertools import groupby
 
 from shared.domain.core.keys import partition_of
 from shared.domain.core.stamps import to_milliseconds
-from shared.domain.telemetry.rollups.chunks import HOURS, MAX_CELLS, add_column, cells_of, chunks_of
+from shared.domain.telemetry.rollups.chunks import HOURS, MAX_CELLS, add_column, chunks_of
 from shared.domain.telemetry.rollups.rollups import Rollups, hours_of, merged
 from shared.stores.tables.unit_writes import Operation
 from shared.stores.telemetry.node_index import IndexEntry, NodeIndex
@@ -56,7 +56,7 @@ class HourRollups:
         CacheConflictError if another host does the same, StorageError.
         """
         over = to_milliseconds(moment - _GRACE) // _DAY
-        entries = sorted(await self._index.load_unrolled_before(account_key, over), key=_of_day)
+        entries = sorted(await self._index.load_before(account_key, over, rolled=False), key=_of_day)
         done = 0
         for (day, incarnation), some in groupby(entries, key=_of_day):
             if not await self._roll_up(account_key, incarnation, day, list(some), goes_on):
@@ -94,10 +94,8 @@ class HourRollups:
         for session, some in batch.hours.items():
             last = await self._store.last_hours_of(partition, day, session)
             before: Rollups = {}
-            number = last.number if last else 0
-            for name, packed in last.chunk.columns.items() if last else ():
-                add_column(before, name, day, packed, HOURS)
-            cells = cells_of({session: before})
+            number, columns = (last.number, last.chunk.columns) if last else (0, {})
+            cells = sum(add_column(before, name, day, packed, HOURS) for name, packed in columns.items())
             if cells < room:
                 room -= cells
             else:

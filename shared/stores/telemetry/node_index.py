@@ -10,7 +10,7 @@ A blob without any series also has a row, on the day of its arrival, under the s
 doesn't count as silent.
 """
 
-from collections.abc import AsyncIterator, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 from itertools import batched
@@ -50,14 +50,13 @@ class NodeIndex:
 
     async def save(self, account_key: str, node: str, incarnation: str, session: int, day: int) -> None:
         """Writes an index row; `node` may be empty if unknown, or a task's `task_name`. Raises StorageError."""
-        key = f"{_node(node)}{SEPARATOR}{day:05x}{SEPARATOR}{incarnation}{SEPARATOR}{session:06x}"
-        row: Row = {"PartitionKey": account_key, "RowKey": key, _ROLLED: False}
+        row: Row = {"PartitionKey": account_key, "RowKey": _key(node, day, incarnation, session), _ROLLED: False}
         with translated("note where a node's telemetry is"):
             await self._table.upsert_entity(row, mode=UpdateMode.MERGE)
 
     async def save_arrival(self, account_key: str, node: str, day: int, arrival: ArrivedBlob) -> None:
         """Records that a blob arrived; without a format, a recorded one stays. Raises StorageError."""
-        key = SEPARATOR.join((_node(node), f"{day:05x}", arrival.incarnation, f"{_OF_NONE:06x}"))
+        key = _key(node, day, arrival.incarnation, _OF_NONE)
         row: Row = {"PartitionKey": account_key, "RowKey": key, _ROLLED: True, _BLOB: arrival.blob, _POOL: arrival.pool}
         if arrival.format:
             row[_FORMAT] = arrival.format
@@ -71,7 +70,7 @@ class NodeIndex:
 
         At least part of each is in no series. Reading stops at `most`, as there may be any number.
         """
-        begin, end = (f"{_node(node)}{SEPARATOR}{day:05x}" for day in (first, last))
+        begin, end = _key(node, first), _key(node, last)
         found: dict[str, ArrivedBlob] = {}
         async with aclosing(rows_between(self._table, account_key, begin, end + _AFTER)) as rows:
             async for row in rows:
@@ -85,17 +84,18 @@ class NodeIndex:
 
     async def load(self, account_key: str, node: str, first: int, last: int) -> list[IndexEntry]:
         """Returns the index of a node, or of a `task_name`, from one day to another, both included."""
-        begin, end = (f"{_node(node)}{SEPARATOR}{day:05x}" for day in (first, last))
+        begin, end = _key(node, first), _key(node, last)
         rows = await load_range(self._table, account_key, begin, end + _AFTER)
         return [_entry(row) for row in rows.values()]
 
-    async def load_before(self, account_key: str, day: int) -> list[IndexEntry]:
-        """Returns the index of all nodes for days before one."""
-        return [entry async for entry in self._all(account_key) if entry.day < day]
+    async def load_before(self, account_key: str, day: int, *, rolled: bool = True) -> list[IndexEntry]:
+        """Returns the index of all nodes for days before one; without `rolled`, only of days that may have minutes.
 
-    async def load_unrolled_before(self, account_key: str, day: int) -> list[IndexEntry]:
-        """Returns the index of all nodes for days before one that may have minutes."""
-        return [entry async for entry in self._all(account_key) if entry.day < day and not entry.is_rolled]
+        Other rows aren't held, as an account has one for each node, blob and day.
+        """
+        rows = rows_between(self._table, account_key, "", _AFTER, ["RowKey", _HOURS, _ROLLED])
+        entries = (_entry(row) async for row in rows)
+        return [entry async for entry in entries if entry.day < day and (rolled or not entry.is_rolled)]
 
     async def note(self, account_key: str, some: Iterable[IndexEntry], *, rolled: bool) -> None:
         """Records that hours may exist, and if `rolled` that no minutes are left. Raises StorageError."""
@@ -110,20 +110,16 @@ class NodeIndex:
         """Deletes index rows. Raises StorageError if another process deletes them too."""
         await delete_rows(self._table, account_key, [entry.row for entry in some])
 
-    async def _all(self, account_key: str) -> AsyncIterator[IndexEntry]:
-        """Yields entries one at a time, as an account has a row for each node, blob and day."""
-        async for row in rows_between(self._table, account_key, "", _AFTER, ["RowKey", _HOURS, _ROLLED]):
-            yield _entry(row)
-
 
 def task_name(job: str, task: str) -> str:
     """Returns the name under which the index has a task, in place of a node's."""
     return f"\0{job}\0{task}"
 
 
-def _node(node: str) -> str:
-    """Returns a key for a name, which may have any length."""
-    return name_key(node.lower())
+def _key(node: str, day: int, incarnation: str = "", session: int | None = None) -> str:
+    """Returns a row's key, or the beginning of those of a day; a node's name may have any length."""
+    begin = f"{name_key(node.lower())}{SEPARATOR}{day:05x}"
+    return begin if session is None else SEPARATOR.join((begin, incarnation, f"{session:06x}"))
 
 
 def _arrival(row: Mapping[str, Any], *, names_node: bool) -> ArrivedBlob:

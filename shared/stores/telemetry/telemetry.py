@@ -109,7 +109,7 @@ class TelemetryStore:
     async def load_session_rows(self, partition: str) -> dict[int, SessionRow]:
         """Returns identities and facts of a blob's sessions, by number."""
         rows = await load_range(self._table, partition, "n", "n" + _AFTER)
-        return {int(key[1:], 16): SessionRow(_identity(row), _facts(row), row[_BY_HOST]) for key, row in rows.items()}
+        return {int(key[1:], 16): _session(row) for key, row in rows.items()}
 
     def minutes(self, partition: str, first: int, last: int, names: Collection[str]) -> AsyncIterator[Chunk]:
         """Yields minutes of hours since 1970, both included, with only the columns of some names."""
@@ -153,12 +153,9 @@ class TelemetryStore:
 
         Raises StorageError if another process deletes them too.
         """
-        blocks = ((_MINUTES, *_hours_of(day)), (_HOURS, day, day))
-        keys = [
-            row["RowKey"]
-            for kind, first, last in blocks
-            async for row in self._blocks(kind, partition, first, last, ["RowKey"])
-        ]
+        keys: list[str] = []
+        for kind, first, last in ((_MINUTES, *_hours_of(day)), (_HOURS, day, day)):
+            keys += [row["RowKey"] async for row in self._blocks(kind, partition, first, last, ["RowKey"])]
         await delete_rows(self._table, partition, keys)
         return len(keys)
 
@@ -226,21 +223,17 @@ def session_row(partition: str, session: Session) -> Operation:
 
 def chunk_rows(partition: str, offset: int, chunks: Sequence[Chunk]) -> list[Operation]:
     """Returns rows for the additions of the step that begins at `offset`."""
-    keys = [
-        f"{_session_key(_MINUTES, chunk.block, chunk.session)}{offset:013x}~{number:02x}"
+    return [
+        written(_chunk_row(partition, _MINUTES, chunk, f"{offset:013x}~{number:02x}"), None)
         for number, chunk in enumerate(chunks)
     ]
-    return [written(_chunk_row(partition, key, chunk), None) for key, chunk in zip(keys, chunks, strict=True)]
 
 
 def hour_rows(partition: str, chunks: Sequence[Chunk], instead: LoadedRow | None, number: int) -> list[Operation]:
     """Returns rows for chunks of one session and day, numbered from `number`; the first replaces the row `instead`."""
     return [
-        written(
-            _chunk_row(partition, f"{_session_key(_HOURS, chunk.block, chunk.session)}{number + place:06x}", chunk),
-            instead.etag if instead and not place else None,
-        )
-        for place, chunk in enumerate(chunks)
+        written(_chunk_row(partition, _HOURS, chunk, f"{at:06x}"), instead.etag if instead and at == number else None)
+        for at, chunk in enumerate(chunks, number)
     ]
 
 
@@ -249,12 +242,9 @@ def _hours_of(day: int) -> tuple[int, int]:
     return day * HOURS_A_DAY, (day + 1) * HOURS_A_DAY - 1
 
 
-def _identity(row: Row) -> Identity:
-    return msgspec.convert(json_of(row, "identity"), Identity)
-
-
-def _facts(row: Row) -> NodeFacts:
-    return msgspec.convert(json_of(row, "facts"), NodeFacts)
+def _session(row: Row) -> SessionRow:
+    whose = msgspec.convert(json_of(row, "identity"), Identity)
+    return SessionRow(whose, msgspec.convert(json_of(row, "facts"), NodeFacts), row[_BY_HOST])
 
 
 def _block_key(kind: str, block: int) -> str:
@@ -266,9 +256,12 @@ def _session_key(kind: str, block: int, session: int) -> str:
     return f"{_block_key(kind, block)}~{session:06x}~"
 
 
-def _chunk_row(partition: str, key: str, chunk: Chunk) -> Row:
-    columns = [bytes_columns(_column(series), packed) for series, packed in chunk.columns.items()]
-    return {"PartitionKey": partition, "RowKey": key, **{name: some for one in columns for name, some in one.items()}}
+def _chunk_row(partition: str, kind: str, chunk: Chunk, end: str) -> Row:
+    """Returns a row for a chunk; `end` distinguishes the keys of its session and block."""
+    row: Row = {"PartitionKey": partition, "RowKey": f"{_session_key(kind, chunk.block, chunk.session)}{end}"}
+    for series, packed in chunk.columns.items():
+        row |= bytes_columns(_column(series), packed)
+    return row
 
 
 def _chunk_of(row: Row, names: Collection[str]) -> Chunk:

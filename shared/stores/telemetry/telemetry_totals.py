@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from shared.domain.core.keys import partition_of
-from shared.domain.telemetry.sessions.telemetry_totals import TelemetryTotals
+from shared.domain.telemetry.sessions.telemetry_totals import SUMS, TelemetryTotals
 from shared.errors import CacheConflictError
 from shared.stores.tables.tables import Row, Tables, json_columns, json_of, load_row, save_row
 
@@ -49,7 +49,7 @@ class TelemetryTotalsStore:
             "RowKey": _ROW,
             "since": sums.since,
             "marks": " ".join([*marks, mark][-_MAX_MARKS:]),
-            "totals": f"{sums.bytes} {sums.records} {sums.samples} {sums.refused} {sums.lost}",
+            "totals": " ".join(str(getattr(sums, name)) for name in SUMS),
             **json_columns("leftOut", dict(sums.left_out)),
         }
         if sums.lost_at:
@@ -58,10 +58,8 @@ class TelemetryTotalsStore:
 
 
 def _totals(row: Row) -> TelemetryTotals:
-    taken, records, samples, refused, lost = map(int, row["totals"].split())
-    return TelemetryTotals(
-        row["since"], taken, records, samples, refused, json_of(row, "leftOut"), lost, row.get("lostAt")
-    )
+    sums = dict(zip(SUMS, map(int, row["totals"].split()), strict=True))
+    return TelemetryTotals(row["since"], **sums, left_out=json_of(row, "leftOut"), lost_at=row.get("lostAt"))
 
 
 def _partition(account_key: str) -> str:

@@ -82,11 +82,6 @@ def add_column(found: Rollups, name: str, block: int, packed: bytes, width: int 
     return sum(len(line.places) for line in lines)
 
 
-def cells_of(rollups: Mapping[int, Rollups]) -> int:
-    """Returns the number of periods of series, over all sessions."""
-    return sum(len(periods) for some in rollups.values() for periods in some.values())
-
-
 def _by_block(periods: Mapping[int, Rollup], width: int) -> Iterator[tuple[int, list[int], list[Rollup]]]:
     """Yields blocks since 1970, with the positions of periods within each, and their rollups."""
     ordered, begin = sorted(periods), 0

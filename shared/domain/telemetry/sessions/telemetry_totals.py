@@ -8,7 +8,8 @@ REASONS = (
     "unknown", "unread_fields", "without_time", "out_of_window", "of_too_many_nodes", "of_too_many_tasks",
     "beyond_limit", "late", "no_numbers",
 )  # fmt: skip
-"""Reasons why records (the first and the third to sixth) or values are in no series, named as in LeftOut."""
+"""Reasons why records (the first and the third to sixth) or values are in no series, named as in DroppedCounts."""
+SUMS = ("bytes", "records", "samples", "refused", "lost")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +30,7 @@ class TelemetryTotals:
     lost_at: datetime | None = None
 
     def plus(self, other: "TelemetryTotals") -> "TelemetryTotals":
-        return TelemetryTotals(
-            self.since or other.since,
-            self.bytes + other.bytes,
-            self.records + other.records,
-            self.samples + other.samples,
-            self.refused + other.refused,
-            {name: self.left_out.get(name, 0) + other.left_out.get(name, 0) for name in REASONS},
-            self.lost + other.lost,
-            max((at for at in (self.lost_at, other.lost_at) if at), default=None),
-        )
+        sums = {name: getattr(self, name) + getattr(other, name) for name in SUMS}
+        left_out = {name: self.left_out.get(name, 0) + other.left_out.get(name, 0) for name in REASONS}
+        lost_at = max((at for at in (self.lost_at, other.lost_at) if at), default=None)
+        return TelemetryTotals(self.since or other.since, **sums, left_out=left_out, lost_at=lost_at)
