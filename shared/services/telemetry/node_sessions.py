@@ -1,7 +1,7 @@
 """Finds the sessions with a node's telemetry by the index, and checks them against the blobs' own rows."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from shared.domain.core.keys import key_of, partition_of
@@ -11,8 +11,6 @@ from shared.domain.telemetry.rollups.chunks import HOURS_A_DAY
 from shared.domain.telemetry.sessions.node_facts import NodeFacts
 from shared.stores.telemetry.node_index import IndexEntry, NodeIndex, task_name
 from shared.stores.telemetry.telemetry import SessionRow, TelemetryStore
-
-_AT_ONCE = 16  # requests
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,20 +22,21 @@ class NodeSession:
     facts: NodeFacts
 
 
+type SessionsByPartition = dict[str, Collection[NodeSession]]
+
+
 class NodeSessions:
     def __init__(self, telemetry: TelemetryStore, index: NodeIndex) -> None:
         self._telemetry = telemetry
         self._index = index
 
-    async def find(
-        self, account_key: str, pool: str, node: str, hours: tuple[int, int]
-    ) -> dict[str, Collection[NodeSession]]:
+    async def find(self, account_key: str, pool: str, node: str, hours: tuple[int, int]) -> SessionsByPartition:
         """Returns a node's sessions in hours since 1970, both ends included, by partition. Raises StorageError."""
         return await self._found(account_key, node, hours, lambda row: _is_of(row.whose, pool, node))
 
     async def find_of_task(
         self, account_key: str, job: str, task: str, pool: str, hours: tuple[int, int]
-    ) -> dict[str, Collection[NodeSession]]:
+    ) -> SessionsByPartition:
         """Returns sessions that name a task of a pool and only a host name, or no node; otherwise as `find`."""
 
         def is_wanted(row: SessionRow) -> bool:
@@ -48,7 +47,7 @@ class NodeSessions:
 
     async def _found(
         self, account_key: str, name: str, hours: tuple[int, int], is_wanted: Callable[[SessionRow], bool]
-    ) -> dict[str, Collection[NodeSession]]:
+    ) -> SessionsByPartition:
         """Returns the sessions that the index has under a name, if their own rows match."""
         first, last = hours
         entries = await self._index.load(account_key, name, first // HOURS_A_DAY, last // HOURS_A_DAY)
@@ -57,19 +56,25 @@ class NodeSessions:
             by_incarnation.setdefault(one.incarnation, []).append(one)
         partitions = {partition_of(account_key, name): some for name, some in sorted(by_incarnation.items())}
         rows = await some_at_once(self._telemetry.load_session_rows, partitions)
-        found = {partition: _sessions(some, rows[partition], is_wanted) for partition, some in partitions.items()}
+        pairs = zip(partitions.items(), rows, strict=True)
+        found = {partition: _sessions(some, known, is_wanted) for (partition, some), known in pairs}
         return {partition: sessions for partition, sessions in found.items() if sessions}
 
 
-async def some_at_once[T](load: Callable[[str], Awaitable[T]], partitions: Collection[str]) -> dict[str, T]:
-    """Returns the loaded values by partition, in the given order; 16 load at the same time."""
-    gate = asyncio.Semaphore(_AT_ONCE)
+async def some_at_once[K, T](load: Callable[[K], Awaitable[T]], keys: Iterable[K], most: int = 16) -> list[T]:
+    """Returns the loaded values in the order of their keys; `most` load at the same time, none after an error."""
+    gate = asyncio.Semaphore(most)
 
-    async def loaded(partition: str) -> T:
+    async def loaded(key: K) -> T:
         async with gate:
-            return await load(partition)
+            return await load(key)
 
-    return dict(zip(partitions, await asyncio.gather(*map(loaded, partitions)), strict=True))
+    tasks = [asyncio.ensure_future(loaded(key)) for key in keys]
+    try:
+        return await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
 
 
 def _sessions(

@@ -5,7 +5,7 @@ the task, only they count. Otherwise the series are the node's, which other task
 """
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -25,7 +25,7 @@ from shared.services.events.event_queries import EventQueries
 from shared.services.queries.queries import Queries
 from shared.services.tasks.node_sharing import NodeSharingCount, NodeSharingService
 from shared.services.tasks.task_queries import TaskQueries
-from shared.services.telemetry.node_sessions import NodeSession
+from shared.services.telemetry.node_sessions import NodeSession, SessionsByPartition
 from shared.services.telemetry.telemetry_queries import NodeTelemetry, TelemetryQueries
 
 _NOT_BEGUN = "The task hasn't begun to run."
@@ -36,8 +36,6 @@ _OF_OTHERS = "The telemetry of the node in that time names other tasks only."
 _NOTHING = "Nothing of that kind that came from the node in that time can be shown."
 _EVENTS_AT_ONCE = 1000
 _PAGES, _MAX_PAGES = 1, 2  # of events: without earlier runs by Batch's count, and with
-
-type _Sessions = dict[str, Collection[NodeSession]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +130,7 @@ class TaskTelemetryQueries:
         tied = _tied(await self._sessions(report, task, run, wanted), report.job.facts.id, task.id)
         return await self._shown(answer, tied, wanted, clipped)
 
-    async def _sessions(self, report: JobReport, task: Task, run: TaskRun, wanted: Range) -> _Sessions:
+    async def _sessions(self, report: JobReport, task: Task, run: TaskRun, wanted: Range) -> SessionsByPartition:
         """Returns the node's sessions, and those that name the task and call the node by another name."""
         sessions, account, job = self.telemetry.sessions, report.account.key, report.job.facts.id
         found = await sessions.find(account, run.pool, run.node, wanted.hours)
@@ -140,7 +138,11 @@ class TaskTelemetryQueries:
         return {partition: [*found.get(partition, ()), *own.get(partition, ())] for partition in found | own}
 
     async def _shown(
-        self, answer: TaskTelemetry, tied: Mapping[TaskAffinity | None, _Sessions], wanted: Range, asked: SeriesQuery
+        self,
+        answer: TaskTelemetry,
+        tied: Mapping[TaskAffinity | None, SessionsByPartition],
+        wanted: Range,
+        asked: SeriesQuery,
     ) -> TaskTelemetry:
         """Returns the task's own telemetry, or else the node's."""
         for tie in TaskAffinity:
@@ -152,7 +154,7 @@ class TaskTelemetryQueries:
         return replace(answer, telemetry=telemetry, reason=_OF_OTHERS if tied.keys() == {None} else _NOTHING)
 
 
-def _tied(found: _Sessions, job: str, task: str) -> dict[TaskAffinity | None, _Sessions]:
+def _tied(found: SessionsByPartition, job: str, task: str) -> dict[TaskAffinity | None, SessionsByPartition]:
     """Returns sessions by their tie to a task, and by partition."""
     tied: dict[TaskAffinity | None, dict[str, list[NodeSession]]] = {}
     for partition, sessions in found.items():

@@ -8,6 +8,7 @@ import asyncio
 import secrets
 from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from datetime import date, timedelta
 
 from shared.clock import Clock
@@ -27,14 +28,7 @@ from shared.services.telemetry.telemetry_steps import Context, Steps, read_steps
 from shared.stores.blobs.checkpoints import CheckpointKey
 from shared.stores.tables.unit_writes import Etags
 from shared.stores.telemetry.node_index import task_name
-from shared.stores.telemetry.telemetry import (
-    STATE,
-    BlobState,
-    checkpoint_key,
-    chunk_rows,
-    session_row,
-    state_row,
-)
+from shared.stores.telemetry.telemetry import STATE, BlobState, checkpoint_key, chunk_rows, session_row, state_row
 
 _AHEAD = timedelta(hours=1)  # how far a node's clock may be ahead
 _ACCOUNT, _SEVERAL = "account", 2
@@ -48,6 +42,7 @@ type _Indexed = tuple[str, int, int]
 """Partition, session and day of a row in the index."""
 
 
+@dataclass(eq=False)
 class TelemetryIntake(Intake):
     """Ingestion of node telemetry.
 
@@ -57,30 +52,20 @@ class TelemetryIntake(Intake):
 
     window = WINDOW
     resumes = False
-
-    def __init__(
-        self,
-        accounts: Collection[Account],
-        pattern: PathPattern,
-        stores: IngestionStores,
-        *,
-        clock: Clock,
-        retention: timedelta,
-    ) -> None:
-        self._accounts = accounts
-        self._pattern = pattern
-        self._telemetry, self._index, self._totals = stores.telemetry, stores.node_index, stores.totals
-        self._clock = clock
-        self._retention = retention
-        self._known_rows: set[_Indexed] = set()
-        self._counted: dict[str, TelemetryTotals] = {}
-        self._adding: dict[str, tuple[str, TelemetryTotals]] = {}
-        self._shapes = ShapeCache()
-        self._states: dict[str, BlobState] = {}
+    accounts: Collection[Account]
+    pattern: PathPattern
+    stores: IngestionStores
+    clock: Clock
+    retention: timedelta
+    _known_rows: set[_Indexed] = field(default_factory=set, init=False)
+    _counted: dict[str, TelemetryTotals] = field(default_factory=dict, init=False)
+    _adding: dict[str, tuple[str, TelemetryTotals]] = field(default_factory=dict, init=False)
+    _shapes: ShapeCache = field(default_factory=ShapeCache, init=False)
+    _states: dict[str, BlobState] = field(default_factory=dict, init=False)
 
     @property
     def ingest_partitions(self) -> Collection[str]:
-        return [telemetry_ingest_partition(account.key) for account in self._accounts]
+        return [telemetry_ingest_partition(account.key) for account in self.accounts]
 
     def ingest_partition_of(self, blob_name: str) -> str | None:
         """Returns the ingest partition of the watched account in the name; of the only one, if the name has none."""
@@ -125,13 +110,13 @@ class TelemetryIntake(Intake):
             self._count(piece.ingest_partition, _totals_of(read))
             self._remember(partition, BlobState(read.packed, left_out, etags[STATE]))
 
-        return PieceResult(read.consumed, read.units, rows, read.refused, skipping=read.skipping, stored=stored)
+        return PieceResult(read.consumed, read.units, rows, read.refused, skipping=read.lost > 0, stored=stored)
 
     async def write_counts(self, ingest_partition: str) -> None:
         """Adds to the account's totals; an addition of unknown outcome is repeated first, under its own mark."""
         while counted := self._adding.get(ingest_partition) or self._next_counted(ingest_partition):
             mark, more = self._adding[ingest_partition] = counted
-            await self._totals.add(account_in(ingest_partition), more, await self._clock.now(), mark)
+            await self.stores.totals.add(account_in(ingest_partition), more, await self.clock.now(), mark)
             if self._adding.get(ingest_partition) is counted:  # a concurrent call may have begun the next addition
                 del self._adding[ingest_partition]
 
@@ -144,15 +129,15 @@ class TelemetryIntake(Intake):
 
     def _accounts_of(self, blob_name: str) -> Sequence[Account]:
         """Returns watched accounts that the blob may belong to."""
-        named = self._pattern.labels(blob_name).get(_ACCOUNT)
-        return [one for one in self._accounts if named is None or named.lower() in (one.name.lower(), one.id.lower())]
+        named = self.pattern.labels(blob_name).get(_ACCOUNT)
+        return [one for one in self.accounts if named is None or named.lower() in (one.name.lower(), one.id.lower())]
 
     async def _state(self, piece: Piece) -> BlobState:
         """Returns the state after the previous piece, written with its checkpoint; empty before the first."""
         if not piece.offset:
             return BlobState()
         partition = piece.key.partition
-        return self._states.pop(partition, None) or await self._telemetry.load_state(partition)
+        return self._states.pop(partition, None) or await self.stores.telemetry.load_state(partition)
 
     def _remember(self, partition: str, state: BlobState) -> None:
         """Caches the state for the next piece; its transaction fails if another host has written since."""
@@ -162,9 +147,9 @@ class TelemetryIntake(Intake):
             self._states[partition] = state
 
     async def _context(self, piece: Piece, state: BlobState) -> Context:
-        now = await self._clock.now()
-        window = Window(now - self._retention, now + _AHEAD)
-        return Context(self._pattern.identity(piece.entry.name), window, state.packed, self._shapes)
+        now = await self.clock.now()
+        window = Window(now - self.retention, now + _AHEAD)
+        return Context(self.pattern.identity(piece.entry.name), window, state.packed, self._shapes)
 
     async def _indexed(self, piece: Piece, read: Steps) -> set[_Indexed]:
         """Writes index rows for the days of sessions, as far as they may be new.
@@ -173,39 +158,36 @@ class TelemetryIntake(Intake):
         """
         partition = piece.key.partition
         wanted = {(partition, chunk.session, chunk.block // HOURS_A_DAY) for chunk in read.chunks}
-        moved = {
-            (partition, number, day)
-            for number in read.renamed
-            for day in await self._telemetry.days_of(partition, number)
-        }
+        days_of = self.stores.telemetry.days_of
+        moved = {(partition, number, day) for number in read.renamed for day in await days_of(partition, number)}
         new = sorted({one for one in wanted if one not in self._known_rows or one[1] in read.renamed} | moved)
         whose = await self._whose(partition, read, {number for _, number, _ in new})
         account_key, incarnation = account_in(piece.ingest_partition), piece.entry.incarnation
         for _, number, day in new:
             for name in _names_of(whose[number]):
-                await self._index.save(account_key, name, incarnation, number, day)
+                await self.stores.node_index.save(account_key, name, incarnation, number, day)
         return wanted
 
     async def _note_arrival(self, piece: Piece, read: Steps) -> None:
         """Records once a day that data without any series arrived, for each identity that it may belong to."""
-        day = (await self._clock.now()).toordinal() - _EPOCH
+        day = (await self.clock.now()).toordinal() - _EPOCH
         if not piece.body or (piece.key.partition, _OF_NONE, day) in self._known_rows:
             return
         sessions = {number: session.whose for number, session in read.sessions.items()}
         if not sessions and piece.offset:
-            sessions = await self._telemetry.load_sessions(piece.key.partition)
-        whose = set(sessions.values()) or {self._pattern.identity(piece.entry.name)}
+            sessions = await self.stores.telemetry.load_sessions(piece.key.partition)
+        whose = set(sessions.values()) or {self.pattern.identity(piece.entry.name)}
         seems = "" if piece.offset else await asyncio.to_thread(format_of, piece.body)
         for one in whose:
             arrival = ArrivedBlob(piece.entry.incarnation, piece.entry.name, seems, one.pool)
-            await self._index.save_arrival(account_in(piece.ingest_partition), one.node, day, arrival)
+            await self.stores.node_index.save_arrival(account_in(piece.ingest_partition), one.node, day, arrival)
         self._known_rows.add((piece.key.partition, _OF_NONE, day))
 
     async def _whose(self, partition: str, read: Steps, numbers: set[int]) -> dict[int, Identity]:
         """Returns the identities of sessions, as read or else as stored."""
         found = {number: session.whose for number, session in read.sessions.items()}
         if not numbers <= found.keys():
-            found = await self._telemetry.load_sessions(partition) | found
+            found = await self.stores.telemetry.load_sessions(partition) | found
         return {number: found.get(number, Identity()) for number in numbers}
 
 

@@ -1,6 +1,6 @@
 """Answers queries for measurements of nodes, merged over all blobs with sessions of a node."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -15,16 +15,17 @@ from shared.domain.telemetry.rollups.dropped_counts import DroppedCounts
 from shared.domain.telemetry.rollups.rollups import Rollups
 from shared.domain.telemetry.sessions.node_facts import NodeFacts, latest_of
 from shared.domain.telemetry.sessions.uncharted_blobs import UnchartedBlob, why_undrawn
-from shared.errors import HistoryRangeError, NotFoundError
+from shared.errors import NotFoundError
 from shared.services.accounts.registry import found
 from shared.services.blobs.ingestion_stores import IngestionStores
-from shared.services.telemetry.node_sessions import NodeSession, NodeSessions, some_at_once
-from shared.services.telemetry.telemetry_reader import Part, TelemetryReader
+from shared.services.telemetry.node_sessions import NodeSessions, SessionsByPartition, some_at_once
+from shared.services.telemetry.telemetry_reader import Part, TelemetryReader, require_at_most
 from shared.stores.pools.pools import PoolStore
 
 _ALL = SeriesQuery()
 _NO_FACTS = NodeFacts()
 _MAX_UNDRAWN = 10  # blobs
+_PARTS_AT_ONCE = 4
 _MAX_POINTS = 100_000  # per answer: about 10 MB
 
 
@@ -50,51 +51,48 @@ class NodeTelemetry:
         return [line_of(series, self.rollups[series]) for series in ordered]
 
 
+@dataclass(frozen=True, slots=True)
 class TelemetryQueries:
     """Answers about telemetry; `accounts` are keyed by id, `minutes` and `hours` are retentions."""
 
-    def __init__(
-        self,
-        accounts: Mapping[str, Account],
-        stores: IngestionStores,
-        pools: PoolStore,
-        *,
-        clock: Clock,
-        minutes: timedelta,
-        hours: timedelta,
-    ) -> None:
-        self._accounts = accounts
-        self._telemetry, self._index = stores.telemetry, stores.node_index
-        self._pools = pools
-        self._clock = clock
-        self._minutes, self._retention = minutes, max(minutes, hours)
-        self.sessions = NodeSessions(stores.telemetry, stores.node_index)
+    accounts: Mapping[str, Account]
+    stores: IngestionStores
+    pools: PoolStore
+    clock: Clock
+    minutes: timedelta
+    hours: timedelta
+
+    @property
+    def sessions(self) -> NodeSessions:
+        return NodeSessions(self.stores.telemetry, self.stores.node_index)
 
     async def of_node(self, account_id: str, pool_id: str, node_id: str, asked: SeriesQuery = _ALL) -> NodeTelemetry:
         """Returns measurements of a node, also of a deleted one; nothing if it sent none.
 
         Raises NotFoundError if the pool is unknown too, HistoryRangeError, CacheConflictError, StorageError.
         """
-        account = found(self._accounts, account_id)
+        account = found(self.accounts, account_id)
         wanted = await self.range_of(asked)
         partitions = await self.sessions.find(account.key, pool_id, node_id, wanted.hours)
         answer = await self.of_sessions(partitions, wanted, asked)
         undrawn = () if answer.rollups else await self._undrawn(account.key, pool_id, node_id, wanted)
         is_known = partitions or any(one.arrival.names_node for one in undrawn)
-        if not is_known and (await self._pools.load(account.key, pool_id))[1] is None:
+        if not is_known and (await self.pools.load(account.key, pool_id))[1] is None:
             raise NotFoundError("pool", pool_id, f" in the account '{account.id}'")
         return replace(answer, undrawn=undrawn)
 
     async def _undrawn(self, account_key: str, pool: str, node: str, wanted: Range) -> Sequence[UnchartedBlob]:
         """Returns blobs of a node without any series; otherwise those that name no node and may be the node's."""
         first, last = (hour // HOURS_A_DAY for hour in wanted.hours)
+        load = self.stores.node_index.load_arrivals
         for name in (node, ""):
-            found = await self._index.load_arrivals(account_key, pool, name, first=first, last=last, most=_MAX_UNDRAWN)
+            found = await load(account_key, pool, name, first=first, last=last, most=_MAX_UNDRAWN)
             if found:
                 break
         keys = {partition_of(account_key, arrival.incarnation): arrival for arrival in found}
-        counts = await some_at_once(self._telemetry.load_left_out, keys)
-        return [UnchartedBlob(arrival, why_undrawn(arrival.format, counts[key])) for key, arrival in keys.items()]
+        counts = await some_at_once(self.stores.telemetry.load_left_out, keys)
+        pairs = zip(keys.values(), counts, strict=True)
+        return [UnchartedBlob(arrival, why_undrawn(arrival.format, one)) for arrival, one in pairs]
 
     async def require_sense(self, asked: SeriesQuery) -> None:
         """Raises HistoryRangeError for an invalid query, independent of the stored data and the retention."""
@@ -104,33 +102,25 @@ class TelemetryQueries:
 
     async def range_of(self, asked: SeriesQuery) -> Range:
         """Returns the range within the retention. Raises HistoryRangeError."""
-        now = await self._clock.now()
-        return range_of(asked.since, asked.until, asked.step, now=now, retention=self._retention)
+        now, retention = await self.clock.now(), max(self.minutes, self.hours)
+        return range_of(asked.since, asked.until, asked.step, now=now, retention=retention)
 
-    async def of_sessions(
-        self, partitions: Mapping[str, Collection[NodeSession]], wanted: Range, asked: SeriesQuery
-    ) -> NodeTelemetry:
+    async def of_sessions(self, partitions: SessionsByPartition, wanted: Range, asked: SeriesQuery) -> NodeTelemetry:
         """Returns the data of some sessions in a range. Raises the errors of `of_node`."""
-        choice, oldest = selector_of(asked.name, asked.attributes), await self._clock.now() - self._minutes
-        reading, counts = TelemetryReader(self._telemetry), DroppedCounts()
-        states = await some_at_once(self._telemetry.load_left_out, partitions)
-        for state in states.values():
+        choice, oldest = selector_of(asked.name, asked.attributes), await self.clock.now() - self.minutes
+        reading, counts = TelemetryReader(self.stores.telemetry), DroppedCounts()
+        for state in await some_at_once(self.stores.telemetry.load_left_out, partitions):
             counts = counts.plus(state)
         parts = []
         for partition, sessions in partitions.items():  # minutes before `oldest` may become hours at any moment
             may_have_hours = wanted.since < oldest or any(session.entry.has_hours for session in sessions)
             numbers = {session.entry.session for session in sessions}
             parts.append(Part(partition, numbers, *wanted.hours, choice, wanted.fold, may_have_hours))
-        await reading.add_all(parts)
+        await some_at_once(reading.add, parts, _PARTS_AT_ONCE)
         measured = reading.measured
         if asked.step is None and measured.is_hourly:
             wanted = wanted.in_hours()
         steps = choice.of(wanted.steps_of(measured))
-        points = sum(map(len, steps.values()))
-        if points > _MAX_POINTS:
-            raise HistoryRangeError(
-                f"That would be more than {_MAX_POINTS:,} steps of series: name a series, or ask for a shorter range.",
-                target="name",
-            )
+        require_at_most(_MAX_POINTS, sum(map(len, steps.values())), "steps")
         facts = latest_of(session.facts for sessions in partitions.values() for session in sessions)
         return NodeTelemetry(wanted, steps, counts, wanted.hourly_parts(measured), facts)

@@ -4,20 +4,19 @@ A roll-up may move minutes to hours meanwhile. Each of its transactions writes a
 after reading, the result is consistent; otherwise it is read again.
 """
 
-import asyncio
-from collections.abc import AsyncIterator, Collection, Iterable
+from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from shared.domain.telemetry.query.ranges import StoredRollups
 from shared.domain.telemetry.query.series_selectors import SeriesSelector
-from shared.domain.telemetry.rollups.chunks import HOURS, HOURS_A_DAY, MINUTES, Chunk, add_column
-from shared.domain.telemetry.rollups.rollups import Rollups, add
+from shared.domain.telemetry.rollups.chunks import HOURS, HOURS_A_DAY, MINUTES, add_column
+from shared.domain.telemetry.rollups.rollups import Rollups, merge
 from shared.errors import CacheConflictError, HistoryRangeError
 from shared.stores.telemetry.telemetry import TelemetryStore
 
-_TRIES, _AT_ONCE = 5, 4
-_MAX_READ = 1_000_000  # minutes and hours of series: seconds of work
-_MAX_KEPT = 300_000  # of them in memory, for one answer
+_TRIES = 5
+_LIMITS = {"read": 1_000_000, "kept": 300_000}  # minutes and hours of series: seconds of work, and those in memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,94 +40,53 @@ class Part:
         return self.first // HOURS_A_DAY, self.last // HOURS_A_DAY
 
 
-@dataclass(slots=True)
-class _Count:
-    """Minutes and hours of series: how many were read, and how many of these are kept."""
-
-    read: int = 0
-    kept: int = 0
-
-
 class TelemetryReader:
     """The reads of one answer. Raises HistoryRangeError if it needs too much memory or time."""
 
     def __init__(self, store: TelemetryStore) -> None:
         self._store = store
-        self._all = _Count()
+        self._all = Counter[str]()
         self.measured = StoredRollups({}, {})
-
-    async def add_all(self, parts: Iterable[Part]) -> None:
-        """Adds stored data, some parts at a time; stops at the first error, which are those of `add`."""
-        gate = asyncio.Semaphore(_AT_ONCE)
-
-        async def added(part: Part) -> None:
-            async with gate:
-                await self.add(part)
-
-        tasks = [asyncio.ensure_future(added(part)) for part in parts]
-        try:
-            await asyncio.gather(*tasks)
-        finally:
-            for task in tasks:
-                task.cancel()
 
     async def add(self, part: Part) -> None:
         """Adds stored data. Raises CacheConflictError if roll-ups intervene five times."""
         if not part.hours:
-            await self._add_minutes(part, self.measured.minutes, _Count())
+            await self._add(part, MINUTES, self.measured.minutes, Counter[str]())
             return
         for _ in range(_TRIES):
-            found, count, before = (
-                StoredRollups({}, {}),
-                _Count(),
-                await self._store.hour_etags(part.partition, *part.days),
-            )
-            await self._add_minutes(part, found.minutes, count)
-            chunks = self._store.hours(part.partition, *part.days, part.choice.to_read)
-            await self._add(part, HOURS, chunks, found.hours, count)
+            found, count = StoredRollups({}, {}), Counter[str]()
+            before = await self._store.hour_etags(part.partition, *part.days)
+            await self._add(part, MINUTES, found.minutes, count)
+            await self._add(part, HOURS, found.hours, count)
             if await self._store.hour_etags(part.partition, *part.days) == before:
                 self.measured.add(found)
                 return
-            self._all = _Count(self._all.read - count.read, self._all.kept - count.kept)
+            self._all.subtract(count)
         raise CacheConflictError("What nodes measured is being rolled up to hours; try again.")
 
-    async def _add_minutes(self, part: Part, found: Rollups, count: _Count) -> None:
-        chunks = self._store.minutes(part.partition, part.first, part.last, part.choice.to_read)
-        await self._add(part, MINUTES, chunks, found, count)
-
-    async def _add(self, part: Part, width: int, chunks: AsyncIterator[Chunk], found: Rollups, count: _Count) -> None:
-        async for chunk in chunks:
+    async def _add(self, part: Part, width: int, found: Rollups, count: Counter[str]) -> None:
+        are_minutes = width == MINUTES
+        load, blocks = (self._store.minutes, (part.first, part.last)) if are_minutes else (self._store.hours, part.days)
+        async for chunk in load(part.partition, *blocks, part.choice.to_read):
             if chunk.session in part.sessions:
-                fold = part.fold if width == MINUTES and part.first < chunk.block < part.last else 1
+                fold = part.fold if are_minutes and part.first < chunk.block < part.last else 1
                 for name, packed in chunk.columns.items():
                     column: Rollups = {}
                     read = add_column(column, name, chunk.block, packed, width)
-                    self._tally(count, read, _merged(found, part.choice.part_of(column), fold))
+                    self._tally(count, read=read, kept=merge(found, part.choice.part_of(column), fold))
 
-    def _tally(self, count: _Count, read: int, kept: int) -> None:
+    def _tally(self, count: Counter[str], **more: int) -> None:
         """Counts for a part and in total. Raises HistoryRangeError for too many."""
-        for one in (count, self._all):
-            one.read += read
-            one.kept += kept
-        _limit(self._all.read, _MAX_READ)
-        _limit(self._all.kept, _MAX_KEPT)
+        count.update(more)
+        self._all.update(more)
+        for name, most in _LIMITS.items():
+            require_at_most(most, self._all[name], "minutes")
 
 
-def _merged(found: Rollups, column: Rollups, fold: int) -> int:
-    """Returns the number of added periods of series."""
-    more = 0
-    for series, periods in column.items():
-        together = found.setdefault(series, {})
-        before = len(together)
-        for period, rollup in periods.items():
-            add(together, period // fold * fold, rollup)
-        more += len(together) - before
-    return more
-
-
-def _limit(periods: int, most: int) -> None:
+def require_at_most(most: int, periods: int, kind: str) -> None:
+    """Raises HistoryRangeError for more periods of series, steps or `minutes`."""
     if periods > most:
         raise HistoryRangeError(
-            f"That would be more than {most:,} minutes of series: name a series, or ask for a shorter range.",
+            f"That would be more than {most:,} {kind} of series: name a series, or ask for a shorter range.",
             target="name",
         )

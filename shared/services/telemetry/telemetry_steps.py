@@ -52,7 +52,7 @@ class Context:
 class Steps:
     """The result of the first `consumed` bytes of a piece, and the packed state after them.
 
-    `lost` of them, and what follows (`skipping`), can't be read. `renamed` sessions existed before, under another node
+    `lost` of them, and if any, what follows, can't be read. `renamed` sessions existed before, under another node
     or task, or none.
     """
 
@@ -69,10 +69,6 @@ class Steps:
     renamed: Collection[int] = ()
 
     @property
-    def skipping(self) -> bool:
-        return self.lost > 0
-
-    @property
     def fits(self) -> bool:
         """Returns whether it fits into one transaction; the number of minutes shows in `chunks`."""
         sizes = [len(self.packed), *(sum(map(len, chunk.columns.values())) for chunk in self.chunks)]
@@ -81,6 +77,7 @@ class Steps:
         return is_small and len(self.sessions) + len(self.chunks) <= _MAX_ROWS
 
 
+@dataclass(slots=True)
 class _StepRejects:
     """Rejects of a blob's steps in stored form, in `found`: for each unit the first reason, and the number of others.
 
@@ -88,12 +85,9 @@ class _StepRejects:
     recognizable.
     """
 
-    __slots__ = ("_bad", "_rejected", "found")
-
-    def __init__(self) -> None:
-        self.found = BadUnits()
-        self._rejected: list[InvalidPart] = []
-        self._bad = 0
+    found: BadUnits = field(default_factory=BadUnits)
+    _rejected: list[InvalidPart] = field(default_factory=list)
+    _bad: int = 0
 
     def add(self, step: Step) -> None:
         """Adds a reject for each offset in the blob; each bad line counts."""

@@ -55,12 +55,16 @@ def merged(parts: Iterable[Mapping[Series, Mapping[int, Rollup]]]) -> Rollups:
     return found
 
 
-def merge(found: Rollups, part: Mapping[Series, Mapping[int, Rollup]]) -> None:
-    """Merges a part into `found`."""
+def merge(found: Rollups, part: Mapping[Series, Mapping[int, Rollup]], fold: int = 1) -> int:
+    """Merges a part into `found`, by the first of `fold` periods; returns the number of new periods of series."""
+    more = 0
     for series, periods in part.items():
         together = found.setdefault(series, {})
+        before = len(together)
         for period, rollup in periods.items():
-            add(together, period, rollup)
+            add(together, period // fold * fold, rollup)
+        more += len(together) - before
+    return more
 
 
 def hours_of(minutes: Mapping[Series, Mapping[int, Rollup]]) -> Rollups:
