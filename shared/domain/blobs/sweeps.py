@@ -69,13 +69,11 @@ class IngestionReport:
     def telemetry_problem(self, now: datetime) -> str | None:
         """Returns a sentence about a problem with telemetry, also for a day after bytes were lost."""
         halves = _HALF_A_UNIT * self.telemetry.behind_blobs if self.telemetry else 0
-        return _problem(self.telemetry, "blobs", now, halves) or self._loss(now)
-
-    def _loss(self, now: datetime) -> str | None:
-        lost_at = self.telemetry_totals.lost_at
-        if lost_at is None or now - lost_at > _RECENT:
-            return None
-        lost, since = self.telemetry_totals.lost, _written(lost_at)
+        lost, lost_at = self.telemetry_totals.lost, self.telemetry_totals.lost_at
+        problem = _problem(self.telemetry, "blobs", now, halves)
+        if problem or lost_at is None or now - lost_at > _RECENT:
+            return problem
+        since = _written(lost_at)
         return f"{lost} bytes stand behind damaged streams and can't be read (see the rejects), the last since {since}."
 
 

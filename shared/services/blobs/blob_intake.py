@@ -28,10 +28,6 @@ class Piece:
     is_full: bool
 
 
-def _nothing(_: Etags) -> None:
-    return
-
-
 @dataclass(frozen=True, slots=True)
 class PieceResult:
     """The result of the first `consumed` bytes of a piece; the rest is passed again with the bytes that follow it.
@@ -47,7 +43,7 @@ class PieceResult:
     operations: Sequence[Operation] = ()
     refused: BadUnits = field(default_factory=BadUnits)
     skipping: bool = False
-    stored: Callable[[Etags], None] = field(default=_nothing)
+    stored: Callable[[Etags], None] = lambda _: None
 
 
 class Intake(Protocol):

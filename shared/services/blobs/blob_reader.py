@@ -73,28 +73,18 @@ class _Opened:
 
     def piece(self, checkpoint: Checkpoint, body: bytes, window: int) -> Piece:
         is_last = self.is_final and checkpoint.offset + len(body) >= self.blob.size
-        return Piece(
-            self.ingest_partition,
-            self.key,
-            self.entry,
-            checkpoint.offset,
-            body,
-            checkpoint.skipping,
-            is_last,
-            len(body) >= window,
-        )
+        offset, skipping, is_full = checkpoint.offset, checkpoint.skipping, len(body) >= window
+        return Piece(self.ingest_partition, self.key, self.entry, offset, body, skipping, is_last, is_full)
 
 
+@dataclass(frozen=True, slots=True)
 class BlobReader:
     """Reads blobs of one kind in one container."""
 
-    def __init__(self, container: "BlobContainer", intake: Intake, stores: IngestionStores, clock: Clock) -> None:
-        self.container = container
-        self.intake = intake
-        self.entries = stores.entries
-        self.clock = clock
-        self._checkpoints = stores.checkpoints
-        self._rejects = stores.rejects
+    container: "BlobContainer"
+    intake: Intake
+    stores: IngestionStores
+    clock: Clock
 
     async def read(
         self, ingest_partition: str, blob: SeenBlob, known: Entry | None, goes_on: Callable[[], bool]
@@ -108,7 +98,7 @@ class BlobReader:
             try:
                 return await self._read(ingest_partition, blob, known, goes_on)
             except _MadeAnewError:
-                known = await self.entries.save(ingest_partition, known.anew(blob))
+                known = await self.stores.entries.save(ingest_partition, known.anew(blob))
             except BlobChangedError:
                 seen = await self.container.look(blob.name)
                 if seen is None:
@@ -118,12 +108,12 @@ class BlobReader:
 
     async def _entered(self, ingest_partition: str, blob: SeenBlob, known: Entry | None) -> Entry:
         """Returns the stored entry, which names the incarnation before any of it is read."""
-        known = known or await self.entries.load(ingest_partition, blob.name)
-        return known or await self.entries.save(ingest_partition, Entry(blob.name, blob.created, blob.modified))
+        known = known or await self.stores.entries.load(ingest_partition, blob.name)
+        return known or await self.stores.entries.save(ingest_partition, Entry(blob.name, blob.created, blob.modified))
 
     async def _read(self, ingest_partition: str, blob: SeenBlob, entry: Entry, goes_on: Callable[[], bool]) -> Progress:
         key = self.intake.checkpoint_key(ingest_partition, entry.incarnation)
-        checkpoint = await self._checkpoints.load(key)
+        checkpoint = await self.stores.checkpoints.load(key)
         entry = await self._recognized(ingest_partition, blob, entry, checkpoint)
         now = await self.clock.now()
         opened = _Opened(ingest_partition, key, entry, blob, entry.is_final(blob, now))
@@ -135,7 +125,7 @@ class BlobReader:
             if checkpoint.offset < blob.size and not goes_on():
                 return Progress(replace(entry, read=checkpoint.offset), blob, blob.size - checkpoint.offset)
         if entry.etag != blob.etag or entry.read != checkpoint.offset:
-            entry = await self.entries.save(ingest_partition, entry.read_to_end(blob, checkpoint.offset, now))
+            entry = await self.stores.entries.save(ingest_partition, entry.read_to_end(blob, checkpoint.offset, now))
         return Progress(entry, blob, max(blob.size - checkpoint.offset, 0))
 
     async def _recognized(self, ingest_partition: str, blob: SeenBlob, entry: Entry, checkpoint: Checkpoint) -> Entry:
@@ -156,7 +146,7 @@ class BlobReader:
                 raise BlobChangedError(blob.name)
         if not await self._begins_alike(blob, checkpoint):
             raise _MadeAnewError
-        return entry if entry.is_of(blob) else await self.entries.save(ingest_partition, entry.going_on(blob))
+        return entry if entry.is_of(blob) else await self.stores.entries.save(ingest_partition, entry.going_on(blob))
 
     async def _begins_alike(self, blob: SeenBlob, checkpoint: Checkpoint) -> bool:
         """Returns whether a blob is empty, or begins with the bytes read or with a part large enough to compare."""
@@ -201,7 +191,7 @@ class BlobReader:
         blob = opened.blob
         await self._compare(blob, checkpoint)
         last = await self.container.fetch(blob, max(blob.size - ANCHOR_BYTES, 0), blob.size)
-        moved, _ = await self._checkpoints.advance(opened.key, checkpoint, checkpoint.at_end(last, blob), ())
+        moved, _ = await self.stores.checkpoints.advance(opened.key, checkpoint, checkpoint.at_end(last, blob), ())
         self.intake.count_lost(opened.ingest_partition, blob.size - checkpoint.offset)
         return moved
 
@@ -219,14 +209,9 @@ class BlobReader:
     ) -> Checkpoint:
         """Advances the checkpoint and writes the rows of a piece; `read` is the anchor and the piece."""
         await self._refuse(piece, checkpoint, done.refused)
-        after = checkpoint.advanced(
-            read[: checkpoint.anchor_bytes + done.consumed],
-            blob,
-            units=done.units,
-            refused=done.refused.count,
-            skipping=done.skipping,
-        )
-        moved, etags = await self._checkpoints.advance(piece.key, checkpoint, after, done.operations)
+        taken, refused = read[: checkpoint.anchor_bytes + done.consumed], done.refused.count
+        after = checkpoint.advanced(taken, blob, units=done.units, refused=refused, skipping=done.skipping)
+        moved, etags = await self.stores.checkpoints.advance(piece.key, checkpoint, after, done.operations)
         done.stored(etags)
         return moved
 
@@ -243,7 +228,7 @@ class BlobReader:
         """Stores rejected units before their piece counts; after a crash in between, they are written again."""
         stored = refused.first[: max(MAX_REJECTS - checkpoint.refused, 0)]
         if stored:
-            await self._rejects.save(piece.ingest_partition, piece.entry, stored, await self.clock.now())
+            await self.stores.rejects.save(piece.ingest_partition, piece.entry, stored, await self.clock.now())
 
 
 class _MadeAnewError(Exception):

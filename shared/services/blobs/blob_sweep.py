@@ -100,7 +100,7 @@ class BlobSweep:
 
     def __init__(self, reader: BlobReader, *, retention: timedelta, unread: str = "") -> None:
         self._reader = reader
-        self._entries = reader.entries
+        self._entries = reader.stores.entries
         self._clock = reader.clock
         self._retention = retention
         self._unread = unread
@@ -129,13 +129,9 @@ class BlobSweep:
             def goes_on() -> bool:
                 return self._time() < began + seconds
 
-            ingest_partitions = deque(look.ingest_partitions.items())
-            ingest_partitions.rotate(
-                next(self._sweeps)
-            )  # each ingest partition is the first once, even if few have a turn in a sweep
-            await asyncio.gather(
-                *(self._read(name, ingest_partition, goes_on) for name, ingest_partition in ingest_partitions)
-            )
+            partitions = deque(look.ingest_partitions.items())
+            partitions.rotate(next(self._sweeps))  # each is the first once, even if few have a turn in a sweep
+            await asyncio.gather(*(self._read(name, partition, goes_on) for name, partition in partitions))
             await self._write_results(look)
 
     async def announced(self, name: str, budget: timedelta) -> None:
@@ -243,9 +239,8 @@ class BlobSweep:
                 await self._write_result(name, replace(previous, at=now))
         elif ingest_partition:
             await self._write_result(name, ingest_partition.swept(now))
-            self._known[name] = {
-                blob: entry for blob, entry in self._known[name].items() if blob in ingest_partition.names
-            }
+            known = self._known[name].items()
+            self._known[name] = {blob: entry for blob, entry in known if blob in ingest_partition.names}
         else:
             await self._write_empty(name, now)
 

@@ -73,19 +73,12 @@ class IngestionStores:
         for entry in old:
             gone.update(await self.telemetry.partitions_of(account_key, entry.name))
         for partition in sorted(gone - {partition_of(account_key, incarnation) for incarnation in living}):
-            await self._forget(partition)
+            if not await self.telemetry.has_rollups(partition):  # else the index leads to it when they expire
+                await self.telemetry.forget(partition)
         await self.node_index.delete(account_key, over)
         await self.entries.delete(ingest_partition, [entry.name for entry in old])
         await self.rejects.delete_before(ingest_partition, blobs)
         return rows
-
-    async def _forget(self, partition: str) -> None:
-        """Deletes all rows of an incarnation without rollups.
-
-        An incarnation with rollups keeps its checkpoint too, and is found by the index when they expire.
-        """
-        if not await self.telemetry.has_rollups(partition):
-            await self.telemetry.forget(partition)
 
 
 UNREAD_TELEMETRY = partition_of("", "telemetry")

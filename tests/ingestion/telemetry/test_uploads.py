@@ -136,7 +136,7 @@ async def test_a_place_of_before_beginnings_were_kept_is_known_by_its_last_bytes
     reader: BlobReader = host.sweep._reader
     (entry,) = (await rig.entries.load_all("demo~telemetry")).values()
     key = checkpoint_key(f"demo~{entry.incarnation}")
-    stored = await reader._checkpoints.load(key)
+    stored = await reader.stores.checkpoints.load(key)
     assert stored.beginning == PrefixChecksum().extended(b"".join(LINES[:30]))
     row = await rig.tables["telemetry"].get_entity(key.partition, key.row)
     del row["beginning"], row["readAs"]
