@@ -65,18 +65,13 @@ class _Batch(msgspec.Struct, gc=False):
     metrics: list[_Record]
 
 
-class _Alike(NamedTuple):
-    fields: list[msgspec.Raw]
-    times: list[int]
-
-
 @dataclass(slots=True, eq=False)
-class _Turn:
-    """Records of a name and tags, and the group whose record followed the last of them."""
+class _Alike:
+    """Records of a name and tags, and while records are grouped, the group whose record followed the last of them."""
 
     name: str
     tags: msgspec.Raw
-    next: "_Turn | None" = None
+    next: "_Alike | None" = None
     fields: list[msgspec.Raw] = field(default_factory=list)
     times: list[int] = field(default_factory=list)
 
@@ -128,12 +123,12 @@ class BundleReader:
         for key, alike in groups.items():
             head = heads[key]
             parts = [(head.names, alike, usual[key])] if key in usual else _read_apart(head, alike)
-            for names, (_, times), values in parts:
+            for names, some, values in parts:
                 layouts.add(names)
-                if len(layouts) > _MAX_LAYOUTS or not (min(times) in span and max(times) in span):
+                if len(layouts) > _MAX_LAYOUTS or not (min(some.times) in span and max(some.times) in span):
                     raise ValueError("too many layouts, or times of several precisions")
                 same = head if names is head.names else None
-                found.append(Bundle(key[0], head.tags, names, [time * factor for time in times], values, same))
+                found.append(Bundle(key[0], head.tags, names, [time * factor for time in some.times], values, same))
         return found
 
     def _heads_of(self, groups: dict[_Key, _Alike]) -> dict[_Key, _Head]:
@@ -161,7 +156,7 @@ class BundleReader:
 
 def _grouped(records: list[_Record]) -> dict[_Key, _Alike]:
     """Groups records by name and tags as written. Agents write in cycles, so a record mostly has the same successor."""
-    found: dict[_Key, _Turn] = {}
+    found: dict[_Key, _Alike] = {}
     before, turn = None, None
     for record in records:
         name, tags = record.name, record.tags
@@ -169,7 +164,7 @@ def _grouped(records: list[_Record]) -> dict[_Key, _Alike]:
             key = name, bytes(tags)
             turn = found.get(key)
             if turn is None:
-                turn = found[key] = _Turn(name, tags)
+                turn = found[key] = _Alike(name, tags)
             if before:
                 before.next = turn
         turn.fields.append(record.fields)
@@ -177,7 +172,7 @@ def _grouped(records: list[_Record]) -> dict[_Key, _Alike]:
         before, turn = turn, turn.next
     for turn in found.values():
         turn.next = None  # breaks reference cycles, which would keep the line in memory
-    return {key: _Alike(turn.fields, turn.times) for key, turn in found.items()}
+    return found
 
 
 def _read_usual(groups: dict[_Key, _Alike], heads: dict[_Key, _Head]) -> dict[_Key, list[Value]]:
@@ -212,8 +207,9 @@ def _read_apart(head: _Head, alike: _Alike) -> Iterator[tuple[tuple[str, ...], _
 def _grouped_by_fields(alike: _Alike, *, by_itself: bool) -> dict[tuple[tuple[str, ...], int], _Alike]:
     """Groups records by field names, or keeps each one separate (`by_itself`)."""
     found: dict[tuple[tuple[str, ...], int], _Alike] = {}
-    for fields, time in zip(*alike, strict=True):
-        some = found.setdefault((tuple(_FIELDS.decode(fields)), len(found) if by_itself else 0), _Alike([], []))
+    for fields, time in zip(alike.fields, alike.times, strict=True):
+        key = tuple(_FIELDS.decode(fields)), len(found) if by_itself else 0
+        some = found.setdefault(key, _Alike(alike.name, alike.tags))
         some.fields.append(fields)
         some.times.append(time)
     return found

@@ -77,8 +77,7 @@ class Decoder:
                     return
                 at = step.end - offset
         if at < len(stored) and is_last and not searches.are_enough:
-            start, end = offset + at, offset + len(stored)
-            yield Step(start, end, (), (InvalidPart(start, end, end - start, CUT_SHORT),), bad=1)
+            yield _rejected_unit(InvalidPart(at, len(stored), len(stored) - at, CUT_SHORT), offset)
 
     def _alike(self, stored: bytes, at: int, offset: int, searches: Searches, *, is_last: bool) -> Iterator[Step]:
         """Yields steps up to where text ends and compressed data begins, or more bytes are needed."""
@@ -153,18 +152,14 @@ def _longer(stored: bytes, at: int, size: int) -> int:
 
 
 def _text_step(found: Texts, offset: int) -> Step:
-    rejected = [
-        InvalidPart(offset + line.start, offset + line.end, line.position, line.reason) for line in found.mistakes
-    ]
-    end = offset + found.consumed
-    if found.refused:
+    end, is_refused = offset + found.consumed, bool(found.refused)
+    rejected = [line.shifted(offset) for line in found.mistakes]
+    if is_refused:
         rejected.append(InvalidPart(end, end, 0, found.refused))
-    is_refused = bool(found.refused)
     bad = found.bad + is_refused
     return Step(offset, end, found.metrics, tuple(rejected), is_refused, found.bundles, bad, in_line=is_refused)
 
 
 def _rejected_unit(unit: InvalidPart, offset: int) -> Step:
-    start, end = offset + unit.start, offset + unit.end
-    rejected = InvalidPart(start, end, unit.position, unit.reason, compressed=unit.compressed)
-    return Step(start, end, (), (rejected,), is_refused=start == end, bad=1)
+    rejected = unit.shifted(offset)
+    return Step(rejected.start, rejected.end, (), (rejected,), is_refused=unit.start == unit.end, bad=1)

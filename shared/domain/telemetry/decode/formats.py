@@ -32,10 +32,8 @@ _GRAPHITE = re.compile(r"[\w.;=\-]+ [-+]?[\d.]+(?:e[-+]?\d+)? \d{9,13}", re.IGNO
 _STATSD = re.compile(r"[\w.\-/]+:[-+]?[\d.]+\|(?:c|g|ms|h|s|d)\b.*")
 _OTLP_JSON = re.compile(r'"(?:resourceMetrics|resourceLogs|resourceSpans|resource_metrics|scopeMetrics)"\s*:')
 _TELEGRAF = re.compile(r'"metrics"\s*:\s*\[|"fields"\s*:\s*\{')
-_XML, _HTML = (
-    re.compile(r"<(?:\?xml|!--|[a-zA-Z][\w:.\-]*[\s/>])"),
-    re.compile(r"<(?:!doctype html|html)", re.IGNORECASE),
-)
+_XML = re.compile(r"<(?:\?xml|!--|[a-zA-Z][\w:.\-]*[\s/>])")
+_HTML = re.compile(r"<(?:!doctype html|html)", re.IGNORECASE)
 _MARKS = "\t,;|"
 _MIN_COLUMNS, _MIN_LINES = 2, 2
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f]")
@@ -47,10 +45,10 @@ def format_of(stored: bytes) -> str:
     if not stored.strip():
         return EMPTY
     form = form_at(stored, 0)
-    if form in (None, Form.TEXT):
+    if form is None or form is Form.TEXT:
         return _plain(stored)
-    head = _decompressed(stored, form or Form.TEXT)
-    return f"{form.value if form else ''} of {_plain(head)}" if head else f"damaged {form.value if form else ''}"
+    head = _decompressed(stored, form)
+    return f"{form} of {_plain(head)}" if head else f"damaged {form}"
 
 
 def is_readable(seems: str) -> bool:

@@ -222,12 +222,6 @@ def _may_begin(stored: bytes, end: int) -> bool:
     return any(MAGIC.startswith(stored[begin:]) for begin in begins)
 
 
-def _next_mark(stored: bytes, at: int, end: int) -> tuple[int, Form] | None:
-    """Returns the position and form of the first compressed unit's mark that lies wholly before `end`."""
-    found = _MARK.search(stored, at, min(end, len(stored)))
-    return (found.start(), _FORMS[found[0]]) if found else None
-
-
 def _too_long() -> UnitError:
     return UnitError(f"the unit has more than {MAX_STORED:,} bytes", 0, MAX_STORED)
 
@@ -240,8 +234,8 @@ def _passed_over(
     if form is Form.ZLIB:
         behind, is_known = _behind_stream(stored, at, most, searches, is_last=is_last)
     else:
-        mark = _next_mark(stored, at + 1, most)
-        behind, is_known = (mark[0], True) if mark else (None, len(stored) >= most)
+        mark = _MARK.search(stored, at + 1, min(most, len(stored)))
+        behind, is_known = (mark.start(), True) if mark else (None, len(stored) >= most)
     if behind is not None:
         return InvalidPart(at, behind, error.position, error.reason, compressed=True)
     if is_known:

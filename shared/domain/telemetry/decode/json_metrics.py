@@ -91,15 +91,10 @@ def _one_by_one(line: bytes, precision: Precision) -> tuple[list[Metric], list[T
 
 def _read_one(part: bytes, at: int, precision: Precision) -> Metric:
     try:
-        return _metric(_RECORD.decode(part), precision)
+        record = _RECORD.decode(part)
+        time = None if record.timestamp is None else precision.parsed(record.timestamp)
     except (msgspec.DecodeError, ValueError, RecursionError) as error:
         raise _error(error, at, len(part)) from error
-
-
-def _metric(record: _Record, precision: Precision) -> Metric:
-    """Raises ValueError for an invalid time."""
-    stamp = record.timestamp
-    time = None if stamp is None else precision.parsed(stamp)
     fields: dict[str, Value] = record.fields  # type: ignore[assignment]  # those that are null are dropped here
     if None in record.fields.values():
         fields = {name: value for name, value in record.fields.items() if value is not None}

@@ -133,10 +133,7 @@ def _read_value(text: bytes, at: int) -> tuple[Value, int]:
 
 
 def _whole_number(written: bytes, at: int) -> int:
-    digits = written[:-1].lstrip(b"-").lstrip(b"0") or b"0"
-    number = int(digits) if len(digits) <= _DIGITS else 1 << 64
-    if written[:1] == b"-":
-        number = -number
+    number = _integer(written[:-1])
     if not -_MAX <= number < (_MAX_UNSIGNED if written[-1:] == b"u" else _MAX):
         raise TextError("a number is out of range", at)
     return number
@@ -147,11 +144,17 @@ def _read_time(text: bytes, at: int, precision: Precision) -> tuple[int | None, 
     found = _TIME.match(text, spaces.end()) if spaces else None
     if not found:
         return None, at
-    if len(found[0].lstrip(b"-").lstrip(b"0")) > _DIGITS:
-        raise TextError("the time is out of range", found.start())
-    digits = found[0].lstrip(b"-").lstrip(b"0") or b"0"
-    written = -int(digits) if found[0][:1] == b"-" else int(digits)
-    return precision.at(written, found.start()), found.end()
+    try:
+        return precision.nanoseconds(_integer(found[0])), found.end()
+    except ValueError as error:
+        raise TextError(str(error), found.start()) from error
+
+
+def _integer(written: bytes) -> int:
+    """Returns a number, or one beyond 64 bits for one of more digits."""
+    digits = written.lstrip(b"-").lstrip(b"0") or b"0"
+    number = int(digits) if len(digits) <= _DIGITS else 1 << 64
+    return -number if written[:1] == b"-" else number
 
 
 def _text(written: bytes, at: int, escapes: re.Pattern[str]) -> str:

@@ -51,12 +51,14 @@ class _Layout:
         return [*read, int(values[-1]) if values[-1] else None]
 
 
-class _Head:
-    __slots__ = ("layout", "name", "tags")
+_NO_LAYOUT = _Layout((), msgspec.json.Decoder(tuple[Any, ...]), (), re.compile(r"(?!)"))
 
-    def __init__(self, name: str, tags: dict[str, str]) -> None:
-        self.name, self.tags = name, tags
-        self.layout = _NO_LAYOUT
+
+@dataclass(slots=True)
+class _Head:
+    name: str
+    tags: dict[str, str]
+    layout: _Layout = _NO_LAYOUT
 
 
 class PlainLines:
@@ -162,6 +164,3 @@ def _sorted(rest: str) -> str:
 def _text(letters: str) -> str:
     """Returns the text of Latin-1 bytes. Raises ValueError where they aren't UTF-8."""
     return letters if letters.isascii() else letters.encode("latin-1").decode()
-
-
-_NO_LAYOUT = _Layout((), msgspec.json.Decoder(tuple[Any, ...]), (), re.compile(r"(?!)"))

@@ -16,7 +16,7 @@ from shared.domain.telemetry.decode.json_metrics import read_json
 from shared.domain.telemetry.decode.line_grammar import behind_blank_lines, read_record
 from shared.domain.telemetry.decode.line_protocol import PlainLines
 from shared.domain.telemetry.records.bounds import MAX_LINE, MAX_LISTED, MAX_MISTAKES
-from shared.domain.telemetry.records.metrics import Metric, TextError
+from shared.domain.telemetry.records.metrics import InvalidPart, Metric, TextError
 from shared.domain.telemetry.records.precision import Precision
 
 _JSON = b"{"
@@ -24,31 +24,23 @@ _SPACE = b" \t\r"
 _BLANK_LINES = re.compile(rb"(?:[ \r]*+\n)*+")
 
 
-class LineProblem(NamedTuple):
-    """A line from `start` to `end` of a text, the position of the error within it, and the reason."""
-
-    start: int
-    end: int
-    position: int
-    reason: str
-
-
 @dataclass(slots=True)
 class Texts:
     """The result of reading a text: records, mistakes and the number of bytes consumed.
 
     `bundles` are records, too, which precede the others. `refused` is the reason why nothing after `consumed` can be
-    read, if so. `bad` counts invalid lines; `mistakes` lists only the first, as all lines of a text may be invalid.
+    read, if so. `bad` counts invalid lines; `mistakes` lists only the first, as all lines of a text may be invalid,
+    by their positions in it.
     """
 
     metrics: list[Metric] = field(default_factory=list)
     bundles: list[Bundle] = field(default_factory=list)
-    mistakes: list[LineProblem] = field(default_factory=list)
+    mistakes: list[InvalidPart] = field(default_factory=list)
     bad: int = 0
     consumed: int = 0
     refused: str = ""
 
-    def miss(self, mistakes: Sequence[LineProblem]) -> None:
+    def miss(self, mistakes: Sequence[InvalidPart]) -> None:
         """Records the mistakes of one line."""
         self.bad += 1
         if len(self.mistakes) < MAX_LISTED:
@@ -114,7 +106,7 @@ class TextReader:
         except TextError as error:
             if error.is_open and not part.ends and part.given - behind_blank_lines(text, at) <= MAX_LINE:
                 return False
-            found.miss([LineProblem(at, stop, error.position, error.reason)])
+            found.miss([InvalidPart(at, stop, error.position, error.reason)])
             found.consumed = min(stop + 1, len(text))
         return True
 
@@ -129,7 +121,7 @@ class TextReader:
             metrics, faults = read_json(text[at:stop], self._precision)
             found.metrics += metrics
             if faults:
-                found.miss([LineProblem(at, stop, fault.position, fault.reason) for fault in faults])
+                found.miss([InvalidPart(at, stop, fault.position, fault.reason) for fault in faults])
             return min(stop + 1, len(text))
         try:
             metric, behind = read_record(text, at, self._precision)

@@ -3,7 +3,7 @@
 Reasons are our own sentences; they never quote the input, which may contain secrets.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 
@@ -36,6 +36,10 @@ class InvalidPart:
     position: int
     reason: str
     compressed: bool = False
+
+    def shifted(self, offset: int) -> "InvalidPart":
+        """Returns the part of a text that begins at an offset of the blob."""
+        return replace(self, start=offset + self.start, end=offset + self.end)
 
 
 class TextError(ValueError):

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from shared.domain.core.stamps import EPOCH
-from shared.domain.telemetry.records.metrics import TextError
 
 NANOSECONDS: Mapping[str, int] = {"s": 1_000_000_000, "ms": 1_000_000, "us": 1_000, "µs": 1_000, "ns": 1}
 _MAX = 1 << 63
@@ -34,6 +33,10 @@ class Precision:
             raise ValueError("the time is out of range")
         return round(found)
 
+    def parsed(self, written: float | str) -> int:
+        """Returns nanoseconds for a number or an RFC 3339 text. Raises ValueError."""
+        return nanoseconds_of(written) if isinstance(written, str) else self.nanoseconds(written)
+
     def factor_between(self, written: int | None) -> tuple[int, range]:
         """Returns the factor of a written time, and the range of times that have the same factor."""
         found = self._factor or _factor_of(abs(written or 0))
@@ -41,19 +44,6 @@ class Precision:
             return found, range(-_MAX // found + 1, _MAX // found)
         least = max((limit for limit, factor in _STEPS if factor > found), default=0)
         return found, range(least, min((limit for limit, factor in _STEPS if factor == found), default=_MAX))
-
-    def parsed(self, written: float | str) -> int:
-        """Returns nanoseconds for a number or an RFC 3339 text. Raises ValueError."""
-        if isinstance(written, str):
-            return nanoseconds_of(written)
-        return self.nanoseconds(written)
-
-    def at(self, written: int, position: int) -> int:
-        """Returns nanoseconds for a number at a position of a text. Raises TextError."""
-        try:
-            return self.nanoseconds(written)
-        except ValueError as error:
-            raise TextError(str(error), position) from error
 
 
 def nanoseconds_of(text: str) -> int:
