@@ -79,12 +79,10 @@ def mapping_of(metric: Metric) -> FieldMapping:
 def shape_key(metric: Metric) -> tuple[object, ...]:
     """Returns a key that is equal for records with the same plan."""
     name, tags = metric.name, metric.tags
+    key = (name, len(tags), *tags, *tags.values(), *metric.fields)
     if name in keyed():
-        keys = [metric.fields.get(key) for key in keyed()[name].keys]
-        return (name, len(tags), *tags, *tags.values(), *metric.fields, *keys)
-    if TYPE in tags:
-        return (name, len(tags), *tags, *tags.values(), *metric.fields, *map(type, metric.fields.values()))
-    return (name, len(tags), *tags, *tags.values(), *metric.fields)
+        return (*key, *map(metric.fields.get, keyed()[name].keys))
+    return (*key, *map(type, metric.fields.values())) if TYPE in tags else key
 
 
 def _columns(metric: Metric, plugin: Plugin, attributes: Mapping[str, str]) -> Iterator[Column]:

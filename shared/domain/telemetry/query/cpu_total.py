@@ -5,7 +5,7 @@ mean, in each mode, of the cores with a value for the step: a core that is offli
 Its minimum and maximum are only bounds, as those of the cores may not have coincided.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from shared.domain.telemetry.catalog.series import Attributes, Series
 from shared.domain.telemetry.rollups.rollups import Rollup, Rollups
@@ -54,20 +54,10 @@ def _means(cores: Sequence[Periods]) -> dict[int, Rollup]:
 
 def _mean(some: Sequence[Rollup]) -> Rollup:
     """Returns the cores' mean, with the count of the core that has most values."""
-    count = max(one.count for one in some)
-    return Rollup(
-        count,
-        _average(one.min for one in some),
-        _average(one.max for one in some),
-        _average(one.sum / one.count for one in some) * count,
-        _average(one.last for one in some),
-        max(one.last_at for one in some),
-    )
-
-
-def _average(values: Iterable[float]) -> float:
-    found = list(values)
-    return sum(found) / len(found)
+    count, last_at = max(one.count for one in some), max(one.last_at for one in some)
+    columns = zip(*((one.min, one.max, one.sum / one.count, one.last) for one in some), strict=True)
+    low, high, mean, last = (sum(values) / len(some) for values in columns)
+    return Rollup(count, low, high, mean * count, last, last_at)
 
 
 def _shares(rollups: Rollups) -> Rollups:

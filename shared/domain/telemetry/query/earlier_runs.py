@@ -61,7 +61,5 @@ def _time(event: BatchEvent, name: str) -> datetime | None:
 
 def _is_own(one: TaskRun, other: TaskRun) -> bool:
     """Returns whether a start event may belong to a run on its node; an internally retried start is a separate run."""
-    return not one.is_retried_internally and (key_of(one.pool), key_of(one.node)) == (
-        key_of(other.pool),
-        key_of(other.node),
-    )
+    is_there = key_of(one.pool) == key_of(other.pool) and key_of(one.node) == key_of(other.node)
+    return is_there and not one.is_retried_internally

@@ -118,14 +118,9 @@ class Range:
 
     def hourly_parts(self, measured: StoredRollups) -> list[tuple[datetime, datetime]]:
         """Returns intervals, in order, for which only hours exist: whole hours that overlap the range."""
-        within = sorted(hour for hour in measured.hourly if self.is_within(hour))
-        parts: list[tuple[int, int]] = []
-        for hour in within:
-            if parts and parts[-1][1] == hour:
-                parts[-1] = parts[-1][0], hour + 1
-            else:
-                parts.append((hour, hour + 1))
-        return [(_begin_of(first), _begin_of(after)) for first, after in parts]
+        within = {hour for hour in measured.hourly if self.is_within(hour)}
+        begins, ends = within - {hour + 1 for hour in within}, {hour + 1 for hour in within} - within
+        return list(zip(map(_begin_of, sorted(begins)), map(_begin_of, sorted(ends)), strict=True))
 
     def _add(self, found: Rollups, series: Series, minute: int, rollup: Rollup) -> None:
         add(found.setdefault(series, {}), minute // self.minutes * self.minutes, rollup)

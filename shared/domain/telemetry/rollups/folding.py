@@ -23,14 +23,7 @@ from shared.domain.telemetry.catalog.series import Kind, Rule, Series
 from shared.domain.telemetry.rollups.dropped_counts import DroppedCounts
 from shared.domain.telemetry.rollups.plain_columns import MAX_COUNT, ByMinute, counter, gauge, summed_up
 from shared.domain.telemetry.rollups.rollups import MINUTE, MINUTES_AN_HOUR, Rollup, Rollups
-from shared.domain.telemetry.rollups.summaries import (
-    CounterValue,
-    TimeColumn,
-    gauge_rollup,
-    growth,
-    number_of,
-    spans_of,
-)
+from shared.domain.telemetry.rollups.summaries import CounterValue, TimeColumn, gauge_rollup, growth, number_of
 
 MAX_SERIES = 1000
 """Series per node and blob at a time: a node with 8 GPUs, 96 CPUs and ten disks has some 900."""
@@ -195,7 +188,7 @@ class Fold:
         times, values = zip(*numbers, strict=True)
         return [
             (minute, gauge_rollup(values[begin:end], times[end - 1], column.rule))
-            for minute, begin, end in spans_of(times)
+            for minute, begin, end in TimeColumn(times).spans
         ]
 
     def _read_kinds(self, column: Column, kinds: Iterable[_Values]) -> ByMinute:

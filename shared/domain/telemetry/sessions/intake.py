@@ -40,24 +40,10 @@ class Intake:
     `searched` is the total length of names and tags of uncached records, which were searched for secrets.
     """
 
-    __slots__ = (
-        "_bundled",
-        "_gathering",
-        "_keeper",
-        "_known",
-        "_shapes",
-        "_times",
-        "searched",
-        "state",
-    )
+    __slots__ = ("_bundled", "_gathering", "_keeper", "_known", "_shapes", "_times", "searched", "state")
 
     def __init__(
-        self,
-        identity: Identity,
-        window: Window,
-        state: State | None = None,
-        *,
-        shapes: ShapeCache | None = None,
+        self, identity: Identity, window: Window, state: State | None = None, *, shapes: ShapeCache | None = None
     ) -> None:
         self.searched = 0
         self._times = window.nanoseconds

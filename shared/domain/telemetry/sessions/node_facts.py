@@ -109,11 +109,11 @@ def _moment(written: object) -> datetime | None:
     """Returns a record's time, in ISO 8601 or Win32's ticks of 100 ns since 1601; None where it is neither."""
     number = number_of(written)
     try:
-        if number is not None:
-            nanoseconds = (int(number) - _TICKS) * _TICK if number >= _MIN_TICKS else None
+        if number is not None and number >= _MIN_TICKS:
+            nanoseconds = (int(number) - _TICKS) * _TICK
+        elif number is None and isinstance(written, str):
+            nanoseconds = nanoseconds_of(written)
         else:
-            nanoseconds = nanoseconds_of(str(written)) if isinstance(written, str) else None
-        if nanoseconds is None:
             return None
         moment = from_milliseconds(nanoseconds // 1_000_000)
     except (ValueError, OverflowError):

@@ -56,7 +56,8 @@ class RecordBuffers:
                 result.dropped.unread_fields += plan.unread * records
                 some.setdefault(known.settled, []).append(RecordGroup(plan, known.times, known.values))
         for number, gathered in some.items():
-            fold = self._fold(number, result)
+            memory = self._state.memories.setdefault(number, CounterCache())
+            fold = Fold(memory, result.rollups.setdefault(number, {}), result.dropped)
             fold.add(gathered)
             result.add(number, fold)
         for known in self._some:
@@ -64,7 +65,3 @@ class RecordBuffers:
             known.values.clear()
         self._some.clear()
         self.values = 0
-
-    def _fold(self, session: int, result: IngestResult) -> Fold:
-        memory = self._state.memories.setdefault(session, CounterCache())
-        return Fold(memory, result.rollups.setdefault(session, {}), result.dropped)
