@@ -1,31 +1,42 @@
-// A section with a history: its ranges, and its numbers as CSV. What it shows is its children's.
+// A section with the history of a job or a pool: its ranges, its numbers as CSV, and its panel.
 
-import type { ComponentChildren } from "preact";
 import { usePolled } from "../api/usePolled.ts";
 import { Link } from "../routing/Link.tsx";
 import { beginOf, RANGE_LABELS, RANGES, type Range } from "../time/ranges.ts";
 import { Section } from "../ui/page/Section.tsx";
 import { useInView } from "../ui/page/useInView.ts";
+import { HistoryPanel } from "./HistoryPanel.tsx";
+import type { History, HistoryKind, HistoryPoint } from "./history.ts";
 
 const INTERVAL_MS = 15_000;
 
-interface HistorySectionProps<T> {
+interface HistorySectionProps<Point extends HistoryPoint, State extends string> {
+  kind: HistoryKind<Point, State>;
   /** The path of the history, without parameters. */
   path: string;
   /** The id of the history's subject, which names the file of numbers. */
   id: string;
+  /** The creation of the subject, in milliseconds since 1970. */
+  created: number;
   /** Null until the subject's age is known, which decides the default. */
   range: Range | null;
   addressOf: (range: Range) => string;
   /** Whether the subject is gone: then the section shows its stored history, if there is any. */
   gone?: boolean;
-  children: (history: T) => ComponentChildren;
 }
 
-export function HistorySection<T>({ path, id, range, addressOf, gone = false, children }: HistorySectionProps<T>) {
+export function HistorySection<Point extends HistoryPoint, State extends string>({
+  kind,
+  path,
+  id,
+  created,
+  range,
+  addressOf,
+  gone = false,
+}: HistorySectionProps<Point, State>) {
   const { ref, inView } = useInView();
   const query = `${path}?from=${encodeURIComponent(beginOf(range ?? "24h"))}`;
-  const polled = usePolled<T>({
+  const polled = usePolled<History<Point>>({
     path: query,
     queryKey: range ?? "",
     intervalMs: INTERVAL_MS,
@@ -48,7 +59,7 @@ export function HistorySection<T>({ path, id, range, addressOf, gone = false, ch
   );
   return (
     <Section title="History" name="history" sectionRef={ref} polled={polled} actions={actions}>
-      {children}
+      {(history) => <HistoryPanel kind={kind} history={history} created={created} />}
     </Section>
   );
 }

@@ -5,18 +5,18 @@ import type { Job } from "../api/model.ts";
 import { pathOfJob } from "../api/paths.ts";
 import { POLL_MS } from "../api/poller.ts";
 import { usePolled } from "../api/usePolled.ts";
+import { HistorySection } from "../charts/HistorySection.tsx";
 import { LatestEvents } from "../events/LatestEvents.tsx";
 import { addressOfJobView, type JobView } from "../routing/jobView.ts";
 import { Navigation } from "../routing/Link.tsx";
-import { beginOf, rangeFor } from "../time/ranges.ts";
+import { type Range, rangeFor } from "../time/ranges.ts";
 import { Breadcrumb, useDetailPage } from "../ui/page/Breadcrumb.tsx";
 import { DetailBody, NotFound } from "../ui/page/DetailPage.tsx";
 import { Shell } from "../ui/page/Shell.tsx";
 import { ExplanationSection } from "./explanation/ExplanationSection.tsx";
 import { FailureGroups } from "./FailureGroups.tsx";
-import { JobHistory } from "./JobHistory.tsx";
+import { JOB_HISTORY } from "./historyKind.tsx";
 import { JobSummary } from "./JobSummary.tsx";
-import type { History } from "./model.ts";
 import { StatisticsTiles } from "./StatisticsTiles.tsx";
 import { TaskPanel } from "./tasks/TaskPanel.tsx";
 import { TaskSection } from "./tasks/TaskSection.tsx";
@@ -39,13 +39,20 @@ export function JobPage({ view, back }: JobPageProps) {
   const created = job?.creationTime ? Date.parse(job.creationTime) : -Infinity;
   const known = job !== null || failure !== null;
   const range = view.range ?? (known ? rangeFor(job) : null);
+  const history = {
+    kind: JOB_HISTORY,
+    path: pathOfJob(view, "history"),
+    id: view.job,
+    created,
+    addressOf: (each: Range) => addressOfJobView({ ...view, range: each }),
+  };
   return (
     <Shell tab="jobs" account={view.account} back={back} result={polled} showsErrors retry={polled.retry}>
       <Breadcrumb tab="jobs" account={view.account} id={view.job} name="job" />
       {gone ? (
         <>
           <NotFound name="job" back={back} failure={failure} />
-          <DeletedJobHistory view={view} />
+          <HistorySection key="gone" {...history} range={view.range ?? "90d"} gone />
         </>
       ) : (
         <>
@@ -58,7 +65,7 @@ export function JobPage({ view, back }: JobPageProps) {
               </>
             )}
           </DetailBody>
-          <JobHistory view={view} range={range} created={created} />
+          <HistorySection {...history} range={range} />
           <TimelineSection view={view} range={known ? range : null} job={job} created={created} open={open} />
           <FailureGroups view={view} open={open} />
           <TaskSection view={view} counts={job?.taskCounts ?? null} open={open} />
@@ -68,13 +75,4 @@ export function JobPage({ view, back }: JobPageProps) {
       {view.task && <TaskPanel key={view.task} view={view} task={view.task} close={close} />}
     </Shell>
   );
-}
-
-const SLOW_INTERVAL_MS = 60_000;
-
-/** The history of a job that is no longer stored; histories are kept longer than jobs. */
-function DeletedJobHistory({ view }: { view: JobView }) {
-  const path = `${pathOfJob(view, "history")}?from=${encodeURIComponent(beginOf("90d"))}`;
-  const { value } = usePolled<History>({ path, intervalMs: SLOW_INTERVAL_MS });
-  return value && <JobHistory view={view} range={view.range ?? "90d"} created={-Infinity} />;
 }

@@ -3,19 +3,11 @@
 import type { TaskCounts } from "../api/model.ts";
 
 /** The counts at the end of a step; null if no poll ran in that step. */
-export interface HistoryPoint {
+export interface JobPoint {
   time: string;
   asOf: string | null;
   exact: boolean | null;
   taskCounts: TaskCounts | null;
-}
-
-export interface History {
-  from: string;
-  to: string;
-  /** An ISO 8601 duration, as "PT1M". */
-  step: string;
-  value: HistoryPoint[];
 }
 
 export interface FailureGroup {

@@ -4,17 +4,18 @@ import { useContext } from "preact/hooks";
 import { pathOfPool } from "../api/paths.ts";
 import { POLL_MS } from "../api/poller.ts";
 import { usePolled } from "../api/usePolled.ts";
+import { HistorySection } from "../charts/HistorySection.tsx";
 import { LatestEvents } from "../events/LatestEvents.tsx";
 import { Navigation } from "../routing/Link.tsx";
 import { addressOfPoolView, readPoolView } from "../routing/poolView.ts";
-import { rangeFor } from "../time/ranges.ts";
+import { type Range, rangeFor } from "../time/ranges.ts";
 import { Breadcrumb, useDetailPage } from "../ui/page/Breadcrumb.tsx";
 import { DetailBody, NotFound } from "../ui/page/DetailPage.tsx";
 import { Shell } from "../ui/page/Shell.tsx";
+import { POOL_HISTORY } from "./historyKind.tsx";
 import type { Pool } from "./model.ts";
 import { NodeSections } from "./nodelist/NodeSection.tsx";
 import { NodePanel } from "./nodepanel/NodePanel.tsx";
-import { PoolHistory } from "./PoolHistory.tsx";
 import { PoolSetup } from "./PoolSetup.tsx";
 import { PoolSummary } from "./PoolSummary.tsx";
 
@@ -36,13 +37,21 @@ export function PoolPage({ account, id, back }: PoolPageProps) {
   const range = view.range ?? (pool || failure ? rangeFor(pool) : null);
   const open = (node: string) => navigate(addressOfPoolView({ ...view, node }));
   const close = () => navigate(addressOfPoolView({ ...view, node: "", charts: "" }), "back");
+  const history = {
+    kind: POOL_HISTORY,
+    path: pathOfPool(view, "history"),
+    id,
+    created,
+    range,
+    addressOf: (each: Range) => addressOfPoolView({ ...view, range: each }),
+  };
   return (
     <Shell tab="pools" account={account} back={back} result={polled} showsErrors retry={polled.retry}>
       <Breadcrumb tab="pools" account={account} id={id} name="pool" />
       {gone ? (
         <>
           <NotFound name="pool" back={back} failure={failure} />
-          <PoolHistory key="gone" view={view} range={range} created={created} gone />
+          <HistorySection key="gone" {...history} gone />
         </>
       ) : (
         <>
@@ -55,7 +64,7 @@ export function PoolPage({ account, id, back }: PoolPageProps) {
             flapping={pool?.flappingNodes ?? null}
             open={open}
           />
-          <PoolHistory view={view} range={range} created={created} />
+          <HistorySection {...history} />
           <LatestEvents account={account} subject={{ pool: id }} />
           {pool && <PoolSetup pool={pool} />}
         </>

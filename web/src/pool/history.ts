@@ -1,18 +1,13 @@
-// A pool's history as numbers by group of states, and its points as text.
+// A pool's history: its points as numbers by group of states, and as text.
 
 import type { Series } from "../charts/stack.ts";
 import { formatTime } from "../format/dates.ts";
 import { formatCount, formatRate, plural } from "../format/numbers.ts";
 import { countsByGroup, GROUP_LABELS, STATE_GROUPS, type StateGroup } from "../nodes/stateGroups.ts";
-import type { PoolHistory, PoolPoint } from "./model.ts";
+import type { PoolPoint } from "./model.ts";
 
-export function seriesOf(history: PoolHistory): Series<StateGroup> {
-  const value = history.value.map(({ time, exact, nodeCounts }) => ({
-    time,
-    exact,
-    counts: nodeCounts && countsByGroup(nodeCounts),
-  }));
-  return { ...history, value };
+export function countsOf({ nodeCounts }: PoolPoint): Record<StateGroup, number> | null {
+  return nodeCounts && countsByGroup(nodeCounts);
 }
 
 /** The groups that any point has, in their order. */

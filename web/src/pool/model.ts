@@ -81,14 +81,6 @@ export interface NodesByType {
   spot: number | null;
 }
 
-export interface PoolHistory {
-  from: string;
-  to: string;
-  /** An ISO 8601 duration, as "PT1M". */
-  step: string;
-  value: PoolPoint[];
-}
-
 /** An evaluation of the autoscale formula that a poll recorded. */
 export interface Evaluation {
   timestamp: string;

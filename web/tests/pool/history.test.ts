@@ -1,8 +1,9 @@
 import "../zone.ts";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { groupsIn, pointDetails, pointText, seriesOf, targetOf } from "../../src/pool/history.ts";
-import type { PoolHistory, PoolPoint } from "../../src/pool/model.ts";
+import { seriesOf } from "../../src/charts/history.ts";
+import { countsOf, groupsIn, pointDetails, pointText, targetOf } from "../../src/pool/history.ts";
+import type { PoolPoint } from "../../src/pool/model.ts";
 
 function point(change: Partial<PoolPoint>): PoolPoint {
   return {
@@ -21,8 +22,8 @@ function point(change: Partial<PoolPoint>): PoolPoint {
   };
 }
 
-function history(...value: PoolPoint[]): PoolHistory {
-  return { from: "2026-11-21T11:00:00Z", to: "2026-11-21T12:00:00Z", step: "PT1M", value };
+function series(...value: PoolPoint[]) {
+  return seriesOf({ from: "2026-11-21T11:00:00Z", to: "2026-11-21T12:00:00Z", step: "PT1M", value }, countsOf);
 }
 
 test("a target is the sum of its known parts, and unknown if none is known", () => {
@@ -34,17 +35,15 @@ test("a target is the sum of its known parts, and unknown if none is known", () 
 });
 
 test("states are drawn by group, and a step without a poll has no counts", () => {
-  const series = seriesOf(
-    history(point({ nodeCounts: { creating: 2, rebooting: 1, running: 4 } }), point({ nodeCounts: null })),
-  );
-  assert.deepEqual([series.value[0]?.counts?.starting, series.value[0]?.counts?.running], [3, 4]);
-  assert.equal(series.value[1]?.counts, null);
-  assert.deepEqual(groupsIn(series), ["running", "starting"]);
+  const drawn = series(point({ nodeCounts: { creating: 2, rebooting: 1, running: 4 } }), point({ nodeCounts: null }));
+  assert.deepEqual([drawn.value[0]?.counts?.starting, drawn.value[0]?.counts?.running], [3, 4]);
+  assert.equal(drawn.value[1]?.counts, null);
+  assert.deepEqual(groupsIn(drawn), ["running", "starting"]);
 });
 
 test("a history without any nodes still has a group to choose", () => {
-  assert.deepEqual(groupsIn(seriesOf(history())), ["idle"]);
-  assert.deepEqual(groupsIn(seriesOf(history(point({ nodeCounts: {} })))), ["idle"]);
+  assert.deepEqual(groupsIn(series()), ["idle"]);
+  assert.deepEqual(groupsIn(series(point({ nodeCounts: {} }))), ["idle"]);
 });
 
 test("a point's details have its numbers besides states, without zero and unknown ones", () => {

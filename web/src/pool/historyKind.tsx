@@ -1,0 +1,90 @@
+// Histories of pools: nodes by group of states, target nodes, and interruptions of spot nodes.
+
+import type { History, HistoryKind } from "../charts/history.ts";
+import type { Scale } from "../charts/scales.ts";
+import { pathPoint } from "../charts/stack.ts";
+import { parseDuration } from "../format/durations.ts";
+import { formatCount, formatRate } from "../format/numbers.ts";
+import { GroupSwatch, NodeFillPatterns } from "../nodes/NodeBar.tsx";
+import { GROUP_LABELS, type StateGroup } from "../nodes/stateGroups.ts";
+import { nodeStatesText } from "../nodes/summaries.ts";
+import { countsOf, groupsIn, pointDetails, pointText, targetOf } from "./history.ts";
+import type { PoolPoint } from "./model.ts";
+
+export const POOL_HISTORY: HistoryKind<PoolPoint, StateGroup> = {
+  noun: "pool",
+  caption: "Nodes by state",
+  countsOf,
+  statesOf: groupsIn,
+  layerPrefix: "node-",
+  entryOf: (group) => ({ label: GROUP_LABELS[group], swatch: <GroupSwatch group={group} /> }),
+  details: pointDetails,
+  textOf: pointText,
+  columns: {
+    text: [{ key: "nodes", heading: "Nodes", value: ({ nodeCounts }) => nodeStatesText(nodeCounts ?? {}) || "none" }],
+    numbers: [
+      { key: "target", heading: "Target nodes", value: (point) => countText(targetOf(point)) },
+      { key: "slots", heading: "Slots used", value: ({ slots }) => usageText(slots, slots?.used, formatCount) },
+      { key: "cores", heading: "Cores busy", value: ({ cores }) => usageText(cores, cores?.busy, formatRate) },
+      { key: "tasks", heading: "Tasks", value: ({ tasks }) => countText(tasks) },
+      { key: "interruptions", heading: "Interruptions", value: ({ preempted }) => countText(preempted) },
+    ],
+  },
+  signs: (points) => (
+    <>
+      <span>
+        <i class="swatch target-line" aria-hidden="true" /> target
+      </span>
+      {points.some(({ preempted }) => preempted) && (
+        <span>
+          <i class="swatch interrupted" aria-hidden="true" /> spot nodes interrupted
+        </span>
+      )}
+    </>
+  ),
+  overlay: (history, created, x, y) => <TargetOverlay history={history} created={created} x={x} y={y} />,
+  overlayHeight: (points) => points.reduce((most, point) => Math.max(most, targetOf(point) ?? 0), 0),
+};
+
+function countText(count: number | null): string {
+  return count === null ? "–" : formatCount(count);
+}
+
+function usageText(whole: { total: number } | null, part: number | undefined, format: (part: number) => string) {
+  return whole && part !== undefined ? `${format(part)} of ${formatCount(whole.total)}` : "–";
+}
+
+interface OverlayProps {
+  history: History<PoolPoint>;
+  created: number;
+  x: Scale;
+  y: Scale;
+}
+
+/** The target as a line, with gaps if it is unknown or the pool didn't exist, and marks at steps with interruptions. */
+function TargetOverlay({ history, created, x, y }: OverlayProps) {
+  const step = parseDuration(history.step);
+  let open = false;
+  const line = history.value
+    .map((point) => {
+      const at = Date.parse(point.time);
+      const target = at < created ? null : targetOf(point);
+      const begin = open || target === null ? "" : `M${pathPoint(x(Math.max(at - step, created)), y(target))}`;
+      open = target !== null;
+      return target === null ? "" : `${begin}L${pathPoint(x(at), y(target))}`;
+    })
+    .join("");
+  return (
+    <g>
+      <defs>
+        <NodeFillPatterns />
+      </defs>
+      <path class="target-path" d={line} data-testid="target" />
+      {history.value
+        .filter(({ preempted }) => preempted)
+        .map(({ time }) => (
+          <path key={time} class="interruption" d={`M${x(Date.parse(time)) - 6},${y(0)}l6,-11l6,11z`} />
+        ))}
+    </g>
+  );
+}
