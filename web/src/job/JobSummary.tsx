@@ -6,7 +6,7 @@ import { Link } from "../routing/Link.tsx";
 import { addressOfDetail } from "../routing/routes.ts";
 import { Age } from "../ui/text/Age.tsx";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
-import { VerdictBadge } from "../ui/text/VerdictBadge.tsx";
+import { VerdictLine } from "../ui/text/VerdictLine.tsx";
 import { Figure, ReadBar, StateBar, Swatch, TaskStateName } from "../ui/tiles/StateBar.tsx";
 
 export function JobSummary({ job }: { job: Job }) {
@@ -15,21 +15,14 @@ export function JobSummary({ job }: { job: Job }) {
       <Facts job={job} />
       <Numbers counts={job.taskCounts} />
       {job.progress ? <ReadBar {...job.progress} /> : <StateBar counts={job.taskCounts} />}
-      <p class="sure">
-        <VerdictBadge verdict={job.verdict} />
-        <span>
-          <ExternalText text={job.verdict.reason} />
-        </span>
-        <span class="checked">
-          as of <Age at={job.verdict.asOf} none="never" />, checked <Age at={job.verdict.checkedAt} />
-        </span>
+      <VerdictLine verdict={job.verdict}>
         {job.taskRead && (
           <span class="checked" data-testid="task-read">
             last read of the task list: {job.taskRead.seconds.toFixed(2)} s, {plural(job.taskRead.requests, "request")},{" "}
             {plural(job.taskRead.pages, "page")}
           </span>
         )}
-      </p>
+      </VerdictLine>
     </section>
   );
 }

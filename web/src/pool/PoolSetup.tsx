@@ -1,12 +1,12 @@
 // The setup of a pool: the autoscale formula with its evaluations, and the start task.
 
-import type { ComponentChildren } from "preact";
 import type { Page } from "../api/model.ts";
 import { pathOfPool } from "../api/paths.ts";
 import { usePolled } from "../api/usePolled.ts";
 import { formatExactTime } from "../format/dates.ts";
 import { formatSeconds, parseDuration } from "../format/durations.ts";
 import { formatCount } from "../format/numbers.ts";
+import { TitledCard } from "../ui/page/TitledCard.tsx";
 import { useInView } from "../ui/page/useInView.ts";
 import { Age } from "../ui/text/Age.tsx";
 import { ExternalLines, ExternalText } from "../ui/text/ExternalText.tsx";
@@ -18,28 +18,25 @@ const RUNS_INTERVAL_MS = 15_000;
 export function PoolSetup({ pool }: { pool: Pool }) {
   return (
     <div class="setup">
-      <Part title="Autoscale" name="autoscale">
-        {pool.autoScale ? (
-          <AutoscaleDetails scale={pool.autoScale} pool={pool} />
-        ) : (
-          <p class="soft">Fixed size; autoscale is off.</p>
-        )}
-      </Part>
-      <Part title="Start task" name="start-task">
-        {pool.startTask ? <StartTaskDetails task={pool.startTask} /> : <p class="soft">The pool has no start task.</p>}
-      </Part>
+      <TitledCard title="Autoscale" name="autoscale">
+        <div class="inside">
+          {pool.autoScale ? (
+            <AutoscaleDetails scale={pool.autoScale} pool={pool} />
+          ) : (
+            <p class="soft">Fixed size; autoscale is off.</p>
+          )}
+        </div>
+      </TitledCard>
+      <TitledCard title="Start task" name="start-task">
+        <div class="inside">
+          {pool.startTask ? (
+            <StartTaskDetails task={pool.startTask} />
+          ) : (
+            <p class="soft">The pool has no start task.</p>
+          )}
+        </div>
+      </TitledCard>
     </div>
-  );
-}
-
-function Part({ title, name, children }: { title: string; name: string; children: ComponentChildren }) {
-  return (
-    <section class="part-of-job card" aria-labelledby={`title-${name}`} data-section={name}>
-      <header>
-        <h3 id={`title-${name}`}>{title}</h3>
-      </header>
-      <div class="inside">{children}</div>
-    </section>
   );
 }
 

@@ -9,7 +9,7 @@ import { Link } from "../routing/Link.tsx";
 import { addressOfList } from "../routing/routes.ts";
 import { Age, TimeInState } from "../ui/text/Age.tsx";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
-import { VerdictBadge } from "../ui/text/VerdictBadge.tsx";
+import { VerdictLine } from "../ui/text/VerdictLine.tsx";
 import { KeyFigure } from "../ui/tiles/KeyFigure.tsx";
 import type { Pool, Size } from "./model.ts";
 import { type PoolProblem, problemsOf } from "./problems.ts";
@@ -31,15 +31,7 @@ export function PoolSummary({ pool }: { pool: Pool }) {
           Spot: <InterruptionSummary interruptions={pool.interruptions} />.
         </p>
       )}
-      <p class="sure">
-        <VerdictBadge verdict={pool.verdict} />
-        <span>
-          <ExternalText text={pool.verdict.reason} />
-        </span>
-        <span class="checked">
-          as of <Age at={pool.verdict.asOf} none="never" />, checked <Age at={pool.verdict.checkedAt} />
-        </span>
-      </p>
+      <VerdictLine verdict={pool.verdict} />
     </section>
   );
 }

@@ -1,12 +1,12 @@
 // The page of a job schedule: summary, latest jobs, job template.
 
-import type { ComponentChildren } from "preact";
 import { POLL_MS } from "../api/poller.ts";
 import { usePolled } from "../api/usePolled.ts";
 import { visible } from "../format/text.ts";
 import { Breadcrumb, useDetailPage } from "../ui/page/Breadcrumb.tsx";
 import { DetailBody, NotFound } from "../ui/page/DetailPage.tsx";
 import { Shell } from "../ui/page/Shell.tsx";
+import { TitledCard } from "../ui/page/TitledCard.tsx";
 import { Fields } from "../ui/text/Fields.tsx";
 import type { ScheduleDetails } from "./model.ts";
 import { RunsTable } from "./RunsTable.tsx";
@@ -43,24 +43,13 @@ function Contents({ schedule }: { schedule: ScheduleDetails }) {
   return (
     <>
       <ScheduleSummary schedule={schedule} />
-      <Part title="Latest jobs" name="runs">
+      <TitledCard title="Latest jobs" name="runs">
         <RunsTable schedule={schedule} />
-      </Part>
-      <Part title="Job template" name="specification">
+      </TitledCard>
+      <TitledCard title="Job template" name="specification">
         <Specification schedule={schedule} />
-      </Part>
+      </TitledCard>
     </>
-  );
-}
-
-function Part({ title, name, children }: { title: string; name: string; children: ComponentChildren }) {
-  return (
-    <section class="part-of-job card" aria-labelledby={`title-${name}`} data-section={name}>
-      <header>
-        <h3 id={`title-${name}`}>{title}</h3>
-      </header>
-      {children}
-    </section>
   );
 }
 

@@ -5,7 +5,7 @@ import { Link } from "../routing/Link.tsx";
 import { addressOfDetail } from "../routing/routes.ts";
 import { Age, TimeInState } from "../ui/text/Age.tsx";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
-import { VerdictBadge } from "../ui/text/VerdictBadge.tsx";
+import { VerdictLine } from "../ui/text/VerdictLine.tsx";
 import { KeyFigure } from "../ui/tiles/KeyFigure.tsx";
 import { StateBar } from "../ui/tiles/StateBar.tsx";
 import { poolOf, type Schedule, type ScheduleDetails } from "./model.ts";
@@ -13,7 +13,7 @@ import { MissedRunsCount } from "./ScheduleList.tsx";
 import { durationText, recurrenceText, TimeUntil } from "./times.tsx";
 
 export function ScheduleSummary({ schedule }: { schedule: ScheduleDetails }) {
-  const { totals, verdict } = schedule;
+  const { totals } = schedule;
   return (
     <section class="tile job-top" aria-label="Schedule" data-schedule={schedule.id}>
       <Facts schedule={schedule} />
@@ -29,15 +29,7 @@ export function ScheduleSummary({ schedule }: { schedule: ScheduleDetails }) {
         {totals.exact ? "" : "; not all counts are exact"}
       </p>
       <MissedLine schedule={schedule} />
-      <p class="sure">
-        <VerdictBadge verdict={verdict} />
-        <span>
-          <ExternalText text={verdict.reason} />
-        </span>
-        <span class="checked">
-          as of <Age at={verdict.asOf} none="never" />, checked <Age at={verdict.checkedAt} />
-        </span>
-      </p>
+      <VerdictLine verdict={schedule.verdict} />
     </section>
   );
 }
