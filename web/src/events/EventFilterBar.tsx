@@ -1,12 +1,12 @@
 // Filters of events: kind, job, task, pool, node, time.
 
-import { useContext, useEffect, useRef, useState } from "preact/hooks";
+import { useContext } from "preact/hooks";
 import { capitalized } from "../format/text.ts";
 import { Link, Navigation } from "../routing/Link.tsx";
+import { useDraft } from "../ui/list/useDraft.ts";
 import { addressOfEvents, type EventFilters, isFiltered, localInputTime, utcTime } from "./filters.ts";
 import { EVENT_KINDS } from "./model.ts";
 
-const TYPING_DEBOUNCE_MS = 250;
 const IDS = ["job", "task", "pool", "node"] as const;
 const TIMES = ["from", "to"] as const;
 
@@ -52,19 +52,8 @@ interface FieldProps {
   choose: (value: string) => void;
 }
 
-/** Applies the id once the user pauses typing; follows the address when that changes. */
 function IdField({ name, value, choose }: FieldProps) {
-  const [draft, setDraft] = useState(value);
-  const timer = useRef<number>(undefined);
-  const latest = useRef(choose);
-  latest.current = choose;
-  useEffect(() => setDraft(value), [value]);
-  useEffect(() => () => window.clearTimeout(timer.current), []);
-  const onInput = (text: string) => {
-    setDraft(text);
-    window.clearTimeout(timer.current);
-    timer.current = window.setTimeout(() => latest.current(text.trim()), TYPING_DEBOUNCE_MS);
-  };
+  const [draft, onInput] = useDraft(value, choose);
   return (
     <input
       type="search"

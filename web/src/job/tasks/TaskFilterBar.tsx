@@ -1,14 +1,14 @@
 // Filters of the task list: state or result, cause of failure, beginning of the id, node, exit code.
 
-import { useContext, useEffect, useRef, useState } from "preact/hooks";
+import { useContext } from "preact/hooks";
 import type { TaskCounts } from "../../api/model.ts";
 import { formatCount } from "../../format/numbers.ts";
 import { addressOfJobView, type JobView, type TaskFilters } from "../../routing/jobView.ts";
 import { Link, Navigation } from "../../routing/Link.tsx";
+import { useDraft } from "../../ui/list/useDraft.ts";
 import { TaskStateName } from "../../ui/tiles/StateBar.tsx";
 
 const CHOICES = ["", "active", "preparing", "running", "succeeded", "failed"] as const;
-const TYPING_DEBOUNCE_MS = 250;
 
 interface FilterBarProps {
   view: JobView;
@@ -53,25 +53,12 @@ interface FieldProps {
   numeric?: boolean;
 }
 
-/** Applies the text once the user pauses typing; follows the address when that changes. */
 function Field({ view, name, label, numeric = false }: FieldProps) {
   const navigate = useContext(Navigation);
-  const current = view.tasks[name];
-  const [draft, setDraft] = useState(current);
-  const timer = useRef<number>(undefined);
-  useEffect(() => setDraft(current), [current]);
-  const onInput = (text: string) => {
-    setDraft(text);
-    window.clearTimeout(timer.current);
-    const value = text.trim();
-    if (numeric && value && !/^-?\d{1,10}$/.test(value)) return;
-    const tasks = { ...view.tasks, [name]: value };
-    timer.current = window.setTimeout(
-      () => navigate(addressOfJobView({ ...view, tasks }), "replace"),
-      TYPING_DEBOUNCE_MS,
-    );
-  };
-  useEffect(() => () => window.clearTimeout(timer.current), []);
+  const [draft, onInput] = useDraft(view.tasks[name], (text) => {
+    if (numeric && text && !/^-?\d{1,10}$/.test(text)) return;
+    navigate(addressOfJobView({ ...view, tasks: { ...view.tasks, [name]: text } }), "replace");
+  });
   return (
     <input
       type="search"

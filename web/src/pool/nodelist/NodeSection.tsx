@@ -1,6 +1,6 @@
 // The nodes of a pool: all of them as a map, and a page at a time as a table.
 
-import { useContext, useEffect, useRef, useState } from "preact/hooks";
+import { useContext, useState } from "preact/hooks";
 import { sameOriginPath } from "../../api/client.ts";
 import type { NodeCounts, Page } from "../../api/model.ts";
 import { pathOfPool } from "../../api/paths.ts";
@@ -14,6 +14,7 @@ import { Link, Navigation } from "../../routing/Link.tsx";
 import { addressOfPoolView, type PoolView } from "../../routing/poolView.ts";
 import { Pagination } from "../../ui/list/Pagination.tsx";
 import { PrefixInput } from "../../ui/list/PrefixInput.tsx";
+import { useDraft } from "../../ui/list/useDraft.ts";
 import { Section } from "../../ui/page/Section.tsx";
 import { useInView } from "../../ui/page/useInView.ts";
 import { ExternalText } from "../../ui/text/ExternalText.tsx";
@@ -23,7 +24,6 @@ import { nodesQuery, ROWS_OF_CSV } from "./query.ts";
 
 const MAP_INTERVAL_MS = 5_000;
 const TABLE_INTERVAL_MS = 10_000;
-const TYPING_DEBOUNCE_MS = 250;
 
 interface NodesProps {
   view: PoolView;
@@ -178,21 +178,10 @@ function CauseSelect({ view, causes }: Pick<BarProps, "view" | "causes">) {
 
 function PrefixField({ view }: { view: PoolView }) {
   const navigate = useContext(Navigation);
-  const [draft, setDraft] = useState(view.prefix);
-  const timer = useRef<number>(undefined);
-  useEffect(() => setDraft(view.prefix), [view.prefix]);
-  useEffect(() => () => window.clearTimeout(timer.current), []);
-  const onInput = (text: string) => {
-    setDraft(text);
-    window.clearTimeout(timer.current);
-    timer.current = window.setTimeout(
-      () => navigate(addressOfPoolView({ ...view, prefix: text.trim() }), "replace"),
-      TYPING_DEBOUNCE_MS,
-    );
-  };
-  return (
-    <PrefixInput value={draft} onInput={onInput} />
+  const [draft, onInput] = useDraft(view.prefix, (prefix) =>
+    navigate(addressOfPoolView({ ...view, prefix }), "replace"),
   );
+  return <PrefixInput value={draft} onInput={onInput} />;
 }
 
 function NoNodes({ view, counts }: { view: PoolView; counts: NodeCounts | null }) {
