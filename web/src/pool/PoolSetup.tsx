@@ -6,6 +6,7 @@ import { usePolled } from "../api/usePolled.ts";
 import { formatExactTime } from "../format/dates.ts";
 import { formatSeconds, parseDuration } from "../format/durations.ts";
 import { formatCount } from "../format/numbers.ts";
+import { FailureText } from "../ui/page/ErrorNotice.tsx";
 import { TitledCard } from "../ui/page/TitledCard.tsx";
 import { useInView } from "../ui/page/useInView.ts";
 import { Age } from "../ui/text/Age.tsx";
@@ -93,7 +94,7 @@ function AutoscaleRuns({ pool: { account, id: pool } }: { pool: Pool }) {
       <h4>Recorded evaluations</h4>
       {failure && !value && (
         <p class="bad">
-          {failure.message === null ? "The server doesn't respond." : <ExternalText text={failure.message} />}
+          <FailureText failure={failure} />
         </p>
       )}
       {value && !value.value.length && <p class="soft">None yet.</p>}

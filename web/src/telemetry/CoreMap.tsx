@@ -3,7 +3,8 @@
 import { useMemo, useState } from "preact/hooks";
 import { usePolled } from "../api/usePolled.ts";
 import { plural } from "../format/numbers.ts";
-import { ExternalText } from "../ui/text/ExternalText.tsx";
+import { FailureText } from "../ui/page/ErrorNotice.tsx";
+import { Loading } from "../ui/page/PolledContents.tsx";
 import { CursorLine, cursorHandlers, LEFT, RIGHT_MARGIN } from "./Chart.tsx";
 import type { ChartLayout } from "./Charts.tsx";
 import { timeScale } from "./series/axis.ts";
@@ -42,10 +43,13 @@ function Cores({ path, queryKey, intervalMs, ...layout }: MapProps) {
   const { value, failure } = usePolled<Telemetry>({ path, queryKey, intervalMs });
   const cores = useMemo(() => (value ? coresOf(value) : []), [value]);
   if (failure && !value) {
-    const message = failure.message === null ? "The server doesn't respond." : <ExternalText text={failure.message} />;
-    return <p class="nothing">{message}</p>;
+    return (
+      <p class="nothing">
+        <FailureText failure={failure} />
+      </p>
+    );
   }
-  if (!value) return <p class="loading" role="status">Loading…</p>;
+  if (!value) return <Loading />;
   if (!cores.length) return <p class="nothing">The node's agent reports only the total of all cores.</p>;
   return <CoreGrid cores={cores} {...layout} />;
 }

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren, RefObject } from "preact";
 import type { Polled } from "../api/usePolled.ts";
-import { ErrorNotice } from "../ui/page/ErrorNotice.tsx";
+import { PolledContents } from "../ui/page/PolledContents.tsx";
 
 interface TelemetrySectionProps<T> {
   sectionRef: RefObject<HTMLElement | null>;
@@ -12,33 +12,15 @@ interface TelemetrySectionProps<T> {
 }
 
 export function TelemetrySection<T>({ sectionRef, polled, actions, children }: TelemetrySectionProps<T>) {
-  const { value, failure, fresh, retry } = polled;
   return (
     <section ref={sectionRef} class="telemetry" aria-label="Telemetry" data-section="telemetry">
       <header>
         <h4>Telemetry</h4>
         {actions}
       </header>
-      {failure && (
-        <ErrorNotice
-          failure={failure}
-          retry={retry}
-          name="telemetry"
-          subject="Telemetry"
-          hasOlderData={value !== null}
-        />
-      )}
-      {value ? (
-        <div class={failure ? "contents outdated" : fresh ? "contents" : "contents waiting"} aria-busy={!fresh}>
-          {children(value)}
-        </div>
-      ) : (
-        !failure && (
-          <p class="loading" role="status">
-            Loading…
-          </p>
-        )
-      )}
+      <PolledContents polled={polled} name="telemetry" title="Telemetry">
+        {children}
+      </PolledContents>
     </section>
   );
 }

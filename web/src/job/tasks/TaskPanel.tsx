@@ -8,6 +8,7 @@ import { errorMessage } from "../../api/poller.ts";
 import type { JobView } from "../../routing/jobView.ts";
 import { TaskTelemetry } from "../../telemetry/TaskTelemetry.tsx";
 import { Panel } from "../../ui/page/Panel.tsx";
+import { Loading } from "../../ui/page/PolledContents.tsx";
 import { ExternalText } from "../../ui/text/ExternalText.tsx";
 import { Fields } from "../../ui/text/Fields.tsx";
 
@@ -56,9 +57,7 @@ export function TaskPanel({ view, task, close }: PanelProps) {
       ) : found ? (
         <Fields value={found} />
       ) : (
-        <p class="loading" role="status">
-          Loading from Batch…
-        </p>
+        <Loading text="Loading from Batch…" />
       )}
       <TaskTelemetry view={view} task={task} />
     </Panel>

@@ -15,6 +15,7 @@ import type { PoolView } from "../../routing/poolView.ts";
 import { NodeTelemetry } from "../../telemetry/NodeTelemetry.tsx";
 import { ErrorNotice } from "../../ui/page/ErrorNotice.tsx";
 import { Panel } from "../../ui/page/Panel.tsx";
+import { Loading } from "../../ui/page/PolledContents.tsx";
 import { Age, TimeInState } from "../../ui/text/Age.tsx";
 import { ExternalText } from "../../ui/text/ExternalText.tsx";
 import { FieldText } from "../../ui/text/Fields.tsx";
@@ -42,19 +43,13 @@ export function NodePanel({ view, close }: PanelProps) {
   );
   return (
     <Panel class="of-node" close={close} heading={heading}>
-      {failure && (
-        <ErrorNotice failure={failure} retry={retry} name="node" hasOlderData={node !== null} />
-      )}
+      {failure && <ErrorNotice failure={failure} retry={retry} name="node" hasOlderData={node !== null} />}
       {node ? (
         <Contents node={node} view={view} />
       ) : failure?.status === 404 ? (
         <NodeTelemetry view={view} node={null} />
       ) : (
-        !failure && (
-          <p class="loading" role="status">
-            Loading…
-          </p>
-        )
+        !failure && <Loading />
       )}
     </Panel>
   );

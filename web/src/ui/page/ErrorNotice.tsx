@@ -15,8 +15,13 @@ interface ErrorNoticeProps {
   hasOlderData?: boolean;
 }
 
+/** The server's own sentence; another one if it didn't answer. */
+export function FailureText({ failure: { message } }: { failure: PollFailure }) {
+  return message === null ? <>The server doesn't respond.</> : <ExternalText text={message} />;
+}
+
 export function ErrorNotice({
-  failure: { message },
+  failure,
   retry,
   name,
   subject = "",
@@ -25,7 +30,7 @@ export function ErrorNotice({
   return (
     <p class="problem" role="alert" data-testid={`${name}-problem`}>
       <span>
-        {message === null ? "The server doesn't respond." : <ExternalText text={message} />}
+        <FailureText failure={failure} />
         {hasOlderData && " Showing earlier data."}
       </span>
       <button type="button" onClick={retry} aria-label={subject ? `Retry: ${subject}` : undefined}>

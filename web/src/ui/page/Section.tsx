@@ -2,7 +2,7 @@
 
 import type { ComponentChildren, RefObject } from "preact";
 import type { Polled } from "../../api/usePolled.ts";
-import { ErrorNotice } from "./ErrorNotice.tsx";
+import { PolledContents } from "./PolledContents.tsx";
 
 interface SectionProps<T> {
   title: string;
@@ -17,8 +17,6 @@ interface SectionProps<T> {
 }
 
 export function Section<T>({ title, name, sectionRef, polled, note, actions, controls, children }: SectionProps<T>) {
-  const { value, failure, fresh, retry } = polled;
-  const kind = failure ? "contents outdated" : fresh ? "contents" : "contents waiting";
   return (
     <section class="part-of-job card" ref={sectionRef} aria-labelledby={`title-${name}`} data-section={name}>
       <header>
@@ -27,20 +25,9 @@ export function Section<T>({ title, name, sectionRef, polled, note, actions, con
         {actions && <div class="actions">{actions}</div>}
       </header>
       {controls}
-      {failure && (
-        <ErrorNotice failure={failure} retry={retry} name="section" subject={title} hasOlderData={value !== null} />
-      )}
-      {value ? (
-        <div class={kind} aria-busy={!fresh}>
-          {children(value)}
-        </div>
-      ) : (
-        !failure && (
-          <p class="loading" role="status">
-            Loading…
-          </p>
-        )
-      )}
+      <PolledContents polled={polled} name="section" title={title}>
+        {children}
+      </PolledContents>
     </section>
   );
 }
