@@ -1,8 +1,8 @@
 // A section with the history of a job or a pool: its ranges, its numbers as CSV, and its panel.
 
 import { usePolled } from "../api/usePolled.ts";
-import { Link } from "../routing/Link.tsx";
-import { beginOf, RANGE_LABELS, RANGES, type Range } from "../time/ranges.ts";
+import { beginOf, type Range } from "../time/ranges.ts";
+import { RangeLinks } from "../ui/page/RangeLinks.tsx";
 import { Section } from "../ui/page/Section.tsx";
 import { useInView } from "../ui/page/useInView.ts";
 import { HistoryPanel } from "./HistoryPanel.tsx";
@@ -45,13 +45,7 @@ export function HistorySection<Point extends HistoryPoint, State extends string>
   if (gone && !polled.value) return <section ref={ref} />;
   const actions = (
     <>
-      <nav class="ranges" aria-label="Range">
-        {RANGES.map((each) => (
-          <Link key={each} to={addressOf(each)} current={each === range}>
-            {RANGE_LABELS[each]}
-          </Link>
-        ))}
-      </nav>
+      <RangeLinks label="Range" current={range} addressOf={addressOf} />
       <a class="csv" href={`${query}&format=csv`} download={`${id}-history.csv`} aria-label="History as CSV">
         CSV
       </a>

@@ -1,6 +1,6 @@
 // The state of a job's page, kept in its address so that it can be shared and reloaded.
 
-import { RANGES, type Range } from "../time/ranges.ts";
+import { type Range, rangeNamed } from "../time/ranges.ts";
 import { addressOfDetail } from "./routes.ts";
 
 /** Filters and order of the task list; "" stands for all. `show` is a state or, of completed tasks, a result. */
@@ -37,7 +37,7 @@ export function readJobView(): JobView | null {
   const account = query.get("account");
   const job = query.get("job");
   if (!account || !job) return null;
-  const range = RANGES.find((each) => each === query.get("range")) ?? null;
+  const range = rangeNamed(query.get("range"));
   const keys = Object.keys(NO_TASK_FILTERS) as (keyof TaskFilters)[];
   const tasks = Object.fromEntries(keys.map((key) => [key, query.get(key) ?? ""]));
   return { account, job, range, task: query.get("task") ?? "", tasks: tasks as unknown as TaskFilters };

@@ -1,6 +1,6 @@
 // The state of a pool's page, kept in its address so that it can be shared and reloaded.
 
-import { RANGES, type Range } from "../time/ranges.ts";
+import { type Range, rangeNamed } from "../time/ranges.ts";
 import { addressOfDetail } from "./routes.ts";
 
 /** "" stands for all; `flapping` is "true" for only flapping nodes, `node` has an open panel, `charts` is their range. */
@@ -19,7 +19,7 @@ export interface PoolView {
 export function readPoolView(account: string, pool: string): PoolView {
   const query = new URLSearchParams(location.search);
   const parameter = (name: string) => query.get(name) ?? "";
-  const range = RANGES.find((each) => each === query.get("range")) ?? null;
+  const range = rangeNamed(query.get("range"));
   return {
     account,
     pool,

@@ -9,9 +9,9 @@ import { formatTime } from "../format/dates.ts";
 import { formatCount } from "../format/numbers.ts";
 import { visible } from "../format/text.ts";
 import type { Node } from "../nodes/model.ts";
-import { Link } from "../routing/Link.tsx";
 import { addressOfPoolView, type PoolView } from "../routing/poolView.ts";
-import { beginOf, RANGE_LABELS, RANGES, type Range } from "../time/ranges.ts";
+import { beginOf, RANGE_LABELS, type Range } from "../time/ranges.ts";
+import { RangeLinks } from "../ui/page/RangeLinks.tsx";
 import { useInView } from "../ui/page/useInView.ts";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
 import { CoreMap } from "./CoreMap.tsx";
@@ -51,13 +51,12 @@ export function NodeTelemetry({ view, node }: NodeTelemetryProps) {
   useEffect(() => setLatest(current), [current]);
   const actions = (
     <>
-      <nav class="ranges" aria-label="Chart range">
-        {RANGES.map((each) => (
-          <Link key={each} to={addressOfPoolView({ ...view, charts: each })} current={each === range} mode="replace">
-            {RANGE_LABELS[each]}
-          </Link>
-        ))}
-      </nav>
+      <RangeLinks
+        label="Chart range"
+        current={range}
+        addressOf={(charts) => addressOfPoolView({ ...view, charts })}
+        mode="replace"
+      />
       <CsvLink href={csvOfNode(view, range)} id={view.node} />
     </>
   );

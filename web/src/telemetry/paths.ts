@@ -2,7 +2,7 @@
 
 import { pathOfPool } from "../api/paths.ts";
 import type { PoolView } from "../routing/poolView.ts";
-import { beginOf, RANGES, type Range } from "../time/ranges.ts";
+import { beginOf, type Range, rangeNamed } from "../time/ranges.ts";
 import { CHART_QUERY, CORE_QUERY } from "./series/charts.ts";
 
 /** In milliseconds. Agents send every two minutes, and long ranges are costly to read. */
@@ -15,7 +15,7 @@ export const INTERVALS_MS: Record<Range, number> = {
 };
 
 export function chartRangeOf(parameter: string): Range {
-  return RANGES.find((each) => each === parameter) ?? "1h";
+  return rangeNamed(parameter) ?? "1h";
 }
 
 /** `step` is "" for the server's choice. */

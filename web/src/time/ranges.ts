@@ -12,6 +12,11 @@ export const RANGE_LABELS: Record<Range, string> = {
   "90d": "90 d",
 };
 
+/** The range that a parameter of an address names; null for any other text. */
+export function rangeNamed(name: string | null): Range | null {
+  return RANGES.find((range) => range === name) ?? null;
+}
+
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 /** The length of each range, and the grid by which it moves on: an unchanged path can be answered by a 304. */

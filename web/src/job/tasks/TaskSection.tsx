@@ -1,8 +1,7 @@
 // The tasks of a job, a page at a time; the server filters, sorts and pages.
 
 import type { RefObject } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
-import { sameOriginPath } from "../../api/client.ts";
+import { useEffect, useRef } from "preact/hooks";
 import type { Page, TaskCounts } from "../../api/model.ts";
 import { pathOfJob } from "../../api/paths.ts";
 import { usePolled } from "../../api/usePolled.ts";
@@ -10,6 +9,7 @@ import { CsvButton } from "../../export/CsvButton.tsx";
 import { addressOfJobView, type JobView, NO_TASK_FILTERS } from "../../routing/jobView.ts";
 import { Link } from "../../routing/Link.tsx";
 import { Pagination } from "../../ui/list/Pagination.tsx";
+import { usePages } from "../../ui/list/usePages.ts";
 import { Section } from "../../ui/page/Section.tsx";
 import { useInView } from "../../ui/page/useInView.ts";
 import type { Task } from "./model.ts";
@@ -30,16 +30,14 @@ interface TaskSectionProps {
 export function TaskSection({ view, counts, open }: TaskSectionProps) {
   const { ref, inView } = useInView();
   const first = pathOfJob(view, "tasks") + tasksQuery(view.tasks, "json");
-  const [paging, setPaging] = useState<{ first: string; pages: string[] }>({ first, pages: [] });
-  useEffect(() => setPaging({ first, pages: [] }), [first]);
-  const pages = paging.first === first ? paging.pages : [];
+  const pages = usePages(first);
   const intervalMs = view.tasks.orderby ? SORTED_INTERVAL_MS : INTERVAL_MS;
-  const polled = usePolled<Page<Task>>({ path: pages.at(-1) ?? first, intervalMs, enabled: inView });
+  const polled = usePolled<Page<Task>>({ path: pages.path, intervalMs, enabled: inView });
   useScrollIntoView(ref, view.tasks.failureGroup);
   const next = polled.fresh && polled.value?.nextLink;
   const { max, isExact } = counts
     ? maxTasks(view.tasks, counts)
-    : { max: next || pages.length ? Infinity : 0, isExact: false };
+    : { max: next || pages.before ? Infinity : 0, isExact: false };
   const csv = (
     <CsvButton
       href={pathOfJob(view, "tasks") + tasksQuery(view.tasks, "csv")}
@@ -63,11 +61,11 @@ export function TaskSection({ view, counts, open }: TaskSectionProps) {
           {value.length ? <TaskTable tasks={value} view={view} open={open} /> : <NoTasks view={view} />}
           <Pagination
             noun="tasks"
-            before={pages.length}
+            before={pages.before}
             fresh={polled.fresh}
             more={Boolean(next)}
-            back={() => setPaging({ first, pages: pages.slice(0, -1) })}
-            next={() => next && setPaging({ first, pages: [...pages, sameOriginPath(next)] })}
+            back={pages.back}
+            next={() => next && pages.open(next)}
           />
         </>
       )}

@@ -1,7 +1,6 @@
 // The nodes of a pool: all of them as a map, and a page at a time as a table.
 
-import { useContext, useState } from "preact/hooks";
-import { sameOriginPath } from "../../api/client.ts";
+import { useContext } from "preact/hooks";
 import type { NodeCounts, Page } from "../../api/model.ts";
 import { pathOfPool } from "../../api/paths.ts";
 import { usePolled } from "../../api/usePolled.ts";
@@ -15,6 +14,7 @@ import { addressOfPoolView, type PoolView } from "../../routing/poolView.ts";
 import { Pagination } from "../../ui/list/Pagination.tsx";
 import { PrefixInput } from "../../ui/list/PrefixInput.tsx";
 import { useDraft } from "../../ui/list/useDraft.ts";
+import { usePages } from "../../ui/list/usePages.ts";
 import { Section } from "../../ui/page/Section.tsx";
 import { useInView } from "../../ui/page/useInView.ts";
 import { ExternalText } from "../../ui/text/ExternalText.tsx";
@@ -59,9 +59,8 @@ export function NodeSections({ view, counts, flapping, open }: NodesProps) {
 function NodeList({ view, counts, flapping, causes, open }: NodesProps & { causes: Cause[] }) {
   const { ref, inView } = useInView();
   const first = pathOfPool(view, "nodes") + nodesQuery(view);
-  const [paging, setPaging] = useState<{ first: string; pages: string[] }>({ first, pages: [] });
-  const pages = paging.first === first ? paging.pages : [];
-  const polled = usePolled<Page<Node>>({ path: pages.at(-1) ?? first, intervalMs: TABLE_INTERVAL_MS, enabled: inView });
+  const pages = usePages(first);
+  const polled = usePolled<Page<Node>>({ path: pages.path, intervalMs: TABLE_INTERVAL_MS, enabled: inView });
   const next = polled.fresh && polled.value?.nextLink;
   return (
     <Section
@@ -77,11 +76,11 @@ function NodeList({ view, counts, flapping, causes, open }: NodesProps & { cause
           {value.length ? <NodeTable nodes={value} open={open} /> : <NoNodes view={view} counts={counts} />}
           <Pagination
             noun="nodes"
-            before={pages.length}
+            before={pages.before}
             fresh={polled.fresh}
             more={Boolean(next)}
-            back={() => setPaging({ first, pages: pages.slice(0, -1) })}
-            next={() => next && setPaging({ first, pages: [...pages, sameOriginPath(next)] })}
+            back={pages.back}
+            next={() => next && pages.open(next)}
           />
         </>
       )}
