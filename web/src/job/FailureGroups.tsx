@@ -7,6 +7,7 @@ import { formatCount, plural } from "../format/numbers.ts";
 import { visible } from "../format/text.ts";
 import { addressOfJobView, type JobView, NO_TASK_FILTERS } from "../routing/jobView.ts";
 import { Link } from "../routing/Link.tsx";
+import { ColumnHeader } from "../ui/list/ColumnHeader.tsx";
 import { Section } from "../ui/page/Section.tsx";
 import { useInView } from "../ui/page/useInView.ts";
 import { Age } from "../ui/text/Age.tsx";
@@ -57,9 +58,9 @@ function Groups({ failures, view, open }: FailuresProps & { failures: Failures }
         <thead role="rowgroup">
           <tr role="row">
             {["Cause", "Tasks", "First – last", "Nodes", "Examples"].map((title) => (
-              <th key={title} role="columnheader" scope="col" class={title === "Tasks" ? "number" : ""}>
+              <ColumnHeader key={title} kind={title === "Tasks" ? "number" : ""}>
                 {title}
-              </th>
+              </ColumnHeader>
             ))}
           </tr>
         </thead>

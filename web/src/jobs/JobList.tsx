@@ -7,7 +7,9 @@ import { type Job, TASK_STATES } from "../api/model.ts";
 import { visible } from "../format/text.ts";
 import { Link } from "../routing/Link.tsx";
 import { addressOfDetail, addressOfJob } from "../routing/routes.ts";
+import { ColumnHeader } from "../ui/list/ColumnHeader.tsx";
 import { ListFooter } from "../ui/list/ListFooter.tsx";
+import { RowDetails } from "../ui/list/RowDetails.tsx";
 import { AccountErrors } from "../ui/page/ErrorNotice.tsx";
 import { Age } from "../ui/text/Age.tsx";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
@@ -102,14 +104,6 @@ function JobTable({ jobs, showAccount }: { jobs: Job[]; showAccount: boolean }) 
   );
 }
 
-function ColumnHeader({ kind = "", children }: { kind?: string; children: preact.ComponentChildren }) {
-  return (
-    <th role="columnheader" scope="col" class={kind}>
-      {children}
-    </th>
-  );
-}
-
 function JobRow({ job, showAccount }: { job: Job; showAccount: boolean }) {
   const counts = job.taskCounts;
   return (
@@ -118,7 +112,13 @@ function JobRow({ job, showAccount }: { job: Job; showAccount: boolean }) {
         <Link to={addressOfJob(job.account, job.id)} class="open">
           <ExternalText text={job.id} />
         </Link>
-        <JobDetails job={job} showAccount={showAccount} />
+        <RowDetails
+          parts={[
+            showAccount && job.account,
+            job.displayName !== job.id && job.displayName,
+            job.terminateReason && `terminated: ${job.terminateReason}`,
+          ]}
+        />
       </th>
       <td role="cell" class="state" data-job-state={job.deleted ? "deleted" : job.state}>
         {job.deleted ? "deleted" : job.state}
@@ -156,24 +156,5 @@ function JobRow({ job, showAccount }: { job: Job; showAccount: boolean }) {
         <Age at={job.verdict.checkedAt} none="–" />
       </td>
     </tr>
-  );
-}
-
-/** Below the id: account, display name, reason of the end. */
-function JobDetails({ job, showAccount }: { job: Job; showAccount: boolean }) {
-  const parts = [
-    showAccount ? job.account : "",
-    job.displayName !== job.id ? job.displayName : "",
-    job.terminateReason && `terminated: ${job.terminateReason}`,
-  ].filter(Boolean) as string[];
-  if (!parts.length) return null;
-  return (
-    <small class="aside" title={visible(parts.join(" · "))}>
-      {parts.map((part) => (
-        <span key={part}>
-          <ExternalText text={part} />
-        </span>
-      ))}
-    </small>
   );
 }

@@ -17,7 +17,9 @@ import {
 } from "../pool/problems.ts";
 import { Link } from "../routing/Link.tsx";
 import { addressOfDetail } from "../routing/routes.ts";
+import { ColumnHeader, type ColumnOrder } from "../ui/list/ColumnHeader.tsx";
 import { ListFooter } from "../ui/list/ListFooter.tsx";
+import { RowDetails } from "../ui/list/RowDetails.tsx";
 import { UnavailableList } from "../ui/list/UnavailableList.tsx";
 import { AccountErrors } from "../ui/page/ErrorNotice.tsx";
 import { Age } from "../ui/text/Age.tsx";
@@ -120,8 +122,10 @@ function PoolTable({ pools, showAccount, filters, unmonitored }: PoolTableProps)
     <table role="table" data-testid="pools">
       <thead role="rowgroup">
         <tr role="row">
-          {COLUMNS.map((column) => (
-            <ColumnHeader key={column.title} column={column} filters={filters} />
+          {COLUMNS.map(({ title, order, kind }) => (
+            <ColumnHeader key={title} kind={kind} order={order && columnOrder(order, filters)}>
+              {title}
+            </ColumnHeader>
           ))}
         </tr>
       </thead>
@@ -140,26 +144,9 @@ function PoolTable({ pools, showAccount, filters, unmonitored }: PoolTableProps)
 }
 
 /** Ids are in ascending order; numbers and problems in descending order, so that the greatest come first. */
-function ColumnHeader({ column: { title, order, kind = "" }, filters }: { column: Column; filters: PoolFilters }) {
-  if (!order) {
-    return (
-      <th role="columnheader" scope="col" class={kind}>
-        {title}
-      </th>
-    );
-  }
-  const current = filters.order === order;
+function columnOrder(order: Order, filters: PoolFilters): ColumnOrder {
   const direction = order === "id" ? "ascending" : "descending";
-  return (
-    <th role="columnheader" scope="col" class={`${kind} orders`} aria-sort={current ? direction : "none"}>
-      <Link to={addressOfPools({ ...filters, order })} mode="replace">
-        {title}
-        <span class="arrow" aria-hidden="true">
-          {current ? (direction === "ascending" ? "↑" : "↓") : "↕"}
-        </span>
-      </Link>
-    </th>
-  );
+  return { direction: filters.order === order ? direction : null, to: addressOfPools({ ...filters, order }) };
 }
 
 function PoolRow({ pool, showAccount, unmonitored }: { pool: Pool; showAccount: boolean; unmonitored: UnmonitoredAccounts }) {
@@ -170,7 +157,7 @@ function PoolRow({ pool, showAccount, unmonitored }: { pool: Pool; showAccount: 
         <Link to={addressOfDetail("pools", pool.account, pool.id)} class="open">
           <ExternalText text={pool.id} />
         </Link>
-        <PoolDetails pool={pool} showAccount={showAccount} />
+        <RowDetails parts={[showAccount && pool.account, pool.displayName !== pool.id && pool.displayName, pool.vmSize]} />
       </th>
       <td role="cell" class="state" data-pool-state={allocationOf(pool)}>
         {allocationOf(pool)}
@@ -198,20 +185,6 @@ function PoolRow({ pool, showAccount, unmonitored }: { pool: Pool; showAccount: 
 
 function allocationOf(pool: Pool): string {
   return pool.state === "active" ? (pool.allocationState ?? "unknown") : pool.state;
-}
-
-function PoolDetails({ pool, showAccount }: { pool: Pool; showAccount: boolean }) {
-  const named = pool.displayName && pool.displayName !== pool.id ? pool.displayName : "";
-  const parts = [showAccount ? pool.account : "", named, pool.vmSize].filter(Boolean);
-  return (
-    <small class="aside" title={visible(parts.join(" · "))}>
-      {parts.map((part) => (
-        <span key={part}>
-          <ExternalText text={part} />
-        </span>
-      ))}
-    </small>
-  );
 }
 
 interface UsageProps {

@@ -3,6 +3,7 @@
 import { formatSeconds } from "../format/durations.ts";
 import { Link } from "../routing/Link.tsx";
 import { addressOfJob } from "../routing/routes.ts";
+import { ColumnHeader } from "../ui/list/ColumnHeader.tsx";
 import { Age } from "../ui/text/Age.tsx";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
 import { Figure, StateBar } from "../ui/tiles/StateBar.tsx";
@@ -26,9 +27,9 @@ export function RunsTable({ schedule: { recentJobs, account } }: { schedule: Sch
       <thead role="rowgroup">
         <tr role="row">
           {COLUMNS.map(([title, kind]) => (
-            <th key={title} role="columnheader" scope="col" class={kind}>
+            <ColumnHeader key={title} kind={kind}>
               {title}
-            </th>
+            </ColumnHeader>
           ))}
         </tr>
       </thead>

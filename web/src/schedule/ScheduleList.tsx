@@ -3,9 +3,10 @@
 
 import type { ListSnapshot } from "../api/listPoller.ts";
 import { formatCount } from "../format/numbers.ts";
-import { visible } from "../format/text.ts";
 import { Link } from "../routing/Link.tsx";
 import { addressOfDetail, addressOfJob } from "../routing/routes.ts";
+import { ColumnHeader } from "../ui/list/ColumnHeader.tsx";
+import { RowDetails } from "../ui/list/RowDetails.tsx";
 import { UnavailableList } from "../ui/list/UnavailableList.tsx";
 import { AccountErrors } from "../ui/page/ErrorNotice.tsx";
 import { Age } from "../ui/text/Age.tsx";
@@ -86,9 +87,9 @@ function ScheduleTable({ schedules, showAccount }: { schedules: Schedule[]; show
       <thead role="rowgroup">
         <tr role="row">
           {COLUMNS.map(([title, kind]) => (
-            <th key={title} role="columnheader" scope="col" class={kind}>
+            <ColumnHeader key={title} kind={kind}>
               {title}
-            </th>
+            </ColumnHeader>
           ))}
         </tr>
       </thead>
@@ -112,7 +113,7 @@ function ScheduleRow({ schedule, showAccount }: { schedule: Schedule; showAccoun
         <Link to={addressOfDetail("schedules", schedule.account, schedule.id)} class="open">
           <ExternalText text={schedule.id} />
         </Link>
-        <NameDetails schedule={schedule} showAccount={showAccount} />
+        <RowDetails parts={[showAccount && schedule.account, schedule.displayName !== schedule.id && schedule.displayName]} />
       </th>
       <td role="cell" class="state" data-job-state={schedule.state}>
         {schedule.state}
@@ -154,21 +155,6 @@ function ScheduleRow({ schedule, showAccount }: { schedule: Schedule; showAccoun
         <Age at={schedule.verdict.checkedAt} none="–" />
       </td>
     </tr>
-  );
-}
-
-function NameDetails({ schedule, showAccount }: { schedule: Schedule; showAccount: boolean }) {
-  const named = schedule.displayName && schedule.displayName !== schedule.id ? schedule.displayName : "";
-  const parts = [showAccount ? schedule.account : "", named].filter(Boolean);
-  if (!parts.length) return null;
-  return (
-    <small class="aside" title={visible(parts.join(" · "))}>
-      {parts.map((part) => (
-        <span key={part}>
-          <ExternalText text={part} />
-        </span>
-      ))}
-    </small>
   );
 }
 

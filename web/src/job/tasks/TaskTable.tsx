@@ -4,7 +4,7 @@ import { formatExactTime, formatTime } from "../../format/dates.ts";
 import { formatSeconds } from "../../format/durations.ts";
 import { visible } from "../../format/text.ts";
 import { addressOfJobView, type JobView } from "../../routing/jobView.ts";
-import { Link } from "../../routing/Link.tsx";
+import { ColumnHeader, type ColumnOrder } from "../../ui/list/ColumnHeader.tsx";
 import { ExternalText } from "../../ui/text/ExternalText.tsx";
 import { TaskStateName } from "../../ui/tiles/StateBar.tsx";
 import { batchTerms, causeLabel } from "./cause.ts";
@@ -39,8 +39,10 @@ export function TaskTable({ tasks, view, open }: TableProps) {
     <table class="tasks" role="table" data-testid="tasks">
       <thead role="rowgroup">
         <tr role="row">
-          {COLUMNS.map((column) => (
-            <ColumnHeader key={column.title} column={column} view={view} />
+          {COLUMNS.map(({ title, order, kind }) => (
+            <ColumnHeader key={title} kind={kind} order={order ? columnOrder(order, view) : undefined}>
+              {title}
+            </ColumnHeader>
           ))}
         </tr>
       </thead>
@@ -53,35 +55,17 @@ export function TaskTable({ tasks, view, open }: TableProps) {
   );
 }
 
-/** Ids sort in ascending order first, numbers and times in descending order. */
-function ColumnHeader({ column: { title, order, kind }, view }: { column: Column; view: JobView }) {
+/** Ids sort in ascending order first, numbers and times in descending order; the next click reverses the order. */
+function columnOrder(order: string, view: JobView): ColumnOrder {
   const [by, direction] = (view.tasks.orderby || "id").split(" ");
-  if (!order) {
-    return (
-      <th role="columnheader" scope="col" class={kind}>
-        {title}
-      </th>
-    );
-  }
-  const current = by === order;
+  const isCurrent = by === order;
   const isDescending = direction === "desc";
   const reversed = isDescending ? order : `${order} desc`;
-  const next = current ? reversed : order === "id" ? "" : `${order} desc`;
-  return (
-    <th
-      role="columnheader"
-      scope="col"
-      class={kind ? `${kind} orders` : "orders"}
-      aria-sort={current ? (isDescending ? "descending" : "ascending") : "none"}
-    >
-      <Link to={addressOfJobView({ ...view, tasks: { ...view.tasks, orderby: next } })} mode="replace">
-        {title}
-        <span class="arrow" aria-hidden="true">
-          {current ? (isDescending ? "↓" : "↑") : "↕"}
-        </span>
-      </Link>
-    </th>
-  );
+  const orderby = isCurrent ? reversed : order === "id" ? "" : `${order} desc`;
+  return {
+    direction: isCurrent ? (isDescending ? "descending" : "ascending") : null,
+    to: addressOfJobView({ ...view, tasks: { ...view.tasks, orderby } }),
+  };
 }
 
 function TaskRow({ task, open }: { task: Task; open: (task: string) => void }) {

@@ -5,6 +5,7 @@ import { visible } from "../../format/text.ts";
 import type { Node } from "../../nodes/model.ts";
 import { GroupSwatch } from "../../nodes/NodeBar.tsx";
 import { stateGroupOf, stateLabel } from "../../nodes/stateGroups.ts";
+import { ColumnHeader } from "../../ui/list/ColumnHeader.tsx";
 import { Age, TimeInState } from "../../ui/text/Age.tsx";
 import { ExternalText } from "../../ui/text/ExternalText.tsx";
 
@@ -19,14 +20,12 @@ export function NodeTable({ nodes, open }: TableProps) {
       <thead role="rowgroup">
         <tr role="row">
           {["Node", "State", "Time in state", "Cause", "Kind"].map((title) => (
-            <th key={title} role="columnheader" scope="col">
-              {title}
-            </th>
+            <ColumnHeader key={title}>{title}</ColumnHeader>
           ))}
           {["Tasks", "Last seen"].map((title) => (
-            <th key={title} role="columnheader" scope="col" class="number">
+            <ColumnHeader key={title} kind="number">
               {title}
-            </th>
+            </ColumnHeader>
           ))}
         </tr>
       </thead>
