@@ -1,13 +1,14 @@
 // The summary of a job: state, tasks by state, verdict.
 
-import { type Job, TASK_STATES, type TaskCounts, type TaskState } from "../api/model.ts";
+import type { Job, TaskCounts, TaskState } from "../api/model.ts";
 import { formatCount, formatShare, plural } from "../format/numbers.ts";
 import { Link } from "../routing/Link.tsx";
 import { addressOfDetail } from "../routing/routes.ts";
 import { Age } from "../ui/text/Age.tsx";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
 import { VerdictLine } from "../ui/text/VerdictLine.tsx";
-import { Figure, ReadBar, StateBar, Swatch, TaskStateName } from "../ui/tiles/StateBar.tsx";
+import { Figure, ReadBar, StateBar } from "../ui/tiles/StateBar.tsx";
+import { TaskStateFigures } from "../ui/tiles/TaskStateFigures.tsx";
 
 export function JobSummary({ job }: { job: Job }) {
   return (
@@ -83,18 +84,11 @@ function Numbers({ counts }: { counts: TaskCounts | null }) {
         </dd>
         <dd class="detail">{counts ? `${formatCount(counts.completed)} completed` : "not read yet"}</dd>
       </div>
-      {TASK_STATES.map((state) => (
-        <div key={state}>
-          <dt class="capital">
-            <Swatch state={state} />
-            <TaskStateName state={state} long />
-          </dt>
-          <dd data-testid={`job-${state}`}>
-            <Figure value={counts?.[state]} />
-          </dd>
-          <dd class="detail">{counts && shareOfCompleted(state, counts)}</dd>
-        </div>
-      ))}
+      <TaskStateFigures
+        counts={counts}
+        name="job"
+        detailOf={(state) => (counts ? shareOfCompleted(state, counts) : "")}
+      />
     </dl>
   );
 }

@@ -1,11 +1,12 @@
 // An account's tile on the list of jobs: numbers of jobs and tasks, their age, and the last round.
 
-import { type Account, type Round, TASK_STATES } from "../api/model.ts";
+import type { Account, Round } from "../api/model.ts";
 import { formatDuration } from "../format/durations.ts";
-import { formatCount, plural } from "../format/numbers.ts";
+import { formatCount, plural, statesText } from "../format/numbers.ts";
 import { Age } from "../ui/text/Age.tsx";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
-import { Figure, StateBar, Swatch, TaskStateName } from "../ui/tiles/StateBar.tsx";
+import { StateBar } from "../ui/tiles/StateBar.tsx";
+import { TaskStateFigures } from "../ui/tiles/TaskStateFigures.tsx";
 import { TileFrame } from "../ui/tiles/TileFrame.tsx";
 import { PoolsLine, SchedulesLine } from "./AccountLines.tsx";
 import type { JobFilters } from "./filters.ts";
@@ -47,7 +48,7 @@ function Numbers({ account }: { account: Account }) {
         <dt>{jobs === 1 ? "Job" : "Jobs"}</dt>
         <dd data-testid="jobs-total">{formatCount(jobs)}</dd>
         <dd class="detail">
-          {states.map(([state, number]) => `${formatCount(number)} ${state}`).join(", ") || "none yet"}
+          {statesText(Object.fromEntries(states)) || "none yet"}
         </dd>
       </div>
       <div class="lead">
@@ -55,17 +56,7 @@ function Numbers({ account }: { account: Account }) {
         <dd data-testid="tasks-total">{formatCount(account.taskCounts.total)}</dd>
         <dd class="detail">{formatCount(account.taskCounts.completed)} completed</dd>
       </div>
-      {TASK_STATES.map((state) => (
-        <div key={state}>
-          <dt class="capital">
-            <Swatch state={state} />
-            <TaskStateName state={state} long />
-          </dt>
-          <dd data-testid={`tasks-${state}`}>
-            <Figure value={account.taskCounts[state]} />
-          </dd>
-        </div>
-      ))}
+      <TaskStateFigures counts={account.taskCounts} name="tasks" />
     </dl>
   );
 }

@@ -1,7 +1,7 @@
 // Texts about the nodes of a pool or an account.
 
 import type { Account, NodeCounts } from "../api/model.ts";
-import { formatCount, formatRate, plural } from "../format/numbers.ts";
+import { formatCount, formatRate, formatShare, plural } from "../format/numbers.ts";
 import { visible } from "../format/text.ts";
 import { nodeTotal, sortedStates, stateLabel } from "./stateGroups.ts";
 
@@ -17,6 +17,11 @@ export function nodeStatesText(counts: NodeCounts): string {
 export function slotsText({ total, used, free }: { total: number; used: number; free: number }): string {
   const out = total - used - free;
   return `of ${formatCount(total)}, ${formatCount(free)} free${out > 0 ? `, ${formatCount(out)} out of service` : ""}`;
+}
+
+/** "of 2,000, 62%"; without a share if there are no cores. */
+export function coresText({ total, busy }: { total: number; busy: number }): string {
+  return `of ${formatCount(total)}${total ? `, ${formatShare(busy, total)}` : ""}`;
 }
 
 /** "340 nodes: 300 running, 3 unusable; 1,240 of 2,000 cores busy", over all pools of the account. */

@@ -1,17 +1,17 @@
 // The summary of a pool: state and sizes, nodes by state, usage, and problems.
 
-import { formatCount, formatRate, formatShare, plural } from "../format/numbers.ts";
+import { formatCount, formatRate, plural } from "../format/numbers.ts";
 import { InterruptionSummary } from "../nodes/InterruptionSummary.tsx";
 import { NodeBar, NodeLegend } from "../nodes/NodeBar.tsx";
 import { nodeTotal } from "../nodes/stateGroups.ts";
-import { slotsText } from "../nodes/summaries.ts";
+import { coresText, slotsText } from "../nodes/summaries.ts";
 import { Link } from "../routing/Link.tsx";
 import { addressOfList } from "../routing/routes.ts";
 import { Age, TimeInState } from "../ui/text/Age.tsx";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
 import { VerdictLine } from "../ui/text/VerdictLine.tsx";
 import { KeyFigure } from "../ui/tiles/KeyFigure.tsx";
-import type { Pool, Size } from "./model.ts";
+import { type Pool, type Size, usedSizes } from "./model.ts";
 import { type PoolProblem, problemsOf } from "./problems.ts";
 
 export function PoolSummary({ pool }: { pool: Pool }) {
@@ -109,15 +109,13 @@ function ProblemList({ problems }: { problems: PoolProblem[] }) {
 function Numbers({ pool }: { pool: Pool }) {
   const { nodeCounts, cores, slots, dedicated, spot } = pool;
   const nodes = nodeCounts ? nodeTotal(nodeCounts) : null;
-  const busy =
-    cores && `of ${formatCount(cores.total)}${cores.total ? `, ${formatShare(cores.busy, cores.total)}` : ""}`;
   return (
     <dl class="numbers of-pools of-pool">
       <KeyFigure name="Nodes" value={nodes === null ? null : formatCount(nodes)} detail={targetsOf(dedicated, spot)} />
       <KeyFigure
         name="Cores busy"
         value={cores && formatRate(cores.busy)}
-        detail={busy ?? (nodeCounts ? "cores of this VM size unknown" : "")}
+        detail={cores ? coresText(cores) : nodeCounts ? "cores of this VM size unknown" : ""}
       />
       <KeyFigure name="Slots used" value={slots && formatCount(slots.used)} detail={slots ? slotsText(slots) : ""} />
       <KeyFigure name="Running tasks" value={pool.runningTasks === null ? null : formatCount(pool.runningTasks)} />
@@ -127,10 +125,7 @@ function Numbers({ pool }: { pool: Pool }) {
 
 /** "10 → 12 dedicated, 4 spot": current and, if it differs, target nodes, as Batch reports them. */
 function targetsOf(dedicated: Size, spot: Size): string {
-  const sizes = ([["dedicated", dedicated], ["spot", spot]] as const).filter(
-    ([, { current, target }]) => current || target,
-  );
-  const parts = sizes.map(([name, { current, target }]) =>
+  const parts = usedSizes(dedicated, spot).map(([name, { current, target }]) =>
     target === null || target === current ? `${formatCount(current)} ${name}` : `${formatCount(current)} → ${formatCount(target)} ${name}`,
   );
   const unknown = dedicated.target === null || spot.target === null;

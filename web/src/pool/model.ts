@@ -8,6 +8,12 @@ export interface Size {
   target: number | null;
 }
 
+/** The sizes by kind of node, without kinds of which the pool has and wants no nodes. */
+export function usedSizes(dedicated: Size, spot: Size): ["dedicated" | "spot", Size][] {
+  const all: ["dedicated" | "spot", Size][] = [["dedicated", dedicated], ["spot", spot]];
+  return all.filter(([, { current, target }]) => current || target);
+}
+
 export interface ResizeError extends ErrorText {
   /** When the failed resize ended. */
   time: string | null;

@@ -1,13 +1,11 @@
 // The current and, if it differs, the target number of a pool's dedicated and spot nodes.
 
 import { formatCount } from "../format/numbers.ts";
-import type { Size } from "../pool/model.ts";
+import { type Size, usedSizes } from "../pool/model.ts";
 
 /** "10 → 12 dedicated, 4 spot". */
 export function PoolSize({ dedicated, spot }: { dedicated: Size; spot: Size }) {
-  const sizes = ([["dedicated", dedicated], ["spot", spot]] as const).filter(
-    ([, { current, target }]) => current || target,
-  );
+  const sizes = usedSizes(dedicated, spot);
   if (!sizes.length) return <span class="zero">0</span>;
   return (
     <>

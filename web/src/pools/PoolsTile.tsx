@@ -2,10 +2,10 @@
 
 import { useContext } from "preact/hooks";
 import type { Account } from "../api/model.ts";
-import { formatCount, formatRate, formatShare, plural, statesText } from "../format/numbers.ts";
+import { formatCount, formatRate, plural, statesText } from "../format/numbers.ts";
 import { NodeBar, NodeLegend } from "../nodes/NodeBar.tsx";
 import { nodeTotal } from "../nodes/stateGroups.ts";
-import { slotsText } from "../nodes/summaries.ts";
+import { coresText, slotsText } from "../nodes/summaries.ts";
 import { Navigation } from "../routing/Link.tsx";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
 import { KeyFigure } from "../ui/tiles/KeyFigure.tsx";
@@ -58,7 +58,7 @@ function Numbers({ account: { pools, nodeCounts, slots, cores, unknownCores } }:
         name="Cores busy"
         value={cores && formatRate(cores.busy)}
         detail={
-          (cores ? `of ${formatCount(cores.total)}${shareText(cores.busy, cores.total)}` : "") +
+          (cores ? coresText(cores) : "") +
           (unknownCores ? `; cores of ${plural(unknownCores, "node")} unknown` : "")
         }
       />
@@ -69,8 +69,4 @@ function Numbers({ account: { pools, nodeCounts, slots, cores, unknownCores } }:
       />
     </dl>
   );
-}
-
-function shareText(part: number, whole: number): string {
-  return whole ? `, ${formatShare(part, whole)}` : "";
 }
