@@ -33,7 +33,7 @@ interface CachedResponse {
 }
 
 /** The entries of a list; `truncated` if the list has more of them. */
-export interface ListResult<T> {
+interface ListResult<T> {
   values: T[];
   truncated: boolean;
 }

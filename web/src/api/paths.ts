@@ -1,11 +1,11 @@
 // Paths of the API for accounts, jobs and pools.
 
-export interface JobKey {
+interface JobKey {
   account: string;
   job: string;
 }
 
-export interface PoolKey {
+interface PoolKey {
   account: string;
   pool: string;
 }

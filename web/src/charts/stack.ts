@@ -21,7 +21,7 @@ export interface Series<State extends string> {
 }
 
 /** A point with counts. */
-export interface KnownPoint<State extends string> {
+interface KnownPoint<State extends string> {
   at: number;
   counts: Record<State, number>;
   exact: boolean;
@@ -35,7 +35,7 @@ export interface Segment<State extends string> {
   points: KnownPoint<State>[];
 }
 
-export interface Layer<State extends string> {
+interface Layer<State extends string> {
   state: State;
   path: string;
 }

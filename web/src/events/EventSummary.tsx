@@ -31,10 +31,10 @@ export function EventSummary({ account, event, subject }: EventSummaryProps) {
   const named = positionsOf(event.summary, links);
   const others = links.filter(({ name }) => !subject[name] && !named.some((position) => position.name === name));
   return (
-    <div class="what">
+    <div class="event-summary">
       <p>{withLinks(event.summary, named)}</p>
       {others.length > 0 && (
-        <p class="ways">
+        <p class="links">
           {others.map((link) => (
             <span key={link.name}>
               {link.name} <EventLink link={link} />
@@ -89,7 +89,7 @@ const MAX_NODE_LENGTH = 20;
 function EventLink({ link: { name, id, to } }: { link: ObjectLink }) {
   const isCut = name === "node" && id.length > MAX_NODE_LENGTH + 2;
   return (
-    <span class={`way of-${name}`} title={visible(id)}>
+    <span class={`link of-${name}`} title={visible(id)}>
       <Link to={to}>
         <ExternalText text={isCut ? id.slice(0, MAX_NODE_LENGTH) : id} />
         {isCut && (

@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { EventLogPoller, type EventLogState, INITIAL_STATE } from "./eventLog.ts";
 
-export interface PolledEventLog extends EventLogState {
+interface PolledEventLog extends EventLogState {
   loadOlder: () => void;
   retry: () => void;
 }

@@ -10,7 +10,7 @@ export interface CsvTarget {
   discard(): Promise<void>;
 }
 
-export type RequestPart = (path: string, signal: AbortSignal) => Promise<Pick<Response, "body" | "headers">>;
+type RequestPart = (path: string, signal: AbortSignal) => Promise<Pick<Response, "body" | "headers">>;
 
 export class CsvParts {
   /** Rows of the parts added so far. */

@@ -14,7 +14,7 @@ export function StatisticsTiles({ statistics }: { statistics: JobStatistics | nu
     return <p class="card nothing-yet">Throughput and durations appear once all tasks of this job have been read.</p>;
   }
   return (
-    <dl class="insights" aria-label="Statistics">
+    <dl class="statistics" aria-label="Statistics">
       <ThroughputTile throughput={statistics.throughput} />
       <EstimateTile estimate={statistics.estimate} />
       <DurationTile
@@ -43,7 +43,7 @@ interface TileProps {
 
 function Tile({ title, name, lead, unit, isEmpty = false, children }: TileProps) {
   return (
-    <div class="card insight" data-testid={`insight-${name}`}>
+    <div class="card statistic" data-testid={`insight-${name}`}>
       <dt>{title}</dt>
       <dd class={isEmpty ? "lead none" : "lead"}>
         {lead}

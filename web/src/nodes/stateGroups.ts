@@ -51,7 +51,7 @@ export function stateLabel(state: string): string {
   return LABELS.get(state) ?? state;
 }
 
-export type GroupCounts = Record<StateGroup, number>;
+type GroupCounts = Record<StateGroup, number>;
 
 export function countsByGroup(counts: NodeCounts): GroupCounts {
   const sums = Object.fromEntries(STATE_GROUPS.map((group) => [group, 0])) as GroupCounts;

@@ -8,7 +8,7 @@ export interface Size {
   target: number | null;
 }
 
-/** The sizes by kind of node, without kinds of which the pool has and wants no nodes. */
+/** The sizes by kind of node; omits a kind with neither current nor target nodes. */
 export function usedSizes(dedicated: Size, spot: Size): ["dedicated" | "spot", Size][] {
   const all: ["dedicated" | "spot", Size][] = [["dedicated", dedicated], ["spot", spot]];
   return all.filter(([, { current, target }]) => current || target);
@@ -82,7 +82,7 @@ export interface PoolPoint {
   resizeErrors: number | null;
 }
 
-export interface NodesByType {
+interface NodesByType {
   dedicated: number | null;
   spot: number | null;
 }

@@ -3,7 +3,7 @@
 export const TABS = ["jobs", "pools", "schedules", "events"] as const;
 export type Tab = (typeof TABS)[number];
 /** A tab whose entries have detail pages. */
-export type DetailTab = Exclude<Tab, "events">;
+type DetailTab = Exclude<Tab, "events">;
 
 /** The query parameter with an entry's id, by tab. */
 const ID_PARAMETERS: Record<DetailTab, string> = { jobs: "job", pools: "pool", schedules: "schedule" };

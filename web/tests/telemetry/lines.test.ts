@@ -86,7 +86,7 @@ test("shares need a known whole", () => {
   assert.deepEqual(sharesOf([value(0, 1), value(1, 1), value(2, 1)], [value(0, 4), value(1, 0)]), [value(0, 0.25)]);
 });
 
-test("a part that grew by what another lost is divided by the mean of the whole", () => {
+test("a part that grew by as much as another shrank is divided by the mean of the whole", () => {
   const [used, free] = [[value(0, 50, 10, 90)], [value(0, 50, 10, 90)]];
   assert.deepEqual(sharesOf(used, sumOf([used, free])), [value(0, 0.5, 0.1, 0.9)]);
 });

@@ -79,7 +79,7 @@ function TaskRow({ task, open }: { task: Task; open: (task: string) => void }) {
           <ExternalText text={task.id} />
         </button>
       </th>
-      <td role="cell" class="what">
+      <td role="cell" class="state-cell">
         <span class="swatch" data-state={state} aria-hidden="true" /> <TaskStateName state={state} />
       </td>
       <td role="cell" class="why" title={failed ? visible(batchTerms(cause)) : ""}>

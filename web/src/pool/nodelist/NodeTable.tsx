@@ -46,7 +46,7 @@ function NodeRow({ node, open }: { node: Node; open: (node: string) => void }) {
           <ExternalText text={node.id} />
         </button>
       </th>
-      <td role="cell" class="what" data-node-state={node.state}>
+      <td role="cell" class="state-cell" data-node-state={node.state}>
         <GroupSwatch group={stateGroupOf(node.state)} /> {visible(stateLabel(node.state))}
         {node.flapping && <small class="bad"> flapping</small>}
       </td>

@@ -11,7 +11,7 @@ const SIZES: [nodes: number, size: number][] = [
   [Infinity, 8],
 ];
 
-export interface Grid {
+interface Grid {
   columns: number;
   rows: number;
   size: number;
@@ -52,7 +52,7 @@ export function nextIndex(key: string, here: number | null, { columns }: Grid, n
   return to !== undefined && to >= 0 && to < nodes ? to : null;
 }
 
-export interface CellGroup {
+interface CellGroup {
   group: StateGroup;
   /** Whether the cells' nodes match the filters; others are faint. */
   matching: boolean;

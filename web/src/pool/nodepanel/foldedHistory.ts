@@ -3,7 +3,7 @@
 import type { StatePeriod } from "../../nodes/model.ts";
 import { stateGroupOf } from "../../nodes/stateGroups.ts";
 
-export interface FoldedPeriod extends StatePeriod {
+interface FoldedPeriod extends StatePeriod {
   /** The number of times it left this state and returned, without a poll that recorded it. */
   unseen: number;
 }

@@ -72,7 +72,7 @@ export function seriesSetOf({ value, step }: Telemetry): SeriesSet {
   return { series: value, step: parseDuration(step) };
 }
 
-/** Charts that have data, the most looked-at first. */
+/** Charts that have data, the most often needed ones first. */
 export function chartsOf(set: SeriesSet): ChartData[] {
   const all = [...machine(set), ...traffic(set), ...graphics(set), ...processes(set)];
   return all.filter(({ lines }) => lines.some(({ values }) => values.length));

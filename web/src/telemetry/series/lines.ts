@@ -68,7 +68,7 @@ export function meanOf(all: Value[][]): Value[] {
 
 /**
  * Shares of a whole, for steps where it is known. Divides by the whole's mean: the maximum of a sum of parts is too high
- * if one part grew by what another lost.
+ * if one part grew by as much as another shrank.
  */
 export function sharesOf(values: Value[], whole: Value[]): Value[] {
   const wholes = new Map(whole.map(({ at, mean }) => [at, mean]));

@@ -50,7 +50,7 @@ export interface NodeFacts {
 }
 
 /** A blob without any data in series; it names this node or no node. */
-export interface UnchartedBlob {
+interface UnchartedBlob {
   blob: string;
   /** The detected format; null if it wasn't examined. */
   format: string | null;

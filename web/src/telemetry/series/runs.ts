@@ -51,15 +51,15 @@ export function activityOf(events: LoggedEvent[]): NodeActivity {
     const { jobId, taskId, kind } = event;
     if (jobId === null || taskId === null) continue;
     const key = JSON.stringify([jobId, taskId]);
-    const capitalized = open.get(key);
+    const running = open.get(key);
     if (kind === START_KIND) {
       const at = Date.parse(event.time);
-      if (capitalized) Object.assign(capitalized, { to: at, retried: event.internalRetry === true });
+      if (running) Object.assign(running, { to: at, retried: event.internalRetry === true });
       const run = { job: jobId, task: taskId, from: at, to: Infinity, failed: false, retried: false, lane: 0 };
       open.set(key, run);
       runs.push(run);
     } else if (END_KINDS.has(kind)) {
-      const run = capitalized ?? failedBefore(ended.get(key), event) ?? runWithoutStart(jobId, taskId, runs);
+      const run = running ?? failedBefore(ended.get(key), event) ?? runWithoutStart(jobId, taskId, runs);
       complete(run, event);
       open.delete(key);
       ended.set(key, run);

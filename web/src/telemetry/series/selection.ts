@@ -4,7 +4,7 @@
 import { complement, type Line, meanOf, reachOf, sharesOf, sumOf, type Value, valuesOf } from "./lines.ts";
 import type { Series } from "./model.ts";
 
-/** The attribute of series that an agent aggregated itself. If it also sent single samples, these say the same. */
+/** The attribute of series that an agent aggregated before sending; its single samples, if any, have the same data. */
 const AGGREGATED = "batchscope.source";
 const DEVICE = "system.device";
 const MOUNT = "system.filesystem.mountpoint";

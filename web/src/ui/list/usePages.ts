@@ -1,4 +1,4 @@
-// The pages of a list that the user has opened, as paths in the API. Another first page begins anew.
+// The pages of a list that the user has opened, as paths in the API. Another first page closes them.
 
 import { useEffect, useState } from "preact/hooks";
 import { sameOriginPath } from "../../api/client.ts";

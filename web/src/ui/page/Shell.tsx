@@ -13,7 +13,7 @@ interface ShellProps {
   /** On a detail page, the address at which its list was left. */
   back?: string;
   result: PollResult<unknown>;
-  /** Whether the page itself shows errors that the server sent. */
+  /** Whether the page shows errors that the server sent; the banner omits them then. */
   showsErrors?: boolean;
   retry: () => void;
   children: ComponentChildren;
