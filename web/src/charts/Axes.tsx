@@ -35,7 +35,8 @@ interface TimeAxisProps {
   right: number;
 }
 
-const HALF_LABEL_WIDTH = 20;
+/** Half the width of a character in a label, in pixels. */
+const HALF_CHARACTER = 3.6;
 
 export function TimeAxis({ ticks, x, top, bottom, left, right }: TimeAxisProps) {
   return (
@@ -43,7 +44,7 @@ export function TimeAxis({ ticks, x, top, bottom, left, right }: TimeAxisProps) 
       {ticks.map(({ at, label, strong }) => (
         <g key={at} class={strong ? "strong" : ""}>
           <line class="grid" x1={x(at)} x2={x(at)} y1={top} y2={bottom} />
-          {hasRoom(x(at), left, right) && (
+          {hasRoom(label, x(at), left, right) && (
             <text x={x(at)} y={bottom + 20} text-anchor="middle">
               {label}
             </text>
@@ -59,7 +60,7 @@ export function TimeLabels({ ticks, x, left, right }: Pick<TimeAxisProps, "ticks
   return (
     <g class="axis">
       {ticks
-        .filter(({ at }) => hasRoom(x(at), left, right))
+        .filter(({ at, label }) => hasRoom(label, x(at), left, right))
         .map(({ at, label, strong }) => (
           <text key={at} class={strong ? "strong" : ""} x={x(at)} y={16} text-anchor="middle">
             {label}
@@ -69,8 +70,9 @@ export function TimeLabels({ ticks, x, left, right }: Pick<TimeAxisProps, "ticks
   );
 }
 
-function hasRoom(position: number, left: number, right: number): boolean {
-  return position >= left + HALF_LABEL_WIDTH && position <= right - HALF_LABEL_WIDTH;
+function hasRoom(label: string, position: number, left: number, right: number): boolean {
+  const half = label.length * HALF_CHARACTER;
+  return position >= left + half && position <= right - half;
 }
 
 /** Fills that differ by more than their hue. `name` is the prefix of their ids. */

@@ -19,7 +19,7 @@ import { type TimeGrid, timeScale } from "./series/axis.ts";
 import { type NodeActivity, type Run, runText } from "./series/runs.ts";
 
 const STATES = 8;
-const TASKS_AT = STATES + 4;
+const TASKS_AT = STATES + 8;
 const LANE = 9;
 const MARK = 12;
 const AXIS = 22;
