@@ -20,7 +20,7 @@ interface FrameProps {
 /** With several accounts, the name is a button that chooses the account. */
 export function TileFrame({ account, single, chosen, toggle, asOf, orLater, children }: FrameProps) {
   return (
-    <article class="tile" data-account={account.id} data-chosen={chosen}>
+    <article class="tile" data-account={account.id} data-chosen={chosen && !single}>
       <header>
         <h2>
           {single ? (
