@@ -13,6 +13,8 @@ const FOREVER = "P10675199D";
 /** Labels of properties that Batchscope adds, and of names that aren't made of words. */
 const LABELS = new Map([
   ["eTag", "ETag"],
+  ["nodeUrl", "node URL"],
+  ["taskRootDirectoryUrl", "task root directory URL"],
   ["url", "URL"],
   ["cached", "in the stored counts"],
   ["cachedAsOf", "stored counts as of"],
