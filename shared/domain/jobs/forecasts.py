@@ -20,7 +20,7 @@ _NONE = "None of its tasks completed in the last hour."
 _YOUNG = "Its tasks completed within the last minute only."
 _UNKNOWN = "Not all completions of the last hour are known."
 _STANDING = {
-    COMPLETED: "The job has completed; what is left of its tasks won't run.",
+    COMPLETED: "The job has completed; its remaining tasks won't run.",
     "disabled": "The job is disabled: its tasks wait until it is enabled again.",
     "disabling": "The job is being disabled: its tasks will wait until it is enabled again.",
     "terminating": "The job is being terminated.",
@@ -125,7 +125,7 @@ def _blocked(job: Job, counts: TaskCounts, *, went_on: bool) -> str | None:
     """Returns the reason, as far as the job itself shows it, why its tasks may not continue as before, or None."""
     depends = job.facts.rules.uses_task_dependencies
     if not counts.running + counts.preparing and (depends or not went_on):
-        return "None of its tasks is running; see the explanation of the job for what they wait for."
+        return "None of its tasks is running; the explanation of the job says why."
     if depends and counts.failed and counts.active:
         return "Some of its tasks failed, and those that wait may depend on them for good."
     return None

@@ -16,7 +16,7 @@ from shared.domain.tasks.tasks import VALIDATED_TASKS, TaskCounts
 
 type Level = Literal["exact", "unverified", "catchingUp", "stale"]
 
-OVERTAKEN = "What is stored isn't what was confirmed last; the next poll that reaches it shows which of them holds."
+OVERTAKEN = "The stored data differs from the data last confirmed; the next poll shows which of them holds."
 _GRACE = timedelta(minutes=1)
 
 
@@ -62,7 +62,7 @@ def verdict_of(
         return Verdict(snapshot.confirmed_as_of, snapshot.source, "stale", off_reason, snapshot.looked_at)
     level, reason = _judge(job, snapshot, failure=failure, now=now, interval=interval)
     if is_behind and not failure:
-        level, reason = "catchingUp", "More changed than a round may read: that is being read by itself."
+        level, reason = "catchingUp", "Too many changes for one poll; catching up in the background."
     return Verdict(snapshot.confirmed_as_of, snapshot.source, level, reason, snapshot.looked_at)
 
 

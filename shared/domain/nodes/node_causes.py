@@ -63,7 +63,7 @@ def _is_unreachable(node: Node) -> bool:
 def _of_able_node(node: Node) -> str | None:
     """Returns the cause for a node whose state allows it to run tasks."""
     if node.errors:
-        return f"The node tells errors: {_error_texts(node.errors)}."
+        return f"The node reports errors: {_error_texts(node.errors)}."
     if node.scheduling != "enabled" or node.state == "offline":
         return "Scheduling is switched off on the node: it gets no tasks."
     if node.start and node.start.result == FAILURE:

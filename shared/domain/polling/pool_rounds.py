@@ -98,5 +98,5 @@ def _judged(pool: Pool, *, failure: str | None, age: timedelta, interval: timede
     if snapshot and not snapshot.summary.total and pool.facts.is_empty:
         return "exact", f"As of {then}, the service's list of pools showed no nodes in it."
     if snapshot and snapshot.source == "delta":
-        return "exact", f"As of {then}, what had changed was listed, and the service's node counts agreed."
+        return "exact", f"As of {then}, its changed nodes were listed, and the service's node counts agreed."
     return "exact", f"As of {then}, all of its nodes were listed."

@@ -102,10 +102,10 @@ def _judged(
     schedule: Schedule, last: ScheduleRound | None, *, as_of: datetime, now: datetime, interval: timedelta
 ) -> tuple[Level, str]:
     if schedule.deleted:
-        return "unverified", "The schedule was deleted; this is what was last known of it."
+        return "unverified", "The schedule was deleted; these are its last known facts."
     failure = last.failure_of(schedule.key) if last else None
     if stale := stale_reason(failure, age=now - as_of, interval=interval):
         return "stale", stale
     if last and last.is_overtaken(schedule):
         return "unverified", OVERTAKEN
-    return "exact", f"As of {at_second(as_of)}, the list of job schedules told all of it."
+    return "exact", f"As of {at_second(as_of)}, it was read with the list of job schedules."

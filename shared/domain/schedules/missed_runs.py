@@ -17,16 +17,16 @@ from shared.domain.schedules.schedules import Baseline, LastCount, Schedule, dur
 
 _UNEVEN = timedelta(seconds=1)  # tolerance for the service's times as multiples of the interval
 _SINCE_START = "Counted since its first run fell due."
-_SINCE_SEEN = "Counted since it was first seen, or was last changed or enabled; what was before isn't known."
+_SINCE_SEEN = "Counted since it was first seen, or was last changed or enabled; earlier runs are unknown."
 _NOT_BEGUN = "It hasn't begun: its first run is yet to fall due."
-_NONE_DUE = "No run fell due since it was first seen, or was last changed or enabled; what was before isn't known."
+_NONE_DUE = "No run fell due since it was first seen, or was last changed or enabled; earlier runs are unknown."
 _NOT_SEEN = "It was over, or disabled, when it was first seen."
-_UNNUMBERED = "Its recent job bears no number."
+_UNNUMBERED = "The id of its recent job has no number."
 _ODD_INTERVAL = "Its recurrence interval isn't one of days, hours, minutes and seconds."
 _ODD_WINDOW = "Its start window isn't one of days, hours, minutes and seconds."
 _UNEVEN_RUNS = "Its next run isn't a whole number of recurrence intervals after its first: its runs can't be counted."
 _TOO_MANY = "It made more jobs than fell due by its recurrence interval: its runs can't be counted."
-_UNKNOWN_JOB = "When one of its jobs was made isn't known."
+_UNKNOWN_JOB = "The creation time of one of its jobs is unknown."
 
 
 @dataclass(frozen=True, slots=True)

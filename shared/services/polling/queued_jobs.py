@@ -90,7 +90,7 @@ class QueuedJobs:
 
         Raises StorageError, CacheConflictError.
         """
-        failure = "Reading it failed several times in a row; the app's log tells why."
+        failure = "Reading it failed several times in a row; the app's log has the reason."
         await self._note(partial(Round.with_outcome, key=key_of(job_id), failure=failure))
 
     async def _note(self, change: Callable[[Round], Round | None]) -> Round | None:

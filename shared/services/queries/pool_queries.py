@@ -18,7 +18,7 @@ from shared.stores.stores import Stores
 from shared.stores.tables.unreadable import unreadable_reports
 
 _TRIES = 2
-_UNTOLD = "Its nodes are those of a poll that hasn't told the pool's own figures."
+_FIGURES_MISSING = "Its nodes were read by a poll that hasn't stored the pool's own figures."
 
 
 class PoolQueries:
@@ -99,7 +99,7 @@ class PoolQueries:
             snapshot = report.pool.snapshot
             if snapshot is None or snapshot.digest == stored.digest or report.verdict.level != "exact":
                 return report, stored
-        return replace(report, verdict=replace(report.verdict, level="unverified", reason=_UNTOLD)), stored
+        return replace(report, verdict=replace(report.verdict, level="unverified", reason=_FIGURES_MISSING)), stored
 
     async def node(self, account_id: str, pool_id: str, node_id: str) -> NodeReport:
         """Returns one node. Raises NotFoundError."""

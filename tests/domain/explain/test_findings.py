@@ -101,8 +101,8 @@ def test_a_place_in_the_queue_is_a_range_and_a_wait_only_where_tasks_ended() -> 
     assert "its next may start in about 4 minutes." in explain(found).findings[0].sentence
     assert shown["estimatedWaitOfLast"] == timedelta(seconds=60 * (7 + 20 + 10) / 2)
     words = {
-        None: "How fast tasks ended lately isn't known, so when it is its turn can't be told.",
-        0.0: "No task ended lately, so when it is its turn can't be told.",
+        None: "How fast tasks ended lately isn't known, so its turn can't be estimated.",
+        0.0: "No task ended lately, so its turn can't be estimated.",
         0.000_01: "as tasks ended lately, it would take more than a year until its next may start.",
     }
     for rate, word in words.items():

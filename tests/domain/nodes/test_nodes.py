@@ -138,7 +138,7 @@ CAUSES = {
     "leaving": (Node("n", "leavingpool"), "leaving the pool"),
     "unknown": (Node("n", "unknown"), "lost contact"),
     "offline": (Node("n", "offline", scheduling="disabled"), "Scheduling is switched off"),
-    "errors of a node that works": (Node("n", "running", errors=(NodeError("Odd", "Hm."),)), "tells errors: Odd: Hm."),
+    "errors of a working node": (Node("n", "running", errors=(NodeError("Odd", "Hm."),)), "reports errors: Odd: Hm."),
 }
 
 

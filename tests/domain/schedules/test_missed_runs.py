@@ -188,7 +188,7 @@ def counted(facts: ScheduleFacts, made: dict[int, datetime] | None = None) -> Mi
         (replace(FACTS, recent_job="Nightly"), "no number"),
         (replace(FACTS, recurrence=Recurrence(interval="P1M")), "recurrence interval isn't"),
         (replace(FACTS, recurrence=Recurrence(interval="PT1H", start_window="P1Y"), next_run_time=at(7200)), "window"),
-        (replace(FACTS, next_run_time=at(7200), recent_job="Nightly:job-1"), "isn't known"),
+        (replace(FACTS, next_run_time=at(7200), recent_job="Nightly:job-1"), "creation time"),
         (replace(FACTS, state="disabled", next_run_time=None), "when it was first seen"),
     ],
 )

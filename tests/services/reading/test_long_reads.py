@@ -209,7 +209,7 @@ def test_changes_too_long_for_a_round_are_left_to_the_queue_and_said_so(world: W
     judged = verdict(world, JOB)
     assert (judged.level, judged.reason) == (
         "catchingUp",
-        "More changed than a round may read: that is being read by itself.",
+        "Too many changes for one poll; catching up in the background.",
     )
     world.deliver_all()
     assert_right(world, job)

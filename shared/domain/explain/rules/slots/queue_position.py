@@ -66,14 +66,14 @@ def position_sentence(e: Evidence) -> str:
     if equal:
         place += f", and {amount(equal, 'task')} of the same priority may"
     if not sure:
-        return f"{place}. Whether those of some jobs could start isn't known, so when it is its turn can't be said."
+        return f"{place}. Whether those of some jobs could start isn't known, so its turn can't be estimated."
     soon = _time_for(e, least + 1)
     if soon is not None:
         return f"{place}; as tasks ended lately, its next may start in about {_duration(soon)}."
     if e.per_minute is None:
-        return f"{place}. How fast tasks ended lately isn't known, so when it is its turn can't be told."
+        return f"{place}. How fast tasks ended lately isn't known, so its turn can't be estimated."
     if not e.per_minute:
-        return f"{place}. No task ended lately, so when it is its turn can't be told."
+        return f"{place}. No task ended lately, so its turn can't be estimated."
     return f"{place}; as tasks ended lately, it would take more than a year until its next may start."
 
 
