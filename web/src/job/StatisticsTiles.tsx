@@ -96,8 +96,10 @@ function EstimateTile({ estimate }: { estimate: Estimate | null }) {
     );
   }
   const left = (Date.parse(at) - serverClock.now()) / 1000;
+  // The tile may be narrow; a number stays beside its unit.
+  const duration = formatSeconds(left).replace(/(\d) /g, "$1\u00a0");
   return (
-    <Tile title="Estimated end" name="estimate" lead={left > 0 ? `in ${formatSeconds(left)}` : "due now"}>
+    <Tile title="Estimated end" name="estimate" lead={left > 0 ? `in ${duration}` : "due now"}>
       <dd class="detail">
         about {formatTime(Date.parse(at))}; {plural(estimate.remaining, "task")} left
         {estimate.basis && (
