@@ -4,8 +4,10 @@ Tests and the programs that they start can't reach installers. Stand-ins come fi
 fail; pip has no index and npm no network.
 """
 
+import gc
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -52,6 +54,27 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     os.environ["PATH"] = os.pathsep.join((str(folder), os.environ.get("PATH", "")))
     session.config.stash[_STARTED] = folder / "started"
     session.config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+    _store_bytecode()
+
+
+def _store_bytecode() -> None:
+    """Lets Python store bytecode even where the environment forbids it.
+
+    Otherwise each worker compiles all test modules, and each program that a test starts compiles the app.
+    """
+    sys.dont_write_bytecode = False
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Keeps the garbage collector from walking all collected tests, again and again."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)
