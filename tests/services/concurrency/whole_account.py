@@ -109,7 +109,7 @@ class WholeAccount(World):
             assert report.job.snapshot.counts == job.counts(now)
             seen = {task: true.seen_at(now) for task, true in job.tasks.items()}
             assert self.cached(name) == {task: change.row for task, change in seen.items() if change}
-            self._check_insight(name, report)
+            self._check_insight(name, report, self.cached)
 
     def _check_pools_at_rest(self) -> None:
         known, now = self.pools.known(), self.now()

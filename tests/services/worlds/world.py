@@ -5,13 +5,15 @@ nothing changed meanwhile, only one answer passes.
 """
 
 import asyncio
-from collections.abc import Awaitable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from typing import Any
 
 from shared.domain.accounts.operations import JobMessage
 from shared.domain.core.keys import key_of
+from shared.domain.jobs.jobs import Job
 from shared.domain.leaves.task_lists import TaskList
 from shared.domain.reports.reports import JobReport
 from shared.domain.tasks.failures import Failures
@@ -25,6 +27,9 @@ from tests.services.fakes.memory_tables import Fault, ProcessDiedError, Storage
 from tests.services.fakes.truth import TrueJob, Truth, counted, milliseconds
 from tests.services.fakes.virtual_time import VirtualLoop
 from tests.services.worlds.process import Process, Recipe
+
+type StoredTasks = Callable[[str], dict[str, Task]]
+"""The stored tasks of a job by id, for the job's name."""
 
 START = datetime(2026, 11, 21, 7, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
@@ -196,25 +201,30 @@ class World:
 
     def failures(self, name: str) -> Failures | None:
         """Returns the failures of a job from the head of its served generation."""
-        job = self.report(name).job
+        return self._failures(self.report(name).job)
+
+    def _failures(self, job: Job) -> Failures | None:
         assert job.snapshot
         partition = generation_partition("demo", job.key, job.snapshot.generation)
         head = self.run(self.started().cache.load_head(partition))
         return head.failures if head else None
 
     def check(self, *, done: bool, full: bool, processes: list[Process]) -> None:
-        """Raises AssertionError if a claim is false; after a successful poll every claim must also be fresh."""
-        reports = self.reports()
+        """Raises AssertionError if a claim is false; after a successful poll every claim must also be fresh.
+
+        The stored tasks of a job are read once, as nothing changes meanwhile.
+        """
+        reports, tasks = self.reports(), cache(self.cached)
         self._check_order(reports)
         ends = [process.rounds.ended for process in processes]
         done = done and all(end is not None and not end.reason for end in ends)
         failed = {key for end in ends if end for key in (*end.failures, *end.overtaken, *self._elsewhere(end))}
         for name, report in reports.items():
-            self._check_incarnation(name, report)
+            self._check_incarnation(name, report, tasks)
             if not report.job.deleted:
-                self._check_claim(name, report, done=done and report.job.key not in failed)
+                self._check_claim(name, report, tasks, done=done and report.job.key not in failed)
             if done and not report.job.deleted and report.job.key not in failed:
-                self._check_insight(name, report)
+                self._check_insight(name, report, tasks)
         if done:
             dates = [process.batch.list_date for process in processes if process.batch.list_date]
             for process in processes if dates else ():
@@ -240,7 +250,7 @@ class World:
         """Returns the jobs that a round queued or found queued: a mark may expire during the round."""
         return self._queued() | set(ended.last.queued if ended.last else ())
 
-    def _check_incarnation(self, name: str, report: JobReport) -> None:
+    def _check_incarnation(self, name: str, report: JobReport, tasks: StoredTasks) -> None:
         """Checks that an exact claim covers one job alone: as of its creation or later, with only its own tasks."""
         snapshot = report.job.snapshot
         if snapshot is None or report.verdict.level != "exact":
@@ -249,10 +259,10 @@ class World:
         assert snapshot.as_of >= created, f"{name} is said to be as of {snapshot.as_of}, before it was created"
         (job,) = [job for job in self.truth.jobs[name] if job.created == created]
         own = {(task, milliseconds(true.changes[0].occurred)) for task, true in job.tasks.items()}
-        strange = {(task.id, task.creation) for task in self.cached(name).values()} - own
+        strange = {(task.id, task.creation) for task in tasks(name).values()} - own
         assert not strange, f"{name} of {created} is said to have tasks of another job: {strange}"
 
-    def _check_claim(self, name: str, report: JobReport, *, done: bool) -> None:
+    def _check_claim(self, name: str, report: JobReport, stored: StoredTasks, *, done: bool) -> None:
         snapshot, now = report.job.snapshot, self.now()
         if snapshot is None or self.truth.is_unsettled(name, snapshot.as_of, now):
             return
@@ -262,7 +272,7 @@ class World:
             return
         assert job is not None, f"{name} is said to be there as of {snapshot.as_of}, when it was not"
         assert report.job.facts.creation_time == job.created, f"the tasks of {name} are those of a job deleted before"
-        tasks = self.cached(name)
+        tasks = stored(name)
         since = now if report.job.finalized else snapshot.as_of  # a finalized job's counts hold for good
         for task in job.tasks.keys() | tasks.keys():
             possible = job.tasks[task].seen_between(since, now) if task in job.tasks else {None}
@@ -272,15 +282,17 @@ class World:
         if done:
             assert snapshot.counts == counted(tasks.values()), f"the counts of {name} are not those of its tasks"
 
-    def _check_insight(self, name: str, report: JobReport) -> None:
+    def _check_insight(self, name: str, report: JobReport, tasks: StoredTasks) -> None:
         """Checks that the job statistics match its tasks, one by one."""
-        rows, snapshot = list(self.cached(name).values()), report.job.snapshot
+        rows, snapshot = list(tasks(name).values()), report.job.snapshot
         assert snapshot, f"{name} was polled, and there is no snapshot of it"
         assert snapshot.statistics, f"{name} was polled, and there are no statistics of it"
         assert snapshot.statistics.unpack() == insight_of_rows(rows), (
             f"the statistics of {name} are not those of its tasks"
         )
-        assert self.failures(name) == blamed(rows), f"failures of {name} are grouped as those of its tasks are not"
+        assert self._failures(report.job) == blamed(rows), (
+            f"failures of {name} are grouped as those of its tasks are not"
+        )
 
     def _check_exact(self, name: str, report: JobReport, job: TrueJob) -> None:
         """Checks that `exact` counts are right if nothing moved since `asOf`, even for changes that deltas miss."""
