@@ -43,10 +43,13 @@ class Said:
 
 
 def copy_app(folder: Path) -> Path:
-    """Copies the deployed parts, with a small dashboard in place of the built one, and secrets beside them."""
+    """Copies the deployed parts, with a small dashboard in place of the built one, and secrets beside them.
+
+    Bytecode is copied too, with the times of its sources: an app without it takes half a second more to start.
+    """
     app = folder / "app"
     for name in ("functions", "shared"):
-        shutil.copytree(HERE.root / name, app / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(HERE.root / name, app / name)
     for name in ("function_app.py", "host.json"):
         shutil.copy(HERE.root / name, app / name)
     (app / "web/dist/assets").mkdir(parents=True)
