@@ -1,8 +1,7 @@
 """Names: each of its own where it must be, and such as Azure takes."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator
 
 from tests.infra.bicep.files import File
 from tests.infra.bicep.functions import FUNCTIONS
@@ -25,14 +24,6 @@ def names_of_their_own(infrastructure: Infrastructure) -> Iterator[str]:
             yield "two modules are deployed under one name, to one scope"
 
 
-_ONLY_NAMES = {
-    "Microsoft.Storage/storageAccounts/blobServices": {"default"},
-    "Microsoft.Storage/storageAccounts/managementPolicies": {"default"},
-    "Microsoft.Web/sites/basicPublishingCredentialsPolicies": {"ftp", "scm"},
-    "Microsoft.Web/sites/config": {"appsettings", "authsettingsV2"},
-}
-
-
 _LAWFUL = {
     "Microsoft.Authorization/roleAssignments": r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}",
     "Microsoft.Authorization/roleDefinitions": r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}",
@@ -48,27 +39,10 @@ _LAWFUL = {
 
 
 def names_that_azure_takes(infrastructure: Infrastructure) -> Iterator[str]:
-    """Singletons bear their one name, others what their kind may, and what is nested in a list a name of its own."""
     for scenario in infrastructure.scenarios:
         for found in scenario.file.everything:
             if not re.fullmatch(_LAWFUL.get(found.type, ".+"), found.name):
                 yield f"{found.file}: no {found.type} can be named {found.name}"
-            if found.name not in _ONLY_NAMES.get(found.type, {found.name}):
-                yield f"{found.file}: a {found.type} can't be named {found.name}"
-            for entries in _lists(found.body):
-                names = [entry.get("name") for entry in entries if "properties" in entry or "definition" in entry]
-                if None in names or len(names) != len(set(names)):
-                    yield f"{found.file}: {found.name}: what is nested in it is named {names}"
-
-
-def _lists(value: Any) -> Iterator[list[Mapping[str, Any]]]:
-    if isinstance(value, Mapping):
-        for inner in value.values():
-            yield from _lists(inner)
-    elif isinstance(value, list):
-        yield [entry for entry in value if isinstance(entry, Mapping)]
-        for inner in value:
-            yield from _lists(inner)
 
 
 _ASSIGNMENT = "Microsoft.Authorization/roleAssignments"

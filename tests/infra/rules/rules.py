@@ -1,7 +1,6 @@
 """All rules over a checkout's infrastructure, by name; each gives a sentence for every fault that it finds."""
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import wraps
 from pathlib import Path
 
 from yaml import YAMLError
@@ -10,56 +9,23 @@ from tests.infra.bicep.syntax import BicepError
 from tests.infra.rules import (
     access,
     commands,
-    flex,
+    expectations,
     names,
-    network,
     parameters,
     pipeline,
-    properties,
     resources,
     scripts,
     settings,
     tools,
     wiring,
 )
-from tests.infra.rules.scenarios import Infrastructure, Scenario
+from tests.infra.rules.scenarios import Infrastructure
 
 type Rule = Callable[[Infrastructure], Iterator[str]]
 
-
-def _of_scenarios(rule: Callable[[Scenario], Iterator[str]]) -> Rule:
-    @wraps(rule)
-    def run(infrastructure: Infrastructure) -> Iterator[str]:
-        for scenario in infrastructure.scenarios:
-            yield from (f"with {scenario.name}: {fault}" for fault in rule(scenario))
-
-    return run
-
-
-_SCENARIO_RULES = (
-    *access.SCENARIO_RULES,
-    *flex.SCENARIO_RULES,
-    *settings.SCENARIO_RULES,
-    *network.SCENARIO_RULES,
-    *wiring.SCENARIO_RULES,
-)
-RULES: Mapping[str, Rule] = {
-    rule.__name__: rule
-    for rule in (
-        *resources.RULES,
-        *properties.RULES,
-        *names.RULES,
-        *map(_of_scenarios, _SCENARIO_RULES),
-        *access.RULES,
-        *wiring.RULES,
-        *pipeline.RULES,
-        *commands.RULES,
-        *tools.RULES,
-        *parameters.RULES,
-        tools.linted,
-        *scripts.RULES,
-    )
-}
+_MODULES = (expectations, names, access, settings, wiring, resources, pipeline, parameters, commands, tools, scripts)
+RULES: Mapping[str, Rule] = {rule.__name__: rule for module in _MODULES for rule in module.RULES}
+"""Every rule by its name; those that start programs are last."""
 
 
 def faults_of(rule: str, infrastructure: Infrastructure) -> list[str]:

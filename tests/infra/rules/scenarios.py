@@ -163,7 +163,6 @@ class Scenario:
     name: str
     given: Mapping[str, Any]
     file: File
-    root: Path
     cloud: str = "AzureCloud"
 
     @property
@@ -184,29 +183,14 @@ class Scenario:
         return self.file.value(name)
 
     @property
-    def watched(self) -> list[str]:
-        return [part.strip() for part in self.parameter("batchAccountIds").split(",") if part.strip()]
-
-    @property
-    def logged(self) -> set[str]:
-        return {part.strip().lower() for part in self.parameter("loggedBatchAccountIds").split(",")}
-
-    @property
-    def private_accounts(self) -> list[str]:
-        return [part.strip() for part in self.parameter("privateBatchAccountIds").split(",") if part.strip()]
-
-    @property
-    def makes_network(self) -> bool:
-        given = self.parameter("appSubnetId") and self.parameter("endpointSubnetId")
-        return self.parameter("privateNetworking") and not given
+    def watched_names(self) -> list[str]:
+        return [
+            part.strip().rpartition("/")[2] for part in self.parameter("batchAccountIds").split(",") if part.strip()
+        ]
 
     @property
     def app(self) -> Resource:
         return self.one("Microsoft.Web/sites")
-
-    @property
-    def identity(self) -> Resource:
-        return self.one("Microsoft.ManagedIdentity/userAssignedIdentities")
 
     @property
     def host_storage(self) -> Resource:
@@ -263,8 +247,8 @@ class Infrastructure:
         )
         clouds = (("AzureUSGovernment", GOVERNMENT), ("AzureChinaCloud", CHINA))
         return (
-            *(Scenario(name, given, self.main(given), self.root) for name, given in pairs),
-            *(Scenario(cloud, given, self.main(given, cloud=cloud), self.root, cloud) for cloud, given in clouds),
+            *(Scenario(name, given, self.main(given)) for name, given in pairs),
+            *(Scenario(cloud, given, self.main(given, cloud=cloud), cloud) for cloud, given in clouds),
         )
 
     def events(self, **parameters: Any) -> File:

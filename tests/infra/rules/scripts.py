@@ -1,9 +1,11 @@
 """Scripts of infra/ that were changed pass their tests, which stand beside this file; the checkout's own run anyway."""
 
-import os
+import atexit
+import json
 import subprocess
 import sys
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 from local.dev.system.checkout import HERE
@@ -11,13 +13,14 @@ from tests.infra.rules.scenarios import Infrastructure
 
 SCRIPTS_FOLDER = "SCRIPTS_FOLDER"
 """Names the folder whose scripts test_smoke_test.py starts as programs, if not this checkout's."""
-_TESTS = (
-    "tests/infra/scripts/test_scripts.py",
-    "tests/infra/scripts/test_app_registration.py",
-    "tests/infra/scripts/test_publish.py",
-    "tests/infra/scripts/test_deploy_check.py",
-    "tests/infra/scripts/test_smoke_test.py",
-)
+_TESTS: Mapping[str, tuple[str, ...]] = {
+    "test_smoke_test": ("smoke_test",),
+    "test_publish": ("publish",),
+    "test_app_registration": ("app_registration",),
+    "test_scripts": ("event_subscriptions", "azure_cli"),
+    "test_deploy_check": ("deploy_check", "deployment", "deployment_places", "deployment_rights", "deployment_tools"),
+}
+"""Modules of tests, each with the scripts that they are first of all of."""
 
 
 def scripts_that_work(infrastructure: Infrastructure) -> Iterator[str]:
@@ -28,26 +31,30 @@ def scripts_that_work(infrastructure: Infrastructure) -> Iterator[str]:
 
 
 def _scripts(root: Path) -> dict[str, str]:
-    return {path.name: path.read_text(encoding="utf-8") for path in (root / "infra").glob("*.py")}
+    return {path.stem: path.read_text(encoding="utf-8") for path in (root / "infra").glob("*.py")}
 
 
 def _failure(root: Path, changed: Collection[str]) -> str:
-    """What pytest says last of the scripts under `root`; an empty text if they pass.
+    """Returns what pytest says last of the scripts under `root`; an empty text if they pass.
 
-    It stops at the first failure, so the tests that are named after a changed script run first.
+    It stops at the first failure, so the tests of a changed script run first.
     """
-    tests = sorted(_TESTS, key=lambda test: test.rpartition("/test_")[2] not in changed)
-    options = ("-q", "-x", "-p", "no:cacheprovider", "-k", "not local_stack", "-o", f"pythonpath={root} {HERE.root}")
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", *options, *tests],
-        cwd=HERE.root,
-        env={**os.environ, SCRIPTS_FOLDER: str(root)},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
-    return "" if done.returncode == 0 else done.stdout[-300:] + done.stderr[-300:]
+    tests = sorted(_TESTS, key=lambda test: not set(_TESTS[test]) & set(changed))
+    runner = _runner()
+    assert runner.stdin
+    assert runner.stdout
+    print(json.dumps([str(root), *(f"tests/infra/scripts/{test}.py" for test in tests)]), file=runner.stdin, flush=True)
+    exit_code, said = json.loads(runner.stdout.readline())
+    return said if exit_code else ""
+
+
+@cache
+def _runner() -> subprocess.Popen[str]:
+    """Returns the process that runs the tests of all changed scripts, one after the other: it imports pytest once."""
+    command = [sys.executable, "-m", "tests.infra.rules.script_runner"]
+    started = subprocess.Popen(command, cwd=HERE.root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    atexit.register(started.communicate)
+    return started
 
 
 RULES: tuple[Callable[[Infrastructure], Iterator[str]], ...] = (scripts_that_work,)

@@ -6,41 +6,18 @@ from pathlib import Path
 from typing import Any
 
 from shared.settings import read_settings
-from tests.infra.rules.access import storage_address
-from tests.infra.rules.scenarios import Scenario
+from tests.infra.bicep.functions import environment_of
+from tests.infra.rules.scenarios import Infrastructure, Scenario
 
 LOCAL_SETTINGS = {"AzureWebJobsStorage", "BATCH_ACCOUNT_KEYS", "CLOCK_URL", "TELEMETRY_STORAGE"}
 """Settings that only a laptop has: secrets and a stepped clock."""
-
-
-OTHER_WAYS = {"AzureWebJobsStorage__tableServiceUri", "TABLE_PREFIX"}
-"""Settings for storage that is shared or elsewhere, which a deployment of its own needs not."""
-
-
-FOR_THE_PLATFORM = {
-    "APPLICATIONINSIGHTS_AUTHENTICATION_STRING",
-    "APPLICATIONINSIGHTS_CONNECTION_STRING",
-    "AZURE_CLIENT_ID",
-    "AzureWebJobsDisableHomepage",
-    "AzureWebJobsStorage__accountName",
-    "AzureWebJobsStorage__blobServiceUri",
-    "AzureWebJobsStorage__clientId",
-    "AzureWebJobsStorage__credential",
-    "AzureWebJobsStorage__queueServiceUri",
-    "AzureWebJobsStorage__tableServiceUri",
-    "MICROSOFT_PROVIDER_AUTHENTICATION_SECRET",
-    "OVERRIDE_USE_MI_FIC_ASSERTION_CLIENTID",
-    "TELEMETRY_STORAGE__blobServiceUri",
-    "TELEMETRY_STORAGE__clientId",
-    "TELEMETRY_STORAGE__credential",
-    "TELEMETRY_STORAGE__queueServiceUri",
-}
-"""Settings for the platform rather than the code, whose values access.py judges; one more could turn a function
-off, or send its queues elsewhere."""
-
-
-PLATFORM_SETTINGS = {"AZURE_FUNCTIONS_ENVIRONMENT", "WEBSITE_AUTH_ENABLED", "WEBSITE_INSTANCE_ID", "WEBSITE_SITE_NAME"}
-"""Settings that the platform makes."""
+OTHER_WAYS = {"AzureWebJobsStorage__accountName", "AzureWebJobsStorage__tableServiceUri", "TABLE_PREFIX"}
+"""Settings for storage that is elsewhere, which depend on the cloud, or are for storage that is shared."""
+_OF_PLATFORM = re.compile(
+    r"APPLICATIONINSIGHTS_\w+|AZURE_CLIENT_ID|AzureWebJobs\w+|MICROSOFT_PROVIDER_AUTHENTICATION_SECRET"
+    r"|OVERRIDE_USE_MI_FIC_ASSERTION_CLIENTID|TELEMETRY_STORAGE__\w+|WEBSITE_\w+|AZURE_FUNCTIONS_ENVIRONMENT"
+)
+"""Settings for or of the platform; the table of expectations has each that Bicep sets."""
 
 
 class Recording(dict[str, str]):
@@ -68,58 +45,55 @@ def named_in_bindings(root: Path) -> set[str]:
     return {*re.findall(r'connection="(\w+)"', code), *re.findall(r'"%(\w+)%"', code)}
 
 
-def settings_agree(scenario: Scenario) -> Iterator[str]:
+def settings_agree(infrastructure: Infrastructure) -> Iterator[str]:
     """Bicep sets what the code reads, nothing that nobody reads, and the code finds all of it in order."""
-    named = named_in_bindings(scenario.root)
-    others = named - {"AzureWebJobsStorage"}
-    platform = (
-        FOR_THE_PLATFORM | PLATFORM_SETTINGS | {name for name in scenario.settings if name.partition("__")[0] in others}
-    )
-    for name in sorted(named - {name.partition("__")[0] for name in scenario.settings}):
-        yield f"a binding names the setting {name}, which Bicep doesn't set"
-    expected = settings_read() - LOCAL_SETTINGS - OTHER_WAYS - PLATFORM_SETTINGS
-    if scenario.cloud != "AzureCloud":
-        expected.remove("AzureWebJobsStorage__accountName")
-    for name in sorted(expected - scenario.settings.keys()):
-        yield f"the code reads {name}, which Bicep doesn't set"
-    for name in sorted(scenario.settings.keys() - expected - platform):
-        yield f"Bicep sets {name}, which the code doesn't read"
-    if not all(isinstance(value, str) for value in scenario.settings.values()):
-        yield "a setting is no text"
-        return
-    read = read_settings({**scenario.settings, "WEBSITE_SITE_NAME": "x", "WEBSITE_AUTH_ENABLED": "true"})
-    yield from read.problems
-    watched = [account.rpartition("/")[2] for account in scenario.watched]
-    if [account.name for account in read.accounts] != watched:
-        yield f"the app watches {[account.name for account in read.accounts]}, not {watched}"
-    if f"{(read.storage.endpoint or '').rstrip('/')}/" != storage_address(scenario, scenario.host_storage, "table"):
-        yield f"tables are at {read.storage.endpoint}"
-    if read.telemetry_storage.endpoint != storage_address(scenario, scenario.telemetry_storage, "blob"):
-        yield f"logs are looked for at {read.telemetry_storage.endpoint}"
+    named = named_in_bindings(infrastructure.root)
+    read_names = settings_read()
+    expected = {name for name in read_names - LOCAL_SETTINGS - OTHER_WAYS if not _set_by_platform(name)}
+    for scenario in infrastructure.scenarios:
+        given = scenario.settings
+        for name in sorted(named - {name.partition("__")[0] for name in given}):
+            yield f"a binding names the setting {name}, which Bicep doesn't set"
+        for name in sorted(expected - given.keys()):
+            yield f"the code reads {name}, which Bicep doesn't set"
+        for name in sorted(name for name in given.keys() - read_names if not _OF_PLATFORM.fullmatch(name)):
+            yield f"Bicep sets {name}, which the code doesn't read"
+        if not all(isinstance(value, str) for value in given.values()):
+            yield "a setting is no text"
+            continue
+        read = read_settings({**given, "WEBSITE_SITE_NAME": "x", "WEBSITE_AUTH_ENABLED": "true"})
+        yield from read.problems
+        if (names := [account.name for account in read.accounts]) != scenario.watched_names:
+            yield f"the app watches {names}, not {scenario.watched_names}"
+        suffix = environment_of(scenario.cloud)["suffixes"]["storage"]
+        tables, blobs = (read.storage.endpoint or "").rstrip("/"), read.telemetry_storage.endpoint
+        if tables != f"https://{scenario.host_storage.name}.table.{suffix}":
+            yield f"tables are at {tables}"
+        if blobs != f"https://{scenario.telemetry_storage.name}.blob.{suffix}/":
+            yield f"logs are looked for at {blobs}"
+        yield from _unlike_parameters(scenario, expected)
 
 
-def settings_of_their_parameters(scenario: Scenario) -> Iterator[str]:
+def _set_by_platform(name: str) -> bool:
+    return name.startswith("WEBSITE_") or name == "AZURE_FUNCTIONS_ENVIRONMENT"
+
+
+def _unlike_parameters(scenario: Scenario, names: set[str]) -> Iterator[str]:
     """POLL_SECONDS is what pollSeconds says, and so on: two that have one default could be each other's."""
-    others = FOR_THE_PLATFORM | PLATFORM_SETTINGS | {"BATCH_ACCOUNTS"}
-    for name in sorted(settings_read() & scenario.settings.keys() - others):
-        first, *words = name.lower().split("_")
-        value = scenario.parameter(first + "".join(map(str.capitalize, words)))
-        if scenario.settings[name] != str(value):
-            yield f"the setting {name} is {scenario.settings[name]!r}, not {value!r} as its parameter"
+    for name in sorted(names & scenario.settings.keys() - {"BATCH_ACCOUNTS"}):
+        if not _OF_PLATFORM.fullmatch(name):
+            first, *words = name.lower().split("_")
+            value = scenario.parameter(first + "".join(map(str.capitalize, words)))
+            if scenario.settings[name] != str(value):
+                yield f"the setting {name} is {scenario.settings[name]!r}, not {value!r} as its parameter"
 
 
-def settings_default(scenario: Scenario) -> Iterator[str]:
+def settings_default(infrastructure: Infrastructure) -> Iterator[str]:
     """What the parameter file leaves open is as it would be without the setting."""
-    if scenario.name != "the parameter file":
-        return
+    given = infrastructure.scenarios[0].settings
     places = ("BATCH_ACCOUNTS", "AzureWebJobsStorage__accountName", "TELEMETRY_STORAGE__blobServiceUri")
-    accounts = {name: scenario.settings[name] for name in places}
-    if read_settings(scenario.settings) != read_settings(accounts):
+    if read_settings(given) != read_settings({name: given[name] for name in places}):
         yield "Bicep has other defaults than the code"
 
 
-SCENARIO_RULES: tuple[Callable[[Scenario], Iterator[str]], ...] = (
-    settings_agree,
-    settings_default,
-    settings_of_their_parameters,
-)
+RULES: tuple[Callable[[Infrastructure], Iterator[str]], ...] = (settings_agree, settings_default)
