@@ -1,6 +1,8 @@
 """How a breakage is planted into a copy of what the rules look at."""
 
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,12 +22,13 @@ PARTS = (
 
 @dataclass(frozen=True, slots=True)
 class Breakage:
-    """`old` stands in the file; its first place becomes `new`."""
+    """`old` stands in the file; its first place becomes `new`. Each run of the tests plants those with `always`."""
 
     name: str
     file: str
     old: str
     new: str
+    always: bool = False
 
     def plant(self, root: Path) -> None:
         path = root / self.file
@@ -33,6 +36,14 @@ class Breakage:
         if self.old not in before:
             raise ValueError(f"{self.name}: {self.file} doesn't hold {self.old!r} any more")
         path.write_text(before.replace(self.old, self.new, 1), encoding="utf-8")
+
+    @contextmanager
+    def planted(self, root: Path) -> Iterator[None]:
+        """Plants the breakage inside the block."""
+        before = (root / self.file).read_bytes()
+        self.plant(root)
+        yield
+        (root / self.file).write_bytes(before)
 
 
 def copy_parts(source: Path, target: Path) -> None:
