@@ -1,8 +1,8 @@
 """The tables in tests/data/infra: what the templates deploy in each scenario, and what the pipeline's files say.
 
-`python3 -m tests.infra.rules.expectations --write` renews them after a change that is meant; the difference is then
-reviewed and committed with the change. A line of `resources.txt` that doesn't hold in every scenario names those in
-which it does.
+`.venv/bin/python -m tests.infra.rules.expectations --write` renews them after a change that is meant; the difference is
+then reviewed and committed with the change. A line of `resources.txt` that doesn't hold in every scenario names those
+in which it does.
 """
 
 import difflib

@@ -1,7 +1,7 @@
-"""What no table of expectations can say of a resource: no secrets, nothing unencrypted, nothing that Azure refuses."""
+"""What no table of expectations can say of a resource: what keeps it safe, no secrets, nothing that Azure refuses."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from tests.infra.bicep.functions import SECRET
@@ -48,6 +48,49 @@ def _given_away(found: Resource, path: str, value: Any) -> Iterator[str]:
         yield f"{found.file}: {found.name}: {path} is {value}"
 
 
+_SAFE: Mapping[str, Mapping[str, object]] = {
+    "Microsoft.Authorization/roleAssignments": {"properties.principalType": "ServicePrincipal"},
+    "Microsoft.EventGrid/systemTopics/eventSubscriptions": {
+        "properties.destination.properties.minimumTlsVersionAllowed": "1.2"
+    },
+    "Microsoft.Insights/components": {"properties.DisableLocalAuth": True},
+    "Microsoft.OperationalInsights/workspaces": {"properties.features.disableLocalAuth": True},
+    "Microsoft.Storage/storageAccounts": {
+        "properties.allowBlobPublicAccess": False,
+        "properties.allowCrossTenantReplication": False,
+        "properties.allowSharedKeyAccess": False,
+        "properties.defaultToOAuthAuthentication": True,
+        "properties.minimumTlsVersion": "TLS1_2",
+        "properties.supportsHttpsTrafficOnly": True,
+    },
+    "Microsoft.Storage/storageAccounts/blobServices/containers": {"properties.publicAccess": "None"},
+    "Microsoft.Web/sites": {
+        "identity.type": "UserAssigned",
+        "properties.httpsOnly": True,
+        "properties.siteConfig.minTlsVersion": "1.2",
+        "properties.siteConfig.remoteDebuggingEnabled": False,
+        "properties.siteConfig.scmMinTlsVersion": "1.2",
+    },
+    "Microsoft.Web/sites/basicPublishingCredentialsPolicies": {"properties.allow": False},
+    "authsettingsV2": {
+        "properties.platform.enabled": True,
+        "properties.globalValidation.requireAuthentication": True,
+        "properties.globalValidation.excludedPaths": ["/api/health", "/runtime/webhooks/blobs"],
+        "properties.httpSettings.requireHttps": True,
+        "properties.login.tokenStore.enabled": False,
+    },
+}
+"""What no renewed table may have otherwise, by the type or the name of a resource."""
+
+
+def safe_resources(infrastructure: Infrastructure) -> Iterator[str]:
+    for file in (*(scenario.file for scenario in infrastructure.scenarios), infrastructure.events()):
+        for found in (found for found in file.everything if not found.existing):
+            for path, value in {**_SAFE.get(found.type, {}), **_SAFE.get(found.name, {})}.items():
+                if found.get(path) != value:
+                    yield f"{found.file}: {found.type} {found.name}: {path} can't be {found.get(path)!r}"
+
+
 def _is_secret(value: Any) -> bool:
     return isinstance(value, str) and (SECRET in value or bool(_SECRET_TEXT.search(value)))
 
@@ -78,4 +121,4 @@ def taken_by_flex(infrastructure: Infrastructure) -> Iterator[str]:
             yield "instances that are always ready cost money day and night"
 
 
-RULES: tuple[Callable[[Infrastructure], Iterator[str]], ...] = (no_secrets, taken_by_flex)
+RULES: tuple[Callable[[Infrastructure], Iterator[str]], ...] = (safe_resources, no_secrets, taken_by_flex)
