@@ -37,6 +37,12 @@ def commands_of(script: str, folder: Path) -> list[list[str]]:
     return [json.loads(line) for line in (folder / "calls").read_text().splitlines()]
 
 
+def commands_with(words: str, folder: Path) -> list[list[str]]:
+    """The calls of the only script of the page that has these words."""
+    (script,) = (script for script in SCRIPTS if words in script)
+    return commands_of(script, folder)
+
+
 def option(command: list[str], name: str) -> str:
     return command[command.index(name) + 1]
 
@@ -47,8 +53,7 @@ def test_a_shell_runs_each_script_of_the_page(script: str, tmp_path: Path) -> No
 
 
 def test_the_pipeline_may_assign_the_roles_of_a_deployment_and_no_others(tmp_path: Path) -> None:
-    (script,) = (script for script in SCRIPTS if "Access Control Administrator" in script)
-    (command,) = commands_of(script, tmp_path)
+    (command,) = commands_with("Access Control Administrator", tmp_path)
     condition = option(command, "--condition")
     ids = re.findall(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", condition)
     roles = json.loads((HERE.root / "infra/roles.json").read_text(encoding="utf-8")).values()
@@ -68,8 +73,7 @@ def test_the_page_names_the_audience_that_the_workflows_log_in_with() -> None:
 
 
 def test_a_program_is_given_an_app_role_by_its_object_id(tmp_path: Path) -> None:
-    (script,) = (script for script in SCRIPTS if "app-registration grant" in script)
-    *_, granted = commands_of(script, tmp_path)
+    *_, granted = commands_with("app-registration grant", tmp_path)
     assert granted[:4] == ["dev.py", "infra", "app-registration", "grant"]
     assert option(granted, "--role") == "Reader"
 
@@ -84,8 +88,7 @@ def test_restrictions_of_addresses_are_lifted_by_the_property_that_set_them(tmp_
 
 
 def test_the_alert_of_a_stopped_app_is_switched_off_by_its_name(tmp_path: Path) -> None:
-    (script,) = (script for script in SCRIPTS if "scheduledQueryRules" in script)
-    (command,) = commands_of(script, tmp_path)
+    (command,) = commands_with("scheduledQueryRules", tmp_path)
     alerts = (HERE.root / "infra/modules/alerts.bicep").read_text(encoding="utf-8")
     assert f"'{option(command, '--resource-type')}@" in alerts
     prefix, _, rule = option(command, "--name").partition("-ENV-")
@@ -95,8 +98,7 @@ def test_the_alert_of_a_stopped_app_is_switched_off_by_its_name(tmp_path: Path) 
 
 
 def test_what_if_gets_the_rights_to_ask_and_none_to_write(tmp_path: Path) -> None:
-    (script,) = (script for script in SCRIPTS if "deployments/whatIf/action" in script)
-    definition, *assignments = commands_of(script, tmp_path)
+    definition, *assignments = commands_with("deployments/whatIf/action", tmp_path)
     role = json.loads(option(definition, "--role-definition"))
     assert sorted(role["Actions"]) == [
         "Microsoft.Resources/deployments/validate/action",
@@ -136,8 +138,7 @@ def test_leftovers_are_deleted_by_the_names_of_the_deployment(tmp_path: Path) ->
 
 
 def test_the_role_of_what_if_is_deleted_after_its_assignments_in_each_subscription(tmp_path: Path) -> None:
-    (script,) = (script for script in SCRIPTS if 'delete --name "Batchscope what-if"' in script)
-    calls = [" ".join(command) for command in commands_of(script, tmp_path)]
+    calls = [" ".join(command) for command in commands_with('delete --name "Batchscope what-if"', tmp_path)]
     last = calls.index("role definition delete --name Batchscope what-if")
     assert [call for call in calls[:last] if "WHAT_IF_OBJECT_ID" in call] == [
         f"role assignment delete --assignee-object-id WHAT_IF_OBJECT_ID --scope /subscriptions/{name}"
@@ -172,15 +173,13 @@ def _filled_in(name: str) -> str:
 
 
 def test_the_page_says_how_to_take_the_old_role_of_writers_away(tmp_path: Path) -> None:
-    (script,) = (script for script in SCRIPTS if "Storage Blob Data Contributor" in script)
-    *_, command = commands_of(script, tmp_path)
+    *_, command = commands_with("Storage Blob Data Contributor", tmp_path)
     assert option(command, "--scope").endswith("/blobServices/default/containers/telemetry")
     assert "--assignee" not in command
 
 
 def test_a_writer_tries_its_own_folder_and_those_of_others(tmp_path: Path) -> None:
-    (script,) = (script for script in SCRIPTS if "try upload" in script)
-    tried = commands_of(script, tmp_path)
+    tried = commands_with("try upload", tmp_path)
     assert [(command[2], "--overwrite" in command, option(command, "--name").split("/")[3]) for command in tried] == [
         ("upload", False, "POOL_1"),
         ("upload", True, "POOL_1"),
@@ -191,8 +190,7 @@ def test_a_writer_tries_its_own_folder_and_those_of_others(tmp_path: Path) -> No
 
 
 def test_a_secret_for_sign_in_goes_to_the_vault_without_being_an_argument(tmp_path: Path) -> None:
-    (script,) = (script for script in SCRIPTS if "credential reset" in script)
-    reset, stored, *_, assigned = commands_of(script, tmp_path)
+    reset, stored, *_, assigned = commands_with("credential reset", tmp_path)
     assert "--append" in reset
     assert option(stored, "--file") == "/dev/stdin"
     assert "--value" not in stored
@@ -201,8 +199,7 @@ def test_a_secret_for_sign_in_goes_to_the_vault_without_being_an_argument(tmp_pa
 
 
 def test_the_key_of_storage_may_be_used_by_an_identity_of_its_own(tmp_path: Path) -> None:
-    (script,) = (script for script in SCRIPTS if "Crypto Service Encryption User" in script)
-    made, *_, assigned = commands_of(script, tmp_path)
+    made, *_, assigned = commands_with("Crypto Service Encryption User", tmp_path)
     assert made[:2] == ["identity", "create"]
     assert option(assigned, "--scope").endswith("/keys/KEY")
 

@@ -26,9 +26,29 @@ CHINA = {
 """What `az cloud show` says."""
 
 
+CONNECT = ["connect", "--client-id", CLIENT, "--url", "https://app.example", "--principal-id", "p-1"]
+CREDENTIALS = "ad_app_federated-credential_list"
+
+
+def ensure(az: Az, name: str = "batchscope-dev") -> int:
+    return app_registration.main(["ensure", "--name", name], az)
+
+
+def connected(**answers: Any) -> Az:
+    az = Az(account_show={"tenantId": "t-1"}, **answers)
+    assert app_registration.main(CONNECT, az) == 0
+    return az
+
+
+def credential(az: Az, verb: str = "create") -> Any:
+    """The credential that was written, which is one."""
+    (call,) = az.called(f"ad app federated-credential {verb}")
+    return json.loads(call.partition("--parameters ")[2])
+
+
 def test_a_registration_is_made_once_with_both_roles(capsys: pytest.CaptureFixture[str]) -> None:
     az = Az(ad_app_list=[], ad_app_create=REGISTRATION, ad_sp_list=[])
-    assert app_registration.main(["ensure", "--name", "batchscope-dev"], az) == 0
+    assert ensure(az) == 0
     assert capsys.readouterr().out == f"{CLIENT}\n"
     assert [role["value"] for role in az.files[0]] == ["Reader", "Operator"]
     assert len({role["id"] for role in az.files[0]}) == len(az.files[0])
@@ -49,7 +69,7 @@ def test_a_registration_is_made_once_with_both_roles(capsys: pytest.CaptureFixtu
     assert only["delegatedPermissionIds"] == [scope["id"]]
     assert az.called(f"ad sp update --id {CLIENT} --set appRoleAssignmentRequired=true")
     again = Az(ad_app_list=[REGISTRATION], ad_sp_list=[{}])
-    assert app_registration.main(["ensure", "--name", "batchscope-dev"], again) == 0
+    assert ensure(again) == 0
     assert again.called("ad app create") == again.called("ad sp create") == []
     assert not [call for call in again.calls if "--app-roles" in call]
 
@@ -62,7 +82,7 @@ def test_other_scopes_of_a_registration_are_kept() -> None:
     api = {"oauth2PermissionScopes": [own, other], "preAuthorizedApplications": [cli, program]}
     held = {**REGISTRATION, "identifierUris": ["api://batch.example"], "api": api}
     az = Az(ad_app_list=[held], ad_sp_list=[{}])
-    assert app_registration.main(["ensure", "--name", "x"], az) == 0
+    assert ensure(az) == 0
     assert az.called(f"ad app update --id {CLIENT} --identifier-uris api://batch.example api://{CLIENT}")
     exposed, trusted = (file["api"] for file in az.files)
     (first, second) = exposed["oauth2PermissionScopes"]
@@ -72,7 +92,7 @@ def test_other_scopes_of_a_registration_are_kept() -> None:
     assert trusted["preAuthorizedApplications"] == [program, cli]
     done = {"oauth2PermissionScopes": [first, second], "preAuthorizedApplications": [program, cli]}
     again = Az(ad_app_list=[{**held, "identifierUris": [f"api://{CLIENT}"], "api": done}], ad_sp_list=[{}])
-    assert app_registration.main(["ensure", "--name", "x"], again) == 0
+    assert ensure(again) == 0
     assert again.called("ad app update") == []
     assert [file["api"] for file in again.files] == [exposed, trusted]
 
@@ -81,7 +101,7 @@ def test_roles_that_a_registration_lacks_are_added_to_those_that_it_has() -> Non
     own = {"value": "Alpha.Reader", "id": "r-3", "isEnabled": False, "origin": "Application"}
     held = [own, {"value": "Reader", "id": "r-1", "isEnabled": False, "displayName": "Reads"}]
     az = Az(ad_app_list=[{**REGISTRATION, "appRoles": held}], ad_sp_list=[{}])
-    assert app_registration.main(["ensure", "--name", "batchscope-dev"], az) == 0
+    assert ensure(az) == 0
     assert az.called(f"ad app update --id {CLIENT} --app-roles @")
     (kept, reader, operator), *_ = az.files
     assert kept == {"value": "Alpha.Reader", "id": "r-3", "isEnabled": False}
@@ -91,28 +111,28 @@ def test_roles_that_a_registration_lacks_are_added_to_those_that_it_has() -> Non
 
 def test_a_name_with_an_apostrophe_is_looked_up_as_it_is() -> None:
     az = Az(ad_app_list=[REGISTRATION], ad_sp_list=[{}])
-    assert app_registration.main(["ensure", "--name", "Ann's app"], az) == 0
+    assert ensure(az, "Ann's app") == 0
     assert az.called("ad app list") == ["ad app list --filter displayName eq 'Ann''s app'"]
 
 
 @pytest.mark.parametrize("web", [None, {}, {"implicitGrantSettings": {"enableIdTokenIssuance": False}}])
 def test_a_registration_that_was_made_elsewhere_issues_the_tokens_of_sign_in(web: object) -> None:
     az = Az(ad_app_list=[{**REGISTRATION, "web": web}], ad_sp_list=[{}])
-    assert app_registration.main(["ensure", "--name", "x"], az) == 0
+    assert ensure(az) == 0
     assert f"ad app update --id {CLIENT} --enable-id-token-issuance true" in az.called("ad app update")
 
 
 def test_a_name_with_an_apostrophe_is_refused_where_no_registration_has_it(capsys: pytest.CaptureFixture[str]) -> None:
     az = Az(ad_app_list=[])
-    assert app_registration.main(["ensure", "--name", "Ann's app"], az) == 1
+    assert ensure(az, "Ann's app") == 1
     assert "Choose another name, or register it" in capsys.readouterr().err
     assert az.called("ad app create") == []
 
 
 def test_two_registrations_of_one_name_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
     az = Az(ad_app_list=[{"appId": "a"}, {"appId": "b"}])
-    assert app_registration.main(["ensure", "--name", "x"], az) == 1
-    assert "There are 2 app registrations named x" in capsys.readouterr().err
+    assert ensure(az) == 1
+    assert "There are 2 app registrations named batchscope-dev" in capsys.readouterr().err
 
 
 def test_a_registration_is_made_in_the_tenant_of_the_deployment_only(
@@ -121,11 +141,11 @@ def test_a_registration_is_made_in_the_tenant_of_the_deployment_only(
     monkeypatch.setenv("AZURE_SUBSCRIPTION_ID", "s-1")
     answers = {"account_show_--subscription_s-1": {"tenantId": "t-1"}, "account_show": {"tenantId": "t-2"}}
     az = Az(**answers, ad_app_list=[REGISTRATION], ad_sp_list=[{}])
-    assert app_registration.main(["ensure", "--name", "x"], az) == 1
+    assert ensure(az) == 1
     assert "az is set to a subscription of the tenant t-2" in capsys.readouterr().err
     assert az.called("ad") == []
     az.answers["account show"] = {"tenantId": "t-1"}
-    assert app_registration.main(["ensure", "--name", "x"], az) == 0
+    assert ensure(az) == 0
 
 
 def test_an_app_role_of_ones_own_is_added_once() -> None:
@@ -178,78 +198,66 @@ def test_a_role_that_the_registration_lacks_is_named(capsys: pytest.CaptureFixtu
 
 
 def test_connecting_twice_leaves_one_federated_credential() -> None:
-    command = ["connect", "--client-id", CLIENT, "--url", "https://app.example/", "--principal-id", "p-1"]
-    az = Az(**{"ad_app_federated-credential_list": [], "account_show": {"tenantId": "t-1"}})
-    assert app_registration.main(command, az) == 0
-    (created,) = az.called("ad app federated-credential create")
-    given = json.loads(created.partition("--parameters ")[2])
+    az = connected(**{CREDENTIALS: []})
+    given = credential(az)
     assert (given["subject"], given["issuer"]) == ("p-1", "https://login.microsoftonline.com/t-1/v2.0")
     assert given["audiences"] == ["api://AzureADTokenExchange"]
-    assert az.called("ad app update")[0].endswith("https://app.example/.auth/login/aad/callback")
-    shown = {"web": {"redirectUris": ["https://app.example/.auth/login/aad/callback"]}}
-    answers = {"ad_app_federated-credential_list": [given], "account_show": {"tenantId": "t-1"}}
-    again = Az(ad_app_show=shown, **answers)
-    assert app_registration.main(command, again) == 0
+    callback = "https://app.example/.auth/login/aad/callback"
+    assert az.called("ad app update")[0].endswith(callback)
+    again = connected(ad_app_show={"web": {"redirectUris": [callback]}}, **{CREDENTIALS: [given]})
     assert again.called("ad app update") == []
     assert len(again.called("ad app federated-credential")) == 1
 
 
-CONNECT = ["connect", "--client-id", CLIENT, "--url", "https://app.example", "--principal-id", "p-1"]
+def test_an_address_with_a_slash_at_its_end_is_the_same() -> None:
+    az = Az(account_show={"tenantId": "t-1"}, **{CREDENTIALS: []})
+    assert app_registration.main([*CONNECT[:4], "https://app.example/", *CONNECT[5:]], az) == 0
+    assert az.called("ad app update")[0].endswith(" https://app.example/.auth/login/aad/callback")
 
 
 def test_redirect_uris_of_other_domains_are_kept() -> None:
     own = "https://batch.example/.auth/login/aad/callback"
-    az = Az(ad_app_show={"web": {"redirectUris": [own]}}, account_show={"tenantId": "t-1"})
-    assert app_registration.main(CONNECT, az) == 0
-    (updated,) = az.called("ad app update")
+    (updated,) = connected(ad_app_show={"web": {"redirectUris": [own]}}).called("ad app update")
     assert updated.endswith(f"--web-redirect-uris {own} https://app.example/.auth/login/aad/callback")
+
+
+RIGHT = {
+    "issuer": "https://login.microsoftonline.com/t-1/v2.0",
+    "subject": "p-1",
+    "audiences": ["api://AzureADTokenExchange"],
+}
 
 
 @pytest.mark.parametrize("wrong", [{"issuer": "https://other"}, {"audiences": ["api://other"]}, {"subject": "p-2"}])
 def test_a_credential_that_says_something_else_is_corrected(wrong: dict[str, Any]) -> None:
-    right = {
-        "issuer": "https://login.microsoftonline.com/t-1/v2.0",
-        "subject": "p-1",
-        "audiences": ["api://AzureADTokenExchange"],
-    }
-    held = {"id": "c-1", "name": "batchscope-identity-p-1", **right, **wrong}
-    az = Az(account_show={"tenantId": "t-1"}, **{"ad_app_federated-credential_list": [held]})
-    assert app_registration.main(CONNECT, az) == 0
-    (updated,) = az.called("ad app federated-credential update")
-    assert f"--id {CLIENT} --federated-credential-id c-1 --parameters " in updated
-    assert json.loads(updated.partition("--parameters ")[2]) == right
+    az = connected(**{CREDENTIALS: [{"id": "c-1", "name": "batchscope-identity-p-1", **RIGHT, **wrong}]})
+    assert credential(az, "update") == RIGHT
+    assert f"--id {CLIENT} --federated-credential-id c-1 --parameters " in az.called("ad app federated-credential u")[0]
     assert az.called("ad app federated-credential create") == []
 
 
-def test_a_registration_of_another_cloud_is_connected_there() -> None:
-    command = ["connect", "--client-id", CLIENT, "--url", "https://app.example/", "--principal-id", "p-1"]
-    az = Az(account_show={"tenantId": "t-1"}, cloud_show=GOVERNMENT, **{"ad_app_federated-credential_list": []})
-    assert app_registration.main(command, az) == 0
-    (created,) = az.called("ad app federated-credential create")
-    given = json.loads(created.partition("--parameters ")[2])
-    assert given["issuer"] == "https://login.microsoftonline.us/t-1/v2.0"
-    assert given["audiences"] == ["api://AzureADTokenExchangeUSGov"]
-    made = Az(ad_app_list=[REGISTRATION], ad_sp_list=[{}], cloud_show=GOVERNMENT)
-    assert app_registration.main(["ensure", "--name", "batchscope-dev"], made) == 0
+def test_of_two_credentials_that_of_the_identity_is_corrected() -> None:
+    named = {"id": "c-1", "name": "batchscope-identity-p-1", **RIGHT, "issuer": "https://other"}
+    own = {"id": "c-2", "name": "own", **RIGHT, "audiences": ["api://other"]}
+    (updated,) = connected(**{CREDENTIALS: [named, own]}).called("ad app federated-credential update")
+    assert "--federated-credential-id c-2 " in updated
+
+
+@pytest.mark.parametrize(
+    ("cloud", "issuer", "audience"),
+    [
+        (GOVERNMENT, "https://login.microsoftonline.us/t-1/v2.0", "api://AzureADTokenExchangeUSGov"),
+        # Tokens have another issuer than the address to sign in at.
+        (CHINA, "https://login.partner.microsoftonline.cn/t-1/v2.0", "api://AzureADTokenExchangeChina"),
+    ],
+    ids=["government", "china"],
+)
+def test_a_registration_of_another_cloud_is_connected_there(cloud: dict[str, Any], issuer: str, audience: str) -> None:
+    given = credential(connected(cloud_show=cloud, **{CREDENTIALS: []}))
+    assert (given["issuer"], given["audiences"]) == (issuer, [audience])
+    made = Az(ad_app_list=[REGISTRATION], ad_sp_list=[{}], cloud_show=cloud)
+    assert ensure(made) == 0
     asked = made.called("rest --method PATCH")
     assert len(asked) == 2
-    assert all(f"--uri https://graph.microsoft.us/v1.0/applications/{OBJECT} " in call for call in asked)
-
-
-def test_in_china_tokens_have_another_issuer_than_the_address_to_sign_in_at() -> None:
-    az = Az(account_show={"tenantId": "t-1"}, cloud_show=CHINA, **{"ad_app_federated-credential_list": []})
-    assert app_registration.main(CONNECT, az) == 0
-    (created,) = az.called("ad app federated-credential create")
-    given = json.loads(created.partition("--parameters ")[2])
-    assert given["issuer"] == "https://login.partner.microsoftonline.cn/t-1/v2.0"
-    assert given["audiences"] == ["api://AzureADTokenExchangeChina"]
-
-
-def test_of_two_credentials_that_of_the_identity_is_corrected() -> None:
-    issuer = "https://login.microsoftonline.com/t-1/v2.0"
-    named = {"id": "c-1", "name": "batchscope-identity-p-1", "issuer": "https://other", "subject": "p-1"}
-    own = {"id": "c-2", "name": "own", "issuer": issuer, "subject": "p-1", "audiences": ["api://other"]}
-    az = Az(account_show={"tenantId": "t-1"}, **{"ad_app_federated-credential_list": [named, own]})
-    assert app_registration.main(CONNECT, az) == 0
-    (updated,) = az.called("ad app federated-credential update")
-    assert "--federated-credential-id c-2 " in updated
+    graph = cloud["endpoints"]["microsoftGraphResourceId"].rstrip("/")
+    assert all(f"--uri {graph}/v1.0/applications/{OBJECT} " in call for call in asked)

@@ -92,9 +92,17 @@ type Checked = Callable[..., tuple[int, str]]
 
 @pytest.fixture
 def checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Checked:
-    """Runs the check where the tools answer as if all were well, but for `changed`, and the variables are so, too."""
+    """Runs the check where the tools answer as if all were well, but for `changed`, and the variables are so,
+    too; the parameter file holds `parameters`."""
 
-    def run(*arguments: str, changed: Mapping[str, Any] | None = None, **variables: str) -> tuple[int, str]:
+    def run(
+        *arguments: str,
+        changed: Mapping[str, Any] | None = None,
+        parameters: Mapping[str, Any] | None = None,
+        **variables: str,
+    ) -> tuple[int, str]:
+        if parameters is not None:
+            monkeypatch.setattr("infra.deployment.Deployment.parameters", parameters)
         write_programs(tmp_path, {**ALL_WELL, **(changed or {})})
         for name in ("ACCOUNT_ROLES", "ALERT_EMAIL", *VARIABLES):
             monkeypatch.delenv(name, raising=False)
@@ -243,25 +251,23 @@ def test_a_question_is_not_waited_for() -> None:
             os.close(each)
 
 
-def test_private_networking_needs_the_provider_that_no_deployment_registers(
-    checked: Checked, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_private_networking_needs_the_provider_that_no_deployment_registers(checked: Checked) -> None:
     changed = {"az provider list": registered("Microsoft.App", "Microsoft.EventGrid")}
     assert checked(changed=changed)[0] == 0
-    monkeypatch.setattr("infra.deployment.Deployment.parameters", {"privateNetworking": True})
-    exit_code, printed = checked(changed=changed)
+    exit_code, printed = checked(changed=changed, parameters={"privateNetworking": True})
     assert exit_code == 1
     assert "`az provider register --namespace Microsoft.App`" in wrong(printed)[0]
 
 
-def test_a_custom_role_needs_the_right_to_define_it(checked: Checked, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_custom_role_needs_the_right_to_define_it(checked: Checked) -> None:
     elsewhere = "/subscriptions/22222222-0000-0000-0000-000000000000"
     account = ACCOUNT.replace(SCOPE, elsewhere)
-    monkeypatch.setattr("infra.deployment.Deployment.parameters", {"leastPrivilegeBatchRole": True})
     group = account.partition("/providers/")[0]
     changed: dict[str, Any] = {f"{GET} {each}{PERMISSIONS}": OWNER for each in (account, group)}
     changed |= {f"{GET} {account}?": {"location": "westeurope"}, SETTINGS.replace(SCOPE, elsewhere): {"value": []}}
-    _, printed = checked(changed={**changed, f"{GET} {elsewhere}{PERMISSIONS}": CONTRIBUTOR}, BATCH_ACCOUNT_IDS=account)
+    changed[f"{GET} {elsewhere}{PERMISSIONS}"] = CONTRIBUTOR
+    given = {"leastPrivilegeBatchRole": True}
+    _, printed = checked(changed=changed, parameters=given, BATCH_ACCOUNT_IDS=account)
     (only,) = wrong(printed)
     assert only.startswith(f"You may not define the custom role of leastPrivilegeBatchRole ({DEFINE}) on {elsewhere}.")
 
@@ -269,24 +275,18 @@ def test_a_custom_role_needs_the_right_to_define_it(checked: Checked, monkeypatc
 WRITER = {"principalId": "id-1", "prefix": "accounts/render/pools/a"}
 
 
-def test_writers_of_telemetry_need_the_right_to_define_their_role(
-    checked: Checked, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_writers_of_telemetry_need_the_right_to_define_their_role(checked: Checked) -> None:
     may_assign = {"value": [{"actions": ["*"], "notActions": ["Microsoft.Authorization/roleDefinitions/*"]}]}
     changed = {f"{GET} {SCOPE}{PERMISSIONS}": may_assign}
     assert checked(changed=changed)[0] == 0
-    monkeypatch.setattr("infra.deployment.Deployment.parameters", {"telemetryWriters": [WRITER]})
-    (only,) = wrong(checked(changed=changed)[1])
+    (only,) = wrong(checked(changed=changed, parameters={"telemetryWriters": [WRITER]})[1])
     assert only.startswith(f"You may not define the custom role of telemetryWriters ({DEFINE}) on {SCOPE}.")
 
 
-def test_subnets_and_zones_that_are_there_need_rights_of_their_own(
-    checked: Checked, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_subnets_and_zones_that_are_there_need_rights_of_their_own(checked: Checked) -> None:
     given = {"privateNetworking": True, "appSubnetId": SUBNET, "endpointSubnetId": SUBNET, "dnsZoneGroupId": ZONES}
-    monkeypatch.setattr("infra.deployment.Deployment.parameters", given)
     changed = {f"{GET} {each}{PERMISSIONS}": OWNER for each in (SUBNET, ZONES)}
-    assert checked(changed=changed)[0] == 0
+    assert checked(changed=changed, parameters=given)[0] == 0
     _, printed = checked(changed={f"{GET} {each}{PERMISSIONS}": READER for each in (SUBNET, ZONES)})
     assert [line.rpartition("the role ")[2] for line in wrong(printed)] == [
         "Network Contributor there.",
@@ -295,23 +295,19 @@ def test_subnets_and_zones_that_are_there_need_rights_of_their_own(
     ]
 
 
-def test_a_private_endpoint_of_a_batch_account_needs_the_right_to_approve_it(
-    checked: Checked, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_private_endpoint_of_a_batch_account_needs_the_right_to_approve_it(checked: Checked) -> None:
     may_not_approve = {"value": [{"actions": ["*"], "notActions": [APPROVE]}]}
     changed = {f"{GET} {ACCOUNT}{PERMISSIONS}": may_not_approve}
     assert checked(changed=changed)[0] == 0
     given = {"privateNetworking": True, "privateBatchAccountIds": ACCOUNT.upper()}
-    monkeypatch.setattr("infra.deployment.Deployment.parameters", given)
-    (only,) = wrong(checked(changed=changed)[1])
+    (only,) = wrong(checked(changed=changed, parameters=given)[1])
     assert only.startswith(f"You may not connect a private endpoint with the account ({APPROVE}) on {ACCOUNT}.")
 
 
-def test_subnets_must_be_in_the_region_of_the_deployment(checked: Checked, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_subnets_must_be_in_the_region_of_the_deployment(checked: Checked) -> None:
     given = {"privateNetworking": True, "appSubnetId": SUBNET, "endpointSubnetId": SUBNET}
-    monkeypatch.setattr("infra.deployment.Deployment.parameters", given)
     changed: dict[str, Any] = {f"{GET} {SUBNET}{PERMISSIONS}": OWNER}
-    assert checked(changed=changed)[0] == 0
+    assert checked(changed=changed, parameters=given)[0] == 0
     (only,) = wrong(checked(changed={**changed, f"{GET} {NETWORK}?": {"location": "North Europe"}})[1])
     assert only.startswith(f"The virtual network {NETWORK} is in North Europe, and AZURE_LOCATION is westeurope.")
 
@@ -336,24 +332,18 @@ def test_subnets_must_be_in_the_region_of_the_deployment(checked: Checked, monke
         ({"telemetryWriters": [{**WRITER, "prefix": "/accounts/a"}]}, "the prefix '/accounts/a'"),
     ],
 )
-def test_parameters_that_do_not_fit_together_are_named(
-    checked: Checked, monkeypatch: pytest.MonkeyPatch, given: dict[str, Any], said: str
-) -> None:
-    monkeypatch.setattr("infra.deployment.Deployment.parameters", given)
+def test_parameters_that_do_not_fit_together_are_named(checked: Checked, given: dict[str, Any], said: str) -> None:
     changed = {f"{GET} {SUBNET}{PERMISSIONS}": OWNER}
-    (only,) = wrong(checked(changed=changed)[1])
+    (only,) = wrong(checked(changed=changed, parameters=given)[1])
     assert said in only
 
 
 @pytest.mark.parametrize(
     "prefix", [WRITER["prefix"], f"{WRITER['prefix']}/", "accounts/render", "accounts/render/pools/a/b"]
 )
-def test_writers_may_share_a_folder_as_the_page_on_security_says(
-    checked: Checked, monkeypatch: pytest.MonkeyPatch, prefix: str
-) -> None:
+def test_writers_may_share_a_folder_as_the_page_on_security_says(checked: Checked, prefix: str) -> None:
     given = {"telemetryWriters": [WRITER, {"principalId": "id-2", "prefix": prefix}]}
-    monkeypatch.setattr("infra.deployment.Deployment.parameters", given)
-    assert checked()[0] == 0
+    assert checked(parameters=given)[0] == 0
     page = (HERE.root / "docs/security.md").read_text(encoding="utf-8")
     assert "Pools that trust each other may share a prefix, or one may hold the" in page
 

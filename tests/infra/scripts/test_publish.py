@@ -1,9 +1,8 @@
 """The package reaches the deployment site as it is, and what becomes of it decides; with a made-up site and `az`."""
 
 import json
-import threading
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import pytest
 
 from infra import publish
 from infra.azure_cli import CommandError
+from tests.infra.scripts.serving import Answer, serving
 
 PACKAGE = b"PK\x03\x04 a package"
 type Reply = tuple[int, object]
@@ -24,41 +24,28 @@ def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 class Site:
     """Answers in order, the last answer for ever; remembers what it was sent."""
 
-    def __init__(self, server: ThreadingHTTPServer) -> None:
-        self.address = f"http://127.0.0.1:{server.server_port}"
+    def __init__(self) -> None:
+        self.address = ""
         self.taking: list[Reply] = [(202, "d-1")]
         self.outcomes: list[Reply] = [(202, {"status": 1}), (200, {"status": 4})]
         self.sent: list[tuple[str, str, bytes]] = []
 
+    def answer(self, asked: BaseHTTPRequestHandler) -> Answer:
+        if asked.command == "POST":
+            body = asked.rfile.read(int(asked.headers["Content-Length"]))
+            self.sent.append((asked.path, asked.headers["Authorization"], body))
+        else:
+            assert asked.path == "/api/deployments/d-1"
+        replies = self.taking if asked.command == "POST" else self.outcomes
+        status, answer = replies.pop(0) if len(replies) > 1 else replies[0]
+        return status, answer if isinstance(answer, bytes) else json.dumps(answer).encode(), {}
+
 
 @pytest.fixture
 def site() -> Iterator[Site]:
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            made.sent.append((self.path, self.headers["Authorization"], body))
-            self._answer(made.taking)
-
-        def do_GET(self) -> None:
-            assert self.path == "/api/deployments/d-1"
-            self._answer(made.outcomes)
-
-        def _answer(self, replies: list[Reply]) -> None:
-            status, answer = replies.pop(0) if len(replies) > 1 else replies[0]
-            content = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        made = Site(server)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+    made = Site()
+    with serving(made.answer) as made.address:
         yield made
-        server.shutdown()
 
 
 def az_of(site: Site) -> Callable[..., Any]:
@@ -73,11 +60,14 @@ def az_of(site: Site) -> Callable[..., Any]:
     return call
 
 
-def test_the_package_is_sent_as_it_is_and_nothing_is_built(site: Site, tmp_path: Path) -> None:
-    package = tmp_path / "app.zip"
+def published(folder: Path, call: Callable[..., Any]) -> int:
+    package = folder / "app.zip"
     package.write_bytes(PACKAGE)
-    command = ["--resource-group", "rg", "--app", "func", "--package", str(package)]
-    assert publish.main(command, az_of(site), scheme="http") == 0
+    return publish.main(["--resource-group", "rg", "--app", "func", "--package", str(package)], call, scheme="http")
+
+
+def test_the_package_is_sent_as_it_is_and_nothing_is_built(site: Site, tmp_path: Path) -> None:
+    assert published(tmp_path, az_of(site)) == 0
     assert site.sent == [("/api/publish?RemoteBuild=false", "Bearer a-token", PACKAGE)]
 
 
@@ -85,15 +75,13 @@ def test_the_package_goes_to_the_app_of_the_subscription_that_is_named(
     site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AZURE_SUBSCRIPTION_ID", "s-1")
-    package, seen = tmp_path / "app.zip", []
-    package.write_bytes(PACKAGE)
+    seen = []
 
     def call(*arguments: str) -> Any:
         seen.append(arguments[-2:])
         return az_of(site)(*arguments[:-2])
 
-    command = ["--resource-group", "rg", "--app", "func", "--package", str(package)]
-    assert publish.main(command, call, scheme="http") == 0
+    assert published(tmp_path, call) == 0
     assert seen == [("--subscription", "s-1")] * 2
 
 
@@ -101,10 +89,7 @@ def test_a_failed_deployment_fails_in_its_own_words(
     site: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     site.outcomes = [(200, {"status": 3, "status_text": "No host.json"})]
-    package = tmp_path / "app.zip"
-    package.write_bytes(PACKAGE)
-    command = ["--resource-group", "rg", "--app", "func", "--package", str(package)]
-    assert publish.main(command, az_of(site), scheme="http") == 1
+    assert published(tmp_path, az_of(site)) == 1
     assert capsys.readouterr().err == "The deployment failed: No host.json\n"
 
 

@@ -5,12 +5,11 @@ import os
 import re
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ from local.dev.system.checkout import HERE
 from shared.settings import read_settings
 from tests.e2e.live.stack import running_stack
 from tests.infra.rules.scripts import SCRIPTS_FOLDER
+from tests.infra.scripts.serving import Answer, serving
 
 SCRIPTS = Path(os.environ.get(SCRIPTS_FOLDER, HERE.root))
 TOKEN = "a-token"
@@ -101,25 +101,13 @@ class Deployment:
 
 @contextmanager
 def served(deployment: Deployment) -> Iterator[str]:
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            reply = deployment.answer(self.path, self.headers.get("Authorization"))
-            self.send_response(reply.status)
-            self.send_header("Content-Type", reply.kind)
-            body = at_present(reply.body)
-            self.send_header("Content-Length", str(len(body)))
-            if reply.location:
-                self.send_header("Location", reply.location)
-            self.end_headers()
-            self.wfile.write(body)
+    def answer(asked: BaseHTTPRequestHandler) -> Answer:
+        reply = deployment.answer(asked.path, asked.headers.get("Authorization"))
+        location = {"Location": reply.location} if reply.location else {}
+        return reply.status, at_present(reply.body), {"Content-Type": reply.kind, **location}
 
-        def log_message(self, *_: object) -> None:
-            """Says nothing."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_address[1]}/"
-        server.shutdown()
+    with serving(answer) as address:
+        yield f"{address}/"
 
 
 def watching(*accounts: dict[str, object]) -> Deployment:
