@@ -56,6 +56,7 @@ class File(Expressions):
             raise BicepError(f"{self.path.name} declares a name twice")
         self._values = {}
         self._open: list[str] = []
+        self._waits: dict[str, set[str]] = {}
         self._check_target()
         self._bind_parameters()
 
@@ -88,13 +89,16 @@ class File(Expressions):
 
     def depends_on(self, name: str) -> set[str]:
         """Resources and modules of this file that a symbol waits for, directly or through others."""
+        if name in self._waits:
+            return self._waits[name]
         seen: set[str] = set()
         todo = [name]
         while todo:
             for used in self._used_by(todo.pop()) - seen:
                 seen.add(used)
                 todo.append(used)
-        return {used for used in seen if self.symbols[used].kind in {"resource", "module"}} - {name}
+        self._waits[name] = {used for used in seen if self.symbols[used].kind in {"resource", "module"}} - {name}
+        return self._waits[name]
 
     def _used_by(self, name: str) -> frozenset[str]:
         return (identifiers(self.symbols[name].node) & self.symbols.keys()) - {name}

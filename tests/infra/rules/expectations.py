@@ -65,7 +65,7 @@ def resources_table(infrastructure: Infrastructure) -> list[str]:
     roles = {role: name for name, role in json.loads(infrastructure.read("infra/roles.json")).items()}
     main = {scenario.name: _deployed(scenario, roles) for scenario in infrastructure.scenarios}
     events = {
-        name: _resources(infrastructure.events(existingTopicName=given), {}, roles, {"of": "the group"})
+        name: _marked(_resources(infrastructure.events(existingTopicName=given), roles, {"of": "the group"}), {})
         for name, given in (("new topic", ""), ("topic in use", "topic-in-use"))
     }
     return ["# infra/main.bicep", *_merged(main), "", "# infra/events.bicep", *_merged(events)]
@@ -83,24 +83,20 @@ def _deployed(scenario: Scenario, roles: Mapping[str, str]) -> Blocks:
         given["location"]: "REGION",
     }
     tags = {**scenario.parameter("tags"), "azd-env-name": environment}
-    made = _resources(file, marks, roles, tags)
-    modules = (f"{one.symbol}: {one.name} in {one.scope.id}{_waits(file, one.symbol)}" for one in file.modules)
-    made["modules"] = [_marked(line, marks) for line in modules]
-    return made
+    modules = [f"{one.symbol}: {one.name} in {one.scope.id}{_waits(file, one.symbol)}" for one in file.modules]
+    return _marked({**_resources(file, roles, tags), "modules": modules}, marks)
 
 
-def _resources(file: File, marks: Mapping[str, str], roles: Mapping[str, str], tags: Mapping[str, str]) -> Blocks:
+def _resources(file: File, roles: Mapping[str, str], tags: Mapping[str, str]) -> Blocks:
     blocks: Blocks = {}
     for inner in files_of(file):
+        modules = {module.symbol for module in inner.modules}
         for symbol, resources in inner.own.items():
-            if symbol in {module.symbol for module in inner.modules}:
-                continue
-            for found in resources:
-                lines = [] if found.existing else _lines(found, tags)
+            for found in resources if symbol not in modules else ():
                 waits = _waits(inner, symbol) if symbol in inner.symbols else ""
-                header = _marked(_header(found, roles) + waits, marks)
-                blocks.setdefault(header, []).extend(sorted(_marked(line, marks) for line in lines))
-    blocks["outputs"] = [_marked(f"{name} = {json.dumps(value)}", marks) for name, value in file.outputs.items()]
+                lines = [] if found.existing else sorted(_lines(found, tags))
+                blocks.setdefault(_header(found, roles) + waits, []).extend(lines)
+    blocks["outputs"] = [f"{name} = {json.dumps(value)}" for name, value in file.outputs.items()]
     return blocks
 
 
@@ -131,16 +127,23 @@ def _waits(file: File, symbol: str) -> str:
     return f" after {', '.join(waits)}" if waits else ""
 
 
-def _marked(line: str, marks: Mapping[str, str]) -> str:
-    """Returns a line with marks for what each scenario gives: its subscription, region and environment."""
-    line = line.replace(SUBSCRIPTION, "SUB").replace(OTHER_SUBSCRIPTION, "SUB2")
+def _marked(blocks: Blocks, marks: Mapping[str, str]) -> Blocks:
+    """Returns blocks with marks for what each scenario gives: its subscription, region and environment."""
+    whole = "\n".join("\n\t".join([header, *lines]) for header, lines in blocks.items())
+    whole = whole.replace(SUBSCRIPTION, "SUB").replace(OTHER_SUBSCRIPTION, "SUB2")
     for known, mark in marks.items():
-        pattern = known if mark == "SUFFIX" else rf"(?<![A-Za-z0-9]){re.escape(known)}(?![A-Za-z0-9])"
-        line = re.sub(pattern, mark, line)
-    line = line.replace("/subscriptions/SUB/resourceGroups/rg-batchscope-ENV", "GROUP")
-    return line.replace(
-        "GROUP/providers/Microsoft.ManagedIdentity/userAssignedIdentities/id-batchscope-ENV", "IDENTITY"
-    )
+        word = re.escape(known)
+        alone = rf"{word}(?<![A-Za-z0-9]{word})(?![A-Za-z0-9])"
+        whole = re.sub(word if mark == "SUFFIX" else alone, mark, whole)
+    whole = whole.replace("/subscriptions/SUB/resourceGroups/rg-batchscope-ENV", "GROUP")
+    identity = "GROUP/providers/Microsoft.ManagedIdentity/userAssignedIdentities/id-batchscope-ENV"
+    made: Blocks = {}
+    for line in whole.replace(identity, "IDENTITY").split("\n"):
+        if not line.startswith("\t"):
+            lines = made.setdefault(line, [])
+        else:
+            lines.append(line[1:])
+    return made
 
 
 def _merged(scenarios: Mapping[str, Blocks]) -> Iterator[str]:
@@ -173,15 +176,19 @@ def pipeline_table(infrastructure: Infrastructure) -> list[str]:
     """Workflows, hooks and settings of tools, without comments and in one form."""
     lines = []
     for name in (*workflows(infrastructure.root), *_FILES):
-        whole = yaml.safe_load(infrastructure.read(name))
-        # YAML 1.1 takes the key `on` for a truth value.
-        plain = {"on" if key is True else str(key): value for key, value in whole.items()}
-        lines += [f"# {name}", *_rendered(plain, ""), ""]
+        lines += [f"# {name}", *_whole(infrastructure.read(name)), ""]
     texts = [infrastructure.read(name) for name in workflows(infrastructure.root)]
     pinned = sorted({" ".join(found) for text_ in texts for found in _ACTION.findall(text_)})
     lines += ["# actions, with the commit of each release", *pinned, ""]
     started = [line for line in infrastructure.read(".ci/run").splitlines() if line.startswith("python3 ")]
     return [*lines, "# .ci/run", *started]
+
+
+@cache
+def _whole(source: str) -> list[str]:
+    # YAML 1.1 takes the key `on` for a truth value.
+    plain = {"on" if key is True else str(key): value for key, value in yaml.safe_load(source).items()}
+    return list(_rendered(plain, ""))
 
 
 def _rendered(value: Any, indent: str, before: str = "") -> Iterator[str]:
