@@ -123,9 +123,8 @@ class Process:
         self.registry = Registry({account.id: account}, self.monitoring, self.clock, INTERVAL)
         self.queries = Queries(replace(self.registry, interval=timedelta(hours=1)), self.stores)
         self.task_queries = TaskQueries(LeafReader(self.queries, self.cache))
-        self.histories = Histories(
-            self.registry, JOB_SAMPLES, self.queries.recent_samples, self.stores.history, HISTORY
-        )
+        recent = Queries(self.registry, self.stores).recent_samples
+        self.histories = Histories(self.registry, JOB_SAMPLES, recent, self.stores.history, HISTORY)
 
     async def poll(self, *, full: bool = False) -> None:
         """Runs a round of all jobs now."""
