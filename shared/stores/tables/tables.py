@@ -3,7 +3,7 @@
 import asyncio
 import zlib
 from collections.abc import AsyncGenerator, Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import aclosing, contextmanager
 from datetime import datetime, timedelta
 from itertools import batched
 from typing import Any
@@ -23,7 +23,7 @@ from azure.data.tables import EdmType, EntityProperty, TableEntity, UpdateMode
 from azure.data.tables.aio import TableClient, TableServiceClient
 
 from shared.errors import CacheConflictError, StorageError, StorageUnavailableError
-from shared.stores.tables.pages import items_of
+from shared.stores.tables.pages import pages_of
 from shared.stores.tables.table_transport import Asking, TableTransport
 from shared.stores.tables.time_limit import LIMIT
 
@@ -178,8 +178,10 @@ async def rows_where(
     """Yields the rows that match a filter, in order, each with its `etag`; `at_once` in a response."""
     with translated(f"read {table.table_name}"):
         found = table.query_entities(wanted, parameters=parameters, select=select, results_per_page=at_once)
-        async for entity in items_of(found):
-            yield with_etag(entity)
+        async with aclosing(pages_of(found)) as pages:
+            async for page, _ in pages:
+                for entity in page:
+                    yield with_etag(entity)
 
 
 async def save_row(table: TableClient, row: Row, etag: str | None) -> str:
