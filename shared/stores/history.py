@@ -14,7 +14,6 @@ from operator import itemgetter
 from typing import Any
 
 from azure.data.tables import UpdateMode
-from azure.data.tables.aio import TableClient
 
 from shared.domain.core.keys import SEPARATOR, partition_of
 from shared.domain.history.grains import Grain
@@ -112,7 +111,10 @@ class HistoryStore:
         """Returns whether a history has any row; `resource_key` may come from any client string."""
         partition, first = self._schema.keys(account_key, resource_key, _FIRST_ROW)
         partition, last = self._schema.keys(account_key, resource_key, _LAST_ROW)
-        return await has_rows(self._table, partition, first, last)
+        if max(len(partition), len(last)) > MAX_KEY_LENGTH:
+            return False
+        async with aclosing(rows_between(self._table, partition, first, last, ["RowKey"], at_once=1)) as rows:
+            return await anext(rows, None) is not None
 
     async def delete_before(self, account_key: str, grain: Grain, moment: int) -> int:
         """Deletes history rows of all resources of an account that ended before `moment`; returns their number.
@@ -137,14 +139,6 @@ class HistoryStore:
         for some in batched(operations, MAX_OPERATIONS, strict=False):
             with translated(f"write {self._table.table_name}"):
                 await self._table.submit_transaction(some)
-
-
-async def has_rows(table: TableClient, partition: str, first: str, last: str) -> bool:
-    """Returns whether a partition has a row from one key to before another. Raises StorageError."""
-    if max(len(partition), len(last)) > MAX_KEY_LENGTH:
-        return False
-    async with aclosing(rows_between(table, partition, first, last, ["RowKey"], at_once=1)) as rows:
-        return await anext(rows, None) is not None
 
 
 def reading_of[S](parse: Callable[[str], S], grain: Grain, of: str) -> Callable[[int, str], S | None]:

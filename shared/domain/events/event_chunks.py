@@ -119,8 +119,8 @@ def _packed(event: BatchEvent) -> list[Any]:
 
 def _unpacked(identity: bytes, value: Sequence[Any]) -> BatchEvent:
     at, kind, job, task, pool, node, properties, *claimed = value
-    when, said = _moment(at), _moment(claimed[0]) if claimed else None
-    return BatchEvent(when, kind, job, task, pool, node, properties, identity, said)
+    said = _moment(claimed[0]) if claimed else None
+    return BatchEvent(_moment(at), kind, job, task, pool, node, properties, identity, said)
 
 
 def _moment(seconds: float) -> datetime:

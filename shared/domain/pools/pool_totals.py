@@ -46,18 +46,16 @@ def totals_of(pools: Iterable[Pool]) -> PoolTotals:
     found = list(pools)
     snapshots = [pool.snapshot for pool in found if pool.snapshot]
     summaries = [snapshot.summary for snapshot in snapshots]
-    nodes = by_state(tuple(count for summary in summaries for count in summary.counts))
-    cores = [pool.cores for pool in found]
     unknown = sum(pool.snapshot.summary.machines for pool in found if pool.snapshot and pool.cores is None)
     return PoolTotals(
         states=dict(sorted(Counter(pool.facts.state for pool in found).items())),
         unread=len(found) - len(snapshots),
         as_of=min((snapshot.as_of for snapshot in snapshots), default=None),
-        nodes=nodes,
+        nodes=by_state(tuple(count for summary in summaries for count in summary.counts)),
         slots=sum(summary.slots for summary in summaries),
         used=sum(summary.used for summary in summaries),
         free=sum(summary.free for summary in summaries),
-        cores=_sum([each for each in cores if each], unknown=unknown),
+        cores=_sum([cores for pool in found if (cores := pool.cores)], unknown=unknown),
         unknown_cores=unknown,
     )
 

@@ -105,10 +105,7 @@ def page_of[T](body: bytes, what: str, parse: Callable[[bytes], T]) -> tuple[Pag
 
 def pool_of(body: bytes) -> PoolFacts:
     """Returns one pool. Raises one of NONSENSE if it is invalid."""
-    return _facts(_POOL.decode(body))
-
-
-def _facts(row: _Pool) -> PoolFacts:
+    row = _POOL.decode(body)
     return PoolFacts(
         id=row.id,
         creation_time=time_of(row.creation_time),

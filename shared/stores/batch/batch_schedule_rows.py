@@ -68,7 +68,27 @@ type Specified = tuple[JobSpecification, tuple[str, ...]] | str
 
 def schedule_of(body: bytes) -> ScheduleFacts:
     """Returns one schedule. Raises one of NONSENSE if it is invalid."""
-    return _facts(_SCHEDULE.decode(body))
+    row = _SCHEDULE.decode(body)
+    rules, execution = row.schedule or _Rules(), row.execution_info or _Execution()
+    return ScheduleFacts(
+        id=row.id,
+        creation_time=time_of(row.creation_time),
+        last_modified=time_of(row.last_modified),
+        state=row.state,
+        state_transition_time=time_of(row.state_transition_time),
+        previous_state=row.previous_state,
+        previous_state_transition_time=maybe_time(row.previous_state_transition_time),
+        display_name=redacted(row.display_name) if row.display_name else None,
+        recurrence=Recurrence(
+            do_not_run_until=maybe_time(rules.do_not_run_until),
+            do_not_run_after=maybe_time(rules.do_not_run_after),
+            start_window=rules.start_window,
+            interval=rules.recurrence_interval,
+        ),
+        next_run_time=maybe_time(execution.next_run_time),
+        recent_job=execution.recent_job.id if execution.recent_job else None,
+        end_time=maybe_time(execution.end_time),
+    )
 
 
 def specifications_of(body: bytes) -> tuple[Page[tuple[str, datetime, Specified]], str | None]:
@@ -90,26 +110,3 @@ def _specified(sent: Any) -> Specified:
         return let_through(sent, JobSpecification)
     except NONSENSE as error:
         return f"Its job specification makes no sense: {type(error).__name__}."  # only its kind: it may hold secrets
-
-
-def _facts(row: _Schedule) -> ScheduleFacts:
-    rules, execution = row.schedule or _Rules(), row.execution_info or _Execution()
-    return ScheduleFacts(
-        id=row.id,
-        creation_time=time_of(row.creation_time),
-        last_modified=time_of(row.last_modified),
-        state=row.state,
-        state_transition_time=time_of(row.state_transition_time),
-        previous_state=row.previous_state,
-        previous_state_transition_time=maybe_time(row.previous_state_transition_time),
-        display_name=redacted(row.display_name) if row.display_name else None,
-        recurrence=Recurrence(
-            do_not_run_until=maybe_time(rules.do_not_run_until),
-            do_not_run_after=maybe_time(rules.do_not_run_after),
-            start_window=rules.start_window,
-            interval=rules.recurrence_interval,
-        ),
-        next_run_time=maybe_time(execution.next_run_time),
-        recent_job=execution.recent_job.id if execution.recent_job else None,
-        end_time=maybe_time(execution.end_time),
-    )

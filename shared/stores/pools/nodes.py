@@ -240,7 +240,7 @@ def _stored(account_key: str, pool_key: str, rows: Mapping[str, Row]) -> StoredN
     if head and "own" in head:
         digests, holders = [head["own"], *digests], [head, *leaves]
     try:
-        tally = _tally(head)
+        tally = msgspec.json.decode(head["tally"], type=InterruptionCount) if head and "tally" in head else None
         nodes = {node.key: node for row in holders for node in map(node_of, json_of(row, "nodes"))}
         is_torn = head is None or _whole(digests, head.get("tally")) != head["digest"]
     except NONSENSE:
@@ -250,10 +250,6 @@ def _stored(account_key: str, pool_key: str, rows: Mapping[str, Row]) -> StoredN
         head_etag = head["etag"] if head else None
         return StoredNodes(account_key, pool_key, {}, "", etags, head_etag, is_torn=True, tally=tally)
     return StoredNodes(account_key, pool_key, nodes, head["digest"], etags, head["etag"], tally=tally)
-
-
-def _tally(head: Row | None) -> InterruptionCount | None:
-    return msgspec.json.decode(head["tally"], type=InterruptionCount) if head and "tally" in head else None
 
 
 def _whole(digests: Iterable[str], tally: str | None) -> str:
