@@ -24,7 +24,7 @@ from tests.infra.breakages.mutations import mutations
 from tests.infra.breakages.planting import Breakage, copy_parts
 from tests.infra.rules.rules import faults, first_fault
 
-MEASURED_PATHS = ("infra", "tests/infra")
+MEASURED_PATHS = ("infra", "tests/infra", "tests/data/infra")
 MIN_SHARE = 0.9
 
 

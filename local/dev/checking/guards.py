@@ -18,15 +18,25 @@ type Importers = Mapping[str, frozenset[str]]
 
 
 def guards(checkout: Checkout, path: str) -> int:
-    """Prints the test modules of one file, one a line. Raises Failure if it is no Python file of the checkout."""
+    """Prints the test modules of one file, one a line, those of its subject first.
+
+    Raises Failure if it is no Python file of the checkout.
+    """
     file = Path(path).resolve()
     if file.suffix != ".py" or not file.is_file() or not file.is_relative_to(checkout.root):
         raise Failure(f"{path} is no Python file of this checkout; name one such as shared/domain/jobs/jobs.py.")
     name = _name(file.relative_to(checkout.root))
-    found = sorted(guards_of(name, importers_of(checkout.root)))
+    subject = set(name.split(".")[1:-1])
+    found = sorted(
+        guards_of(name, importers_of(checkout.root)),
+        key=lambda test: (-len(subject.intersection(test.split("."))), test),
+    )
     for test in found:
         say(f"{test.replace('.', '/')}.py")
-    if not found or name.partition(".")[0] in _WHOLE_APP:
+    if name.startswith("local."):
+        if not found:
+            say("No test runs it.")
+    elif not found or name.partition(".")[0] in _WHOLE_APP:
         say("tests/functions and tests/e2e run the whole app, with it.")
     return 0
 

@@ -10,6 +10,7 @@ from shared.domain.jobs.snapshots import Confirmation, JobSnapshot
 from shared.domain.tasks.tasks import VALIDATED_TASKS
 
 COMPLETED = "completed"
+NO_RULES = JobRules()
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ class JobFacts:
     priority: int | None = None
     display_name: str | None = None
     terminate_reason: str | None = None
-    rules: JobRules = JobRules()  # noqa: RUF009 - frozen
+    rules: JobRules = NO_RULES
 
     @property
     def key(self) -> str:

@@ -90,9 +90,9 @@ def test_classes_outside_the_app_and_inside_others_are_not_listed(root: Path) ->
 
 
 def test_older_words_in_parentheses_are_no_terms(root: Path) -> None:
-    add(root, "- **snapshot** (snapshot): counts.\n  `shared/leaves.py`\n")
-    write(root, "shared/snapshots.py", "class Snapshot:\n    pass\n\n\nclass JobSnapshot:\n    pass\n")
-    assert unknown_nouns(root) == ["shared/snapshots.py:1: Snapshot"]
+    add(root, "- **snapshot** (picture): counts.\n  `shared/leaves.py`\n")
+    write(root, "shared/pictures.py", "class Picture:\n    pass\n\n\nclass JobSnapshot:\n    pass\n")
+    assert unknown_nouns(root) == ["shared/pictures.py:1: Picture"]
 
 
 @pytest.mark.parametrize(

@@ -44,6 +44,16 @@ def test_tests_that_run_the_whole_app_guard_its_functions_whichever_tests_import
     assert "tests/functions and tests/e2e run the whole app" in capsys.readouterr().out
 
 
+def test_tests_of_a_files_own_subject_come_first(capsys: pytest.CaptureFixture[str]) -> None:
+    assert guards(HERE, str(HERE.root / "shared/stores/pools/node_json.py")) == 0
+    assert capsys.readouterr().out.startswith("tests/stores/pools/test_pool_rows.py\n")
+
+
+def test_a_proof_that_no_test_imports_is_guarded_by_none(capsys: pytest.CaptureFixture[str]) -> None:
+    assert guards(HERE, str(HERE.root / "local/prove/soak/asking.py")) == 0
+    assert capsys.readouterr().out == "No test runs it.\n"
+
+
 def test_what_is_no_module_is_refused_in_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(Failure, match=r"README\.md is no Python file of this checkout"):
         guards(Checkout(tmp_path), "README.md")
