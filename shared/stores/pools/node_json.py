@@ -25,8 +25,8 @@ def _record_json(record: NodeRecord) -> list[Any]:
 
 
 def node_of(values: list[Any]) -> Node:
-    """Returns the node written by `json_of_node`."""
-    *plain, start, errors, recent, recent_at, record = values
+    """Returns the node written by `json_of_node`; values that later versions add stand behind its own."""
+    *plain, start, errors, recent, recent_at, record = values[: len(Node._fields)]
     pairs = tuple(NodeError(*error) for error in errors)
     tasks = tuple(RecentTask(*task) for task in recent)
     return Node._make((*plain, StartRun(*start) if start else None, pairs, tasks, recent_at, _record(record)))

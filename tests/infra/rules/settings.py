@@ -92,7 +92,7 @@ def settings_default(infrastructure: Infrastructure) -> Iterator[str]:
     """What the parameter file leaves open is as it would be without the setting."""
     given = infrastructure.scenarios[0].settings
     places = ("BATCH_ACCOUNTS", "AzureWebJobsStorage__accountName", "TELEMETRY_STORAGE__blobServiceUri")
-    if read_settings(given) != read_settings({name: given[name] for name in places}):
+    if vars(read_settings(given)) != vars(read_settings({name: given[name] for name in places})):
         yield "Bicep has other defaults than the code"
 
 

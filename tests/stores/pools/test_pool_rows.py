@@ -17,6 +17,7 @@ from shared.domain.pools.pool_settings import AutoScale, Evaluation, Problem, St
 from shared.domain.pools.pools import NodesSnapshot, Pool, PoolConfirmation, PoolFacts, Size, first_seen
 from shared.errors import CacheConflictError
 from shared.stores.pools import nodes as nodes_module
+from shared.stores.pools.node_json import json_of_node, node_of
 from shared.stores.pools.nodes import NodeStore, StoredNodes, planned
 from shared.stores.pools.pools import PoolStore
 from shared.stores.tables import unit_writes
@@ -330,6 +331,10 @@ async def test_a_tally_that_changes_alone_is_written_and_named_by_the_digest(tab
     assert write.digest != before.digest
     assert await store.save_all([write]) == [None]
     assert (await NodeStore(tables).read(account, "pool")).tally == InterruptionCount(1, Interruptions(1))
+
+
+def test_values_that_a_later_version_adds_to_a_node_are_passed_over() -> None:
+    assert node_of([*json_of_node(FULL), "added later", 7]) == FULL
 
 
 async def test_nodes_with_all_that_is_remembered_of_them_take_few_bytes() -> None:
