@@ -90,7 +90,7 @@ class HousekeepingService:
         )
 
     async def _roll_up(self, account: Account, now: datetime, goes_on: Callable[[], bool]) -> None:
-        """Rolls expired minutes up to hours."""
+        """Rolls expired minutes up to hours, unless hours are kept no longer than minutes."""
         if self.settings.telemetry_hour_retention <= self.settings.telemetry_retention:
             return
         with suppress(CacheConflictError):  # another host does the same

@@ -99,7 +99,6 @@ class ResourceStore[T: (Pool, Schedule), R: (PoolRound, ScheduleRound)]:
 
         A resource that another writer changed meanwhile is replaced by the conflict. Raises StorageError.
         """
-        self.forget(account_key)
         units = [(written(self._row(account_key, one), one.etag),) for one in resources]
         ends = await write_units(self._table, units)
         return [

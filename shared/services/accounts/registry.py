@@ -54,6 +54,7 @@ class Registry:
         return await self.watch(self.account(account_id).key)
 
     async def watch(self, account_key: str) -> MonitoringReport:
+        """Returns an account's monitoring settings."""
         return MonitoringReport(await self.store.load(account_key), self.interval)
 
     async def watch_and_round(self, account_key: str) -> tuple[MonitoringReport, Round | None]:

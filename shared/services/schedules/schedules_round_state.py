@@ -33,8 +33,10 @@ class SchedulesRoundState(ResourceRoundState):
     def show(self, facts: ScheduleFacts, at: datetime) -> None:
         """Records a shown schedule; a new one over an unreadable row is written under that row's ETag."""
         old, row = self.schedules.get(facts.key), self.known.unreadable.get(facts.key)
-        new = replace(first_seen(facts, at), etag=row.etag if row else None)
-        self.schedules[facts.key] = old.seen(facts, at, self.before(old)) if old else new
+        if old:
+            self.schedules[facts.key] = old.seen(facts, at, self.before(old))
+        else:
+            self.schedules[facts.key] = replace(first_seen(facts, at), etag=row.etag if row else None)
         self.shown.add(facts.key)
 
     def before(self, schedule: Schedule) -> datetime:

@@ -4,7 +4,6 @@ A roll-up may move minutes to hours meanwhile. Each of its transactions writes a
 after reading, the result is consistent; otherwise it is read again.
 """
 
-from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 
@@ -16,7 +15,8 @@ from shared.errors import CacheConflictError, HistoryRangeError
 from shared.stores.telemetry.telemetry import TelemetryStore
 
 _TRIES = 5
-_LIMITS = {"read": 1_000_000, "kept": 300_000}  # minutes and hours of series: seconds of work, and those in memory
+_MAX_READ = 1_000_000  # minutes and hours of series: seconds of work
+_MAX_KEPT = 300_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,31 +40,39 @@ class Part:
         return self.first // HOURS_A_DAY, self.last // HOURS_A_DAY
 
 
+@dataclass(slots=True)
+class _Count:
+    """Minutes and hours of series: how many were read, and how many of these are kept."""
+
+    read: int = 0
+    kept: int = 0
+
+
 class TelemetryReader:
     """The reads of one answer. Raises HistoryRangeError if it needs too much memory or time."""
 
     def __init__(self, store: TelemetryStore) -> None:
         self._store = store
-        self._all = Counter[str]()
+        self._all = _Count()
         self.measured = StoredRollups({}, {})
 
     async def add(self, part: Part) -> None:
         """Adds stored data. Raises CacheConflictError if roll-ups intervene five times."""
         if not part.hours:
-            await self._add(part, MINUTES, self.measured.minutes, Counter[str]())
+            await self._add(part, MINUTES, self.measured.minutes, _Count())
             return
         for _ in range(_TRIES):
-            found, count = StoredRollups({}, {}), Counter[str]()
+            found, count = StoredRollups({}, {}), _Count()
             before = await self._store.hour_etags(part.partition, *part.days)
             await self._add(part, MINUTES, found.minutes, count)
             await self._add(part, HOURS, found.hours, count)
             if await self._store.hour_etags(part.partition, *part.days) == before:
                 self.measured.add(found)
                 return
-            self._all.subtract(count)
+            self._all = _Count(self._all.read - count.read, self._all.kept - count.kept)
         raise CacheConflictError("What nodes measured is being rolled up to hours; try again.")
 
-    async def _add(self, part: Part, width: int, found: Rollups, count: Counter[str]) -> None:
+    async def _add(self, part: Part, width: int, found: Rollups, count: _Count) -> None:
         are_minutes = width == MINUTES
         load, blocks = (self._store.minutes, (part.first, part.last)) if are_minutes else (self._store.hours, part.days)
         async for chunk in load(part.partition, *blocks, part.choice.to_read):
@@ -73,14 +81,15 @@ class TelemetryReader:
                 for name, packed in chunk.columns.items():
                     column: Rollups = {}
                     read = add_column(column, name, chunk.block, packed, width)
-                    self._tally(count, read=read, kept=merge(found, part.choice.part_of(column), fold))
+                    self._tally(count, read, merge(found, part.choice.part_of(column), fold))
 
-    def _tally(self, count: Counter[str], **more: int) -> None:
+    def _tally(self, count: _Count, read: int, kept: int) -> None:
         """Counts for a part and in total. Raises HistoryRangeError for too many."""
-        count.update(more)
-        self._all.update(more)
-        for name, most in _LIMITS.items():
-            require_at_most(most, self._all[name], "minutes")
+        for one in (count, self._all):
+            one.read += read
+            one.kept += kept
+        require_at_most(_MAX_READ, self._all.read, "minutes")
+        require_at_most(_MAX_KEPT, self._all.kept, "minutes")
 
 
 def require_at_most(most: int, periods: int, kind: str) -> None:

@@ -11,13 +11,14 @@ from azure.data.tables import UpdateMode
 
 from shared.domain.blobs.blobs import Entry, name_key
 from shared.domain.blobs.sweeps import PartitionSweep
-from shared.stores.blobs.columns import attributes_of, columns_of
 from shared.stores.tables.tables import (
     Row,
     Tables,
     delete_rows,
+    fields_of,
     json_columns,
     json_of,
+    known_columns_of,
     load_row,
     load_rows,
     save_row,
@@ -51,7 +52,7 @@ class BlobEntryStore:
     async def save(self, ingest_partition: str, entry: Entry) -> Entry:
         """Writes an entry under its ETag, or a new one. Raises CacheConflictError."""
         key: Row = {"PartitionKey": ingest_partition, "RowKey": name_key(entry.name)}
-        etag = await save_row(self._table, key | columns_of(entry, _ENTRY_COLUMNS), entry.row_etag)
+        etag = await save_row(self._table, key | known_columns_of(entry, _ENTRY_COLUMNS), entry.row_etag)
         return replace(entry, row_etag=etag)
 
     async def delete(self, ingest_partition: str, names: Sequence[str]) -> None:
@@ -67,7 +68,7 @@ class BlobEntryStore:
         row: Row = {
             "PartitionKey": ingest_partition,
             "RowKey": _SWEEP,
-            **columns_of(sweep, _SWEEP_COLUMNS),
+            **known_columns_of(sweep, _SWEEP_COLUMNS),
             **json_columns("problems", list(sweep.problems)),
         }
         with translated("note how a sweep went"):
@@ -75,8 +76,8 @@ class BlobEntryStore:
 
 
 def _entry(row: Row) -> Entry:
-    return Entry(**attributes_of(row, _ENTRY_COLUMNS), row_etag=row["etag"])
+    return Entry(**fields_of(row, _ENTRY_COLUMNS), row_etag=row["etag"])
 
 
 def _sweep(row: Row) -> PartitionSweep:
-    return PartitionSweep(**attributes_of(row, _SWEEP_COLUMNS), problems=tuple(json_of(row, "problems") or ()))
+    return PartitionSweep(**fields_of(row, _SWEEP_COLUMNS), problems=tuple(json_of(row, "problems") or ()))

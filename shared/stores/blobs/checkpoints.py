@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from shared.domain.blobs.blobs import Checkpoint, PrefixChecksum
-from shared.stores.blobs.columns import attributes_of, columns_of
-from shared.stores.tables.tables import Row, Tables, load_row
+from shared.stores.tables.tables import Row, Tables, fields_of, known_columns_of, load_row
 from shared.stores.tables.unit_writes import MAX_OPERATIONS, Etags, Operation, write_at_once, written
 
 MAX_BESIDE = MAX_OPERATIONS - 1  # operations in the transaction that advances a checkpoint
@@ -50,10 +49,10 @@ class CheckpointStore:
 
 def _row(key: CheckpointKey, checkpoint: Checkpoint) -> Row:
     beginning = {"beginning": checkpoint.beginning.pack()} if checkpoint.beginning else {}
-    return {"PartitionKey": key.partition, "RowKey": key.row, **columns_of(checkpoint, _COLUMNS), **beginning}
+    return {"PartitionKey": key.partition, "RowKey": key.row, **known_columns_of(checkpoint, _COLUMNS), **beginning}
 
 
 def _checkpoint(row: Row) -> Checkpoint:
     """Returns the checkpoint in a row; those of version 0.1.0 have neither `readAs` nor a beginning."""
     beginning = PrefixChecksum.unpack(row["offset"], row["beginning"]) if row.get("beginning") else None
-    return Checkpoint(**attributes_of(row, _COLUMNS), beginning=beginning, row_etag=row["etag"])
+    return Checkpoint(**fields_of(row, _COLUMNS), beginning=beginning, row_etag=row["etag"])

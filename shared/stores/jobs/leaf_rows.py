@@ -10,7 +10,7 @@ from shared.stores.tables.tables import Row, bytes_columns, row_of
 from shared.stores.tables.unit_writes import Unit, written
 
 TASKS = "d"
-"""The begin of the names of columns with packed tasks."""
+"""The beginning of the names of columns with packed tasks."""
 
 
 @dataclass(frozen=True, slots=True)

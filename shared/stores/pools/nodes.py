@@ -34,7 +34,7 @@ _TRIES = 5
 class StoredNodes:
     """A pool's stored nodes by key, and their rows: digest and ETag of each by its key.
 
-    `tally` counts the pool's interruptions, None in rows of older versions. `is_torn`: rows don't match the head or are
+    `tally` counts the pool's interruptions. `is_torn`: rows don't match the head or are
     unreadable; then there are no nodes, and the next write replaces all rows. `texts` is the JSON of nodes by key, as
     far as this process wrote it.
     """

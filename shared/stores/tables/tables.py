@@ -255,6 +255,12 @@ def columns_of(stored: object, names: Mapping[str, str]) -> Row:
     return {column: getattr(stored, field) for field, column in names.items()}
 
 
+def known_columns_of(stored: object, names: Mapping[str, str]) -> Row:
+    """Returns the columns of an object's fields without those that are None, numbers of 64 bits with their type."""
+    found = columns_of(stored, names)
+    return {column: whole(one) if isinstance(one, int) else one for column, one in found.items() if one is not None}
+
+
 def fields_of(row: Row, names: Mapping[str, str]) -> dict[str, Any]:
     """Returns the fields written by `columns_of`, without those that the row lacks."""
     return {field: row[column] for field, column in names.items() if column in row}

@@ -49,7 +49,7 @@ def copy_app(folder: Path) -> Path:
     """
     app = folder / "app"
     for name in ("functions", "shared"):
-        shutil.copytree(HERE.root / name, app / name)
+        shutil.copytree(HERE.root / name, app / name, ignore=shutil.ignore_patterns("*.pyc.*"))  # being written
     for name in ("function_app.py", "host.json"):
         shutil.copy(HERE.root / name, app / name)
     (app / "web/dist/assets").mkdir(parents=True)

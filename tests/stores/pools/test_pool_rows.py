@@ -130,6 +130,19 @@ async def test_a_process_caches_its_writes_until_another_one_writes(tables: Tabl
     assert (after.last.confirmations, after.last.started_at) == ({"other": confirmation}, T0 + timedelta(minutes=5))
 
 
+async def test_a_round_whose_row_was_deleted_meanwhile_is_written_anew(tables: Tables, account: str) -> None:
+    store = PoolStore(tables)
+    await store.save_round(account, PoolRound(T0, reason="first"), {})
+    last = await store.load_round(account)
+    assert last
+    await tables["accounts"].delete_entity(account, "pools")
+    await store.save_round(account, replace(last, reason="second"), {})
+    found = await PoolStore(tables).load_round(account)
+    assert found
+    assert found.reason == "second"
+    assert found.etag != last.etag
+
+
 @pytest.mark.parametrize("count", [0, 1, 250, 251, 1300])
 async def test_nodes_come_back_as_they_were_written(tables: Tables, account: str, count: int) -> None:
     wanted = {**many(count), **({FULL.key: FULL} if count else {})}

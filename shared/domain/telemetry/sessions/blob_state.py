@@ -33,4 +33,4 @@ class State:
         try:
             return msgspec.json.decode(inflated(packed), type=cls)
         except (zlib.error, ValueError) as error:  # msgspec's errors are ValueErrors, too
-            raise ValueError("this is no state of a blob") from error
+            raise ValueError(f"this is no state of a blob of this version: {error}") from error
