@@ -42,7 +42,6 @@ export function PoolPage({ account, id, back }: PoolPageProps) {
     path: pathOfPool(view, "history"),
     id,
     created,
-    range,
     addressOf: (each: Range) => addressOfPoolView({ ...view, range: each }),
   };
   return (
@@ -51,7 +50,7 @@ export function PoolPage({ account, id, back }: PoolPageProps) {
       {gone ? (
         <>
           <NotFound name="pool" back={back} failure={failure} />
-          <HistorySection key="gone" {...history} gone />
+          <HistorySection key="gone" {...history} range={view.range ?? "90d"} gone />
         </>
       ) : (
         <>
@@ -64,7 +63,7 @@ export function PoolPage({ account, id, back }: PoolPageProps) {
             flapping={pool?.flappingNodes ?? null}
             open={open}
           />
-          <HistorySection {...history} />
+          <HistorySection {...history} range={range} />
           <LatestEvents account={account} subject={{ pool: id }} />
           {pool && <PoolSetup pool={pool} />}
         </>
