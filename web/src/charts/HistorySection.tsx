@@ -42,7 +42,8 @@ export function HistorySection<Point extends HistoryPoint, State extends string>
     intervalMs: INTERVAL_MS,
     enabled: inView && range !== null,
   });
-  if (gone && !polled.value) return <section ref={ref} />;
+  const { value, failure } = polled;
+  if (gone && !value && (!failure || failure.status === 404)) return <section ref={ref} />;
   const actions = (
     <>
       <RangeLinks label="Range" current={range} addressOf={addressOf} />

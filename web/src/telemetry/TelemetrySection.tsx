@@ -1,11 +1,11 @@
 // The telemetry section of a panel, which loads and fails independently of the others.
 
-import type { ComponentChildren, RefObject } from "preact";
+import type { ComponentChildren, Ref } from "preact";
 import type { Polled } from "../api/usePolled.ts";
 import { PolledContents } from "../ui/page/PolledContents.tsx";
 
 interface TelemetrySectionProps<T> {
-  sectionRef: RefObject<HTMLElement | null>;
+  sectionRef: Ref<HTMLElement>;
   polled: Polled<T>;
   actions: ComponentChildren;
   children: (value: T) => ComponentChildren;

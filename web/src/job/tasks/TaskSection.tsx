@@ -1,6 +1,5 @@
 // The tasks of a job, a page at a time; the server filters, sorts and pages.
 
-import type { RefObject } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { Page, TaskCounts } from "../../api/model.ts";
 import { pathOfJob } from "../../api/paths.ts";
@@ -28,12 +27,12 @@ interface TaskSectionProps {
 }
 
 export function TaskSection({ view, counts, open }: TaskSectionProps) {
-  const { ref, inView } = useInView();
+  const { ref, element, inView } = useInView();
   const first = pathOfJob(view, "tasks") + tasksQuery(view.tasks, "json");
   const pages = usePages(first);
   const intervalMs = view.tasks.orderby ? SORTED_INTERVAL_MS : INTERVAL_MS;
   const polled = usePolled<Page<Task>>({ path: pages.path, intervalMs, enabled: inView });
-  useScrollIntoView(ref, view.tasks.failureGroup);
+  useScrollIntoView(element, view.tasks.failureGroup);
   const next = polled.fresh && polled.value?.nextLink;
   const { max, isExact } = counts
     ? maxTasks(view.tasks, counts)
@@ -74,11 +73,11 @@ export function TaskSection({ view, counts, open }: TaskSectionProps) {
 }
 
 /** Scrolls the list into view when the user chooses another cause of failure. */
-function useScrollIntoView(ref: RefObject<HTMLElement | null>, cause: string) {
+function useScrollIntoView(element: HTMLElement | null, cause: string) {
   const before = useRef(cause);
   useEffect(() => {
-    if (cause && cause !== before.current && (ref.current?.getBoundingClientRect().top ?? 0) > window.innerHeight / 2) {
-      ref.current?.scrollIntoView({ block: "start" });
+    if (cause && cause !== before.current && (element?.getBoundingClientRect().top ?? 0) > window.innerHeight / 2) {
+      element?.scrollIntoView({ block: "start" });
     }
     before.current = cause;
   }, [cause]);

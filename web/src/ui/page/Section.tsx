@@ -1,13 +1,13 @@
 // A framed part of the page, which loads and fails independently of the others.
 
-import type { ComponentChildren, RefObject } from "preact";
+import type { ComponentChildren, Ref } from "preact";
 import type { Polled } from "../../api/usePolled.ts";
 import { PolledContents } from "./PolledContents.tsx";
 
 interface SectionProps<T> {
   title: string;
   name: string;
-  sectionRef: RefObject<HTMLElement | null>;
+  sectionRef: Ref<HTMLElement>;
   polled: Polled<T>;
   note?: ComponentChildren;
   actions?: ComponentChildren;
