@@ -149,6 +149,29 @@ def test_the_server_orders_and_pages_the_tasks(page: Page, render: Canned) -> No
     expect(rows.first).to_have_attribute("data-task", "frame-59")
 
 
+@pytest.mark.parametrize(
+    ("leave", "address", "prefix"),
+    [
+        ("document.querySelector('[data-section=tasks] .nothing a').click()", "range=6h$", ""),
+        ("history.back()", "prefix=none$", "none"),
+    ],
+    ids=["link", "back"],
+)
+def test_typed_text_is_dropped_when_the_address_changes_before_it_applies(
+    page: Page, render: Canned, leave: str, address: str, prefix: str
+) -> None:
+    show(page, render, prefix="none")
+    expect(part(page, "tasks")).to_contain_text("No task matches.")
+    part(page, "history").get_by_role("link", name="6 h").click()
+    expect(page).to_have_url(re.compile("range=6h"))
+    field = page.get_by_label("Id begins with")
+    field.evaluate(f"field => {{ field.value = 'frame-1'; field.dispatchEvent(new Event('input')); {leave}; }}")
+    expect(page).to_have_url(re.compile(address))
+    page.wait_for_timeout(500)  # typed text applies after 250 ms
+    expect(page).to_have_url(re.compile(address))
+    expect(field).to_have_value(prefix)
+
+
 def test_a_task_is_asked_for_once_and_only_when_opened(page: Page, render: Canned) -> None:
     show(page, render)
     page.get_by_role("button", name="frame-00", exact=True).click()

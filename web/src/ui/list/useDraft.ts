@@ -1,6 +1,6 @@
-// The text in an input that filters a list: applied once the user pauses typing, and replaced when the address changes.
+// The text in an input that filters a list: applied once the user pauses typing, unless the address changes before.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
 const TYPING_DEBOUNCE_MS = 250;
 
@@ -10,8 +10,19 @@ export function useDraft(current: string, apply: (text: string) => void): [strin
   const timer = useRef<number>(undefined);
   const latest = useRef(apply);
   latest.current = apply;
-  useEffect(() => setDraft(current), [current]);
-  useEffect(() => () => window.clearTimeout(timer.current), []);
+  // A later effect would undo input that follows the application of earlier input.
+  useLayoutEffect(() => {
+    const reset = () => {
+      window.clearTimeout(timer.current);
+      setDraft(current);
+    };
+    reset();
+    window.addEventListener("popstate", reset);
+    return () => {
+      window.clearTimeout(timer.current);
+      window.removeEventListener("popstate", reset);
+    };
+  }, [current]);
   const onInput = (text: string) => {
     setDraft(text);
     window.clearTimeout(timer.current);
