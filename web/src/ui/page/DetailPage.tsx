@@ -7,6 +7,7 @@ import { capitalized } from "../../format/text.ts";
 import { Link } from "../../routing/Link.tsx";
 import { ExternalText } from "../text/ExternalText.tsx";
 import { ErrorNotice } from "./ErrorNotice.tsx";
+import { Loading } from "./PolledContents.tsx";
 
 interface DetailBodyProps<T> {
   polled: Polled<T>;
@@ -23,7 +24,11 @@ export function DetailBody<T>({ polled: { value, failure, retry }, name, childre
       {value ? (
         <div class={failure ? "outdated" : ""}>{children(value)}</div>
       ) : (
-        !failure && <p class={`loading card ${name}-loading`}>Loading…</p>
+        !failure && (
+          <div class={`card ${name}-loading`}>
+            <Loading />
+          </div>
+        )
       )}
     </>
   );
