@@ -110,7 +110,7 @@ function Numbers({ pool }: { pool: Pool }) {
   const { nodeCounts, cores, slots, dedicated, spot } = pool;
   const nodes = nodeCounts ? nodeTotal(nodeCounts) : null;
   return (
-    <dl class="numbers of-pools of-pool">
+    <dl class="numbers of-pools">
       <KeyFigure name="Nodes" value={nodes === null ? null : formatCount(nodes)} detail={targetsOf(dedicated, spot)} />
       <KeyFigure
         name="Cores busy"

@@ -3,7 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { sameOriginPath } from "../../api/client.ts";
 
-export interface Pages {
+interface Pages {
   /** The path of the page to show. */
   path: string;
   /** The number of pages before it. */
