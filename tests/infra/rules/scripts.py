@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache
 from pathlib import Path
+from threading import Timer
 
 from local.dev.system.checkout import HERE
 from tests.infra.rules.scenarios import Infrastructure
@@ -21,6 +22,10 @@ _TESTS: Mapping[str, tuple[str, ...]] = {
     "test_deploy_check": ("deploy_check", "deployment", "deployment_places", "deployment_rights", "deployment_tools"),
 }
 """Modules of tests, each with the scripts that they are first of all of."""
+
+
+class RunnerError(Exception):
+    """The process that runs the tests gave no answer: that tells nothing of the scripts, and is no fault of theirs."""
 
 
 def scripts_that_work(infrastructure: Infrastructure) -> Iterator[str]:
@@ -40,17 +45,32 @@ def _failure(root: Path, changed: Collection[str]) -> str:
     It stops at the first failure, so the tests of a changed script run first.
     """
     tests = sorted(_TESTS, key=lambda test: not set(_TESTS[test]) & set(changed))
-    runner = _runner()
-    assert runner.stdin
-    assert runner.stdout
-    print(json.dumps([str(root), *(f"tests/infra/scripts/{test}.py" for test in tests)]), file=runner.stdin, flush=True)
-    exit_code, said = json.loads(runner.stdout.readline())
+    exit_code, said = run_tests([str(root), *(f"tests/infra/scripts/{test}.py" for test in tests)])
     return said if exit_code else ""
 
 
+def run_tests(asked: list[str], seconds: float = 300) -> tuple[int, str]:
+    """Has the runner answer. Raises RunnerError where it takes too long or dies; the next call starts another."""
+    running = runner()
+    assert running.stdin
+    assert running.stdout
+    timer = Timer(seconds, running.kill)
+    timer.start()
+    try:
+        print(json.dumps(asked), file=running.stdin, flush=True)
+        exit_code, said = json.loads(running.stdout.readline())
+    except (OSError, ValueError) as error:
+        running.kill()
+        runner.cache_clear()
+        raise RunnerError(f"no answer within {seconds} seconds, or no process any more") from error
+    finally:
+        timer.cancel()
+    return exit_code, said
+
+
 @cache
-def _runner() -> subprocess.Popen[str]:
-    """Returns the process that runs the tests of all changed scripts, one after the other: it imports pytest once."""
+def runner() -> subprocess.Popen[str]:
+    """The process that runs the tests of all changed scripts, one after the other: it imports pytest once."""
     command = [sys.executable, "-m", "tests.infra.rules.script_runner"]
     started = subprocess.Popen(command, cwd=HERE.root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     atexit.register(started.communicate)
