@@ -2,7 +2,7 @@
 
 `.venv/bin/python -m tests.infra.rules.expectations --write` renews them after a change that is meant; the difference is
 then reviewed and committed with the change. A line of `resources.txt` that doesn't hold in every scenario names those
-in which it does.
+in which it does, by the short names that stand at its beginning.
 """
 
 import difflib
@@ -35,6 +35,19 @@ _FILES = (
     ".yamllint.yaml",
     ".github/dependabot.yml",
 )
+_RENEWED = "# `.venv/bin/python -m tests.infra.rules.expectations --write` renews this file; review the difference."
+_SHORT: Mapping[str, str] = {
+    "the parameter file": "plain",
+    "everything on": "all",
+    "odd values": "odd",
+    "two of each": "two",
+    "a network of its own": "network",
+    "subnets of others": "subnets",
+    "private storage": "private",
+    "AzureUSGovernment": "government",
+    "AzureChinaCloud": "china",
+}
+"""Short names of the scenarios of main.bicep."""
 _MAX_COLUMNS = 118
 _ASSIGNMENT = "Microsoft.Authorization/roleAssignments"
 _ACTION = re.compile(r"uses:\s*(\S+)@([0-9a-f]{40})\s+#\s*(v\S+)")
@@ -63,12 +76,14 @@ def files_of(file: File) -> Iterator[File]:
 
 def resources_table(infrastructure: Infrastructure) -> list[str]:
     roles = {role: name for name, role in json.loads(infrastructure.read("infra/roles.json")).items()}
-    main = {scenario.name: _deployed(scenario, roles) for scenario in infrastructure.scenarios}
+    main = {_SHORT[scenario.name]: _deployed(scenario, roles) for scenario in infrastructure.scenarios}
     events = {
         name: _marked(_resources(infrastructure.events(existingTopicName=given), roles, {"of": "the group"}), {})
-        for name, given in (("new topic", ""), ("topic in use", "topic-in-use"))
+        for name, given in (("new", ""), ("in use", "topic-in-use"))
     }
-    return ["# infra/main.bicep", *_merged(main), "", "# infra/events.bicep", *_merged(events)]
+    legend = ", ".join(f"{short}: {name}" for name, short in _SHORT.items())
+    heads = (f"# infra/main.bicep ({legend})", "# infra/events.bicep (new: a new topic, in use: a topic in use)")
+    return [heads[0], *_merged(main), "", heads[1], *_merged(events)]
 
 
 def _deployed(scenario: Scenario, roles: Mapping[str, str]) -> Blocks:
@@ -147,12 +162,13 @@ def _marked(blocks: Blocks, marks: Mapping[str, str]) -> Blocks:
 
 
 def _merged(scenarios: Mapping[str, Blocks]) -> Iterator[str]:
-    """Yields the blocks of all scenarios as one table."""
+    """Yields the blocks of all scenarios as one table; what a property is in some and in others stands together."""
     headers = sorted({header for blocks in scenarios.values() for header in blocks})
     for header in headers:
         holders = [name for name, blocks in scenarios.items() if header in blocks]
         yield f"\n{header}{_only(holders, list(scenarios))}"
-        for line in dict.fromkeys(line for name in holders for line in scenarios[name][header]):
+        lines = dict.fromkeys(line for name in holders for line in scenarios[name][header])
+        for line in sorted(lines, key=lambda line: line.partition(" = ")[0]):
             yield f"    {line}{_only([name for name in holders if line in scenarios[name][header]], holders)}"
 
 
@@ -213,6 +229,10 @@ TABLES: Mapping[str, Callable[[Infrastructure], list[str]]] = {
 }
 
 
+def _whole_table(name: str, infrastructure: Infrastructure) -> list[str]:
+    return "\n".join([_RENEWED, *TABLES[name](infrastructure)]).splitlines()
+
+
 @cache
 def _pinned(name: str) -> list[str]:
     return (FOLDER / f"{name}.txt").read_text(encoding="utf-8").splitlines()
@@ -220,7 +240,7 @@ def _pinned(name: str) -> list[str]:
 
 def _as_pinned(name: str) -> Callable[[Infrastructure], Iterator[str]]:
     def compare(infrastructure: Infrastructure) -> Iterator[str]:
-        found = "\n".join(TABLES[name](infrastructure)).splitlines()
+        found = _whole_table(name, infrastructure)
         if found != _pinned(name):
             differences = difflib.unified_diff(_pinned(name), found, f"{name}.txt", "now", n=0, lineterm="")
             yield "\n".join(["tests/data/infra differs; see tests/infra/rules/expectations.py:", *differences])
@@ -234,8 +254,8 @@ RULES = tuple(_as_pinned(name) for name in TABLES)
 
 def write(root: Path) -> None:
     infrastructure = Infrastructure(root)
-    for name, table in TABLES.items():
-        (FOLDER / f"{name}.txt").write_text("\n".join(table(infrastructure)) + "\n", encoding="utf-8")
+    for name in TABLES:
+        (FOLDER / f"{name}.txt").write_text("\n".join(_whole_table(name, infrastructure)) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__" and sys.argv[1:] == ["--write"]:
