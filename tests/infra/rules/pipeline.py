@@ -16,6 +16,11 @@ type Steps = list[Mapping[str, Any]]
 
 _CI = "./.github/workflows/ci.yml"
 _MAX_MINUTES = 120
+_FOR_STRANGERS = {"ci.yml", "codeql.yml", "whatif.yml"}
+"""Workflows that run what anybody proposes."""
+_NO_FORK = "github.event.pull_request.head.repo.full_name == github.repository"
+_WRITES = {("codeql.yml", "analyze"): {"security-events"}, ("release.yml", "release"): {"attestations", "contents"}}
+"""Jobs that may write more than a token of their own identity, and what."""
 _OF_RUNNERS = {"RUNNER_TEMP", "GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY"}
 
 
@@ -69,16 +74,32 @@ def least_permissions(infrastructure: Infrastructure) -> Iterator[str]:
             yield f"{name}: {job_name} logs in without an environment, or has one for nothing"
 
 
+def strangers_get_nothing(infrastructure: Infrastructure) -> Iterator[str]:
+    """What strangers propose runs in few workflows, which write nothing; no job writes what isn't its own to write."""
+    for name, workflow in _workflows(infrastructure):
+        proposed = "pull_request" in workflow[True]  # YAML 1.1 takes the key `on` for a truth value.
+        if proposed and name not in _FOR_STRANGERS:
+            yield f"{name} runs what strangers propose"
+        for job_name, job in workflow["jobs"].items():
+            written = {right for right, level in job["permissions"].items() if level != "read"}
+            if written - {"id-token"} - _WRITES.get((name, job_name), set()):
+                yield f"{name}: {job_name} may write {sorted(written)}"
+            if proposed and "id-token" in written and job.get("if") != _NO_FORK:
+                yield f"{name}: {job_name} logs in for forks"
+
+
 def without_secrets(infrastructure: Infrastructure) -> Iterator[str]:
     """No secret, no rights for strangers' code, no expression that a script would run, no token left on disk."""
     for name in workflows(infrastructure.root):
         if re.search(r"\bsecrets\.|pull_request_target|workflow_run", infrastructure.read(name)):
             yield f"{name} uses secrets, or runs strangers' code with rights"
+        if "continue-on-error" in infrastructure.read(name):
+            yield f"{name} goes on after a failure"
     for name, _, job in _jobs(infrastructure):
         for step in job["steps"]:
             if "${{" in step.get("run", ""):
                 yield f"{name}: an expression is spliced into a script"
-            if "checkout" in step.get("uses", "") and step["with"].get("persist-credentials") is not False:
+            if "checkout" in step.get("uses", "") and step.get("with", {}).get("persist-credentials") is not False:
                 yield f"{name}: a token is left on disk"
 
 
@@ -141,6 +162,7 @@ def same_versions(infrastructure: Infrastructure) -> Iterator[str]:
 RULES: tuple[Callable[[Infrastructure], Iterator[str]], ...] = (
     pinned_actions,
     least_permissions,
+    strangers_get_nothing,
     without_secrets,
     deployed_after_checks,
     variables_given,

@@ -31,12 +31,19 @@ def no_secrets(infrastructure: Infrastructure) -> Iterator[str]:
     for file in (*(scenario.file for scenario in infrastructure.scenarios), events):
         for inner in files_of(file):
             for name, value in inner.outputs.items():
-                if _SECRET_NAME.search(name.replace("_", " ")) or _is_secret(value):
+                if _SECRET_NAME.search(name.replace("_", " ")) or any(map(_is_secret, _entries(value))):
                     yield f"{inner.path.name}: the output {name} gives away a secret"
         for found in file.everything:
             for path, value in leaves(found.body):
                 if not (file is events and path.endswith("destination.properties.endpointUrl")):
-                    yield from _given_away(found, path, value)
+                    for entry in _entries(value):
+                        yield from _given_away(found, path, entry)
+
+
+def _entries(value: Any) -> Iterator[Any]:
+    """Yields what a value holds; lists of plain values are leaves of their own."""
+    for _, leaf in leaves(value):
+        yield from leaf if isinstance(leaf, list) else [leaf]
 
 
 def _given_away(found: Resource, path: str, value: Any) -> Iterator[str]:
@@ -48,46 +55,63 @@ def _given_away(found: Resource, path: str, value: Any) -> Iterator[str]:
         yield f"{found.file}: {found.name}: {path} is {value}"
 
 
-_SAFE: Mapping[str, Mapping[str, object]] = {
-    "Microsoft.Authorization/roleAssignments": {"properties.principalType": "ServicePrincipal"},
+_NONE: tuple[object, ...] = (None, [])
+_SAFE: Mapping[str, Mapping[str, tuple[object, ...]]] = {
+    "Microsoft.Authorization/roleAssignments": {"properties.principalType": ("ServicePrincipal",)},
     "Microsoft.EventGrid/systemTopics/eventSubscriptions": {
-        "properties.destination.properties.minimumTlsVersionAllowed": "1.2"
+        "properties.destination.properties.minimumTlsVersionAllowed": ("1.2", "1.3")
     },
-    "Microsoft.Insights/components": {"properties.DisableLocalAuth": True},
-    "Microsoft.OperationalInsights/workspaces": {"properties.features.disableLocalAuth": True},
+    "Microsoft.Insights/components": {"properties.DisableLocalAuth": (True,)},
+    "Microsoft.OperationalInsights/workspaces": {"properties.features.disableLocalAuth": (True,)},
     "Microsoft.Storage/storageAccounts": {
-        "properties.allowBlobPublicAccess": False,
-        "properties.allowCrossTenantReplication": False,
-        "properties.allowSharedKeyAccess": False,
-        "properties.defaultToOAuthAuthentication": True,
-        "properties.minimumTlsVersion": "TLS1_2",
-        "properties.supportsHttpsTrafficOnly": True,
+        "properties.allowBlobPublicAccess": (False,),
+        "properties.allowCrossTenantReplication": (False,),
+        "properties.allowSharedKeyAccess": (False,),
+        "properties.defaultToOAuthAuthentication": (True,),
+        "properties.isLocalUserEnabled": (None, False),
+        "properties.isSftpEnabled": (None, False),
+        "properties.minimumTlsVersion": ("TLS1_2", "TLS1_3"),
+        "properties.networkAcls.ipRules": _NONE,
+        "properties.networkAcls.resourceAccessRules": _NONE,
+        "properties.supportsHttpsTrafficOnly": (True,),
     },
-    "Microsoft.Storage/storageAccounts/blobServices/containers": {"properties.publicAccess": "None"},
+    "Microsoft.Storage/storageAccounts/blobServices": {
+        "properties.cors": _NONE,
+        "properties.deleteRetentionPolicy.enabled": (True,),
+    },
+    "Microsoft.Storage/storageAccounts/blobServices/containers": {"properties.publicAccess": ("None",)},
     "Microsoft.Web/sites": {
-        "identity.type": "UserAssigned",
-        "properties.httpsOnly": True,
-        "properties.siteConfig.minTlsVersion": "1.2",
-        "properties.siteConfig.remoteDebuggingEnabled": False,
-        "properties.siteConfig.scmMinTlsVersion": "1.2",
+        "identity.type": ("UserAssigned",),
+        "properties.functionAppConfig.deployment.storage.authentication.type": ("UserAssignedIdentity",),
+        "properties.httpsOnly": (True,),
+        "properties.siteConfig.appSettings": _NONE,
+        "properties.siteConfig.connectionStrings": _NONE,
+        "properties.siteConfig.cors": _NONE,
+        "properties.siteConfig.minTlsVersion": ("1.2", "1.3"),
+        "properties.siteConfig.remoteDebuggingEnabled": (False,),
+        "properties.siteConfig.scmMinTlsVersion": ("1.2", "1.3"),
     },
-    "Microsoft.Web/sites/basicPublishingCredentialsPolicies": {"properties.allow": False},
+    "Microsoft.Web/sites/basicPublishingCredentialsPolicies": {"properties.allow": (False,)},
     "authsettingsV2": {
-        "properties.platform.enabled": True,
-        "properties.globalValidation.requireAuthentication": True,
-        "properties.globalValidation.excludedPaths": ["/api/health", "/runtime/webhooks/blobs"],
-        "properties.httpSettings.requireHttps": True,
-        "properties.login.tokenStore.enabled": False,
+        "properties.platform.enabled": (True,),
+        "properties.globalValidation.requireAuthentication": (True,),
+        "properties.globalValidation.unauthenticatedClientAction": ("RedirectToLoginPage", "Return401"),
+        "properties.globalValidation.excludedPaths": (["/api/health", "/runtime/webhooks/blobs"],),
+        "properties.httpSettings.requireHttps": (True,),
+        "properties.identityProviders.azureActiveDirectory.enabled": (True,),
+        "properties.login.allowedExternalRedirectUrls": _NONE,
+        "properties.login.nonce.validateNonce": (None, True),
+        "properties.login.tokenStore.enabled": (False,),
     },
 }
-"""What no renewed table may have otherwise, by the type or the name of a resource."""
+"""What no renewed table may have otherwise, by the type or the name of a resource: the values that are safe."""
 
 
 def safe_resources(infrastructure: Infrastructure) -> Iterator[str]:
     for file in (*(scenario.file for scenario in infrastructure.scenarios), infrastructure.events()):
         for found in (found for found in file.everything if not found.existing):
-            for path, value in {**_SAFE.get(found.type, {}), **_SAFE.get(found.name, {})}.items():
-                if found.get(path) != value:
+            for path, safe in {**_SAFE.get(found.type, {}), **_SAFE.get(found.name, {})}.items():
+                if found.get(path) not in safe:
                     yield f"{found.file}: {found.type} {found.name}: {path} can't be {found.get(path)!r}"
 
 

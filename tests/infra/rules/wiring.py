@@ -1,8 +1,10 @@
 """The order of a deployment, and what else must agree between its parts."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from tests.infra.bicep.files import File
+from tests.infra.bicep.functions import SECRET
 from tests.infra.bicep.resources import Resource
 from tests.infra.rules.scenarios import WRITERS, Infrastructure, Scenario
 
@@ -75,15 +77,31 @@ def blobs_expire(infrastructure: Infrastructure) -> Iterator[str]:
     for scenario in infrastructure.scenarios:
         held = scenario.telemetry_storage.id
         (policy,) = scenario.of("Microsoft.Storage/storageAccounts/managementPolicies")
-        rules = [rule["definition"] for rule in policy.get("properties.policy.rules")]
-        ended = {name for rule in rules for name in rule["filters"]["prefixMatch"] if "snapshot" in rule["actions"]}
+        rules = [rule["definition"] for rule in policy.get("properties.policy.rules") if rule["enabled"] is True]
+        ended = {name for rule in rules if _ends(rule) for name in rule["filters"]["prefixMatch"]}
         for found in scenario.of("Microsoft.Storage/storageAccounts/blobServices/containers"):
             if found.id.startswith(f"{held}/") and found.name not in ended:
                 yield f"blobs in {found.name} never end"
+
+
+def _ends(rule: Mapping[str, Any]) -> bool:
+    actions = rule["actions"]
+    return all("delete" in actions.get(kind, {}) for kind in ("baseBlob", "snapshot"))
+
+
+def events_come_with_their_key(infrastructure: Infrastructure) -> Iterator[str]:
+    """Event Grid gets the key of the webhook only, not one that opens the whole app, and calls nothing else."""
+    for file in (infrastructure.events(), infrastructure.events(existingTopicName="topic-in-use")):
+        for found in (one for one in file.everything if one.type.endswith("/eventSubscriptions")):
+            webhook = "https://func.azurewebsites.net/runtime/webhooks/blobs"
+            wanted = f"{webhook}?functionName=Host.Functions.{found.name}&code={SECRET} blobs_extension"
+            if (url := found.get("properties.destination.properties.endpointUrl")) != wanted:
+                yield f"events of {found.name} are sent to {url}"
 
 
 RULES: tuple[Callable[[Infrastructure], Iterator[str]], ...] = (
     waits_for_what_it_needs,
     documented_alerts,
     blobs_expire,
+    events_come_with_their_key,
 )
