@@ -20,8 +20,9 @@ def _read(lines: list[str]) -> Iterator[Breakage]:
             file = line[1:-1]
         elif line and not line.startswith("#"):
             name, old, new = (part.replace("⏎", "\n").replace("␠", " ") for part in line.split(" ¦ "))
-            always = name.startswith("* ")
-            yield Breakage(name.removeprefix("* "), file, old, new.replace("∅", "").replace("…", old), always=always)
+            mark, name = (name[0], name[2:]) if name[:2] in {"* ", "! "} else ("", name)
+            new = new.replace("∅", "").replace("…", old)
+            yield Breakage(name, file, old, new, always=mark == "*", unsafe=mark == "!")
 
 
 BREAKAGES = tuple(_read(TABLE.read_text(encoding="utf-8").splitlines()))

@@ -22,13 +22,17 @@ PARTS = (
 
 @dataclass(frozen=True, slots=True)
 class Breakage:
-    """`old` stands in the file; its first place becomes `new`. Each run of the tests plants those with `always`."""
+    """`old` stands in the file; its first place becomes `new`. Each run of the tests plants those with `always`.
+
+    Those that are `unsafe` must be noticed by a rule that compares with no table, as a table can be renewed.
+    """
 
     name: str
     file: str
     old: str
     new: str
     always: bool = False
+    unsafe: bool = False
 
     def plant(self, root: Path) -> None:
         path = root / self.file
@@ -41,9 +45,11 @@ class Breakage:
     def planted(self, root: Path) -> Iterator[None]:
         """Plants the breakage inside the block."""
         before = (root / self.file).read_bytes()
-        self.plant(root)
-        yield
-        (root / self.file).write_bytes(before)
+        try:
+            self.plant(root)
+            yield
+        finally:
+            (root / self.file).write_bytes(before)
 
 
 def copy_parts(source: Path, target: Path) -> None:

@@ -1,4 +1,4 @@
-"""The rules alone notice planted breakages: here a quarter, and all that take two of something to show.
+"""The rules alone notice planted breakages: here a sixth, all unsafe ones, and all that take two of something.
 
 `dev.py prove infra` plants all of them.
 """
@@ -10,9 +10,11 @@ import pytest
 from local.dev.system.checkout import HERE
 from tests.infra.breakages.breakages import BREAKAGES
 from tests.infra.breakages.planting import Breakage, copy_parts
-from tests.infra.rules.rules import first_fault
+from tests.infra.rules.rules import TABLES, first_fault
 
-_PLANTED = dict.fromkeys((*BREAKAGES[::4], *(breakage for breakage in BREAKAGES if breakage.always)))
+_UNSAFE = [breakage for breakage in BREAKAGES if breakage.unsafe]
+_OTHERS = [breakage for breakage in BREAKAGES if not breakage.unsafe]
+_PLANTED = dict.fromkeys((*_OTHERS[::6], *(breakage for breakage in _OTHERS if breakage.always)))
 
 
 @pytest.fixture(scope="module")
@@ -37,3 +39,9 @@ def test_every_breakage_can_be_planted(copy: Path) -> None:
 def test_a_planted_breakage_is_noticed(breakage: Breakage, copy: Path) -> None:
     with breakage.planted(copy):
         assert first_fault(copy)
+
+
+@pytest.mark.parametrize("breakage", _UNSAFE, ids=lambda breakage: breakage.name)
+def test_an_unsafe_breakage_is_noticed_without_tables(breakage: Breakage, copy: Path) -> None:
+    with breakage.planted(copy):
+        assert first_fault(copy, without=TABLES)

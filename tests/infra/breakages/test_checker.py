@@ -46,7 +46,7 @@ def test_a_file_is_of_its_published_schema(schemas: Path, file: str, schema: str
     assert done.returncode == 0, done.stdout
 
 
-def test_the_allowed_roles_are_those_that_azure_has(schemas: Path) -> None:
+def test_the_roles_have_the_ids_that_azure_gives_to_their_names(schemas: Path) -> None:
     published = json.loads((schemas / "roles.json").read_text(encoding="utf-8"))
     by_name = {re.sub(r"\W", "", name).lower(): role for name, role in published.items()}
     own = json.loads((HERE.root / "infra/roles.json").read_text(encoding="utf-8"))
