@@ -101,15 +101,15 @@ class App:
         await post(f"{asked.emulator}/_emulator/reset", {})
         await self.stack.make_job()
         running = asked.nodes // 2 if asked.busy else 0
-        told = {"job": self.stack.job, "pools": asked.pools, "nodes": asked.nodes, "running": running}
-        await post(f"{asked.controls}/pools", told)
+        body = {"job": self.stack.job, "pools": asked.pools, "nodes": asked.nodes, "running": running}
+        await post(f"{asked.controls}/pools", body)
         await self.wait()
 
     async def change(self) -> None:
         kind = "tasks" if self.asked.busy else "states"
-        told = {"job": self.stack.job, "pools": self.asked.moving, "count": self.asked.changed, "kind": kind}
+        body = {"job": self.stack.job, "pools": self.asked.moving, "count": self.asked.changed, "kind": kind}
         await self.wait()
-        await post(f"{self.asked.controls}/nodes", told)
+        await post(f"{self.asked.controls}/nodes", body)
         await self.wait()
 
     async def wait(self) -> None:
@@ -154,9 +154,10 @@ class App:
         truth = (await self.stack.all_truth())["demo"]["pools"]
         for report in await self.queries.pools("demo"):
             snapshot, true = report.pool.snapshot, truth[report.pool.facts.id]
-            told = pool_answer(report)
-            if not snapshot or (told.node_counts, told.slots and told.slots.used) != (true["nodes"], true["slotsUsed"]):
-                raise RuntimeError(f"{report.pool.facts.id} is {told}, the truth is {true}")
+            ours = pool_answer(report)
+            counted = ours.node_counts, ours.slots and ours.slots.used
+            if not snapshot or counted != (true["nodes"], true["slotsUsed"]):
+                raise RuntimeError(f"{report.pool.facts.id} is {ours}, the truth is {true}")
 
     def _check(self, found: int, wanted: int) -> None:
         if found != wanted:

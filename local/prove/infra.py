@@ -62,8 +62,8 @@ def _chosen(root: Path, checker: Checker | None, *, write: bool) -> int:
             unsafe.append(breakage.name)
         who = [*(["checker"] if complained else []), *found]
         print(f"{'noticed' if who else 'MISSED '}  {breakage.name}: {', '.join(who) or 'by nobody'}", flush=True)
-    told = f"{by_tables} by tables, {by_rules} by other rules, {by_checker} by the checker"
-    print(f"{by_any} of {len(BREAKAGES)} are noticed: {told}.")
+    shares = f"{by_tables} by tables, {by_rules} by other rules, {by_checker} by the checker"
+    print(f"{by_any} of {len(BREAKAGES)} are noticed: {shares}.")
     count = sum(breakage.unsafe for breakage in BREAKAGES)
     print(f"{count - len(unsafe)} of {count} unsafe ones are noticed without tables.", *unsafe, sep="\n    ")
     if write:

@@ -18,7 +18,7 @@ SHOWN_AFTER_COMPLETION = timedelta(hours=6)
 JOB_FAMILIES = (
     Family("azbatch_job_tasks", "Tasks of a job by state.", ("state",)),
     Family("azbatch_job_completed_tasks", "Completed tasks of a job by result.", ("result",)),
-    Family("azbatch_job_as_of_timestamp_seconds", "Time as of which a job's tasks were counted."),
+    Family("azbatch_job_as_of_timestamp_seconds", "Unix time of a job's task counts."),
     Family("azbatch_job_exact", "1 if a job's counts were exact as of that time."),
     Family("azbatch_job_task_read_seconds", "Seconds that the last read of a job's task list waited for pages."),
     Family("azbatch_job_task_read_requests", "Requests to Batch of the last read of a job's task list."),

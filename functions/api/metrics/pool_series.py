@@ -24,7 +24,7 @@ POOL_FAMILIES = (
         kind=CounterMetricFamily,
     ),
     Family("azbatch_pool_flapping_nodes", "Nodes that fell into a bad state three times within an hour."),
-    Family("azbatch_pool_as_of_timestamp_seconds", "Time as of which a pool's nodes were counted."),
+    Family("azbatch_pool_as_of_timestamp_seconds", "Unix time of a pool's node counts."),
     Family("azbatch_pool_exact", "1 if a pool's figures were exact as of that time."),
 )
 _DEDICATED, _SPOT = "true", "false"

@@ -17,7 +17,7 @@ SCHEDULE_FAMILIES = (
     Family("azbatch_schedule_running_tasks", "Running tasks of a schedule's jobs."),
     Family("azbatch_schedule_next_run_timestamp_seconds", "Time of the next run."),
     Family("azbatch_schedule_last_run_timestamp_seconds", "Time at which the latest job was created."),
-    Family("azbatch_schedule_as_of_timestamp_seconds", "Time as of which a schedule's facts hold."),
+    Family("azbatch_schedule_as_of_timestamp_seconds", "Unix time of a schedule's values."),
 )
 
 

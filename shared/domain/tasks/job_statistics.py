@@ -49,7 +49,7 @@ class JobStatistics:
             Histogram.summed(one.waits for one in many),
             Histogram.summed(one.runs for one in many),
             newest(chain.from_iterable(one.completions for one in many)),
-            *map(sum, zip(*(one._numbers() for one in many), strict=True)),  # noqa: SLF001
+            *map(sum, zip(*(one.numbers() for one in many), strict=True)),
         )
 
     def without(self, other: "JobStatistics") -> "JobStatistics | None":
@@ -82,7 +82,7 @@ class JobStatistics:
     def plain(self) -> list[Any]:
         """Returns lists of numbers, for storage."""
         histograms = [[histogram.sum, *chain.from_iterable(histogram.buckets)] for histogram in (self.waits, self.runs)]
-        return [*histograms, [*chain.from_iterable(self.completions)], *self._numbers()]
+        return [*histograms, [*chain.from_iterable(self.completions)], *self.numbers()]
 
     @classmethod
     def of_plain(cls, stored: list[Any]) -> "JobStatistics":
@@ -94,7 +94,8 @@ class JobStatistics:
             Histogram(waits[0], _pairs(waits[1:])), Histogram(runs[0], _pairs(runs[1:])), _pairs(completions), *numbers
         )
 
-    def _numbers(self) -> tuple[int, ...]:
+    def numbers(self) -> tuple[int, ...]:
+        """Returns the counts, which add up over leaves."""
         return (
             self.retries, self.retried_tasks, self.requeues, self.requeued_tasks,
             self.running_slots, self.preparing_slots, self.active_slots,

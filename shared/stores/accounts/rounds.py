@@ -43,6 +43,7 @@ _COLUMNS = {
     "backoff_until": "backoffUntil",
     "failed_rounds": "failedRounds",
 }
+_REQUIRED = {"started_at", "finished_at", "jobs_polled", "jobs_failed", "batch_calls"}
 
 
 class RoundStore:
@@ -110,7 +111,7 @@ def round_of(row: Row) -> Round:
 def _round(row: Row) -> Round:
     confirmations, failures, marks, claims = objects_of(row, "confirmations", "failures", "queued", "claims")
     return Round(
-        **fields_of(row, _COLUMNS),
+        **fields_of(row, _COLUMNS, _REQUIRED),
         confirmations={key: _confirmation(values) for key, values in confirmations.items()},
         failures=failures,
         queued={key: Mark(datetime.fromtimestamp(at, UTC), _moment(claims.get(key))) for key, at in marks.items()},

@@ -231,7 +231,7 @@ def _snapshot(row: Row) -> dict[str, Any]:
             "at": row.get("agreedAt"),
             "as_of": row.get("agreedAsOf"),
             "disagreements": row["disagreements"],
-            "service_counts": fields_of(row, _SERVICE_COUNTS) if "service_active" in row else None,
+            "service_counts": fields_of(row, _SERVICE_COUNTS, _SERVICE_COUNTS) if "service_active" in row else None,
         },
         "statistics": StoredJobStatistics(statistics[:ORIGIN_BYTES], statistics[ORIGIN_BYTES:]) if statistics else None,
         "read": fields_of(row, _READ) if "readSeconds" in row else None,  # 0.1.0 stored none

@@ -73,4 +73,4 @@ def _plan(partition: str, row: Row) -> ReadPlan:
     """Raises UnreadableError."""
     with decoding(row, f"plan in {partition}, row", kind="read plan"):
         ranges = tuple(IdRange(*values) for values in json_of(row, "ranges"))
-        return ReadPlan(**fields_of(row, _COLUMNS), ranges=ranges, etag=row["etag"])
+        return ReadPlan(**fields_of(row, _COLUMNS, ("tasks", "expected")), ranges=ranges, etag=row["etag"])

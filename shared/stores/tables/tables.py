@@ -261,9 +261,12 @@ def known_columns_of(stored: object, names: Mapping[str, str]) -> Row:
     return {column: whole(one) if isinstance(one, int) else one for column, one in found.items() if one is not None}
 
 
-def fields_of(row: Row, names: Mapping[str, str]) -> dict[str, Any]:
-    """Returns the fields written by `columns_of`, without those that the row lacks."""
-    return {field: row[column] for field, column in names.items() if column in row}
+def fields_of(row: Row, names: Mapping[str, str], required: Collection[str] = ()) -> dict[str, Any]:
+    """Returns the fields written by `columns_of`, without those that the row lacks.
+
+    Raises KeyError if it lacks one of the `required` fields.
+    """
+    return {field: row[column] for field, column in names.items() if column in row or field in required}
 
 
 def whole(number: int) -> int | EntityProperty:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 import pytest
@@ -247,10 +247,10 @@ def test_only_a_list_of_several_pages_needs_the_counts_to_agree_and_nothing_to_r
         ({"as_of": NOW - 5 * MINUTE}, "stale", "Not polled for 5 min."),
     ],
 )
-def test_the_verdict_says_how_sure_the_numbers_are(change: dict[str, object], level: str, words: str) -> None:
+def test_the_verdict_says_how_sure_the_numbers_are(change: dict[str, Any], level: str, words: str) -> None:
     pool = listed(first_seen(facts(), NOW), NOW)
     assert pool.snapshot
-    pool = pool.listed(replace(pool.snapshot, **change))  # type: ignore[arg-type]
+    pool = pool.listed(replace(pool.snapshot, **change))
     verdict = pool_verdict(pool, failure=None, now=NOW + timedelta(seconds=20), interval=MINUTE)
     assert (verdict.level, verdict.as_of) == (level, pool.snapshot.as_of if pool.snapshot else None)
     assert words in verdict.reason

@@ -139,10 +139,10 @@ def app_is_private(infrastructure: Infrastructure) -> Iterator[str]:
             yield f"the app's public access is {site.get('properties.publicNetworkAccess')}"
         config = "properties.siteConfig.ipSecurityRestrictions"
         rules = site.get(config) or []
-        told = {(rule.get("ipAddress"), rule.get("tag")) for rule in rules if rule["action"] != "Deny"}
+        allowed = {(rule.get("ipAddress"), rule.get("tag")) for rule in rules if rule["action"] != "Deny"}
         wanted = {("AzureEventGrid", "ServiceTag"), *((addresses, None) for addresses in ranges)}
-        if ranges and (site.get(f"{config}DefaultAction") != "Deny" or told != wanted):
-            yield f"the app answers {told}, and by default does {site.get(f'{config}DefaultAction')}"
+        if ranges and (site.get(f"{config}DefaultAction") != "Deny" or allowed != wanted):
+            yield f"the app answers {allowed}, and by default does {site.get(f'{config}DefaultAction')}"
 
 
 RULES: tuple[Callable[[Infrastructure], Iterator[str]], ...] = (

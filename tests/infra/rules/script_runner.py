@@ -18,7 +18,7 @@ _OPTIONS = ("-q", "-x", "-p", "no:cacheprovider", "-k", "not local_stack")
 
 
 def main() -> None:
-    # A copy of the scripts changes within a second, which the age of bytecode doesn't tell.
+    # A copy of the scripts changes within a second, which the age of bytecode doesn't show.
     sys.dont_write_bytecode = True
     with os.fdopen(os.dup(1), "w", encoding="utf-8") as answers:
         for line in sys.stdin:

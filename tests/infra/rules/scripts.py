@@ -25,7 +25,7 @@ _TESTS: Mapping[str, tuple[str, ...]] = {
 
 
 class RunnerError(Exception):
-    """The process that runs the tests gave no answer: that tells nothing of the scripts, and is no fault of theirs."""
+    """The process that runs the tests gave no answer: that is no fault of the scripts."""
 
 
 def scripts_that_work(infrastructure: Infrastructure) -> Iterator[str]:

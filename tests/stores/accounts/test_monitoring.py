@@ -116,3 +116,15 @@ async def test_a_change_of_a_missing_round_begins_with_a_new_one(tables: Tables,
     )
     assert again
     assert await rounds.load(account) == again
+
+
+async def test_a_round_without_a_number_that_every_version_wrote_is_unreadable(tables: Tables, account: str) -> None:
+    rounds = RoundStore(tables)
+    await rounds.save(account, Round(T0, finished_at=T0, jobs_polled=7))
+    row = dict(await tables["accounts"].get_entity(account, "round"))
+    del row["jobsPolled"]
+    await tables["accounts"].update_entity(row, mode=UpdateMode.REPLACE)
+    found = await rounds.load(account)
+    assert found
+    assert found.reason
+    assert "can't be read" in found.reason
