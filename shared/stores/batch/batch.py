@@ -32,6 +32,7 @@ from shared.stores.batch.own_host import OwnHostPolicy
 from shared.stores.batch.plain_colons import PlainColonsPolicy
 from shared.stores.batch.rate_limits import LongReadRateLimit, RateLimitPolicy
 from shared.stores.batch.read_meter import current_meter
+from shared.stores.proxies import has_proxies
 from shared.stores.tables.time_limit import LIMIT, TimeLimitPolicy, answered_within
 
 logging.getLogger("azure.batch._utils.model_base").setLevel(logging.ERROR)  # a traceback for each 404 of a stream
@@ -107,6 +108,7 @@ class BatchAccount:
             permit_redirects=False,
             connection_timeout=_CONNECT_SECONDS,
             read_timeout=limit.total_seconds(),
+            use_env_settings=has_proxies(),
         )
         return cls(account, client, LongReadRateLimit(calls), limit=limit)
 

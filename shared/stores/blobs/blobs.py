@@ -15,6 +15,7 @@ from azure.storage.blob.aio import BlobServiceClient, ContainerClient
 
 from shared.domain.blobs.blobs import SeenBlob
 from shared.errors import BlobChangedError, BlobError
+from shared.stores.proxies import has_proxies
 from shared.stores.tables.pages import pages_of
 
 _OTHER = (404, 412, 416)  # gone, changed meanwhile, or smaller than the range
@@ -43,6 +44,7 @@ class BlobContainer:
             "initial_backoff": 1,
             "increment_base": 1,
             "max_single_get_size": 8 * 1024 * 1024,
+            "use_env_settings": has_proxies(),
         }
         if (connection_string or "").rstrip("; ").lower() == _DEVELOPMENT.lower():
             connection_string = _DEVELOPMENT

@@ -23,6 +23,7 @@ from azure.data.tables import EdmType, EntityProperty, TableEntity, UpdateMode
 from azure.data.tables.aio import TableClient, TableServiceClient
 
 from shared.errors import CacheConflictError, StorageError, StorageUnavailableError
+from shared.stores.proxies import has_proxies
 from shared.stores.tables.pages import pages_of
 from shared.stores.tables.table_transport import Asking, TableTransport
 from shared.stores.tables.time_limit import LIMIT
@@ -73,7 +74,9 @@ class Tables:
         if (connection_string or "").rstrip("; ").lower() == "usedevelopmentstorage=true":
             connection_string = _DEVELOPMENT
         seconds = limit.total_seconds()
-        transport = TableTransport(asking, connection_timeout=_CONNECT_SECONDS, read_timeout=seconds)
+        transport = TableTransport(
+            asking, connection_timeout=_CONNECT_SECONDS, read_timeout=seconds, use_env_settings=has_proxies()
+        )
         options: Any = {"transport": transport, "timeout": seconds}
         if connection_string:
             service = TableServiceClient.from_connection_string(connection_string, **options)
