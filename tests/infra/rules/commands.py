@@ -22,8 +22,8 @@ esac
 _AS_ROOT = "#!/bin/sh\necho 0\n"
 _NEEDED = ("bash", "dirname", "env", "mkdir", "rm", "sh", "tail", "tee")
 """The programs of the machine that `.ci/run` starts: nothing else of it is within its reach."""
-_TOOLS = ("chromium", "curl", "collectd")
-_INSTALLED = "chromium curl collectd-core ca-certificates"
+_TOOLS = ("chromium-headless-shell", "curl", "collectd")
+_INSTALLED = "chromium-headless-shell curl collectd-core ca-certificates"
 
 
 def script_that_fails_with_its_parts(infrastructure: Infrastructure) -> Iterator[str]:
@@ -40,7 +40,7 @@ def script_that_fails_with_its_parts(infrastructure: Infrastructure) -> Iterator
 def script_that_installs_what_is_missing(infrastructure: Infrastructure) -> Iterator[str]:
     """A made-up `apt-get` is asked for the tools where one is missing, and the tests run without one all the same."""
     script = infrastructure.read(".ci/run")
-    for missing in ("chromium", "curl"):
+    for missing in ("chromium-headless-shell", "curl"):
         there = [tool for tool in _TOOLS if tool != missing]
         done = _ci_run(script, ("python3", "apt-get", *there), fails="nothing")
         asked = [call for call in done.calls if call.startswith("apt-get")] if done else ["apt-get update"]
