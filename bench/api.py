@@ -18,8 +18,8 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from itertools import islice
-from statistics import median
+from itertools import islice, pairwise
+from statistics import mean, median
 from typing import Any
 from urllib.parse import quote
 
@@ -52,19 +52,30 @@ class AddressLoad:
 
 @dataclass(frozen=True, slots=True)
 class PolledLoad:
-    """The load results while the account was polled, a minute each.
+    """The load results of one address while the account was polled, and those of the reference in the minutes around.
 
     `fixed` is the CPU, in seconds, of a minute with one request per second: rounds, and recomputed answers.
     """
 
-    asked: dict[str, Load]
-    fixed: dict[str, float]
+    asked: Load
+    around: tuple[Load, Load]
+    fixed: float
 
-    def by_cpu(self, name: str) -> float:
-        """Returns the requests a second of a host with its own core."""
-        found, fixed = self.asked[name], self.fixed.get(name, 0.0)
-        requests = len(found.seconds)
-        return requests / (found.cpu * requests - fixed) * (1 - fixed / ROUND_SECONDS)
+    @property
+    def by_cpu(self) -> float:
+        """The requests a second of a host with its own core."""
+        requests = len(self.asked.seconds)
+        return requests / (self.asked.cpu * requests - self.fixed) * (1 - self.fixed / ROUND_SECONDS)
+
+    @property
+    def other_rate(self) -> float:
+        """The requests a second of the reference."""
+        return mean(load.rate for load in self.around)
+
+    @property
+    def other_by_cpu(self) -> float:
+        """The requests a second of the reference if its host had its own core."""
+        return mean(1 / load.cpu for load in self.around)
 
 
 async def measure(tasks: int) -> list[dict[str, Any]]:
@@ -131,26 +142,33 @@ async def _measured(url: str, pid: int, name: str) -> AddressLoad:
     return AddressLoad(alone, loaded)
 
 
-async def _polled(stage: ApiStage) -> PolledLoad:
-    """Measures the addresses with a bar, and their reference, each for the time between two rounds.
+async def _polled(stage: ApiStage) -> dict[str, PolledLoad]:
+    """Measures the addresses with a bar, each for the time between two rounds, and the reference before and after each.
 
     Rounds run throughout, so that all share the machine's cores equally; each measurement contains a whole round.
     """
-    found, fixed = dict[str, Load](), dict[str, float]()
-    asked = [(name, f"{stage.api}/accounts/demo/{path}", stage.api_pid) for name, path in islice(_questions(), 2)]
+    asked = [(name, f"{stage.api}/accounts/demo/{path}") for name, path in islice(_questions(), 2)]
     async with stage.polled():
         await stage.next_round()
         await asyncio.sleep(ROUND_SECONDS / 3)
-        for name, url, pid in asked:
-            fixed[name] = await _cpu_of_a_minute(url, pid)
-        for name, url, pid in [(_NOTHING, f"{stage.bare}/bare", stage.bare_pid), *asked]:
-            before = await stage.as_of()
-            found[name] = await load(url, clients=_CLIENTS, seconds=ROUND_SECONDS, pid=pid)
-            if await stage.as_of() == before:
-                raise RuntimeError(f"no round ended while '{name}' was asked for")
-            p99 = 1e3 * found[name].quantile(0.99)
-            print(f"  {name}, polled: {found[name].rate:,.0f}/s, p99 {p99:.1f} ms", file=sys.stderr, flush=True)
-    return PolledLoad(found, fixed)
+        fixed = [await _cpu_of_a_minute(url, stage.api_pid) for _, url in asked]
+        bare = [await _loaded_for_a_round(stage, _NOTHING, f"{stage.bare}/bare", stage.bare_pid)]
+        found = list[Load]()
+        for name, url in asked:
+            found.append(await _loaded_for_a_round(stage, name, url, stage.api_pid))
+            bare.append(await _loaded_for_a_round(stage, _NOTHING, f"{stage.bare}/bare", stage.bare_pid))
+    names = (name for name, _ in asked)
+    return dict(zip(names, map(PolledLoad, found, pairwise(bare), fixed, strict=True), strict=True))
+
+
+async def _loaded_for_a_round(stage: ApiStage, name: str, url: str, pid: int) -> Load:
+    before = await stage.as_of()
+    found = await load(url, clients=_CLIENTS, seconds=ROUND_SECONDS, pid=pid)
+    if await stage.as_of() == before:
+        raise RuntimeError(f"no round ended while '{name}' was asked for")
+    p99 = 1e3 * found.quantile(0.99)
+    print(f"  {name}, polled: {found.rate:,.0f}/s, p99 {p99:.1f} ms", file=sys.stderr, flush=True)
+    return found
 
 
 async def _cpu_of_a_minute(url: str, pid: int) -> float:
@@ -173,15 +191,14 @@ def _rates(measured: dict[str, AddressLoad]) -> Iterator[dict[str, Any]]:
         yield row(f"{name}: requests", found.loaded.rate, "/s", other=other)
 
 
-def _polled_rates(polled: PolledLoad) -> Iterator[dict[str, Any]]:
-    for name, found in polled.asked.items():
-        is_other = name != _NOTHING
-        nothing = (polled.asked[_NOTHING].rate, _NOTHING) if is_other else None
-        yield row(f"{name}, while polled: requests", found.rate, "/s", other=nothing)
-        if is_other:
-            other = polled.by_cpu(_NOTHING), _NOTHING
-            yield row(f"{name}, while polled: requests by CPU", polled.by_cpu(name), "/s", other=other, least=_MIN_RATE)
-        yield row(f"{name}, while polled: p99 of eight clients", 1e3 * found.quantile(0.99), "ms")
+def _polled_rates(polled: dict[str, PolledLoad]) -> Iterator[dict[str, Any]]:
+    for name, found in polled.items():
+        rate, by_cpu = (found.other_rate, _NOTHING), (found.other_by_cpu, _NOTHING)
+        yield row(f"{name}, while polled: requests", found.asked.rate, "/s", other=rate)
+        yield row(f"{name}, while polled: requests by CPU", found.by_cpu, "/s", other=by_cpu, least=_MIN_RATE)
+        yield row(f"{name}, while polled: p99 of eight clients", 1e3 * found.asked.quantile(0.99), "ms")
+    p99 = max(load.quantile(0.99) for found in polled.values() for load in found.around)
+    yield row(f"{_NOTHING}, while polled: p99 of eight clients", 1e3 * p99, "ms")
 
 
 def _times(measured: dict[str, AddressLoad]) -> Iterator[dict[str, Any]]:
