@@ -50,6 +50,7 @@ def verdict_of(
     on since when the account isn't watched, None while it is. `progress` is that of a long first read. `is_behind`:
     more changed than a round may read, so the queue reads it.
     """
+    level: Level
     snapshot = job.snapshot
     if snapshot is None and job.deleted:
         return Verdict(None, "none", "unverified", "The job was deleted before its tasks were read.")
@@ -58,32 +59,32 @@ def verdict_of(
     if snapshot is None:
         reason = f"Its tasks couldn't be read yet: {failure}" if failure else _first_read(progress)
         return Verdict(None, "none", "stale" if failure else "catchingUp", reason)
+    as_of, looked_at = snapshot.confirmed_as_of, snapshot.looked_at
     if off_reason and not (job.deleted or job.finalized):
-        return Verdict(snapshot.confirmed_as_of, snapshot.source, "stale", off_reason, snapshot.looked_at)
-    level, reason = _judge(job, snapshot, failure=failure, now=now, interval=interval)
+        return Verdict(as_of, snapshot.source, "stale", off_reason, looked_at)
+    unpolled = timedelta() if job.finalized else now - looked_at
+    if job.deleted:
+        level, reason = "unverified", "The job was deleted; these are its last known counts."
+    elif stale := stale_reason(failure, age=unpolled, interval=interval):
+        level, reason = "stale", stale
+    else:
+        level, reason = _judge(snapshot, as_of, now)
     if is_behind and not failure:
         level, reason = "catchingUp", "Too many changes for one poll; catching up in the background."
-    return Verdict(snapshot.confirmed_as_of, snapshot.source, level, reason, snapshot.looked_at)
+    return Verdict(as_of, snapshot.source, level, reason, looked_at)
 
 
-def _judge(
-    job: Job, snapshot: JobSnapshot, *, failure: str | None, now: datetime, interval: timedelta
-) -> tuple[Level, str]:
-    if job.deleted:
-        return "unverified", "The job was deleted; these are its last known counts."
-    unpolled = timedelta() if job.finalized else now - snapshot.looked_at
-    if stale := stale_reason(failure, age=unpolled, interval=interval):
-        return "stale", stale
+def _judge(snapshot: JobSnapshot, confirmed_as_of: datetime, now: datetime) -> tuple[Level, str]:
     if snapshot.counts.total > VALIDATED_TASKS:
         age = in_words(max(now - snapshot.full_read_at, timedelta()))
         return (
             "unverified",
             f"Above {VALIDATED_TASKS:,} tasks nothing confirms counts; the last full read was {age} ago.",
         )
-    return _judge_agreement(snapshot)
+    return _judge_agreement(snapshot, confirmed_as_of)
 
 
-def _judge_agreement(snapshot: JobSnapshot) -> tuple[Level, str]:
+def _judge_agreement(snapshot: JobSnapshot, confirmed_as_of: datetime) -> tuple[Level, str]:
     """Returns level and reason by the last comparison. One unexplained difference makes `unverified`: a repair follows.
 
     Each sentence names the time as of which it is true; later events show with a later poll.
@@ -94,7 +95,7 @@ def _judge_agreement(snapshot: JobSnapshot) -> tuple[Level, str]:
     if agreement.at is None:
         return "unverified", f"As of {then}, Get Task Counts hadn't agreed with these counts yet."
     if snapshot.agreed_since_it_moved:
-        return "exact", f"Get Task Counts agreed as of {at_second(snapshot.confirmed_as_of)}."
+        return "exact", f"Get Task Counts agreed as of {at_second(confirmed_as_of)}."
     if snapshot.as_of - agreement.at > AGREEMENT_LASTS:
         return (
             "unverified",
