@@ -1,11 +1,13 @@
 """One process's view of a Batch account in memory: every answer is true at the instant it is served."""
 
 import asyncio
+from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from fnmatch import fnmatchcase
 from functools import partial
+from itertools import islice
 from json import dumps, loads
 from typing import override
 
@@ -143,20 +145,19 @@ class FakeBatch(BatchAccount):
         low, high, after, since_seconds, state = loads(link)
         since = datetime.fromtimestamp(since_seconds, UTC) if since_seconds is not None else None
         tasks = self._job(job_id, moment).tasks
-        names = sorted(
-            name
-            for name, task in tasks.items()
-            if name > after
-            and (low is None or name.lower() >= low.lower())
+        names = sorted(tasks)
+        seen = (
+            (name, change)
+            for name in names[bisect_right(names, after) :]
+            if (low is None or name.lower() >= low.lower())
             and (high is None or name.lower() < high.lower())
-            and task.seen_at(moment)
+            and (change := tasks[name].seen_at(moment))
         )
-        looked_at = names[: self._service.page_size]
-        changes = [change for name in looked_at if (change := tasks[name].seen_at(moment))]
-        rows = [change.row for change in changes if since is None or self.matches(change.stamp, since)]
+        page = list(islice(seen, self._service.page_size))
+        rows = [change.row for _, change in page if since is None or self.matches(change.stamp, since)]
         rows = [row for row in rows if state is None or _is_in(row, state)]
-        more = len(names) > len(looked_at)
-        return rows, dumps([low, high, looked_at[-1], since_seconds, state]) if more else None
+        more = next(seen, None) is not None
+        return rows, dumps([low, high, page[-1][0], since_seconds, state]) if more else None
 
 
 def _is_in(row: Task, state: StateFilter) -> bool:

@@ -36,7 +36,10 @@ class TrueTask:
         """Returns the last change visible to a request served at `moment`; None if the task doesn't exist."""
         if self.deleted and self.deleted < moment:
             return None
-        return next((change for change in reversed(self.changes) if change.visible < moment), None)
+        for change in reversed(self.changes):
+            if change.visible < moment:
+                return change
+        return None
 
     def moments(self) -> list[datetime]:
         """Returns the instants at which the visible state of the task changed."""

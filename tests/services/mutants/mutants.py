@@ -209,7 +209,7 @@ async def not_caught_up(
     return done, max(as_of, done.date or as_of)
 
 
-def exact_while_agreed_lately(snapshot: JobSnapshot) -> tuple[str, str]:
+def exact_while_agreed_lately(snapshot: JobSnapshot, _confirmed: datetime) -> tuple[str, str]:
     agreed = snapshot.agreement.at
     return ("exact", "") if agreed and snapshot.as_of - agreed <= AGREEMENT_LASTS else ("unverified", "")
 

@@ -40,6 +40,7 @@ def local_account(name: str) -> Account:
 
 
 ACCOUNT = local_account("demo")
+_SETTINGS = read_settings({})
 
 
 class LoopClock(SharedClock):
@@ -118,7 +119,7 @@ class Process:
             self.stores,
             IngestionStores.of(tables),
             self.clock,
-            read_settings({}),
+            _SETTINGS,
         )
         self.registry = Registry({account.id: account}, self.monitoring, self.clock, INTERVAL)
         self.queries = Queries(replace(self.registry, interval=timedelta(hours=1)), self.stores)
