@@ -157,8 +157,8 @@ async def _polled(stage: ApiStage) -> dict[str, PolledLoad]:
         for name, url in asked:
             found.append(await _loaded_for_a_round(stage, name, url, stage.api_pid))
             bare.append(await _loaded_for_a_round(stage, _NOTHING, f"{stage.bare}/bare", stage.bare_pid))
-    names = (name for name, _ in asked)
-    return dict(zip(names, map(PolledLoad, found, pairwise(bare), fixed, strict=True), strict=True))
+    measured = zip(asked, found, pairwise(bare), fixed, strict=True)
+    return {name: PolledLoad(load, around, cpu) for (name, _), load, around, cpu in measured}
 
 
 async def _loaded_for_a_round(stage: ApiStage, name: str, url: str, pid: int) -> Load:
