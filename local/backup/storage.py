@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self, override
 from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 from azure.core.pipeline.transport import AioHttpTransport
 from azure.data.tables.aio import TableServiceClient
@@ -43,7 +44,9 @@ class CountingTransport(AioHttpTransport):  # type: ignore[misc]  # untyped ther
     """Sends requests and counts them, including retries."""
 
     def __init__(self) -> None:
-        super().__init__(connection_timeout=_CONNECT_SECONDS, read_timeout=_READ_SECONDS)
+        super().__init__(
+            connection_timeout=_CONNECT_SECONDS, read_timeout=_READ_SECONDS, use_env_settings=bool(getproxies())
+        )
         self.requests = 0
 
     @override
