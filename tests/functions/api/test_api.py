@@ -328,19 +328,24 @@ async def test_an_app_with_an_identity_leaves_a_connection_string_beside_it_alon
 
 async def health_of_an_app(environment: dict[str, str], folder: Path) -> tuple[int, Any]:
     """Returns status and body of `health`, from an app in a separate process with these settings."""
-    script = folder / "health.py"
+    return await answer_of_an_app(environment, folder, "health")
+
+
+async def answer_of_an_app(environment: dict[str, str], folder: Path, path: str) -> tuple[int, Any]:
+    """Returns status and body of a GET under `/api/`, from an app in a separate process with these settings."""
+    script = folder / "get.py"
     script.write_text(
         "import asyncio, os, pathlib, sys\n"
         "from local.functions_host.in_process import InProcessApp\n"
         "async def main():\n"
         "    async with InProcessApp(pathlib.Path(sys.argv[1]), os.environ) as app:\n"
-        "        reply = await app.request('GET', '/api/health')\n"
+        "        reply = await app.request('GET', '/api/' + sys.argv[2])\n"
         "        print(int(reply.status), reply.body.decode())\n"
         "asyncio.run(main())\n"
     )
     environment = {"PYTHONPATH": str(ROOT), **environment}
     program = await asyncio.create_subprocess_exec(
-        sys.executable, str(script), str(ROOT), env=environment, stdout=asyncio.subprocess.PIPE
+        sys.executable, str(script), str(ROOT), path, env=environment, stdout=asyncio.subprocess.PIPE
     )
     printed, _ = await asyncio.wait_for(program.communicate(), 60)
     status, body = printed.decode().strip().split(" ", 1)
