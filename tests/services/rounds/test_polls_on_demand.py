@@ -145,10 +145,12 @@ def lived_through(
             began = world.now()
             if state == RUNNING:
                 change()
-            for _ in range(int(LONG.total_seconds())):
-                await asyncio.sleep(1)
-                if await _counts(hosts[2]) == counts():
+            await asyncio.sleep(1)
+            true = counts()
+            for _ in range(int(LONG.total_seconds()) - 1):
+                if await _counts(hosts[2]) == true:
                     break
+                await asyncio.sleep(1)
             took.append((world.now() - began).total_seconds())
         for task in tasks:
             assert not task.done()
