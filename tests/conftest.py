@@ -34,8 +34,8 @@ _FIRST = "tests/workload/"
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Returns two workers more than there are cores, as some tests wait: for programs, timeouts, a browser."""
-    return (os.process_cpu_count() or 1) + 2
+    """Returns three workers more than there are cores, as some tests wait: for programs, timeouts, a browser."""
+    return (os.process_cpu_count() or 1) + 3
 
 
 @pytest.hookimpl(trylast=True)

@@ -62,7 +62,7 @@ def spread(root: Path, arguments: Sequence[str]) -> Sequence[str]:
     the end.
     """
     named = named_paths(root, arguments)
-    return () if named else ("--numprocesses=auto", "--maxprocesses=4", "--dist=loadfile", "--no-loadscope-reorder")
+    return () if named else ("--numprocesses=auto", "--maxprocesses=6", "--dist=loadfile", "--no-loadscope-reorder")
 
 
 def emulator(checkout: Checkout, arguments: Sequence[str]) -> int:
