@@ -32,8 +32,9 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_python_of_this_machine_measures_with_it_alone(built: Path, tmp_path: Path) -> None:
     node = ("--account=a", "--pool=p", "--node=n", "--imds=http://127.0.0.1:9", "--storage=http://127.0.0.1:9/x")
-    for python in pythons():
-        command = [python, "-I", "-S", "-W", "error", str(built), "once", f"--folder={tmp_path}", *node]
+    for number, python in enumerate(pythons()):
+        (folder := tmp_path / str(number)).mkdir()
+        command = [python, "-I", "-S", "-W", "error", str(built), "once", f"--folder={folder}", *node]
         done = subprocess.run(command, cwd=tmp_path, check=False, capture_output=True, text=True)
         assert (done.returncode, done.stderr) == (0, ""), python
         names = {line.partition(" ")[0].partition(",")[0] for line in done.stdout.splitlines()}

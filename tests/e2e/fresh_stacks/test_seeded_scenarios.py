@@ -1,7 +1,4 @@
-"""Every number of the API against Batch's own lists, with other scenarios and seeds than the demo's.
-
-The demo with its own seed is that of `tests/e2e/live`; with another it is a search of the nightly lane.
-"""
+"""Every number of the API against Batch's own lists, with other scenarios and seeds than the demo's."""
 
 import time
 from pathlib import Path
@@ -17,10 +14,9 @@ from tests.e2e.live.ahead_clock import ahead_clock
 from tests.e2e.live.brute_force import all_differences, history_differences
 from tests.e2e.live.listed import listed
 from tests.e2e.live.stack import running_stack
-from tests.profiles import nightly
 
 
-@pytest.mark.parametrize(("scenario", "seed"), [("quiet", 3), pytest.param("demo", 7, marks=nightly)])
+@pytest.mark.parametrize(("scenario", "seed"), [("quiet", 3), ("demo", 7)])
 def test_every_number_is_that_of_batchs_own_list(
     azurite: StorageAddresses, tmp_path: Path, scenario: str, seed: int
 ) -> None:
