@@ -6,7 +6,6 @@ So a pager is emptied here as soon as its reader stops.
 """
 
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
 from typing import Any
 
 from azure.core.exceptions import AzureError
@@ -28,11 +27,3 @@ async def pages_of(listed: Any, marker: str | None = None) -> AsyncGenerator[tup
             yield [item async for item in page], following
     finally:
         vars(pager).clear()
-
-
-async def items_of(listed: Any) -> AsyncGenerator[Any]:
-    """Yields all listed items, in order. Raises the SDK's errors."""
-    async with aclosing(pages_of(listed)) as pages:
-        async for page, _ in pages:
-            for item in page:
-                yield item

@@ -1,5 +1,8 @@
 """Sends requests to Table Storage: counts writes, reports storage's time to the clock, and limits waits.
 
+A connection that was idle for longer than storage keeps it isn't used again, as a write that is lost with it may not
+be repeated: the process may have been too busy to notice its end.
+
 The time limit is seconds for API requests, and the SDK's own for timers and queues. It belongs to a context and all
 tasks begun there; without one, nothing is limited here.
 """
@@ -14,6 +17,7 @@ from datetime import datetime, timedelta
 from typing import Any, override
 from urllib.parse import urlsplit
 
+import aiohttp
 from azure.core.exceptions import ServiceRequestError, ServiceResponseError
 from azure.core.pipeline.transport import AioHttpTransport
 
@@ -22,6 +26,7 @@ from shared.domain.core.stamps import http_date
 type Asking = Callable[[], Callable[[datetime], None]]
 _TABLE = re.compile(r"/([A-Za-z][A-Za-z0-9]{2,62})(?:\(|\Z)")
 _BUSY = (429, 500, 502, 503, 504)
+_IDLE_SECONDS = 4  # Azurite ends connections after five
 _MAX_FAILURES = 2  # in a row: the SDK repeats a request once without a pause
 
 
@@ -79,10 +84,24 @@ class TableTransport(AioHttpTransport):  # type: ignore[misc]  # untyped there
     `asking` is called for each request, and its result with the date of the response.
     """
 
-    def __init__(self, asking: Asking | None, **options: Any) -> None:
+    def __init__(self, asking: Asking | None, *, trust_env: bool, **options: Any) -> None:
         super().__init__(**options)
         self.writes = Counter[str]()
         self._asking = asking
+        self._trust_env = trust_env
+        self._has_opened = False
+
+    @override
+    async def open(self) -> None:
+        if not self._has_opened:
+            self._has_opened = True
+            self.session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(keepalive_timeout=_IDLE_SECONDS),
+                cookie_jar=aiohttp.DummyCookieJar(),
+                trust_env=self._trust_env,
+                auto_decompress=False,
+            )
+        await super().open()
 
     @override
     async def send(self, request: Any, **options: Any) -> Any:

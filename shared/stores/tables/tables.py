@@ -25,6 +25,7 @@ from azure.data.tables.aio import TableClient, TableServiceClient
 from shared.errors import CacheConflictError, StorageError, StorageUnavailableError
 from shared.stores.proxies import has_proxies
 from shared.stores.tables.pages import pages_of
+from shared.stores.tables.row_decoding import RowReader
 from shared.stores.tables.table_transport import Asking, TableTransport
 from shared.stores.tables.time_limit import LIMIT
 
@@ -75,7 +76,7 @@ class Tables:
             connection_string = _DEVELOPMENT
         seconds = limit.total_seconds()
         transport = TableTransport(
-            asking, connection_timeout=_CONNECT_SECONDS, read_timeout=seconds, use_env_settings=has_proxies()
+            asking, connection_timeout=_CONNECT_SECONDS, read_timeout=seconds, trust_env=has_proxies()
         )
         options: Any = {"transport": transport, "timeout": seconds}
         if connection_string:
@@ -123,8 +124,10 @@ def translated(intent: str) -> Iterator[None]:
 
 async def load_row(table: TableClient, partition: str, row: str, intent: str | None = None) -> Row | None:
     """Returns one row with its `etag`, or None, also for a key beyond the maximum length; errors name the `intent`."""
-    entity = await _entity(table, partition, row, intent) if len(row) <= MAX_KEY_LENGTH else None
-    return with_etag(entity) if entity else None
+    reader = RowReader(listed=False)
+    if len(row) > MAX_KEY_LENGTH or await _entity(table, partition, row, intent, raw_response_hook=reader) is None:
+        return None
+    return reader.rows[0]
 
 
 async def written_at(table: TableClient, partition: str, row: str, etag: str) -> datetime | None:
@@ -133,10 +136,12 @@ async def written_at(table: TableClient, partition: str, row: str, etag: str) ->
     return entity.metadata["timestamp"] if entity and entity.metadata["etag"] == etag else None
 
 
-async def _entity(table: TableClient, partition: str, row: str, intent: str | None = None) -> TableEntity | None:
+async def _entity(
+    table: TableClient, partition: str, row: str, intent: str | None = None, **options: Any
+) -> TableEntity | None:
     try:
         with translated(intent or f"read {table.table_name}"):
-            return await table.get_entity(partition, row)
+            return await table.get_entity(partition, row, **options)
     except StorageError as error:
         cause = error.__cause__
         if isinstance(cause, ResourceNotFoundError) and getattr(cause, "error_code", None) != "TableNotFound":
@@ -179,12 +184,15 @@ async def rows_where(
     at_once: int | None = None,
 ) -> AsyncGenerator[Row]:
     """Yields the rows that match a filter, in order, each with its `etag`; `at_once` in a response."""
+    reader = RowReader(listed=True)
     with translated(f"read {table.table_name}"):
-        found = table.query_entities(wanted, parameters=parameters, select=select, results_per_page=at_once)
+        found = table.query_entities(
+            wanted, parameters=parameters, select=select, results_per_page=at_once, raw_response_hook=reader
+        )
         async with aclosing(pages_of(found)) as pages:
-            async for page, _ in pages:
-                for entity in page:
-                    yield with_etag(entity)
+            async for _ in pages:
+                for row in reader.rows:
+                    yield row
 
 
 async def save_row(table: TableClient, row: Row, etag: str | None) -> str:
@@ -233,15 +241,6 @@ async def load_partitions(table: TableClient, prefix: str) -> list[str]:
     bounds = {"low": prefix, "high": prefix[:-1] + chr(ord(prefix[-1]) + 1)}
     rows = rows_where(table, "PartitionKey ge @low and PartitionKey lt @high", bounds, ["PartitionKey"])
     return sorted({row["PartitionKey"] async for row in rows})
-
-
-def with_etag(entity: Any) -> Row:
-    """Returns a row as a plain dict, with plain datetimes in place of the SDK's, which note dropped digits.
-
-    Typed 64-bit numbers become plain ones, too.
-    """
-    row = {name: _plain(value) for name, value in entity.items()}
-    return {**row, "etag": entity.metadata["etag"]}
 
 
 def row_of(partition: str, key: str, columns: Row) -> Row:
@@ -306,12 +305,6 @@ def json_of(row: Row, name: str) -> Any:
 def objects_of(row: Row, *names: str) -> list[dict[str, Any]]:
     """Returns the JSON objects written by `json_columns` under these names, empty ones where the row has none."""
     return [json_of(row, name) or {} for name in names]
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, datetime):
-        return datetime.combine(value.date(), value.timetz())
-    return value.value if isinstance(value, EntityProperty) else value
 
 
 def _first_line(error: Exception) -> str:

@@ -24,7 +24,6 @@ from shared.domain.telemetry.rollups.dropped_counts import DroppedCounts
 from shared.domain.telemetry.sessions.node_facts import NodeFacts
 from shared.domain.telemetry.sessions.session import Session
 from shared.stores.blobs.checkpoints import CheckpointKey
-from shared.stores.tables.pages import items_of
 from shared.stores.tables.tables import (
     MAX_BINARY,
     Row,
@@ -38,7 +37,7 @@ from shared.stores.tables.tables import (
     load_row,
     load_rows,
     rows_between,
-    translated,
+    rows_where,
 )
 from shared.stores.tables.unit_writes import Operation, deleted, write_at_once, written
 
@@ -168,13 +167,13 @@ class TelemetryStore:
     async def partitions_of(self, account_key: str, name: str) -> list[str]:
         """Returns the partitions of all incarnations of a blob ever read. Raises StorageError."""
         first = partition_of(account_key, name_key(name))
-        with translated("read telemetry"):
-            rows = self._table.query_entities(
-                "PartitionKey ge @first and PartitionKey le @last and RowKey eq @place",
-                parameters={"first": first, "last": first + _AFTER, "place": _PLACE},
-                select=["PartitionKey"],
-            )
-            return [row["PartitionKey"] async for row in items_of(rows)]
+        rows = rows_where(
+            self._table,
+            "PartitionKey ge @first and PartitionKey le @last and RowKey eq @place",
+            {"first": first, "last": first + _AFTER, "place": _PLACE},
+            ["PartitionKey"],
+        )
+        return [row["PartitionKey"] async for row in rows]
 
     async def forget(self, partition: str) -> None:
         """Deletes all rows of an incarnation, its checkpoint last, as that finds it. Raises StorageError."""

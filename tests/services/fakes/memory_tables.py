@@ -13,10 +13,11 @@ from typing import Any, NoReturn, cast
 from azure.core import MatchConditions
 from azure.core.async_paging import AsyncItemPaged, AsyncList
 from azure.core.exceptions import HttpResponseError, ResourceExistsError, ResourceModifiedError, ResourceNotFoundError
-from azure.data.tables import TableEntity, TransactionOperation, UpdateMode
+from azure.data.tables import EntityProperty, TableEntity, TransactionOperation, UpdateMode
 from azure.data.tables.aio import TableClient
 
 from shared.clock import SharedClock
+from shared.stores.tables.row_decoding import RowReader
 from shared.stores.tables.tables import Row, Tables
 
 type Place = tuple[str, str]
@@ -146,8 +147,13 @@ class MemoryTable:
         self._storage = connection.storage
         self._rows = connection.storage.rows.setdefault(name, {})
 
-    async def get_entity(self, partition_key: str, row_key: str) -> TableEntity:
-        return await self._connection.call(lambda: self._entity((partition_key, row_key)))
+    async def get_entity(
+        self, partition_key: str, row_key: str, *, raw_response_hook: RowReader | None = None
+    ) -> TableEntity:
+        entity = await self._connection.call(lambda: self._entity((partition_key, row_key)))
+        if raw_response_hook:
+            raw_response_hook.rows = [_plain(entity)]
+        return entity
 
     def query_entities(
         self,
@@ -156,6 +162,7 @@ class MemoryTable:
         parameters: Mapping[str, Any],
         select: Sequence[str] | None = None,
         results_per_page: int | None = None,  # noqa: ARG002 - all rows are one page here
+        raw_response_hook: RowReader | None = None,
     ) -> AsyncItemPaged[TableEntity]:
         wanted = _FILTERS[query_filter]
         self._storage.queries.append(self.table_name)
@@ -170,6 +177,8 @@ class MemoryTable:
             )
 
         async def read(found: list[TableEntity]) -> tuple[None, AsyncIterator[TableEntity]]:
+            if raw_response_hook:
+                raw_response_hook.rows = list(map(_plain, found))
             return None, AsyncList(found)
 
         return AsyncItemPaged(next_page, read)
@@ -231,6 +240,11 @@ class MemoryTable:
             raise failure(ResourceNotFoundError, 404)
         if condition and self._rows[place][1] != condition["etag"]:
             raise failure(ResourceModifiedError, 412)
+
+
+def _plain(entity: TableEntity) -> Row:
+    row = {name: value.value if isinstance(value, EntityProperty) else value for name, value in entity.items()}
+    return {**row, "etag": entity.metadata["etag"]}
 
 
 def failure(kind: type[HttpResponseError], status: int) -> HttpResponseError:

@@ -12,7 +12,6 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any, cast
 
 import pytest
-from azure.data.tables import TableEntity
 from azure.storage.blob import BlobProperties
 from azure.storage.blob.aio import BlobServiceClient
 
@@ -20,6 +19,7 @@ from local.dev.system.checkout import HERE
 from shared import garbage
 from shared.garbage import collect_rarely
 from shared.stores.blobs.blobs import BlobContainer
+from shared.stores.tables.row_decoding import RowReader
 from shared.stores.tables.tables import Tables, load_range, load_rows, rows_between, save_row
 
 TIMES, BLOBS, ROWS = 40, 50, 20
@@ -81,7 +81,7 @@ async def test_hundreds_of_rows_that_were_read_are_not_held(tables: Tables, part
         assert len([row async for row in rows_between(table, partition, "r", "s")]) == ROWS
         assert await anext(rows_between(table, partition, "r", "s", at_once=1))
     await asyncio.sleep(0.1)  # the loop closes lists that were left before their end
-    assert left_of(TableEntity) == 0
+    assert left_of(RowReader) == 0
     assert gc.collect() < TIMES
 
 

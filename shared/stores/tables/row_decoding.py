@@ -1,0 +1,75 @@
+"""Decodes the rows of responses, which takes the SDK ten times as long: an `eval` per value, a `strptime` per time.
+
+The SDK still signs, sends, retries and pages reads. It gets the responses without their rows.
+"""
+
+from binascii import a2b_base64
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any
+
+import orjson
+from azure.core.exceptions import DecodeError
+
+_OK = 200
+_TYPE = "@odata.type"
+_DECODERS: Mapping[str, Callable[[Any], Any]] = {
+    "Edm.Binary": a2b_base64,
+    "Edm.DateTime": datetime.fromisoformat,
+    "Edm.Double": float,
+    "Edm.Int64": int,
+}
+_INVALID = (ValueError, TypeError, LookupError, AttributeError)
+
+
+class RowReader:
+    """The `raw_response_hook` of one read, of a list of rows or of a single row.
+
+    `rows` are those of the latest response, each with its `etag`. Raises DecodeError for a response that has none.
+    """
+
+    __slots__ = ("_listed", "rows")
+
+    def __init__(self, *, listed: bool) -> None:
+        self._listed = listed
+        self.rows: list[dict[str, Any]] = []
+
+    def __call__(self, response: Any) -> None:
+        answer = response.http_response
+        if answer.status_code != _OK:
+            return
+        try:
+            found = orjson.loads(answer.body())
+            self.rows = [_row_of(entity) for entity in (found["value"] if self._listed else [found])]
+        except _INVALID as error:
+            raise DecodeError(f"the response holds no rows: {error!r}", response=answer, error=error) from error
+        response.http_response = _WithoutRows(answer)
+
+
+class _WithoutRows:
+    """A response whose body is an empty list, and the rest as it was."""
+
+    def __init__(self, answer: Any) -> None:
+        self._answer = answer
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._answer, name)
+
+    def text(self, _encoding: str | None = None) -> str:
+        return '{"value": []}'
+
+
+def _row_of(entity: dict[str, Any]) -> dict[str, Any]:
+    row = dict[str, Any]()
+    decoders = dict[str, Callable[[Any], Any]]()
+    for name, value in entity.items():
+        if name.endswith(_TYPE):
+            if decode := _DECODERS.get(value):
+                decoders[name.removesuffix(_TYPE)] = decode
+        elif not name.startswith("odata.") and name != "Timestamp":
+            row[name] = value
+    for name, decode in decoders.items():
+        if name in row:
+            row[name] = decode(row[name])
+    row["etag"] = entity["odata.etag"]
+    return row
