@@ -70,12 +70,12 @@ class PolledLoad:
     @property
     def other_rate(self) -> float:
         """The requests a second of the reference."""
-        return mean(load.rate for load in self.around)
+        return mean(one.rate for one in self.around)
 
     @property
     def other_by_cpu(self) -> float:
         """The requests a second of the reference if its host had its own core."""
-        return mean(1 / load.cpu for load in self.around)
+        return mean(1 / one.cpu for one in self.around)
 
 
 async def measure(tasks: int) -> list[dict[str, Any]]:
@@ -197,7 +197,7 @@ def _polled_rates(polled: dict[str, PolledLoad]) -> Iterator[dict[str, Any]]:
         yield row(f"{name}, while polled: requests", found.asked.rate, "/s", other=rate)
         yield row(f"{name}, while polled: requests by CPU", found.by_cpu, "/s", other=by_cpu, least=_MIN_RATE)
         yield row(f"{name}, while polled: p99 of eight clients", 1e3 * found.asked.quantile(0.99), "ms")
-    p99 = max(load.quantile(0.99) for found in polled.values() for load in found.around)
+    p99 = max(one.quantile(0.99) for found in polled.values() for one in found.around)
     yield row(f"{_NOTHING}, while polled: p99 of eight clients", 1e3 * p99, "ms")
 
 
