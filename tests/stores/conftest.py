@@ -13,10 +13,18 @@ def prefix() -> str:
     return f"t{secrets.token_hex(6)}"
 
 
+@pytest.fixture(scope="module")
+def created() -> list[str]:
+    """Returns the prefixes whose tables exist."""
+    return []
+
+
 @pytest.fixture
-async def tables(azurite: Any, prefix: str) -> AsyncIterator[Tables]:
+async def tables(azurite: Any, prefix: str, created: list[str]) -> AsyncIterator[Tables]:
     opened = Tables.connect(connection_string=azurite.connection_string, endpoint=None, credential=None, prefix=prefix)
-    await opened.create()
+    if prefix not in created:
+        await opened.create()
+        created.append(prefix)
     yield opened
     await opened.close()
 

@@ -49,11 +49,13 @@ class PieceResult:
 class Intake(Protocol):
     """A kind of blobs: it selects them, decodes their bytes and names the partition for the results.
 
-    `window` is the maximum size of a piece in bytes, at least that of the largest unit. It `resumes` if the unit after
+    `window` is the maximum size of a piece in bytes, at least that of the largest unit. `at_once` is how many blobs of
+    an ingest partition are read at the same time: one, if their transactions share rows. It `resumes` if the unit after
     a skipped one can be found; otherwise the rest of its blob is lost.
     """
 
     window: int
+    at_once: int = 1
     resumes: bool = True
 
     @property

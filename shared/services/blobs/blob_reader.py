@@ -8,7 +8,7 @@ bytes read. A shorter blob that begins with them has nothing new.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from shared.clock import Clock
@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # its library is slow to load, and unused without a configure
     from shared.stores.blobs.blobs import BlobContainer
 
 _TRIES = 5
+_MAX_CHECKPOINTS = 20_000  # cached; half a KB each
 _SHARE = 4  # of a window: when less of it is left, the next one is fetched
 
 
@@ -85,6 +86,7 @@ class BlobReader:
     intake: Intake
     stores: IngestionStores
     clock: Clock
+    _checkpoints: dict[CheckpointKey, Checkpoint] = field(default_factory=dict, init=False)
 
     async def read(
         self, ingest_partition: str, blob: SeenBlob, known: Entry | None, goes_on: Callable[[], bool]
@@ -113,7 +115,7 @@ class BlobReader:
 
     async def _read(self, ingest_partition: str, blob: SeenBlob, entry: Entry, goes_on: Callable[[], bool]) -> Progress:
         key = self.intake.checkpoint_key(ingest_partition, entry.incarnation)
-        checkpoint = await self.stores.checkpoints.load(key)
+        checkpoint = self._checkpoints.pop(key, None) or await self.stores.checkpoints.load(key)
         entry = await self._recognized(ingest_partition, blob, entry, checkpoint)
         now = await self.clock.now()
         opened = _Opened(ingest_partition, key, entry, blob, entry.is_final(blob, now))
@@ -123,10 +125,18 @@ class BlobReader:
                 break  # the rest is the beginning of a unit
             checkpoint = after
             if checkpoint.offset < blob.size and not goes_on():
+                self._remember(key, checkpoint)
                 return Progress(replace(entry, read=checkpoint.offset), blob, blob.size - checkpoint.offset)
         if entry.etag != blob.etag or entry.read != checkpoint.offset:
             entry = await self.stores.entries.save(ingest_partition, entry.read_to_end(blob, checkpoint.offset, now))
+        self._remember(key, checkpoint)
         return Progress(entry, blob, max(blob.size - checkpoint.offset, 0))
+
+    def _remember(self, key: CheckpointKey, checkpoint: Checkpoint) -> None:
+        """Caches a checkpoint for the next read, whose transaction fails if another host has advanced it since."""
+        if len(self._checkpoints) >= _MAX_CHECKPOINTS:
+            self._checkpoints.clear()
+        self._checkpoints[key] = checkpoint
 
     async def _recognized(self, ingest_partition: str, blob: SeenBlob, entry: Entry, checkpoint: Checkpoint) -> Entry:
         """Returns the entry of a blob that can be read from the checkpoint.

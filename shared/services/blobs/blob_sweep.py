@@ -1,14 +1,15 @@
 """Finds and reads the growth of all blobs of a container.
 
 Event Grid announces a blob once, when it is created and mostly empty; sweeps find all later growth. Ingest partitions
-are read side by side. The blobs of an ingest partition take turns, alternately the one that waited longest and the
-latest, so that neither large, bad nor growing blobs keep others waiting. An unchanged blob costs only its line in the
-list. A long listing takes several sweeps; only the complete one gives the number of blobs.
+are read side by side, and so are some blobs of each if its intake allows, as most of the time is waits for storage. The
+blobs of an ingest partition take turns, alternately the one that waited longest and the latest, so that neither large,
+bad nor growing blobs keep others waiting. An unchanged blob costs only its line in the list. A long listing takes
+several sweeps; only the complete one gives the number of blobs.
 """
 
 import asyncio
 from collections import defaultdict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import count
@@ -20,7 +21,8 @@ from shared.log import logger
 from shared.services.blobs.blob_reader import BlobReader, Progress
 
 _LOG = logger(__name__)
-_PARTITIONS_AT_ONCE = 4
+_AT_ONCE = 16  # blobs, of all ingest partitions
+_LARGE, _LARGE_AT_ONCE = 1 << 20, 4  # unread bytes of a blob that takes much memory
 _PIECES_A_TURN = 8
 _WRITE_INTERVAL = timedelta(seconds=30)  # how often an unchanged result is written
 _MAX_PROBLEMS = 10
@@ -110,7 +112,8 @@ class BlobSweep:
         self._time = asyncio.get_running_loop().time
         self._turn = asyncio.Lock()
         self._sweeps = count()
-        self._gate = asyncio.Semaphore(_PARTITIONS_AT_ONCE)
+        self._gate = asyncio.Semaphore(_AT_ONCE)
+        self._gate_of_large = asyncio.Semaphore(_LARGE_AT_ONCE)
 
     async def run(self, budget: timedelta) -> None:
         """Runs one sweep within the budget. Raises BlobError and StorageError where a result can't be stored."""
@@ -181,11 +184,28 @@ class BlobSweep:
         """Reads the blobs of an ingest partition in turns until all are read or time is over."""
         waiting = in_turn([blob for blob, _ in ingest_partition.left.values()], self._known[name])
         while waiting and goes_on():
-            turns = []
-            for blob in waiting:
-                async with self._gate:  # for one turn, so that no ingest partition waits for the end of another
-                    turns.append(await self._turn_of(name, ingest_partition, blob, goes_on))
-            waiting = [done.blob for done in turns if done and not done.is_done]
+            turns, unfinished = iter(waiting), list[SeenBlob]()
+            readers = range(self._reader.intake.at_once)
+            await asyncio.gather(
+                *(self._take_turns(name, ingest_partition, turns, unfinished, goes_on) for _ in readers)
+            )
+            waiting = unfinished
+
+    async def _take_turns(
+        self,
+        name: str,
+        ingest_partition: IngestPartition,
+        turns: Iterator[SeenBlob],
+        unfinished: list[SeenBlob],
+        goes_on: Callable[[], bool],
+    ) -> None:
+        """Gives blobs their turns one after another, and adds those with more to read to `unfinished`."""
+        for blob in turns:
+            gate = self._gate if ingest_partition.left[blob.name][1] < _LARGE else self._gate_of_large
+            async with gate:  # for one turn, so that no ingest partition waits for the end of another
+                done = await self._turn_of(name, ingest_partition, blob, goes_on)
+            if done and not done.is_done:
+                unfinished.append(done.blob)
 
     async def _turn_of(
         self, name: str, ingest_partition: IngestPartition, blob: SeenBlob, goes_on: Callable[[], bool]

@@ -34,7 +34,7 @@ _AHEAD = timedelta(hours=1)  # how far a node's clock may be ahead
 _ACCOUNT, _SEVERAL = "account", 2
 _OF_NONE = -1  # the session number of data without a session
 _EPOCH = date(1970, 1, 1).toordinal()
-_MAX_STATES, _LARGE = 500, 1 << 15  # cached states of blobs, and the maximum bytes of one
+_MAX_STATES, _LARGE = 32 << 20, 1 << 15  # bytes of cached states of blobs, and of the largest
 _MAX_KNOWN_ROWS = 100_000  # cached rows of the index
 _READER = ThreadPoolExecutor(1, "telemetry")
 """Reads one piece after another; parallel reads would take more CPU and three times the memory, and no less time."""
@@ -51,6 +51,7 @@ class TelemetryIntake(Intake):
     """
 
     window = WINDOW
+    at_once = 8
     resumes = False
     accounts: Collection[Account]
     pattern: PathPattern
@@ -62,6 +63,7 @@ class TelemetryIntake(Intake):
     _adding: dict[str, tuple[str, TelemetryTotals]] = field(default_factory=dict, init=False)
     _shapes: ShapeCache = field(default_factory=ShapeCache, init=False)
     _states: dict[str, BlobState] = field(default_factory=dict, init=False)
+    _states_bytes: int = field(default=0, init=False)
 
     @property
     def ingest_partitions(self) -> Collection[str]:
@@ -137,13 +139,19 @@ class TelemetryIntake(Intake):
         if not piece.offset:
             return BlobState()
         partition = piece.key.partition
-        return self._states.pop(partition, None) or await self.stores.telemetry.load_state(partition)
+        state = self._states.pop(partition, None)
+        if state is None:
+            return await self.stores.telemetry.load_state(partition)
+        self._states_bytes -= len(state.packed)
+        return state
 
     def _remember(self, partition: str, state: BlobState) -> None:
         """Caches the state for the next piece; its transaction fails if another host has written since."""
         if len(state.packed) <= _LARGE:
-            if len(self._states) >= _MAX_STATES:
+            if self._states_bytes + len(state.packed) > _MAX_STATES:
                 self._states.clear()
+                self._states_bytes = 0
+            self._states_bytes += len(state.packed) - len(self._states.get(partition, BlobState()).packed)
             self._states[partition] = state
 
     async def _context(self, piece: Piece, state: BlobState) -> Context:

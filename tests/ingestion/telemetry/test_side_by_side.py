@@ -1,0 +1,96 @@
+"""Blobs of an account are read side by side, each flush with few requests, and a stale memory of them harms nothing."""
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator
+
+import pytest
+
+from local.azurite import StorageAddresses
+from shared.domain.blobs.blobs import SeenBlob
+from tests.ingestion.rig import NOON, Host, Mortal
+from tests.ingestion.telemetry.telemetry_rig import MINUTE, TelemetryRig, blob_of, received
+
+_NETWORK = "system.network.io"
+_MIB = 1 << 20
+
+
+@pytest.fixture
+async def rig(azurite: StorageAddresses) -> AsyncIterator[TelemetryRig]:
+    async with TelemetryRig(azurite.connection_string, f"t{secrets.token_hex(6)}") as opened:
+        yield opened
+
+
+class WatchedReads:
+    """Slows the reads of a host's container, and counts them and how many there were at the same time."""
+
+    def __init__(self, host: Host) -> None:
+        self._fetch, self._now, self.most, self.count = host.container.fetch, 0, 0, 0
+        host.container.fetch = self._watched  # type: ignore[method-assign]
+
+    async def _watched(self, blob: SeenBlob, start: int, end: int) -> bytes:
+        self.count += 1
+        self._now += 1
+        self.most = max(self.most, self._now)
+        await asyncio.sleep(0.1)
+        try:
+            return await self._fetch(blob, start, end)
+        finally:
+            self._now -= 1
+
+
+async def _flushed(rig: TelemetryRig, nodes: range, flush: int) -> None:
+    for node in nodes:
+        at = NOON + flush * MINUTE
+        await rig.append(
+            received(100 * flush, at), received(100 * flush + node, at + MINUTE / 2), name=blob_of(f"n{node}")
+        )
+
+
+async def test_blobs_of_an_account_are_read_side_by_side(rig: TelemetryRig) -> None:
+    host = await rig.host()
+    reads = WatchedReads(host)
+    await _flushed(rig, range(20), 1)
+    await host.run()
+    assert reads.most == 8
+    assert reads.count == 20
+    assert [await rig.sums(f"n{node}", name=_NETWORK) for node in (0, 19)] == [{_NETWORK: [0]}, {_NETWORK: [19]}]
+
+
+async def test_of_large_blobs_few_are_in_memory_at_a_time(rig: TelemetryRig) -> None:
+    host = await rig.host()
+    reads = WatchedReads(host)
+    for node in range(7):
+        await rig.append(b"#" * _MIB + b"\n", received(1), name=blob_of(f"n{node}"))
+    await host.run()
+    assert reads.most == 4
+
+
+async def test_a_flush_takes_one_read_and_two_writes(rig: TelemetryRig) -> None:
+    host = await rig.host()
+    for flush in (1, 2):
+        await _flushed(rig, range(12), flush)
+        await host.run()
+    reads, mortal = WatchedReads(host), Mortal(host.tables)
+    requests = list[int]()
+    for nodes in (range(2), range(2, 12)):
+        mortal.methods.clear()
+        await _flushed(rig, nodes, 3)
+        await host.run()
+        requests.append(len(mortal.methods))
+    assert requests[1] - requests[0] == 2 * 8
+    assert reads.count == 12
+
+
+async def test_what_a_host_remembers_of_a_blob_that_another_has_read_on_is_never_counted_again(
+    rig: TelemetryRig,
+) -> None:
+    one, other = await rig.host(), await rig.host()
+    for flush, host in enumerate((one, other, one, one, other, other, one, one), 1):
+        await _flushed(rig, range(3, 6), flush)
+        await host.run()
+    for host in (one, other):
+        await host.run()
+    for node in range(3, 6):
+        minutes = (await rig.sums(f"n{node}", name=_NETWORK))[_NETWORK]
+        assert minutes == [float(node), *[100.0] * 7]
