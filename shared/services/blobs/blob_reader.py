@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from shared.clock import Clock
 from shared.domain.blobs.blobs import ANCHOR_BYTES, Checkpoint, Entry, PrefixChecksum, SeenBlob, digest
 from shared.domain.blobs.rejects import MAX_REJECTS, BadUnits
-from shared.errors import BlobChangedError, BlobError
+from shared.errors import BlobChangedError, BlobError, CacheConflictError
 from shared.services.blobs.blob_intake import Intake, Piece, PieceResult
 from shared.services.blobs.ingestion_stores import IngestionStores
 from shared.stores.blobs.checkpoints import CheckpointKey
@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # its library is slow to load, and unused without a configure
     from shared.stores.blobs.blobs import BlobContainer
 
 _TRIES = 5
-_MAX_CHECKPOINTS = 20_000  # cached; half a KB each
+_MAX_CHECKPOINTS = 10_000  # cached; a KB each
 _SHARE = 4  # of a window: when less of it is left, the next one is fetched
 
 
@@ -86,7 +86,7 @@ class BlobReader:
     intake: Intake
     stores: IngestionStores
     clock: Clock
-    _checkpoints: dict[CheckpointKey, Checkpoint] = field(default_factory=dict, init=False)
+    _checkpoints: dict[CheckpointKey, tuple[str | None, Checkpoint]] = field(default_factory=dict, init=False)
 
     async def read(
         self, ingest_partition: str, blob: SeenBlob, known: Entry | None, goes_on: Callable[[], bool]
@@ -97,8 +97,15 @@ class BlobReader:
         """
         for _ in range(_TRIES):
             known = await self._entered(ingest_partition, blob, known)
+            key = self.intake.checkpoint_key(ingest_partition, known.incarnation)
+            remembered = self._remembered(key, known)
             try:
-                return await self._read(ingest_partition, blob, known, goes_on)
+                checkpoint = remembered or await self.stores.checkpoints.load(key)
+                return await self._read(ingest_partition, blob, known, checkpoint, goes_on)
+            except CacheConflictError:
+                if not remembered:
+                    raise
+                known = None  # another host has read on since
             except _MadeAnewError:
                 known = await self.stores.entries.save(ingest_partition, known.anew(blob))
             except BlobChangedError:
@@ -113,9 +120,10 @@ class BlobReader:
         known = known or await self.stores.entries.load(ingest_partition, blob.name)
         return known or await self.stores.entries.save(ingest_partition, Entry(blob.name, blob.created, blob.modified))
 
-    async def _read(self, ingest_partition: str, blob: SeenBlob, entry: Entry, goes_on: Callable[[], bool]) -> Progress:
+    async def _read(
+        self, ingest_partition: str, blob: SeenBlob, entry: Entry, checkpoint: Checkpoint, goes_on: Callable[[], bool]
+    ) -> Progress:
         key = self.intake.checkpoint_key(ingest_partition, entry.incarnation)
-        checkpoint = self._checkpoints.pop(key, None) or await self.stores.checkpoints.load(key)
         entry = await self._recognized(ingest_partition, blob, entry, checkpoint)
         now = await self.clock.now()
         opened = _Opened(ingest_partition, key, entry, blob, entry.is_final(blob, now))
@@ -125,18 +133,23 @@ class BlobReader:
                 break  # the rest is the beginning of a unit
             checkpoint = after
             if checkpoint.offset < blob.size and not goes_on():
-                self._remember(key, checkpoint)
+                self._remember(key, entry, checkpoint)
                 return Progress(replace(entry, read=checkpoint.offset), blob, blob.size - checkpoint.offset)
         if entry.etag != blob.etag or entry.read != checkpoint.offset:
             entry = await self.stores.entries.save(ingest_partition, entry.read_to_end(blob, checkpoint.offset, now))
-        self._remember(key, checkpoint)
+        self._remember(key, entry, checkpoint)
         return Progress(entry, blob, max(blob.size - checkpoint.offset, 0))
 
-    def _remember(self, key: CheckpointKey, checkpoint: Checkpoint) -> None:
+    def _remembered(self, key: CheckpointKey, entry: Entry) -> Checkpoint | None:
+        """Returns the checkpoint that this host left with an entry."""
+        etag, checkpoint = self._checkpoints.pop(key, (None, None))
+        return checkpoint if etag == entry.row_etag else None
+
+    def _remember(self, key: CheckpointKey, entry: Entry, checkpoint: Checkpoint) -> None:
         """Caches a checkpoint for the next read, whose transaction fails if another host has advanced it since."""
         if len(self._checkpoints) >= _MAX_CHECKPOINTS:
             self._checkpoints.clear()
-        self._checkpoints[key] = checkpoint
+        self._checkpoints[key] = entry.row_etag, checkpoint
 
     async def _recognized(self, ingest_partition: str, blob: SeenBlob, entry: Entry, checkpoint: Checkpoint) -> Entry:
         """Returns the entry of a blob that can be read from the checkpoint.

@@ -1,10 +1,10 @@
 """Finds and reads the growth of all blobs of a container.
 
 Event Grid announces a blob once, when it is created and mostly empty; sweeps find all later growth. Ingest partitions
-are read side by side, and so are some blobs of each if its intake allows, as most of the time is waits for storage. The
-blobs of an ingest partition take turns, alternately the one that waited longest and the latest, so that neither large,
-bad nor growing blobs keep others waiting. An unchanged blob costs only its line in the list. A long listing takes
-several sweeps; only the complete one gives the number of blobs.
+are read side by side, and so are some blobs of each if its intake allows, as most of the time is waits for storage: one
+that is large, and several others. The blobs of an ingest partition take turns, alternately the one that waited longest
+and the latest, so that neither large, bad nor growing blobs keep others waiting. An unchanged blob costs only its line
+in the list. A long listing takes several sweeps; only the complete one gives the number of blobs.
 """
 
 import asyncio
@@ -21,8 +21,8 @@ from shared.log import logger
 from shared.services.blobs.blob_reader import BlobReader, Progress
 
 _LOG = logger(__name__)
-_AT_ONCE = 16  # blobs, of all ingest partitions
-_LARGE, _LARGE_AT_ONCE = 1 << 20, 4  # unread bytes of a blob that takes much memory
+_AT_ONCE, _LARGE_AT_ONCE = 16, 4  # blobs of all ingest partitions: those that take little memory, and others
+_LARGE = 1 << 20  # bytes to read of a blob that takes much memory
 _PIECES_A_TURN = 8
 _WRITE_INTERVAL = timedelta(seconds=30)  # how often an unchanged result is written
 _MAX_PROBLEMS = 10
@@ -53,6 +53,10 @@ class IngestPartition:
                 self.halves.append((blob, unread))
         else:
             self.left[blob.name] = blob, unread
+
+    def bytes_to_read(self, blob: SeenBlob) -> int:
+        """Returns how many bytes of an unread blob are read; of one that was uploaded anew, also those known."""
+        return self.left[blob.name][1] if blob.is_appended else blob.size
 
     def swept(self, now: datetime) -> PartitionSweep:
         behind = [*self.left.values(), *self.halves]
@@ -184,28 +188,39 @@ class BlobSweep:
         """Reads the blobs of an ingest partition in turns until all are read or time is over."""
         waiting = in_turn([blob for blob, _ in ingest_partition.left.values()], self._known[name])
         while waiting and goes_on():
-            turns, unfinished = iter(waiting), list[SeenBlob]()
-            readers = range(self._reader.intake.at_once)
-            await asyncio.gather(
-                *(self._take_turns(name, ingest_partition, turns, unfinished, goes_on) for _ in readers)
+            readers = self._readers(ingest_partition, waiting)
+            found = await asyncio.gather(
+                *(self._take_turns(name, ingest_partition, turns, gate, goes_on) for turns, gate in readers)
             )
-            waiting = unfinished
+            waiting = [blob for unfinished in found for blob in unfinished]
 
     async def _take_turns(
         self,
         name: str,
         ingest_partition: IngestPartition,
         turns: Iterator[SeenBlob],
-        unfinished: list[SeenBlob],
+        gate: asyncio.Semaphore,
         goes_on: Callable[[], bool],
-    ) -> None:
-        """Gives blobs their turns one after another, and adds those with more to read to `unfinished`."""
+    ) -> list[SeenBlob]:
+        """Gives blobs their turns one after another; returns those with more to read."""
+        unfinished = []
         for blob in turns:
-            gate = self._gate if ingest_partition.left[blob.name][1] < _LARGE else self._gate_of_large
             async with gate:  # for one turn, so that no ingest partition waits for the end of another
                 done = await self._turn_of(name, ingest_partition, blob, goes_on)
             if done and not done.is_done:
                 unfinished.append(done.blob)
+        return unfinished
+
+    def _readers(
+        self, ingest_partition: IngestPartition, waiting: list[SeenBlob]
+    ) -> list[tuple[Iterator[SeenBlob], asyncio.Semaphore]]:
+        """Returns the turns and the gate of each reader of an ingest partition; readers may share turns."""
+        if self._reader.intake.at_once == 1:
+            return [(iter(waiting), self._gate_of_large)]
+        large = {blob.name for blob in waiting if ingest_partition.bytes_to_read(blob) >= _LARGE}
+        few = iter([blob for blob in waiting if blob.name in large])
+        many = iter([blob for blob in waiting if blob.name not in large])
+        return [(few, self._gate_of_large), *[(many, self._gate)] * (self._reader.intake.at_once - 1)]
 
     async def _turn_of(
         self, name: str, ingest_partition: IngestPartition, blob: SeenBlob, goes_on: Callable[[], bool]

@@ -35,6 +35,7 @@ _ACCOUNT, _SEVERAL = "account", 2
 _OF_NONE = -1  # the session number of data without a session
 _EPOCH = date(1970, 1, 1).toordinal()
 _MAX_STATES, _LARGE = 32 << 20, 1 << 15  # bytes of cached states of blobs, and of the largest
+_BESIDE = 1000  # bytes of a cached state's key and counts
 _MAX_KNOWN_ROWS = 100_000  # cached rows of the index
 _READER = ThreadPoolExecutor(1, "telemetry")
 """Reads one piece after another; parallel reads would take more CPU and three times the memory, and no less time."""
@@ -96,6 +97,7 @@ class TelemetryIntake(Intake):
         if not read.chunks:
             await self._note_arrival(piece, read)
         if not read.consumed:
+            self._remember(partition, state)
             return PieceResult(0)
         indexed = await self._indexed(piece, read)
         left_out = state.left_out.plus(read.left_out)
@@ -142,16 +144,18 @@ class TelemetryIntake(Intake):
         state = self._states.pop(partition, None)
         if state is None:
             return await self.stores.telemetry.load_state(partition)
-        self._states_bytes -= len(state.packed)
+        self._states_bytes -= len(state.packed) + _BESIDE
         return state
 
     def _remember(self, partition: str, state: BlobState) -> None:
         """Caches the state for the next piece; its transaction fails if another host has written since."""
         if len(state.packed) <= _LARGE:
-            if self._states_bytes + len(state.packed) > _MAX_STATES:
+            if self._states_bytes > _MAX_STATES:
                 self._states.clear()
                 self._states_bytes = 0
-            self._states_bytes += len(state.packed) - len(self._states.get(partition, BlobState()).packed)
+            if before := self._states.get(partition):
+                self._states_bytes -= len(before.packed) + _BESIDE
+            self._states_bytes += len(state.packed) + _BESIDE
             self._states[partition] = state
 
     async def _context(self, piece: Piece, state: BlobState) -> Context:

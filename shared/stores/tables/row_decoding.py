@@ -3,9 +3,11 @@
 The SDK still signs, sends, retries and pages reads. It gets the responses without their rows.
 """
 
+import json
 from binascii import a2b_base64
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import orjson
@@ -25,25 +27,19 @@ _INVALID = (ValueError, TypeError, LookupError, AttributeError)
 class RowReader:
     """The `raw_response_hook` of one read, of a list of rows or of a single row.
 
-    `rows` are those of the latest response, each with its `etag`. Raises DecodeError for a response that has none.
+    `decode` returns the rows of the latest response, each with its `etag`. It raises DecodeError if the response isn't
+    a list of rows, or a row. It is called when the SDK is done, which would repeat a request whose hook fails.
     """
-
-    __slots__ = ("_listed", "rows")
 
     def __init__(self, *, listed: bool) -> None:
         self._listed = listed
-        self.rows: list[dict[str, Any]] = []
+        self.decode: Callable[[], list[dict[str, Any]]] = list
 
     def __call__(self, response: Any) -> None:
         answer = response.http_response
-        if answer.status_code != _OK:
-            return
-        try:
-            found = orjson.loads(answer.body())
-            self.rows = [_row_of(entity) for entity in (found["value"] if self._listed else [found])]
-        except _INVALID as error:
-            raise DecodeError(f"the response holds no rows: {error!r}", response=answer, error=error) from error
-        response.http_response = _WithoutRows(answer)
+        if answer.status_code == _OK:
+            self.decode = partial(_decoded, answer, listed=self._listed)
+            response.http_response = _WithoutRows(answer)
 
 
 class _WithoutRows:
@@ -57,6 +53,21 @@ class _WithoutRows:
 
     def text(self, _encoding: str | None = None) -> str:
         return '{"value": []}'
+
+
+def _decoded(answer: Any, *, listed: bool) -> list[dict[str, Any]]:
+    try:
+        found = _parsed(answer.body())
+        return [_row_of(entity) for entity in (found["value"] if listed else [found])]
+    except _INVALID as error:
+        raise DecodeError(f"the response holds no rows: {error!r}", response=answer, error=error) from error
+
+
+def _parsed(body: bytes) -> Any:
+    try:
+        return orjson.loads(body)
+    except ValueError:
+        return json.loads(body)  # accepts halves of surrogate pairs, which storage may hold, in ten times as long
 
 
 def _row_of(entity: dict[str, Any]) -> dict[str, Any]:

@@ -124,10 +124,11 @@ def translated(intent: str) -> Iterator[None]:
 
 async def load_row(table: TableClient, partition: str, row: str, intent: str | None = None) -> Row | None:
     """Returns one row with its `etag`, or None, also for a key beyond the maximum length; errors name the `intent`."""
-    reader = RowReader(listed=False)
+    reader, intent = RowReader(listed=False), intent or f"read {table.table_name}"
     if len(row) > MAX_KEY_LENGTH or await _entity(table, partition, row, intent, raw_response_hook=reader) is None:
         return None
-    return reader.rows[0]
+    with translated(intent):
+        return reader.decode()[0]
 
 
 async def written_at(table: TableClient, partition: str, row: str, etag: str) -> datetime | None:
@@ -191,7 +192,7 @@ async def rows_where(
         )
         async with aclosing(pages_of(found)) as pages:
             async for _ in pages:
-                for row in reader.rows:
+                for row in reader.decode():
                     yield row
 
 

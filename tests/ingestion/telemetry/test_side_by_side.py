@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from local.azurite import StorageAddresses
+from shared.domain.accounts.accounts import Account
 from shared.domain.blobs.blobs import SeenBlob
 from tests.ingestion.rig import NOON, Host, Mortal
 from tests.ingestion.telemetry.telemetry_rig import MINUTE, TelemetryRig, blob_of, received
@@ -22,21 +23,27 @@ async def rig(azurite: StorageAddresses) -> AsyncIterator[TelemetryRig]:
 
 
 class WatchedReads:
-    """Slows the reads of a host's container, and counts them and how many there were at the same time."""
+    """Slows the reads of a host's container, and notes them, and how many there were at the same time."""
 
     def __init__(self, host: Host) -> None:
-        self._fetch, self._now, self.most, self.count = host.container.fetch, 0, 0, 0
+        self._fetch, self._now, self._large = host.container.fetch, 0, 0
+        self.most, self.most_large, self.names = 0, 0, list[str]()
         host.container.fetch = self._watched  # type: ignore[method-assign]
 
+    @property
+    def count(self) -> int:
+        return len(self.names)
+
     async def _watched(self, blob: SeenBlob, start: int, end: int) -> bytes:
-        self.count += 1
-        self._now += 1
-        self.most = max(self.most, self._now)
+        is_large = end - start > _MIB
+        self.names.append(blob.name)
+        self._now, self._large = self._now + 1, self._large + is_large
+        self.most, self.most_large = max(self.most, self._now), max(self.most_large, self._large)
         await asyncio.sleep(0.1)
         try:
             return await self._fetch(blob, start, end)
         finally:
-            self._now -= 1
+            self._now, self._large = self._now - 1, self._large - is_large
 
 
 async def _flushed(rig: TelemetryRig, nodes: range, flush: int) -> None:
@@ -52,18 +59,34 @@ async def test_blobs_of_an_account_are_read_side_by_side(rig: TelemetryRig) -> N
     reads = WatchedReads(host)
     await _flushed(rig, range(20), 1)
     await host.run()
-    assert reads.most == 8
+    assert reads.most == 7
     assert reads.count == 20
     assert [await rig.sums(f"n{node}", name=_NETWORK) for node in (0, 19)] == [{_NETWORK: [0]}, {_NETWORK: [19]}]
 
 
-async def test_of_large_blobs_few_are_in_memory_at_a_time(rig: TelemetryRig) -> None:
+async def test_blobs_of_several_accounts_share_the_process(rig: TelemetryRig) -> None:
+    rig.accounts = [Account(name, name, name, None, "http://127.0.0.1:1") for name in ("one", "two", "three")]
+    host = await rig.host()
+    reads = WatchedReads(host)
+    for account in rig.accounts:
+        for node in range(10):
+            await rig.append(received(1), name=blob_of(f"n{node}", account=account.name))
+    await host.run()
+    assert reads.most == 16
+    assert reads.count == 30
+
+
+async def test_large_blobs_are_read_one_by_one_beside_small_ones(rig: TelemetryRig) -> None:
     host = await rig.host()
     reads = WatchedReads(host)
     for node in range(7):
-        await rig.append(b"#" * _MIB + b"\n", received(1), name=blob_of(f"n{node}"))
+        await rig.append(b"#" * _MIB + b"\n", received(1), name=blob_of(f"large{node}"))
+        await rig.append(received(1), name=blob_of(f"small{node}"))
     await host.run()
-    assert reads.most == 4
+    assert reads.most == 8
+    assert reads.most_large == 1
+    small = max(at for at, name in enumerate(reads.names) if "small" in name)
+    assert sum("large" in name for name in reads.names[:small]) <= 2
 
 
 async def test_a_flush_takes_one_read_and_two_writes(rig: TelemetryRig) -> None:

@@ -152,7 +152,7 @@ class MemoryTable:
     ) -> TableEntity:
         entity = await self._connection.call(lambda: self._entity((partition_key, row_key)))
         if raw_response_hook:
-            raw_response_hook.rows = [_plain(entity)]
+            raw_response_hook.decode = lambda: [_plain(entity)]
         return entity
 
     def query_entities(
@@ -178,7 +178,7 @@ class MemoryTable:
 
         async def read(found: list[TableEntity]) -> tuple[None, AsyncIterator[TableEntity]]:
             if raw_response_hook:
-                raw_response_hook.rows = list(map(_plain, found))
+                raw_response_hook.decode = lambda: list(map(_plain, found))
             return None, AsyncList(found)
 
         return AsyncItemPaged(next_page, read)
