@@ -28,7 +28,7 @@ class WatchedReads:
     def __init__(self, host: Host) -> None:
         self._fetch, self._now, self._large = host.container.fetch, 0, 0
         self.most, self.most_large, self.names = 0, 0, list[str]()
-        host.container.fetch = self._watched  # type: ignore[method-assign]
+        vars(host.container)["fetch"] = self._watched
 
     @property
     def count(self) -> int:
