@@ -158,7 +158,7 @@ async def _polled(stage: ApiStage) -> dict[str, PolledLoad]:
             found.append(await _loaded_for_a_round(stage, name, url, stage.api_pid))
             bare.append(await _loaded_for_a_round(stage, _NOTHING, f"{stage.bare}/bare", stage.bare_pid))
     measured = zip(asked, found, pairwise(bare), fixed, strict=True)
-    return {name: PolledLoad(load, around, cpu) for (name, _), load, around, cpu in measured}
+    return {name: PolledLoad(one, around, cpu) for (name, _), one, around, cpu in measured}
 
 
 async def _loaded_for_a_round(stage: ApiStage, name: str, url: str, pid: int) -> Load:

@@ -133,15 +133,13 @@ async def load_row(table: TableClient, partition: str, row: str, intent: str | N
 
 async def written_at(table: TableClient, partition: str, row: str, etag: str) -> datetime | None:
     """Returns when storage wrote a row, by its own clock; None if the row's ETag is no longer `etag`."""
-    entity = await _entity(table, partition, row)
+    entity = await _entity(table, partition, row, f"read {table.table_name}")
     return entity.metadata["timestamp"] if entity and entity.metadata["etag"] == etag else None
 
 
-async def _entity(
-    table: TableClient, partition: str, row: str, intent: str | None = None, **options: Any
-) -> TableEntity | None:
+async def _entity(table: TableClient, partition: str, row: str, intent: str, **options: Any) -> TableEntity | None:
     try:
-        with translated(intent or f"read {table.table_name}"):
+        with translated(intent):
             return await table.get_entity(partition, row, **options)
     except StorageError as error:
         cause = error.__cause__

@@ -1,13 +1,10 @@
 """Damaged, excessive or out-of-range telemetry is rejected or left out, and counted."""
 
 import json
-import secrets
-from collections.abc import AsyncIterator
 
 import pytest
 import zstandard
 
-from local.azurite import StorageAddresses
 from shared.domain.blobs.blobs import ANCHOR_BYTES
 from shared.domain.blobs.rejects import MAX_REJECTS
 from shared.domain.telemetry.query.series_query import SeriesQuery
@@ -18,12 +15,6 @@ from tests.ingestion.rig import NOON, Mortal
 from tests.ingestion.telemetry.telemetry_rig import DAY, HOUR, LOST, SECOND, TelemetryRig, blob_of, received, used
 
 MEMORY, NETWORK = "system.memory.usage", "system.network.io"
-
-
-@pytest.fixture
-async def rig(azurite: StorageAddresses) -> AsyncIterator[TelemetryRig]:
-    async with TelemetryRig(azurite.connection_string, f"t{secrets.token_hex(6)}") as opened:
-        yield opened
 
 
 async def test_damage_is_put_aside_without_its_text_and_stops_nothing(rig: TelemetryRig) -> None:

@@ -1,7 +1,6 @@
 """Minutes become hours: each value counts once, in one of them, despite deaths, and answers mark hourly values."""
 
 import asyncio
-import secrets
 from collections.abc import AsyncIterator, Callable, Collection
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -10,7 +9,6 @@ from typing import Any, override
 
 import pytest
 
-from local.azurite import StorageAddresses
 from shared.domain.accounts.accounts import Account
 from shared.domain.core.keys import partition_of
 from shared.domain.core.stamps import to_milliseconds
@@ -33,12 +31,6 @@ from tests.ingestion.telemetry.telemetry_rig import DAY, HOUR, MINUTE, Telemetry
 MEMORY, NETWORK = "system.memory.usage", "system.network.io"
 LATER = NOON + 8 * DAY  # when the day of NOON has left the minutes' week
 _SOME_CALLS = 4
-
-
-@pytest.fixture
-async def rig(azurite: StorageAddresses) -> AsyncIterator[TelemetryRig]:
-    async with TelemetryRig(azurite.connection_string, f"t{secrets.token_hex(6)}") as opened:
-        yield opened
 
 
 @pytest.fixture

@@ -2,23 +2,15 @@
 
 import asyncio
 import gc
-import secrets
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 
 import pytest
 
-from local.azurite import StorageAddresses
 from shared.domain.telemetry.query.series_query import SeriesQuery
 from tests.ingestion.rig import NOON
 from tests.ingestion.telemetry.telemetry_rig import HOUR, TelemetryRig, blob_of, used
 
 BLOBS, TIMES = 40, 6
-
-
-@pytest.fixture
-async def rig(azurite: StorageAddresses) -> AsyncIterator[TelemetryRig]:
-    async with TelemetryRig(azurite.connection_string, f"t{secrets.token_hex(6)}") as opened:
-        yield opened
 
 
 @pytest.fixture

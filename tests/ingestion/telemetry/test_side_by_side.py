@@ -1,12 +1,7 @@
 """Blobs of an account are read side by side, each flush with few requests, and a stale memory of them harms nothing."""
 
 import asyncio
-import secrets
-from collections.abc import AsyncIterator
 
-import pytest
-
-from local.azurite import StorageAddresses
 from shared.domain.accounts.accounts import Account
 from shared.domain.blobs.blobs import SeenBlob
 from tests.ingestion.rig import NOON, Host, Mortal
@@ -14,12 +9,6 @@ from tests.ingestion.telemetry.telemetry_rig import MINUTE, TelemetryRig, blob_o
 
 _NETWORK = "system.network.io"
 _MIB = 1 << 20
-
-
-@pytest.fixture
-async def rig(azurite: StorageAddresses) -> AsyncIterator[TelemetryRig]:
-    async with TelemetryRig(azurite.connection_string, f"t{secrets.token_hex(6)}") as opened:
-        yield opened
 
 
 class WatchedReads:

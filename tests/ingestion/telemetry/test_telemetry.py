@@ -3,12 +3,10 @@
 import asyncio
 import json
 import secrets
-from collections.abc import AsyncIterator
 
 import pytest
 import zstandard
 
-from local.azurite import StorageAddresses
 from shared.domain.accounts.accounts import Account
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.telemetry.query.series_query import SeriesQuery
@@ -22,12 +20,6 @@ from tests.ingestion.telemetry.telemetry_rig import DAY, HOUR, MINUTE, SECOND, T
 
 MEMORY, NETWORK = "system.memory.usage", "system.network.io"
 _MAX_LENGTH = 40
-
-
-@pytest.fixture
-async def rig(azurite: StorageAddresses) -> AsyncIterator[TelemetryRig]:
-    async with TelemetryRig(azurite.connection_string, f"t{secrets.token_hex(6)}") as opened:
-        yield opened
 
 
 async def test_appended_records_are_rolled_up_once_and_counters_go_on(rig: TelemetryRig) -> None:

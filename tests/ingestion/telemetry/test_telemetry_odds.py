@@ -2,15 +2,11 @@
 
 import json
 import os
-import secrets
-from collections.abc import AsyncIterator
 from typing import Any
 from urllib.parse import unquote_plus
 
-import pytest
 import zstandard
 
-from local.azurite import StorageAddresses
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.telemetry.query.series_query import SeriesQuery
 from shared.domain.telemetry.records.bounds import MAX_LINE
@@ -24,12 +20,6 @@ from tests.ingestion.telemetry.telemetry_rig import DAY, HOUR, LOST, MINUTE, Tel
 MEMORY = "system.memory.usage"
 ONCE = {"vm_monitor_collection": "once"}
 _HOUR = to_milliseconds(NOON) // 3_600_000
-
-
-@pytest.fixture
-async def rig(azurite: StorageAddresses) -> AsyncIterator[TelemetryRig]:
-    async with TelemetryRig(azurite.connection_string, f"t{secrets.token_hex(6)}") as opened:
-        yield opened
 
 
 def frame(name: str, at_minute: int, tags: dict[str, str] | None = None, **fields: Any) -> bytes:

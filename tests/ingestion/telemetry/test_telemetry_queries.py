@@ -1,14 +1,11 @@
 """Queries for a node's telemetry: of this node and account alone, for the selected series, in steps of any length."""
 
-import secrets
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from local.azurite import StorageAddresses
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.telemetry.query.series_query import SeriesQuery
 from shared.errors import HistoryRangeError, NotFoundError
@@ -17,12 +14,6 @@ from tests.ingestion.rig import ACCOUNT, NOON
 from tests.ingestion.telemetry.telemetry_rig import HOUR, MINUTE, SECOND, TelemetryRig, blob_of, used
 
 MEMORY = "system.memory.usage"
-
-
-@pytest.fixture
-async def rig(azurite: StorageAddresses) -> AsyncIterator[TelemetryRig]:
-    async with TelemetryRig(azurite.connection_string, f"t{secrets.token_hex(6)}") as opened:
-        yield opened
 
 
 async def test_blobs_of_a_node_are_asked_for_side_by_side(rig: TelemetryRig) -> None:

@@ -1,13 +1,10 @@
 """Nodes without charts though data arrived: its detected format, and the reason."""
 
 import gzip
-import secrets
-from collections.abc import AsyncIterator
 from datetime import date
 
 import pytest
 
-from local.azurite import StorageAddresses
 from shared.domain.telemetry.query.series_query import SeriesQuery
 from shared.domain.telemetry.sessions.uncharted_blobs import ArrivedBlob
 from shared.stores.telemetry.node_index import NodeIndex
@@ -15,12 +12,6 @@ from tests.ingestion.telemetry.telemetry_rig import DAY, TelemetryRig, blob_of, 
 
 PROMETHEUS = b'# TYPE node_cpu counter\nnode_cpu{mode="idle"} 12.5\nnode_load1 0.3\n'
 OTLP_JSON = b'{"resourceMetrics":[{"resource":{}}]}'
-
-
-@pytest.fixture
-async def rig(azurite: StorageAddresses) -> AsyncIterator[TelemetryRig]:
-    async with TelemetryRig(azurite.connection_string, f"t{secrets.token_hex(6)}") as opened:
-        yield opened
 
 
 async def undrawn(rig: TelemetryRig, node: str = "n1") -> list[tuple[str, str, str, bool]]:

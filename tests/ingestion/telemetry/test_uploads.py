@@ -1,14 +1,11 @@
 """Blobs that file-copying tools upload repeatedly: each line counts once, and new lines count."""
 
-import secrets
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from itertools import count
 
 import pytest
 from azure.storage.blob import BlobType
 
-from local.azurite import StorageAddresses
 from shared.domain.blobs.blobs import PrefixChecksum
 from shared.services.blobs.blob_reader import BlobReader
 from shared.stores.telemetry.telemetry import checkpoint_key
@@ -17,12 +14,6 @@ from tests.ingestion.telemetry.telemetry_rig import MINUTE, TelemetryRig, blob_o
 
 HOURS = timedelta(hours=1)
 LINES = [used(number, NOON + number * MINUTE) for number in range(1, 60)]
-
-
-@pytest.fixture
-async def rig(azurite: StorageAddresses) -> AsyncIterator[TelemetryRig]:
-    async with TelemetryRig(azurite.connection_string, f"t{secrets.token_hex(6)}") as opened:
-        yield opened
 
 
 async def upload(rig: TelemetryRig, content: bytes, name: str, kind: BlobType = BlobType.BLOCKBLOB) -> None:
