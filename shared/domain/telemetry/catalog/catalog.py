@@ -2,11 +2,13 @@
 
 `measurements.json` maps the fields of each measurement to series, in the form of `Plugin`. Its sources:
 
-- Telegraf's input plugins cpu, mem, swap, disk, diskio, net, netstat, system, processes, procstat, kernel,
-  kernel_vmstat, pressure, docker, nvidia_smi (memory in MiB, times in microseconds), amd_rocm_smi (memory in bytes),
-  infiniband (the kernel's counters; data in words of four bytes), smart and smartctl. Percentages become fractions,
-  times become seconds. Fields that nvidia_smi doesn't query have nvidia-smi's own names. `nvme` is NVMe's health log:
-  percentages, minutes, and data in units of 512,000 bytes.
+- Telegraf's input plugins cpu, mem, swap, disk, diskio, net, netstat, nstat, system, processes, procstat, kernel,
+  kernel_vmstat, pressure, docker, nvidia_smi (memory in MiB, clocks in MHz, times in microseconds), amd_rocm_smi
+  (memory in bytes), infiniband (the kernel's counters; data in words of four bytes), smart, smartctl, sensors, temp,
+  nfsclient (times in milliseconds) and lustre2. Percentages become fractions, times become seconds. Fields that
+  nvidia_smi doesn't query have nvidia-smi's own names. `nvme` is NVMe's health log: percentages, minutes, and data in
+  units of 512,000 bytes.
+- The node agent's own measurements (docs/agent.md), whose names begin with `batchscope_`.
 - collectd's types.db, collectd.conf(5), and output of write_influxdb_udp observed from collectd 5.12. Such a
   measurement is named after a collectd plugin, and its tag `type` selects one of the plugin's sets of values:
   `plugin/type` here. The tag `type_instance` names one value (`used/value`). CPU time is in jiffies of 10 ms. A reading
@@ -16,9 +18,9 @@ Choices: fields that follow from others (`usage_active`, averages of averages) a
 omitted; so are collectd's average operation times (`disk_time`) and swap traffic, whose records look alike for pages
 and bytes. A process's CPU is in percent of one core (800 for eight), but OpenTelemetry's `process.cpu.utilization` is a
 share of all cores; hence the series has another name. GPU memory errors are those since the driver was loaded, as older
-ones aren't growth that the node saw. The temperature of an AMD GPU is `junction`, by which it throttles. A container's
-id is no attribute, as its name identifies it. The instance of collectd's plugin df is a path with `-` in place of `/`,
-or a device; these can't be distinguished.
+ones aren't growth that the node saw; errors of a GPU's whole life are a gauge. The temperature of an AMD GPU is
+`junction`, by which it throttles. A container's id is no attribute, as its name identifies it. The instance of
+collectd's plugin df is a path with `-` in place of `/`, or a device; these can't be distinguished.
 """
 
 from collections.abc import Mapping
@@ -36,12 +38,14 @@ AGGREGATES = "agg."
 """Prefix of measurements that a TES agent aggregated: `agg.cpu` for `cpu`, its field names suffixed as in SUMMARIES."""
 SUMMARIES = ("count", "min", "max", "mean")
 RECORDS = frozenset((
-    "batch_agent_data", "batch_vm_info", "debug_instance_metadata_json", "docker_log", "exec.df", "exec.env",
-    "exec.lsblk", "exec.mount", "filecount", "filestat", "imds_metadata", "linux_boot", "nvme_metadata",
-    "nvidia_smi_process", "procstat_lookup", "tail", "task_env", "telegraf_config_continuous", "telegraf_config_once",
+    "batch_agent_data", "batch_vm_info", "batchscope_container_image", "batchscope_driver", "batchscope_event",
+    "batchscope_firmware", "batchscope_kernel", "batchscope_task_attempt", "debug_instance_metadata_json",
+    "docker_log", "exec.df", "exec.env", "exec.lsblk", "exec.mount", "filecount", "filestat", "imds_metadata",
+    "linux_boot", "nvme_metadata", "nvidia_smi_process", "procstat_lookup", "tail", "task_env",
+    "telegraf_config_continuous", "telegraf_config_once",
 ))  # fmt: skip
-"""Known measurements without series: facts of a node, log lines, checks whether other plugins found anything, and GPU
-use by process."""
+"""Known measurements without series: facts and events of a node, sums over an ended task attempt, log lines, checks
+whether other plugins found anything, and GPU use by process."""
 RECORD_FAMILIES = ("vm_cpuinfo", "vm_lscpu")
 
 

@@ -97,6 +97,40 @@ GAUGES = {
     "docker_container_mem,container_name=exec1,container_image=ubuntu,engine_host=h usage=7i": (
         "container.memory.usage", {"container.image.name": "ubuntu", "container.name": "exec1"}, 7,
     ),
+    "mem dirty=5i": ("system.linux.memory.dirty", {}, 5),
+    "mem committed_as=5i": ("batchscope.memory.committed", {}, 5),
+    "pressure,resource=io,type=some avg10=12.5": (
+        "batchscope.pressure.average",
+        {
+            "batchscope.pressure.resource": "io", "batchscope.pressure.type": "some",
+            "batchscope.pressure.window": "10s",
+        },
+        0.125,
+    ),
+    "nvidia_smi,index=0 clocks_current_sm=1980i": (
+        "batchscope.gpu.clock.frequency",
+        {"batchscope.gpu.clock.domain": "sm", "hw.id": "0", "hw.type": "gpu"},
+        1_980_000_000,
+    ),
+    "nvidia_smi,index=0 pcie_link_width_current=8i": ("batchscope.gpu.pcie.width", {"hw.id": "0", "hw.type": "gpu"}, 8),
+    "nvidia_smi,index=0 ecc_errors_uncorrected_aggregate_total=3i": (
+        "batchscope.gpu.lifetime_errors", {"error.type": "uncorrected", "hw.id": "0", "hw.type": "gpu"}, 3,
+    ),
+    "amd_rocm_smi,name=card0 clocks_current_memory=900i": (
+        "batchscope.gpu.clock.frequency",
+        {"batchscope.gpu.clock.domain": "memory", "hw.id": "card0", "hw.type": "gpu"},
+        900_000_000,
+    ),
+    "sensors,chip=k10temp-pci-00c3,feature=tctl temp_input=61.5": (
+        "hw.temperature", {"hw.id": "k10temp-pci-00c3", "hw.sensor_location": "tctl", "hw.type": "temperature"}, 61.5,
+    ),
+    "temp,sensor=core_0 temp=42": ("hw.temperature", {"hw.id": "core_0", "hw.type": "temperature"}, 42),
+    "batchscope_clock offset_seconds=0.25": ("batchscope.clock.offset", {}, 0.25),
+    "batchscope_agent spooled_bytes=7i": ("batchscope.agent.spool.usage", {}, 7),
+    "batchscope_task,job_id=j,task_id=t cpu_usage=150": ("batchscope.task.cpu.usage", {}, 1.5),
+    "batchscope_cgroup,path=/a cpu_limit_cores=2": (
+        "batchscope.cgroup.cpu.limit", {"batchscope.cgroup.path": "/a"}, 2,
+    ),
     "docker_container_cpu,container_name=exec1,cpu=cpu-total usage_percent=150": (
         "container.cpu.usage", {"container.name": "exec1"}, 1.5,
     ),
@@ -140,6 +174,30 @@ COUNTERS = {
         "batchscope.gpu.throttled_time",
         {"batchscope.gpu.throttle.reason": "hardware_thermal", "hw.id": "0", "hw.type": "gpu"},
         6e-5,
+    ),
+    "infiniband,device=mlx5_0,port=1 np_cnp_sent={}i": (
+        "batchscope.infiniband.congestion",
+        {
+            "batchscope.infiniband.congestion.event": "notified", "batchscope.infiniband.port": "1", "hw.id": "mlx5_0",
+            "hw.type": "network",
+        },
+        60,
+    ),
+    "nstat,name=snmp TcpRetransSegs={}i": ("batchscope.network.tcp.retransmits", {}, 60),
+    "kernel context_switches={}i": ("batchscope.context_switches", {}, 60),
+    "batchscope_gpu,index=0 energy_joules={}i": ("hw.energy", {"hw.id": "0", "hw.type": "gpu"}, 60),
+    "batchscope_agent dropped_records={}i": ("batchscope.agent.records", {"batchscope.agent.state": "dropped"}, 60),
+    "batchscope_append too_long={}i": ("batchscope.agent.lines", {"batchscope.agent.state": "too_long"}, 60),
+    "nfsstat,mountpoint=/data,operation=READ,serverexport=10.0.0.4:/x rtt={}i": (
+        "batchscope.nfs.response_time",
+        {
+            "batchscope.nfs.export": "10.0.0.4:/x", "batchscope.nfs.operation": "READ",
+            "system.filesystem.mountpoint": "/data",
+        },
+        0.06,
+    ),
+    "lustre2,name=work-OST0000 write_bytes={}i": (
+        "batchscope.lustre.io", {"batchscope.lustre.target": "work-OST0000", "disk.io.direction": "write"}, 60,
     ),
     "smart_device,device=nvme0 media_errors={}i": (
         "hw.errors", {"error.type": "media", "hw.id": "nvme0", "hw.type": "physical_disk"}, 60,
@@ -314,7 +372,7 @@ def test_processes_of_one_name_differ_by_pid() -> None:
 
 
 def test_fields_that_nobody_watches_are_counted() -> None:
-    assert taken(at(1, "mem used=1,vmalloc_chunk=2,dirty=3")).dropped.unread_fields == 2
+    assert taken(at(1, "mem used=1,vmalloc_chunk=2,mapped=3")).dropped.unread_fields == 2
 
 
 def test_labels_that_differ_behind_their_cut_make_different_series_but_hold_no_secret() -> None:
