@@ -8,6 +8,9 @@
   nfsclient (times in milliseconds) and lustre2. Percentages become fractions, times become seconds. Fields that
   nvidia_smi doesn't query have nvidia-smi's own names. `nvme` is NVMe's health log: percentages, minutes, and data in
   units of 512,000 bytes.
+- Telegraf's win_perf_counters with the measurements of its example configuration: `win_cpu`, `win_mem`, `win_swap`,
+  `win_disk` (logical disks), `win_diskio` (physical disks), `win_net` and `win_system`. What Windows gives per second
+  (`_persec`) counts for the time between readings.
 - The node agent's own measurements (docs/agent.md), whose names begin with `batchscope_`.
 - collectd's types.db, collectd.conf(5), and output of write_influxdb_udp observed from collectd 5.12. Such a
   measurement is named after a collectd plugin, and its tag `type` selects one of the plugin's sets of values:

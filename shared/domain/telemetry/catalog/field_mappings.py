@@ -69,6 +69,9 @@ def mapping_of(metric: Metric) -> FieldMapping:
     plugin = plugin_of(name, metric.tags)
     if plugin is None:
         return FieldMapping() if is_record(name) else FieldMapping(unknown=_shown(metric.name))
+    tag, whole = plugin.without
+    if tag and metric.tags.get(tag) == whole:
+        return FieldMapping(unread=len(metric.fields))
     attributes = dict(_attributes(metric, plugin))
     if name == metric.name:
         columns = tuple(_columns(metric, plugin, attributes))

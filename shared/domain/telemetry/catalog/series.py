@@ -17,6 +17,14 @@ class Kind(StrEnum):
     COUNTER = "counter"
 
 
+class ReadingKind(StrEnum):
+    """What a reading of a counter is: its total, its growth since the last reading, or its growth per second."""
+
+    TOTAL = "total"
+    DELTA = "delta"
+    RATE = "rate"
+
+
 type Attributes = tuple[tuple[str, str], ...]
 
 
@@ -44,7 +52,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """How a field becomes a series: the value is `value * factor + offset`."""
+    """How a field becomes a series: the value is `value * factor + offset`; `reading` concerns counters only."""
 
     name: str
     unit: str
@@ -52,6 +60,7 @@ class Rule:
     factor: int | float = 1
     offset: int | float = 0
     attributes: Attributes = ()
+    reading: ReadingKind = ReadingKind.TOTAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +68,8 @@ class Plugin:
     """A known measurement: its fields by name, and the tags and fields (`keys`) that distinguish series.
 
     `named_by` is a tag whose value prefixes field names, as in `NAME/field`. `whole` is a tag and the value of it that
-    stands for all parts together and becomes no attribute. With `counts_whole`, a fraction is no reading of a counter.
+    stands for all parts together and becomes no attribute; where such records follow from others, `without` omits them.
+    With `counts_whole`, a fraction is no reading of a counter.
     """
 
     fields: Mapping[str, Rule]
@@ -68,4 +78,5 @@ class Plugin:
     fixed: Attributes = ()
     named_by: str = ""
     whole: tuple[str, str] = ("", "")
+    without: tuple[str, str] = ("", "")
     counts_whole: bool = False

@@ -3,33 +3,28 @@
 A `CounterCache` carries state from one step of a blob to the next: each counter's last reading, so that growth is exact
 across steps, and the known series, as their number per node is limited.
 
-A counter may occur in records of several kinds, as not all records have the same fields. Readings of one kind are in
-order of arrival. Only time stamps show how the kinds alternated, and these are wrong after a clock was set: then a
-counter that only grows seems to fall, and each fall would count as a reset, with the counter's full value as growth. So
-time stamps are trusted only where nothing contradicts them.
+A counter may occur in records of several kinds, as not all records have the same fields; `counter_order.py` orders its
+readings.
 """
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, pairwise
-from operator import itemgetter
+from itertools import chain
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
 from shared.domain.telemetry.catalog.field_mappings import Column, FieldMapping, Summary
-from shared.domain.telemetry.catalog.series import Kind, Rule, Series
+from shared.domain.telemetry.catalog.series import Kind, ReadingKind, Rule, Series
+from shared.domain.telemetry.rollups.counter_order import Values, by_time, surely_ordered
 from shared.domain.telemetry.rollups.dropped_counts import DroppedCounts
 from shared.domain.telemetry.rollups.plain_columns import MAX_COUNT, ByMinute, counter, gauge, summed_up
 from shared.domain.telemetry.rollups.rollups import MINUTE, MINUTES_AN_HOUR, Rollup, Rollups
-from shared.domain.telemetry.rollups.summaries import CounterValue, TimeColumn, gauge_rollup, growth, number_of
+from shared.domain.telemetry.rollups.summaries import CounterValue, TimeColumn, gauge_rollup, growth, number_of, totals
 
 MAX_SERIES = 1000
 """Series per node and blob at a time: a node with 8 GPUs, 96 CPUs and ten disks has some 900."""
-type _Values = tuple[Sequence[int], Sequence[Any]]
-"""Times, and a field's values at these times."""
-type _Number = tuple[int, float]
 
 
 @dataclass(slots=True)
@@ -128,9 +123,9 @@ class Fold:
                 places = (summary.count_at, summary.min_at, summary.max_at, summary.column.place)
                 self._add_summaries(summary, moments, [_column(values, place, width, order) for place in places])
 
-    def _add_together(self, column: Column, kinds: Sequence[_Values]) -> None:
+    def _add_together(self, column: Column, kinds: Sequence[Values]) -> None:
         """Adds a counter that occurs in records with several plans."""
-        times, values = _by_time(kinds)
+        times, values = by_time(kinds)
         moments = self._moments_of(times)
         if not self._admits(column, len(times)):
             return
@@ -169,6 +164,8 @@ class Fold:
         try:
             if rule.kind is Kind.GAUGE:
                 return gauge(values, moments, rule)
+            if rule.reading is not ReadingKind.TOTAL:
+                return None
             found = counter(values, moments, rule, readings.get(series.id))
         except TypeError:  # a value is a text
             return None
@@ -191,12 +188,15 @@ class Fold:
             for minute, begin, end in TimeColumn(times).spans
         ]
 
-    def _read_kinds(self, column: Column, kinds: Iterable[_Values]) -> ByMinute:
+    def _read_kinds(self, column: Column, kinds: Iterable[Values]) -> ByMinute:
         """Returns rollups of a counter in records with several plans that isn't plain when ordered by time."""
         numbers = [some for kind in kinds if (some := self._numbers(*kind))]
         if not numbers:
             return []
-        ordered = _surely_ordered(numbers, self._memory.readings.get(column.series.id))
+        if column.rule.reading is ReadingKind.TOTAL:
+            ordered = surely_ordered(numbers, self._memory.readings.get(column.series.id))
+        else:
+            ordered = sorted(chain.from_iterable(numbers))
         self._dropped.late += sum(map(len, numbers)) - len(ordered)
         return self._growth(column, ordered)
 
@@ -207,9 +207,12 @@ class Fold:
         return found
 
     def _growth(self, column: Column, numbers: Sequence[tuple[int, float]]) -> ByMinute:
-        (times, values), series = zip(*numbers, strict=True), column.series.id
+        times, values = [at for at, _ in numbers], [value for _, value in numbers]
+        rule, series = column.rule, column.series.id
         newest = self._memory.readings
-        found, newest[series], late = growth(times, values, column.rule, newest.get(series))
+        if rule.reading is not ReadingKind.TOTAL:
+            values, rule = totals(times, values, rule, newest.get(series))
+        found, newest[series], late = growth(times, values, rule, newest.get(series))
         self._dropped.late += late
         return found
 
@@ -258,43 +261,14 @@ def _in_several(plans: Iterable[FieldMapping]) -> set[str]:
 
 def _brought_together(
     some: Iterable[tuple[FieldMapping, list[int], list[Any]]], several: Collection[str]
-) -> Iterator[tuple[Column, list[_Values]]]:
+) -> Iterator[tuple[Column, list[Values]]]:
     """Yields counters with the given ids, each with its readings in records of each kind."""
     if not several:
         return
-    found: dict[tuple[str, Rule], tuple[Column, list[_Values]]] = {}
+    found: dict[tuple[str, Rule], tuple[Column, list[Values]]] = {}
     for plan, times, values in some:
         for column in plan.columns:
             if column.series.id in several:
                 _, kinds = found.setdefault((column.series.id, column.rule), (column, []))
                 kinds.append((times, values[column.place :: len(values) // len(times)]))
     yield from found.values()
-
-
-def _by_time(kinds: Iterable[_Values]) -> tuple[list[int], list[Any]]:
-    """Returns the times and values of all kinds, ordered by time."""
-    pairs = sorted(chain.from_iterable(zip(*kind, strict=True) for kind in kinds), key=itemgetter(0))
-    return [at for at, _ in pairs], [value for _, value in pairs]
-
-
-def _surely_ordered(kinds: Sequence[Sequence[_Number]], before: CounterValue | None) -> Sequence[_Number]:
-    """Returns all readings ordered by time; if times may be wrong, only those of the largest kind, in order of arrival.
-
-    Each kind must have readings, all later than `before`. A falling counter was really reset if it fell within one
-    kind, or below `before`; otherwise a clock was set.
-    """
-    together = sorted(chain.from_iterable(kinds))
-    if _falls(together):
-        is_lower = before is not None and min(value for _, value in together) < before.value
-        began_anew = is_lower or any(map(_falls, kinds))
-        if not began_anew or any(map(_goes_back, kinds)):
-            return max(kinds, key=len)
-    return together
-
-
-def _falls(readings: Iterable[_Number]) -> bool:
-    return any(later < earlier for (_, earlier), (_, later) in pairwise(readings))
-
-
-def _goes_back(readings: Iterable[_Number]) -> bool:
-    return any(later < earlier for (earlier, _), (later, _) in pairwise(readings))

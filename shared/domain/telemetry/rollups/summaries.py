@@ -3,16 +3,18 @@
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
+from dataclasses import replace
 from operator import sub, truediv
 from typing import NamedTuple
 
-from shared.domain.telemetry.catalog.series import Rule
+from shared.domain.telemetry.catalog.series import ReadingKind, Rule
 from shared.domain.telemetry.rollups.rollups import MINUTE, Rollup
 
 MAX = 1e30
 """The largest plausible value; sums of larger ones might overflow."""
 _NEVER = 1 << 64
 _SECOND = 1_000_000_000
+_MAX_RATED = 600 * _SECOND
 _WHOLE = re.compile(r"-?\d{1,20}", re.ASCII)
 _WORDS = {"true": 1, "false": 0, "active": 1, "not active": 0, "yes": 1, "no": 0}
 
@@ -116,6 +118,26 @@ def growth(
         steps = [step if step >= 0 else max(value, 0) for step, value in zip(steps, values[1:], strict=True)]
     rates = list(map(truediv, steps, lengths))
     return [(span.minute, _growth(span, times, steps, rates, rule)) for span in spans_of(times[1:])], newest, late
+
+
+def totals(
+    times: Sequence[int], values: Sequence[float], rule: Rule, before: CounterValue | None
+) -> tuple[list[float], Rule]:
+    """Returns totals for readings of a counter's growth, or of its growth per second, and the rule for these totals.
+
+    A rate holds for the time since the last reading, for ten minutes at most. Totals continue the reading before.
+    """
+    newest, total = before or CounterValue(times[0], 0)
+    found = []
+    for time, value in zip(times, values, strict=True):
+        if time > newest:  # others are late
+            grown = value * rule.factor + rule.offset
+            total += max(grown, 0) * (
+                min(time - newest, _MAX_RATED) / _SECOND if rule.reading is ReadingKind.RATE else 1
+            )
+            newest = time
+        found.append(total)
+    return found, replace(rule, factor=1, offset=0)
 
 
 def _growth(span: MinuteRange, times: Sequence[int], steps: list[float], rates: list[float], rule: Rule) -> Rollup:

@@ -97,6 +97,19 @@ GAUGES = {
     "docker_container_mem,container_name=exec1,container_image=ubuntu,engine_host=h usage=7i": (
         "container.memory.usage", {"container.image.name": "ubuntu", "container.name": "exec1"}, 7,
     ),
+    "win_cpu,instance=_Total,objectname=Processor Percent_Idle_Time=75": (
+        "system.cpu.utilization", {"cpu.mode": "idle"}, 0.75,
+    ),
+    "win_cpu,instance=3 Percent_Privileged_Time=2": (
+        "system.cpu.utilization", {"cpu.logical_number": "3", "cpu.mode": "system"}, 0.02,
+    ),
+    "win_mem Available_Bytes=5": ("system.memory.usage", {"system.memory.state": "free"}, 5),
+    "win_disk,instance=C:,objectname=LogicalDisk Free_Megabytes=2": (
+        "system.filesystem.usage",
+        {"system.filesystem.mountpoint": "C:", "system.filesystem.state": "free"},
+        2 * 2**20,
+    ),
+    "win_system System_Up_Time=7": ("system.uptime", {}, 7),
     "mem dirty=5i": ("system.linux.memory.dirty", {}, 5),
     "mem committed_as=5i": ("batchscope.memory.committed", {}, 5),
     "pressure,resource=io,type=some avg10=12.5": (
@@ -252,6 +265,18 @@ COUNTERS = {
 }  # fmt: skip
 
 
+RATES = {
+    "win_net,instance=Ethernet Bytes_Sent_persec={}": (
+        "system.network.io", {"network.interface.name": "Ethernet", "network.io.direction": "transmit"}, (100, 40), 40,
+    ),
+    "win_diskio,instance=0\\ C: Disk_Reads_persec={}": (
+        "system.disk.operations", {"disk.io.direction": "read", "system.device": "0 C:"}, (1, 2.5), 2.5,
+    ),
+    "win_diskio,instance=1 Percent_Idle_Time={}": ("system.disk.io_time", {"system.device": "1"}, (100, 75), 0.25),
+    "win_system Context_Switches_persec={}": ("batchscope.context_switches", {}, (9000, 8000), 8000),
+}  # fmt: skip
+
+
 @pytest.mark.parametrize("line", GAUGES)
 def test_a_gauge_takes_its_name_unit_and_attributes(line: str) -> None:
     name, attributes, value = GAUGES[line]
@@ -271,6 +296,22 @@ def test_a_counter_gives_its_growth(line: str) -> None:
     assert rollup.sum == pytest.approx(grown)
     assert rollup.min == rollup.max == rollup.last == pytest.approx(grown / 30)
     assert instruments()[name].kind is Kind.COUNTER
+
+
+@pytest.mark.parametrize("line", RATES)
+def test_a_rate_counts_for_the_time_since_the_reading_before(line: str) -> None:
+    name, attributes, values, rate = RATES[line]
+    series, rollup = only(rollups(at(1, line.format(values[0])), at(31, line.format(values[1]))))
+    assert (series.name, dict(series.attributes)) == (name, attributes)
+    assert rollup.count == 1
+    assert rollup.sum == pytest.approx(30 * rate)
+    assert rollup.min == rollup.max == rollup.last == pytest.approx(rate)
+    assert instruments()[name].kind is Kind.COUNTER
+
+
+def test_the_sum_of_all_disks_is_no_disk() -> None:
+    found = taken(at(1, "win_diskio,instance=_Total Current_Disk_Queue_Length=1,Percent_Idle_Time=2"))
+    assert (found.rollups, found.dropped.unread_fields) == ({}, 2)
 
 
 def test_every_name_has_one_unit_and_kind_and_distinct_attributes() -> None:
