@@ -90,8 +90,9 @@ class LeftOutAnswer(Answer):
     """Dropped data in the blobs that have something in the range, counted over whole blobs with `records` in all.
 
     `refused` units couldn't be read (see rejects). Whole records are dropped for a missing or unsupported time, for too
-    many nodes, tasks or sessions in one blob, or for an unknown measurement (`unknown`, by name). Otherwise single
-    values are dropped: fields without a series, series beyond a node's thousand, late readings, and non-numbers.
+    many nodes, tasks or sessions in one blob, or for an unknown measurement without numbers (`unknown`, by name).
+    Otherwise single values are dropped: fields without a series, series beyond a node's thousand, late readings, and
+    non-numbers.
     """
 
     records: int

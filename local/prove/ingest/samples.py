@@ -13,7 +13,7 @@ _MEMORY = 8 << 30
 _MIN_PAUSE, _MAX_JITTER = 1, 900  # milliseconds
 _ODD = 0.05  # share of records with an additional tag, and of those with an additional field
 UNKNOWN = "fuel"
-"""A measurement that isn't in the catalog."""
+"""A measurement that isn't in the catalog, so its numbers are custom metrics."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,7 @@ MEANINGS: Mapping[tuple[str, str], Meaning] = {
     ("cpu", "usage_user"): Meaning("system.cpu.utilization", {"cpu.mode": "user"}, 0.01),
     ("net", "bytes_recv"): Meaning("system.network.io", {"network.io.direction": "receive"}, is_counter=True),
     ("diskio", "read_bytes"): Meaning("system.disk.io", {"disk.io.direction": "read"}, is_counter=True),
+    (UNKNOWN, "litres"): Meaning("custom.fuel.litres"),
 }
 TAGS = {"cpu": ("cpu", "cpu.logical_number"), "net": ("interface", "network.interface.name"),
         "diskio": ("name", "system.device")}  # fmt: skip

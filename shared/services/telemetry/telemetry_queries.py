@@ -47,8 +47,8 @@ class NodeTelemetry:
     @property
     def lines(self) -> list[Line]:
         """Returns the series, sorted by name and attributes."""
-        ordered = sorted(self.rollups, key=lambda series: (series.name, series.attributes))
-        return [line_of(series, self.rollups[series]) for series in ordered]
+        lines = [line_of(series, steps) for series, steps in self.rollups.items()]
+        return sorted(lines, key=lambda line: (line.name, line.attributes))
 
 
 @dataclass(frozen=True, slots=True)

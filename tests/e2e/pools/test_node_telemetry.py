@@ -164,7 +164,7 @@ def test_uncharted_records_and_node_facts_are_shown(page: Page, measured: Canned
     )
     show_pool(page, measured, node=FIRST)
     expect(page.get_by_test_id("left-out")).to_have_text(
-        "Not charted, out of 14,201 records: 3 unreadable; 9 of unknown measurements "
+        "Not charted, out of 14,201 records: 3 unreadable; 9 of measurements without numbers "
         "(“gremlins”, “<b>x</b>”, “c” and 1 other)."
     )
     expect(page.get_by_test_id("facts")).to_have_text("Xeon, 8 cores · d8 · eastus · booted 2 min ago")

@@ -82,6 +82,22 @@ async def test_telemetry_is_shown_as_its_blob_grows(world: World, blob: BlobClie
     assert [(one["blob"], one["sample"]) for one in rejects if one["blob"] == blob.blob_name] == [(blob.blob_name, "")]
 
 
+async def test_metrics_that_the_catalog_lacks_are_shown_with_their_names_and_units(
+    world: World, blob: BlobClient
+) -> None:
+    at = int(datetime.fromisoformat(stamp(world.emulator.clock.now)).timestamp()) - 60
+    await blob.append_block(f"training,run=a loss=0.5 {at}\nqueue_bytes value=7i {at}\n".encode())
+    await world.app.deliver_blob("node_telemetry", f"{os.environ['TELEMETRY_CONTAINER']}/{blob.blob_name}")
+    found = (await world.get(f"{QUERY}?name=custom")).body["value"]
+    assert [(each["name"], each["attributes"], each["unit"], each["kind"]) for each in found] == [
+        ("custom.queue_bytes", {}, "By", "gauge"),
+        ("custom.training.loss", {"run": "a"}, "", "gauge"),
+    ]
+    assert [point["sum"] for each in found for point in each["points"]] == [7, 0.5]
+    (only,) = (await world.get(f"{QUERY}?name=custom.training&attributes=run=a")).body["value"]
+    assert only["name"] == "custom.training.loss"
+
+
 async def test_telemetry_equals_the_emulators_record(world: World, azurite: StorageAddresses) -> None:
     container = os.environ["TELEMETRY_CONTAINER"]
     async with TelemetryWriter(world.emulator, azurite.connection_string, container) as writer:

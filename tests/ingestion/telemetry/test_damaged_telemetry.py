@@ -112,7 +112,7 @@ async def test_the_rest_of_a_blob_that_is_lost_is_not_fetched_but_counted(rig: T
 
 async def test_samples_of_other_times_are_counted_and_left_out(rig: TelemetryRig) -> None:
     await rig.append(used(1, NOON - 8 * DAY), used(2), used(3, NOON + 3 * HOUR), name=blob_of("n1"))
-    await rig.append(f"gremlins seen=1i {NOON.timestamp():.0f}\n".encode(), name=blob_of("n1"))
+    await rig.append(f'gremlins seen="x" {NOON.timestamp():.0f}\n'.encode(), name=blob_of("n1"))
     await (await rig.host()).run()
     assert await rig.sums("n1") == {MEMORY: [2]}
     found = await rig.queries.of_node("demo", "pool", "n1")

@@ -173,7 +173,7 @@ async def test_expired_telemetry_goes_for_good_and_the_rest_stays(rig: Telemetry
 
 async def test_all_hosts_add_to_the_totals_of_the_account(rig: TelemetryRig) -> None:
     first, second = await rig.host(), await rig.host()
-    lines = [used(1), used(2, NOON - 8 * DAY), b"nonsense\n", f"gremlins seen=1i {NOON.timestamp():.0f}\n".encode()]
+    lines = [used(1), used(2, NOON - 8 * DAY), b"nonsense\n", f'gremlins seen="x" {NOON.timestamp():.0f}\n'.encode()]
     await rig.append(*lines, name=blob_of("n1"))
     await first.run()
     awake = await rig.entries.load_sweep(telemetry_ingest_partition("demo"))

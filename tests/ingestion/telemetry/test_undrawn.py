@@ -27,7 +27,7 @@ async def undrawn(rig: TelemetryRig, node: str = "n1") -> list[tuple[str, str, s
         (OTLP_JSON, "OTLP JSON", "It seems to be OTLP JSON, which isn't read"),
         (OTLP_JSON + b"\n", "OTLP JSON", "It seems to be OTLP JSON, which isn't read"),
         (b"a,b\n1,2\n3,4\n", "CSV", "It seems to be CSV"),
-        (b"foo bar=1 1786017660000000000\n" * 3, "line protocol", "Of its 3 records 3 are of measurements that no"),
+        (b'foo bar="x" 1786017660000000000\n' * 3, "line protocol", "Of its 3 records 3 are of measurements without"),
         (b"mem used=1i", "line protocol", "It ends before its first record does"),
         (b"mem used=1i 1\n", "line protocol", "Of its 1 records 1 are of a time that isn't kept."),
         (b"PAR1\x15\x04" + bytes(2000), "Parquet", "It seems to be Parquet"),
@@ -49,7 +49,7 @@ async def test_a_blob_without_any_series_has_a_reason(
 
 async def test_blobs_without_a_node_are_listed_for_nodes_without_telemetry(rig: TelemetryRig) -> None:
     rig.pattern = "**/*"
-    await rig.append(b"host_unknown,host=n1 value=1 1786017660000000000\n", name="by-tag.json")
+    await rig.append(b'host_unknown,host=n1 value="x" 1786017660000000000\n', name="by-tag.json")
     await rig.append(PROMETHEUS, name="anything.json")
     await (await rig.host()).run()
     assert [(blob, names) for blob, _, _, names in await undrawn(rig)] == [("by-tag.json", True)]

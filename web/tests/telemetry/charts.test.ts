@@ -187,6 +187,6 @@ test("the text on dropped data is empty if only fields without a series were dro
 test("dropped data are listed by reason, and unknown names by their number", () => {
   assert.equal(
     droppedText({ ...NONE, records: 12_000, refused: 3, late: 1, unknown: { a: 1, b: 9, c: 2, d: 1, e: 1 } }),
-    "Not charted, out of 12,000 records: 3 unreadable; 1 out of order for a counter; 14 of unknown measurements (“b”, “c”, “a” and 2 others).",
+    "Not charted, out of 12,000 records: 3 unreadable; 1 out of order for a counter; 14 of measurements without numbers (“b”, “c”, “a” and 2 others).",
   );
 });

@@ -32,6 +32,7 @@ from pathlib import Path
 
 import msgspec
 
+from shared.domain.telemetry.catalog.custom_metrics import STORED
 from shared.domain.telemetry.catalog.series import Plugin, Rule
 
 _MEASUREMENTS = Path(__file__).with_name("measurements.json")
@@ -67,7 +68,20 @@ def keyed() -> Mapping[str, Plugin]:
 @cache
 def instruments() -> Mapping[str, Rule]:
     """Returns a rule of each series name; all rules of a name share its unit (UCUM) and kind."""
-    return {rule.name: rule for plugin in plugins().values() for rule in plugin.fields.values()}
+    known = {rule.name: rule for plugin in plugins().values() for rule in plugin.fields.values()}
+    return known | {name: Rule(name, "", kind) for kind, name in STORED.items()}
+
+
+@cache
+def known_measurements() -> frozenset[str]:
+    """Returns the names of all measurements whose fields are in the catalog, and of those without series."""
+    names = {name.partition("/")[0] for name in plugins()}
+    return frozenset(names | {f"{AGGREGATES}{name}" for name in names} | RECORDS)
+
+
+def is_mapped_by_names(measurement: str, tags: Mapping[str, str]) -> bool:
+    """Returns whether the mapping of a record follows from its name, tags and field names, regardless of values."""
+    return measurement in known_measurements() and measurement not in keyed() and TYPE not in tags
 
 
 def plugin_of(measurement: str, tags: Mapping[str, str]) -> Plugin | None:

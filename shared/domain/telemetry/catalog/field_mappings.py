@@ -1,7 +1,8 @@
 """Field mappings: how a record's fields become series, computed once for all records with equal name, tags and fields.
 
 Attributes come only from the tags and keys that the catalog names. They contain no secrets and have bounded length. All
-other tags are dropped, so a command line or a path in a tag creates no series.
+other tags are dropped, so a command line or a path in a tag creates no series. Of measurements that the catalog lacks,
+numbers and tags that name neither node nor task make custom metrics, within bounds.
 """
 
 import re
@@ -11,14 +12,24 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from shared.domain.redaction.redaction import redacted
-from shared.domain.telemetry.catalog.catalog import AGGREGATES, SUMMARIES, TYPE, is_record, keyed, plugin_of
+from shared.domain.telemetry.catalog.catalog import (
+    AGGREGATES,
+    SUMMARIES,
+    is_mapped_by_names,
+    is_record,
+    keyed,
+    plugin_of,
+)
+from shared.domain.telemetry.catalog.custom_metrics import SINGLE, UNIT, custom_rule
 from shared.domain.telemetry.catalog.series import Attributes, Kind, Plugin, Rule, Series
 from shared.domain.telemetry.records.metrics import Metric
+from shared.domain.telemetry.records.startup_records import NAMING_TAGS, is_once
 
 SOURCE = ("batchscope.source", "aggregate")
 """The attribute that marks series from an agent's own aggregates, so that its samples aren't counted twice."""
 _MAX_LENGTH = 128  # characters of an attribute
 _READ = 1024
+_MAX_FIELDS, _MAX_TAGS = 64, 8  # of a custom metric's record
 _WORD = re.compile(r"[\w./\-]{0,16}")
 
 
@@ -43,8 +54,8 @@ class Summary(NamedTuple):
 class FieldMapping:
     """How the fields of a record map to series.
 
-    `unknown` is the name of a measurement that the catalog lacks, `unread` the number of fields without a series, and
-    `counters` the ids of the counter series.
+    `unknown` is the name of a measurement that the catalog lacks, if it has no numbers either, `unread` the number of
+    fields without a series, and `counters` the ids of the counter series.
     """
 
     columns: tuple[Column, ...] = ()
@@ -68,7 +79,7 @@ def mapping_of(metric: Metric) -> FieldMapping:
     name = metric.name.removeprefix(AGGREGATES)
     plugin = plugin_of(name, metric.tags)
     if plugin is None:
-        return FieldMapping() if is_record(name) else FieldMapping(unknown=_shown(metric.name))
+        return FieldMapping() if is_record(name) else _custom_mapping(metric)
     tag, whole = plugin.without
     if tag and metric.tags.get(tag) == whole:
         return FieldMapping(unread=len(metric.fields))
@@ -85,7 +96,7 @@ def shape_key(metric: Metric) -> tuple[object, ...]:
     key = (name, len(tags), *tags, *tags.values(), *metric.fields)
     if name in keyed():
         return (*key, *map(metric.fields.get, keyed()[name].keys))
-    return (*key, *map(type, metric.fields.values())) if TYPE in tags else key
+    return key if is_mapped_by_names(name, tags) else (*key, *map(type, metric.fields.values()))
 
 
 def _columns(metric: Metric, plugin: Plugin, attributes: Mapping[str, str]) -> Iterator[Column]:
@@ -108,6 +119,20 @@ def _aggregate_plan(metric: Metric, plugin: Plugin, attributes: Mapping[str, str
             count, least, most, mean = found
             summaries.append(Summary(_column(mean, rule, attributes), count, least, most))
     return FieldMapping(tuple(columns), tuple(summaries))
+
+
+def _custom_mapping(metric: Metric) -> FieldMapping:
+    """Returns the plan for a measurement that the catalog lacks; startup records have no custom metrics."""
+    tags = sorted(tag for tag, value in metric.tags.items() if value and tag not in NAMING_TAGS and tag != UNIT)
+    attributes = {_distinct_label(tag): _distinct_label(metric.tags[tag].strip('"')) for tag in tags[:_MAX_TAGS]}
+    columns: list[Column] = []
+    for place, (name, value) in enumerate(metric.fields.items()):
+        if isinstance(value, int | float) and len(columns) < _MAX_FIELDS and not is_once(metric):
+            label = _distinct_label(metric.name if name in SINGLE else f"{metric.name}.{name}")
+            columns.append(_column(place, custom_rule(label, name, _shown(metric.tags.get(UNIT, ""))), attributes))
+    if not columns:
+        return FieldMapping(unknown=_shown(metric.name))
+    return FieldMapping(tuple(columns), unread=len(metric.fields) - len(columns))
 
 
 def _shown(text: str) -> str:

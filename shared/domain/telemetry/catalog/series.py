@@ -9,6 +9,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from hashlib import blake2b
 
+CUSTOM, CUSTOM_ID = "custom.", "~"
+"""How names and ids of series begin that hold metrics which the catalog lacks."""
+
 
 class Kind(StrEnum):
     """How values aggregate: a gauge is a measured value, a counter only grows until it resets."""
@@ -32,7 +35,7 @@ type Attributes = tuple[tuple[str, str], ...]
 class Series:
     """One line of a chart: a name from `instruments`, and attributes sorted by name.
 
-    `id` is 16 hexadecimal digits, derived from name and attributes alone.
+    `id` is 16 hexadecimal digits, derived from name and attributes alone, after CUSTOM_ID where the name calls for it.
     """
 
     name: str
@@ -41,7 +44,8 @@ class Series:
 
     def __post_init__(self) -> None:
         text = "\0".join((self.name, *(part for pair in self.attributes for part in pair)))
-        object.__setattr__(self, "id", blake2b(text.encode(), digest_size=8).hexdigest())
+        mark = CUSTOM_ID if self.name.startswith(CUSTOM) else ""
+        object.__setattr__(self, "id", mark + blake2b(text.encode(), digest_size=8).hexdigest())
 
     def __hash__(self) -> int:
         return hash(self.id)  # a str caches its hash

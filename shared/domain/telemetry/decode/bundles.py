@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from shared.domain.telemetry.catalog.catalog import TYPE, keyed
+from shared.domain.telemetry.catalog.catalog import is_mapped_by_names
 from shared.domain.telemetry.records.metrics import Metric, Value
 from shared.domain.telemetry.records.precision import Precision
 from shared.domain.telemetry.records.startup_records import ONCE
@@ -147,7 +147,7 @@ class BundleReader:
         if len(name) + len(written) > _MAX_LENGTH or _MARK in written:
             raise ValueError("too long names, or startup records")
         tags, names = _TAGS.decode(written), tuple(_FIELDS.decode(fields))
-        head = _Head(tags, names, _decoder_of(names), name in keyed() or TYPE in tags)
+        head = _Head(tags, names, _decoder_of(names), not is_mapped_by_names(name, tags))
         if len(self._heads) >= _MAX_HEADS:
             self._heads.clear()
         self._heads[key] = head

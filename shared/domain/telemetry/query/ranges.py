@@ -7,6 +7,7 @@ from math import gcd
 
 from shared.domain.core.stamps import format_stamp, from_milliseconds, to_milliseconds
 from shared.domain.telemetry.catalog.catalog import instruments
+from shared.domain.telemetry.catalog.custom_metrics import shown_name
 from shared.domain.telemetry.catalog.series import Attributes, Kind, Series
 from shared.domain.telemetry.rollups.rollups import MINUTES_AN_HOUR, Rollup, Rollups, add, hours_of, merge, merged
 from shared.errors import HistoryRangeError
@@ -174,4 +175,5 @@ def line_of(series: Series, steps: Mapping[int, Rollup]) -> Line:
     """Returns a series with its steps, which are given by the minute since 1970 in which each begins."""
     points = [(from_milliseconds(minute * _MILLISECONDS), rollup) for minute, rollup in sorted(steps.items())]
     instrument = instruments()[series.name]
-    return Line(series.name, series.attributes, instrument.unit, instrument.kind is Kind.COUNTER, points)
+    shown = shown_name(series, instrument.unit)
+    return Line(*shown, instrument.kind is Kind.COUNTER, points)

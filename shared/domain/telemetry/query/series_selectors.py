@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from shared.domain.telemetry.catalog.catalog import instruments
-from shared.domain.telemetry.catalog.series import Series
+from shared.domain.telemetry.catalog.custom_metrics import STORED, is_custom, metric_of
+from shared.domain.telemetry.catalog.series import CUSTOM, Series
 from shared.domain.telemetry.query.cpu_total import CORE, TIME, UTILIZATION, is_core, with_cpu_total, without_core
 from shared.domain.telemetry.rollups.rollups import Rollups
 from shared.errors import HistoryRangeError
@@ -14,12 +16,15 @@ from shared.errors import HistoryRangeError
 class SeriesSelector:
     """A selector of series: `names` are complete names; an empty attribute value selects series without the attribute.
 
+    `metrics` are the custom metrics selected, by name or leading parts of a name; an empty text selects all.
+
     CPU utilization may also be computed from that of the cores, or from their CPU time, so the selector reads these,
     too.
     """
 
     names: tuple[str, ...]
     attributes: Mapping[str, str]
+    metrics: tuple[str, ...] = ("",)
 
     @property
     def to_read(self) -> tuple[str, ...]:
@@ -51,6 +56,8 @@ class SeriesSelector:
 
     def _has(self, series: Series) -> bool:
         own = dict(series.attributes)
+        if is_custom(series) and not any(map(partial(_begins_with, metric_of(series)), self.metrics)):
+            return False
         return all(own.get(name, "") == value for name, value in self.attributes.items())
 
 
@@ -61,15 +68,27 @@ def selector_of(name: str | None, attributes: str | None) -> SeriesSelector:
     """
     parts = name.split(",") if name is not None else [None]
     names = dict.fromkeys(one for part in parts for one in names_of(part))
-    return SeriesSelector(tuple(names), _attributes_of(attributes) if attributes else {})
+    metrics = tuple(part.partition(".")[2] if part else "" for part in parts if _is_custom_name(part))
+    return SeriesSelector(tuple(names), _attributes_of(attributes) if attributes else {}, metrics)
 
 
 def names_of(name: str | None) -> tuple[str, ...]:
     """Returns series names that equal `name` or begin with it and a dot; all, for None. Raises HistoryRangeError."""
+    if name is not None and _is_custom_name(name):
+        return tuple(STORED.values())
     found = tuple(known for known in instruments() if name is None or known == name or known.startswith(f"{name}."))
     if not found:
         raise HistoryRangeError(f"No series is named '{name}', and no group of series.", target="name")
     return found
+
+
+def _is_custom_name(name: str | None) -> bool:
+    """Returns whether a name, or None for all, selects custom metrics, which may have any names."""
+    return name is None or f"{name}.".startswith(CUSTOM)
+
+
+def _begins_with(name: str, parts: str) -> bool:
+    return not parts or name == parts or name.startswith(f"{parts}.")
 
 
 def _attributes_of(text: str) -> Mapping[str, str]:

@@ -26,6 +26,8 @@ _TAGS = {
     **_SHOWN_VARIABLES, "pool_id": "pool", "node_id": "node", "job_id": "job", "task_id": "task",
     "task_attempt": "attempt",
 }  # fmt: skip
+NAMING_TAGS = frozenset((*_TAGS, ONCE_TAG, "host"))
+"""Tags that name the writer of a record, or say that it is sent once."""
 _FIELDS = {
     ("batch_agent_data", "batch_vm_name"): "node", ("batch_agent_data", "batch_pool_name"): "pool",
     ("imds_metadata", "batch_pool_name"): "pool",

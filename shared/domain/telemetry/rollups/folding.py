@@ -9,22 +9,23 @@ readings.
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, NamedTuple
 
-from msgspec.structs import replace
+from msgspec import structs
 
 from shared.domain.telemetry.catalog.field_mappings import Column, FieldMapping, Summary
-from shared.domain.telemetry.catalog.series import Kind, ReadingKind, Rule, Series
+from shared.domain.telemetry.catalog.series import CUSTOM_ID, Kind, ReadingKind, Rule, Series
 from shared.domain.telemetry.rollups.counter_order import Values, by_time, surely_ordered
 from shared.domain.telemetry.rollups.dropped_counts import DroppedCounts
 from shared.domain.telemetry.rollups.plain_columns import MAX_COUNT, ByMinute, counter, gauge, summed_up
 from shared.domain.telemetry.rollups.rollups import MINUTE, MINUTES_AN_HOUR, Rollup, Rollups
 from shared.domain.telemetry.rollups.summaries import CounterValue, TimeColumn, gauge_rollup, growth, number_of, totals
 
-MAX_SERIES = 1000
-"""Series per node and blob at a time: a node with 8 GPUs, 96 CPUs and ten disks has some 900."""
+MAX_SERIES, MAX_CUSTOM = 1000, 200
+"""Series per node and blob at a time, and those of custom metrics among them. A node with 8 GPUs, 96 CPUs and ten disks
+has some 900."""
 
 
 @dataclass(slots=True)
@@ -32,7 +33,8 @@ class CounterCache:
     """The last readings of counters, and the known series, both by series id.
 
     `series` had samples in the latest `hour` (since 1970), `before` in the previous one. The others are `old` and make
-    room for new ones at the limit: processes end, and their pids are series no longer.
+    room for new ones at the limit: processes end, and their pids are series no longer. `custom` counts those of custom
+    metrics.
     """
 
     readings: dict[str, CounterValue] = field(default_factory=dict)
@@ -40,10 +42,11 @@ class CounterCache:
     before: set[str] = field(default_factory=set)
     old: set[str] = field(default_factory=set)
     hour: int = 0
+    custom: int = 0
 
     def of_next_session(self) -> "CounterCache":
         """Returns the memory for the blob's next session, which keeps the series but no counter readings."""
-        return CounterCache(series=self.series, before=self.before, old=self.old, hour=self.hour)
+        return replace(self, readings={})
 
     def begin(self, hour: int) -> None:
         self.hour = hour
@@ -51,18 +54,28 @@ class CounterCache:
         self.before, self.series = self.series, set()
 
     def admits(self, series: str) -> bool:
-        """Returns whether a series that is new in this hour is within the limit, and counts it in the hour."""
-        is_known = series in self.before or series in self.old
-        if not is_known and len(self.series) + len(self.before) + len(self.old) >= MAX_SERIES:
-            if not self.old:
-                return False
-            for one in self.old:
-                self.readings.pop(one, None)
-            self.old.clear()
+        """Returns whether a series that is new in this hour is within the limits, and counts it in the hour."""
+        if series not in self.before and series not in self.old:
+            if self._is_full(series):
+                self._forget_old()
+                if self._is_full(series):
+                    return False
+            self.custom += series.startswith(CUSTOM_ID)
         self.before.discard(series)
         self.old.discard(series)
         self.series.add(series)
         return True
+
+    def _is_full(self, series: str) -> bool:
+        """Returns whether there is no room for a new series."""
+        count = len(self.series) + len(self.before) + len(self.old)
+        return count >= MAX_SERIES or (self.custom >= MAX_CUSTOM and series.startswith(CUSTOM_ID))
+
+    def _forget_old(self) -> None:
+        for one in self.old:
+            self.readings.pop(one, None)
+        self.custom -= sum(one.startswith(CUSTOM_ID) for one in self.old)
+        self.old.clear()
 
 
 class RecordGroup(NamedTuple):
@@ -233,7 +246,7 @@ class Fold:
                 self._dropped.no_numbers += 1
                 continue
             one = gauge_rollup((low, high, mean), time, summary.column.rule)
-            yield time // MINUTE, replace(one, count=int(count), sum=one.last * int(count))
+            yield time // MINUTE, structs.replace(one, count=int(count), sum=one.last * int(count))
 
     def _keep(self, series: Series, found: ByMinute) -> None:
         if not found:

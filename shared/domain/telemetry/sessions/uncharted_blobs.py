@@ -60,4 +60,4 @@ def _unknown(found: dict[str, int]) -> str:
     names = sorted(found, key=lambda name: (-found[name], name))
     shown = ", ".join(f"“{name}”" for name in names[:_MAX_NAMES])
     more = f" and {len(names) - _MAX_NAMES} others" if len(names) > _MAX_NAMES else ""
-    return f"{sum(found.values()):,} are of measurements that no chart knows ({shown}{more})"
+    return f"{sum(found.values()):,} are of measurements without numbers ({shown}{more})"

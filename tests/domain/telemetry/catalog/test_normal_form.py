@@ -387,8 +387,9 @@ def test_numbers_beyond_all_measure_are_no_crash() -> None:
     assert {rollup.count for rollup in flat(found.rollups[0]).values()} == {2, 4}
 
 
-def test_unknown_measurements_are_counted_by_name_and_bounded_and_logs_are_no_measurement() -> None:
-    found = taken(*(at(1, f"m{number} f=1") for number in range(200)), at(1, "m7 f=1"), at(1, 'tail message="x"'))
+def test_measurements_of_texts_alone_are_counted_by_name_and_bounded_and_logs_are_no_measurement() -> None:
+    lines = (at(1, f'm{number} f="x"') for number in range(200))
+    found = taken(*lines, at(1, 'm7 f="y"'), at(1, 'tail message="x"'))
     assert found.dropped.unknown["m7"] == 2
     assert len(found.dropped.unknown) == 101
     assert sum(found.dropped.unknown.values()) == 201
@@ -430,4 +431,4 @@ def test_a_label_never_holds_a_secret_and_is_bounded() -> None:
     assert "abc" not in str(series)
     series, _ = only(rollups(at(1, f"disk,path=/{'a' * 500} used=1")))
     assert len(series.attributes[0][1]) == 128
-    assert list(taken(at(1, "AKIAIOSFODNN7EXAMPLE f=1")).dropped.unknown) == ["[redacted]"]
+    assert list(taken(at(1, 'AKIAIOSFODNN7EXAMPLE f="x"')).dropped.unknown) == ["[redacted]"]

@@ -100,7 +100,7 @@ def test_any_bytes_seem_to_be_something(stored: bytes) -> None:
         ("gzip of XML", DroppedCounts(), ("It seems to be gzip of XML, which isn't read: agents write line protocol or "
          "Telegraf's JSON.")),
         ("line protocol", DroppedCounts(records=7, unknown={"a": 1, "b": 2, "c": 1, "d": 3}),
-         "Of its 7 records 7 are of measurements that no chart knows (“d”, “b”, “a” and 1 others)."),
+         "Of its 7 records 7 are of measurements without numbers (“d”, “b”, “a” and 1 others)."),
         ("", DroppedCounts(records=2, without_time=2, refused=1), "Of its 2 records 1 can't be read, 2 have no time."),
         ("Telegraf's JSON", DroppedCounts(records=2), "Of its 2 records none has a series."),
     ],

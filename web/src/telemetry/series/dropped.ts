@@ -23,7 +23,7 @@ export function droppedText(dropped: DroppedCounts): string {
     const first = names.slice(0, MAX_NAMES).map(([name]) => `“${name}”`);
     const more = names.length > MAX_NAMES ? ` and ${plural(names.length - MAX_NAMES, "other")}` : "";
     parts.push(
-      `${formatCount(names.reduce((sum, [, number]) => sum + number, 0))} of unknown measurements (${first.join(", ")}${more})`,
+      `${formatCount(names.reduce((sum, [, number]) => sum + number, 0))} of measurements without numbers (${first.join(", ")}${more})`,
     );
   }
   return parts.length ? `Not charted, out of ${plural(dropped.records, "record")}: ${parts.join("; ")}.` : "";

@@ -34,7 +34,7 @@ export interface DroppedCounts {
   beyondLimit: number;
   late: number;
   noNumbers: number;
-  /** Records of unknown measurements, by name. */
+  /** Records of unknown measurements without numbers, by name. */
   unknown: Record<string, number>;
 }
 
