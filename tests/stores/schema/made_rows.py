@@ -154,9 +154,9 @@ WHOSE = Identity("pool", "node", "job", "task", "1")
 _FACTS = NodeFacts(
     "cpu", 4, "standard_d4s_v5", "westeurope", "1", "spot", "offer", "sku", T0, T0, (Disk("sda", 700, "model"),)
 )
-SESSION = Session(0, WHOSE, "host", _FACTS, Phase.RUNNING, (("linux_boot", _NS),), 1, "rival", None, has_facts=True)
+SESSION = Session(0, WHOSE, "host", _FACTS, Phase.RUNNING, (("linux_boot", _NS),), 1, has_facts=True)
 STATE = State(
-    Sessions({"node": replace(SESSION, otherwise=SESSION)}, 2, {0: _NS}, {"left": SESSION}, ["displaced"]),
+    Sessions({"node": SESSION}, 2, {0: _NS}),
     {0: CounterCache({"0123456789abcdef": CounterValue(_NS, 7)}, {"series"}, {"before"}, {"old"}, 7)},
     in_line=True,
 )

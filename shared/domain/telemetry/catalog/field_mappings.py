@@ -7,7 +7,7 @@ numbers and tags that name neither node nor task make custom metrics, within bou
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -67,11 +67,6 @@ class FieldMapping:
     def __post_init__(self) -> None:
         counters = frozenset(column.series.id for column in self.columns if column.rule.kind is Kind.COUNTER)
         object.__setattr__(self, "counters", counters)
-
-    def without_counters(self) -> "FieldMapping":
-        """Returns a plan without counter columns, which don't count as unread fields either."""
-        columns = tuple(column for column in self.columns if column.rule.kind is not Kind.COUNTER)
-        return replace(self, columns=columns)
 
 
 def mapping_of(metric: Metric) -> FieldMapping:

@@ -82,7 +82,7 @@ class Intake:
             self._gather_each(bundle.metrics(), result)
             return
         if session is None or known.settled != session.number:
-            known, session = self._keeper.settled(next(bundle.metrics()), known, len(times), result)
+            session = self._keeper.settled(next(bundle.metrics()), known, result)
         if session is None:
             for metric in bundle.metrics():
                 result.leave_out(metric, known.writer, session)
@@ -111,7 +111,7 @@ class Intake:
             known = known_of(key) or self._learn(key, metric)
             session = current.get(known.key)
             if known.is_once or session is None or known.settled != session.number:
-                known, session = self._keeper.settled(metric, known, 1, result)
+                session = self._keeper.settled(metric, known, result)
             if session is None or metric.time is None or metric.time not in times:
                 result.leave_out(metric, known.writer, session)
             else:

@@ -14,15 +14,13 @@ from shared.domain.telemetry.sessions.session import Writer
 class RecordBuffer:
     """Times and values of similar records.
 
-    `settled` is the number of the session that all of them belong to. `of_node` is the buffer of their node, which
-    takes them where the blob has too many tasks.
+    `settled` is the number of the session that all of them belong to.
     """
 
     plan: FieldMapping
     writer: Writer
     key: str
     is_once: bool
-    of_node: "RecordBuffer | None" = None
     settled: int = -1
     times: list[int] = field(default_factory=list)
     values: list[Any] = field(default_factory=list)

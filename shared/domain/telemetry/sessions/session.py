@@ -53,10 +53,8 @@ class Session:
 
     `told` are the startup records and variables received of those that a session has once, with each one's nanosecond.
     `host` is the name of the node, or of its host, in the records' tags, used where the identity lacks a node. `under`
-    is the number of the session whose startup records also describe this one. `rival` is the node of earlier startup
-    records without tags that no samples followed, which makes the next samples ambiguous. `otherwise` is the session's
-    alternative if its samples belong to the previous agent, which may still write after the next one's startup records.
-    `has_facts` means that it received facts of its own.
+    is the number of the session whose startup records also describe this one. `has_facts` means that it received facts
+    of its own.
     """
 
     number: int
@@ -66,8 +64,6 @@ class Session:
     phase: Phase = Phase.NEW
     told: tuple[tuple[str, int], ...] = ()
     under: int = -1
-    rival: str = ""
-    otherwise: "Session | None" = None
     has_facts: bool = False
 
     @property
@@ -82,31 +78,22 @@ class Session:
         single = single_of(shown(metric))
         return bool(single) and any(name == single and at != (metric.time or 0) for name, at in self.told)
 
-    def is_of_another_task(self, writer: Writer) -> bool:
-        """Returns whether the session names another job or task than a writer's."""
-        own, other = self.identity, writer.identity
-        return bool((own.task and own.task != other.task) or (own.job and other.job and own.job != other.job))
-
     def with_record(self, metric: Metric) -> "Session":
         """Returns the session extended by a startup record."""
         safe = shown(metric)
         found = identity_of_record(safe)
         identity = found.over(self.identity) if is_of_batch(metric) else self.identity.over(found)
-        otherwise = self.otherwise.with_record(metric) if self.otherwise else None
         facts = self.facts.with_record(safe)
         session = replace(self, identity=identity, facts=facts, has_facts=self.has_facts or facts != self.facts)
-        return replace(session, phase=Phase.OPENING, told=self._told(safe), otherwise=otherwise)
+        return replace(session, phase=Phase.OPENING, told=self._told(safe))
 
     def with_tags(self, identity: Identity) -> "Session":
         """Returns the session extended by the identity in its records' tags."""
-        if identity == _NOBODY:
-            return self
-        otherwise = self.otherwise.with_tags(identity) if self.otherwise else None
-        return replace(self, identity=identity.within(self.identity), otherwise=otherwise)
+        return self if identity == _NOBODY else replace(self, identity=identity.within(self.identity))
 
-    def of(self, above: "Session", *, under: int = -1) -> "Session":
+    def of(self, above: "Session") -> "Session":
         """Returns the session with another one's identity and facts, and linked to it by `under`."""
-        return replace(self, identity=above.identity, facts=above.facts, under=under)
+        return replace(self, identity=above.identity, facts=above.facts, under=above.number)
 
     def _told(self, safe: Metric) -> tuple[tuple[str, int], ...]:
         """Returns `told` with a record that a session has once; of a list only the first, which begins each list."""

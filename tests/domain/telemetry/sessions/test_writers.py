@@ -94,22 +94,18 @@ def test_a_nodes_next_session_ends_those_of_its_tasks() -> None:
 
 
 @pytest.mark.parametrize("tag", ["node_id", "host"])
-def test_tasks_go_on_while_others_begin_on_their_node(tag: str) -> None:
+def test_sessions_of_tasks_end_with_that_of_their_node(tag: str) -> None:
     lines = list[Metric]()
-    for start in range(300):
+    for start in range(20):
         second, tags = 100 * start, {tag: "n"}
         lines += [once("batch_agent_data", second, tags, batch_pool_name="p"),
                   once("vm_lscpu_metadata", second, tags, CPUs=start)]  # fmt: skip
-        lines += [at(second + 1, f"net,{tag}=n,job_id=j,task_id=t{task},interface=e bytes_sent={second}i")
-                  for task in range(8)]  # fmt: skip
-    found = taken(*lines)
-    tasks = {number: session for number, session in found.sessions.items() if session.identity.task}
-    assert [sum(one.sum for one in flat(found.rollups[number]).values()) for number in tasks] == [29_900] * 8
+        lines += [used(second + 1, f"{tag}=n,job_id=j,task_id=t{task}") for task in range(8)]
+    sessions = [session for session in taken(*lines).sessions.values() if session.identity.task]
     node = "n" if tag == "node_id" else ""
-    assert [session.identity for session in tasks.values()] == [
-        Identity("p", node, "j", f"t{task}") for task in range(8)
+    assert [(session.identity, session.facts.cpu_count) for session in sessions] == [
+        (Identity("p", node, "j", f"t{task}"), start) for start in range(20) for task in range(8)
     ]
-    assert {session.facts.cpu_count for session in tasks.values()} == {299}
 
 
 def test_a_task_of_the_same_name_is_another_if_its_node_has_another_job_or_name() -> None:
@@ -132,12 +128,12 @@ def test_a_tasks_own_opening_begins_its_next_session() -> None:
     assert [session.identity.task for session in taken(*lines).sessions.values()] == ["", "t"] * 3
 
 
-def test_gauges_go_on_where_the_blob_may_have_no_more_tasks() -> None:
+def test_samples_of_a_task_are_left_out_where_the_blob_may_have_no_more_tasks() -> None:
     reader = intake()
     reader.take(step([used(1, "node_id=n,task_id=first")]))
     reader.state.sessions.begun = MAX_SESSIONS - 1
     found = reader.take(step(used(1000 * second, f"node_id=n,task_id={second}") for second in range(1, 9)))
-    assert sum(one.count for part in found.rollups.values() for one in flat(part).values()) == 8
+    assert (found.rollups, found.dropped.of_too_many_tasks) == ({}, 8)
 
 
 @pytest.mark.parametrize("singly", [False, True])
@@ -177,9 +173,9 @@ def test_records_wait_to_be_summed_up_while_tasks_find_no_room() -> None:
     tasks = [used(2 + second, "node_id=n0,task_id=t") for second in range(5)]
     both = [one for task in tasks for one in (task, used(2, "node_id=n0"))]
     reader.gather(step(both), found)
-    assert reader.gathered_values == len(both)
+    assert reader.gathered_values == len(tasks)
     reader.sum_up(found)
-    assert sum(one.count for part in found.rollups.values() for one in flat(part).values()) == MAX_NODES + len(both)
+    assert sum(one.count for part in found.rollups.values() for one in flat(part).values()) == MAX_NODES + len(tasks)
 
 
 def test_a_host_has_the_untagged_facts_right_before_it() -> None:
@@ -220,22 +216,15 @@ def test_a_host_of_the_same_name_is_of_the_task_that_began_last() -> None:
     assert found == {Identity(node="w", job="j", task=task): 2 for task in ("t1", "t2")}
 
 
-def test_of_several_hosts_none_is_taken_for_that_of_the_next_agent() -> None:
+def test_of_several_hosts_untagged_facts_are_of_the_first_that_follows() -> None:
     def batch(node: int) -> list[Metric]:
         opening = once("batch_agent_data", 100 * node, batch_vm_name=f"n{node}")
         return [opening, used(100 * node + 5, "host=a"), used(100 * node + 6, "host=b")]
 
-    assert counted([*batch(1), *batch(2)]) == {Identity(node="n1"): 2, Identity(node="b"): 2}
-
-
-def test_a_host_has_no_untagged_facts_of_several_agents() -> None:
-    first, second = (once("batch_agent_data", at, batch_vm_name=f"n{at}") for at in (1, 2))
-    assert counted([first, second, used(5, "host=a"), used(6, "host=b")]) == {
-        Identity(node="a"): 1,
-        Identity(node="b"): 1,
-    }
-    assert counted([first, used(5, "host=a"), used(6, "host=b")]) == {Identity(node="n1"): 1, Identity(node="b"): 1}
-    untagged = [first, at(3, "mem used=1"), used(5, "host=a")]
+    assert counted([*batch(1), *batch(2)]) == {
+        Identity(node="n1"): 1, Identity(node="n2"): 1, Identity(node="b"): 2,
+    }  # fmt: skip
+    untagged = [once("batch_agent_data", 1, batch_vm_name="n1"), at(3, "mem used=1"), used(5, "host=a")]
     assert counted(untagged) == {Identity(node="n1"): 1, Identity(node="a"): 1}
 
 
@@ -279,30 +268,15 @@ def test_samples_of_a_task_follow_the_facts_above_its_host_too(*, singly: bool) 
 
 @pytest.mark.parametrize("singly", [False, True])
 @pytest.mark.parametrize("task", ["", "t"])
-@pytest.mark.parametrize("after", ["1212122", "2121122", "1122212", "1112222"])
-def test_a_host_that_writes_on_while_another_tries_again_is_still_its_own_agents(
-    after: str, task: str, *, singly: bool
-) -> None:
-    tags = ",task_id=t" if task else ""
+@pytest.mark.parametrize("first", [1, 2])
+def test_samples_behind_the_next_agents_startup_records_are_that_agents(first: int, task: str, *, singly: bool) -> None:
+    tags, other = ",task_id=t" if task else "", 3 - first
     lines = [once("batch_agent_data", batch_vm_name="n1", batch_pool_name="p"), used(5, f"host=h1{tags}"),
-             used(6, f"host=h1{tags}"),
              once("batch_agent_data", 100, batch_vm_name="n2", batch_pool_name="q")]  # fmt: skip
-    lines += [used(101 + place, f"host=h{host}{tags}") for place, host in enumerate(after)]
-    first, second = Identity("p", "n1", task=task), Identity("q", "n2", task=task)
-    assert counted(lines, singly=singly) == {first: 2 + after.count("1"), second: after.count("2")}
-
-
-def test_a_session_that_is_given_back_goes_by_its_former_name_where_it_is_stored() -> None:
-    lines = [once("batch_agent_data", batch_vm_name="n1"), once("vm_lscpu_metadata", CPUs="1"), used(5, "host=h1"),
-             once("batch_agent_data", 100, batch_vm_name="n2"), once("vm_lscpu_metadata", 100, CPUs="2")]  # fmt: skip
-    reader = intake()
-    reader.take(step([*lines, used(101, "host=h1")]))
-    reader = intake(state=State.unpack(reader.state.pack()))
-    sessions = reader.take(step([used(102, "host=h2")])).sessions
-    assert [(one.number, one.whose.node, one.facts.cpu_count) for one in sessions.values()] == [
-        (3, "n1", 1),
-        (4, "n2", 2),
-    ]
+    lines += [used(101 + place, f"host=h{host}{tags}") for place, host in enumerate((first, other, first))]
+    assert counted(lines, singly=singly) == {
+        Identity("p", "n1", task=task): 1, Identity("q", "n2", task=task): 2, Identity("", f"h{other}", task=task): 1,
+    }  # fmt: skip
 
 
 def test_a_host_of_the_same_name_stays_the_next_agents_where_others_come_much_later() -> None:
@@ -349,11 +323,10 @@ def test_a_task_has_no_identity_of_another_by_facts_above_it(*, singly: bool) ->
 
 
 @pytest.mark.parametrize("singly", [False, True])
-@pytest.mark.parametrize("between", [[], [used(2, "host=h")]])
-def test_a_task_heard_before_its_node_has_the_facts_of_the_node(between: list[Metric], *, singly: bool) -> None:
+def test_a_task_heard_before_its_node_has_the_facts_of_the_node(*, singly: bool) -> None:
     node = [once("batch_agent_data", 3, {"host": "h"}, batch_vm_name="n1", batch_pool_name="p"),
             once("vm_lscpu_metadata", 3, {"host": "h"}, CPUs="2")]  # fmt: skip
-    lines = [used(1, "host=h,task_id=t"), *between, *node, used(4, "host=h,task_id=t"), used(5, "host=h,task_id=t")]
+    lines = [used(1, "host=h,task_id=t"), *node, used(4, "host=h,task_id=t"), used(5, "host=h,task_id=t")]
     found = {whose: values for whose, values in counted(lines, singly=singly).items() if whose.task}
     assert found == {Identity("p", "n1", task="t"): 3}
     (task,) = [session for session in taken(*lines).sessions.values() if session.identity.task]
@@ -368,19 +341,21 @@ def test_a_task_heard_before_its_host_keeps_untagged_facts() -> None:
 
 
 @pytest.mark.parametrize("singly", [False, True])
-def test_a_task_keeps_its_nodes_facts_until_the_next_session_has_others(*, singly: bool) -> None:
-    host = {"host": "h"}
-    first = [once("batch_agent_data", 0, host, batch_vm_name="n1"), once("vm_lscpu_metadata", 0, host, CPUs="2")]
-    lines = [*first, used(1, "host=h,task_id=t"), used(1, "host=h"), once("batch_agent_data", 100, host)]
-    lines += [used(101, "host=h,task_id=t,task_attempt=1"), once("batch_agent_data", 100, host, batch_pool_name="p")]
-    reader, facts = intake(), dict[str, int | None]()
+def test_a_tasks_sessions_have_the_facts_of_those_of_its_node(*, singly: bool) -> None:
+    def batch(second: float, cpus: int) -> list[Metric]:
+        host = {"host": "h"}
+        opening = [once("batch_agent_data", second, host, batch_vm_name=f"n{cpus}"),
+                   once("vm_lscpu_metadata", second, host, CPUs=cpus)]  # fmt: skip
+        return [*opening, used(second + 3, "host=h,task_id=t"), used(second + 4, "host=h,task_id=t")]
+
+    reader, facts = intake(), dict[int, tuple[str, int | None]]()
+    lines = [*batch(0, 2), *batch(100, 4)]
     for part in [[line] for line in lines] if singly else [lines]:
         for session in reader.take(step(part)).sessions.values():
-            facts[session.identity.attempt or session.identity.task] = session.facts.cpu_count
+            if session.identity.task:
+                facts[session.number] = session.identity.node, session.facts.cpu_count
         reader = intake(state=State.unpack(reader.state.pack()))
-    assert facts["t"] == 2
-    sessions = reader.take(step([once("vm_lscpu_metadata", 100, host, CPUs="4")])).sessions
-    assert {session.facts.cpu_count for session in sessions.values() if session.identity.task} == {4}
+    assert facts == {1: ("n2", 2), 3: ("n4", 4)}
 
 
 def test_a_name_with_a_nul_is_no_other_writers() -> None:
