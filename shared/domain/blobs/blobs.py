@@ -143,7 +143,7 @@ class Checkpoint:
 
     `anchor` is the digest of the last bytes before `offset`. `skipping` means that these belong to an oversized unit,
     whose rest is skipped. `refused` of all `units` were bad. `etag` is the ETag of the blob that the checkpoint was
-    read from. It is empty, and `beginning` None, for checkpoints of version 0.1.0, or where bytes were skipped unread.
+    read from. It is empty, and `beginning` None, for checkpoints of version 0.1.0.
     `row_etag` is the ETag of the checkpoint's row, None for a new one.
     """
 
@@ -172,17 +172,17 @@ class Checkpoint:
     ) -> "Checkpoint":
         """Returns the checkpoint after `read`, which begins with the anchor's bytes."""
         beginning = self.beginning if self.offset else PrefixChecksum()
-        extended = beginning.extended(read[self.anchor_bytes :]) if beginning else None
-        moved = self._moved(self.offset - self.anchor_bytes + len(read), read[-ANCHOR_BYTES:], blob, extended)
-        return replace(moved, skipping=skipping, units=self.units + units, refused=self.refused + refused)
-
-    def at_end(self, last: bytes, blob: SeenBlob) -> "Checkpoint":
-        """Returns the checkpoint at a blob's end, with the `last` bytes as the anchor; bytes before it were skipped."""
-        return self._moved(blob.size, last, blob, None)
-
-    def _moved(self, offset: int, last: bytes, blob: SeenBlob, beginning: PrefixChecksum | None) -> "Checkpoint":
-        blocks = self.blocks if blob.blocks is None else blob.blocks
-        return replace(self, offset=offset, anchor=digest(last), blocks=blocks, etag=blob.etag, beginning=beginning)
+        return replace(
+            self,
+            offset=self.offset - self.anchor_bytes + len(read),
+            anchor=digest(read[-ANCHOR_BYTES:]),
+            blocks=self.blocks if blob.blocks is None else blob.blocks,
+            skipping=skipping,
+            units=self.units + units,
+            refused=self.refused + refused,
+            etag=blob.etag,
+            beginning=beginning.extended(read[self.anchor_bytes :]) if beginning else None,
+        )
 
 
 @dataclass(frozen=True, slots=True)

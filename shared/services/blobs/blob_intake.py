@@ -50,13 +50,11 @@ class Intake(Protocol):
     """A kind of blobs: it selects them, decodes their bytes and names the partition for the results.
 
     `window` is the maximum size of a piece in bytes, at least that of the largest unit. `at_once` is how many blobs of
-    an ingest partition are read at the same time: one, if their transactions share rows. It `resumes` if the unit after
-    a skipped one can be found; otherwise the rest of its blob is lost.
+    an ingest partition are read at the same time: one, if their transactions share rows.
     """
 
     window: int
     at_once: int = 1
-    resumes: bool = True
 
     @property
     def ingest_partitions(self) -> Collection[str]:
@@ -65,16 +63,12 @@ class Intake(Protocol):
     def ingest_partition_of(self, blob_name: str) -> str | None:
         """Returns the blob's ingest partition, whose blobs are read in turns, or None for a blob of another kind."""
 
-    def why_unread(self, blob_name: str) -> str | None:  # noqa: ARG002 - the same
+    def why_unread(self, blob_name: str) -> str | None:  # noqa: ARG002 - for those that override it
         """Returns why a blob without an ingest partition isn't read, as a sentence's end; None if it is others'."""
         return None
 
     def checkpoint_key(self, ingest_partition: str, incarnation: str) -> CheckpointKey:
         """Returns the key of an incarnation's checkpoint, in the partition of its rows."""
-
-    def count_lost(self, ingest_partition: str, size: int) -> None:  # noqa: ARG002 - for those that override it
-        """Counts `size` bytes that are lost unread; a kind that always resumes loses none."""
-        return
 
     async def take(self, piece: Piece) -> PieceResult:
         """Returns the contribution of a piece; a full piece must have one. Raises StorageError."""

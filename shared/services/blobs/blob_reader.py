@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from shared.clock import Clock
-from shared.domain.blobs.blobs import ANCHOR_BYTES, Checkpoint, Entry, PrefixChecksum, SeenBlob, digest
+from shared.domain.blobs.blobs import Checkpoint, Entry, PrefixChecksum, SeenBlob, digest
 from shared.domain.blobs.rejects import MAX_REJECTS, BadUnits
 from shared.errors import BlobChangedError, BlobError, CacheConflictError
 from shared.services.blobs.blob_intake import Intake, Piece, PieceResult
@@ -193,8 +193,6 @@ class BlobReader:
     async def _take(self, opened: _Opened, checkpoint: Checkpoint) -> Checkpoint | None:
         """Ingests a piece; returns None if the rest is the beginning of a unit."""
         window = self.intake.window
-        if checkpoint.skipping and not self.intake.resumes:
-            return await self._passed_over(opened, checkpoint)
         for is_held in (True, False):  # a unit may be longer than the rest of a window
             read = opened.held(checkpoint, window // _SHARE) if is_held else await self._fetched(opened, checkpoint)
             if not read:
@@ -208,15 +206,6 @@ class BlobReader:
             if opened.is_whole:
                 break
         return None
-
-    async def _passed_over(self, opened: _Opened, checkpoint: Checkpoint) -> Checkpoint:
-        """Moves the checkpoint to the end of a blob whose rest is lost; only anchors are fetched."""
-        blob = opened.blob
-        await self._compare(blob, checkpoint)
-        last = await self.container.fetch(blob, max(blob.size - ANCHOR_BYTES, 0), blob.size)
-        moved, _ = await self.stores.checkpoints.advance(opened.key, checkpoint, checkpoint.at_end(last, blob), ())
-        self.intake.count_lost(opened.ingest_partition, blob.size - checkpoint.offset)
-        return moved
 
     async def _compare(self, blob: SeenBlob, checkpoint: Checkpoint) -> None:
         """Raises _MadeAnewError if the bytes before a checkpoint aren't those read there; fetches only these bytes.

@@ -47,13 +47,11 @@ type _Indexed = tuple[str, int, int]
 class TelemetryIntake(Intake):
     """Ingestion of node telemetry.
 
-    `pattern` finds a blob's account and node in its name; samples older than `retention` are skipped. Units
-    after a damaged stream can't be recognized.
+    `pattern` finds a blob's account and node in its name; samples older than `retention` are skipped.
     """
 
     window = WINDOW
     at_once = 8
-    resumes = False
     accounts: Collection[Account]
     pattern: PathPattern
     stores: IngestionStores
@@ -85,9 +83,6 @@ class TelemetryIntake(Intake):
     def checkpoint_key(self, ingest_partition: str, incarnation: str) -> CheckpointKey:
         return checkpoint_key(partition_of(account_in(ingest_partition), incarnation))
 
-    def count_lost(self, ingest_partition: str, size: int) -> None:
-        self._count(ingest_partition, TelemetryTotals(lost=size))
-
     async def take(self, piece: Piece) -> PieceResult:
         """Returns the contribution of as many units as fit into a transaction. Raises StorageError."""
         partition = piece.key.partition
@@ -114,7 +109,7 @@ class TelemetryIntake(Intake):
             self._count(piece.ingest_partition, _totals_of(read))
             self._remember(partition, BlobState(read.packed, left_out, etags[STATE]))
 
-        return PieceResult(read.consumed, read.units, rows, read.refused, skipping=read.lost > 0, stored=stored)
+        return PieceResult(read.consumed, read.units, rows, read.refused, skipping=read.in_damage, stored=stored)
 
     async def write_counts(self, ingest_partition: str) -> None:
         """Adds to the account's totals; an addition of unknown outcome is repeated first, under its own mark."""

@@ -12,7 +12,7 @@ from shared.domain.blobs.rejects import BadUnit, BadUnits
 from shared.domain.telemetry.decode.compression import Form
 from shared.domain.telemetry.decode.decoding import Decoder, Step
 from shared.domain.telemetry.decode.frames import form_at
-from shared.domain.telemetry.records.bounds import MAX_SEARCHED_NAMES, MAX_TEXT, STEP
+from shared.domain.telemetry.records.bounds import MAX_SEARCHED_NAMES, MAX_WORK, STEP
 from shared.domain.telemetry.records.labels import Identity
 from shared.domain.telemetry.records.metrics import InvalidPart
 from shared.domain.telemetry.rollups.chunks import Chunk, chunks_of
@@ -52,8 +52,8 @@ class Context:
 class Steps:
     """The result of the first `consumed` bytes of a piece, and the packed state after them.
 
-    `lost` of them, and if any, what follows, can't be read. `renamed` sessions existed before, under another node
-    or task, or none.
+    `lost` of them are behind damage and in no unit. If they end within damage (`in_damage`), the next unit must be
+    searched for. `renamed` sessions existed before, under another node or task, or none.
     """
 
     consumed: int = 0
@@ -64,6 +64,7 @@ class Steps:
     sessions: Mapping[int, Session] = field(default_factory=dict)
     left_out: DroppedCounts = field(default_factory=DroppedCounts)
     lost: int = 0
+    in_damage: bool = False
     chunks: Sequence[Chunk] = ()
     ends: Sequence[int] = ()
     renamed: Collection[int] = ()
@@ -132,33 +133,33 @@ def _read(piece: Piece, context: Context, size: int, until: int | None) -> tuple
         return _end_of_line(piece, state), 0
     names = _names_of(state.sessions.current.values())
     intake = Intake(context.identity, context.window, state, shapes=context.shapes)
-    result, ends, refused, step, text = IngestResult(piece.offset), list[int](), _StepRejects(), None, 0
-    for step in Decoder(together=True, size=size).steps(piece.body, piece.offset, is_last=piece.is_last):
+    result, ends, refused, step, work, lost = IngestResult(piece.offset), list[int](), _StepRejects(), None, 0, 0
+    decoder = Decoder(together=True, size=size)
+    for step in decoder.steps(piece.body, piece.offset, is_last=piece.is_last, in_damage=piece.skipping):
         intake.gather(step, result)
         refused.add(step)
+        work, lost = work + step.work, lost + step.lost
         if intake.gathered_values >= min(_AT_ONCE, _VALUES * (_MAX_CELLS - result.cells)):
             intake.sum_up(result)
         if step.part_of is not None and result.cells <= _MAX_CELLS:
             continue
         ends.append((step.part_of or step.end) - piece.offset)  # a unit without room isn't read to its end
-        text += step.text
-        work = max(text / MAX_TEXT, intake.searched / MAX_SEARCHED_NAMES, refused.found.count / _ENOUGH_MISTAKES)
-        is_enough = work >= 1 or _is_enough(result)
-        if step.is_refused or is_enough or ends[-1] == until:
+        share = max(work / MAX_WORK, intake.searched / MAX_SEARCHED_NAMES, refused.found.count / _ENOUGH_MISTAKES)
+        is_enough = share >= 1 or _is_enough(result)
+        if is_enough or ends[-1] == until:
             break
-    consumed, lost, state.in_line = _behind(piece, step, ends[-1] if ends else 0)
+    consumed, state.in_line = _behind_line(piece, step, ends[-1] if ends else 0)
     found = replace(_summed_up(intake, result, refused.found), consumed=consumed, lost=lost, ends=ends)
+    found = replace(found, in_damage=step.in_damage if step else piece.skipping)
     return replace(found, renamed=_renamed(names, result.sessions.values())), result.cells
 
 
-def _behind(piece: Piece, step: Step | None, end: int) -> tuple[int, int, bool]:
-    """Returns how many bytes of a piece are done, how many are lost, and whether the rest of a line follows."""
-    if step is None or not step.is_refused:
-        return end, 0, False
-    if not step.in_line:
-        return len(piece.body), len(piece.body) - end, False
+def _behind_line(piece: Piece, step: Step | None, end: int) -> tuple[int, bool]:
+    """Returns the position behind an overlong line at the end, and whether its rest follows."""
+    if step is None or not step.in_line:
+        return end, False
     behind = piece.body.find(b"\n", end) + 1
-    return behind or len(piece.body), 0, not behind
+    return behind or len(piece.body), not behind
 
 
 def _end_of_line(piece: Piece, state: State) -> Steps:

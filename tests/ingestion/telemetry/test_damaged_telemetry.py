@@ -5,7 +5,6 @@ import json
 import pytest
 import zstandard
 
-from shared.domain.blobs.blobs import ANCHOR_BYTES
 from shared.domain.blobs.rejects import MAX_REJECTS
 from shared.domain.telemetry.query.series_query import SeriesQuery
 from shared.domain.telemetry.rollups.dropped_counts import DroppedCounts
@@ -87,27 +86,24 @@ async def test_text_of_very_many_hours_is_taken_in_parts_down_to_a_line(rig: Tel
     assert reject.refusal.offset == sum(map(len, lines))
 
 
-async def test_the_rest_of_a_blob_that_is_lost_is_not_fetched_but_counted(rig: TelemetryRig) -> None:
+async def test_behind_damage_of_more_than_a_window_the_next_compressed_unit_is_read(rig: TelemetryRig) -> None:
     host, name = await rig.host(), blob_of("n1")
     await rig.append(used(1), LOST, name=name)
     await host.run()
-    fetched = host.container.fetched
-    for _ in range(2):
-        await rig.append(used(2) * 3_000, name=name)
-        await host.run()
+    text, frame = used(2) * 3_000, zstandard.compress(used(5))
+    await rig.append(text, name=name)
+    await host.run()
     assert await rig.sums("n1") == {MEMORY: [1]}
-    assert host.container.fetched - fetched == 4 * ANCHOR_BYTES
-    size = (await rig.blob(name).get_blob_properties()).size
+    await rig.append(frame, name=name)
+    await (await rig.host()).run()
+    assert await rig.sums("n1") == {MEMORY: [6]}
     found = await IngestionStores.of(rig.tables).totals.load("demo")
-    read = len(used(1))
-    assert (found.bytes, found.lost) == (read, size - read)
+    assert (found.bytes, found.lost) == (len(used(1)) + len(frame), len(LOST) + len(text))
+    (reject,) = await rig.rejects.load(telemetry_ingest_partition("demo"), "", 10)
+    assert reject.refusal.offset == len(used(1))
     sweep = await rig.entries.load_sweep(telemetry_ingest_partition("demo"))
     assert sweep is not None
     assert sweep.behind_bytes == 0
-    await rig.blob(name).delete_blob()
-    await rig.append(used(5), name=name)
-    await host.run()
-    assert await rig.sums("n1") == {MEMORY: [6]}
 
 
 async def test_samples_of_other_times_are_counted_and_left_out(rig: TelemetryRig) -> None:

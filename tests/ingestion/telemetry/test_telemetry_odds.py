@@ -76,13 +76,13 @@ async def test_series_of_a_nodes_blobs_are_read_side_by_side(rig: TelemetryRig) 
     assert most == 4
 
 
-async def test_bytes_behind_a_damaged_stream_are_counted_as_lost(rig: TelemetryRig) -> None:
+async def test_bytes_behind_damage_without_a_unit_are_counted_as_lost(rig: TelemetryRig) -> None:
     host, name = await rig.host(), blob_of("n1")
     await rig.append(used(1), LOST, name=name)
     await host.run()
     stores = IngestionStores.of(rig.tables)
     found = await stores.totals.load("demo")
-    read, lost = len(used(1)), len(LOST)
+    read, lost = len(used(1)), len(LOST) - 3  # the last bytes may begin a unit
     assert (found.bytes, found.lost, found.lost_at) == (read, lost, rig.clock.time)
     rig.clock.time += HOUR
     await rig.append(used(2) * 3_000, name=name)

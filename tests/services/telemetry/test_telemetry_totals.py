@@ -86,10 +86,10 @@ async def test_totals_added_concurrently_survive_a_failed_write() -> None:
         retention=timedelta(days=7),
     )
     (ingest_partition,) = intake.ingest_partitions
-    intake.count_lost(ingest_partition, 1)
+    intake._count(ingest_partition, TelemetryTotals(lost=1))
     tasks = [asyncio.create_task(intake.write_counts(ingest_partition)) for _ in range(2)]
     await asyncio.sleep(0.01)
-    intake.count_lost(ingest_partition, 10)
+    intake._count(ingest_partition, TelemetryTotals(lost=10))
     for gate in store.gates:
         gate.set()
         await asyncio.sleep(0.01)

@@ -1,7 +1,6 @@
 """Every kind of row that the stores write, with every possible column, in constant values."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, get_args, get_origin
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from shared.domain.telemetry.records.bounds import FREE_DECODED, MAX_DECODED, MAX_RATIO, MAX_STORED, MAX_WINDOW_LOG
 
-_STEP = 1 << 12  # bytes of the first step; each following step is twice as long
+_STEP = 1 << 9  # bytes of the first step; each following step is twice as long
 _HEADER, _EXTRA, _FILE_NAME, _COMMENT = 10, 4, 8, 16  # bytes, and bits, of a gzip member's header
 _MAX_NAME_LENGTH = 64 << 10
 _WRAPPERS = {"gzip": 31, "zlib": 15}  # zlib's `wbits`

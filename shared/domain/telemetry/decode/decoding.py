@@ -11,15 +11,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from shared.domain.telemetry.decode.bundles import Bundle
-from shared.domain.telemetry.decode.compression import Form
-from shared.domain.telemetry.decode.frames import CUT_SHORT, Searches, Unit, form_at, may_wait, text_end, units_of
+from shared.domain.telemetry.decode.compression import Form, UnitError
+from shared.domain.telemetry.decode.frames import SearchBudget, Unit, form_at, is_full, next_unit, read_unit
 from shared.domain.telemetry.decode.texts import TextReader, Texts
-from shared.domain.telemetry.records.bounds import MAX_LISTED, MAX_MISTAKES, STEP, TEXT_A_LINE
+from shared.domain.telemetry.records.bounds import MAX_LISTED, MAX_MISTAKES, SLOW_RECORD, STEP, TEXT_A_LINE
 from shared.domain.telemetry.records.metrics import InvalidPart, Metric
 from shared.domain.telemetry.records.precision import Precision
 
+_CUT_SHORT = "the blob ends within a unit"
 _HALF = "a unit ends before it is whole"
 _TOO_MANY = f"{MAX_MISTAKES:,} lines before this make no sense"
+_TAIL = 3  # bytes in which an incomplete mark of a unit may begin
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,21 +29,23 @@ class Step:
     """The content of bytes `start` to `end` of a blob: `bundles` of records, followed by single ones.
 
     `bad` counts invalid lines or units, `rejected` lists the first of them. Where more of a unit follows, the step is
-    `part_of` the unit that ends there, and its own end is the unit's start. Where it `is_refused`, nothing after the
-    end can be read, except what follows the line that begins there (`in_line`). `text` is the size of a compressed
-    unit's text, in bytes plus some for each line, set with its end.
+    `part_of` the unit that ends there, and its own end is the unit's start. `in_line`: the end is the start of an
+    overlong line, and only the bytes after it can be read. `in_damage`: the end is within damage, and the next unit
+    must be searched for from there on; `lost` bytes contain none. `work` is the size of the text in bytes, plus some
+    for each line and each record that takes long.
     """
 
     start: int
     end: int
     metrics: Sequence[Metric]
     rejected: tuple[InvalidPart, ...] = ()
-    is_refused: bool = False
     bundles: Sequence[Bundle] = ()
     bad: int = 0
     part_of: int | None = None
     in_line: bool = False
-    text: int = 0
+    in_damage: bool = False
+    lost: int = 0
+    work: int = 0
 
     @property
     def records(self) -> int:
@@ -61,60 +65,69 @@ class Decoder:
         self._size = size
         self._texts = TextReader(Precision(), together=together)
 
-    def steps(self, stored: bytes, offset: int, *, is_last: bool = False) -> Iterator[Step]:
+    def steps(self, stored: bytes, offset: int, *, is_last: bool = False, in_damage: bool = False) -> Iterator[Step]:
         """Yields steps of bytes at an offset of a blob, 0 or the end of a step; an incomplete rest waits for more.
 
         With `is_last` nothing follows: the last line needs no line end, and an incomplete unit is rejected. A UTF-8
-        byte order mark at the blob's start is skipped. Where much is damaged, the generator ends early, after a step.
+        byte order mark at the blob's start is skipped. `in_damage` as the last step says. After a step that ends in a
+        line or in damage, the next call continues.
         """
         at, before = len(BOM_UTF8) if not offset and stored.startswith(BOM_UTF8) else 0, -1
-        searches = Searches()
+        budget = SearchBudget()
+        if in_damage:
+            step = _behind_damage(stored, offset, budget, is_last=is_last)
+            if step.end > offset:
+                yield step
+            if step.in_damage:
+                return
+            at = step.end - offset
         while before < at < len(stored):
             before = at
-            for step in self._alike(stored, at, offset, searches, is_last=is_last):
+            for step in self._alike(stored, at, offset, budget, is_last=is_last):
                 yield step
-                if step.is_refused or (searches.are_enough and step.part_of is None):
+                if step.in_line or step.in_damage:
                     return
                 at = step.end - offset
-        if at < len(stored) and is_last and not searches.are_enough:
-            yield _rejected_unit(InvalidPart(at, len(stored), len(stored) - at, CUT_SHORT), offset)
 
-    def _alike(self, stored: bytes, at: int, offset: int, searches: Searches, *, is_last: bool) -> Iterator[Step]:
-        """Yields steps up to where text ends and compressed data begins, or more bytes are needed."""
-        for unit in units_of(stored, at, searches, is_last=is_last):
-            if isinstance(unit, InvalidPart):
-                yield _rejected_unit(unit, offset)
-            elif unit.form is Form.TEXT:
-                yield from self._text(stored, unit.start, offset, searches, is_last=is_last)
-            else:
-                yield from self._compressed(unit, offset)
+    def _alike(self, stored: bytes, at: int, offset: int, budget: SearchBudget, *, is_last: bool) -> Iterator[Step]:
+        """Yields the steps of one compressed unit, or of text up to the next one; none where more bytes are needed."""
+        form = form_at(stored, at)
+        if form is Form.TEXT:
+            yield from self._text(stored, at, offset, budget, is_last=is_last)
+            return
+        try:
+            unit = read_unit(stored, at, form) if form else None
+        except UnitError as error:
+            budget.charge(error.looked)
+            yield from _damage(stored, at, offset, error, budget, is_last=is_last)
+            return
+        if unit:
+            yield from self._compressed(unit, offset)
+        elif is_last:
+            yield from _damage(stored, at, offset, UnitError(_CUT_SHORT, 0), budget, is_last=is_last)
 
-    def _text(self, stored: bytes, at: int, offset: int, searches: Searches, *, is_last: bool) -> Iterator[Step]:
-        size, is_lost, is_first = self._size, False, searches.are_none
+    def _text(self, stored: bytes, at: int, offset: int, budget: SearchBudget, *, is_last: bool) -> Iterator[Step]:
+        """Yields steps of text up to the next compressed unit, such as after a line that was cut short."""
+        size = self._size
         while at < len(stored) and form_at(stored, at) is Form.TEXT:
             most = min(at + size, len(stored))
-            until = text_end(stored, at, most, searches, is_last=is_last or is_lost)
-            if searches.are_enough and not is_first:
-                return  # the next pass reads on from here, with a full search budget
-            ends = until.is_end or (is_last and until.place == len(stored))
-            found = self._texts.read(stored[at : until.place], ends=ends)
+            behind = next_unit(stored, at, most, budget, is_last=is_last or is_full(stored, at))
+            until = most if behind.start is None else behind.start
+            is_end = behind.start is not None and not behind.undecided
+            found = self._texts.read(stored[at:until], ends=is_end or (is_last and until == len(stored)))
             if found.consumed or found.refused:
-                yield _text_step(found, offset + at)
-            elif until.is_end:  # too few bytes for text
-                found.consumed = until.place - at
-                yield _rejected_unit(InvalidPart(at, until.place, 0, _HALF), offset)
+                yield _text_step(found, offset + at, _work_of(stored[at : at + found.consumed], found))
+            elif is_end:  # too few bytes for text
+                found.consumed = until - at
+                yield _rejected_unit(InvalidPart(at, until, 0, _HALF), offset)
             if found.refused:
                 return
             if found.consumed:
-                at, size, is_lost, is_first = at + found.consumed, self._size, False, searches.are_none
-            elif until.waits:
-                if may_wait(stored, at):
-                    return
-                is_lost = True  # no window is large enough to decide
-            elif until.place == len(stored):
+                at, size = at + found.consumed, self._size
+            elif behind.undecided or until == len(stored):
                 return
             else:
-                size = _longer(stored, at, until.place - at)
+                size = _longer(stored, at, until - at)
 
     def _compressed(self, unit: Unit, offset: int) -> Iterator[Step]:
         at, bad, is_over = 0, 0, False
@@ -139,10 +152,14 @@ def _unit_step(unit: Unit, found: Texts, offset: int, at: int, *, is_over: bool,
     if found.refused:
         rejected.append(InvalidPart(start, end, at + found.consumed, found.refused, compressed=True))
     bad = found.bad + bool(found.refused)
+    work = _work_of(unit.text[at : at + found.consumed], found)
     if not is_over:
-        return Step(start, start, found.metrics, tuple(rejected), bundles=found.bundles, bad=bad, part_of=end)
-    text = len(unit.text) + TEXT_A_LINE * unit.text.count(b"\n")
-    return Step(start, end, found.metrics, tuple(rejected), bundles=found.bundles, bad=bad, text=text)
+        return Step(start, start, found.metrics, tuple(rejected), found.bundles, bad, part_of=end, work=work)
+    return Step(start, end, found.metrics, tuple(rejected), found.bundles, bad, work=work)
+
+
+def _work_of(text: bytes, found: Texts) -> int:
+    return len(text) + TEXT_A_LINE * text.count(b"\n") + SLOW_RECORD * found.slow
 
 
 def _longer(stored: bytes, at: int, size: int) -> int:
@@ -151,15 +168,40 @@ def _longer(stored: bytes, at: int, size: int) -> int:
     return line if line > size else 2 * size
 
 
-def _text_step(found: Texts, offset: int) -> Step:
+def _text_step(found: Texts, offset: int, work: int) -> Step:
     end, is_refused = offset + found.consumed, bool(found.refused)
     rejected = [line.shifted(offset) for line in found.mistakes]
     if is_refused:
         rejected.append(InvalidPart(end, end, 0, found.refused))
     bad = found.bad + is_refused
-    return Step(offset, end, found.metrics, tuple(rejected), is_refused, found.bundles, bad, in_line=is_refused)
+    return Step(offset, end, found.metrics, tuple(rejected), found.bundles, bad, in_line=is_refused, work=work)
 
 
-def _rejected_unit(unit: InvalidPart, offset: int) -> Step:
+def _damage(
+    stored: bytes, at: int, offset: int, error: UnitError, budget: SearchBudget, *, is_last: bool
+) -> Iterator[Step]:
+    """Yields a step from a damaged unit to the next whole one; none where more bytes may contain that."""
+    behind = next_unit(stored, at + 1, len(stored), budget, is_last=is_last)
+    if not (is_last or is_full(stored, at) or budget.left <= 0) and (behind.start is None or behind.undecided):
+        return
+    end, reason = behind.start, error.reason
+    in_damage = not is_last and (end is None or behind.undecided)
+    if end is None:
+        end = len(stored) if is_last else max(len(stored) - _TAIL, at + 1)
+        reason = reason if is_last else f"{reason}; no unit that can be read follows in {end - at:,} bytes"
+    part = InvalidPart(at, end, error.position, reason, compressed=True)
+    yield _rejected_unit(part, offset, in_damage=in_damage, lost=end - at if in_damage else 0)
+
+
+def _behind_damage(stored: bytes, offset: int, budget: SearchBudget, *, is_last: bool) -> Step:
+    """Returns a step to the next whole unit, or to where the search continues."""
+    behind = next_unit(stored, 0, len(stored), budget, is_last=is_last)
+    end = behind.start
+    if end is None:
+        end = len(stored) if is_last else max(len(stored) - _TAIL, 0)
+    return Step(offset, offset + end, (), in_damage=behind.start is None or behind.undecided, lost=end)
+
+
+def _rejected_unit(unit: InvalidPart, offset: int, *, in_damage: bool = False, lost: int = 0) -> Step:
     rejected = unit.shifted(offset)
-    return Step(rejected.start, rejected.end, (), (rejected,), is_refused=unit.start == unit.end, bad=1)
+    return Step(rejected.start, rejected.end, (), (rejected,), bad=1, in_damage=in_damage, lost=lost)

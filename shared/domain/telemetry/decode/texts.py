@@ -29,14 +29,15 @@ class Texts:
     """The result of reading a text: records, mistakes and the number of bytes consumed.
 
     `bundles` are records, too, which precede the others. `refused` is the reason why nothing after `consumed` can be
-    read, if so. `bad` counts invalid lines; `mistakes` lists only the first, as all lines of a text may be invalid,
-    by their positions in it.
+    read, if so. `slow` counts records that a full grammar read. `bad` counts invalid lines; `mistakes` lists only the
+    first, as all lines of a text may be invalid, by their positions in it.
     """
 
     metrics: list[Metric] = field(default_factory=list)
     bundles: list[Bundle] = field(default_factory=list)
     mistakes: list[InvalidPart] = field(default_factory=list)
     bad: int = 0
+    slow: int = 0
     consumed: int = 0
     refused: str = ""
 
@@ -101,6 +102,7 @@ class TextReader:
             return False
         if found.bad >= MAX_MISTAKES or not (part.is_unit or form_at(text, at) is Form.TEXT):
             return False
+        found.slow += 1
         try:
             found.consumed = self._read_record(text, at, stop, found)
         except TextError as error:

@@ -58,9 +58,7 @@ class SessionBuilder:
             changed = sessions.current[key] = result.sessions[one.number] = one.with_facts_of(session)
             self._update_sessions_under(one, changed, result)
 
-    def _begun(
-        self, writer: Writer, ended: Session | None, time: int | None, result: IngestResult
-    ) -> Session | None:
+    def _begun(self, writer: Writer, ended: Session | None, time: int | None, result: IngestResult) -> Session | None:
         """Begins the first session of a writer, or the next, whose counters may be those of another node."""
         sessions, memory = self._state.sessions, None
         if ended:

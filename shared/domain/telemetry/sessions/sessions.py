@@ -103,7 +103,7 @@ class Sessions:
                 yield key, session
 
     def _above(self, writer: Writer) -> Session | None:
-        """Returns the session whose startup records describe a writer: of its node, or for the first host the untagged."""
+        """Returns the session whose startup records describe a writer: its node's, or the untagged of a first host."""
         if writer.is_of_task and writer.node in self.current:
             return self.current[writer.node]
         untagged = self.current.get("")

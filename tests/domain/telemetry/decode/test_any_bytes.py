@@ -69,7 +69,7 @@ def test_any_bytes_are_read_to_their_end_or_refused(*, content: bytes, together:
     """The byte order mark at the beginning of a blob belongs to no step."""
     steps = read(content, together=together)
     assert all(before.end == after.start and before.end > before.start for before, after in pairwise(steps))
-    if steps and not steps[-1].is_refused:
+    if steps and not steps[-1].in_line:
         begin = len(BOM_UTF8) if content.startswith(BOM_UTF8) else 0
         assert (steps[0].start, steps[-1].end) == (begin, len(content))
     values = [value for step in steps for one in step.metrics for value in one.fields.values()]

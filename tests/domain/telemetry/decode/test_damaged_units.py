@@ -9,8 +9,8 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.telemetry.decode.decoding import Decoder
-from shared.domain.telemetry.decode.frames import Searches, TextEndPosition, text_end
+from shared.domain.telemetry.decode.decoding import Decoder, Step
+from shared.domain.telemetry.decode.frames import NextUnit, SearchBudget, next_unit
 from shared.domain.telemetry.records.bounds import STEP, WINDOW
 from tests.domain.support.bounded import quick
 from tests.domain.telemetry.decode.units import FORMS, frame, line, numbers, several
@@ -122,20 +122,30 @@ def test_very_many_false_marks_change_nothing_behind_them(lines: int, marks: int
     assert contents(all_steps(stored, cuts)) == whole
 
 
-def test_where_no_next_unit_can_be_found_the_blob_is_refused_from_there_on() -> None:
+def test_damage_that_nothing_follows_waits_for_the_next_unit() -> None:
     good, bad = zlib.compress(line(2)), b"\x78\x9c" + b"damaged"
-    assert [step.end for step in all_steps(good + bad * 10)] == [len(good), len(good + bad * 10)]
-    for many in (bad * 300, bad + bytes(WINDOW)):
-        *_, last = Decoder().steps(good + many, 0)
-        assert last.is_refused
-        assert (last.start, last.end) == (len(good), len(good))
-        assert last.rejected[0].reason.endswith("where the next unit begins can't be told")
+    assert [step.end for step in Decoder().steps(good + bad * 300, 0)] == [len(good)]
+    assert [step.end for step in all_steps(good + bad * 300)] == [len(good), len(good + bad * 300)]
+    assert numbers(contents(all_steps(good + bad * 300 + good, (len(good + bad),)))[0]) == [2.0, 2.0]
+
+
+def test_damage_of_more_than_a_window_is_put_aside_up_to_the_next_unit() -> None:
+    good, bad = zlib.compress(line(2)), b"\x78\x9c" + b"damaged" + bytes(2 * WINDOW)
+    stored, at, steps = good + bad + good, 0, list[Step]()
+    while at < len(stored):
+        steps += Decoder().steps(stored[at : at + WINDOW], at, in_damage=bool(steps) and steps[-1].in_damage)
+        at = steps[-1].end
+    assert numbers(contents(steps)[0]) == [2.0, 2.0]
+    assert [one.start for one in contents(steps)[1]] == [len(good)]
+    assert "no unit that can be read follows in" in contents(steps)[1][0].reason
+    assert sum(step.lost for step in steps) == len(bad)
+    assert sum(step.bad for step in steps) == 1
 
 
 def test_a_blob_that_is_damaged_all_over_is_read_to_its_end() -> None:
     stored = b"\x1f\x8b\x08\xff" * 10_000
     steps = list(all_steps(stored))
-    assert not any(step.is_refused for step in steps)
+    assert not any(step.in_damage for step in steps)
     assert steps[-1].end == len(stored)
 
 
@@ -213,4 +223,4 @@ def test_something_is_taken_of_a_window_of_one_record_with_very_many_marks() -> 
 def test_letters_that_look_like_a_stream_of_zlib_take_no_long_time(text: bytes) -> None:
     stored = b"m,t=" + text * (STEP * 4 // len(text))
     with quick(3, text):
-        assert text_end(stored, 0, len(stored), Searches(), is_last=True) == TextEndPosition(len(stored))
+        assert next_unit(stored, 0, len(stored), SearchBudget(), is_last=True) == NextUnit(None)

@@ -102,7 +102,7 @@ def test_a_line_beyond_all_bounds_refuses_the_blob() -> None:
     for ends in (len(stored), len(line(1)) + MAX_LINE + 2):
         steps = list(all_steps(stored[:ends]))
         assert numbers([metric for step in steps for metric in step.metrics]) == [1.0]
-        assert steps[-1].is_refused
+        assert steps[-1].in_line
         assert steps[-1].end == len(line(1))
 
 
@@ -120,7 +120,7 @@ def test_a_unit_of_garbage_is_given_up_after_very_many_lines() -> None:
         metrics, rejected = contents(steps)
         assert numbers(metrics) == ([1.0, 2.0, 3.0] if bad == 1_000 else [1.0, 3.0])
         assert (sum(step.bad for step in steps), len(rejected)) == (bad, 1_000 + (bad > MAX_MISTAKES))
-        assert not any(step.is_refused for step in steps)
+        assert not any(step.in_line for step in steps)
 
 
 def test_a_unit_of_much_text_comes_in_parts_and_the_last_ends_it() -> None:
@@ -210,9 +210,9 @@ def test_no_bytes_are_a_crash_or_are_passed_over_unseen(parts: list[tuple[bytes,
     at = 0
     for step in all_steps(stored):
         assert step.start == at
-        assert step.end > at or step.is_refused
+        assert step.end > at or step.in_line
         at = step.end
-    assert at == len(stored) or step.is_refused
+    assert at == len(stored) or step.in_line
 
 
 @given(st.sampled_from(["zstd", "gzip", "zlib"]), st.integers(0, 400), st.binary(min_size=1, max_size=4))
@@ -225,8 +225,11 @@ def test_damage_anywhere_in_a_unit_never_reaches_those_before_it(form: str, plac
 
 
 def test_a_stored_unit_beyond_all_bounds_is_refused() -> None:
-    stored = frame(line(1))[:5] + b"\x00" + b"\x00\x00\x10" * 1 + bytes(MAX_STORED + 10)
-    assert list(all_steps(stored))[-1].is_refused
+    block = (1 << 17 << 3).to_bytes(3, "little") + bytes(1 << 17)
+    stored = b"\x28\xb5\x2f\xfd\0\0" + block * (MAX_STORED // len(block) + 1)
+    _, rejected = contents(all_steps(stored))
+    assert [one.reason for one in rejected] == [f"the unit has more than {MAX_STORED:,} bytes"]
+    assert numbers(contents(all_steps(stored + frame(line(2))))[0]) == [2.0]
 
 
 def test_the_zstd_library_is_not_loaded_before_the_first_frame() -> None:

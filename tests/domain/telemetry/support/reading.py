@@ -24,16 +24,19 @@ def record(line: str) -> Metric:
 
 
 def all_steps(stored: bytes, cuts: Iterable[int] = ()) -> Iterator[Step]:
-    """Yields the steps of a blob that grows to each cut and to its end; each read continues after the last step."""
-    decoder, at = Decoder(), 0
+    """Yields the steps of a blob that grows to each cut and to its end, or to a line that is too long.
+
+    Each read continues after the last step.
+    """
+    decoder, at, in_damage = Decoder(), 0, False
     for cut in (*cuts, len(stored)):
         before = -1
         while before < at:
             before = at
-            for step in decoder.steps(stored[at:cut], at, is_last=cut == len(stored)):
+            for step in decoder.steps(stored[at:cut], at, is_last=cut == len(stored), in_damage=in_damage):
                 yield step
-                at = step.end
-                if step.is_refused:
+                at, in_damage = step.end, step.in_damage
+                if step.in_line:
                     return
 
 
