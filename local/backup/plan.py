@@ -72,5 +72,6 @@ PLANS = (
     TablePlan("events", Way.LOG, page=50),
     TablePlan("telemetry", Way.PARTITIONS, page=20),
     TablePlan("nodeindex", change=_undecided, since="telemetry"),
+    TablePlan("pooltelemetry", Way.PARTITIONS, page=20),
     TablePlan("rejects"),
 )

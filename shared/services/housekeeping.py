@@ -84,6 +84,9 @@ class HousekeepingService:
         telemetry = await self.ingestion.delete_telemetry_before(
             account.key, now - kept, blobs=now - self.settings.telemetry_retention
         )
+        telemetry += await self.ingestion.delete_pool_telemetry_before(
+            account.key, now - self.settings.telemetry_retention
+        )
         _LOG.info(
             "Housekeeping of %s: %d finished polls, %d rows of history, %d of events and %d of telemetry deleted.",
             *(account.id, expired, rows, events, telemetry),

@@ -38,7 +38,7 @@ LAWS: Mapping[str, RowBound] = {
     **dict.fromkeys(("accounts", "jobs", "tasks", "operations", "pools", "nodes", "jobschedules"), RowBound.LIVING),
     "jobhistory": RowBound.HOURLY,
     "poolhistory": RowBound.POOL_HOURLY,
-    **dict.fromkeys(("blobs", "events", "rejects", "telemetry", "nodeindex"), RowBound.WRITTEN),
+    **dict.fromkeys(("blobs", "events", "rejects", "telemetry", "nodeindex", "pooltelemetry"), RowBound.WRITTEN),
 }
 
 

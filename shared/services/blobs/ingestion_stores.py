@@ -7,19 +7,22 @@ kept a day longer, in case of differing clocks.
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from shared.domain.blobs.shards import SHARDS
 from shared.domain.core.keys import partition_of
 from shared.domain.core.stamps import to_milliseconds
+from shared.domain.telemetry.pools.blocks import MINUTES
 from shared.stores.blobs.blob_entries import BlobEntryStore
 from shared.stores.blobs.checkpoints import CheckpointStore
 from shared.stores.blobs.rejects import RejectStore
 from shared.stores.events import EventStore
 from shared.stores.tables.tables import Tables
 from shared.stores.telemetry.node_index import NodeIndex
+from shared.stores.telemetry.pool_telemetry import PoolTelemetryStore
 from shared.stores.telemetry.telemetry import TelemetryStore
 from shared.stores.telemetry.telemetry_totals import TelemetryTotalsStore
 
 _LONGER = timedelta(days=1)
-_DAY = 86_400_000  # milliseconds
+_MINUTE, _DAY = 60_000, 86_400_000  # milliseconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,7 @@ class IngestionStores:
     telemetry: TelemetryStore
     node_index: NodeIndex
     totals: TelemetryTotalsStore
+    pool_telemetry: PoolTelemetryStore
 
     @classmethod
     def of(cls, tables: Tables) -> "IngestionStores":
@@ -42,6 +46,7 @@ class IngestionStores:
             TelemetryStore(tables),
             NodeIndex(tables),
             TelemetryTotalsStore(tables),
+            PoolTelemetryStore(tables),
         )
 
     async def delete_before(self, account_key: str, moment: datetime) -> int:
@@ -78,6 +83,14 @@ class IngestionStores:
         await self.node_index.delete(account_key, over)
         await self.entries.delete(ingest_partition, [entry.name for entry in old])
         await self.rejects.delete_before(ingest_partition, blobs)
+        return rows
+
+    async def delete_pool_telemetry_before(self, account_key: str, moment: datetime) -> int:
+        """Deletes blocks of pools that ended before a moment; returns the number of rows. Raises StorageError."""
+        rows, block = 0, to_milliseconds(moment) // _MINUTE // MINUTES
+        for shard in range(SHARDS):
+            head = await self.pool_telemetry.load_head(account_key, shard)
+            rows += await self.pool_telemetry.delete_before(account_key, shard, head.seen, block)
         return rows
 
 

@@ -15,6 +15,7 @@ from shared.clock import Clock
 from shared.domain.accounts.accounts import Account
 from shared.domain.core.keys import partition_of
 from shared.domain.telemetry.decode.formats import format_of
+from shared.domain.telemetry.pools.blob_minutes import StepMinutes, step_minutes
 from shared.domain.telemetry.records.bounds import WINDOW
 from shared.domain.telemetry.records.labels import Identity, PathPattern
 from shared.domain.telemetry.rollups.chunks import HOURS_A_DAY
@@ -24,6 +25,7 @@ from shared.domain.telemetry.sessions.telemetry_totals import REASONS, Telemetry
 from shared.domain.telemetry.sessions.uncharted_blobs import ArrivedBlob
 from shared.services.blobs.blob_intake import Intake, Piece, PieceResult
 from shared.services.blobs.ingestion_stores import IngestionStores, telemetry_ingest_partition
+from shared.services.telemetry.pool_projection import PoolProjection
 from shared.services.telemetry.telemetry_steps import Context, Steps, read_steps
 from shared.stores.blobs.checkpoints import CheckpointKey
 from shared.stores.tables.unit_writes import Etags
@@ -63,6 +65,10 @@ class TelemetryIntake(Intake):
     _shapes: ShapeCache = field(default_factory=ShapeCache, init=False)
     _states: dict[str, BlobState] = field(default_factory=dict, init=False)
     _states_bytes: int = field(default=0, init=False)
+    _pools: PoolProjection = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._pools = PoolProjection(self.stores, self.clock, self.retention)
 
     @property
     def ingest_partitions(self) -> Collection[str]:
@@ -88,7 +94,7 @@ class TelemetryIntake(Intake):
         partition = piece.key.partition
         state = await self._state(piece)
         context = await self._context(piece, state)
-        read = await asyncio.get_running_loop().run_in_executor(_READER, read_steps, piece, context)
+        read, minutes = await asyncio.get_running_loop().run_in_executor(_READER, _read, piece, context)
         if not read.chunks:
             await self._note_arrival(piece, read)
         if not read.consumed:
@@ -107,12 +113,17 @@ class TelemetryIntake(Intake):
                 self._known_rows.clear()
             self._known_rows |= indexed
             self._count(piece.ingest_partition, _totals_of(read))
+            self._pools.note(account_in(piece.ingest_partition), piece.entry, minutes)
             self._remember(partition, BlobState(read.packed, left_out, etags[STATE]))
 
         return PieceResult(read.consumed, read.units, rows, read.refused, skipping=read.in_damage, stored=stored)
 
     async def write_counts(self, ingest_partition: str) -> None:
-        """Adds to the account's totals; an addition of unknown outcome is repeated first, under its own mark."""
+        """Projects the rows of pools, and adds to the account's totals.
+
+        An addition of unknown outcome is repeated first, under its own mark.
+        """
+        await self._pools.write(account_in(ingest_partition))
         while counted := self._adding.get(ingest_partition) or self._next_counted(ingest_partition):
             mark, more = self._adding[ingest_partition] = counted
             await self.stores.totals.add(account_in(ingest_partition), more, await self.clock.now(), mark)
@@ -196,6 +207,13 @@ class TelemetryIntake(Intake):
         if not numbers <= found.keys():
             found = await self.stores.telemetry.load_sessions(partition) | found
         return {number: found.get(number, Identity()) for number in numbers}
+
+
+def _read(piece: Piece, context: Context) -> tuple[Steps, StepMinutes]:
+    """Returns some units of a piece, and the minutes of nodes in them."""
+    read = read_steps(piece, context)
+    end, is_renamed = piece.offset + read.consumed, bool(read.renamed)
+    return read, step_minutes(piece.offset, end, read.rollups, read.whose, is_renamed=is_renamed)
 
 
 def _names_of(whose: Identity) -> Sequence[str]:

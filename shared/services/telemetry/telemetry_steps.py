@@ -17,6 +17,7 @@ from shared.domain.telemetry.records.labels import Identity
 from shared.domain.telemetry.records.metrics import InvalidPart
 from shared.domain.telemetry.rollups.chunks import Chunk, chunks_of
 from shared.domain.telemetry.rollups.dropped_counts import DroppedCounts
+from shared.domain.telemetry.rollups.rollups import Rollups
 from shared.domain.telemetry.sessions.blob_state import State
 from shared.domain.telemetry.sessions.ingest_result import IngestResult
 from shared.domain.telemetry.sessions.intake import Intake, Window
@@ -53,7 +54,8 @@ class Steps:
     """The result of the first `consumed` bytes of a piece, and the packed state after them.
 
     `lost` of them are behind damage and in no unit. If they end within damage (`in_damage`), the next unit must be
-    searched for. `renamed` sessions existed before, under another node or task, or none.
+    searched for. `renamed` sessions existed before, under another node or task, or none. `rollups` are by session,
+    whose identities are `whose`, as far as they are known.
     """
 
     consumed: int = 0
@@ -68,6 +70,8 @@ class Steps:
     chunks: Sequence[Chunk] = ()
     ends: Sequence[int] = ()
     renamed: Collection[int] = ()
+    rollups: Mapping[int, Rollups] = field(default_factory=dict)
+    whose: Mapping[int, Identity] = field(default_factory=dict)
 
     @property
     def fits(self) -> bool:
@@ -183,6 +187,7 @@ def _summed_up(intake: Intake, result: IngestResult, refused: BadUnits) -> Steps
     """Returns the result of gathered units."""
     intake.sum_up(result)
     result.dropped.refused = refused.count
+    sessions = (*intake.state.sessions.current.values(), *result.sessions.values())
     return Steps(
         packed=intake.state.pack(),
         units=result.dropped.records + refused.count,
@@ -191,6 +196,8 @@ def _summed_up(intake: Intake, result: IngestResult, refused: BadUnits) -> Steps
         sessions=result.sessions,
         left_out=result.dropped,
         chunks=[chunk for number, some in sorted(result.rollups.items()) for chunk in chunks_of(number, some)],
+        rollups=result.rollups,
+        whose={session.number: session.whose for session in sessions},
     )
 
 

@@ -32,7 +32,7 @@ from shared.stores.tables.time_limit import LIMIT
 type Row = dict[str, Any]
 NAMES = (
     "accounts", "jobs", "jobhistory", "poolhistory", "tasks", "operations", "pools", "nodes", "jobschedules",
-    "blobs", "events", "rejects", "telemetry", "nodeindex",
+    "blobs", "events", "rejects", "telemetry", "nodeindex", "pooltelemetry",
 )  # fmt: skip
 _MAX_WHOLE = 1 << 31
 MAX_BINARY = 64 * 1024  # bytes of a binary property

@@ -4,6 +4,7 @@ import asyncio
 
 from shared.domain.accounts.accounts import Account
 from shared.domain.blobs.blobs import SeenBlob
+from shared.domain.blobs.shards import shard_of
 from tests.ingestion.rig import NOON, Host, Mortal
 from tests.ingestion.telemetry.telemetry_rig import MINUTE, TelemetryRig, blob_of, received
 
@@ -78,7 +79,7 @@ async def test_large_blobs_are_read_one_by_one_beside_small_ones(rig: TelemetryR
     assert sum("large" in name for name in reads.names[:small]) <= 2
 
 
-async def test_a_flush_takes_one_read_and_two_writes(rig: TelemetryRig) -> None:
+async def test_a_flush_takes_one_read_and_two_writes_and_all_flushes_of_a_shard_another(rig: TelemetryRig) -> None:
     host = await rig.host()
     for flush in (1, 2):
         await _flushed(rig, range(12), flush)
@@ -90,7 +91,8 @@ async def test_a_flush_takes_one_read_and_two_writes(rig: TelemetryRig) -> None:
         await _flushed(rig, nodes, 3)
         await host.run()
         requests.append(len(mortal.methods))
-    assert requests[1] - requests[0] == 2 * 8
+    shards = [len({shard_of(blob_of(f"n{node}")) for node in nodes}) for nodes in (range(2), range(2, 12))]
+    assert requests[1] - requests[0] == 2 * 8 + shards[1] - shards[0]
     assert reads.count == 12
 
 

@@ -39,6 +39,8 @@ from shared.domain.tasks.job_statistics import JobStatistics, StoredJobStatistic
 from shared.domain.tasks.task_details import ShownProperties
 from shared.domain.tasks.tasks import Task, TaskCounts
 from shared.domain.telemetry.catalog.series import Series
+from shared.domain.telemetry.pools.block_changes import changed, changes_of
+from shared.domain.telemetry.pools.node_metrics import NodeMinute, Total
 from shared.domain.telemetry.records.labels import Identity
 from shared.domain.telemetry.rollups.chunks import HOURS, chunks_of
 from shared.domain.telemetry.rollups.dropped_counts import DroppedCounts
@@ -70,6 +72,7 @@ from shared.stores.schedules import ScheduleStore
 from shared.stores.tables.tables import Tables
 from shared.stores.telemetry import telemetry
 from shared.stores.telemetry.node_index import NodeIndex
+from shared.stores.telemetry.pool_telemetry import PoolTelemetryStore, Projected, ShardHead
 from shared.stores.telemetry.telemetry import TelemetryStore, hour_rows
 from shared.stores.telemetry.telemetry_totals import TelemetryTotalsStore
 
@@ -179,6 +182,7 @@ async def write_all(tables: Tables) -> None:
     await ScheduleStore(tables).save_round(ACCOUNT, looked, None)
     await _write_blobs(tables)
     await _write_telemetry(tables)
+    await _write_pool_telemetry(tables)
 
 
 async def _write_jobs(tables: Tables) -> None:
@@ -236,3 +240,15 @@ async def _write_telemetry(tables: Tables) -> None:
     (held,) = await index.load(ACCOUNT, "node", 20778, 20778)
     await index.note(ACCOUNT, [held], rolled=True)
     await index.save_arrival(ACCOUNT, "node", 20778, ArrivedBlob(ENTRY.incarnation, "blob", "format", "pool"))
+
+
+async def _write_pool_telemetry(tables: Tables) -> None:
+    minute = to_milliseconds(T0) // 60_000
+    values = {
+        minute: {
+            ("pool", "node"): NodeMinute.of({one: Total(3.5, 2) for one in (Series("system.memory.limit"), *_ROLLUPS)})
+        }
+    }
+    changes = {key: [change] for key, change in changes_of("0123abcd", values, ())}
+    head = ShardHead({ENTRY.incarnation: Projected(700, minute)}, {"pool": {"node": minute}})
+    await PoolTelemetryStore(tables).save(ACCOUNT, 7, head, changed({}, changes))

@@ -35,6 +35,7 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
     "operations": {"<poll>": "[^~]+"},
     "poolhistory": {"<pool>~h<hour>": r"[^~]+~h\d{7}", "<pool>~d<day>": r"[^~]+~d\d{7}"},
     "pools": {"<pool>": "[^~]+"},
+    "pooltelemetry": {"!": "!", "b<pool>~<block>~<part>": r"b[^~]*~[0-9a-f]{7}~\d"},
     "rejects": {"<created>~<incarnation>~<offset>": rf"[0-9a-f]{{11}}~{_INCARNATION}~[0-9a-f]{{13}}"},
     "tasks": {"!": "!", "reading": "reading", "s<key>": "s.*"},
     "telemetry": {
@@ -83,6 +84,8 @@ def _column(table: str, kind: str, name: str, value: Any) -> str:
         return re.sub(_SLOTS[table], r"\1<slot>", name)
     if table == "telemetry" and kind[:1] in "mh":
         return re.sub(r".+__\d+", "<series>__<part>", name)
+    if table == "pooltelemetry" and "___" in name:
+        return re.sub(r".+___([mt])\d+", r"<metric>___\1<part>", name)
     return re.sub(r"\d+\Z", "<part>", name) if isinstance(value, bytes) else name
 
 
@@ -100,11 +103,18 @@ def _unpacked(name: str, packed: bytes) -> Any:
         return ["digest", json.loads(inflated(packed[8:]))]
     if name in ("state0", "summary"):
         return json.loads(inflated(packed))
-    if name.endswith("__0"):
-        return msgspec.msgpack.decode(decompressed(packed))
+    if name.endswith(("__0", "___m0", "___t0")) or name == "sources0":
+        return _hexed(msgspec.msgpack.decode(decompressed(packed)))
     if name == "d0":
         return "a leaf"
     try:
         return json.loads(zlib.decompress(packed))
     except zlib.error:
         return packed.hex()
+
+
+def _hexed(value: Any) -> Any:
+    """Returns a value with bytes as hexadecimal text."""
+    if isinstance(value, list):
+        return list(map(_hexed, value))
+    return value.hex() if isinstance(value, bytes) else value

@@ -1,0 +1,182 @@
+"""The rows of a pool are a function of its nodes' rows: of any order, lateness, repetition, and division into blobs.
+
+The model keeps every node's values by minute, and computes each statistic from them anew.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import batched
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.domain.telemetry.catalog.series import Series
+from shared.domain.telemetry.pools.blob_minutes import BlobTail, Minutes, step_minutes
+from shared.domain.telemetry.pools.block_changes import BlockKey, Parts, changed, changes_of
+from shared.domain.telemetry.pools.blocks import MINUTES, lines_of, part_of, sources_of
+from shared.domain.telemetry.pools.node_grid import NodeGrid, statistics_of
+from shared.domain.telemetry.records.labels import Identity
+from shared.domain.telemetry.rollups.rollups import Rollup, Rollups, merged
+
+BEGIN = 29_766_960
+GAUGE, COUNTER = Series("system.memory.usage", (("system.memory.state", "used"),)), Series("system.process.created")
+NODES = ("n1", "n2", "n3")
+SHARD_OF = {"b1": "one", "b2": "one", "b3": "other", "b4": "other"}
+WHOSE = {number: Identity("Pool", node) for number, node in enumerate(NODES)}
+
+
+@dataclass
+class Sample:
+    """A value of a node in a step of a blob."""
+
+    node: str
+    minute: int
+    value: int
+
+    @property
+    def rollups(self) -> Rollups:
+        one = Rollup(1, self.value, self.value, self.value, self.value, self.minute)
+        return {series: {self.minute: one} for series in (GAUGE, COUNTER)}
+
+
+@dataclass
+class Blob:
+    """A blob with its tail, and the rollups of its committed steps by node."""
+
+    tail: BlobTail = field(default_factory=BlobTail)
+    end: int = 0
+    committed: dict[int, Rollups] = field(default_factory=dict)
+
+
+SAMPLES = st.builds(
+    Sample, node=st.sampled_from(NODES), minute=st.integers(BEGIN - 4, BEGIN + 13), value=st.integers(0, 1000)
+)
+STEPS = st.tuples(
+    st.sampled_from(sorted(SHARD_OF)),
+    st.lists(SAMPLES, min_size=1, max_size=6),
+    st.sampled_from(("projected", "twice", "lost", "restarted")),
+)
+
+
+@given(st.lists(STEPS, min_size=1, max_size=12), st.sampled_from((1, 2, 7, 10, 20)))
+def test_statistics_over_a_pool_are_those_over_its_nodes(
+    steps: list[tuple[str, list[Sample], str]], minutes: int
+) -> None:
+    blobs: dict[str, Blob] = defaultdict(Blob)
+    shards: dict[str, dict[BlockKey, Parts]] = defaultdict(dict)
+    heads: dict[str, int] = defaultdict(int)
+    for name, samples, fate in steps:
+        blob = blobs[name]
+        if fate == "restarted":
+            blob.tail = BlobTail()
+        step: dict[int, Rollups] = {}
+        for one in samples:
+            number = NODES.index(one.node)
+            step[number] = merged((step.get(number, {}), one.rollups))
+            blob.committed[number] = merged((blob.committed.get(number, {}), one.rollups))
+        begin, blob.end = blob.end, blob.end + 10
+        noted = blob.tail.completed(step_minutes(begin, blob.end, step, WHOSE, is_renamed=False))
+        if fate == "lost":
+            continue
+        stored = step_minutes(0, 0, blob.committed, WHOSE, is_renamed=False).values
+        is_gap = heads[name] != noted.begin
+        unread = stored.keys() if is_gap else noted.unread
+        if unread:
+            blob.tail.learn(max(stored))
+        values: Minutes = {**noted.values, **{minute: stored[minute] for minute in unread}}
+        for _ in range(2 if fate == "twice" else 1):
+            project(shards[SHARD_OF[name]], name, values)
+        heads[name] = noted.end
+    known = [name for name in blobs if heads[name] == blobs[name].end]
+    if len(known) < len(blobs):  # a host died, and the next one reads what is missing
+        for name in blobs.keys() - set(known):
+            stored = step_minutes(0, 0, blobs[name].committed, WHOSE, is_renamed=False).values
+            project(shards[SHARD_OF[name]], name, stored)
+    assert_is_its_nodes(shards, blobs, minutes)
+
+
+def project(rows: dict[BlockKey, Parts], blob: str, values: Minutes) -> None:
+    changes = defaultdict(list)
+    for key, change in changes_of(blob, values, ()):
+        changes[key].append(change)
+    rows |= changed(rows, changes)
+
+
+def assert_is_its_nodes(
+    shards: Mapping[str, Mapping[BlockKey, Parts]], blobs: Mapping[str, Blob], minutes: int
+) -> None:
+    for metric in (GAUGE, COUNTER):
+        is_gauge, nodes = metric is GAUGE, defaultdict[str, Rollups](dict)
+        for blob in blobs.values():
+            for number, rollups in blob.committed.items():
+                nodes[NODES[number]] = merged((nodes[NODES[number]], rollups))
+        wanted = defaultdict(list)
+        for rollups in nodes.values():
+            by_step = defaultdict(list)
+            for minute, one in rollups[metric].items():
+                by_step[minute // minutes * minutes].append(one)
+            for step, some in by_step.items():
+                number = sum(one.count for one in some) if is_gauge else 60 * len(some)
+                wanted[step].append(sum(one.sum for one in some) / number)
+        grid = grid_of(shards, metric, is_fine=bool(minutes % MINUTES))
+        found = dict(grid.steps(minutes))
+        assert found.keys() == wanted.keys()
+        for step, values in wanted.items():
+            assert found[step] == pytest.approx(statistics_of(values))
+            assert found[step].mean == pytest.approx(sum(values) / len(values))
+            assert found[step].max == pytest.approx(max(values))
+
+
+def grid_of(shards: Mapping[str, Mapping[BlockKey, Parts]], metric: Series, *, is_fine: bool) -> NodeGrid:
+    grid = NodeGrid(metric)
+    for rows in shards.values():
+        for (pool, number), parts in rows.items():
+            assert pool == "pool"
+            part = parts.get(part_of(metric.name))
+            if part is None or metric.name not in part.minutes:
+                continue
+            places = grid.places_of([source.node for source in sources_of(part.sources)])
+            for line in lines_of((part.minutes if is_fine else part.totals)[metric.name]):
+                if is_fine:
+                    grid.add_minutes(number, places, line, range(BEGIN - 100, BEGIN + 100))
+                else:
+                    grid.add_block(number, places, line)
+    return grid
+
+
+@given(st.lists(SAMPLES, min_size=1, max_size=30), st.randoms(use_true_random=False))
+def test_the_same_rows_come_out_in_any_order_and_however_often(samples: list[Sample], random: Random) -> None:
+    changes = []
+    for number, some in enumerate(batched(samples, 5, strict=False)):
+        rollups = {NODES.index(one.node): one.rollups for one in some}
+        changes.append((f"b{number}", step_minutes(0, 0, rollups, WHOSE, is_renamed=False).values))
+    one: dict[BlockKey, Parts] = {}
+    for blob, values in changes:
+        project(one, blob, values)
+    again = [*changes, *changes]
+    random.shuffle(again)
+    other: dict[BlockKey, Parts] = {}
+    for blob, values in again:
+        project(other, blob, values)
+    assert other == one
+
+
+def test_percentiles_are_values_of_nodes() -> None:
+    assert statistics_of([3.0]) == (1, 3, 3, 3, 3)
+    assert statistics_of([float(number) for number in range(100, 0, -1)]) == (100, 50.5, 50, 95, 100)
+
+
+def test_minutes_of_a_node_that_turns_out_to_be_another_leave_no_trace() -> None:
+    rows: dict[BlockKey, Parts] = {}
+    sample = {0: Sample("n1", BEGIN, 5).rollups}
+    unknown, known = Identity("", "host"), Identity("Pool", "n1")
+    project(rows, "b1", step_minutes(0, 0, sample, {0: unknown}, is_renamed=False).values)
+    assert set(rows) == {("", BEGIN // MINUTES)}
+    for key, change in changes_of("b1", step_minutes(0, 0, sample, {0: known}, is_renamed=True).values, {""}):
+        rows |= changed(rows, {key: [change]})
+    assert {key for key, parts in rows.items() if any(part.minutes for part in parts.values())} == {
+        ("pool", BEGIN // MINUTES)
+    }
