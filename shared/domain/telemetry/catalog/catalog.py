@@ -1,6 +1,6 @@
 """All known measurements, those without series, and the unit and kind of every possible series.
 
-`measurements.json` maps the fields of each measurement to series, in the form of `Plugin`. Its sources:
+`measurements.json` maps the fields of each measurement to series, in the form of `Plugin`. The sources:
 
 - Telegraf's input plugins cpu, mem, swap, disk, diskio, net, netstat, nstat, system, processes, procstat, kernel,
   kernel_vmstat, pressure, docker, nvidia_smi (memory in MiB, clocks in MHz, times in microseconds), amd_rocm_smi
@@ -11,6 +11,8 @@
 - Telegraf's win_perf_counters with the measurements of its example configuration: `win_cpu`, `win_mem`, `win_swap`,
   `win_disk` (logical disks), `win_diskio` (physical disks), `win_net` and `win_system`. What Windows gives per second
   (`_persec`) counts for the time between readings.
+- Prometheus' node_exporter, DCGM exporter and lustre_exporter, in `prometheus.json`: a metric is a measurement there,
+  with the field `value`, which also stands for `gauge`, `counter` and `delta`.
 - The node agent's own measurements (docs/agent.md), whose names begin with `batchscope_`.
 - collectd's types.db, collectd.conf(5), and output of write_influxdb_udp observed from collectd 5.12. Such a
   measurement is named after a collectd plugin, and its tag `type` selects one of the plugin's sets of values:
@@ -35,7 +37,7 @@ import msgspec
 from shared.domain.telemetry.catalog.custom_metrics import STORED
 from shared.domain.telemetry.catalog.series import Plugin, Rule
 
-_MEASUREMENTS = Path(__file__).with_name("measurements.json")
+_FILES = tuple(map(Path(__file__).with_name, ("measurements.json", "prometheus.json")))
 TYPE = "type"
 """The tag that names the `type` of a collectd record, which selects the values of its plugin."""
 AGGREGATES = "agg."
@@ -55,8 +57,11 @@ RECORD_FAMILIES = ("vm_cpuinfo", "vm_lscpu")
 
 @cache
 def plugins() -> Mapping[str, Plugin]:
-    """Returns the plugins by measurement, those of collectd by `measurement/type`; the file is read on first use."""
-    return msgspec.json.decode(_MEASUREMENTS.read_bytes(), type=dict[str, Plugin])
+    """Returns the plugins by measurement, those of collectd by `measurement/type`; the files are read on first use."""
+    found: dict[str, Plugin] = {}
+    for file in _FILES:
+        found |= msgspec.json.decode(file.read_bytes(), type=dict[str, Plugin])
+    return found
 
 
 @cache

@@ -12,7 +12,8 @@ from shared.domain.telemetry.catalog.series import CUSTOM, Attributes, Kind, Rea
 NAME, UNIT = "__name__", "__unit__"
 """Attributes of a stored series; UNIT is also the tag by which a decoder passes on the unit of a record."""
 STORED: Mapping[Kind, str] = {kind: f"{CUSTOM}{kind}" for kind in Kind}
-SINGLE = frozenset(("value", "gauge", "counter", "delta"))
+VALUE = "value"
+SINGLE = frozenset((VALUE, "gauge", "counter", "delta"))
 """Names of fields that add nothing to the name of their measurement; the last two also state that it is a counter."""
 _READINGS = {"counter": ReadingKind.TOTAL, "delta": ReadingKind.DELTA}
 _UNITS = (

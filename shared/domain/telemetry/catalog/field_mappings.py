@@ -7,7 +7,7 @@ numbers and tags that name neither node nor task make custom metrics, within bou
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -20,8 +20,8 @@ from shared.domain.telemetry.catalog.catalog import (
     keyed,
     plugin_of,
 )
-from shared.domain.telemetry.catalog.custom_metrics import SINGLE, UNIT, custom_rule
-from shared.domain.telemetry.catalog.series import Attributes, Kind, Plugin, Rule, Series
+from shared.domain.telemetry.catalog.custom_metrics import SINGLE, UNIT, VALUE, custom_rule
+from shared.domain.telemetry.catalog.series import Attributes, Kind, Plugin, ReadingKind, Rule, Series
 from shared.domain.telemetry.records.metrics import Metric
 from shared.domain.telemetry.records.startup_records import NAMING_TAGS, is_once
 
@@ -97,9 +97,15 @@ def shape_key(metric: Metric) -> tuple[object, ...]:
 def _columns(metric: Metric, plugin: Plugin, attributes: Mapping[str, str]) -> Iterator[Column]:
     prefix = f"{metric.tags.get(plugin.named_by, '')}/" if plugin.named_by else ""
     for place, (name, value) in enumerate(metric.fields.items()):
-        rule = plugin.fields.get(prefix + name)
+        rule = plugin.fields.get(prefix + name) or _single_rule(plugin, prefix, name)
         if rule and not (rule.kind is Kind.COUNTER and plugin.counts_whole and isinstance(value, float)):
             yield _column(place, rule, attributes)
+
+
+def _single_rule(plugin: Plugin, prefix: str, name: str) -> Rule | None:
+    """Returns the rule of a metric's only field, under whichever name its format gives it."""
+    rule = plugin.fields.get(prefix + VALUE) if name in SINGLE else None
+    return replace(rule, reading=ReadingKind.DELTA) if rule and name == "delta" else rule
 
 
 def _aggregate_plan(metric: Metric, plugin: Plugin, attributes: Mapping[str, str]) -> FieldMapping:

@@ -15,8 +15,8 @@ from shared.domain.telemetry.decode.line_grammar import read_record
 from shared.domain.telemetry.records.metrics import TextError
 from shared.domain.telemetry.records.precision import Precision
 
-LINE_PROTOCOL, TELEGRAF_JSON = "line protocol", "Telegraf's JSON"
-READABLE = frozenset((LINE_PROTOCOL, TELEGRAF_JSON))
+LINE_PROTOCOL, TELEGRAF_JSON, PROMETHEUS = "line protocol", "Telegraf's JSON", "Prometheus text"
+READABLE = frozenset((LINE_PROTOCOL, TELEGRAF_JSON, PROMETHEUS))
 EMPTY, BINARY, TEXT = "empty", "binary data of no known format", "text of no known format"
 _HEAD = 4096
 _MAGICS = (
@@ -27,7 +27,7 @@ _MAGICS = (
 _UTF16 = ((b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 _LABELS = r'\{(?:[^"}]|"(?:\\.|[^"\\])*")*\}'  # a label's value may hold a brace: `{path="/users/{id}"}`
 _SAMPLE = rf"[a-zA-Z_:][\w:.]*(?:{_LABELS})? +[-+]?(?:[\d.]+(?:e[-+]?\d+)?|NaN|Inf)(?: +-?\d+(?:\.\d+)?)?(?: +#.*)?"
-_PROMETHEUS = re.compile(rf"(?:# (?:HELP|TYPE|UNIT|EOF)\b.*|{_SAMPLE})", re.IGNORECASE)
+_PROMETHEUS = re.compile(rf"(?:# (?:HELP|TYPE|UNIT|EOF|timestamp)\b.*|{_SAMPLE})", re.IGNORECASE)
 _GRAPHITE = re.compile(r"[\w.;=\-]+ [-+]?[\d.]+(?:e[-+]?\d+)? \d{9,13}", re.IGNORECASE)
 _STATSD = re.compile(r"[\w.\-/]+:[-+]?[\d.]+\|(?:c|g|ms|h|s|d)\b.*")
 _OTLP_JSON = re.compile(r'"(?:resourceMetrics|resourceLogs|resourceSpans|resource_metrics|scopeMetrics)"\s*:')
@@ -133,7 +133,7 @@ def _of_lines(lines: list[str]) -> str:
     most = len(lines) / 2
     if sum(map(_is_record, lines)) > most:
         return LINE_PROTOCOL
-    for name, pattern in (("Graphite's plain text", _GRAPHITE), ("Prometheus text", _PROMETHEUS), ("StatsD", _STATSD)):
+    for name, pattern in (("Graphite's plain text", _GRAPHITE), (PROMETHEUS, _PROMETHEUS), ("StatsD", _STATSD)):
         if sum(bool(pattern.fullmatch(line.strip())) for line in lines) > most:
             return name
     return _of_columns(lines) or TEXT

@@ -1,6 +1,7 @@
 """Reader of text, line by line: an invalid line is reported, and reading continues with the next.
 
-A line that begins with `{` is JSON, every other one line protocol. Of a text that may continue, only complete records
+A line that begins with `{` is JSON, a sample of Prometheus' text format is one by its shape, every other line is line
+protocol. Of a text that may continue, only complete records
 are read: a quoted string of line protocol may contain line ends.
 """
 
@@ -15,6 +16,14 @@ from shared.domain.telemetry.decode.frames import form_at
 from shared.domain.telemetry.decode.json_metrics import read_json
 from shared.domain.telemetry.decode.line_grammar import behind_blank_lines, read_record
 from shared.domain.telemetry.decode.line_protocol import PlainLines
+from shared.domain.telemetry.decode.prometheus_text import (
+    BLOCK,
+    MAX_SAMPLE,
+    SampleLines,
+    block_end,
+    read_block,
+    read_sample,
+)
 from shared.domain.telemetry.records.bounds import MAX_LINE, MAX_LISTED, MAX_MISTAKES
 from shared.domain.telemetry.records.metrics import InvalidPart, Metric, TextError
 from shared.domain.telemetry.records.precision import Precision
@@ -63,12 +72,13 @@ class _Part(NamedTuple):
 class TextReader:
     """A reader of one stream's texts; it optionally bundles similar records."""
 
-    __slots__ = ("_bundler", "_plain", "_precision")
+    __slots__ = ("_bundler", "_plain", "_precision", "_samples")
 
     def __init__(self, precision: Precision, *, together: bool = False) -> None:
         self._precision = precision
         self._bundler = BundleReader(precision) if together else None
         self._plain = PlainLines(precision)
+        self._samples = SampleLines(precision)
 
     def read(self, text: bytes, *, ends: bool, is_unit: bool = False) -> Texts:
         """Reads a text from its start, where a record begins; only records that can't change unless it `ends`.
@@ -85,6 +95,7 @@ class TextReader:
             if not part.text.startswith(_JSON, found.consumed):
                 letters = part.text.decode("latin-1") if letters is None else letters
                 found.consumed = self._plain.read_run(letters, found.consumed, found.metrics)
+                found.consumed = self._samples.read_run(letters, found.consumed, found.metrics)
             if found.consumed < end and not self._read_line(part, found):
                 break
         return found
@@ -104,7 +115,7 @@ class TextReader:
             return False
         found.slow += 1
         try:
-            found.consumed = self._read_record(text, at, stop, found)
+            found.consumed = self._read_record(part, at, stop, found)
         except TextError as error:
             if error.is_open and not part.ends and part.given - behind_blank_lines(text, at) <= MAX_LINE:
                 return False
@@ -112,8 +123,11 @@ class TextReader:
             found.consumed = min(stop + 1, len(text))
         return True
 
-    def _read_record(self, text: bytes, at: int, stop: int, found: Texts) -> int:
+    def _read_record(self, part: _Part, at: int, stop: int, found: Texts) -> int:
         """Returns where the next record begins. Raises TextError."""
+        text = part.text
+        if text.startswith(BLOCK, at):
+            return self._read_block(part, at, found)
         line = text if not at and stop >= len(text) - 1 else text[at:stop]  # avoids a copy of megabytes for a line end
         if line.lstrip(_SPACE)[:1] == _JSON:
             bundles = self._bundler.read(line) if self._bundler and not found.metrics else None
@@ -125,6 +139,10 @@ class TextReader:
             if faults:
                 found.miss([InvalidPart(at, stop, fault.position, fault.reason) for fault in faults])
             return min(stop + 1, len(text))
+        samples = read_sample(text[at:stop], self._precision) if stop - at <= MAX_SAMPLE else None
+        if samples is not None:
+            found.metrics += samples
+            return min(stop + 1, len(text))
         try:
             metric, behind = read_record(text, at, self._precision)
         except TextError as error:
@@ -135,6 +153,18 @@ class TextReader:
             found.metrics.append(metric)
         return behind
 
+    def _read_block(self, part: _Part, at: int, found: Texts) -> int:
+        """Returns where the record after a block of Prometheus' text begins. Raises TextError."""
+        end = block_end(part.text, at, ends=part.ends)
+        if end is None:
+            raise TextError(_NO_END, 0, is_open=True)
+        metrics, faults = read_block(part.text[at:end], self._precision)
+        found.metrics += metrics
+        if faults:
+            found.miss([InvalidPart(at, end, fault.position, fault.reason) for fault in faults])
+        return end
 
+
+_NO_END = f"no line # EOF ends the exposition within {MAX_LINE:,} bytes"
 _TOO_LONG = f"a line is longer than {MAX_LINE:,} bytes"
 _RECORD_TOO_LONG = f"a record is longer than {MAX_LINE:,} bytes"

@@ -2,10 +2,15 @@
 
 from dataclasses import dataclass, replace
 
-from shared.domain.telemetry.decode.formats import EMPTY, is_readable
+from shared.domain.telemetry.decode.formats import EMPTY, PROMETHEUS, is_readable
 from shared.domain.telemetry.rollups.dropped_counts import DroppedCounts
 
 _MAX_NAMES = 3
+_FORMATS = "agents write line protocol, Telegraf's JSON, OTLP or Prometheus text"
+_ADD_TIMES = (
+    "Add time stamps: milliseconds since 1970 at the end of each line, or the lines “# timestamp SECONDS” before and "
+    "“# EOF” after each exposition."
+)
 _REASONS = (
     ("refused", "can't be read"), ("without_time", "have no time"), ("out_of_window", "are of a time that isn't kept"),
     ("of_too_many_nodes", "are of too many nodes"), ("of_too_many_tasks", "are of too many tasks"),
@@ -47,13 +52,14 @@ def why_undrawn(seems: str, counts: DroppedCounts) -> str:
     if seems == EMPTY:
         return "There is nothing in it yet."
     if seems and not is_readable(seems) and not counts.records:
-        return f"It seems to be {seems}, which isn't read: agents write line protocol or Telegraf's JSON."
+        return f"It seems to be {seems}, which isn't read: {_FORMATS}."
     if not counts.records and not counts.refused:
         return "It ends before its first record does; the rest is waited for."
     parts = [f"{number:,} {words}" for name, words in _REASONS if (number := getattr(counts, name))]
     if counts.unknown:
         parts.insert(0, _unknown(counts.unknown))
-    return f"Of its {counts.records:,} records {', '.join(parts) or 'none has a series'}."
+    sentence = f"Of its {counts.records:,} records {', '.join(parts) or 'none has a series'}."
+    return f"{sentence} {_ADD_TIMES}" if seems.endswith(PROMETHEUS) and counts.without_time else sentence
 
 
 def _unknown(found: dict[str, int]) -> str:

@@ -94,11 +94,11 @@ def test_any_bytes_seem_to_be_something(stored: bytes) -> None:
     ("seems", "counts", "reason"),
     [
         ("CSV", DroppedCounts(refused=3),
-         "It seems to be CSV, which isn't read: agents write line protocol or Telegraf's JSON."),
+         "It seems to be CSV, which isn't read: agents write line protocol, Telegraf's JSON, OTLP or Prometheus text."),
         ("empty", DroppedCounts(), "There is nothing in it yet."),
         ("line protocol", DroppedCounts(), "It ends before its first record does; the rest is waited for."),
-        ("gzip of XML", DroppedCounts(), ("It seems to be gzip of XML, which isn't read: agents write line protocol or "
-         "Telegraf's JSON.")),
+        ("gzip of XML", DroppedCounts(), ("It seems to be gzip of XML, which isn't read: agents write line protocol, "
+         "Telegraf's JSON, OTLP or Prometheus text.")),
         ("line protocol", DroppedCounts(records=7, unknown={"a": 1, "b": 2, "c": 1, "d": 3}),
          "Of its 7 records 7 are of measurements without numbers (“d”, “b”, “a” and 1 others)."),
         ("", DroppedCounts(records=2, without_time=2, refused=1), "Of its 2 records 1 can't be read, 2 have no time."),
