@@ -89,8 +89,7 @@ class IngestionStores:
         """Deletes blocks of pools that ended before a moment; returns the number of rows. Raises StorageError."""
         rows, block = 0, to_milliseconds(moment) // _MINUTE // MINUTES
         for shard in range(SHARDS):
-            head = await self.pool_telemetry.load_head(account_key, shard)
-            rows += await self.pool_telemetry.delete_before(account_key, shard, head.seen, block)
+            rows += await self.pool_telemetry.delete_before(account_key, shard, block)
         return rows
 
 

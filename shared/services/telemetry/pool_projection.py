@@ -200,16 +200,12 @@ class PoolProjection:
         found = {key: known.blocks[key] for key in wanted if key in known.blocks}
         if known.head.etag is None:
             return found
-        lacking: dict[str, list[int]] = defaultdict(list)
-        for pool, number in sorted(set(wanted) - found.keys()):
-            lacking[pool].append(number)
-        for pool, numbers in lacking.items():
-            while numbers:
-                some = [number for number in numbers if number < numbers[0] + _BLOCKS_TOGETHER]
-                load = self._stores.pool_telemetry.load_blocks
-                stored = await load(account_key, shard, pool, some[0], some[-1])
-                found |= {(pool, number): stored[number] for number in some if number in stored}
-                del numbers[: len(some)]
+        numbers = sorted({number for _, number in set(wanted) - found.keys()})
+        while numbers:
+            some = [number for number in numbers if number < numbers[0] + _BLOCKS_TOGETHER]
+            stored = await self._stores.pool_telemetry.load_blocks(account_key, shard, some[0], some[-1])
+            found |= {key: parts for key, parts in stored.items() if key in wanted and key not in found}
+            del numbers[: len(some)]
         return found
 
 

@@ -1,18 +1,19 @@
 """The table `pooltelemetry`: values of nodes by pool, one partition per account and shard of blobs.
 
-`!` is a shard's head: how far each blob is projected, and when each node was last heard of. `b<pool>~<block>~<part>` is
+`!` is a shard's head: how far each blob is projected, and when each node was last heard of. `b<block>~<pool>~<part>` is
 a part of a block (shared/domain/telemetry/pools/blocks.py), with two columns per name of metric. Every transaction
 writes the head under its ETag, so a shard has one writer at a time, and its blocks need no ETags of their own.
 """
 
-from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import msgspec
 
 from shared.domain.core.keys import SEPARATOR, partition_of
 from shared.domain.telemetry.pools.block_changes import BlockKey, Parts
-from shared.domain.telemetry.pools.blocks import PackedPart, part_of
+from shared.domain.telemetry.pools.blocks import PackedPart
 from shared.stores.tables.tables import (
     Row,
     Tables,
@@ -23,6 +24,7 @@ from shared.stores.tables.tables import (
     json_of,
     load_row,
     rows_between,
+    rows_where,
 )
 from shared.stores.tables.unit_writes import Operation, write_at_once, written
 
@@ -33,7 +35,7 @@ _DOT = "__"  # in place of a dot in the name of a metric
 _SOURCES = "sources"
 _AFTER = "~~"
 _MAX_BLOCKS, _MAX_BYTES = 20, 2_200_000  # of a transaction: four rows each, and base64 adds a third
-_MAX_PROPERTIES = 12  # of 64 KiB, of a column
+_MAX_PROPERTIES, _MAX_SELECTED = 12, 8  # of 64 KiB, of a column, and names
 _ROWS_AT_ONCE = 100
 
 
@@ -62,6 +64,30 @@ class ShardHead:
         return known.offset if known else 0
 
 
+@dataclass(frozen=True, slots=True)
+class BlockQuery:
+    """Names of metrics in blocks from `first` to `last`, both included, of a pool and of unknown pools, or of all.
+
+    `minutes`: their minutes, instead of the totals of blocks.
+    """
+
+    names: Sequence[str]
+    first: int
+    last: int
+    minutes: bool
+    pool: str | None = None
+
+
+class BlockColumn(NamedTuple):
+    """A column of a block: the key of its pool, its number, the name of its metrics, packed sources and lines."""
+
+    pool: str
+    number: int
+    name: str
+    sources: bytes
+    lines: bytes
+
+
 class PoolTelemetryStore:
     def __init__(self, tables: Tables) -> None:
         self._table = tables[TABLE]
@@ -74,13 +100,13 @@ class PoolTelemetryStore:
         blobs = msgspec.convert(json_of(row, "blobs"), dict[str, Projected])
         return ShardHead(blobs, json_of(row, "seen"), row["etag"])
 
-    async def load_blocks(self, account_key: str, shard: int, pool_key: str, first: int, last: int) -> dict[int, Parts]:
-        """Returns a pool's stored blocks, both ends included, by number."""
-        begin, end = _key(pool_key, first), _key(pool_key, last + 1)
-        found: dict[int, dict[int, PackedPart]] = {}
+    async def load_blocks(self, account_key: str, shard: int, first: int, last: int) -> dict[BlockKey, Parts]:
+        """Returns the stored blocks of all pools, both ends included."""
+        found: dict[BlockKey, dict[int, PackedPart]] = {}
+        begin, end = _key(first), _key(last + 1)
         async for row in rows_between(self._table, _partition(account_key, shard), begin, end, at_once=_ROWS_AT_ONCE):
-            number, part = _place_of(row)
-            found.setdefault(number, {})[part] = _part_of_row(row)
+            number, pool, part = _place_of(row)
+            found.setdefault((pool, number), {})[part] = _part_of_row(row)
         return dict(found)
 
     async def save(self, account_key: str, shard: int, head: ShardHead, blocks: Mapping[BlockKey, Parts]) -> str:
@@ -99,33 +125,30 @@ class PoolTelemetryStore:
             etag = etags[_HEAD]
         return etag or ""
 
-    async def lines(
-        self, account_key: str, shard: int, pool_key: str, name: str, blocks: tuple[int, int], *, minutes: bool
-    ) -> AsyncIterator[tuple[int, bytes, bytes]]:
-        """Yields number, packed sources and packed lines of `blocks`, both included, that have a metric's name.
-
-        The lines are those of `minutes`, or of whole blocks.
-        """
-        partition, column = _partition(account_key, shard), _column(name) + (_MINUTES if minutes else _TOTALS)
-        parts = [f"{each}{at}" for each in (_SOURCES, column) for at in range(_MAX_PROPERTIES)]
-        wanted = part_of(name)
-        rows = rows_between(
-            self._table, partition, _key(pool_key, blocks[0]), _key(pool_key, blocks[1] + 1), ["RowKey", *parts]
-        )
+    async def columns(self, account_key: str, shard: int, wanted: BlockQuery) -> AsyncIterator[BlockColumn]:
+        """Yields the columns of metrics in blocks, in the order of blocks."""
+        suffix = _MINUTES if wanted.minutes else _TOTALS
+        parameters = {
+            "partition": _partition(account_key, shard),
+            "first": _key(wanted.first),
+            "last": _key(wanted.last + 1),
+        }
+        text = "PartitionKey eq @partition and RowKey ge @first and RowKey lt @last"
+        if wanted.pool is not None:
+            text, parameters = f"{text} and (pool eq @pool or pool eq '')", {**parameters, "pool": wanted.pool}
+        rows = rows_where(self._table, text, parameters, _selected(wanted.names, suffix), at_once=_ROWS_AT_ONCE)
         async for row in rows:
-            number, part = _place_of(row)
-            if part == wanted and (packed := bytes_of(row, column)):
-                yield number, bytes_of(row, _SOURCES), packed
+            number, pool, _ = _place_of(row)
+            for name in wanted.names:
+                if packed := bytes_of(row, _column(name) + suffix):
+                    yield BlockColumn(pool, number, name, bytes_of(row, _SOURCES), packed)
 
-    async def delete_before(self, account_key: str, shard: int, pools: Collection[str], block: int) -> int:
-        """Deletes the blocks of pools before one; returns the number of rows."""
-        partition, rows = _partition(account_key, shard), 0
-        for pool in pools:
-            found = rows_between(self._table, partition, _key(pool, 0), _key(pool, block), ["RowKey"])
-            keys = [row["RowKey"] async for row in found]
-            await delete_rows(self._table, partition, keys)
-            rows += len(keys)
-        return rows
+    async def delete_before(self, account_key: str, shard: int, block: int) -> int:
+        """Deletes the blocks before one; returns the number of rows."""
+        partition = _partition(account_key, shard)
+        keys = [row["RowKey"] async for row in rows_between(self._table, partition, _key(0), _key(block), ["RowKey"])]
+        await delete_rows(self._table, partition, keys)
+        return len(keys)
 
 
 def _head_row(partition: str, head: ShardHead) -> Row:
@@ -156,7 +179,7 @@ def _rows(partition: str, blocks: Iterable[tuple[BlockKey, Parts]]) -> Iterator[
     """Yields operations that overwrite parts of blocks, also those that are empty now."""
     for (pool, number), parts in blocks:
         for at, part in parts.items():
-            row: Row = {"PartitionKey": partition, "RowKey": f"{_key(pool, number)}{SEPARATOR}{at}"}
+            row: Row = {"PartitionKey": partition, "RowKey": f"{_key(number)}{pool}{SEPARATOR}{at}", "pool": pool}
             row |= bytes_columns(_SOURCES, part.sources)
             for suffix, columns in ((_MINUTES, part.minutes), (_TOTALS, part.totals)):
                 for name, packed in columns.items():
@@ -179,15 +202,23 @@ def _partition(account_key: str, shard: int) -> str:
     return partition_of(account_key, f"{shard:02x}")
 
 
-def _key(pool_key: str, block: int) -> str:
-    """Returns the beginning of the keys of a pool's block."""
-    return f"b{pool_key}{SEPARATOR}{block:07x}"
+def _key(block: int) -> str:
+    """Returns the beginning of the keys of a block."""
+    return f"b{block:07x}{SEPARATOR}"
 
 
-def _place_of(row: Row) -> tuple[int, int]:
-    """Returns the number of a row's block, and that of the part."""
-    _, number, part = row["RowKey"].rsplit(SEPARATOR, 2)
-    return int(number, 16), int(part)
+def _place_of(row: Row) -> tuple[int, str, int]:
+    """Returns the number of a row's block, the key of its pool, and the number of the part."""
+    number, pool, part = row["RowKey"][1:].split(SEPARATOR)
+    return int(number, 16), pool, int(part)
+
+
+def _selected(names: Sequence[str], suffix: str) -> list[str] | None:
+    """Returns the columns to request; None for all if there are many, as URLs have a maximum length."""
+    if len(names) > _MAX_SELECTED:
+        return None
+    columns = (_SOURCES, *(_column(name) + suffix for name in names))
+    return ["RowKey", *(f"{column}{at}" for column in columns for at in range(_MAX_PROPERTIES))]
 
 
 def _column(name: str) -> str:

@@ -24,16 +24,17 @@ async def found(rig: TelemetryRig, *blobs: str, nodes: Collection[str] = ()) -> 
     sums: dict[tuple[str, str, int], tuple[float, int]] = {}
     for shard in {shard_of(name) for name in blobs}:
         head = await store.load_head("demo", shard)
-        for pool in head.seen:
-            for number, parts in (await store.load_blocks("demo", shard, pool, 0, 1 << 27)).items():
-                part = parts.get(part_of(NAME))
-                for line in lines_of(part.minutes.get(NAME, b"")) if part else ():
-                    for place, count in enumerate(line.counts):
-                        if count:
-                            node = sources_of(part.sources)[place // 10].node if part else ""
-                            key = (pool, node, number * 10 + place % 10 - first)
-                            before = sums.get(key, (0, 0))
-                            sums[key] = before[0] + line.sums[place], before[1] + count
+        blocks = await store.load_blocks("demo", shard, 0, 1 << 27)
+        assert {pool for pool, _ in blocks} <= head.seen.keys()
+        for (pool, number), parts in blocks.items():
+            part = parts.get(part_of(NAME))
+            for line in lines_of(part.minutes.get(NAME, b"")) if part else ():
+                for place, count in enumerate(line.counts):
+                    if count:
+                        node = sources_of(part.sources)[place // 10].node if part else ""
+                        key = (pool, node, number * 10 + place % 10 - first)
+                        before = sums.get(key, (0, 0))
+                        sums[key] = before[0] + line.sums[place], before[1] + count
     return {key: total / count for key, (total, count) in sorted(sums.items()) if not nodes or key[1] in nodes}
 
 

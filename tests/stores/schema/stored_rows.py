@@ -35,7 +35,7 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
     "operations": {"<poll>": "[^~]+"},
     "poolhistory": {"<pool>~h<hour>": r"[^~]+~h\d{7}", "<pool>~d<day>": r"[^~]+~d\d{7}"},
     "pools": {"<pool>": "[^~]+"},
-    "pooltelemetry": {"!": "!", "b<pool>~<block>~<part>": r"b[^~]*~[0-9a-f]{7}~\d"},
+    "pooltelemetry": {"!": "!", "b<block>~<pool>~<part>": r"b[0-9a-f]{7}~[^~]*~\d"},
     "rejects": {"<created>~<incarnation>~<offset>": rf"[0-9a-f]{{11}}~{_INCARNATION}~[0-9a-f]{{13}}"},
     "tasks": {"!": "!", "reading": "reading", "s<key>": "s.*"},
     "telemetry": {

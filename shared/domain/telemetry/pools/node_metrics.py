@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from shared.domain.telemetry.catalog.catalog import instruments, plugins
-from shared.domain.telemetry.catalog.custom_metrics import NAME, UNIT
+from shared.domain.telemetry.catalog.custom_metrics import NAME, UNIT, ShownName, shown_name
 from shared.domain.telemetry.catalog.field_mappings import SOURCE
 from shared.domain.telemetry.catalog.series import CUSTOM, Attributes, Kind, Series
 from shared.domain.telemetry.query.cpu_total import CORE, TIME, UTILIZATION, with_cpu_total
@@ -103,14 +103,13 @@ def kind_of(name: str) -> Kind:
     return known.kind if known else Kind.GAUGE
 
 
-@cache
-def unit_of(name: str) -> str:
-    """Returns the unit of a metric's values (UCUM): of a counter its growth per second."""
-    known = instruments().get(name)
-    unit = known.unit if known else ""
-    if kind_of(name) is Kind.GAUGE:
-        return unit
-    return "1" if unit == "s" else f"{unit}/s"
+def shown_metric(metric: Series) -> ShownName:
+    """Returns a metric as answers show it: name, attributes and unit (UCUM), of a counter that of growth per second."""
+    known = instruments().get(metric.name)
+    shown = shown_name(metric, known.unit if known else "")
+    if kind_of(metric.name) is Kind.GAUGE:
+        return shown
+    return shown._replace(unit="1" if shown.unit == "s" else f"{shown.unit}/s")
 
 
 def merged_totals(metric: Series, one: Total, other: Total) -> Total:

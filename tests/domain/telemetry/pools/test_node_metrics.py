@@ -3,7 +3,7 @@
 import pytest
 
 from shared.domain.telemetry.catalog.series import Series
-from shared.domain.telemetry.pools.node_metrics import CPU_IN_USE, HIGHEST, MEMORY_IN_USE, minutes_of, unit_of
+from shared.domain.telemetry.pools.node_metrics import CPU_IN_USE, HIGHEST, MEMORY_IN_USE, minutes_of, shown_metric
 from shared.domain.telemetry.rollups.rollups import Rollup, Rollups
 from tests.domain.telemetry.support.nodes import BEGIN, at, rollups
 
@@ -108,12 +108,12 @@ def test_a_name_that_no_column_can_have_is_left_out() -> None:
 
 
 def test_the_unit_of_a_counter_is_that_of_its_growth_per_second() -> None:
-    assert (unit_of("system.network.io"), unit_of("system.disk.io_time")) == ("By/s", "1")
-    assert (unit_of("system.memory.usage"), unit_of("none.of.ours")) == ("By", "")
+    names = ("system.network.io", "system.disk.io_time", "system.memory.usage")
+    assert [shown_metric(Series(name)).unit for name in names] == ["By/s", "1", "By"]
 
 
 def test_custom_metrics_have_their_names_and_the_mean_over_their_tags() -> None:
     lines = [at(0, f"training,run={run} loss={loss}") for run, loss in (("a", 1), ("b", 3))]
     (metric,) = found(rollups(*lines))
-    assert dict(metric.attributes)["__name__"] == "training.loss"
+    assert shown_metric(metric) == ("custom.training.loss", (), "")
     assert list(found(rollups(*lines)).values()) == [2]
