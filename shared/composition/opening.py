@@ -32,6 +32,7 @@ from shared.services.tasks.live_tasks import LiveTasks
 from shared.services.tasks.node_sharing import NodeSharingService
 from shared.services.tasks.task_queries import TaskQueries
 from shared.services.tasks.timelines import Timelines
+from shared.services.telemetry.pool_telemetry import PoolTelemetryQueries
 from shared.services.telemetry.task_telemetry import TaskTelemetryQueries
 from shared.services.telemetry.telemetry_intake import TelemetryIntake
 from shared.services.telemetry.telemetry_queries import TelemetryQueries
@@ -58,6 +59,7 @@ class Services:
     events: EventQueries
     telemetry: TelemetryQueries
     task_telemetry: TaskTelemetryQueries
+    pool_telemetry: PoolTelemetryQueries
     clock: Clock
     table_writes: Callable[[Collection[str] | None], int]
 
@@ -102,6 +104,7 @@ async def open_services(settings: Settings) -> Services:
         events=events,
         telemetry=telemetry,
         task_telemetry=TaskTelemetryQueries(queries, tasks, events, sharing, telemetry, clock=clock),
+        pool_telemetry=PoolTelemetryQueries(pools, parts.ingestion.pool_telemetry, settings.telemetry_retention),
         clock=clock,
         table_writes=parts.tables.writes,
     )

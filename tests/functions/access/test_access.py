@@ -82,6 +82,11 @@ ROUTES = {
     "get_node_telemetry": Route(
         f"{_POOL}/nodes/{{node}}/telemetry", "/api/accounts/demo/pools/none/nodes/none/telemetry", READERS, 404
     ),
+    "get_pool_telemetry": Route(f"{_POOL}/telemetry", "/api/accounts/demo/pools/none/telemetry", READERS, 404),
+    "get_node_values": Route(
+        f"{_POOL}/telemetry/nodes", "/api/accounts/demo/pools/none/telemetry/nodes?name=system.uptime", READERS, 404
+    ),
+    "get_account_telemetry": Route(f"{_ACCOUNT}/telemetry", "/api/accounts/demo/telemetry", READERS),
     "get_task_telemetry": Route(
         f"{_JOB}/tasks/{{task}}/telemetry", "/api/accounts/demo/jobs/none/tasks/none/telemetry", READERS, 404
     ),

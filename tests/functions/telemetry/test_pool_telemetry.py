@@ -1,0 +1,151 @@
+"""Telemetry of whole pools through the app: over time, by node, and which nodes are silent."""
+
+import os
+from collections.abc import AsyncIterator, Mapping
+from datetime import datetime, timedelta
+
+import pytest
+import pytest_asyncio
+from azure.storage.blob.aio import BlobServiceClient, ContainerClient
+
+from local.azurite import StorageAddresses
+from local.batch_emulator.core.stamps import stamp
+from tests.emulator.support.staging import add_pool
+from tests.functions.conftest import World
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+MINUTE = timedelta(minutes=1)
+USED = "name=system.memory.usage&attributes=system.memory.state=used"
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def container(azurite: StorageAddresses) -> AsyncIterator[ContainerClient]:
+    async with BlobServiceClient.from_connection_string(azurite.connection_string) as service:
+        opened = service.get_container_client(os.environ["TELEMETRY_CONTAINER"])
+        if not await opened.exists():
+            await opened.create_container()
+        yield opened
+        async for blob in opened.list_blobs():  # other tests count the existing blobs
+            await opened.delete_blob(blob.name)
+
+
+async def staged(world: World, pool: str, nodes: int) -> list[str]:
+    """Creates a pool and returns the ids of its nodes, which are idle."""
+    await add_pool(world.batch, pool, nodes=nodes)
+    world.advance(400)
+    await world.poll()
+    return [node["id"] for node in (await world.get(f"accounts/demo/pools/{pool}/nodes")).body["value"]]
+
+
+def now(world: World) -> datetime:
+    return datetime.fromisoformat(stamp(world.emulator.clock.now))
+
+
+async def written(
+    world: World, container: ContainerClient, pool: str, used: Mapping[str, Mapping[int, int]], name: str = "a"
+) -> None:
+    """Writes bytes of used memory by node and minutes ago, which the app then reads."""
+    begin = now(world).replace(second=10, microsecond=0)
+    for node, values in used.items():
+        blob = container.get_blob_client(f"accounts/demo/pools/{pool}/nodes/{node}/{name}.json")
+        await blob.create_append_blob()
+        lines = [
+            f"mem used={value}i {int((begin - ago * MINUTE).timestamp()) * 10**9}\n" for ago, value in values.items()
+        ]
+        await blob.append_block("".join(lines).encode())
+    await world.app.fire("tick")
+
+
+async def test_a_pool_shows_statistics_over_its_nodes_and_which_are_silent(
+    world: World, container: ContainerClient
+) -> None:
+    first, second, third, fourth = await staged(world, "many", 4)
+    await written(world, container, "many", {first: {1: 10, 2: 40}, second: {1: 20}, third: {1: 60, 90: 5}})
+    shown = (await world.get(f"accounts/demo/pools/MANY/telemetry?{USED}&step=PT1M")).body
+    (memory,) = shown["value"]
+    assert (memory["name"], memory["unit"], shown["pool"]) == ("system.memory.usage", "By", "many")
+    assert memory["attributes"] == {"system.memory.state": "used"}
+    assert [
+        (point["nodes"], point["mean"], point["p50"], point["p95"], point["max"]) for point in memory["points"]
+    ] == [
+        (1, 40, 40, 40, 40),
+        (3, 30, 20, 60, 60),
+    ]
+    nodes = shown["nodes"]
+    assert (nodes["listed"], nodes["reporting"], nodes["silent"]) == (4, 3, 1)
+    assert nodes["silentNodes"] == [{"id": fourth, "seen": None}]
+    world.advance(600)
+    later = (await world.get(f"accounts/demo/pools/many/telemetry?{USED}&step=PT10M")).body
+    assert sum(point["mean"] for series in later["value"] for point in series["points"]) > 0
+    assert later["nodes"]["silent"] == 4
+    assert {one["id"]: one["seen"] is None for one in later["nodes"]["silentNodes"]} == {
+        first: False, second: False, third: False, fourth: True,
+    }  # fmt: skip
+
+
+async def test_values_by_node_are_the_latest_or_those_of_a_time(world: World, container: ContainerClient) -> None:
+    first, second, third = await staged(world, "heat", 3)
+    await written(world, container, "heat", {first: {1: 10, 20: 7}, second: {2: 20}})
+    query = f"accounts/demo/pools/heat/telemetry/nodes?{USED}"
+    found = (await world.get(query)).body
+    assert {one["id"]: one["value"] for one in found["value"]} == {first: 10, second: 20, third: None}
+    assert {one["state"] for one in found["value"]} == {"idle"}
+    assert [one["seen"] is None for one in found["value"] if one["id"] == third] == [True]
+    assert (found["name"], found["unit"]) == ("system.memory.usage", "By")
+    earlier = (now(world) - 18 * MINUTE).isoformat().replace("+00:00", "Z")
+    before = (await world.get(f"{query}&at={earlier}")).body
+    assert {one["id"]: one["value"] for one in before["value"]} == {first: 7, second: None, third: None}
+    assert [one["id"] for one in (await world.get(f"{query}&top=1")).body["value"]] == [second]
+    table = (await world.get(f"{query}&format=csv")).body.splitlines()
+    assert table[0] == "id,state,value,time,seen"
+    assert len(table) == 4
+
+
+async def test_several_metrics_that_fit_a_map_are_refused_by_name(world: World, container: ContainerClient) -> None:
+    (node,) = await staged(world, "one", 1)
+    await written(world, container, "one", {node: {1: 10}})
+    blob = container.get_blob_client(f"accounts/demo/pools/one/nodes/{node}/b.json")
+    await blob.create_append_blob()
+    at = int((now(world) - MINUTE).timestamp()) * 10**9
+    await blob.append_block(f"mem free=5i {at}\ntraining loss=0.5 {at}\n".encode())
+    await world.app.fire("tick")
+    refused = await world.get("accounts/demo/pools/one/telemetry/nodes?name=system.memory.usage")
+    assert (refused.status, refused.body["error"]["target"]) == (400, "attributes")
+    assert "system.memory.state=free" in refused.body["error"]["message"]
+    custom = (await world.get("accounts/demo/pools/one/telemetry/nodes?name=custom.training")).body
+    assert (custom["name"], [one["value"] for one in custom["value"]]) == ("custom.training.loss", [0.5])
+    default = (await world.get("accounts/demo/pools/one/telemetry")).body
+    assert default["value"] == []
+
+
+async def test_an_account_shows_each_of_its_pools_with_telemetry(world: World, container: ContainerClient) -> None:
+    for pool in ("north", "south"):
+        (node,) = await staged(world, pool, 1)
+        await written(world, container, pool, {node: {1: len(pool)}})
+    await staged(world, "quiet", 1)
+    found = (await world.get(f"accounts/demo/telemetry?{USED}")).body
+    pools = {
+        one["pool"]: [point["mean"] for series in one["value"] for point in series["points"]] for one in found["value"]
+    }
+    assert {"north": [5], "south": [5]}.items() <= pools.items()
+    assert "quiet" not in pools
+    table = (await world.get(f"accounts/demo/telemetry?{USED}&format=csv")).body.splitlines()
+    assert table[0] == "time,nodes,mean,p50,p95,max,pool,name,attributes,unit"
+    assert any("north" in line for line in table)
+
+
+@pytest.mark.parametrize(
+    ("query", "target"),
+    [
+        ("telemetry?name=nothing", "name"),
+        ("telemetry?name=system", "name"),
+        ("telemetry?attributes=cpu.mode=idle", "name"),
+        ("telemetry?name=system.cpu&step=PT1M&from=2020-01-01T00:00:00Z", "step"),
+        ("telemetry/nodes?attributes=cpu.mode=idle", "name"),
+        ("telemetry/nodes?name=system.cpu&top=0", "top"),
+    ],
+)
+async def test_questions_without_sense_are_refused(world: World, query: str, target: str) -> None:
+    await staged(world, "asked", 1)
+    refused = await world.get(f"accounts/demo/pools/asked/{query}")
+    assert (refused.status, refused.body["error"]["target"]) == (400, target)
