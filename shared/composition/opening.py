@@ -33,6 +33,7 @@ from shared.services.tasks.node_sharing import NodeSharingService
 from shared.services.tasks.task_queries import TaskQueries
 from shared.services.tasks.timelines import Timelines
 from shared.services.telemetry.pool_telemetry import PoolTelemetryQueries
+from shared.services.telemetry.pool_utilization import PoolUtilizationQueries
 from shared.services.telemetry.task_telemetry import TaskTelemetryQueries
 from shared.services.telemetry.telemetry_intake import TelemetryIntake
 from shared.services.telemetry.telemetry_queries import TelemetryQueries
@@ -60,6 +61,7 @@ class Services:
     telemetry: TelemetryQueries
     task_telemetry: TaskTelemetryQueries
     pool_telemetry: PoolTelemetryQueries
+    pool_utilization: PoolUtilizationQueries
     clock: Clock
     table_writes: Callable[[Collection[str] | None], int]
 
@@ -105,6 +107,7 @@ async def open_services(settings: Settings) -> Services:
         telemetry=telemetry,
         task_telemetry=TaskTelemetryQueries(queries, tasks, events, sharing, telemetry, clock=clock),
         pool_telemetry=PoolTelemetryQueries(pools, parts.ingestion.pool_telemetry, settings.telemetry_retention),
+        pool_utilization=PoolUtilizationQueries(pools, parts.ingestion.pool_telemetry, clock),
         clock=clock,
         table_writes=parts.tables.writes,
     )

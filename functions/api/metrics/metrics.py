@@ -5,7 +5,9 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated
 
+from msgspec import UNSET, Meta, UnsetType
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
 
 from functions.api.metrics.account_series import (
@@ -25,12 +27,25 @@ from functions.api.metrics.schedule_series import (
     state_samples,
 )
 from functions.api.metrics.series import Families
+from functions.api.metrics.utilization_series import (
+    NODE_FAMILIES,
+    UTILIZATION_FAMILIES,
+    node_samples,
+    utilization_samples,
+)
 from functions.http.handling import Query, RouteRequest, Routes
+from functions.http.parameters import given
 from shared.domain.blobs.sweeps import IngestionReport
+from shared.domain.core.keys import key_of
 from shared.domain.polling.pool_rounds import PoolRound
 from shared.domain.polling.schedule_rounds import ScheduleRound
 from shared.domain.reports.reports import AccountReport, JobReport, PoolReport
 from shared.domain.reports.schedule_reports import ScheduleReport
+from shared.domain.telemetry.pools.pool_reports import PoolUtilization
+from shared.errors import NotFoundError
+
+if TYPE_CHECKING:  # the services are loaded by the first request
+    from shared.composition.opening import Services
 
 _LOOKS = re.compile(
     rb"^azbatch_(?:(?:job|pool|schedule)_as_of_timestamp_seconds|job_task_read_\w+"
@@ -44,13 +59,32 @@ _LOOKS = re.compile(
 _NONE: Mapping[str, None] = MappingProxyType({})
 
 
+_PoolId = Annotated[
+    str, Meta(min_length=1, max_length=500, description="Only series of the nodes of pools with this id.")
+]
+
+
+class MetricsQuery(Query):
+    """By default all series; with a pool those of its nodes alone."""
+
+    pool: _PoolId | UnsetType = UNSET
+
+
 def add_metrics(routes: Routes) -> None:
-    @routes.route("GET", "metrics", returns=str, media=CONTENT_TYPE_PLAIN_0_0_4, cacheable=True, looks=_LOOKS)
-    async def get_metrics(call: RouteRequest[Query, None]) -> str:
-        """Returns all series of the accounts that the caller may read, in the Prometheus text format."""
+    @routes.route(
+        "GET", "metrics", query=MetricsQuery, returns=str, media=CONTENT_TYPE_PLAIN_0_0_4, cacheable=True, looks=_LOOKS
+    )
+    async def get_metrics(call: RouteRequest[MetricsQuery, None]) -> str:
+        """Returns all series of the accounts that the caller may read, in the Prometheus text format.
+
+        With `pool` it returns only series of the nodes of pools with this id, at most 5,000 nodes each.
+        """
         services = await call.services()
         accounts = await services.queries.accounts(call.readable)
+        if pool := given(call.query.pool):
+            return await _of_nodes(services, [report.account.id for report in accounts], pool)
         found = [await services.schedules.with_jobs(report.account.id) for report in accounts]
+        ingestion = await services.events.all_ingestion(call.readable)
         # Rendering 3,000 jobs takes a second, which would block the event loop.
         return await asyncio.to_thread(
             render,
@@ -60,9 +94,32 @@ def add_metrics(routes: Routes) -> None:
             pool_rounds=await services.pools.last_rounds(call.readable),
             schedules=[schedule for _, own in found for schedule in own],
             schedule_rounds=await services.schedules.last_rounds(call.readable),
-            ingestion=await services.events.all_ingestion(call.readable),
+            ingestion=ingestion,
+            utilization=await _utilization(services, ingestion),
             now=await services.clock.now(),
         )
+
+
+async def _utilization(services: "Services", ingestion: Sequence[IngestionReport]) -> list[PoolUtilization]:
+    """Returns the utilization of all pools of accounts with telemetry."""
+    accounts = [report.account for report in ingestion if report.telemetry and report.telemetry.blobs]
+    return [pool for account in accounts for pool in await services.pool_utilization.of_account(account)]
+
+
+async def _of_nodes(services: "Services", accounts: Sequence[str], pool: str) -> str:
+    """Returns the text of the nodes of pools with an id. Raises NotFoundError."""
+    key = key_of(pool)
+    own = [account for account in accounts if any(one.pool.key == key for one in await services.pools.pools(account))]
+    if not own:
+        raise NotFoundError("pool", pool)
+    found = [one for account in own for one in await services.pool_utilization.of_account(account)]
+    return await asyncio.to_thread(render_nodes, [one for one in found if key_of(one.pool) == key])
+
+
+def render_nodes(pools: Sequence[PoolUtilization]) -> str:
+    """Returns the exposition text of the nodes of pools."""
+    parts = [(NODE_FAMILIES, ("account", "pool"), list(map(node_samples, pools)))]
+    return generate_latest(Families(parts)).decode()
 
 
 def render(
@@ -75,6 +132,7 @@ def render(
     schedules: Sequence[ScheduleReport] = (),
     schedule_rounds: Mapping[str, ScheduleRound | None] = _NONE,
     ingestion: Sequence[IngestionReport] = (),
+    utilization: Sequence[PoolUtilization] = (),
 ) -> str:
     """Returns the exposition text of all series; deleted jobs and jobs completed long ago have none."""
     account, job = ("account",), ("account", "job")
@@ -84,6 +142,7 @@ def render(
         (INGESTION_FAMILIES, account, list(map(ingestion_samples, ingestion))),
         (JOB_FAMILIES, job, [found for report in jobs if (found := job_samples(report, now))]),
         (POOL_FAMILIES, ("account", "pool"), list(map(pool_samples, pools))),
+        (UTILIZATION_FAMILIES, ("account", "pool"), list(map(utilization_samples, utilization))),
         (SCHEDULE_ROUND_FAMILIES, account, list(round_samples("schedules", schedule_rounds))),
         (SCHEDULE_STATE_FAMILIES, account, list(state_samples(schedules))),
         (SCHEDULE_FAMILIES, ("account", "schedule"), list(map(schedule_samples, schedules))),

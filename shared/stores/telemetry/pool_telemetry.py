@@ -136,7 +136,8 @@ class PoolTelemetryStore:
         text = "PartitionKey eq @partition and RowKey ge @first and RowKey lt @last"
         if wanted.pool is not None:
             text, parameters = f"{text} and (pool eq @pool or pool eq '')", {**parameters, "pool": wanted.pool}
-        rows = rows_where(self._table, text, parameters, _selected(wanted.names, suffix), at_once=_ROWS_AT_ONCE)
+        at_once = _ROWS_AT_ONCE if wanted.minutes else None
+        rows = rows_where(self._table, text, parameters, _selected(wanted.names, suffix), at_once=at_once)
         async for row in rows:
             number, pool, _ = _place_of(row)
             for name in wanted.names:

@@ -1,8 +1,13 @@
 """The exposition text of known rounds, pools, schedules and ingestion: object in, literal text out."""
 
-from functions.api.metrics.metrics import render
+from dataclasses import replace
+
+import pytest
+
+from functions.api.metrics import utilization_series
+from functions.api.metrics.metrics import render, render_nodes
 from tests.functions.metrics.test_metrics_page import BESIDE
-from tests.functions.support.seen_metrics import NOW
+from tests.functions.support.seen_metrics import NOW, UTILIZED
 
 EXPECTED = """\
 azbatch_collector_pools_up{account="demo"} 1.0
@@ -50,6 +55,29 @@ azbatch_pool_unexplained_restarts_total{account="demo",pool="render"} 2.0
 azbatch_pool_flapping_nodes{account="demo",pool="render"} 3.0
 azbatch_pool_as_of_timestamp_seconds{account="demo",pool="render"} 1.7952462e+09
 azbatch_pool_exact{account="demo",pool="render"} 1.0
+azbatch_pool_reporting_nodes{account="demo",pool="render"} 3.0
+azbatch_pool_silent_nodes{account="demo",pool="render"} 1.0
+azbatch_pool_cpu_utilization_ratio{account="demo",pool="render",statistic="mean"} 0.25
+azbatch_pool_cpu_utilization_ratio{account="demo",pool="render",statistic="p95"} 0.5
+azbatch_pool_cpu_utilization_ratio{account="demo",pool="render",statistic="max"} 0.75
+azbatch_pool_memory_utilization_ratio{account="demo",pool="render",statistic="mean"} 1.25
+azbatch_pool_memory_utilization_ratio{account="demo",pool="render",statistic="p95"} 1.5
+azbatch_pool_memory_utilization_ratio{account="demo",pool="render",statistic="max"} 1.75
+azbatch_pool_disk_utilization_ratio{account="demo",pool="render",statistic="mean"} 2.25
+azbatch_pool_disk_utilization_ratio{account="demo",pool="render",statistic="p95"} 2.5
+azbatch_pool_disk_utilization_ratio{account="demo",pool="render",statistic="max"} 2.75
+azbatch_pool_filesystem_utilization_ratio{account="demo",pool="render",statistic="mean"} 3.25
+azbatch_pool_filesystem_utilization_ratio{account="demo",pool="render",statistic="p95"} 3.5
+azbatch_pool_filesystem_utilization_ratio{account="demo",pool="render",statistic="max"} 3.75
+azbatch_pool_network_bytes_per_second{account="demo",direction="receive",pool="render",statistic="mean"} 4.25
+azbatch_pool_network_bytes_per_second{account="demo",direction="receive",pool="render",statistic="p95"} 4.5
+azbatch_pool_network_bytes_per_second{account="demo",direction="receive",pool="render",statistic="max"} 4.75
+azbatch_pool_network_bytes_per_second{account="demo",direction="transmit",pool="render",statistic="mean"} 5.25
+azbatch_pool_network_bytes_per_second{account="demo",direction="transmit",pool="render",statistic="p95"} 5.5
+azbatch_pool_network_bytes_per_second{account="demo",direction="transmit",pool="render",statistic="max"} 5.75
+azbatch_pool_gpu_utilization_ratio{account="demo",pool="render",statistic="mean"} 6.25
+azbatch_pool_gpu_utilization_ratio{account="demo",pool="render",statistic="p95"} 6.5
+azbatch_pool_gpu_utilization_ratio{account="demo",pool="render",statistic="max"} 6.75
 azbatch_collector_schedules_up{account="demo"} 1.0
 azbatch_collector_schedules_calls{account="demo"} 1.0
 azbatch_schedules{account="demo",state="active"} 1.0
@@ -67,3 +95,23 @@ def test_rounds_pools_schedules_and_ingestion_become_these_samples_and_no_others
     text = render([], [], NOW, **BESIDE)  # type: ignore[arg-type]
     samples = [line for line in text.splitlines() if not line.startswith("#") and "_created{" not in line]
     assert samples == EXPECTED.splitlines()
+
+
+def test_nodes_of_a_pool_have_a_text_of_their_own_with_a_maximum(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [line for line in render_nodes([UTILIZED]).splitlines() if not line.startswith("#")]
+    assert len(lines) == 7 * 2 + 1
+    assert 'azbatch_node_cpu_utilization_ratio{account="demo",node="n2",pool="render"} 0.75' in lines
+    traffic = 'azbatch_node_network_bytes_per_second{account="demo",direction="transmit",node="n1",pool="render"} 5.25'
+    assert traffic in lines
+    assert lines[-1] == 'azbatch_pool_left_out_nodes{account="demo",pool="render"} 0.0'
+    monkeypatch.setattr(utilization_series, "MAX_NODES", 1)
+    lines = [line for line in render_nodes([UTILIZED]).splitlines() if not line.startswith("#")]
+    assert not any('node="n2"' in line for line in lines)
+    assert lines[-1] == 'azbatch_pool_left_out_nodes{account="demo",pool="render"} 1.0'
+
+
+def test_a_metric_without_values_has_no_samples() -> None:
+    found = replace(UTILIZED, statistics=[None] * 7, by_node=[{}] * 7)
+    text = render([], [], NOW, utilization=[found])
+    assert "azbatch_pool_reporting_nodes{" in text
+    assert "azbatch_pool_cpu_utilization_ratio{" not in text

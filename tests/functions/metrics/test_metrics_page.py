@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from functions.api.metrics.job_series import SHOWN_AFTER_COMPLETION
-from functions.api.metrics.metrics import render
+from functions.api.metrics.metrics import render, render_nodes
 from shared.domain.jobs.snapshots import TaskRead
 from tests.functions.conftest import ROOT
 from tests.functions.support.seen_metrics import (
@@ -15,6 +15,7 @@ from tests.functions.support.seen_metrics import (
     POOL_ROUNDS,
     SCHEDULE,
     SCHEDULE_ROUNDS,
+    UTILIZED,
     WATCHED,
     changed,
     families,
@@ -28,11 +29,12 @@ BESIDE = {
     "schedules": [SCHEDULE],
     "schedule_rounds": SCHEDULE_ROUNDS,
     "ingestion": [INGESTION],
+    "utilization": [UTILIZED],
 }
 SNAPSHOT = job().job.snapshot
 assert SNAPSHOT
 READ = changed(job(), snapshot=replace(SNAPSHOT, read=TaskRead(0.25, 2, 1)))
-RENDERED = families(render([WATCHED], [READ], NOW, **BESIDE))  # type: ignore[arg-type]
+RENDERED = families(render([WATCHED], [READ], NOW, **BESIDE) + render_nodes([UTILIZED]))  # type: ignore[arg-type]
 
 
 class DocumentedMetric(NamedTuple):

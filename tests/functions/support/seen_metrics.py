@@ -27,6 +27,8 @@ from shared.domain.schedules.schedules import Recurrence, ScheduleFacts, first_s
 from shared.domain.tasks.histograms import Histogram
 from shared.domain.tasks.job_statistics import JobStatistics, StoredJobStatistics
 from shared.domain.tasks.tasks import TaskCounts
+from shared.domain.telemetry.pools.node_grid import NodeStatistics
+from shared.domain.telemetry.pools.pool_reports import NodeReporting, PoolUtilization
 from shared.domain.telemetry.sessions.telemetry_totals import TelemetryTotals
 
 NOW = datetime(2026, 11, 21, 7, 30, tzinfo=UTC)  # 1795246200 seconds after 1970
@@ -113,6 +115,13 @@ INGESTION = IngestionReport(
     Totals(units=12, stored=9, repeats=2, refused=1, bytes=9000, latest=NOW - MINUTE),
     PartitionSweep(NOW, blobs=7, behind_blobs=1, behind_bytes=5, behind_since=NOW - MINUTE, up_to_date=4, latest=NOW),
     TelemetryTotals(NOW - MINUTE, 8000, 30, 40, 2, {"unknown": 3, "late": 1}),
+)
+UTILIZED = PoolUtilization(
+    ACCOUNT.id,
+    "render",
+    NodeReporting(4, 3, {"n4": None}, has_any=True),
+    [NodeStatistics(2, at + 0.25, 0.5, at + 0.5, at + 0.75) for at in range(7)],
+    [{"n1": at + 0.25, "n2": at + 0.75} for at in range(7)],
 )
 
 

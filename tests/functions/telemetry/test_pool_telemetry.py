@@ -134,6 +134,31 @@ async def test_an_account_shows_each_of_its_pools_with_telemetry(world: World, c
     assert any("north" in line for line in table)
 
 
+async def test_prometheus_has_pools_and_on_demand_their_nodes(world: World, container: ContainerClient) -> None:
+    busy, idle, silent = await staged(world, "scraped", 3)
+    for node, share in ((busy, 10), (idle, 90)):
+        blob = container.get_blob_client(f"accounts/demo/pools/scraped/nodes/{node}/c.json")
+        await blob.create_append_blob()
+        at = int((now(world) - MINUTE).timestamp()) * 10**9
+        await blob.append_block(f"cpu,cpu=cpu-total usage_idle={share} {at}\n".encode())
+    await world.app.fire("tick")
+    text = (await world.get("metrics")).body
+    labels = 'account="demo",pool="scraped"'
+    assert f"azbatch_pool_reporting_nodes{{{labels}}} 2.0" in text
+    assert f"azbatch_pool_silent_nodes{{{labels}}} 1.0" in text
+    for statistic, value in (("mean", 0.5), ("max", 0.9)):
+        line = f'azbatch_pool_cpu_utilization_ratio{{{labels},statistic="{statistic}"}} '
+        (found,) = [one.removeprefix(line) for one in text.splitlines() if one.startswith(line)]
+        assert float(found) == pytest.approx(value)
+    assert "azbatch_node_" not in text
+    nodes = (await world.get("metrics?pool=SCRAPED")).body
+    samples = [line for line in nodes.splitlines() if line.startswith("azbatch_node_")]
+    assert [line.partition("node=")[2].partition(",")[0] for line in samples] == sorted([f'"{busy}"', f'"{idle}"'])
+    assert silent not in nodes
+    unknown = await world.get("metrics?pool=nowhere")
+    assert (unknown.status, unknown.body["error"]["code"]) == (404, "PoolNotFound")
+
+
 @pytest.mark.parametrize(
     ("query", "target"),
     [

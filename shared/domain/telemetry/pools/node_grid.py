@@ -49,7 +49,7 @@ class NodeGrid:
         """Returns the number of values that it holds, also of nodes without any."""
         return sum(len(period.counts) for period in self._periods.values())
 
-    def places_of(self, nodes: Sequence[str], known: Collection[str] | None = None) -> list[int]:
+    def places_of(self, nodes: Sequence[str], known: Collection[str] | None = None) -> Sequence[int]:
         """Returns the places of nodes, new ones behind the others; -1 for those that aren't `known`."""
         places = []
         for node in nodes:
@@ -60,7 +60,8 @@ class NodeGrid:
                 place = self._places[node] = len(self.nodes)
                 self.nodes.append(node)
             places.append(place)
-        return places
+        together = range(places[0], places[0] + len(places)) if places and places[0] >= 0 else range(0)
+        return together if places == list(together) else places
 
     def add_minutes(self, block: int, places: Sequence[int], line: Line, wanted: range) -> None:
         """Adds those minutes of a block's line that are in a range; `places` are those of the line's nodes, or -1."""
@@ -82,6 +83,10 @@ class NodeGrid:
         if lacking:
             found.sums.frombytes(bytes(8 * lacking))
             found.counts.frombytes(bytes(4 * lacking))
+        if isinstance(places, range) and not any(found.counts[places.start : places.stop]):
+            found.sums[places.start : places.stop] = array("d", sums)
+            found.counts[places.start : places.stop] = counts
+            return
         is_counter = kind_of(self.metric.name) is Kind.COUNTER
         for place, count, total in zip(places, counts, sums, strict=True):
             if count and place >= 0:

@@ -95,6 +95,20 @@ class PoolTelemetry:
 
 
 @dataclass(frozen=True, slots=True)
+class PoolUtilization:
+    """The present utilization of a pool, in the order of UTILIZATION: statistics over nodes, and values by node id.
+
+    Statistics are None where no node has a value.
+    """
+
+    account: str
+    pool: str
+    nodes: NodeReporting
+    statistics: Sequence[NodeStatistics | None]
+    by_node: Sequence[Mapping[str, float]]
+
+
+@dataclass(frozen=True, slots=True)
 class NodeValue:
     """A node's value as of the minute `time`, both None where it is silent; `state` is None for an unlisted node.
 
