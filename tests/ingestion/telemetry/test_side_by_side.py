@@ -1,6 +1,7 @@
 """Blobs of an account are read side by side, each flush with few requests, and a stale memory of them harms nothing."""
 
 import asyncio
+from contextlib import suppress
 
 from shared.domain.accounts.accounts import Account
 from shared.domain.blobs.blobs import SeenBlob
@@ -13,9 +14,13 @@ _MIB = 1 << 20
 
 
 class WatchedReads:
-    """Slows the reads of a host's container, and notes them, and how many there were at the same time."""
+    """Notes the reads of a host's container, and how many there were at the same time.
 
-    def __init__(self, host: Host) -> None:
+    Each waits until as many as `expected` have begun, or for a second.
+    """
+
+    def __init__(self, host: Host, expected: int) -> None:
+        self._expected, self._enough = expected, asyncio.Event()
         self._fetch, self._now, self._large = host.container.fetch, 0, 0
         self.most, self.most_large, self.names = 0, 0, list[str]()
         vars(host.container)["fetch"] = self._watched
@@ -29,7 +34,10 @@ class WatchedReads:
         self.names.append(blob.name)
         self._now, self._large = self._now + 1, self._large + is_large
         self.most, self.most_large = max(self.most, self._now), max(self.most_large, self._large)
-        await asyncio.sleep(0.1)
+        if self._now >= self._expected:
+            self._enough.set()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._enough.wait(), 1)
         try:
             return await self._fetch(blob, start, end)
         finally:
@@ -46,7 +54,7 @@ async def _flushed(rig: TelemetryRig, nodes: range, flush: int) -> None:
 
 async def test_blobs_of_an_account_are_read_side_by_side(rig: TelemetryRig) -> None:
     host = await rig.host()
-    reads = WatchedReads(host)
+    reads = WatchedReads(host, 7)
     await _flushed(rig, range(20), 1)
     await host.run()
     assert reads.most == 7
@@ -57,7 +65,7 @@ async def test_blobs_of_an_account_are_read_side_by_side(rig: TelemetryRig) -> N
 async def test_blobs_of_several_accounts_share_the_process(rig: TelemetryRig) -> None:
     rig.accounts = [Account(name, name, name, None, "http://127.0.0.1:1") for name in ("one", "two", "three")]
     host = await rig.host()
-    reads = WatchedReads(host)
+    reads = WatchedReads(host, 16)
     for account in rig.accounts:
         for node in range(10):
             await rig.append(received(1), name=blob_of(f"n{node}", account=account.name))
@@ -68,7 +76,7 @@ async def test_blobs_of_several_accounts_share_the_process(rig: TelemetryRig) ->
 
 async def test_large_blobs_are_read_one_by_one_beside_small_ones(rig: TelemetryRig) -> None:
     host = await rig.host()
-    reads = WatchedReads(host)
+    reads = WatchedReads(host, 8)
     for node in range(7):
         await rig.append(b"#" * _MIB + b"\n", received(1), name=blob_of(f"large{node}"))
         await rig.append(received(1), name=blob_of(f"small{node}"))
@@ -84,7 +92,7 @@ async def test_a_flush_takes_one_read_and_two_writes_and_all_flushes_of_a_shard_
     for flush in (1, 2):
         await _flushed(rig, range(12), flush)
         await host.run()
-    reads, mortal = WatchedReads(host), Mortal(host.tables)
+    reads, mortal = WatchedReads(host, 1), Mortal(host.tables)
     requests = list[int]()
     for nodes in (range(2), range(2, 12)):
         mortal.methods.clear()
