@@ -10,6 +10,7 @@ comments, mistakes) is left to `line_grammar.py`, the reference implementation. 
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from types import GenericAlias
 from typing import Any
 
@@ -138,6 +139,7 @@ class PlainLines:
         return head.layout, found
 
 
+@lru_cache(256)  # nodes of a pool, and each flush of one, have the same layouts
 def _layout_of(fields: tuple[tuple[str, int], ...]) -> _Layout:
     pattern = ",".join(f"{re.escape(name)}={_KINDS[kind][0]}" for name, kind in fields) + _END
     _, readers, types = zip(*(_KINDS[kind] for _, kind in fields), strict=True)
