@@ -25,6 +25,8 @@ from shared.domain.core.stamps import http_date
 
 type Asking = Callable[[], Callable[[datetime], None]]
 _TABLE = re.compile(r"/([A-Za-z][A-Za-z0-9]{2,62})(?:\(|\Z)")
+_OPERATION = re.compile(rb"\r\n(?:DELETE|PATCH|POST|PUT) (\S+) HTTP/1\.1\r\n")
+_HEAD = 8_000  # bytes in which the first operation of a transaction begins
 _BUSY = (429, 500, 502, 503, 504)
 _IDLE_SECONDS = 4  # Azurite ends connections after five
 _MAX_FAILURES = 2  # in a row: the SDK repeats a request once without a pause
@@ -120,9 +122,11 @@ class TableTransport(AioHttpTransport):  # type: ignore[misc]  # untyped there
 def _table_of(request: Any) -> str:
     """Returns the table of a write by its URL, empty if that doesn't show it.
 
-    A transaction has the URL of its first part, as all parts are for one table.
+    A transaction has the URL of its first operation, as all are for one table.
     """
-    while parts := getattr(request, "multipart_mixed_info", None):
-        request = parts[0][0]
-    found = _TABLE.search(urlsplit(request.url or "").path)
+    url = request.url or ""
+    if url.endswith("/$batch"):
+        operation = _OPERATION.search(request.content[:_HEAD])
+        url = operation[1].decode() if operation else ""
+    found = _TABLE.search(urlsplit(url).path)
     return found[1] if found else ""

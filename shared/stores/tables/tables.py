@@ -2,9 +2,10 @@
 
 import asyncio
 import zlib
-from collections.abc import AsyncGenerator, Collection, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import aclosing, contextmanager
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import batched
 from typing import Any
 
@@ -28,6 +29,7 @@ from shared.stores.tables.pages import pages_of
 from shared.stores.tables.row_decoding import RowReader
 from shared.stores.tables.table_transport import Asking, TableTransport
 from shared.stores.tables.time_limit import LIMIT
+from shared.stores.tables.transactions import TransactionClient
 
 type Row = dict[str, Any]
 NAMES = (
@@ -50,10 +52,17 @@ _DEVELOPMENT = (  # Azurite's published account on its default port, which this 
 class Tables:
     """The app's tables in one storage account, opened once per process."""
 
-    def __init__(self, service: TableServiceClient, prefix: str, transport: TableTransport) -> None:
+    def __init__(
+        self,
+        service: TableServiceClient,
+        prefix: str,
+        transport: TableTransport,
+        client_of: Callable[[str], TableClient],
+    ) -> None:
         self._service = service
         self._prefix = prefix
         self._transport = transport
+        self._client_of = client_of
 
     @classmethod
     def connect(
@@ -79,11 +88,14 @@ class Tables:
             asking, connection_timeout=_CONNECT_SECONDS, read_timeout=seconds, trust_env=has_proxies()
         )
         options: Any = {"transport": transport, "timeout": seconds}
+        client_of: Callable[[str], TableClient]
         if connection_string:
             service = TableServiceClient.from_connection_string(connection_string, **options)
+            client_of = partial(TransactionClient.from_connection_string, connection_string, **options)
         else:
             service = TableServiceClient(endpoint or "", credential=credential, **options)
-        return cls(service, prefix, transport)
+            client_of = partial(TransactionClient, endpoint or "", credential=credential, **options)
+        return cls(service, prefix, transport, client_of)
 
     def writes(self, names: Collection[str] | None = None) -> int:
         """Returns how many writes of this process were answered so far, to some tables or to any.
@@ -99,7 +111,7 @@ class Tables:
             await asyncio.gather(*(self._service.create_table_if_not_exists(self._prefix + name) for name in NAMES))
 
     def __getitem__(self, name: str) -> TableClient:
-        return self._service.get_table_client(self._prefix + name)
+        return self._client_of(self._prefix + name)
 
     async def close(self) -> None:
         await self._service.close()

@@ -1,8 +1,6 @@
 """Rows of the types that the app writes are decoded as the SDK decodes them; other responses are refused."""
 
-import asyncio
 import math
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
@@ -15,6 +13,7 @@ from hypothesis import strategies as st
 from shared.errors import StorageError
 from shared.stores.tables.row_decoding import RowReader
 from shared.stores.tables.tables import Tables, load_row, load_rows, row_of, save_row
+from tests.stores.tables.stub import Stub
 
 _SECOND = datetime(2026, 2, 28, 23, 59, 59, tzinfo=UTC)
 _EPOCH = datetime.fromisoformat("1970-01-01")
@@ -38,25 +37,6 @@ _VALUES: dict[str, Any] = {
     "micros": _SECOND.replace(microsecond=1),
     "tenths": _SECOND.replace(microsecond=100_000),
 }
-
-
-class Stub:
-    """Storage whose answer to each request is `body`; `requests` counts them."""
-
-    def __init__(self) -> None:
-        self.address, self.body, self.requests = "", b"", 0
-
-    def tables(self) -> Tables:
-        text = f"DefaultEndpointsProtocol=http;AccountName=account;AccountKey=a2V5;TableEndpoint={self.address};"
-        return Tables.connect(connection_string=text, endpoint=None, credential=None, prefix="")
-
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
-        self.requests += 1
-        head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(self.body)}\r\n"
-        writer.write(head.encode() + b"Connection: close\r\n\r\n" + self.body)
-        await writer.drain()
-        writer.close()
 
 
 def _types(row: dict[str, Any]) -> dict[str, type]:
@@ -114,15 +94,6 @@ async def test_columns_that_were_not_selected_are_not_in_a_row(tables: Tables, p
     await save_row(tables["jobs"], row_of(partition, "row", _VALUES), None)
     (found,) = await load_rows(tables["jobs"], partition, ["large", "RowKey"])
     assert found == {"large": 2**63 - 1, "RowKey": "row", "etag": found["etag"]}
-
-
-@pytest.fixture
-async def stub() -> AsyncIterator[Stub]:
-    """Yields storage that gives one answer to every request."""
-    answer = Stub()
-    async with await asyncio.start_server(answer.serve, "127.0.0.1", 0) as server:
-        answer.address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/account"
-        yield answer
 
 
 @pytest.mark.parametrize(
