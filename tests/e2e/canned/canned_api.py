@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlencode, urlsplit
 
+from tests.e2e.canned.canned_pool_telemetry import node_values, pool_telemetry
 from tests.e2e.canned.canned_values import matching_events, matching_nodes
 
 DIST = Path(__file__).resolve().parents[3] / "web" / "dist"
@@ -33,9 +34,10 @@ class Canned:
     (status, sentence) by part, where "job" is the job's own answer and "task" a live task. `asked` lists the requested
     paths with their queries.
 
-    For pools: `pools` by account id; every pool has the same `nodes`, `node_states`, `pool_history` and
-    `autoscale_runs`; broken parts are "pool", "nodes", "nodestates", "history", "autoscaleruns", "node" and "telemetry"
-    (of any node). `schedules` are full answers by account id; broken parts are "schedules" and "schedule". `events` are
+    For pools: `pools` by account id; every pool has the same `nodes`, `node_states`, `pool_history`, `pool_telemetry`,
+    `node_values` (of any metric) and `autoscale_runs`; broken parts are "pool", "nodes", "nodestates", "history",
+    "pooltelemetry", "autoscaleruns", "node" and "telemetry" (of any node). `schedules` are full answers by account id;
+    broken parts are "schedules" and "schedule". `events` are
     the same for every account, the latest first, and `ingestion` is the state of their ingestion; broken parts have the
     same names. The next `cut` tables break off in the middle.
     """
@@ -51,6 +53,8 @@ class Canned:
     nodes: list[dict[str, Any]] = field(default_factory=list)
     node_states: dict[str, Any] | None = None
     pool_history: dict[str, Any] | None = None
+    pool_telemetry: dict[str, Any] = field(default_factory=pool_telemetry)
+    node_values: dict[str, Any] = field(default_factory=node_values)
     telemetry: Callable[[dict[str, str]], dict[str, Any]] | None = None
     schedules: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     autoscale_runs: list[dict[str, Any]] = field(default_factory=list)
@@ -177,6 +181,10 @@ def pools_answer(
     account, pool, part, node, measured = [*names, "", "", "", ""][:5]
     if measured:
         return _telemetry(canned, query)
+    if part == "telemetry":
+        if broken := canned.broken.get("pooltelemetry"):
+            return refusal(*broken)
+        return 200, canned.node_values if node else canned.pool_telemetry
     if broken := canned.broken.get("node" if node else part or ("pool" if pool else "pools")):
         return refusal(*broken)
     if part == "nodes" and not node:

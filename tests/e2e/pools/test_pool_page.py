@@ -163,7 +163,7 @@ def test_external_values_are_shown_as_text(page: Page, pools: Canned) -> None:
     show_pool(page, pools)
     expect(page.get_by_label("Formula")).to_have_text(HOSTILE)
     expect(page.get_by_test_id("troubles")).to_contain_text(HOSTILE)
-    expect(page.locator("option").nth(1)).to_have_text(f"1 node: {HOSTILE}")
+    expect(page.get_by_label("Cause").locator("option").nth(1)).to_have_text(f"1 node: {HOSTILE}")
     page.locator("svg[data-cells]").hover(position={"x": 8, "y": 8})
     expect(page.locator(".tip")).to_contain_text(HOSTILE)
     rows(page).get_by_role("button").click()

@@ -18,6 +18,7 @@ import { NodeSections } from "./nodelist/NodeSection.tsx";
 import { NodePanel } from "./nodepanel/NodePanel.tsx";
 import { PoolSetup } from "./PoolSetup.tsx";
 import { PoolSummary } from "./PoolSummary.tsx";
+import { PoolTelemetrySection } from "./telemetry/PoolTelemetrySection.tsx";
 
 interface PoolPageProps {
   account: string;
@@ -64,6 +65,7 @@ export function PoolPage({ account, id, back }: PoolPageProps) {
             open={open}
           />
           <HistorySection {...history} range={range} />
+          <PoolTelemetrySection view={view} range={range} />
           <LatestEvents account={account} subject={{ pool: id }} />
           {pool && <PoolSetup pool={pool} />}
         </>

@@ -3,7 +3,8 @@
 import { type Range, rangeNamed } from "../time/ranges.ts";
 import { addressOfDetail } from "./routes.ts";
 
-/** "" stands for all; `flapping` is "true" for only flapping nodes, `node` has an open panel, `charts` is their range. */
+/** "" stands for all; `flapping` is "true" for only flapping nodes, `node` has an open panel, `charts` is their range,
+ * `colour` the metric that colours the map. */
 export interface PoolView {
   account: string;
   pool: string;
@@ -14,6 +15,7 @@ export interface PoolView {
   prefix: string;
   node: string;
   charts: string;
+  colour: string;
 }
 
 export function readPoolView(account: string, pool: string): PoolView {
@@ -30,6 +32,7 @@ export function readPoolView(account: string, pool: string): PoolView {
     prefix: parameter("prefix"),
     node: parameter("node"),
     charts: parameter("charts"),
+    colour: parameter("colour"),
   };
 }
 

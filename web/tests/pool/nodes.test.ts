@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { MapNode, StatePeriod } from "../../src/nodes/model.ts";
+import { STATE_GROUPS, stateGroupOf } from "../../src/nodes/stateGroups.ts";
 import { cellGroups, gridOf, nextIndex, nodeAt, positionOf } from "../../src/pool/nodelist/cells.ts";
 import { nodesQuery } from "../../src/pool/nodelist/query.ts";
 import { foldedHistory } from "../../src/pool/nodepanel/foldedHistory.ts";
@@ -75,7 +76,8 @@ test("keys move from node to node and stay within the map", () => {
 
 test("cells of a group are one shape, and those that don't match the filters another below it", () => {
   const nodes = [node("idle"), node("running"), node("idle"), node("a new state")];
-  const found = cellGroups(nodes, gridOf(4, 438), ({ state }) => state !== "running");
+  const wanted = ({ state }: MapNode) => state !== "running";
+  const found = cellGroups(nodes, gridOf(4, 438), wanted, STATE_GROUPS, ({ state }) => stateGroupOf(state));
   assert.deepEqual(
     found.map(({ group, matching, number }) => [group, matching, number]),
     [

@@ -15,6 +15,7 @@ const POOL: PoolView = {
   prefix: "",
   node: "",
   charts: "",
+  colour: "",
 };
 
 test("a job's view survives its address", () => {
@@ -54,6 +55,7 @@ test("a pool's view survives its address", () => {
     prefix: "tvm",
     node: "tvm_1",
     charts: "6h",
+    colour: "cpu",
   };
   for (const view of [POOL, { ...POOL, range: "90d" as const, ...parameters }]) {
     goTo(addressOfPoolView(view));

@@ -1,4 +1,5 @@
-// The nodes of a pool as a map: a cell for each, by group of states. Arrow keys move between nodes, Enter opens one.
+// The nodes of a pool as a map: a cell for each, coloured by group of states or by a metric. Arrow keys move between
+// nodes, Enter opens one.
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useWidth } from "../../charts/useWidth.ts";
@@ -7,19 +8,22 @@ import { formatCount, plural } from "../../format/numbers.ts";
 import { visible } from "../../format/text.ts";
 import type { MapNode, NodeState, NodeStates } from "../../nodes/model.ts";
 import { NodeFillPatterns } from "../../nodes/NodeBar.tsx";
-import { stateLabel } from "../../nodes/stateGroups.ts";
+import { STATE_GROUPS, stateGroupOf, stateLabel } from "../../nodes/stateGroups.ts";
 import type { PoolView } from "../../routing/poolView.ts";
 import { serverClock } from "../../time/clock.ts";
 import { useTooltipSetter } from "../../ui/text/Tooltip.tsx";
+import { HEAT_GROUPS, type HeatMap } from "../telemetry/heat.ts";
 import { cellGroups, gridOf, nextIndex, nodeAt, positionOf } from "./cells.ts";
 
 interface MapProps {
   states: NodeStates;
   view: PoolView;
+  /** Null while states colour the map. */
+  heat: HeatMap | null;
   open: (node: string) => void;
 }
 
-export function NodeMap({ states, view, open }: MapProps) {
+export function NodeMap({ states, view, heat, open }: MapProps) {
   const { nodes, otherNodes, otherCauses } = states;
   const { ref, width } = useWidth();
   const [chosen, choose] = useState<number | null>(null);
@@ -29,9 +33,15 @@ export function NodeMap({ states, view, open }: MapProps) {
   const setTooltip = useTooltipSetter();
   const grid = useMemo(() => gridOf(nodes.length, width), [nodes.length, width]);
   const matches = useMemo(() => filterOf(states, view), [states, view.state, view.cause, view.flapping, view.prefix]);
-  const cells = useMemo(() => cellGroups(nodes, grid, matches), [nodes, grid, matches]);
+  const cells = useMemo(
+    () =>
+      heat
+        ? cellGroups(nodes, grid, matches, HEAT_GROUPS, ({ id }) => heat.groupOf(id))
+        : cellGroups(nodes, grid, matches, STATE_GROUPS, ({ state }) => stateGroupOf(state)),
+    [nodes, grid, matches, heat],
+  );
   const node = chosen === null ? undefined : nodes[chosen];
-  const text = node ? nodeText(node) : null;
+  const text = node ? nodeText(node) + (heat ? `; ${heat.textOf(node.id)}` : "") : null;
   useEffect(() => {
     if (movedByKey.current) mark.current?.scrollIntoView({ block: "nearest" });
     // Scroll events arrive in the next frame, and hide tooltips.

@@ -18,6 +18,8 @@ import { usePages } from "../../ui/list/usePages.ts";
 import { Section } from "../../ui/page/Section.tsx";
 import { useInView } from "../../ui/page/useInView.ts";
 import { ExternalText } from "../../ui/text/ExternalText.tsx";
+import { ColourSelect, useHeatMap } from "../telemetry/ColourSelect.tsx";
+import { HeatLegend } from "../telemetry/HeatLegend.tsx";
 import { NodeMap } from "./NodeMap.tsx";
 import { NodeTable } from "./NodeTable.tsx";
 import { nodesQuery, ROWS_OF_CSV } from "./query.ts";
@@ -40,12 +42,23 @@ export function NodeSections({ view, counts, flapping, open }: NodesProps) {
     intervalMs: MAP_INTERVAL_MS,
     enabled: inView,
   });
+  const heat = useHeatMap(view, inView);
   return (
     <>
-      <Section title="Node map" name="node-map" sectionRef={ref} polled={polled}>
+      <Section
+        title="Node map"
+        name="node-map"
+        sectionRef={ref}
+        polled={polled}
+        actions={<ColourSelect view={view} />}
+      >
         {(states) =>
           states.nodes.length ? (
-            <NodeMap states={states} view={view} open={open} />
+            <>
+              <NodeMap states={states} view={view} heat={heat.map} open={open} />
+              {heat.map && <HeatLegend heat={heat.map} nodes={states.nodes} />}
+              {heat.problem && <p class="note map-note">{heat.problem}</p>}
+            </>
           ) : (
             <NoNodes view={view} counts={counts} />
           )

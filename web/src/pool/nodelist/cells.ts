@@ -1,7 +1,6 @@
 // The geometry of the node map: a grid of cells that fills a width, and the cell at a point or after a key.
 
 import type { MapNode } from "../../nodes/model.ts";
-import { STATE_GROUPS, type StateGroup, stateGroupOf } from "../../nodes/stateGroups.ts";
 
 const GAP = 2;
 const SIZES: [nodes: number, size: number][] = [
@@ -52,25 +51,31 @@ export function nextIndex(key: string, here: number | null, { columns }: Grid, n
   return to !== undefined && to >= 0 && to < nodes ? to : null;
 }
 
-interface CellGroup {
-  group: StateGroup;
+interface CellGroup<Group extends string> {
+  group: Group;
   /** Whether the cells' nodes match the filters; others are faint. */
   matching: boolean;
   path: string;
   number: number;
 }
 
-/** One path for all cells of a group, as a map may have five thousand. */
-export function cellGroups(nodes: MapNode[], grid: Grid, matches: (node: MapNode) => boolean): CellGroup[] {
+/** One path for all cells of a group, as a map may have five thousand; `groups` are in the order of drawing. */
+export function cellGroups<Group extends string>(
+  nodes: MapNode[],
+  grid: Grid,
+  matches: (node: MapNode) => boolean,
+  groups: readonly Group[],
+  groupOf: (node: MapNode) => Group,
+): CellGroup<Group>[] {
   const paths = new Map<string, string[]>();
   nodes.forEach((node, index) => {
     const { x, y } = positionOf(index, grid);
-    const name = `${stateGroupOf(node.state)} ${matches(node)}`;
+    const name = `${groupOf(node)} ${matches(node)}`;
     const cells = paths.get(name) ?? [];
     cells.push(`M${x} ${y}h${grid.size}v${grid.size}h-${grid.size}z`);
     paths.set(name, cells);
   });
-  return STATE_GROUPS.flatMap((group) =>
+  return groups.flatMap((group) =>
     [false, true].flatMap((matching) => {
       const cells = paths.get(`${group} ${matching}`);
       return cells ? [{ group, matching, path: cells.join(""), number: cells.length }] : [];

@@ -1,0 +1,94 @@
+"""The telemetry of a pool's nodes on its page, with a canned API: the map coloured by a metric, and charts."""
+
+import re
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.e2e.canned.canned_api import Canned
+from tests.e2e.canned.canned_pool import node
+from tests.e2e.canned.canned_pool_telemetry import node_values, pool_telemetry
+from tests.e2e.canned.pool_page import section, show_pool
+
+
+def drawn(page: Page) -> dict[str, int]:
+    """Returns the number of nodes by the group that colours them."""
+    layers = page.locator("path[data-cells-of]").all()
+    return {str(one.get_attribute("data-cells-of")): int(one.get_attribute("data-number") or 0) for one in layers}
+
+
+@pytest.fixture
+def measured(pools: Canned) -> Canned:
+    """Returns the canned server with telemetry of all nodes but the last."""
+    pools.pool_telemetry, pools.node_values = pool_telemetry(pools.nodes), node_values(pools.nodes)
+    return pools
+
+
+def colour(page: Page) -> Locator:
+    return page.get_by_label("Colour by")
+
+
+def test_the_map_is_coloured_by_a_metric_with_a_scale_and_nodes_without_data(page: Page, measured: Canned) -> None:
+    show_pool(page, measured)
+    colour(page).select_option("CPU")
+    expect(page.get_by_test_id("heat-legend")).to_contain_text("0%")
+    assert drawn(page) == {"heat-none": 1, "heat-0": 12, "heat-1": 12, "heat-2": 12, "heat-3": 12, "heat-4": 12}
+    expect(page.get_by_test_id("heat-legend")).to_have_text("0%100% 1 without data")
+    expect(page).to_have_url(re.compile("colour=cpu"))
+    asked = [one for one in measured.asked if "/telemetry/nodes" in one]
+    assert "name=system.cpu.utilization" in asked[-1]
+    page.reload()
+    expect(page.get_by_test_id("heat-legend")).to_be_visible()
+    colour(page).select_option("state")
+    expect(page.get_by_test_id("heat-legend")).to_be_hidden()
+    assert "running" in drawn(page)
+
+
+def test_levels_of_the_map_differ_in_colour_and_silent_nodes_by_an_outline(page: Page, measured: Canned) -> None:
+    show_pool(page, measured, colour="cpu")
+    expect(page.get_by_test_id("heat-legend")).to_be_visible()
+    looks = "path => [getComputedStyle(path).fill, getComputedStyle(path).strokeDasharray]"
+    fills = [one.evaluate(looks) for one in page.locator("path[data-cells-of]").all()]
+    assert len({fill for fill, _ in fills}) == len(fills)
+    assert [dash != "none" for _, dash in fills] == [True, False, False, False, False, False]
+
+
+def test_a_cell_says_its_value(page: Page, measured: Canned) -> None:
+    show_pool(page, measured, colour="cpu")
+    expect(page.get_by_test_id("heat-legend")).to_be_visible()
+    page.locator("svg[data-cells]").focus()
+    for key in ("ArrowDown", "ArrowRight", "ArrowRight"):
+        page.keyboard.press(key)
+    expect(page.locator(".tip")).to_contain_text("; CPU 50%")
+
+
+def test_charts_show_statistics_over_the_nodes_and_name_silent_ones(page: Page, measured: Canned) -> None:
+    show_pool(page, measured)
+    part = section(page, "pool-telemetry")
+    expect(part.locator("[data-chart]")).to_have_count(2)
+    expect(part.locator("[data-chart=cpu] .values")).to_have_text(
+        re.compile("mean 40%.*median 35%.*95th percentile 80%.*highest 90%")
+    )
+    expect(part.locator("[data-chart=received] .values")).to_contain_text("mean 1.6 MiB/s")
+    expect(part.get_by_test_id("pool-moment")).to_contain_text("60 nodes")
+    last = node(60)["id"]
+    expect(part.get_by_test_id("reporting")).to_have_text(
+        re.compile(rf"^60 of 61 nodes report\. Silent for more than 5 minutes: {last} \(15 min ago\)\.$")
+    )
+    part.get_by_role("link", name=last).click()
+    expect(page.get_by_role("dialog")).to_contain_text(last)
+
+
+def test_a_pool_without_telemetry_says_so(page: Page, pools: Canned) -> None:
+    show_pool(page, pools)
+    part = section(page, "pool-telemetry")
+    expect(part.get_by_test_id("no-pool-telemetry")).to_contain_text("No node of this pool has sent telemetry")
+    expect(part.get_by_test_id("reporting")).to_have_text("0 of 0 nodes report.")
+
+
+def test_telemetry_that_fails_leaves_the_rest_of_the_page(page: Page, measured: Canned) -> None:
+    measured.broken["pooltelemetry"] = 503, "Storage is away."
+    show_pool(page, measured, colour="cpu")
+    expect(section(page, "pool-telemetry")).to_contain_text("Storage is away.")
+    expect(section(page, "node-map")).to_contain_text("The nodes' values can't be read, so states colour the map.")
+    expect(page.locator("svg[data-cells]")).to_be_visible()

@@ -1,0 +1,78 @@
+import "../zone.ts";
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { endsOf, heatMapOf, heatScaleOf, levelOf } from "../../src/pool/telemetry/heat.ts";
+import { nodesAt, poolChartsOf, poolTimeGridOf } from "../../src/pool/telemetry/lines.ts";
+import { isMetric, METRICS, metricOf, valuesQuery } from "../../src/pool/telemetry/metrics.ts";
+import type { NodeValue, PoolTelemetry } from "../../src/pool/telemetry/model.ts";
+
+const CPU = METRICS[0] as (typeof METRICS)[number];
+const RECEIVED = metricOf("received") as (typeof METRICS)[number];
+
+function node(id: string, value: number | null): NodeValue {
+  return { id, state: "idle", value, seen: null };
+}
+
+test("shares have the levels of a whole, whatever the highest is", () => {
+  const scale = heatScaleOf([0.02, 0.1], "share");
+  assert.deepEqual(endsOf(scale), ["0%", "100%"]);
+  assert.deepEqual(
+    [0, 0.19, 0.2, 0.99, 1, 1.2].map((value) => levelOf(value, scale)),
+    [0, 0, 1, 4, 4, 4],
+  );
+});
+
+test("bytes go up to a round number above the highest", () => {
+  assert.deepEqual(endsOf(heatScaleOf([3 * 1024 ** 2, 1024], "bytes a second")), ["0 B/s", "4 MiB/s"]);
+  assert.deepEqual(endsOf(heatScaleOf([], "bytes a second")), ["0 B/s", "1 KiB/s"]);
+});
+
+test("a node has the level and the text of its value, or none", () => {
+  const { groupOf, textOf } = heatMapOf(CPU, [node("a", 0.5), node("b", null), node("c", 0)]);
+  assert.deepEqual(["a", "b", "c", "d"].map(groupOf), ["heat-2", "heat-none", "heat-0", "heat-none"]);
+  assert.deepEqual(["a", "b"].map(textOf), ["CPU 50%", "no CPU data"]);
+});
+
+test("a metric is asked for by its name and attributes, empty ones included", () => {
+  const query = new URLSearchParams(valuesQuery(CPU));
+  assert.equal(query.get("name"), "system.cpu.utilization");
+  assert.equal(query.get("attributes"), "cpu.mode=;batchscope.device=");
+  assert.ok(isMetric(RECEIVED, { name: "system.network.io", attributes: { "network.io.direction": "receive" } }));
+  assert.ok(!isMetric(RECEIVED, { name: "system.network.io", attributes: { "network.io.direction": "transmit" } }));
+  assert.ok(!isMetric(CPU, { name: "system.cpu.utilization", attributes: { "cpu.mode": "idle" } }));
+});
+
+const TELEMETRY: PoolTelemetry = {
+  from: "2026-11-21T12:00:30Z",
+  to: "2026-11-21T12:03:00Z",
+  step: "PT1M",
+  nodes: { listed: 2, reporting: 2, silent: 0, silentNodes: [] },
+  value: [
+    {
+      name: CPU.name,
+      attributes: {},
+      points: [
+        { time: "2026-11-21T12:00:00Z", nodes: 2, mean: 0.3, p50: 0.2, p95: 0.4, max: 0.5 },
+        { time: "2026-11-21T12:01:00Z", nodes: 1, mean: 0.1, p50: 0.1, p95: 0.1, max: 0.1 },
+      ],
+    },
+    { name: "custom.loss", attributes: {}, points: [] },
+  ],
+};
+
+test("a metric with data is a chart of four statistics", () => {
+  const [chart, ...others] = poolChartsOf(TELEMETRY);
+  assert.deepEqual(others, []);
+  assert.deepEqual(
+    chart?.lines.map(({ name, values }) => [name, values[0]?.mean]),
+    [["mean", 0.3], ["median", 0.2], ["95th percentile", 0.4], ["highest", 0.5]],
+  );
+});
+
+test("the steps of a range cover it, and say how many nodes had data", () => {
+  const grid = poolTimeGridOf(TELEMETRY);
+  assert.equal(new Date(grid.first).toISOString(), "2026-11-21T12:00:00.000Z");
+  assert.equal(grid.steps, 3);
+  assert.equal(nodesAt(TELEMETRY, grid.first), 2);
+  assert.equal(nodesAt(TELEMETRY, null), 1);
+});
