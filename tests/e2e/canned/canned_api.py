@@ -182,9 +182,7 @@ def pools_answer(
     if measured:
         return _telemetry(canned, query)
     if part == "telemetry":
-        if broken := canned.broken.get("pooltelemetry"):
-            return refusal(*broken)
-        return 200, canned.node_values if node else canned.pool_telemetry
+        return _pool_telemetry(canned, of_nodes=bool(node))
     if broken := canned.broken.get("node" if node else part or ("pool" if pool else "pools")):
         return refusal(*broken)
     if part == "nodes" and not node:
@@ -212,6 +210,12 @@ def _schedules(canned: Canned, path: str, names: list[str], query: dict[str, lis
         return 200, _paged(canned, path, rows, query)
     found = next((row for row in rows if row["id"] == name), None)
     return (200, found) if found else refusal(404, f"There is no schedule '{name}' here.")
+
+
+def _pool_telemetry(canned: Canned, *, of_nodes: bool) -> tuple[int, dict[str, Any]]:
+    if broken := canned.broken.get("pooltelemetry"):
+        return refusal(*broken)
+    return 200, canned.node_values if of_nodes else canned.pool_telemetry
 
 
 def _telemetry(canned: Canned, query: dict[str, list[str]]) -> tuple[int, dict[str, Any]]:
