@@ -36,10 +36,11 @@ test("a node has the level and the text of its value, or none", () => {
 test("a metric is asked for by its name and attributes, empty ones included", () => {
   const query = new URLSearchParams(valuesQuery(CPU));
   assert.equal(query.get("name"), "system.cpu.utilization");
-  assert.equal(query.get("attributes"), "cpu.mode=;batchscope.device=");
+  assert.equal(query.get("attributes"), "cpu.mode=;batchscope.device=;batchscope.source=");
   assert.ok(isMetric(RECEIVED, { name: "system.network.io", attributes: { "network.io.direction": "receive" } }));
   assert.ok(!isMetric(RECEIVED, { name: "system.network.io", attributes: { "network.io.direction": "transmit" } }));
-  assert.ok(!isMetric(CPU, { name: "system.cpu.utilization", attributes: { "cpu.mode": "idle" } }));
+  for (const attributes of [{ "cpu.mode": "idle" }, { "batchscope.source": "aggregate" }])
+    assert.ok(!isMetric(CPU, { name: "system.cpu.utilization", attributes }));
 });
 
 const TELEMETRY: PoolTelemetry = {
@@ -70,6 +71,8 @@ test("a metric with data is a chart of four statistics", () => {
 });
 
 test("the steps of a range cover it, and say how many nodes had data", () => {
+  const late = { ...TELEMETRY, from: "2026-11-21T06:00:00Z", to: "2026-11-21T12:09:30Z" };
+  assert.equal(new Date(poolTimeGridOf(late).first).toISOString(), "2026-11-21T11:59:00.000Z");
   const grid = poolTimeGridOf(TELEMETRY);
   assert.equal(new Date(grid.first).toISOString(), "2026-11-21T12:00:00.000Z");
   assert.equal(grid.steps, 3);

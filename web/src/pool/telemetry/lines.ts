@@ -17,6 +17,7 @@ const STATISTICS: [name: string, statistic: Statistic][] = [
 ];
 /** Gaps begin after so many steps without data. */
 const GAP_STEPS = 2.5;
+const MIN_STEPS = 8;
 
 /** The charts of metrics with data. */
 export function poolChartsOf({ step, value }: PoolTelemetry): ChartData[] {
@@ -38,9 +39,11 @@ function statisticAt({ time }: StatisticsPoint, value: number) {
   return { at: Date.parse(time), mean: value, min: value, max: value };
 }
 
-/** The steps of an answer's range. */
-export function poolTimeGridOf({ from, to, step }: PoolTelemetry): TimeGrid {
-  const [begin, end, length] = [Date.parse(from), Date.parse(to), parseDuration(step)];
+/** The steps of an answer's range from the first data on, but at least some. */
+export function poolTimeGridOf({ from, to, step, value }: PoolTelemetry): TimeGrid {
+  const [end, length] = [Date.parse(to), parseDuration(step)];
+  const start = value.reduce((least, { points: [point] }) => (point ? Math.min(least, Date.parse(point.time)) : least), end);
+  const begin = Math.max(Date.parse(from), Math.min(start - length, end - MIN_STEPS * length));
   const first = Math.floor(begin / length) * length;
   return {
     from: begin,

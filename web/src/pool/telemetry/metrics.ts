@@ -13,6 +13,8 @@ export interface Metric {
 }
 
 const DEVICE = "batchscope.device";
+/** Agents may send sums of their own samples, too. */
+const SAMPLES = { "batchscope.source": "" };
 
 /** In the order of their charts. */
 export const METRICS: readonly Metric[] = [
@@ -21,49 +23,49 @@ export const METRICS: readonly Metric[] = [
     title: "CPU",
     unit: "share",
     name: "system.cpu.utilization",
-    attributes: { "cpu.mode": "", [DEVICE]: "" },
+    attributes: { "cpu.mode": "", [DEVICE]: "", ...SAMPLES },
   },
   {
     id: "memory",
     title: "Memory",
     unit: "share",
     name: "system.memory.utilization",
-    attributes: { "system.memory.state": "used" },
+    attributes: { "system.memory.state": "used", ...SAMPLES },
   },
   {
     id: "gpu",
     title: "GPU",
     unit: "share",
     name: "hw.gpu.utilization",
-    attributes: { "hw.gpu.task": "general", [DEVICE]: "" },
+    attributes: { "hw.gpu.task": "general", [DEVICE]: "", ...SAMPLES },
   },
   {
     id: "disk",
     title: "Busiest disk",
     unit: "share",
     name: "system.disk.io_time",
-    attributes: { [DEVICE]: "highest" },
+    attributes: { [DEVICE]: "highest", ...SAMPLES },
   },
   {
     id: "filesystem",
     title: "Fullest file system",
     unit: "share",
     name: "system.filesystem.utilization",
-    attributes: { "system.filesystem.state": "used", [DEVICE]: "highest" },
+    attributes: { "system.filesystem.state": "used", [DEVICE]: "highest", ...SAMPLES },
   },
   {
     id: "received",
     title: "Network, received",
     unit: "bytes a second",
     name: "system.network.io",
-    attributes: { "network.io.direction": "receive" },
+    attributes: { "network.io.direction": "receive", ...SAMPLES },
   },
   {
     id: "sent",
     title: "Network, sent",
     unit: "bytes a second",
     name: "system.network.io",
-    attributes: { "network.io.direction": "transmit" },
+    attributes: { "network.io.direction": "transmit", ...SAMPLES },
   },
 ];
 
