@@ -37,6 +37,7 @@ SPDX = {
     "Apache Software License": "Apache-2.0",
     "Apache 2.0": "Apache-2.0",
     "Apache License 2.0": "Apache-2.0",
+    "3-Clause BSD License": "BSD-3-Clause",
     "BSD License": "BSD-3-Clause",
     "BSD-3-Clause License": "BSD-3-Clause",
     "Mozilla Public License 2.0 (MPL 2.0)": "MPL-2.0",

@@ -11,7 +11,7 @@ from shared.stores.telemetry.node_index import NodeIndex
 from tests.ingestion.telemetry.telemetry_rig import DAY, TelemetryRig, blob_of, used
 
 PROMETHEUS = b'# TYPE node_cpu counter\nnode_cpu{mode="idle"} 12.5\nnode_load1 0.3\n'
-OTLP_JSON = b'{"resourceMetrics":[{"resource":{}}]}'
+OTLP_LOGS = b'{"resourceLogs":[{"resource":{}}]}'
 
 
 async def undrawn(rig: TelemetryRig, node: str = "n1") -> list[tuple[str, str, str, bool]]:
@@ -24,8 +24,8 @@ async def undrawn(rig: TelemetryRig, node: str = "n1") -> list[tuple[str, str, s
     [
         (PROMETHEUS, "Prometheus text", "Of its 2 records 2 have no time. Add time stamps: milliseconds"),
         (gzip.compress(PROMETHEUS, mtime=0), "gzip of Prometheus text", "Of its 2 records 2 have no time. Add time"),
-        (OTLP_JSON, "OTLP JSON", "It seems to be OTLP JSON, which isn't read"),
-        (OTLP_JSON + b"\n", "OTLP JSON", "It seems to be OTLP JSON, which isn't read"),
+        (OTLP_LOGS, "JSON of OTLP without metrics", "It seems to be JSON of OTLP without metrics"),
+        (OTLP_LOGS + b"\n", "JSON of OTLP without metrics", "It seems to be JSON of OTLP without"),
         (b"a,b\n1,2\n3,4\n", "CSV", "It seems to be CSV"),
         (b'foo bar="x" 1786017660000000000\n' * 3, "line protocol", "Of its 3 records 3 are of measurements without"),
         (b"mem used=1i", "line protocol", "It ends before its first record does"),

@@ -13,6 +13,8 @@
   (`_persec`) counts for the time between readings.
 - Prometheus' node_exporter, DCGM exporter and lustre_exporter, in `prometheus.json`: a metric is a measurement there,
   with the field `value`, which also stands for `gauge`, `counter` and `delta`.
+- Metrics of OpenTelemetry's semantic conventions, and those of the Collector's host metrics with their older names of
+  attributes, in `opentelemetry.json`, in the same form.
 - The node agent's own measurements (docs/agent.md), whose names begin with `batchscope_`.
 - collectd's types.db, collectd.conf(5), and output of write_influxdb_udp observed from collectd 5.12. Such a
   measurement is named after a collectd plugin, and its tag `type` selects one of the plugin's sets of values:
@@ -37,7 +39,7 @@ import msgspec
 from shared.domain.telemetry.catalog.custom_metrics import STORED
 from shared.domain.telemetry.catalog.series import Plugin, Rule
 
-_FILES = tuple(map(Path(__file__).with_name, ("measurements.json", "prometheus.json")))
+_FILES = tuple(map(Path(__file__).with_name, ("measurements.json", "prometheus.json", "opentelemetry.json")))
 TYPE = "type"
 """The tag that names the `type` of a collectd record, which selects the values of its plugin."""
 AGGREGATES = "agg."

@@ -167,7 +167,7 @@ def _attributes(metric: Metric, plugin: Plugin) -> Iterator[tuple[str, str]]:
         value = metric.tags.get(tag, "").strip('"')
         if value and (tag, value) != plugin.whole:
             shown = value.removeprefix("cpu") if tag == "cpu" else value
-            yield attribute, _distinct_label(shown)
+            yield attribute, _distinct_label(plugin.values.get(shown, shown))
     for name, attribute in plugin.keys.items():
         if name in metric.fields:
             yield attribute, _distinct_label(str(metric.fields[name]))

@@ -73,7 +73,7 @@ class Plugin:
 
     `named_by` is a tag whose value prefixes field names, as in `NAME/field`. `whole` is a tag and the value of it that
     stands for all parts together and becomes no attribute; where such records follow from others, `without` omits them.
-    With `counts_whole`, a fraction is no reading of a counter.
+    With `counts_whole`, a fraction is no reading of a counter. `values` renames values of attributes.
     """
 
     fields: Mapping[str, Rule]
@@ -84,3 +84,4 @@ class Plugin:
     whole: tuple[str, str] = ("", "")
     without: tuple[str, str] = ("", "")
     counts_whole: bool = False
+    values: Mapping[str, str] = field(default_factory=dict)

@@ -16,11 +16,12 @@ _WRAPPERS = {"gzip": 31, "zlib": 15}  # zlib's `wbits`
 
 
 class Form(StrEnum):
-    """The storage form of a blob's bytes."""
+    """The storage form of a blob's bytes; OTLP is a message of it with its length before it."""
 
     ZSTD = "zstd"
     GZIP = "gzip"
     ZLIB = "zlib"
+    OTLP = "OTLP"
     TEXT = "text"
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from shared.domain.telemetry.decode.bundles import Bundle
 from shared.domain.telemetry.decode.compression import Form, UnitError
-from shared.domain.telemetry.decode.frames import SearchBudget, Unit, form_at, is_full, next_unit, read_unit
+from shared.domain.telemetry.decode.frames import TAIL, SearchBudget, Unit, form_at, is_full, next_unit, read_unit
 from shared.domain.telemetry.decode.texts import TextReader, Texts
 from shared.domain.telemetry.records.bounds import MAX_LISTED, MAX_MISTAKES, SLOW_RECORD, STEP, TEXT_A_LINE
 from shared.domain.telemetry.records.metrics import InvalidPart, Metric
@@ -21,7 +21,6 @@ from shared.domain.telemetry.records.precision import Precision
 _CUT_SHORT = "the blob ends within a unit"
 _HALF = "a unit ends before it is whole"
 _TOO_MANY = f"{MAX_MISTAKES:,} lines before this make no sense"
-_TAIL = 3  # bytes in which an incomplete mark of a unit may begin
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +100,10 @@ class Decoder:
             budget.charge(error.looked)
             yield from _damage(stored, at, offset, error, budget, is_last=is_last)
             return
-        if unit:
+        if unit and form is Form.OTLP and not unit.text:
+            work = unit.end - unit.start + SLOW_RECORD * len(unit.metrics)
+            yield Step(offset + unit.start, offset + unit.end, unit.metrics, work=work)
+        elif unit:
             yield from self._compressed(unit, offset)
         elif is_last:
             yield from _damage(stored, at, offset, UnitError(_CUT_SHORT, 0), budget, is_last=is_last)
@@ -187,7 +189,7 @@ def _damage(
     end, reason = behind.start, error.reason
     in_damage = not is_last and (end is None or behind.undecided)
     if end is None:
-        end = len(stored) if is_last else max(len(stored) - _TAIL, at + 1)
+        end = len(stored) if is_last else max(len(stored) - TAIL, at + 1)
         reason = reason if is_last else f"{reason}; no unit that can be read follows in {end - at:,} bytes"
     part = InvalidPart(at, end, error.position, reason, compressed=True)
     yield _rejected_unit(part, offset, in_damage=in_damage, lost=end - at if in_damage else 0)
@@ -198,7 +200,7 @@ def _behind_damage(stored: bytes, offset: int, budget: SearchBudget, *, is_last:
     behind = next_unit(stored, 0, len(stored), budget, is_last=is_last)
     end = behind.start
     if end is None:
-        end = len(stored) if is_last else max(len(stored) - _TAIL, 0)
+        end = len(stored) if is_last else max(len(stored) - TAIL, 0)
     return Step(offset, offset + end, (), in_damage=behind.start is None or behind.undecided, lost=end)
 
 

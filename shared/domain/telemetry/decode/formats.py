@@ -12,11 +12,13 @@ from codecs import BOM_UTF8
 from shared.domain.telemetry.decode.compression import Form
 from shared.domain.telemetry.decode.frames import form_at
 from shared.domain.telemetry.decode.line_grammar import read_record
+from shared.domain.telemetry.decode.otlp_protobuf import HEAD, begins_message
 from shared.domain.telemetry.records.metrics import TextError
 from shared.domain.telemetry.records.precision import Precision
 
 LINE_PROTOCOL, TELEGRAF_JSON, PROMETHEUS = "line protocol", "Telegraf's JSON", "Prometheus text"
-READABLE = frozenset((LINE_PROTOCOL, TELEGRAF_JSON, PROMETHEUS))
+OTLP_JSON, OTLP = "OTLP JSON", "OTLP"
+READABLE = frozenset((LINE_PROTOCOL, TELEGRAF_JSON, PROMETHEUS, OTLP_JSON, OTLP))
 EMPTY, BINARY, TEXT = "empty", "binary data of no known format", "text of no known format"
 _HEAD = 4096
 _MAGICS = (
@@ -30,14 +32,14 @@ _SAMPLE = rf"[a-zA-Z_:][\w:.]*(?:{_LABELS})? +[-+]?(?:[\d.]+(?:e[-+]?\d+)?|NaN|I
 _PROMETHEUS = re.compile(rf"(?:# (?:HELP|TYPE|UNIT|EOF|timestamp)\b.*|{_SAMPLE})", re.IGNORECASE)
 _GRAPHITE = re.compile(r"[\w.;=\-]+ [-+]?[\d.]+(?:e[-+]?\d+)? \d{9,13}", re.IGNORECASE)
 _STATSD = re.compile(r"[\w.\-/]+:[-+]?[\d.]+\|(?:c|g|ms|h|s|d)\b.*")
-_OTLP_JSON = re.compile(r'"(?:resourceMetrics|resourceLogs|resourceSpans|resource_metrics|scopeMetrics)"\s*:')
+_OTLP_JSON = re.compile(r'"(?:resourceMetrics|resource_metrics|scopeMetrics)"\s*:')
+_OTLP_OTHERS = re.compile(r'"resource(?:Logs|Spans|Profiles)"\s*:')
 _TELEGRAF = re.compile(r'"metrics"\s*:\s*\[|"fields"\s*:\s*\{')
 _XML = re.compile(r"<(?:\?xml|!--|[a-zA-Z][\w:.\-]*[\s/>])")
 _HTML = re.compile(r"<(?:!doctype html|html)", re.IGNORECASE)
 _MARKS = "\t,;|"
 _MIN_COLUMNS, _MIN_LINES = 2, 2
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f]")
-_OTLP_FIELDS = (0x0A, 0x12, 0x1A)  # tags of resource, scopes and schema in OTLP's messages, all length-delimited
 
 
 def format_of(stored: bytes) -> str:
@@ -47,6 +49,8 @@ def format_of(stored: bytes) -> str:
     form = form_at(stored, 0)
     if form is None or form is Form.TEXT:
         return _plain(stored)
+    if form is Form.OTLP:
+        return OTLP
     head = _decompressed(stored, form)
     return f"{form} of {_plain(head)}" if head else f"damaged {form}"
 
@@ -99,14 +103,8 @@ def _plain(stored: bytes) -> str:
 
 
 def _is_otlp(stored: bytes) -> bool:
-    """Returns whether bytes start like an OTLP export: a message of some length in field 1 that holds a known field."""
-    size, at = 0, 1
-    while at < min(len(stored), 6):
-        size |= (stored[at] & 0x7F) << 7 * (at - 1)
-        at += 1
-        if not stored[at - 1] & 0x80:
-            break
-    return stored[:1] == b"\x0a" and size > 0 and at < len(stored) and stored[at] in _OTLP_FIELDS
+    """Returns whether bytes begin like a message of OTLP, whose first part isn't empty."""
+    return stored[1:2] != b"\0" and begins_message(stored[:HEAD]) is True
 
 
 def _of_text(text: str) -> str:
@@ -123,8 +121,10 @@ def _of_text(text: str) -> str:
 
 
 def _of_json(text: str) -> str:
+    if _OTLP_OTHERS.search(text):
+        return "JSON of OTLP without metrics"
     if _OTLP_JSON.search(text):
-        return "OTLP JSON"
+        return OTLP_JSON
     return TELEGRAF_JSON if text[0] == "{" and _TELEGRAF.search(text) else "JSON of another shape"
 
 

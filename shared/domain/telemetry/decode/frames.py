@@ -5,34 +5,49 @@ reading resumes where the next compressed unit begins that can be read as a whol
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from shared.domain.telemetry.decode.compression import Form, UnitError, decompressed_frame, decompressed_stream
+from shared.domain.telemetry.decode.otlp_protobuf import (
+    HEAD,
+    LENGTH,
+    MessageError,
+    begins_message,
+    message_length,
+    read_otlp_message,
+)
 from shared.domain.telemetry.decode.zstd_frames import MAGIC, FrameError, frame_end, is_skippable
 from shared.domain.telemetry.records.bounds import MAX_BLOCKS, MAX_SEARCHED, MAX_STORED, WINDOW
+from shared.domain.telemetry.records.metrics import Metric
 
 _GZIP = b"\x1f\x8b\x08"
 _ZLIB = b"\x78"
+_NUL, _OBJECT = b"\0", b'{"'
 _LEVELS = b"\x01\x5e\x9c\xda"
 _LETTERS = b"\x5e\xda"  # levels of zlib that may also be a letter, or start one, after an x
 _PEEK = 32
 _BLOCK = 4096
 _MIN_SEARCHED = 512  # bytes of the budget per attempt
 _MAGICS = {Form.ZSTD: MAGIC, Form.GZIP: _GZIP}
-_MARK = re.compile(b"|".join((*map(re.escape, _MAGICS.values()), rb"x[\x01\x9c\xda]")))
+_MARK = re.compile(
+    b"|".join((*map(re.escape, _MAGICS.values()), rb"x[\x01\x9c\xda]", rb"\0(?!\0\0\0)[\s\S]{3}(?=[\x0a\x28{])"))
+)
 """The begin of a unit. `x^` isn't searched for, as any text may contain it."""
-_TAIL = len(MAGIC) - 1  # bytes at the end in which an incomplete mark may begin
+TAIL = LENGTH
+"""Bytes at the end in which an incomplete mark may begin."""
 _CONTROL = re.compile(rb"[\x00-\x1f\x7f]")
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """Bytes `start` to `end` of the input, and their decompressed text."""
+    """Bytes `start` to `end` of the input, and their decompressed text, or the records of a message without text."""
 
     start: int
     end: int
     text: bytes
+    metrics: Sequence[Metric] = ()
 
 
 class NextUnit(NamedTuple):
@@ -54,7 +69,7 @@ class SearchBudget:
 
 def form_at(stored: bytes, at: int) -> Form | None:
     """Returns the form of the data at a position; None where too few bytes are available to decide."""
-    head = stored[at : at + 4]
+    head = stored[at : at + LENGTH + HEAD]
     for form, magic in _MAGICS.items():
         if head.startswith(magic):
             return form
@@ -62,9 +77,22 @@ def form_at(stored: bytes, at: int) -> Form | None:
             return None
     if is_skippable(stored, at):
         return Form.ZSTD
+    if head[:1] == _NUL:
+        return _form_behind_nul(head)
     if head[:1] != _ZLIB:
         return Form.TEXT
     return _form_behind_x(stored, at)
+
+
+def _form_behind_nul(head: bytes) -> Form | None:
+    """Returns the form by the length and the content that begins behind it."""
+    if len(head) >= LENGTH and not message_length(head, 0):
+        return Form.TEXT
+    content = head[LENGTH:]
+    if content.startswith((MAGIC, _OBJECT)) or (begins := begins_message(content)):
+        return Form.OTLP
+    is_open = begins is None or MAGIC.startswith(content) or _OBJECT.startswith(content)
+    return None if is_open else Form.TEXT
 
 
 def _form_behind_x(stored: bytes, at: int) -> Form | None:
@@ -88,7 +116,7 @@ def _form_behind_x(stored: bytes, at: int) -> Form | None:
 
 def is_full(stored: bytes, at: int) -> bool:
     """Returns whether no more bytes follow in this pass: what they don't decide is decided without them."""
-    return len(stored) - at >= WINDOW - _TAIL
+    return len(stored) - at >= WINDOW - TAIL
 
 
 def next_unit(stored: bytes, begin: int, end: int, budget: SearchBudget, *, is_last: bool) -> NextUnit:
@@ -97,7 +125,7 @@ def next_unit(stored: bytes, begin: int, end: int, budget: SearchBudget, *, is_l
     With `is_last` no bytes follow; otherwise an incomplete unit is undecided.
     """
     place = _behind_plain_text(stored, begin, end)
-    while budget.left > 0 and (mark := _MARK.search(stored, place, end + _TAIL)) and mark.start() < end:
+    while budget.left > 0 and (mark := _MARK.search(stored, place, end + TAIL)) and mark.start() < end:
         place = mark.start()
         form = form_at(stored, place)
         looked = 0
@@ -124,7 +152,7 @@ def _behind_plain_text(stored: bytes, at: int, end: int) -> int:
     """
     while at < end and at < len(stored):
         block = stored[at : min(at + _BLOCK + 1, end)]  # includes a mark's second byte
-        if not block.isascii() or (b"\x01" in block and b"x\x01" in block):
+        if not block.isascii() or _NUL in block or (b"\x01" in block and b"x\x01" in block):
             return at
         at += _BLOCK
     return min(at, end)
@@ -135,7 +163,7 @@ def read_unit(stored: bytes, at: int, form: Form) -> Unit | None:
 
     Raises UnitError where it can't be read, or where it has more than MAX_STORED bytes.
     """
-    found = _frame(stored, at) if form is Form.ZSTD else _stream(stored, at, form)
+    found = _READERS.get(form, _stream)(stored, at, form)
     if (found.end - at if found else len(stored) - at) > MAX_STORED:
         raise UnitError(f"the unit has more than {MAX_STORED:,} bytes", 0, MAX_STORED)
     return found
@@ -146,7 +174,26 @@ def _stream(stored: bytes, at: int, form: Form) -> Unit | None:
     return Unit(at, found[1], found[0]) if found else None
 
 
-def _frame(stored: bytes, at: int) -> Unit | None:
+def _message(stored: bytes, at: int, _: Form) -> Unit | None:
+    """Returns a message of OTLP, which may be compressed, and JSON if it is."""
+    begin = at + LENGTH
+    if message_length(stored, at) > MAX_STORED:
+        raise UnitError(f"the message has more than {MAX_STORED:,} bytes", 0)
+    end = begin + message_length(stored, at)
+    if end > len(stored):
+        return None
+    content = stored[begin:end]
+    if content.startswith(MAGIC):
+        content = decompressed_frame(content)
+    if content.startswith(b"{"):
+        return Unit(at, end, content)
+    try:
+        return Unit(at, end, b"", read_otlp_message(content))
+    except MessageError as error:
+        raise UnitError(str(error), 0, len(content)) from error
+
+
+def _frame(stored: bytes, at: int, _: Form) -> Unit | None:
     try:
         end = frame_end(stored, at, MAX_BLOCKS)
     except FrameError as error:
@@ -155,3 +202,6 @@ def _frame(stored: bytes, at: int) -> Unit | None:
         return None
     is_empty = is_skippable(stored, at) or end - at > MAX_STORED
     return Unit(at, end, b"" if is_empty else decompressed_frame(stored[at:end]))
+
+
+_READERS = {Form.ZSTD: _frame, Form.OTLP: _message}

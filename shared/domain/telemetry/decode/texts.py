@@ -1,8 +1,8 @@
 """Reader of text, line by line: an invalid line is reported, and reading continues with the next.
 
-A line that begins with `{` is JSON, a sample of Prometheus' text format is one by its shape, every other line is line
-protocol. Of a text that may continue, only complete records
-are read: a quoted string of line protocol may contain line ends.
+A line that begins with `{` is JSON, of Telegraf or OTLP; a sample of Prometheus' text format is one by its shape; every
+other line is line protocol. Of a text that may continue, only complete records are read: a quoted string of line
+protocol may contain line ends.
 """
 
 import re
@@ -16,6 +16,7 @@ from shared.domain.telemetry.decode.frames import form_at
 from shared.domain.telemetry.decode.json_metrics import read_json
 from shared.domain.telemetry.decode.line_grammar import behind_blank_lines, read_record
 from shared.domain.telemetry.decode.line_protocol import PlainLines
+from shared.domain.telemetry.decode.otlp_json import is_otlp, read_otlp_json
 from shared.domain.telemetry.decode.prometheus_text import (
     BLOCK,
     MAX_SAMPLE,
@@ -130,6 +131,9 @@ class TextReader:
             return self._read_block(part, at, found)
         line = text if not at and stop >= len(text) - 1 else text[at:stop]  # avoids a copy of megabytes for a line end
         if line.lstrip(_SPACE)[:1] == _JSON:
+            if is_otlp(line):
+                found.metrics += read_otlp_json(text[at:stop])
+                return min(stop + 1, len(text))
             bundles = self._bundler.read(line) if self._bundler and not found.metrics else None
             if bundles is not None:
                 found.bundles += bundles
