@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.emulated.services import measured_by, running_storage
-from bench.parts.cost_model import Case, Line, Month, bill, rates_of
+from bench.parts.cost_model import Case, Line, Month, bill, log_analytics, rates_of
 from bench.report.rows import answer, row
 from local.batch_emulator.protocol.auth import DEVELOPMENT_KEY
 from local.dev.checking.figures import code_version, markdown, replaced
@@ -103,9 +103,16 @@ def section(values: Mapping[str, float], cases: Mapping[str, Case]) -> str:
     ticks = ", ".join(f"{month.seconds('tick'):,.0f} s ({name})" for name, month in zip(cases, months, strict=True))
     origin = f"Counts: {stored['date']}, {stored['code']}. Prices: list prices of {prices['region']},"
     return (
-        f"{markdown(header, rows)}\n\nA tick takes {ticks}.\n{origin} without discounts and free grants"
-        " (`bench/cost_prices.json`)."
+        f"{markdown(header, rows)}\n\nA tick takes {ticks}.\n{_beside_log_analytics(cases, values)}\n{origin} without"
+        " discounts and free grants (`bench/cost_prices.json`)."
     )
+
+
+def _beside_log_analytics(cases: Mapping[str, Case], values: Mapping[str, float]) -> str:
+    """Returns a sentence with the cost of the nodes' series in Log Analytics, a record for each series and minute."""
+    some = [(name, log_analytics(case, values)) for name, case in cases.items() if case.telemetry]
+    parts = [f"{line.amount:,.0f} GB, {line.cost:,.2f} ({name})" for name, line in some]
+    return f"The same series in Log Analytics, a record for each series and minute: {'; '.join(parts) or 'none'}."
 
 
 def _amount(line: Line) -> str:

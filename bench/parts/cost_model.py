@@ -138,6 +138,13 @@ def bill(case: Case, rates: Rates, values: Mapping[str, float]) -> list[Line]:
     ]
 
 
+def log_analytics(case: Case, values: Mapping[str, float]) -> Line:
+    """Returns what the telemetry of the case's nodes would be as records of performance counters in Log Analytics."""
+    records = case.telemetry * values["seriesANode"] * values["ticksAMonth"]
+    size = records * values["logBytesARecord"] / _GIGA
+    return Line("Log Analytics", size, "GB", size * values["logGigabyte"], "assumed")
+
+
 def _compute(month: Month, values: Mapping[str, float]) -> Iterator[Line]:
     amount = month.busy_seconds * values["instanceGigabytes"]
     yield Line("compute", amount, "GB-s", amount * values["gigabyteSecond"], "CPU measured, waits assumed")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bench.cost import COUNTS, LARGE, PAGE, PRICES, SHAPES, SMALL, TWO_CASES, main, page_with, section, values_of
-from bench.parts.cost_model import Case, Month, bill, rates_of
+from bench.parts.cost_model import Case, Month, bill, log_analytics, rates_of
 
 STORED = json.loads(COUNTS.read_text(encoding="utf-8"))
 TOLD = json.loads(PRICES.read_text(encoding="utf-8"))
@@ -45,12 +45,15 @@ def test_a_large_deployment_costs_more_in_every_line_but_those_of_people_and_rul
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_each_price_and_assumption_has_a_source_and_affects_the_total(name: str) -> None:
+def test_each_price_and_assumption_has_a_source_and_affects_a_sum(name: str) -> None:
     part: dict[str, Any] = TOLD["prices"].get(name) or TOLD["assumptions"][name]
     assert part["source"]
     assert part["unit"]
     assert "date" in part or name in TOLD["assumptions"]
-    assert total(LARGE, f"{name}={part['value'] * 2}") != pytest.approx(total(LARGE), rel=1e-9)
+    double = f"{name}={part['value'] * 2}"
+    others = [log_analytics(LARGE, values_of(some)).cost for some in ([double], [])]
+    sums = (total(LARGE, double), others[0]), (total(LARGE), others[1])
+    assert sums[0] != pytest.approx(sums[1], rel=1e-9)
 
 
 def test_a_case_of_ones_own_is_shown_and_an_unknown_price_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
