@@ -2,7 +2,8 @@
 
 Line protocol is compared with `line-protocol-parser`, a C library that is unsafe for untrusted input. Frames of TES
 nodes, read from a real Azurite, decoded, rolled up and stored, are compared with zstd and `orjson.loads`. Peak memory
-is measured for a large blob, and for the shortest records in the largest frames of four accounts in parallel. Each
+is measured for a large blob, and for the shortest records in the largest frames of four accounts in parallel. Queries
+are of a pool whose nodes an emulator has. Each
 measurement runs in a separate process; CPU is that process's, and the compared sides alternate.
 """
 
@@ -16,7 +17,7 @@ from typing import Any
 
 from azure.storage.blob import BlobServiceClient
 
-from bench.emulated.services import measured_by, running_storage
+from bench.emulated.services import measured_by, running_emulator, running_storage
 from bench.measured.ingest_memory import blob_of
 from bench.parts import telemetry
 from bench.report.command import bench_parser, show
@@ -26,6 +27,7 @@ MEASURED_PATHS = ("shared/domain/telemetry", "shared/services", "shared/stores",
 _MB = 1_000_000
 _SPEED, _QUICK, _SIZE = 10, 20, 100  # megabytes of text
 _NODES, _LANES = 16, 4  # nodes that flush between two sweeps; accounts read in parallel
+_POOL_NODES = 5_000
 _BLOCK = 4 << 20
 _KEPT = timedelta(days=6)
 _LIBRARY, _USUAL = "line-protocol-parser (C)", "zstd + orjson"
@@ -54,9 +56,25 @@ def measure(megabytes: int) -> Iterator[dict[str, Any]]:
     backlog = f"all of ingestion, a backlog of {megabytes} MB"
     yield row(backlog, caught["ours"], "s CPU", other=(caught["other"], _USUAL), bar=4)
     yield row("all of ingestion, live", live["ours"], "ms CPU a flush", other=(live["other"], _USUAL))
+    yield from _pool_queries()
     yield row(f"peak memory over the baseline, {megabytes} MB of lines", text, "MB", bar=150)
     yield row(f"peak memory over the baseline, {megabytes} MB in frames", packed, "MB", bar=150)
     yield row(f"the same, the shortest records, {_LANES} accounts", shortest, "MB", bar=150)
+
+
+def _pool_queries() -> Iterator[dict[str, Any]]:
+    """Yields rows of queries over a pool, with storage in memory and nodes of an emulator."""
+    with running_storage() as storage, running_emulator("--stepped") as (emulator, controls):
+        shape: dict[str, Any] = {"emulator": emulator, "controls": controls, "storage": storage}
+        shape |= {"pools": 1, "nodes": _POOL_NODES, "changed": 0, "moving": 0, "busy": False}
+        found = measured_by("pool_queries_app", json.dumps(shape))
+    name = f"a pool of {_POOL_NODES:,} nodes"
+    day, heat = found["day"], found["map"]
+    yield row(f"a day of {name}", day["cpu"], "s CPU", other=(found["sorted"], "sorting the values alone"), bar=30)
+    for kind, one in ((f"a day of {name}", day), (f"a map of {name}", heat)):
+        yield row(kind, one["requests"], "requests", other=(_POOL_NODES, "a request a node"), bar=1 / 20)
+        yield row(kind, one["bytes"] / _MB, "MB from storage")
+    yield row(f"a map of {name}", heat["cpu"], "s CPU", bar=2)
 
 
 def _file(path: Path, content: bytes) -> Path:
