@@ -104,6 +104,19 @@ def graphics(end: datetime) -> list[dict[str, Any]]:
     ]
 
 
+def many_gpus(end: datetime, number: int) -> list[dict[str, Any]]:
+    """Returns the utilization and temperature of GPUs: those with higher numbers are busier and hotter."""
+    of, task = {"hw.type": "gpu"}, {"hw.gpu.task": "general"}
+    return [
+        series
+        for gpu in range(number)
+        for series in (
+            gauge("hw.gpu.utilization", end, lambda _, gpu=gpu: gpu / number, of | {"hw.id": str(gpu)} | task),
+            gauge("hw.temperature", end, lambda _, gpu=gpu: 40.0 + gpu, of | {"hw.id": str(gpu)}),
+        )
+    ]
+
+
 def network(name: str, way: str) -> dict[str, str]:
     return {"network.interface.name": name, "network.io.direction": way}
 

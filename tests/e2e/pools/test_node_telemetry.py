@@ -17,6 +17,7 @@ from tests.e2e.canned.canned_telemetry import (
     gauge,
     graphics,
     machine,
+    many_gpus,
     point,
     telemetry,
     text,
@@ -102,6 +103,33 @@ def test_one_cursor_moves_over_all_charts_by_keys_and_pointer(page: Page, measur
     chart(page, "network").locator("svg").hover(position={"x": 300, "y": 40})
     expect(page.locator(".measures .cursor")).to_have_count(6)
     expect(page.get_by_test_id("moment")).to_contain_text(re.compile(r"\d\d:\d\d"))
+
+
+def test_each_of_many_gpus_is_visible_and_the_hot_and_the_idle_one_are_named(
+    page: Page, measured: Canned, end: datetime
+) -> None:
+    measured.telemetry = lambda _: telemetry([*machine(end), *many_gpus(end, 8)], end=end)
+    show_pool(page, measured, node=FIRST)
+    expect(chart(page, "gpu").locator("[data-line]")).to_have_count(3)
+    expect(page.get_by_test_id("gpu-members")).to_have_text(
+        "Highest: GPU 7 (87.5%); lowest: GPU 0 (0%). Darker means higher."
+    )
+    expect(page.get_by_test_id("gpu-temperature-members")).to_contain_text("Highest: GPU 7 (47 °C)")
+    names = chart(page, "gpu").locator(".row-map text").all_text_contents()
+    assert names == [f"GPU {number}" for number in range(8)]
+
+
+def test_metrics_that_the_catalog_lacks_have_charts_with_their_names_and_units(
+    page: Page, measured: Canned, end: datetime
+) -> None:
+    loss = gauge("custom.training.loss", end, lambda at: -at, {"run": "a"}) | {"unit": ""}
+    waits = gauge("custom.wait", end, lambda _: 0.0025, {}) | {"unit": "s"}
+    measured.telemetry = lambda _: telemetry([loss, waits], end=end)
+    show_pool(page, measured, node=FIRST)
+    expect(page.locator("[data-chart]")).to_have_count(2)
+    first, second = page.locator("[data-chart]").all()
+    expect(first).to_contain_text(re.compile(r"training\.loss\s*a\s*-\d+"))
+    expect(second).to_contain_text(re.compile(r"wait \(s\)\s*value\s*0\.0025"))
 
 
 def test_cores_are_asked_for_when_somebody_wants_them(page: Page, measured: Canned, end: datetime) -> None:

@@ -9,7 +9,7 @@ import { visible } from "../format/text.ts";
 import { stepAt, type TimeGrid, timeScale } from "./series/axis.ts";
 import type { ChartData } from "./series/charts.ts";
 import { type Line, segmentsOf, type Value } from "./series/lines.ts";
-import { ticksOf, type Unit, valueText } from "./series/units.ts";
+import { axisOf, type Unit, valueText } from "./series/units.ts";
 
 export const LEFT = 64;
 export const RIGHT_MARGIN = 6;
@@ -41,8 +41,8 @@ interface ChartProps {
 export function Chart({ chart, time, width, noDataSpans, run, cursor }: ChartProps) {
   const right = Math.max(LEFT + 1, width - RIGHT_MARGIN);
   const x = timeScale(time, LEFT, right);
-  const ticks = ticksOf(highest(chart), chart.unit, 2, chart.limit);
-  const y = linear([0, ticks.at(-1) ?? 1], [BOTTOM, TOP]);
+  const { low, high, ticks } = axisOf(lowest(chart), highest(chart), chart.unit, chart.limit);
+  const y = linear([low, high], [BOTTOM, TOP]);
   const lines = useMemo(
     () =>
       chart.lines.map((line, index) => <ChartLine key={line.name} line={line} tone={index} time={time} x={x} y={y} />),
@@ -196,6 +196,11 @@ function bandOf(segment: PlottedValue[], y: Scale): string {
 
 function highest({ lines }: ChartData): number {
   return lines.reduce((most, { values }) => values.reduce((top, { max }) => Math.max(top, max), most), 0);
+}
+
+/** The lowest value below 0; 0 if there is none. */
+function lowest({ lines }: ChartData): number {
+  return lines.reduce((least, { values }) => values.reduce((low, { min }) => Math.min(low, min), least), 0);
 }
 
 /** The value of a step; with null the last value. */

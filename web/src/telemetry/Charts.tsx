@@ -5,13 +5,17 @@ import { useMemo, useState } from "preact/hooks";
 import { useWidth } from "../charts/useWidth.ts";
 import { formatTime, timeZone } from "../format/dates.ts";
 import { formatSeconds } from "../format/durations.ts";
+import { plural } from "../format/numbers.ts";
+import { visible } from "../format/text.ts";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
 import { Chart, type Cursor, rangeText, type TimeSpan, valueAt } from "./Chart.tsx";
+import { extremeRows, RowMap, type RowValue } from "./RowMap.tsx";
 import { inWholeSteps, noDataSpansOf, type TimeGrid, timeGridOf } from "./series/axis.ts";
 import { type ChartData, chartsOf, seriesSetOf } from "./series/charts.ts";
+import { customBeyond } from "./series/custom.ts";
 import type { Line } from "./series/lines.ts";
 import type { Telemetry } from "./series/model.ts";
-import { valueText } from "./series/units.ts";
+import { type Unit, valueText } from "./series/units.ts";
 import { ValuesTable } from "./ValuesTable.tsx";
 
 /** The time, width and cursor that everything among the charts shares. */
@@ -45,6 +49,7 @@ export function Charts({ telemetry, knownSince = Infinity, run, beside, below }:
   const isThere = pointed !== null && pointed >= time.first && pointed < time.to;
   const cursor = { at: isThere ? pointed : null, point };
   const layout = { time, width, cursor };
+  const beyond = customBeyond(set);
   return (
     <div class="measures" data-testid="charts">
       <p class="when" data-testid="moment">
@@ -59,15 +64,21 @@ export function Charts({ telemetry, knownSince = Infinity, run, beside, below }:
           <figure key={chart.id} class="measure" data-chart={chart.id}>
             <figcaption>
               <h5>
-                {chart.title}
+                <ExternalText text={chart.title} />
                 {chart.limit !== null && <small> of {valueText(chart.limit, chart.unit)}</small>}
               </h5>
               <Legend chart={chart} at={cursor.at} />
             </figcaption>
             <Chart chart={chart} noDataSpans={noDataSpans} run={run} {...layout} />
+            {chart.members && <Members chart={chart} members={chart.members} {...layout} />}
             {beside?.(chart.id, layout)}
           </figure>
         ))}
+        {beyond > 0 && (
+          <p class="soft" data-testid="custom-beyond">
+            {plural(beyond, "more custom metric")} {beyond === 1 ? "isn't" : "aren't"} drawn; the CSV has them.
+          </p>
+        )}
         {below?.(layout)}
       </div>
       <footer class="key">
@@ -107,9 +118,42 @@ function Legend({ chart, at }: { chart: ChartData; at: number | null }) {
           <LegendValue line={line} chart={chart} at={at} />
         </span>
       ))}
-      {lineCount > lines.length && <span>and {lineCount - lines.length} more, less full</span>}
+      {lineCount > lines.length && (
+        <span>
+          and {lineCount - lines.length} more, {chart.id === "filesystem" ? "less full" : "lower"}
+        </span>
+      )}
     </p>
   );
+}
+
+/** Each of many devices in a row, and in words those with the highest and the lowest value. */
+function Members({ chart, members, ...layout }: ChartLayout & { chart: ChartData; members: Line[] }) {
+  const { unit, limit } = chart;
+  const words = (at: number | null) => {
+    const found = extremeRows(members, at);
+    const text = ({ name, mean }: RowValue) => `${visible(name)} (${valueText(mean, unit)})`;
+    return found ? `Highest: ${text(found.highest)}; lowest: ${text(found.lowest)}.` : "No data.";
+  };
+  return (
+    <div class="cores">
+      <p class="values" data-testid={`${chart.id}-members`}>
+        {words(layout.cursor.at)} Darker means higher.
+      </p>
+      <RowMap rows={members} range={rangeOf(unit, limit ?? highestOf(members))} label={`${chart.title}: ${words(null)}`} {...layout} />
+    </div>
+  );
+}
+
+/** The values of the lightest and the darkest cells; GPUs are mostly between 30 and 90 degrees. */
+function rangeOf(unit: Unit, top: number): [number, number] {
+  if (unit === "share") return [0, 1];
+  return unit === "degrees" ? [30, 90] : [0, top];
+}
+
+function highestOf(members: Line[]): number {
+  const means = members.flatMap(({ values }) => values.map(({ mean }) => mean));
+  return means.reduce((most, mean) => Math.max(most, mean), Number.MIN_VALUE);
 }
 
 function LegendValue({ line, chart, at }: { line: Line; chart: ChartData; at: number | null }) {

@@ -5,29 +5,18 @@ import { usePolled } from "../api/usePolled.ts";
 import { plural } from "../format/numbers.ts";
 import { FailureText } from "../ui/page/ErrorNotice.tsx";
 import { Loading } from "../ui/page/PolledContents.tsx";
-import { CursorLine, cursorHandlers, LEFT, RIGHT_MARGIN } from "./Chart.tsx";
 import type { ChartLayout } from "./Charts.tsx";
-import { timeScale } from "./series/axis.ts";
+import { extremeRows, type Row, RowMap, type RowValue } from "./RowMap.tsx";
 import { CORE_ATTRIBUTE, compareNaturally, seriesSetOf } from "./series/charts.ts";
-import type { Value } from "./series/lines.ts";
 import type { Telemetry } from "./series/model.ts";
 import { busyOf } from "./series/selection.ts";
 import { valueText } from "./series/units.ts";
-
-interface Core {
-  name: string;
-  values: Value[];
-}
 
 interface MapProps extends ChartLayout {
   path: string;
   queryKey: string;
   intervalMs: number;
 }
-
-const LEVELS = 5;
-const MAX_ROW_HEIGHT = 10;
-const MAX_MAP_HEIGHT = 320;
 
 export function CoreMap(props: MapProps) {
   const [open, setOpen] = useState(false);
@@ -54,38 +43,19 @@ function Cores({ path, queryKey, intervalMs, ...layout }: MapProps) {
   return <CoreGrid cores={cores} {...layout} />;
 }
 
-function CoreGrid({ cores, time, width, cursor }: ChartLayout & { cores: Core[] }) {
-  const right = Math.max(LEFT + 1, width - RIGHT_MARGIN);
-  const x = timeScale(time, LEFT, right);
-  const row = Math.max(2, Math.min(MAX_ROW_HEIGHT, Math.floor(MAX_MAP_HEIGHT / cores.length)));
-  const height = cores.length * row;
-  const within = (at: number) => x(Math.max(time.from, Math.min(time.to, at)));
-  const paths = useMemo(() => levelsOf(cores, within, row, time.step), [cores, time, width]);
-  const { onPointerMove, onPointerLeave } = cursorHandlers(time, cursor, LEFT, right);
-  const at = cursor.at === null ? null : x(cursor.at + time.step / 2);
+function CoreGrid({ cores, ...layout }: ChartLayout & { cores: Row[] }) {
+  const label = `${plural(cores.length, "core")}: ${extremesText(cores, null)}`;
   return (
     <>
       <p class="values" data-testid="cores">
-        {extremesText(cores, cursor.at)} Darker means busier.
+        {extremesText(cores, layout.cursor.at)} Darker means busier.
       </p>
-      <svg
-        width={width}
-        height={height}
-        role="img"
-        aria-label={`${plural(cores.length, "core")}: ${extremesText(cores, null)}`}
-        onPointerMove={onPointerMove}
-        onPointerLeave={onPointerLeave}
-      >
-        {paths.map((path, level) => (
-          <path key={level} class="core" data-level={level} d={path} />
-        ))}
-        {at !== null && <CursorLine at={at} bottom={height} />}
-      </svg>
+      <RowMap rows={cores} range={[0, 1]} label={label} {...layout} />
     </>
   );
 }
 
-function coresOf(telemetry: Telemetry): Core[] {
+function coresOf(telemetry: Telemetry): Row[] {
   const set = seriesSetOf(telemetry);
   const single = set.series.filter(
     ({ attributes }) => attributes[CORE_ATTRIBUTE] && !("batchscope.source" in attributes),
@@ -98,30 +68,9 @@ function coresOf(telemetry: Telemetry): Core[] {
     .sort((one, other) => compareNaturally(one.name, other.name));
 }
 
-/** A path for each level of usage, with a cell for each step of a core at that level. */
-function levelsOf(cores: Core[], x: (at: number) => number, row: number, step: number): string[] {
-  const paths = Array.from({ length: LEVELS }, () => "");
-  cores.forEach(({ values }, index) => {
-    for (const { at, mean } of values) {
-      const level = Math.max(0, Math.min(LEVELS - 1, Math.floor(mean * LEVELS)));
-      const left = x(at);
-      const width = Math.max(0, x(at + step) - left);
-      paths[level] += `M${left.toFixed(1)},${index * row}h${width.toFixed(1)}v${row - 1}h${(-width).toFixed(1)}z`;
-    }
-  });
-  return paths;
-}
-
 /** "Busiest: core 3 (98%); least busy: core 7 (2%)." */
-function extremesText(cores: Core[], at: number | null): string {
-  const shares = cores.flatMap(({ name, values }) => {
-    const value = at === null ? values.at(-1) : values.find((each) => each.at === at);
-    return value ? [{ name, mean: value.mean }] : [];
-  });
-  const [first] = shares;
-  if (!first) return "No data.";
-  const busiest = shares.reduce((most, each) => (each.mean > most.mean ? each : most), first);
-  const idlest = shares.reduce((least, each) => (each.mean < least.mean ? each : least), first);
-  const label = (each: typeof first) => `core ${each.name} (${valueText(each.mean, "share")})`;
-  return `Busiest: ${label(busiest)}; least busy: ${label(idlest)}.`;
+function extremesText(cores: Row[], at: number | null): string {
+  const found = extremeRows(cores, at);
+  const text = ({ name, mean }: RowValue) => `core ${name} (${valueText(mean, "share")})`;
+  return found ? `Busiest: ${text(found.highest)}; least busy: ${text(found.lowest)}.` : "No data.";
 }

@@ -36,7 +36,7 @@ function Values({ charts, time: { first, step, steps } }: TableProps) {
             <th scope="col">Interval start</th>
             {columns.map(({ chart, name }) => (
               <th key={`${chart.id} ${name}`} scope="col" class="number">
-                {chart.title}, <ExternalText text={name} />
+                <ExternalText text={chart.title} />, <ExternalText text={name} />
               </th>
             ))}
           </tr>

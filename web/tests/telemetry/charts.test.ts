@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { chartsOf, compareNaturally } from "../../src/telemetry/series/charts.ts";
+import { customBeyond, MAX_CUSTOM_CHARTS } from "../../src/telemetry/series/custom.ts";
 import { droppedText } from "../../src/telemetry/series/dropped.ts";
 import type { DroppedCounts, Series } from "../../src/telemetry/series/model.ts";
 import {
@@ -69,7 +70,7 @@ test("swap is shown only if any is in use", () => {
   );
 });
 
-test("a few GPUs have a line each in the order of their numbers, and many a mean", () => {
+test("a few GPUs have a line each in the order of their numbers; of many the mean, the hot and the idle one", () => {
   const gpus = (...ids: string[]) =>
     measures(
       ...ids.map((id) =>
@@ -79,8 +80,55 @@ test("a few GPUs have a line each in the order of their numbers, and many a mean
   const lines = (...ids: string[]) => chartsOf(gpus(...ids)).flatMap((chart) => chart.lines.map(({ name }) => name));
   assert.deepEqual(lines("10", "2", "0"), ["GPU 0", "GPU 2", "GPU 10"]);
   assert.equal(lines("0", "1", "2", "3").length, 4);
-  assert.deepEqual(lines("0", "1", "2", "3", "4"), ["mean of 5"]);
+  assert.deepEqual(lines("0", "4", "1", "3", "2"), ["mean of 5", "highest: GPU 4", "lowest: GPU 0"]);
   assert.equal(chartsOf(gpus("0", "1", "2", "3", "4", "5"))[0]?.lines[0]?.values[0]?.mean, 2.5);
+  const membersOf = (...ids: string[]) => chartsOf(gpus(...ids))[0]?.members?.map(({ name }) => name);
+  assert.deepEqual(membersOf("0", "10", "1", "3", "2"), ["GPU 0", "GPU 1", "GPU 2", "GPU 3", "GPU 10"]);
+  assert.equal(membersOf("0", "1"), undefined);
+});
+
+test("without memory in use it is what isn't available, or else what is free", () => {
+  const [limit, available] = [gauge("system.memory.limit", 16 * GIB), gauge("system.memory.linux.available", 4 * GIB)];
+  const free = gauge("system.memory.usage", 3 * GIB, { "system.memory.state": "free" });
+  const line = (...series: Series[]) => {
+    const [memory] = chartsOf(measures(...series));
+    return [memory?.lines[0]?.name, memory?.lines[0]?.values[0]?.mean];
+  };
+  assert.deepEqual(line(limit, available, free), ["in use", 12 * GIB]);
+  assert.deepEqual(line(free), ["free", 3 * GIB]);
+});
+
+test("metrics that the catalog lacks have charts of their own, with their units and the highest series first", () => {
+  const loss = (run: string, value: number) => gauge("custom.training.loss", value, { run });
+  const charts = chartsOf(
+    measures(
+      { ...gauge("custom.wait", 3), unit: "ms" },
+      { ...gauge("custom.hits_total", 3), unit: "{hit}", kind: "counter" },
+      { ...gauge("custom.queue", 3), unit: "By" },
+      loss("a", 1),
+      loss("b", -2),
+      loss("c", 5),
+      loss("d", 2),
+      loss("e", 3),
+    ),
+  );
+  assert.deepEqual(
+    charts.map(({ title, unit, lines }) => [title, unit, lines.map(({ name }) => name)]),
+    [
+      ["hits_total (hit per second)", "value", ["value"]],
+      ["queue", "bytes", ["value"]],
+      ["training.loss", "value", ["c", "e", "d", "a"]],
+      ["wait (ms)", "value", ["value"]],
+    ],
+  );
+  assert.equal(charts[2]?.lineCount, 5);
+});
+
+test("custom metrics beyond a number aren't drawn but counted", () => {
+  const set = measures(...Array.from({ length: MAX_CUSTOM_CHARTS + 3 }, (_, index) => gauge(`custom.m${index}`, index)));
+  assert.equal(chartsOf(set).length, MAX_CUSTOM_CHARTS);
+  assert.equal(customBeyond(set), 3);
+  assert.equal(customBeyond(measures(gauge("custom.m", 1))), 0);
 });
 
 test("throttling of GPUs is shown by its reason, and only if there was any", () => {
@@ -169,6 +217,22 @@ test("a file system of unknown size isn't shown", () => {
     "system.filesystem.state": "used",
   });
   assert.deepEqual(fileSystemUsage(measures(used)), []);
+});
+
+test("without used space a file system is as full as its free space says", () => {
+  const free = (name: string, mount: string, value: number) =>
+    gauge(name, value, { "system.filesystem.mountpoint": mount, "system.filesystem.state": "free" });
+  const limit = gauge("system.filesystem.limit", 4, { "system.filesystem.mountpoint": "/" });
+  const lines = fileSystemUsage(
+    measures(free("system.filesystem.usage", "/", 1), limit, free("system.filesystem.utilization", "C:", 0.875)),
+  );
+  assert.deepEqual(
+    lines.map(({ name, values }) => [name, values[0]?.mean]),
+    [
+      ["/", 0.75],
+      ["C:", 0.125],
+    ],
+  );
 });
 
 test("a capacity is its latest reported value", () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ticksOf, valueText } from "../../src/telemetry/series/units.ts";
+import { axisOf, ticksOf, valueText } from "../../src/telemetry/series/units.ts";
 
 const GIB = 1024 ** 3;
 
@@ -58,4 +58,14 @@ test("ticks are few, and reach any maximum", () => {
       assert.ok(ticks.length <= 4, `${ticks.length} ticks up to ${most} ${unit}`);
     }
   }
+});
+
+test("an axis of any values goes below 0, and its ticks leave room for their texts", () => {
+  assert.deepEqual(axisOf(-8, 4, "value", null), { low: -8, high: 5, ticks: [-8, 0, 5] });
+  assert.deepEqual(axisOf(-100, 1, "value", null), { low: -100, high: 1, ticks: [-100, 0] });
+  assert.deepEqual(axisOf(-3, -1, "value", null), { low: -3, high: 0, ticks: [-3, 0] });
+  assert.deepEqual(axisOf(0, 0, "value", null).low, 0);
+  assert.ok(axisOf(0, 0.0025, "value", null).high < 0.01);
+  assert.deepEqual(axisOf(-0.1, 1, "share", null), { low: 0, high: 1, ticks: [0, 0.5, 1] });
+  assert.equal(valueText(0.00251, "value"), "0.0025");
 });

@@ -1,7 +1,8 @@
 // The charts of a node's telemetry; only those for which it has data.
 
 import { parseDuration } from "../../format/durations.ts";
-import { type Line, meanOf, sumOf } from "./lines.ts";
+import { customCharts } from "./custom.ts";
+import { type Line, meanOf, remainderOf, sumOf } from "./lines.ts";
 import type { Series, Telemetry } from "./model.ts";
 import {
   busyOf,
@@ -15,7 +16,10 @@ import {
 } from "./selection.ts";
 import type { Unit } from "./units.ts";
 
-/** `limit` is the capacity, such as the size of the memory; `lineCount` includes the lines that aren't drawn. */
+/**
+ * `limit` is the capacity, such as the size of the memory; `lineCount` includes the lines that aren't drawn. Where lines
+ * only summarize many devices, `members` has one for each.
+ */
 export interface ChartData {
   id: string;
   title: string;
@@ -23,6 +27,7 @@ export interface ChartData {
   lines: Line[];
   limit: number | null;
   lineCount: number;
+  members?: Line[];
 }
 
 /** The query for all charts, in one request; without the series of single cores. */
@@ -33,11 +38,13 @@ export const CHART_QUERY = {
     "system.cpu.logical.count",
     "system.memory.usage",
     "system.memory.limit",
+    "system.memory.linux.available",
     "system.paging.usage",
     "system.disk.io",
     "system.disk.io_time",
     "system.filesystem.usage",
     "system.filesystem.limit",
+    "system.filesystem.utilization",
     "system.network.io",
     "system.process.count",
     "batchscope.memory.oom_kills",
@@ -47,6 +54,7 @@ export const CHART_QUERY = {
     "hw.power",
     "hw.temperature",
     "hw.network.io",
+    "custom",
   ].join(","),
   attributes: "cpu.logical_number=",
 };
@@ -64,7 +72,6 @@ const THROTTLE_REASONS: Record<string, string> = {
   power_brake: "power brake",
   sync_boost: "sync boost",
 };
-const USED = { "system.memory.state": "used" };
 const DISK_DIRECTIONS = [["read", "read"], ["write", "written"]] as const;
 const NETWORK_DIRECTIONS = [["receive", "received"], ["transmit", "sent"]] as const;
 
@@ -74,7 +81,7 @@ export function seriesSetOf({ value, step }: Telemetry): SeriesSet {
 
 /** Charts that have data, the most often needed ones first. */
 export function chartsOf(set: SeriesSet): ChartData[] {
-  const all = [...machine(set), ...traffic(set), ...graphics(set), ...processes(set)];
+  const all = [...machine(set), ...traffic(set), ...graphics(set), ...processes(set), ...customCharts(set, MAX_LINES)];
   return all.filter(({ lines }) => lines.some(({ values }) => values.length));
 }
 
@@ -88,11 +95,24 @@ function machine(set: SeriesSet): ChartData[] {
       "memory",
       "Memory",
       "bytes",
-      [lineOf(set, "in use", selectSeries(set, "system.memory.usage", USED))],
+      [memoryLine(set)],
       latestMaximum(set, "system.memory.limit"),
     ),
     chart("swap", "Swap", "bytes", isSwapping ? [swap] : []),
   ];
+}
+
+/** Memory in use; without it the size less what is available, or what is free. */
+function memoryLine(set: SeriesSet): Line | null {
+  const line = (label: string, name: string, state?: string) =>
+    lineOf(set, label, selectSeries(set, name, state ? { "system.memory.state": state } : {}));
+  const available = line("in use", "system.memory.linux.available");
+  const limit = line("", "system.memory.limit");
+  return (
+    line("in use", "system.memory.usage", "used") ??
+    (available && limit && { ...available, values: remainderOf(limit.values, available.values) }) ??
+    line("free", "system.memory.usage", "free")
+  );
 }
 
 function traffic(set: SeriesSet): ChartData[] {
@@ -104,7 +124,7 @@ function traffic(set: SeriesSet): ChartData[] {
     NETWORK_DIRECTIONS.map(([direction, label]) => lineOf(set, label, networks(name, direction), sumOf));
   return [
     chart("disk", "Disks", "bytes a second", readAndWritten),
-    chart("busy", "Disk busy time", "share", each(set, busy, "system.device")),
+    chart("busy", "Disk busy time", "share", eachOrMean(set, busy, "system.device")),
     chart("filesystem", "File systems", "share", fileSystemUsage(set)),
     chart("network", "Network", "bytes a second", ways("system.network.io")),
     chart("infiniband", "InfiniBand", "bytes a second", ways("hw.network.io")),
@@ -113,8 +133,11 @@ function traffic(set: SeriesSet): ChartData[] {
 
 function graphics(set: SeriesSet): ChartData[] {
   const gpu = { "hw.type": "gpu" };
-  const of = (name: string, attributes: Record<string, string> = gpu) =>
-    each(set, selectSeries(set, name, attributes), "hw.id", "GPU ");
+  const of = (id: string, title: string, unit: Unit, series: Series[], limit: number | null = null) => {
+    const members = each(set, series, "hw.id", "GPU ");
+    const drawn = chart(id, title, unit, extremesOf(set, series, members), limit);
+    return members.length > MAX_LINES ? { ...drawn, members } : drawn;
+  };
   const memory = latestMaximum(set, "hw.gpu.memory.limit", gpu);
   const sensors = selectSeries(set, "hw.temperature", gpu);
   const whole = sensors.filter(({ attributes }) => !(SENSOR_LOCATION in attributes));
@@ -122,14 +145,15 @@ function graphics(set: SeriesSet): ChartData[] {
   const edges = sensors.filter(
     ({ attributes }) => attributes[SENSOR_LOCATION] === "edge" && !measured.has(attributes["hw.id"]),
   );
-  const throttled = each(set, selectSeries(set, "batchscope.gpu.throttled_time", gpu), "batchscope.gpu.throttle.reason")
+  const reasons = selectSeries(set, "batchscope.gpu.throttled_time", gpu);
+  const throttled = eachOrMean(set, reasons, "batchscope.gpu.throttle.reason")
     .map((line) => line && { ...line, name: THROTTLE_REASONS[line.name] ?? line.name })
     .filter((line) => line?.values.some(({ max }) => max > 0));
   return [
-    chart("gpu", "GPU", "share", of("hw.gpu.utilization", { ...gpu, "hw.gpu.task": "general" })),
-    chart("gpu-memory", "GPU memory", "bytes", of("hw.gpu.memory.usage"), memory),
-    chart("gpu-power", "GPU power", "watts", of("hw.power")),
-    chart("gpu-temperature", "GPU temperature", "degrees", each(set, [...whole, ...edges], "hw.id", "GPU ")),
+    of("gpu", "GPU", "share", selectSeries(set, "hw.gpu.utilization", { ...gpu, "hw.gpu.task": "general" })),
+    of("gpu-memory", "GPU memory", "bytes", selectSeries(set, "hw.gpu.memory.usage", gpu), memory),
+    of("gpu-power", "GPU power", "watts", selectSeries(set, "hw.power", gpu)),
+    of("gpu-temperature", "GPU temperature", "degrees", [...whole, ...edges]),
     chart("gpu-throttled", "GPU throttling", "share", throttled),
   ];
 }
@@ -149,13 +173,34 @@ function chart(id: string, title: string, unit: Unit, lines: (Line | null)[], li
   return { id, title, unit, lines: all.slice(0, MAX_LINES), limit, lineCount: all.length };
 }
 
-/** A line for each value of an attribute or, if there are many, one line of their mean. */
-function each(set: SeriesSet, series: Series[], by: string, before = ""): (Line | null)[] {
+/** A line for each value of an attribute. */
+function each(set: SeriesSet, series: Series[], by: string, before = ""): Line[] {
   const names = [...new Set(series.map(({ attributes }) => attributes[by] ?? ""))].sort(compareNaturally);
-  if (names.length > MAX_LINES) return [lineOf(set, `mean of ${names.length}`, series, meanOf)];
-  return names.map((name) =>
-    lineOf(set, before + name, series.filter(({ attributes }) => (attributes[by] ?? "") === name)),
+  return names.flatMap(
+    (name) => lineOf(set, before + name, series.filter(({ attributes }) => (attributes[by] ?? "") === name)) ?? [],
   );
+}
+
+/** A line for each value of an attribute or, if there are many, one line of their mean. */
+function eachOrMean(set: SeriesSet, series: Series[], by: string): (Line | null)[] {
+  const lines = each(set, series, by);
+  return lines.length > MAX_LINES ? [lineOf(set, `mean of ${lines.length}`, series, meanOf)] : lines;
+}
+
+/** All lines or, if there are many, their mean, the line that was highest on average, and the lowest one. */
+function extremesOf(set: SeriesSet, series: Series[], lines: Line[]): (Line | null)[] {
+  if (lines.length <= MAX_LINES) return lines;
+  const sorted = [...lines].sort((one, other) => averageOf(other) - averageOf(one));
+  const labelled = (label: string, line: Line | undefined) => line && { ...line, name: `${label}: ${line.name}` };
+  return [
+    lineOf(set, `mean of ${lines.length}`, series, meanOf),
+    labelled("highest", sorted[0]) ?? null,
+    labelled("lowest", sorted.at(-1)) ?? null,
+  ];
+}
+
+function averageOf({ values }: Line): number {
+  return values.reduce((sum, { mean }) => sum + mean, 0) / Math.max(1, values.length);
 }
 
 /** "2" before "10". */

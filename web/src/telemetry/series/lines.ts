@@ -48,6 +48,15 @@ export function complement(values: Value[]): Value[] {
   return values.map(({ at, mean, min, max }) => ({ at, mean: 1 - mean, min: 1 - max, max: 1 - min }));
 }
 
+/** The whole less a part, for steps with both. */
+export function remainderOf(whole: Value[], part: Value[]): Value[] {
+  const wholes = new Map(whole.map(({ at, mean }) => [at, mean]));
+  return part.flatMap(({ at, mean, min, max }) => {
+    const all = wholes.get(at);
+    return all === undefined ? [] : [{ at, mean: all - mean, min: all - max, max: all - min }];
+  });
+}
+
 /** Sums by step; a line without the step counts as 0. Minimum and maximum are bounds, as they may not coincide. */
 export function sumOf(all: Value[][]): Value[] {
   return joined(all, (values) => ({

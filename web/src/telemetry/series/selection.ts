@@ -79,18 +79,26 @@ export function realNetworks(series: Series[]): Series[] {
 
 /** The used shares of file systems that store data, the fullest first. */
 export function fileSystemUsage(set: SeriesSet): Line[] {
-  const usage = selectSeries(set, "system.filesystem.usage").filter(
-    ({ attributes }) => !VIRTUAL_FILE_SYSTEMS.has(attributes["system.filesystem.type"] ?? ""),
-  );
-  const mounts = new Set(usage.map(({ attributes }) => attributes[MOUNT] ?? ""));
+  const real = (name: string) =>
+    selectSeries(set, name).filter(
+      ({ attributes }) => !VIRTUAL_FILE_SYSTEMS.has(attributes["system.filesystem.type"] ?? ""),
+    );
+  const [usage, shares] = [real("system.filesystem.usage"), real("system.filesystem.utilization")];
+  const mounts = new Set([...usage, ...shares].map(({ attributes }) => attributes[MOUNT] ?? ""));
   const lines = [...mounts].flatMap((mount) => {
-    const ofMount = usage.filter(({ attributes }) => (attributes[MOUNT] ?? "") === mount);
-    const inState = (state: string) => ofMount.filter(({ attributes }) => attributes["system.filesystem.state"] === state);
+    const inState = (state: string, series = usage) =>
+      series.filter(
+        ({ attributes }) => (attributes[MOUNT] ?? "") === mount && attributes["system.filesystem.state"] === state,
+      );
     const line = lineOf(set, mount, inState("used"));
     const free = lineOf(set, mount, inState("free"));
     const limit = lineOf(set, mount, selectSeries(set, "system.filesystem.limit", { [MOUNT]: mount }));
     const whole = limit?.values ?? (line && free && sumOf([line.values, free.values]));
-    return line && whole ? [{ ...line, values: sharesOf(line.values, whole) }] : [];
+    if (line && whole) return [{ ...line, values: sharesOf(line.values, whole) }];
+    if (free && limit) return [{ ...free, values: complement(sharesOf(free.values, limit.values)) }];
+    const freeShare = lineOf(set, mount, inState("free", shares));
+    const share = lineOf(set, mount, inState("used", shares));
+    return share ? [share] : freeShare ? [{ ...freeShare, values: complement(freeShare.values) }] : [];
   });
   return lines.sort((one, other) => (other.values.at(-1)?.mean ?? 0) - (one.values.at(-1)?.mean ?? 0));
 }
