@@ -3,8 +3,8 @@
 Line protocol is compared with `line-protocol-parser`, a C library that is unsafe for untrusted input. Frames of TES
 nodes, read from a real Azurite, decoded, rolled up and stored, are compared with zstd and `orjson.loads`. Peak memory
 is measured for a large blob, and for the shortest records in the largest frames of four accounts in parallel. Queries
-are of a pool whose nodes an emulator has. Each
-measurement runs in a separate process; CPU is that process's, and the compared sides alternate.
+are of a pool whose nodes an emulator has. Each measurement runs in a separate process; CPU is that process's, and the
+compared sides alternate.
 """
 
 import json

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from shared.domain.core.stamps import from_milliseconds
 from shared.domain.nodes.nodes import Node
 from shared.domain.telemetry.catalog.custom_metrics import ShownName, is_custom, metric_of
+from shared.domain.telemetry.catalog.field_mappings import SOURCE
 from shared.domain.telemetry.catalog.series import Series
 from shared.domain.telemetry.pools.blocks import MINUTES
 from shared.domain.telemetry.pools.node_grid import NodeStatistics
@@ -46,15 +47,18 @@ class MetricSelector:
         return any(not parts or name == parts or name.startswith(f"{parts}.") for parts in self.custom)
 
 
-CPU = MetricSelector("system.cpu.utilization", {"cpu.mode": "", _DEVICE: ""})
-MEMORY = MetricSelector("system.memory.utilization", {"system.memory.state": "used"})
-DISK_BUSY = MetricSelector("system.disk.io_time", {_DEVICE: _ANY_HIGHEST})
-FILE_SYSTEM = MetricSelector(
-    "system.filesystem.utilization", {"system.filesystem.state": "used", _DEVICE: _ANY_HIGHEST}
-)
-RECEIVED = MetricSelector("system.network.io", {"network.io.direction": "receive"})
-SENT = MetricSelector("system.network.io", {"network.io.direction": "transmit"})
-GPU = MetricSelector("hw.gpu.utilization", {"hw.gpu.task": "general", _DEVICE: ""})
+def _of_samples(name: str, attributes: Mapping[str, str]) -> MetricSelector:
+    """Returns a selector that leaves out an agent's own sums of its samples."""
+    return MetricSelector(name, {**attributes, SOURCE[0]: ""})
+
+
+CPU = _of_samples("system.cpu.utilization", {"cpu.mode": "", _DEVICE: ""})
+MEMORY = _of_samples("system.memory.utilization", {"system.memory.state": "used"})
+DISK_BUSY = _of_samples("system.disk.io_time", {_DEVICE: _ANY_HIGHEST})
+FILE_SYSTEM = _of_samples("system.filesystem.utilization", {"system.filesystem.state": "used", _DEVICE: _ANY_HIGHEST})
+RECEIVED = _of_samples("system.network.io", {"network.io.direction": "receive"})
+SENT = _of_samples("system.network.io", {"network.io.direction": "transmit"})
+GPU = _of_samples("hw.gpu.utilization", {"hw.gpu.task": "general", _DEVICE: ""})
 UTILIZATION = (CPU, MEMORY, DISK_BUSY, FILE_SYSTEM, RECEIVED, SENT, GPU)
 """The metrics of a query that names none."""
 

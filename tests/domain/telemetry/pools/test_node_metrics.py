@@ -2,8 +2,10 @@
 
 import pytest
 
+from shared.domain.telemetry.catalog.field_mappings import SOURCE
 from shared.domain.telemetry.catalog.series import Series
 from shared.domain.telemetry.pools.node_metrics import CPU_IN_USE, HIGHEST, MEMORY_IN_USE, minutes_of, shown_metric
+from shared.domain.telemetry.pools.pool_reports import UTILIZATION, MetricSelector
 from shared.domain.telemetry.rollups.rollups import Rollup, Rollups
 from tests.domain.telemetry.support.nodes import BEGIN, at, rollups
 
@@ -117,3 +119,10 @@ def test_custom_metrics_have_their_names_and_the_mean_over_their_tags() -> None:
     (metric,) = found(rollups(*lines))
     assert shown_metric(metric) == ("custom.training.loss", (), "")
     assert list(found(rollups(*lines)).values()) == [2]
+
+
+@pytest.mark.parametrize("selector", UTILIZATION, ids=lambda selector: selector.name)
+def test_an_agents_own_sums_are_no_part_of_a_pools_utilization(selector: MetricSelector) -> None:
+    shown = {name: value for name, value in selector.attributes.items() if value}
+    assert selector.has(Series(selector.name, tuple(sorted(shown.items()))))
+    assert not selector.has(Series(selector.name, tuple(sorted((shown | dict((SOURCE,))).items()))))
