@@ -64,6 +64,7 @@ class Mortal:
     def __init__(self, tables: Tables) -> None:
         self._send, self.calls, self.dies_at, self.committed = tables._transport.send, 0, 0, False
         self.methods: list[str] = []
+        self.urls: list[str] = []
         tables._transport.send = self._mortal  # type: ignore[method-assign]
 
     def arm(self, dies_at: int, *, committed: bool) -> None:
@@ -72,6 +73,7 @@ class Mortal:
     async def _mortal(self, request: Any, **options: Any) -> Any:
         self.calls += 1
         self.methods.append(request.method)
+        self.urls.append(request.url)
         dies = self.dies_at and self.calls >= self.dies_at
         if dies and not (self.committed and self.calls == self.dies_at):
             raise DiedError

@@ -1,14 +1,14 @@
 """Projects the minutes of blobs' steps to the rows of pools, a shard of blobs at a time.
 
 A step is stored first, in the partition of its blob, and its minutes wait here until `write`. If a host dies in
-between, the head of the shard is behind the blob: the next projection of the blob finds the gap and reads the minutes
-from the blob's own rows. Minutes are always overwritten as a whole, so the same rows result from any order, repetition
+between, the shard's rows are behind the blob: the next projection of the blob finds the gap and reads the minutes from
+the blob's own rows. Minutes are always overwritten as a whole, so the same rows result from any order, repetition
 or crash.
 """
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
@@ -20,6 +20,7 @@ from shared.domain.core.stamps import to_milliseconds
 from shared.domain.telemetry.pools.blob_minutes import BlobMinutes, BlobTail, Minutes, StepMinutes
 from shared.domain.telemetry.pools.block_changes import BlockKey, Parts, changed, changes_of, latest_of
 from shared.domain.telemetry.pools.blocks import BlockChange
+from shared.domain.telemetry.pools.packed_tails import packed_tails
 from shared.errors import BatchscopeError, CacheConflictError
 from shared.services.blobs.ingestion_stores import IngestionStores, telemetry_ingest_partition
 from shared.services.telemetry.node_sessions import some_at_once
@@ -32,10 +33,10 @@ _LOOKBACK = timedelta(hours=1)
 """How far back the minutes of a blob are read where the head of its shard lacks some; and how far a clock is ahead."""
 _KEPT = timedelta(hours=2)  # how long the head of a shard knows a blob
 _CHECKED = timedelta(minutes=30)
+_WRITTEN = timedelta(minutes=10)  # how long the minutes of a blob's tail are kept
 _LONGER = timedelta(days=1)  # than blocks, so that the head leads to those that expire
 _BLOCKS_TOGETHER = 50  # read in one request
 _CACHED_BLOCKS, _MAX_CACHED = 2, 32 << 20  # of a pool, and bytes of all
-_MAX_TAILS = 20_000  # blobs
 _MAX_WAITING = 40_000  # minutes of nodes: a KB each
 _UNKNOWN_POOL = ""
 _BLOB_DIGITS = 8  # of an incarnation's digest: those of a node's blobs differ
@@ -43,9 +44,10 @@ _BLOB_DIGITS = 8  # of an incarnation's digest: those of a node's blobs differ
 
 @dataclass(slots=True)
 class _Shard:
-    """A shard's head and latest blocks, as this host wrote them."""
+    """A shard's head, the tails of its blobs and the latest blocks, as this host read or wrote them."""
 
     head: ShardHead
+    tails: Mapping[str, BlobTail]
     blocks: Mapping[BlockKey, Parts] = field(default_factory=dict)
 
     @property
@@ -53,8 +55,8 @@ class _Shard:
         return sum(part.size for parts in self.blocks.values() for part in parts.values())
 
 
-type _Waiting = dict[str, BlobMinutes]
-"""Minutes of blobs by incarnation."""
+type _Waiting = dict[str, list[StepMinutes]]
+"""Steps of blobs by incarnation, in order."""
 
 
 class PoolProjection:
@@ -66,29 +68,22 @@ class PoolProjection:
         self._retention = retention
         self._waiting: dict[str, dict[int, _Waiting]] = {}
         self._number_waiting = 0
-        self._tails: dict[str, BlobTail] = {}
         self._shards: dict[tuple[str, int], _Shard] = {}
         self._checked: dict[str, datetime] = {}
         self._turns: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     def note(self, account_key: str, entry: Entry, step: StepMinutes) -> None:
-        """Takes the minutes of a blob's stored step."""
-        partition = partition_of(account_key, entry.incarnation)
-        tail = self._tails.pop(partition, None) or BlobTail()
-        minutes = tail.completed(step)
-        if len(self._tails) >= _MAX_TAILS:
-            self._tails.clear()
-        self._tails[partition] = tail
-        known = self._of_shard(account_key, shard_of(entry.name))
-        before = known.get(entry.incarnation)
-        known[entry.incarnation] = self._bounded(before.followed_by(minutes) if before else minutes)
+        """Takes the minutes of a blob's stored step; if too many wait, they are read from the blob's rows later."""
+        if self._number_waiting + len(step.values) > _MAX_WAITING:
+            step = step.without_values()
+        self._number_waiting += len(step.values)
+        self._waiting_of(account_key, shard_of(entry.name)).setdefault(entry.incarnation, []).append(step)
 
     async def write(self, account_key: str) -> None:
         """Projects everything that waits; what fails waits on. Raises StorageError, CacheConflictError."""
         async with self._turns[account_key]:
             await self._check(account_key)
             waiting = self._waiting.pop(account_key, {})
-            self._number_waiting = 0 if not self._waiting else self._number_waiting
             failed: list[BatchscopeError] = []
 
             async def projected(shard: int) -> None:
@@ -97,25 +92,21 @@ class PoolProjection:
                 except BatchscopeError as error:
                     failed.append(error)
                     self._wait_on(account_key, shard, waiting[shard])
+                else:
+                    self._number_waiting -= _number_of(waiting[shard])
 
             await some_at_once(projected, sorted(waiting), _SHARDS_AT_ONCE)
             if failed:
                 raise failed[0]
 
-    def _of_shard(self, account_key: str, shard: int) -> _Waiting:
+    def _waiting_of(self, account_key: str, shard: int) -> _Waiting:
         return self._waiting.setdefault(account_key, {}).setdefault(shard, {})
 
-    def _bounded(self, minutes: BlobMinutes) -> BlobMinutes:
-        """Returns minutes without values if too many wait; these are read from the blob's rows then."""
-        self._number_waiting += len(minutes.values)
-        return minutes.without_values() if self._number_waiting > _MAX_WAITING else minutes
-
     def _wait_on(self, account_key: str, shard: int, waiting: _Waiting) -> None:
-        """Puts minutes back before those that came since."""
-        known = self._of_shard(account_key, shard)
-        for incarnation, minutes in waiting.items():
-            later = known.get(incarnation)
-            known[incarnation] = minutes.followed_by(later) if later else minutes
+        """Puts steps back before those that came since."""
+        known = self._waiting_of(account_key, shard)
+        for incarnation, steps in waiting.items():
+            known[incarnation] = [*steps, *known.get(incarnation, ())]
 
     async def _check(self, account_key: str) -> None:
         """Lets blobs of the last hour wait whose last steps no host has projected; at start and every half hour."""
@@ -136,7 +127,7 @@ class PoolProjection:
         for entry in recent:
             shard = shard_of(entry.name)
             if known[shard].offset_of(entry.incarnation) < entry.read:
-                self._wait_on(account_key, shard, {entry.incarnation: BlobMinutes(None, entry.read)})
+                self._wait_on(account_key, shard, {entry.incarnation: [StepMinutes(entry.read, entry.read)]})
         self._checked[account_key] = now
 
     async def _project(self, account_key: str, shard: int, waiting: _Waiting) -> None:
@@ -149,49 +140,53 @@ class PoolProjection:
         await self._write(account_key, shard, waiting)
 
     async def _write(self, account_key: str, shard: int, waiting: _Waiting) -> None:
-        now, store = await self._clock.now(), self._stores.pool_telemetry
-        known = self._shards.pop((account_key, shard), None) or _Shard(await store.load_head(account_key, shard))
-        head, minute = known.head, _minute(now)
-        behind = {name: one for name, one in waiting.items() if head.offset_of(name) < one.end or one.is_renamed}
-        found = await some_at_once(
-            lambda name: self._values(account_key, name, behind[name], head, now), behind, _BLOBS_AT_ONCE
+        now = await self._clock.now()
+        cached = self._shards.pop((account_key, shard), None)
+        known = cached or await self._opened(account_key, shard)
+        tails, minutes = _completed(known, waiting)
+        if cached and any(one.is_gap for one in minutes.values()):  # another host may have gone on
+            known = await self._opened(account_key, shard)
+            tails, minutes = _completed(known, waiting)
+        values = await some_at_once(
+            lambda name: self._values(account_key, name, minutes[name], tails[name], now), minutes, _BLOBS_AT_ONCE
         )
         changes: dict[BlockKey, list[BlockChange]] = defaultdict(list)
-        seen = {pool: dict(nodes) for pool, nodes in head.seen.items()}
-        for name, values in zip(behind, found, strict=True):
-            pools = {_UNKNOWN_POOL} if behind[name].is_renamed else ()
-            for key, change in changes_of(digest(name.encode())[:_BLOB_DIGITS], values, pools):
+        for name, some in zip(minutes, values, strict=True):
+            pools = {_UNKNOWN_POOL} if minutes[name].is_renamed else ()
+            for key, change in changes_of(digest(name.encode())[:_BLOB_DIGITS], some, pools):
                 changes[key].append(change)
-            for minute_of_node, nodes in values.items():
-                for pool, node in nodes:
-                    last = seen.setdefault(pool, {})
-                    last[node] = max(last.get(node, 0), minute_of_node)
-        if behind:
+        if minutes:
             blocks = await self._blocks(account_key, shard, known, changes)
             packed = await asyncio.to_thread(changed, blocks, changes)
-            blobs = {**head.blobs, **{name: Projected(one.end, minute) for name, one in behind.items()}}
-            oldest = _minute(now - self._retention - _LONGER)
-            head = replace(head, blobs=_since(blobs, _minute(now - _KEPT)), seen=_recent(seen, oldest))
-            head = replace(head, etag=await store.save(account_key, shard, head, packed))
-            known = _Shard(head, latest_of({**known.blocks, **packed}, _CACHED_BLOCKS))
+            projected = {name: Projected(tail.end, _minute(now)) for name, tail in tails.items()}
+            blobs = _since({**known.head.blobs, **projected}, _minute(now - _KEPT))
+            seen = _recent(_seen_in(known.head.seen, values), _minute(now - self._retention - _LONGER))
+            tails = {name: tail for name, tail in {**known.tails, **tails}.items() if name in blobs}
+            kept = await asyncio.to_thread(packed_tails, tails, _minute(now - _WRITTEN))
+            head = ShardHead(blobs, seen, known.head.etag)
+            etag = await self._stores.pool_telemetry.save(account_key, shard, head, packed, kept)
+            known = _Shard(replace(head, etag=etag), tails, latest_of({**known.blocks, **packed}, _CACHED_BLOCKS))
         if sum(one.size for one in self._shards.values()) > _MAX_CACHED:
             self._shards.clear()
         self._shards[account_key, shard] = known
 
+    async def _opened(self, account_key: str, shard: int) -> _Shard:
+        """Returns a shard as stored; if its tails are newer than the head, the head can't be written."""
+        store = self._stores.pool_telemetry
+        head = await store.load_head(account_key, shard)
+        return _Shard(head, await store.load_tails(account_key, shard) if head.etag else {})
+
     async def _values(
-        self, account_key: str, incarnation: str, minutes: BlobMinutes, head: ShardHead, now: datetime
+        self, account_key: str, incarnation: str, minutes: BlobMinutes, tail: BlobTail, now: datetime
     ) -> Minutes:
         """Returns the minutes to project, with those from the blob's own rows that aren't known here."""
-        is_gap = head.offset_of(incarnation) != minutes.begin
-        unread = {*minutes.unread, *(minutes.values if is_gap else ())}
-        since = 0 if minutes.is_renamed else _minute(now - _LOOKBACK) if is_gap else None
-        if not unread and since is None:
+        since = 0 if minutes.is_renamed else _minute(now - _LOOKBACK) if minutes.is_gap else None
+        if not minutes.unread and since is None:
             return minutes.values
         partition, until = partition_of(account_key, incarnation), _minute(now + _LOOKBACK)
-        stored, newest = await stored_minutes(self._stores.telemetry, partition, unread, since, until)
-        if tail := self._tails.get(partition):
-            tail.learn(newest)
-        return {**minutes.values, **{minute: {} for minute in unread}, **stored}
+        stored, newest = await stored_minutes(self._stores.telemetry, partition, minutes.unread, since, until)
+        tail.learn(newest)
+        return {**minutes.values, **{minute: {} for minute in minutes.unread}, **stored}
 
     async def _blocks(
         self, account_key: str, shard: int, known: _Shard, wanted: Collection[BlockKey]
@@ -207,6 +202,32 @@ class PoolProjection:
             found |= {key: parts for key, parts in stored.items() if key in wanted and key not in found}
             del numbers[: len(some)]
         return found
+
+
+def _completed(shard: _Shard, waiting: _Waiting) -> tuple[dict[str, BlobTail], dict[str, BlobMinutes]]:
+    """Returns the minutes of blobs that the shard lacks, by incarnation, and their tails behind them."""
+    behind = {name: steps for name, steps in waiting.items() if _is_behind(shard.head, name, steps)}
+    tails = {name: replace(shard.tails.get(name, BlobTail())) for name in behind}
+    return tails, {name: tails[name].completed(steps) for name, steps in behind.items()}
+
+
+def _is_behind(head: ShardHead, incarnation: str, steps: Sequence[StepMinutes]) -> bool:
+    return head.offset_of(incarnation) < steps[-1].end or any(step.is_renamed for step in steps)
+
+
+def _number_of(waiting: _Waiting) -> int:
+    return sum(len(step.values) for steps in waiting.values() for step in steps)
+
+
+def _seen_in(before: Mapping[str, Mapping[str, int]], values: Iterable[Minutes]) -> dict[str, dict[str, int]]:
+    """Returns the last minute with data of each node, by pool."""
+    seen = {pool: dict(nodes) for pool, nodes in before.items()}
+    for some in values:
+        for minute, nodes in some.items():
+            for pool, node in nodes:
+                last = seen.setdefault(pool, {})
+                last[node] = max(last.get(node, 0), minute)
+    return seen
 
 
 def _since(blobs: Mapping[str, Projected], minute: int) -> dict[str, Projected]:

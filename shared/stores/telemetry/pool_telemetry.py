@@ -1,6 +1,7 @@
 """The table `pooltelemetry`: values of nodes by pool, one partition per account and shard of blobs.
 
-`!` is a shard's head: how far each blob is projected, and when each node was last heard of. `b<block>~<pool>~<part>` is
+`!` is a shard's head: how far each blob is projected, and when each node was last heard of. `t` has the last minutes of
+its blobs, for the host that goes on. `b<block>~<pool>~<part>` is
 a part of a block (shared/domain/telemetry/pools/blocks.py), with two columns per name of metric. Every transaction
 writes the head under its ETag, so a shard has one writer at a time, and its blocks need no ETags of their own.
 """
@@ -12,8 +13,10 @@ from typing import NamedTuple
 import msgspec
 
 from shared.domain.core.keys import SEPARATOR, partition_of
+from shared.domain.telemetry.pools.blob_minutes import BlobTail
 from shared.domain.telemetry.pools.block_changes import BlockKey, Parts
 from shared.domain.telemetry.pools.blocks import PackedPart
+from shared.domain.telemetry.pools.packed_tails import unpacked_tails
 from shared.stores.tables.tables import (
     Row,
     Tables,
@@ -29,12 +32,12 @@ from shared.stores.tables.tables import (
 from shared.stores.tables.unit_writes import Operation, write_at_once, written
 
 TABLE = "pooltelemetry"
-_HEAD = "!"
+_HEAD, _TAILS = "!", "t"
 _MINUTES, _TOTALS = "___m", "___t"
 _DOT = "__"  # in place of a dot in the name of a metric
 _SOURCES = "sources"
 _AFTER = "~~"
-_MAX_BLOCKS, _MAX_BYTES = 20, 2_200_000  # of a transaction: four rows each, and base64 adds a third
+_MAX_BLOCKS, _MAX_BYTES = 20, 1_900_000  # of a transaction: four rows each, and base64 adds a third
 _MAX_PROPERTIES, _MAX_SELECTED = 12, 8  # of 64 KiB, of a column, and names
 _ROWS_AT_ONCE = 100
 
@@ -100,6 +103,11 @@ class PoolTelemetryStore:
         blobs = msgspec.convert(json_of(row, "blobs"), dict[str, Projected])
         return ShardHead(blobs, json_of(row, "seen"), row["etag"])
 
+    async def load_tails(self, account_key: str, shard: int) -> dict[str, BlobTail]:
+        """Returns the tails of blobs by incarnation, as of the head."""
+        row = await load_row(self._table, _partition(account_key, shard), _TAILS)
+        return unpacked_tails(bytes_of(row, "tails")) if row else {}
+
     async def load_blocks(self, account_key: str, shard: int, first: int, last: int) -> dict[BlockKey, Parts]:
         """Returns the stored blocks of all pools, both ends included."""
         found: dict[BlockKey, dict[int, PackedPart]] = {}
@@ -109,8 +117,10 @@ class PoolTelemetryStore:
             found.setdefault((pool, number), {})[part] = _part_of_row(row)
         return dict(found)
 
-    async def save(self, account_key: str, shard: int, head: ShardHead, blocks: Mapping[BlockKey, Parts]) -> str:
-        """Overwrites blocks, and the head last; returns the head's new ETag.
+    async def save(
+        self, account_key: str, shard: int, head: ShardHead, blocks: Mapping[BlockKey, Parts], tails: bytes = b""
+    ) -> str:
+        """Overwrites blocks, and last the head and the packed `tails`; returns the head's new ETag.
 
         Only the last of several transactions has the new states of blobs. Raises CacheConflictError if the stored head
         has another ETag, StorageError.
@@ -121,7 +131,8 @@ class PoolTelemetryStore:
         for number, group in enumerate(groups, 1):
             is_last = number == len(groups)
             row = _head_row(partition, head if is_last else before)
-            etags = await write_at_once(self._table, [*_rows(partition, group), written(row, etag)])
+            others = [*_rows(partition, group), *([_tails_row(partition, tails)] if is_last else [])]
+            etags = await write_at_once(self._table, [*others, written(row, etag)])
             etag = etags[_HEAD]
         return etag or ""
 
@@ -160,6 +171,11 @@ def _head_row(partition: str, head: ShardHead) -> Row:
         **json_columns("blobs", blobs),
         **json_columns("seen", head.seen),
     }
+
+
+def _tails_row(partition: str, packed: bytes) -> Operation:
+    row: Row = {"PartitionKey": partition, "RowKey": _TAILS, **bytes_columns("tails", packed)}
+    return ("upsert", row, {"mode": "replace"})
 
 
 def _groups(blocks: Mapping[BlockKey, Parts]) -> Iterator[list[tuple[BlockKey, Parts]]]:

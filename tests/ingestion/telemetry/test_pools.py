@@ -134,6 +134,23 @@ async def test_two_hosts_that_project_blobs_of_one_shard_both_count(rig: Telemet
     }
 
 
+async def test_a_host_goes_on_where_another_ended_without_reading_the_rows_of_blobs(rig: TelemetryRig) -> None:
+    rig.clock.time = at(5)
+    names = same_shard(3)
+    hosts, reads = [await rig.host(), await rig.host()], []
+    for flush in range(4):
+        for name in names:
+            await rig.append(used(flush, at(flush / 2)), name=name)
+        mortal = Mortal(hosts[flush % 2].tables)
+        await hosts[flush % 2].run()
+        reads.append(sum("pooltelemetry" not in url for url in mortal.urls if "RowKey%20ge%20%27m" in url))
+    assert reads == [0, 0, 0, 0]
+    nodes = [name.split("/")[5] for name in names]
+    assert await found(rig, *names) == {
+        ("pool", node, minute): value for node in sorted(nodes) for minute, value in ((0, 0.5), (1, 2.5))
+    }
+
+
 def same_shard(count: int) -> list[str]:
     """Returns the names of blobs of one shard."""
     names = [blob_of(f"n{number}") for number in range(1000)]

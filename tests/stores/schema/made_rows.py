@@ -39,8 +39,10 @@ from shared.domain.tasks.job_statistics import JobStatistics, StoredJobStatistic
 from shared.domain.tasks.task_details import ShownProperties
 from shared.domain.tasks.tasks import Task, TaskCounts
 from shared.domain.telemetry.catalog.series import Series
+from shared.domain.telemetry.pools.blob_minutes import BlobTail
 from shared.domain.telemetry.pools.block_changes import changed, changes_of
 from shared.domain.telemetry.pools.node_metrics import NodeMinute, Total
+from shared.domain.telemetry.pools.packed_tails import packed_tails
 from shared.domain.telemetry.records.labels import Identity
 from shared.domain.telemetry.rollups.chunks import HOURS, chunks_of
 from shared.domain.telemetry.rollups.dropped_counts import DroppedCounts
@@ -251,4 +253,5 @@ async def _write_pool_telemetry(tables: Tables) -> None:
     }
     changes = {key: [change] for key, change in changes_of("0123abcd", values, ())}
     head = ShardHead({ENTRY.incarnation: Projected(700, minute)}, {"pool": {"node": minute}})
-    await PoolTelemetryStore(tables).save(ACCOUNT, 7, head, changed({}, changes))
+    tails = packed_tails({ENTRY.incarnation: BlobTail(700, minute, is_known=True, last=values)}, minute)
+    await PoolTelemetryStore(tables).save(ACCOUNT, 7, head, changed({}, changes), tails)

@@ -35,7 +35,7 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
     "operations": {"<poll>": "[^~]+"},
     "poolhistory": {"<pool>~h<hour>": r"[^~]+~h\d{7}", "<pool>~d<day>": r"[^~]+~d\d{7}"},
     "pools": {"<pool>": "[^~]+"},
-    "pooltelemetry": {"!": "!", "b<block>~<pool>~<part>": r"b[0-9a-f]{7}~[^~]*~\d"},
+    "pooltelemetry": {"!": "!", "t": "t", "b<block>~<pool>~<part>": r"b[0-9a-f]{7}~[^~]*~\d"},
     "rejects": {"<created>~<incarnation>~<offset>": rf"[0-9a-f]{{11}}~{_INCARNATION}~[0-9a-f]{{13}}"},
     "tasks": {"!": "!", "reading": "reading", "s<key>": "s.*"},
     "telemetry": {
@@ -103,7 +103,7 @@ def _unpacked(name: str, packed: bytes) -> Any:
         return ["digest", json.loads(inflated(packed[8:]))]
     if name in ("state0", "summary"):
         return json.loads(inflated(packed))
-    if name.endswith(("__0", "___m0", "___t0")) or name == "sources0":
+    if name.endswith(("__0", "___m0", "___t0")) or name in ("sources0", "tails0"):
         return _hexed(msgspec.msgpack.decode(decompressed(packed)))
     if name == "d0":
         return "a leaf"

@@ -1,10 +1,10 @@
 """The minutes that a blob's steps contribute to its nodes, complete although two steps may share a minute.
 
-A flush often ends within a minute, so the last two minutes are remembered. What a step adds to an earlier minute is
-read from the blob's own rows instead.
+A flush often ends within a minute, so a blob's tail keeps its last two minutes, in storage as well. What a step adds to
+an earlier minute is read from the blob's own rows instead.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from shared.domain.core.keys import key_of
@@ -21,43 +21,41 @@ _REMEMBERED = 2
 
 @dataclass(frozen=True, slots=True)
 class StepMinutes:
-    """The minutes of a step from `begin` to `end` of its blob; `unread` are those of sessions whose node isn't known.
+    """The minutes of a step from `begin` to `end` of its blob; `unread` are those that aren't known here.
 
     `is_renamed`: a session has another name than in the steps before.
     """
 
     begin: int
     end: int
-    values: Minutes
-    unread: frozenset[int] = frozenset()
-    is_renamed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class BlobMinutes:
-    """What of a blob is to be projected after steps from `begin` to `end`: values of whole minutes, and `unread` ones.
-
-    `begin` is None where it isn't known what is missing.
-    """
-
-    begin: int | None
-    end: int
     values: Minutes = field(default_factory=dict)
     unread: frozenset[int] = frozenset()
     is_renamed: bool = False
 
+    def without_values(self) -> "StepMinutes":
+        return replace(self, values={}, unread=self.unread | self.values.keys())
+
+
+@dataclass(frozen=True, slots=True)
+class BlobMinutes:
+    """What of a blob is to be projected: values of whole minutes, and `unread` ones.
+
+    `is_gap`: steps before aren't projected, so that more minutes may be missing.
+    """
+
+    values: Minutes = field(default_factory=dict)
+    unread: frozenset[int] = frozenset()
+    is_gap: bool = False
+    is_renamed: bool = False
+
     def followed_by(self, other: "BlobMinutes") -> "BlobMinutes":
         """Returns both together; minutes of the later steps include those of the earlier ones."""
-        return replace(
-            other,
-            begin=self.begin,
-            values={**self.values, **other.values},
-            unread=self.unread | other.unread,
+        return BlobMinutes(
+            {**self.values, **other.values},
+            self.unread | other.unread,
+            is_gap=self.is_gap or other.is_gap,
             is_renamed=self.is_renamed or other.is_renamed,
         )
-
-    def without_values(self) -> "BlobMinutes":
-        return replace(self, values={}, unread=self.unread | self.values.keys())
 
 
 @dataclass(slots=True)
@@ -72,9 +70,20 @@ class BlobTail:
     is_known: bool = True
     last: Minutes = field(default_factory=dict)
 
-    def completed(self, step: StepMinutes) -> BlobMinutes:
-        """Returns the minutes of a step, completed by those before, and moves the tail behind it."""
-        if step.begin != self.end:
+    def completed(self, steps: Iterable[StepMinutes]) -> BlobMinutes:
+        """Returns the minutes of steps, completed by those before, and moves the tail behind them.
+
+        Steps before the tail's end are left out.
+        """
+        found = BlobMinutes()
+        for step in steps:
+            if step.end > self.end or step.is_renamed:
+                found = found.followed_by(self._completed(step))
+        return found
+
+    def _completed(self, step: StepMinutes) -> BlobMinutes:
+        is_gap = step.begin != self.end
+        if is_gap:
             self.is_known, self.last = False, {}
         values: dict[int, Mapping[NodeKey, NodeMinute]] = {}
         for minute, nodes in step.values.items():
@@ -87,8 +96,8 @@ class BlobTail:
         latest = {minute: nodes for minute, nodes in {**self.last, **found}.items() if minute not in unread}
         self.last = {minute: latest[minute] for minute in sorted(latest)[-_REMEMBERED:]}
         self.newest = max((self.newest, *step.values, *step.unread))
-        self.end = step.end
-        return BlobMinutes(step.begin, step.end, found, frozenset(unread), step.is_renamed)
+        self.end = max(self.end, step.end)
+        return BlobMinutes(found, frozenset(unread), is_gap=is_gap, is_renamed=step.is_renamed)
 
     def learn(self, newest: int) -> None:
         """Takes the latest minute of the blob's own rows."""

@@ -155,7 +155,7 @@ class PoolBlock:
                 line.counts[place], line.sums[place] = 0, 0.0
 
     def _set(self, place: int, values: NodeMinute) -> None:
-        for metric, total, count in zip(values.metrics, values.sums, values.counts, strict=True):
+        for metric, total, count in values.metrics:
             line = self.lines.get(metric)
             if line is None:
                 size = MINUTES * len(self.sources)

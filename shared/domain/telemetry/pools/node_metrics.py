@@ -8,7 +8,7 @@ which the mean counts. Of shares, temperatures and busy times the highest device
 import re
 from array import array
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import NamedTuple
@@ -50,22 +50,56 @@ class Total(NamedTuple):
     number: int
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Layout:
+    """The series of a node's minute, which nodes alike share: places of `metrics`, and of devices by `highest` one."""
+
+    series: tuple[Series, ...]
+    metrics: Sequence[tuple[Series, int]]
+    highest: Sequence[tuple[Series, Sequence[int]]]
+
+    @classmethod
+    def of(cls, series: tuple[Series, ...]) -> "Layout":
+        devices: dict[Series, list[int]] = defaultdict(list)
+        metrics = []
+        for at, one in enumerate(series):
+            highest = _highest_of(one)
+            if highest:
+                devices[highest].append(at)
+            else:
+                metrics.append((one, at))
+        return cls(series, metrics, list(devices.items()))
+
+
 @dataclass(frozen=True, slots=True)
 class NodeMinute:
-    """The totals of a node's metrics in a minute, in the order of `metrics`."""
+    """The totals of a node's metrics in a minute, and of devices of which the highest counts, in the order of `layout`.
 
-    metrics: tuple[Series, ...]
+    Totals of two parts of a minute add up; of devices the highest is only known of the whole minute.
+    """
+
+    layout: Layout
     sums: "array[float]"
     counts: "array[int]"
 
     @classmethod
     def of(cls, totals: Mapping[Series, Total]) -> "NodeMinute":
         sums, counts = zip(*totals.values(), strict=True) if totals else ((), ())
-        return cls(_interned(tuple(totals)), array("d", sums), array("I", counts))
+        return cls(layout_of(tuple(totals)), array("d", sums), array("I", counts))
 
     @property
     def totals(self) -> dict[Series, Total]:
-        return dict(zip(self.metrics, map(Total, self.sums, self.counts), strict=True))
+        return dict(zip(self.layout.series, map(Total, self.sums, self.counts), strict=True))
+
+    @property
+    def metrics(self) -> Iterator[tuple[Series, float, int]]:
+        """Yields sums and numbers of metrics, with the highest of devices."""
+        sums, counts = self.sums, self.counts
+        for metric, at in self.layout.metrics:
+            yield metric, sums[at], counts[at]
+        for metric, places in self.layout.highest:
+            at = max(places, key=lambda place: sums[place] / counts[place])
+            yield metric, sums[at], counts[at]
 
     def merged(self, other: "NodeMinute") -> "NodeMinute":
         """Returns both parts of a minute together."""
@@ -86,14 +120,14 @@ class _Member(NamedTuple):
 
 
 class _Fold(NamedTuple):
-    """How the values of a metric's series become one: they add up, or have a mean; and the metric of the highest."""
+    """How the values of a metric's series become one: they add up, or have a mean; and whether the highest counts."""
 
     is_counter: bool
     is_share: bool
-    highest: Series | None
+    has_highest: bool
 
 
-type _Members = Sequence[tuple[_Member, Mapping[int, Rollup]]]
+type _Members = Sequence[tuple[Series, _Member, Mapping[int, Rollup]]]
 
 
 @cache
@@ -122,11 +156,11 @@ def minutes_of(rollups: Rollups) -> dict[int, NodeMinute]:
     """Returns a node's minutes since 1970, from its rollups by minute."""
     if not any(series.name == UTILIZATION for series in rollups) and any(series.name == TIME for series in rollups):
         rollups = with_cpu_total(rollups)
-    groups: dict[Series, list[tuple[_Member, Mapping[int, Rollup]]]] = defaultdict(list)
+    groups: dict[Series, list[tuple[Series, _Member, Mapping[int, Rollup]]]] = defaultdict(list)
     for series, periods in rollups.items():
         member = _member_of(series)
         if member:
-            groups[member.metric].append((member, periods))
+            groups[member.metric].append((series, member, periods))
     found: dict[int, dict[Series, Total]] = defaultdict(dict)
     for metric, members in groups.items():
         _add(found, metric, members)
@@ -134,40 +168,44 @@ def minutes_of(rollups: Rollups) -> dict[int, NodeMinute]:
 
 
 def _add(found: dict[int, dict[Series, Total]], metric: Series, members: _Members) -> None:
-    """Adds the totals of a metric's series by minute."""
+    """Adds the totals of a metric's series by minute, and those of devices where the highest is a metric."""
     some = _counted(members)
     is_counter, is_share, highest = _fold_of(metric)
-    if not any(member.is_device for member, _ in some):
-        highest = None
     by_minute: dict[int, list[Rollup]] = defaultdict(list)
-    for _, periods in some:
+    for series, member, periods in some:
         for minute, rollup in periods.items():
             by_minute[minute].append(rollup)
+            if highest and member.is_device:
+                found[minute][series] = Total(rollup.sum, 1 if is_counter else rollup.count)
     for minute, rollups in by_minute.items():
-        count = 1 if is_counter else max(one.count for one in rollups)
-        values = [one.sum if is_counter else one.sum / one.count for one in rollups]
-        value = sum(values) / len(values) if is_share else sum(values)
-        found[minute][metric] = Total(value * count, count)
-        if highest:
-            found[minute][highest] = Total(max(values) * count, count)
+        counts = [1] if is_counter else [one.count for one in rollups]
+        number = sum(counts) if is_share else max(counts)
+        found[minute][metric] = Total(sum([one.sum for one in rollups]), number)
 
 
 @lru_cache(_MAX_KNOWN)
 def _fold_of(metric: Series) -> _Fold:
     known, is_counter = instruments().get(metric.name), kind_of(metric.name) is Kind.COUNTER
-    unit = known.unit if known else ""
-    is_custom = metric.name.startswith(CUSTOM)
+    unit, is_custom = known.unit if known else "", metric.name.startswith(CUSTOM)
     is_share = not is_counter and (is_custom or unit in _OF_SHARES)
     has_highest = not is_custom and (is_share or (is_counter and unit == "s"))
-    highest = Series(metric.name, tuple(sorted((*metric.attributes, HIGHEST))))
-    return _Fold(is_counter, is_share, highest if has_highest else None)
+    return _Fold(is_counter, is_share, has_highest)
+
+
+@lru_cache(_MAX_KNOWN)
+def _highest_of(series: Series) -> Series | None:
+    """Returns the metric that is the highest of a device and others; None for a metric."""
+    member = _member_of(series)
+    if member is None or not member.is_device:
+        return None
+    return Series(series.name, tuple(sorted((*member.metric.attributes, HIGHEST))))
 
 
 def _counted(members: _Members) -> _Members:
     """Returns the series that count: no cores where there is a total, and no partitions of a disk beside it."""
-    some = [one for one in members if not one[0].is_core] or members
-    disks = {member.disk for member, _ in some}
-    return [one for one in some if not _is_part(one[0].disk, disks)] if len(disks) > 1 else some
+    some = [one for one in members if not one[1].is_core] or members
+    disks = {member.disk for _, member, _ in some}
+    return [one for one in some if not _is_part(one[1].disk, disks)] if len(disks) > 1 else some
 
 
 def _with_shares(totals: dict[Series, Total]) -> dict[Series, Total]:
@@ -209,12 +247,15 @@ def _kept_names() -> frozenset[str]:
     return frozenset((*named, *fixed, *_PRESSURE, SOURCE[0], NAME, UNIT))
 
 
-_layouts: dict[tuple[Series, ...], tuple[Series, ...]] = {}
+_layouts: dict[tuple[Series, ...], Layout] = {}
 _MAX_LAYOUTS = 1_000
 
 
-def _interned(metrics: tuple[Series, ...]) -> tuple[Series, ...]:
-    """Returns an equal tuple that nodes alike share."""
-    if len(_layouts) >= _MAX_LAYOUTS:
-        _layouts.clear()
-    return _layouts.setdefault(metrics, metrics)
+def layout_of(series: tuple[Series, ...]) -> Layout:
+    """Returns the layout of series, which nodes alike share."""
+    found = _layouts.get(series)
+    if found is None:
+        if len(_layouts) >= _MAX_LAYOUTS:
+            _layouts.clear()
+        found = _layouts[series] = Layout.of(series)
+    return found

@@ -15,7 +15,7 @@ READ = (("disk.io.direction", "read"),)
 
 def found(some: Rollups, minute: int = MINUTE) -> dict[Series, float]:
     """Returns the values of a minute: means of gauges, growth of counters."""
-    return {metric: total.sum / total.number for metric, total in minutes_of(some)[minute].totals.items()}
+    return {metric: total / number for metric, total, number in minutes_of(some)[minute].metrics}
 
 
 def gauge(mean: float, count: int = 4) -> dict[int, Rollup]:

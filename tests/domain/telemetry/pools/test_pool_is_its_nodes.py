@@ -4,7 +4,7 @@ The model keeps every node's values by minute, and computes each statistic from 
 """
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import batched
 from random import Random
@@ -14,14 +14,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.domain.telemetry.catalog.series import Series
-from shared.domain.telemetry.pools.blob_minutes import BlobTail, Minutes, step_minutes
+from shared.domain.telemetry.pools.blob_minutes import BlobTail, Minutes, StepMinutes, step_minutes
 from shared.domain.telemetry.pools.block_changes import BlockKey, Parts, changed, changes_of
 from shared.domain.telemetry.pools.blocks import MINUTES, lines_of, part_of, sources_of
 from shared.domain.telemetry.pools.node_grid import NodeGrid, statistics_of
+from shared.domain.telemetry.pools.node_metrics import HIGHEST
+from shared.domain.telemetry.pools.packed_tails import packed_tails, unpacked_tails
 from shared.domain.telemetry.records.labels import Identity
 from shared.domain.telemetry.rollups.rollups import Rollup, Rollups, merged
 
 BEGIN = 29_766_960
+SHARES = [
+    Series("system.filesystem.utilization", (("system.device", name), ("system.filesystem.state", "used")))
+    for name in ("sda", "sdb")
+]
+HIGHEST_SHARE = Series("system.filesystem.utilization", (HIGHEST, ("system.filesystem.state", "used")))
 GAUGE, COUNTER = Series("system.memory.usage", (("system.memory.state", "used"),)), Series("system.process.created")
 NODES = ("n1", "n2", "n3")
 SHARD_OF = {"b1": "one", "b2": "one", "b3": "other", "b4": "other"}
@@ -39,7 +46,7 @@ class Sample:
     @property
     def rollups(self) -> Rollups:
         one = Rollup(1, self.value, self.value, self.value, self.value, self.minute)
-        return {series: {self.minute: one} for series in (GAUGE, COUNTER)}
+        return {series: {self.minute: one} for series in (GAUGE, COUNTER, SHARES[self.value % 2])}
 
 
 @dataclass
@@ -57,7 +64,7 @@ SAMPLES = st.builds(
 STEPS = st.tuples(
     st.sampled_from(sorted(SHARD_OF)),
     st.lists(SAMPLES, min_size=1, max_size=6),
-    st.sampled_from(("projected", "twice", "lost", "restarted")),
+    st.sampled_from(("projected", "twice", "lost", "waits", "moved", "forgotten")),
 )
 
 
@@ -67,35 +74,41 @@ def test_statistics_over_a_pool_are_those_over_its_nodes(
 ) -> None:
     blobs: dict[str, Blob] = defaultdict(Blob)
     shards: dict[str, dict[BlockKey, Parts]] = defaultdict(dict)
-    heads: dict[str, int] = defaultdict(int)
+    waiting: dict[str, list[StepMinutes]] = defaultdict(list)
     for name, samples, fate in steps:
         blob = blobs[name]
-        if fate == "restarted":
-            blob.tail = BlobTail()
         step: dict[int, Rollups] = {}
         for one in samples:
             number = NODES.index(one.node)
             step[number] = merged((step.get(number, {}), one.rollups))
             blob.committed[number] = merged((blob.committed.get(number, {}), one.rollups))
         begin, blob.end = blob.end, blob.end + 10
-        noted = blob.tail.completed(step_minutes(begin, blob.end, step, WHOSE, is_renamed=False))
         if fate == "lost":
             continue
-        stored = step_minutes(0, 0, blob.committed, WHOSE, is_renamed=False).values
-        is_gap = heads[name] != noted.begin
-        unread = stored.keys() if is_gap else noted.unread
-        if unread:
-            blob.tail.learn(max(stored))
-        values: Minutes = {**noted.values, **{minute: stored[minute] for minute in unread}}
-        for _ in range(2 if fate == "twice" else 1):
-            project(shards[SHARD_OF[name]], name, values)
-        heads[name] = noted.end
-    known = [name for name in blobs if heads[name] == blobs[name].end]
-    if len(known) < len(blobs):  # a host died, and the next one reads what is missing
-        for name in blobs.keys() - set(known):
-            stored = step_minutes(0, 0, blobs[name].committed, WHOSE, is_renamed=False).values
-            project(shards[SHARD_OF[name]], name, stored)
+        waiting[name].append(step_minutes(begin, blob.end, step, WHOSE, is_renamed=False))
+        if fate == "moved":  # to another host
+            blob.tail = unpacked_tails(packed_tails({name: blob.tail}, 0))[name]
+        if fate == "forgotten":
+            blob.tail = BlobTail()
+        if fate != "waits":
+            for _ in range(2 if fate == "twice" else 1):
+                project_steps(shards[SHARD_OF[name]], name, blob, waiting[name])
+            waiting[name].clear()
+    for name, blob in blobs.items():  # the comparison with what was committed
+        project_steps(shards[SHARD_OF[name]], name, blob, [*waiting[name], StepMinutes(blob.end, blob.end)])
     assert_is_its_nodes(shards, blobs, minutes)
+
+
+def project_steps(rows: dict[BlockKey, Parts], name: str, blob: Blob, steps: list[StepMinutes]) -> None:
+    """Projects steps as a host does, which reads what it doesn't know from the blob's own rows."""
+    before = blob.tail.end
+    minutes = blob.tail.completed(steps)
+    stored = step_minutes(0, 0, blob.committed, WHOSE, is_renamed=False).values
+    unread = stored.keys() if minutes.is_gap else minutes.unread
+    if unread:
+        blob.tail.learn(max(stored))
+    assert not minutes.values or steps[-1].end > before
+    project(rows, name, {**minutes.values, **{minute: stored[minute] for minute in unread}})
 
 
 def project(rows: dict[BlockKey, Parts], blob: str, values: Minutes) -> None:
@@ -105,22 +118,18 @@ def project(rows: dict[BlockKey, Parts], blob: str, values: Minutes) -> None:
     rows |= changed(rows, changes)
 
 
-def assert_is_its_nodes(
-    shards: Mapping[str, Mapping[BlockKey, Parts]], blobs: Mapping[str, Blob], minutes: int
-) -> None:
-    for metric in (GAUGE, COUNTER):
-        is_gauge, nodes = metric is GAUGE, defaultdict[str, Rollups](dict)
-        for blob in blobs.values():
-            for number, rollups in blob.committed.items():
-                nodes[NODES[number]] = merged((nodes[NODES[number]], rollups))
+type Shards = Mapping[str, Mapping[BlockKey, Parts]]
+
+
+def assert_is_its_nodes(shards: Shards, blobs: Mapping[str, Blob], minutes: int) -> None:
+    for metric in (GAUGE, COUNTER, HIGHEST_SHARE):
         wanted = defaultdict(list)
-        for rollups in nodes.values():
-            by_step = defaultdict(list)
-            for minute, one in rollups[metric].items():
-                by_step[minute // minutes * minutes].append(one)
-            for step, some in by_step.items():
-                number = sum(one.count for one in some) if is_gauge else 60 * len(some)
-                wanted[step].append(sum(one.sum for one in some) / number)
+        for number in range(len(NODES)):
+            parts = [blob.committed.get(number, {}) for blob in blobs.values()]
+            for step, some in by_step(parts, metric, minutes).items():
+                seconds = 60 * len({minute for minute, _ in some})
+                count = seconds if metric is COUNTER else sum(one.count for _, one in some)
+                wanted[step].append(sum(one.sum for _, one in some) / count)
         grid = grid_of(shards, metric, is_fine=bool(minutes % MINUTES))
         found = dict(grid.steps(minutes))
         assert found.keys() == wanted.keys()
@@ -128,6 +137,18 @@ def assert_is_its_nodes(
             assert found[step] == pytest.approx(statistics_of(values))
             assert found[step].mean == pytest.approx(sum(values) / len(values))
             assert found[step].max == pytest.approx(max(values))
+
+
+def by_step(parts: Sequence[Rollups], metric: Series, minutes: int) -> dict[int, list[tuple[int, Rollup]]]:
+    """Returns a node's rollups of a metric in its blobs, with their minutes, by step; of devices the highest."""
+    found = defaultdict(list)
+    for part in parts:
+        devices = [part[one] for one in SHARES if one in part] if metric is HIGHEST_SHARE else [part.get(metric, {})]
+        for minute in {minute for device in devices for minute in device}:
+            some = [device[minute] for device in devices if minute in device]
+            highest = max(some, key=lambda one: one.sum / one.count)
+            found[minute // minutes * minutes].append((minute, highest))
+    return found
 
 
 def grid_of(shards: Mapping[str, Mapping[BlockKey, Parts]], metric: Series, *, is_fine: bool) -> NodeGrid:
@@ -140,6 +161,8 @@ def grid_of(shards: Mapping[str, Mapping[BlockKey, Parts]], metric: Series, *, i
                 continue
             places = grid.places_of([source.node for source in sources_of(part.sources)])
             for line in lines_of((part.minutes if is_fine else part.totals)[metric.name]):
+                if line.attributes != metric.attributes:
+                    continue
                 if is_fine:
                     grid.add_minutes(number, places, line, range(BEGIN - 100, BEGIN + 100))
                 else:
