@@ -80,15 +80,15 @@ def instruments() -> Mapping[str, Rule]:
 
 
 @cache
-def known_measurements() -> frozenset[str]:
-    """Returns the names of all measurements whose fields are in the catalog, and of those without series."""
+def _mapped_by_names() -> frozenset[str]:
+    """Returns the names of known measurements without keys, with and without series."""
     names = {name.partition("/")[0] for name in plugins()}
-    return frozenset(names | {f"{AGGREGATES}{name}" for name in names} | RECORDS)
+    return frozenset((names | {f"{AGGREGATES}{name}" for name in names} | RECORDS) - keyed().keys())
 
 
 def is_mapped_by_names(measurement: str, tags: Mapping[str, str]) -> bool:
     """Returns whether the mapping of a record follows from its name, tags and field names, regardless of values."""
-    return measurement in known_measurements() and measurement not in keyed() and TYPE not in tags
+    return measurement in _mapped_by_names() and TYPE not in tags
 
 
 def plugin_of(measurement: str, tags: Mapping[str, str]) -> Plugin | None:

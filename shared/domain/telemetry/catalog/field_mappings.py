@@ -89,9 +89,11 @@ def shape_key(metric: Metric) -> tuple[object, ...]:
     """Returns a key that is equal for records with the same plan."""
     name, tags = metric.name, metric.tags
     key = (name, len(tags), *tags, *tags.values(), *metric.fields)
+    if is_mapped_by_names(name, tags):
+        return key
     if name in keyed():
         return (*key, *map(metric.fields.get, keyed()[name].keys))
-    return key if is_mapped_by_names(name, tags) else (*key, *map(type, metric.fields.values()))
+    return (*key, *map(type, metric.fields.values()))
 
 
 def _columns(metric: Metric, plugin: Plugin, attributes: Mapping[str, str]) -> Iterator[Column]:

@@ -19,6 +19,7 @@ BLOCK = b"# timestamp "
 _END, _NEXT = re.compile(rb"^# EOF[ \t\r]*(?:\n|\Z)", re.MULTILINE), b"\n" + BLOCK
 _NAME = r"[a-zA-Z_:][a-zA-Z0-9_:]*"
 _MAX_HEADS, _MAX_HEAD = 4096, 2048  # cached ones, and characters of one
+MAX_BLOCK_LINES = 40_000  # as all records of a block come at once
 MAX_SAMPLE = 64 << 10  # bytes of a line
 _LABEL = r'[a-zA-Z_][a-zA-Z0-9_]*+[ \t]*+=[ \t]*+"(?:[^"\\\n]|\\.)*+"'
 _SAMPLE = re.compile(
@@ -112,7 +113,12 @@ def block_end(text: bytes, at: int, *, ends: bool) -> int | None:
 
 
 def read_block(block: bytes, precision: Precision) -> tuple[list[Metric], list[TextError]]:
-    """Returns the records of a block and the errors of its invalid lines; none are valid without a time."""
+    """Returns the records of a block, and the errors of its invalid lines.
+
+    There are none if the block has no valid time, or too many lines.
+    """
+    if block.count(b"\n") > MAX_BLOCK_LINES:
+        return [], [TextError(f"the exposition has more than {MAX_BLOCK_LINES:,} lines", 0)]
     first, *lines = block.split(b"\n")
     try:
         time = precision.parsed(_number_or_text(first[len(BLOCK) :].decode().strip()))

@@ -132,7 +132,9 @@ class TextReader:
         line = text if not at and stop >= len(text) - 1 else text[at:stop]  # avoids a copy of megabytes for a line end
         if line.lstrip(_SPACE)[:1] == _JSON:
             if is_otlp(line):
-                found.metrics += read_otlp_json(text[at:stop])
+                metrics = read_otlp_json(text[at:stop])
+                found.metrics += metrics
+                found.slow += len(metrics)
                 return min(stop + 1, len(text))
             bundles = self._bundler.read(line) if self._bundler and not found.metrics else None
             if bundles is not None:
@@ -164,6 +166,7 @@ class TextReader:
             raise TextError(_NO_END, 0, is_open=True)
         metrics, faults = read_block(part.text[at:end], self._precision)
         found.metrics += metrics
+        found.slow += len(metrics)
         if faults:
             found.miss([InvalidPart(at, end, fault.position, fault.reason) for fault in faults])
         return end

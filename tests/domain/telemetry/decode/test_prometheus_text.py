@@ -142,6 +142,12 @@ def test_a_block_that_never_ends_is_bounded() -> None:
     assert [one.name for one in found] == ["mem"]
 
 
+def test_a_block_of_very_many_samples_is_refused() -> None:
+    found = read(block(*["a 1"] * 50_000, time="1713204180").encode() + b"mem used=1i 5\n", ANY)
+    assert [one.name for one in found.metrics] == ["mem"]
+    assert [one.reason for one in found.mistakes] == ["the exposition has more than 40,000 lines"]
+
+
 @given(st.lists(st.integers(0, 200), max_size=5))
 def test_blocks_are_the_same_wherever_a_blob_is_cut(cuts: list[int]) -> None:
     first, last = block("# TYPE a counter", "a 1", 'b{c="d"} 2'), block("e 3", time="1713204181")
