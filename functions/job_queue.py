@@ -1,4 +1,4 @@
-"""The queue of jobs whose reads exceed a round, and of accounts that didn't fit into a tick."""
+"""The queue of work that hosts share: long reads of jobs, accounts without a turn in a tick, and shards of blobs."""
 
 from typing import List  # noqa: UP035 - the worker takes no other way of saying a list
 
@@ -21,11 +21,18 @@ def job_queue_blueprint(runtime: Runtime) -> func.Blueprint:
     @blueprint.queue_trigger(arg_name="message", queue_name=queue, connection=_STORAGE)
     @blueprint.queue_output(arg_name="more", queue_name=queue, connection=_STORAGE)
     async def job_queued(message: func.QueueMessage, more: func.Out[List[str]]) -> None:  # noqa: UP006
-        """Continues the poll of a job or an account; drops the message if its account is no longer watched."""
-        from functions.queue_messages import job_message, text_of
+        """Continues the poll of a job or an account, or reads a shard of blobs.
 
-        queued = job_message(message.get_body())
+        Drops the message if its account is no longer watched.
+        """
+        from functions.queue_messages import queued_message, text_of
+        from shared.domain.blobs.queued_shards import ShardMessage
+
+        queued = queued_message(message.get_body())
         services = await runtime.services()
+        if isinstance(queued, ShardMessage):
+            await services.ingestion.read_shard(queued)
+            return
         try:
             left = [queued] if await services.polling.run_queued(queued) else []
             if left := left + services.polling.take_messages():

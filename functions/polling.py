@@ -36,10 +36,11 @@ def polling_blueprint(runtime: Runtime) -> func.Blueprint:
             await services.polling.tick()
         finally:
             await sweep
-        if messages := services.polling.take_messages():
-            from functions.queue_messages import text_of
+        from functions.queue_messages import text_of
 
-            jobs.set([text_of(message) for message in messages])
+        messages = [text_of(message) for message in services.polling.take_messages()]
+        if messages := messages + [text_of(message) for message in services.ingestion.take_messages()]:
+            jobs.set(messages)
         _LOG.info(HEARTBEAT)
 
     @blueprint.function_name("poll_requested")

@@ -3,6 +3,7 @@
 from msgspec import MsgspecError, Struct, json
 
 from shared.domain.accounts.operations import JobMessage
+from shared.domain.blobs.queued_shards import ShardMessage
 
 
 class PollMessage(Struct, frozen=True):
@@ -12,12 +13,16 @@ class PollMessage(Struct, frozen=True):
     poll: str
 
 
+class _Shard(Struct):
+    shard: int | None = None
+
+
 class _Named(Struct):
     account: str
     job: str | None = None
 
 
-def text_of(message: JobMessage | PollMessage) -> str:
+def text_of(message: JobMessage | ShardMessage | PollMessage) -> str:
     """Returns a message as queue text."""
     return json.encode(message).decode()
 
@@ -27,9 +32,10 @@ def poll_message(body: bytes) -> PollMessage:
     return json.decode(body, type=PollMessage)
 
 
-def job_message(body: bytes) -> JobMessage:
+def queued_message(body: bytes) -> JobMessage | ShardMessage:
     """Returns the decoded message. Raises MsgspecError for anything else."""
-    return json.decode(body, type=JobMessage)
+    is_shard = json.decode(body, type=_Shard).shard is not None
+    return json.decode(body, type=ShardMessage) if is_shard else json.decode(body, type=JobMessage)
 
 
 def named_job(body: bytes) -> JobMessage | None:

@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Mapping
 from datetime import timedelta
 
+from shared.domain.blobs.queued_shards import ShardMessage
 from shared.errors import BatchscopeError
 from shared.log import logger
 from shared.services.blobs.blob_sweep import BlobSweep
@@ -25,6 +26,16 @@ class Ingestion:
     async def sweep(self) -> None:
         """Sweeps over all containers, side by side."""
         await asyncio.gather(*(self._sweep(name, one) for name, one in self._sweeps.items()))
+
+    def take_messages(self) -> list[ShardMessage]:
+        """Returns messages about shards of blobs that sweeps have left to the queue since the last call."""
+        return [message for sweep in self._sweeps.values() for message in sweep.take_messages()]
+
+    async def read_shard(self, message: ShardMessage) -> None:
+        """Reads a shard of blobs; drops one of an account that is no longer watched. Raises StorageError."""
+        for sweep in self._sweeps.values():
+            if message.ingest_partition in sweep.ingest_partitions:
+                await sweep.read_shard(message)
 
     async def announced(self, path: str) -> None:
         """Reads a new blob `container/name`. Raises BlobError, StorageError, after which it is announced again."""

@@ -1,7 +1,7 @@
 """A container to which a test writes logs, and any number of hosts that ingest them."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -12,6 +12,7 @@ from azure.core.exceptions import HttpResponseError
 from azure.storage.blob.aio import BlobClient, BlobServiceClient
 
 from shared.domain.accounts.accounts import Account
+from shared.domain.blobs.queued_shards import ShardMessage
 from shared.domain.blobs.rejects import Reject
 from shared.domain.events.batch_events import BatchEvent
 from shared.services.blobs.blob_reader import BlobReader
@@ -95,6 +96,11 @@ class Host:
 
     async def run(self) -> None:
         await self.sweep.run(_LONG)
+
+    async def read_queue(self, messages: Collection[ShardMessage]) -> None:
+        """Reads the shards that messages name, one after another as a host does."""
+        for message in messages:
+            await self.sweep.read_shard(message)
 
 
 class Rig:

@@ -1,101 +1,30 @@
 """Finds and reads the growth of all blobs of a container.
 
 Event Grid announces a blob once, when it is created and mostly empty; sweeps find all later growth. Ingest partitions
-are read side by side, and so are some blobs of each if its intake allows, as most of the time is waits for storage: one
-that is large, and several others. The blobs of an ingest partition take turns, alternately the one that waited longest
-and the latest, so that neither large, bad nor growing blobs keep others waiting. An unchanged blob costs only its line
-in the list. A long listing takes several sweeps; only the complete one gives the number of blobs.
+are read side by side. Where very many blobs of one have grown, or time is over, its blobs are left to the queue, which
+all hosts share. An unchanged blob costs only its line in the list. A long listing takes several sweeps; only the
+complete one gives the number of blobs.
 """
 
 import asyncio
-from collections import defaultdict, deque
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from collections import deque
+from collections.abc import Callable, Collection
+from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import count
 
-from shared.domain.blobs.blobs import Entry, SeenBlob, in_turn
+from shared.domain.blobs.blobs import SeenBlob
+from shared.domain.blobs.queued_shards import ShardMessage
 from shared.domain.blobs.sweeps import PartitionSweep
 from shared.errors import BatchscopeError, BlobError, CacheConflictError
 from shared.log import logger
-from shared.services.blobs.blob_reader import BlobReader, Progress
+from shared.services.blobs.blob_reader import BlobReader
+from shared.services.blobs.blob_turns import BlobTurns
+from shared.services.blobs.container_listing import ContainerListing, IngestPartition
+from shared.services.blobs.shard_queue import ShardQueue
 
 _LOG = logger(__name__)
-_AT_ONCE, _LARGE_AT_ONCE = 16, 4  # blobs of all ingest partitions: those that take little memory, and others
-_LARGE = 1 << 20  # bytes to read of a blob that takes much memory
-_PIECES_A_TURN = 8
 _WRITE_INTERVAL = timedelta(seconds=30)  # how often an unchanged result is written
-_MAX_PROBLEMS = 10
-
-
-@dataclass(slots=True)
-class IngestPartition:
-    """The blobs of an ingest partition in a listing, and the unread ones (`left`) with their unread bytes.
-
-    `halves` wait for more to be appended: unchanged blobs that end in an incomplete unit. After a while without a write
-    they are read as they are.
-    """
-
-    names: set[str] = field(default_factory=set)
-    up_to_date: int = 0
-    latest: datetime | None = None
-    left: dict[str, tuple[SeenBlob, int]] = field(default_factory=dict)
-    halves: list[tuple[SeenBlob, int]] = field(default_factory=list)
-    problems: dict[str, str] = field(default_factory=dict)
-
-    def add(self, blob: SeenBlob, entry: Entry | None, now: datetime) -> None:
-        self.names.add(blob.name)
-        self.latest = max(self.latest or blob.modified, blob.modified)
-        unread = entry.unread(blob) if entry else blob.size
-        if entry and entry.is_up_to_date(blob) and not (unread and entry.is_final(blob, now)):
-            self.up_to_date += 1
-            if unread:
-                self.halves.append((blob, unread))
-        else:
-            self.left[blob.name] = blob, unread
-
-    def bytes_to_read(self, blob: SeenBlob) -> int:
-        """Returns how many bytes of an unread blob are read; of one that was uploaded anew, also those known."""
-        return self.left[blob.name][1] if blob.is_appended else blob.size
-
-    def swept(self, now: datetime) -> PartitionSweep:
-        behind = [*self.left.values(), *self.halves]
-        return PartitionSweep(
-            at=now,
-            blobs=len(self.names),
-            up_to_date=self.up_to_date,
-            latest=self.latest,
-            behind_blobs=len(behind),
-            behind_bytes=sum(left for _, left in behind),
-            behind_since=min((blob.modified for blob, _ in behind), default=None),
-            problems=tuple(f"{name}: {why}" for name, why in sorted(self.problems.items())[:_MAX_PROBLEMS]),
-        )
-
-
-@dataclass(slots=True)
-class UnassignedBlobs:
-    """Blobs in no ingest partition that may belong to a watched account, and the name and reason of the first."""
-
-    blobs: int = 0
-    problems: list[str] = field(default_factory=list)
-
-    def add(self, name: str, why: str | None) -> None:
-        self.blobs += why is not None
-        if why and not self.problems:
-            self.problems.append(f"{name} isn't read: {why}.")
-
-    def swept(self, now: datetime) -> PartitionSweep:
-        return PartitionSweep(now, self.blobs, problems=tuple(self.problems))
-
-
-@dataclass(slots=True)
-class ContainerListing:
-    """A listing of the container; `marker` is where it continues, `is_whole` whether it is complete."""
-
-    ingest_partitions: dict[str, IngestPartition] = field(default_factory=lambda: defaultdict(IngestPartition))
-    of_nobody: UnassignedBlobs = field(default_factory=UnassignedBlobs)
-    marker: str | None = None
-    is_whole: bool = False
 
 
 class BlobSweep:
@@ -110,17 +39,32 @@ class BlobSweep:
         self._clock = reader.clock
         self._retention = retention
         self._unread = unread
-        self._known: dict[str, dict[str, Entry]] = {}
+        self._turns = BlobTurns(reader)
+        self._queue = ShardQueue(reader)
+        self._known = self._turns.known
         self._written: dict[str, PartitionSweep] = {}
         self._look = ContainerListing()
         self._time = asyncio.get_running_loop().time
         self._turn = asyncio.Lock()
         self._sweeps = count()
-        self._gate = asyncio.Semaphore(_AT_ONCE)
-        self._gate_of_large = asyncio.Semaphore(_LARGE_AT_ONCE)
+
+    @property
+    def ingest_partitions(self) -> Collection[str]:
+        return self._reader.intake.ingest_partitions
+
+    def take_messages(self) -> list[ShardMessage]:
+        """Returns messages about shards left to the queue since the last call."""
+        return self._queue.take_messages()
+
+    async def read_shard(self, message: ShardMessage) -> None:
+        """Reads the unread blobs of a shard that a sweep left to the queue. Raises StorageError."""
+        await self._queue.read(message)
 
     async def run(self, budget: timedelta) -> None:
-        """Runs one sweep within the budget. Raises BlobError and StorageError where a result can't be stored."""
+        """Runs one sweep within the budget. Raises BlobError and StorageError where a result can't be stored.
+
+        `take_messages` returns the work that didn't fit.
+        """
         if self._turn.locked():
             return
         async with self._turn:
@@ -138,8 +82,11 @@ class BlobSweep:
 
             partitions = deque(look.ingest_partitions.items())
             partitions.rotate(next(self._sweeps))  # each is the first once, even if few have a turn in a sweep
-            await asyncio.gather(*(self._read(name, partition, goes_on) for name, partition in partitions))
+            reads = (self._read(name, partition, goes_on) for name, partition in partitions)
+            ends = await asyncio.gather(*reads, return_exceptions=True)
             await self._write_results(look)
+            if failed := [end for end in ends if end]:
+                raise failed[0]
 
     async def announced(self, name: str, budget: timedelta) -> None:
         """Reads a blob that an event announces. Raises BlobError, StorageError."""
@@ -162,6 +109,8 @@ class BlobSweep:
         """Continues the listing in progress, or starts the next, for as many blobs as the time allows."""
         if self._look.is_whole:
             self._look = ContainerListing()
+            for name in filter(self._queue.is_shared, self._known):
+                self._known[name] = await self._entries.load_all(name)
         look, now = self._look, await self._clock.now()
         async for page, marker in self._reader.container.pages(look.marker):
             for blob in page:
@@ -185,74 +134,15 @@ class BlobSweep:
         look.ingest_partitions[name].add(blob, self._known[name].get(blob.name), now)
 
     async def _read(self, name: str, ingest_partition: IngestPartition, goes_on: Callable[[], bool]) -> None:
-        """Reads the blobs of an ingest partition in turns until all are read or time is over."""
-        waiting = in_turn([blob for blob, _ in ingest_partition.left.values()], self._known[name])
-        while waiting and goes_on():
-            readers = self._readers(ingest_partition, waiting)
-            found = await asyncio.gather(
-                *(self._take_turns(name, ingest_partition, turns, gate, goes_on) for turns, gate in readers)
-            )
-            waiting = [blob for unfinished in found for blob in unfinished]
+        """Reads the blobs of an ingest partition in turns, or leaves them to the queue: very many, or those left over.
 
-    async def _take_turns(
-        self,
-        name: str,
-        ingest_partition: IngestPartition,
-        turns: Iterator[SeenBlob],
-        gate: asyncio.Semaphore,
-        goes_on: Callable[[], bool],
-    ) -> list[SeenBlob]:
-        """Gives blobs their turns one after another; returns those with more to read."""
-        unfinished = []
-        for blob in turns:
-            async with gate:  # for one turn, so that no ingest partition waits for the end of another
-                done = await self._turn_of(name, ingest_partition, blob, goes_on)
-            if done and not done.is_done:
-                unfinished.append(done.blob)
-        return unfinished
-
-    def _readers(
-        self, ingest_partition: IngestPartition, waiting: list[SeenBlob]
-    ) -> list[tuple[Iterator[SeenBlob], asyncio.Semaphore]]:
-        """Returns the turns and the gate of each reader of an ingest partition; readers may share turns."""
-        if self._reader.intake.at_once == 1:
-            return [(iter(waiting), self._gate_of_large)]
-        large = {blob.name for blob in waiting if ingest_partition.bytes_to_read(blob) >= _LARGE}
-        few = iter([blob for blob in waiting if blob.name in large])
-        many = iter([blob for blob in waiting if blob.name not in large])
-        return [(few, self._gate_of_large), *[(many, self._gate)] * (self._reader.intake.at_once - 1)]
-
-    async def _turn_of(
-        self, name: str, ingest_partition: IngestPartition, blob: SeenBlob, goes_on: Callable[[], bool]
-    ) -> Progress | None:
-        """Reads some pieces of a blob, if there is time. Its errors are recorded and don't affect other blobs."""
-        pieces = count(1)
-
-        def more() -> bool:
-            return next(pieces) < _PIECES_A_TURN and goes_on()
-
-        if not goes_on():
-            return None
-        known = self._known.setdefault(name, {})
-        try:
-            done = await self._reader.read(name, blob, known.get(blob.name), more)
-        except CacheConflictError:  # another host is reading it
-            known.pop(blob.name, None)
-        except BatchscopeError as error:
-            ingest_partition.problems[blob.name] = str(error)
-            _LOG.warning("The blob %s couldn't be read: %s", blob.name, error)
-        except Exception as error:  # a defect in one blob mustn't stop the reading of others
-            ingest_partition.problems[blob.name] = f"{type(error).__name__}: {error}"
-            _LOG.exception("The reading of %s broke", blob.name)
-        else:
-            for forgotten in (ingest_partition.problems, ingest_partition.left, known):  # also where the blob is gone
-                forgotten.pop(blob.name, None)
-            if done:
-                known[blob.name] = done.entry
-                if done.left:
-                    ingest_partition.left[blob.name] = done.blob, done.left
-            return done
-        return None
+        Raises StorageError.
+        """
+        if await self._queue.leave(name, ingest_partition, self._known[name]):
+            return
+        await self._turns.read(name, ingest_partition, goes_on)
+        if ingest_partition.left and not goes_on():
+            await self._queue.leave(name, ingest_partition, self._known[name], least=1)
 
     async def _write_results(self, look: ContainerListing) -> None:
         """Writes the result of every ingest partition, even if those of others fail."""

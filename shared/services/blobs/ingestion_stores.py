@@ -13,6 +13,7 @@ from shared.domain.core.stamps import to_milliseconds
 from shared.domain.telemetry.pools.blocks import MINUTES
 from shared.stores.blobs.blob_entries import BlobEntryStore
 from shared.stores.blobs.checkpoints import CheckpointStore
+from shared.stores.blobs.queued_shards import QueuedShardStore
 from shared.stores.blobs.rejects import RejectStore
 from shared.stores.events import EventStore
 from shared.stores.tables.tables import Tables
@@ -30,6 +31,7 @@ class IngestionStores:
     events: EventStore
     entries: BlobEntryStore
     checkpoints: CheckpointStore
+    shards: QueuedShardStore
     rejects: RejectStore
     telemetry: TelemetryStore
     node_index: NodeIndex
@@ -42,6 +44,7 @@ class IngestionStores:
             EventStore(tables),
             BlobEntryStore(tables),
             CheckpointStore(tables),
+            QueuedShardStore(tables),
             RejectStore(tables),
             TelemetryStore(tables),
             NodeIndex(tables),

@@ -12,7 +12,7 @@ from shared.domain.core.stamps import to_milliseconds
 from shared.domain.telemetry.query.series_query import SeriesQuery
 from shared.domain.telemetry.rollups.dropped_counts import DroppedCounts
 from shared.errors import NotFoundError
-from shared.services.blobs import blob_sweep
+from shared.services.blobs import blob_turns
 from shared.services.blobs.ingestion_stores import IngestionStores, telemetry_ingest_partition
 from shared.services.telemetry import telemetry_steps
 from tests.ingestion.rig import NOON, DiedError, Mortal
@@ -203,7 +203,7 @@ async def test_a_window_of_several_pieces_is_fetched_once_and_a_unit_that_goes_b
 ) -> None:
     monkeypatch.setattr(telemetry_steps, "_ENOUGH_CELLS", 1)
     monkeypatch.setattr(telemetry_steps, "_AT_ONCE", 1)
-    monkeypatch.setattr(blob_sweep, "_PIECES_A_TURN", 100)
+    monkeypatch.setattr(blob_turns, "_PIECES_A_TURN", 100)
     stamp = to_milliseconds(NOON)
     lines = [f"mem used=1i,no={secrets.token_hex(30_000)!r} {stamp}\n".replace("'", '"').encode() for _ in range(58)]
     records = [

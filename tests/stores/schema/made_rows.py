@@ -9,7 +9,8 @@ from msgspec.structs import fields
 
 from shared.domain.accounts.monitoring import Monitoring
 from shared.domain.accounts.operations import PollOperation, Reason
-from shared.domain.blobs.blobs import Checkpoint, Entry, PrefixChecksum
+from shared.domain.blobs.blobs import Checkpoint, Entry, PrefixChecksum, SeenBlob
+from shared.domain.blobs.queued_shards import QueuedShard, UnreadBlob
 from shared.domain.blobs.rejects import BadUnit
 from shared.domain.blobs.sweeps import PartitionSweep, Totals
 from shared.domain.core.keys import partition_of
@@ -62,6 +63,7 @@ from shared.stores.accounts.operations import OperationStore
 from shared.stores.accounts.rounds import RoundStore
 from shared.stores.blobs.blob_entries import BlobEntryStore
 from shared.stores.blobs.checkpoints import CheckpointStore
+from shared.stores.blobs.queued_shards import QueuedShardStore
 from shared.stores.blobs.rejects import RejectStore
 from shared.stores.events import EventStore
 from shared.stores.history import JOB_HISTORY, POOL_HISTORY, HistoryStore
@@ -218,6 +220,8 @@ async def _write_pools(tables: Tables) -> None:
 async def _write_blobs(tables: Tables) -> None:
     entries, places = BlobEntryStore(tables), CheckpointStore(tables)
     await entries.save(ACCOUNT, ENTRY)
+    unread = [UnreadBlob(SeenBlob("blob", T0, T0, 700, "etag"), ENTRY)]
+    await QueuedShardStore(tables).save(ACCOUNT, QueuedShard(7, T0, unread, is_read=True, problems={"blob": "why"}))
     await entries.save_sweep(ACCOUNT, PartitionSweep(T0, 1, 2, 3, T0, ("problem",), 4, T0))
     await RejectStore(tables).save(ACCOUNT, ENTRY, [BadUnit(700, 5, "reason", b"sample")], T0)
     key, head = events.checkpoint_key(ACCOUNT, ENTRY.incarnation), await EventStore(tables).load_head(ACCOUNT)

@@ -18,7 +18,7 @@ _DIGEST = "[0-9a-f]{32}"
 _INCARNATION = rf"{_DIGEST}-[0-9a-f]+-\d+"
 SHAPES: Mapping[str, Mapping[str, str]] = {
     "accounts": {"round": "round", "monitoring": "monitoring", "pools": "pools", "schedules": "schedules"},
-    "blobs": {"!": "!", "<hash of name>": _DIGEST},
+    "blobs": {"!": "!", "<hash of name>": _DIGEST, "<shard>": "[0-9a-f]{2}"},
     "events": {
         "!": "!",
         "c<minute>~<incarnation>~<offset>~<number>": rf"c[0-9a-f]{{8}}~{_INCARNATION}~[0-9a-f]{{13}}~\d+",

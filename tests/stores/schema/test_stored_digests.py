@@ -10,9 +10,10 @@ from dataclasses import replace
 import pytest
 
 from functions.http.lists import continuation_of
-from functions.queue_messages import PollMessage, job_message, poll_message, text_of
+from functions.queue_messages import PollMessage, poll_message, queued_message, text_of
 from shared.domain.accounts.operations import JobMessage
 from shared.domain.blobs.blobs import name_key
+from shared.domain.blobs.queued_shards import ShardMessage
 from shared.domain.events.event_lists import EventFilter
 from shared.domain.events.event_marks import marks_of, marks_wanted
 from shared.domain.events.event_records import parse_event
@@ -76,9 +77,13 @@ def test_messages_of_queues_have_these_texts_and_are_read_from_them() -> None:
             '{"account":"demo.westeurope","job":"Nightly:job-1","until":"2026-11-21T07:00:00.123000Z"}',
         ),
         (JobMessage(ACCOUNT, None), '{"account":"demo.westeurope","job":null,"until":null}'),
+        (
+            ShardMessage("demo.westeurope~telemetry", 7),
+            '{"ingest_partition":"demo.westeurope~telemetry","shard":7}',
+        ),
     ):
         assert text_of(message) == text
-        assert job_message(text.encode()) == message
+        assert queued_message(text.encode()) == message
     text = '{"account":"demo.westeurope","poll":"poll"}'
     assert text_of(PollMessage(ACCOUNT, "poll")) == text
     assert poll_message(text.encode()) == PollMessage(ACCOUNT, "poll")
