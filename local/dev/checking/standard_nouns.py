@@ -13,7 +13,7 @@ AZURE_FUNCTIONS = """
     timer trigger webhook worker
 """
 STORAGE = """
-    blob block checksum chunk entity etag index key lease message operation page partition queue row store table
+    blob checksum chunk entity etag index key lease message operation page partition queue row store table
     transaction
 """
 TELEMETRY = """
