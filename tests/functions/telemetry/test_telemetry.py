@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 from azure.storage.blob.aio import BlobClient, BlobServiceClient
+from opentelemetry.proto.metrics.v1.metrics_pb2 import Gauge, Metric
 
 from local.azurite import StorageAddresses
 from local.batch_emulator.core.stamps import stamp
@@ -16,6 +17,7 @@ from shared.domain.blobs.sweeps import PartitionSweep
 from shared.services.blobs.ingestion_stores import UNREAD_TELEMETRY
 from shared.stores.blobs.blob_entries import BlobEntryStore
 from shared.stores.tables.tables import Tables
+from tests.domain.telemetry.decode.otlp_messages import as_protobuf, message, number
 from tests.emulator.support.staging import add_job, add_pool, add_tasks
 from tests.functions.conftest import World
 
@@ -96,6 +98,18 @@ async def test_metrics_that_the_catalog_lacks_are_shown_with_their_names_and_uni
     assert [point["sum"] for each in found for point in each["points"]] == [7, 0.5]
     (only,) = (await world.get(f"{QUERY}?name=custom.training&attributes=run=a")).body["value"]
     assert only["name"] == "custom.training.loss"
+
+
+async def test_otlp_and_prometheus_text_are_shown_like_other_agents_data(world: World, blob: BlobClient) -> None:
+    at = int(datetime.fromisoformat(stamp(world.emulator.clock.now)).timestamp()) - 60
+    free = Gauge(data_points=[number(5, at * 10**9, state="free")])
+    await blob.append_block(as_protobuf(message(Metric(name="system.memory.usage", unit="By", gauge=free))))
+    await blob.append_block(f"# timestamp {at}\nnode_memory_Cached_bytes 7\n# EOF\n".encode())
+    await world.app.deliver_blob("node_telemetry", f"{os.environ['TELEMETRY_CONTAINER']}/{blob.blob_name}")
+    found = (await world.get(f"{QUERY}?name=system.memory.usage")).body["value"]
+    assert {each["attributes"]["system.memory.state"]: each["points"][0]["sum"] for each in found} == {
+        "cached": 7, "free": 5,
+    }  # fmt: skip
 
 
 async def test_telemetry_equals_the_emulators_record(world: World, azurite: StorageAddresses) -> None:
