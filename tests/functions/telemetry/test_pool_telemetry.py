@@ -3,6 +3,7 @@
 import os
 from collections.abc import AsyncIterator, Mapping
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -10,6 +11,8 @@ from azure.storage.blob.aio import BlobServiceClient, ContainerClient
 
 from local.azurite import StorageAddresses
 from local.batch_emulator.core.stamps import stamp
+from local.batch_emulator.exports.telemetry_writer import TelemetryWriter
+from shared.domain.telemetry.catalog.field_mappings import SOURCE
 from tests.emulator.support.staging import add_pool
 from tests.functions.conftest import World
 
@@ -81,6 +84,48 @@ async def test_a_pool_shows_statistics_over_its_nodes_and_which_are_silent(
     assert {one["id"]: one["seen"] is None for one in later["nodes"]["silentNodes"]} == {
         first: False, second: False, third: False, fourth: True,
     }  # fmt: skip
+
+
+async def test_a_pools_statistics_are_those_of_what_its_nodes_show(world: World, azurite: StorageAddresses) -> None:
+    async with TelemetryWriter(world.emulator, azurite.connection_string, os.environ["TELEMETRY_CONTAINER"]) as writer:
+        nodes = await staged(world, "equal", 3)
+        world.advance(100)
+        await writer.flush()
+        await world.app.fire("tick")
+        world.advance(400)
+        await writer.flush()
+    await world.app.fire("tick")
+    for name, attributes in (
+        ("system.memory.usage", {"system.memory.state": "used"}),
+        ("system.cpu.utilization", {"cpu.mode": "user"}),
+        ("system.network.io", {"network.io.direction": "receive"}),
+    ):
+        chosen = ";".join(f"{key}={value}" for key, value in attributes.items())
+        values: dict[str, list[float]] = {}
+        for node in nodes:
+            path = f"accounts/demo/pools/equal/nodes/{node}/telemetry?step=PT1M&name={name}&attributes={chosen}"
+            for time, value in node_values((await world.get(path)).body).items():
+                values.setdefault(time, []).append(value)
+        path = f"accounts/demo/pools/equal/telemetry?step=PT1M&name={name}&attributes={chosen}"
+        (metric,) = [one for one in (await world.get(path)).body["value"] if one["attributes"] == attributes]
+        found = {point["time"]: (point["nodes"], point["mean"], point["max"]) for point in metric["points"]}
+        assert found.keys() == values.keys()
+        assert len(found) > 5
+        for time, some in values.items():
+            assert found[time] == pytest.approx((len(some), sum(some) / len(some), max(some)), rel=1e-5)
+
+
+def node_values(answer: Any) -> dict[str, float]:
+    """Returns a node's means of a gauge, or growth per second of a counter on all of its networks, by time."""
+    found: dict[str, float] = {}
+    for series in answer["value"]:
+        attributes = series["attributes"]
+        if attributes.get("network.interface.name") == "lo" or attributes.keys() & {"cpu.logical_number", SOURCE[0]}:
+            continue
+        for point in series["points"]:
+            number = 60 if series["kind"] == "counter" else point["count"]
+            found[point["time"]] = found.get(point["time"], 0) + point["sum"] / number
+    return found
 
 
 async def test_values_by_node_are_the_latest_or_those_of_a_time(world: World, container: ContainerClient) -> None:
