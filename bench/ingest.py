@@ -28,6 +28,7 @@ _MB = 1_000_000
 _SPEED, _QUICK, _SIZE = 10, 20, 100  # megabytes of text
 _NODES, _LANES = 16, 4  # nodes that flush between two sweeps; accounts read in parallel
 _POOL_NODES = 5_000
+_LINE_NODES = 250  # the flushes of a sweep that hosts don't share yet
 _BLOCK = 4 << 20
 _KEPT = timedelta(days=6)
 _LIBRARY, _USUAL = "line-protocol-parser (C)", "zstd + orjson"
@@ -57,6 +58,11 @@ def measure(megabytes: int) -> Iterator[dict[str, Any]]:
     yield row(backlog, caught["ours"], "s CPU", other=(caught["other"], _USUAL), bar=4)
     yield row("all of ingestion, live", live["ours"], "ms CPU a flush", other=(live["other"], _USUAL))
     yield from _pool_queries()
+    flush = stored["lines"]
+    yield row("a live flush of 312 lines", flush["ours"], "ms CPU", other=(flush["other"], "decoding alone"))
+    yield row("a live flush of 312 lines, alone", flush["ours"], "ms CPU", bar=12)
+    yield row("a live flush of 312 lines, without rows of pools", flush["requests"], "requests", bar=3)
+    yield row(f"its share of rows of pools, {_LINE_NODES} nodes at once", flush["poolRequests"], "requests")
     yield row(f"peak memory over the baseline, {megabytes} MB of lines", text, "MB", bar=150)
     yield row(f"peak memory over the baseline, {megabytes} MB in frames", packed, "MB", bar=150)
     yield row(f"the same, the shortest records, {_LANES} accounts", shortest, "MB", bar=150)
@@ -85,7 +91,7 @@ def _file(path: Path, content: bytes) -> Path:
 def _stored(megabytes: int) -> dict[str, Any]:
     """Measures all of ingestion, with storage in memory."""
     with running_storage() as storage:
-        shape = {"storage": storage, "megabytes": megabytes, "nodes": _NODES}
+        shape = {"storage": storage, "megabytes": megabytes, "nodes": _NODES, "lineNodes": _LINE_NODES}
         return measured_by("ingest_stored", json.dumps(shape))
 
 

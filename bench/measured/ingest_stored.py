@@ -23,6 +23,9 @@ from azure.storage.blob.aio import BlobServiceClient, ContainerClient
 from bench.parts import telemetry
 from shared.clock import SharedClock
 from shared.domain.accounts.accounts import Account
+from shared.domain.blobs.blobs import SeenBlob
+from shared.domain.blobs.shards import shard_of
+from shared.domain.telemetry.decode.decoding import Decoder
 from shared.domain.telemetry.records.labels import PathPattern
 from shared.garbage import collect_rarely
 from shared.services.blobs.blob_reader import BlobReader
@@ -46,6 +49,7 @@ _CPUS = (
     32,
 )  # of nodes; the largest ones reach a thousand records within two minutes
 _TURNS, _ROUNDS = 5, 6
+_LINE_ROUNDS, _LINE_CPUS = 4, 7
 _LONG, _WEEK = timedelta(minutes=10), timedelta(days=7)
 _SINCE = timedelta(hours=30)
 _BLOCK = 4 << 20
@@ -60,6 +64,8 @@ class App:
     tables: Tables
     container: BlobContainer
     sweep: BlobSweep
+    requests: Callable[[], int]
+    """Returns how many requests were sent to tables and for bytes of blobs."""
 
     @classmethod
     async def open(cls, storage: str, stack: AsyncExitStack) -> "App":
@@ -67,15 +73,28 @@ class App:
         service = await stack.enter_async_context(BlobServiceClient.from_connection_string(storage))
         writer = service.get_container_client(name)
         await writer.create_container()
-        tables = Tables.connect(connection_string=storage, endpoint=None, credential=None, prefix=name)
+        sent = [0]
+
+        def asking() -> Callable[[datetime], None]:
+            sent[0] += 1
+            return lambda _: None
+
+        tables = Tables.connect(connection_string=storage, endpoint=None, credential=None, prefix=name, asking=asking)
         stack.push_async_callback(tables.close)
         await tables.create()
         container = BlobContainer.connect(name, connection_string=storage, endpoint=None, credential=None)
         stack.push_async_callback(container.close)
+        fetch = container.fetch
+
+        async def fetched(blob: SeenBlob, start: int, end: int) -> bytes:
+            sent[0] += 1
+            return await fetch(blob, start, end)
+
+        vars(container)["fetch"] = fetched
         stores, clock = IngestionStores.of(tables), SharedClock()
         intake = TelemetryIntake([_ACCOUNT], PathPattern(_PATTERN), stores, clock=clock, retention=_WEEK)
         sweep = BlobSweep(BlobReader(container, intake, stores, clock), retention=_WEEK)
-        return cls(writer, tables, container, sweep)
+        return cls(writer, tables, container, sweep, lambda: sent[0])
 
     async def append(self, name: str, content: bytes) -> None:
         blob = self.writer.get_blob_client(name)
@@ -137,6 +156,37 @@ async def _live(storage: str, nodes: int) -> dict[str, float]:
     return {"ours": statistics.median(ours[1:]) * scale, "other": statistics.median(other[1:]) * scale}
 
 
+async def _live_lines(storage: str, nodes: int) -> dict[str, float]:
+    """Returns milliseconds of CPU and requests per flush of 312 lines, beside decoding the same lines alone."""
+    flushes = telemetry.line_flushes(_LINE_ROUNDS, cpus=_LINE_CPUS, begin=_now_less(_SINCE))
+    names = [f"pools/p/nodes/n{number}/cpu.0.lines" for number in range(nodes)]
+    ours, other, requests = [], [], []
+    async with AsyncExitStack() as stack:
+        app = await App.open(storage, stack)
+        for flush in flushes:
+            for name in names:
+                await app.append(name, flush)
+            before = app.requests()
+            ours.append(await app.swept())
+            requests.append(app.requests() - before)
+            other.append(_decoded_lines(flush, nodes))
+        await _check(app, nodes)
+    scale = 1000 / nodes
+    found = {"ours": statistics.median(ours[1:]) * scale, "other": statistics.median(other[1:]) * scale}
+    shards = len(set(map(shard_of, names)))  # each of which writes its pool's rows in one request
+    sent = statistics.median(requests[1:]) - shards
+    return found | {"requests": round(sent / nodes, 1), "poolRequests": shards / nodes}
+
+
+def _decoded_lines(flush: bytes, times: int) -> float:
+    """Returns the seconds of CPU for decoding a flush again and again, without rolling it up."""
+    begin = time.process_time()
+    for _ in range(times):
+        for _ in Decoder(together=True).steps(flush, 0):
+            pass
+    return time.process_time() - begin
+
+
 async def _check(app: App, blobs: int) -> None:
     """Raises ValueError if not everything was read."""
     ingest_partition = await BlobEntryStore(app.tables).load_sweep(telemetry_ingest_partition(_ACCOUNT.key))
@@ -169,7 +219,8 @@ def main(argument: str) -> None:
 
     caught = asyncio.run(_catch_up(asked["storage"], dict(_nodes(len(_CPUS), backlog))))
     live = asyncio.run(_live(asked["storage"], asked["nodes"]))
-    print(json.dumps({"catchUp": caught, "live": live}))
+    lines = asyncio.run(_live_lines(asked["storage"], asked["lineNodes"]))
+    print(json.dumps({"catchUp": caught, "live": live, "lines": lines}))
 
 
 if __name__ == "__main__":

@@ -91,6 +91,18 @@ def _grown(chance: random.Random, counters: list[int], begin: int, names: tuple[
     return dict(zip(names, counters[begin : begin + len(names)], strict=True))
 
 
+def line_flushes(count: int, *, cpus: int, begin: int, records_each: int = 312) -> list[bytes]:
+    """Returns `count` flushes of line protocol: two minutes of a node each, the first records of them."""
+    batches = islice(_flushes(records(cpus=cpus, begin=begin)), count)
+    return ["".join(map(_line, batch[:records_each])).encode() for batch in batches]
+
+
+def _line(record: Record) -> str:
+    name, tags, fields, time = record
+    labels = "".join(f",{key}={value}" for key, value in tags.items())
+    return f"{name}{labels} {','.join(f'{key}={_written(value)}' for key, value in fields.items())} {time}000000\n"
+
+
 def lines(size: int, *, begin: int = BEGIN, is_sorted: bool = False) -> bytes:
     """Returns at least `size` bytes of line protocol, with nanoseconds and a host tag as Telegraf sets it.
 
