@@ -5,7 +5,7 @@ import zlib
 from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import aclosing, contextmanager
 from datetime import datetime, timedelta
-from functools import partial
+from functools import cache, partial
 from itertools import batched
 from typing import Any
 
@@ -62,7 +62,7 @@ class Tables:
         self._service = service
         self._prefix = prefix
         self._transport = transport
-        self._client_of = client_of
+        self._client_of = cache(client_of)
 
     @classmethod
     def connect(
