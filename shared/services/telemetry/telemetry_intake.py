@@ -63,7 +63,7 @@ class TelemetryIntake(Intake):
     _counted: dict[str, TelemetryTotals] = field(default_factory=dict, init=False)
     _adding: dict[str, tuple[str, TelemetryTotals]] = field(default_factory=dict, init=False)
     _shapes: ShapeCache = field(default_factory=ShapeCache, init=False)
-    _states: dict[str, BlobState] = field(default_factory=dict, init=False)
+    _states: dict[str, tuple[int, BlobState]] = field(default_factory=dict, init=False)
     _states_bytes: int = field(default=0, init=False)
     _pools: PoolProjection = field(init=False)
 
@@ -98,7 +98,7 @@ class TelemetryIntake(Intake):
         if not read.chunks:
             await self._note_arrival(piece, read)
         if not read.consumed:
-            self._remember(partition, state)
+            self._remember(partition, piece.offset, state)
             return PieceResult(0)
         indexed = await self._indexed(piece, read)
         left_out = state.left_out.plus(read.left_out)
@@ -114,7 +114,7 @@ class TelemetryIntake(Intake):
             self._known_rows |= indexed
             self._count(piece.ingest_partition, _totals_of(read))
             self._pools.note(account_in(piece.ingest_partition), piece.entry, minutes)
-            self._remember(partition, BlobState(read.packed, left_out, etags[STATE]))
+            self._remember(partition, piece.offset + read.consumed, BlobState(read.packed, left_out, etags[STATE]))
 
         return PieceResult(read.consumed, read.units, rows, read.refused, skipping=read.in_damage, stored=stored)
 
@@ -147,22 +147,21 @@ class TelemetryIntake(Intake):
         if not piece.offset:
             return BlobState()
         partition = piece.key.partition
-        state = self._states.pop(partition, None)
-        if state is None:
-            return await self.stores.telemetry.load_state(partition)
-        self._states_bytes -= len(state.packed) + _BESIDE
-        return state
+        cached = self._states.pop(partition, None)
+        if cached:
+            self._states_bytes -= len(cached[1].packed) + _BESIDE
+        return cached[1] if cached and cached[0] == piece.offset else await self.stores.telemetry.load_state(partition)
 
-    def _remember(self, partition: str, state: BlobState) -> None:
-        """Caches the state for the next piece; its transaction fails if another host has written since."""
+    def _remember(self, partition: str, offset: int, state: BlobState) -> None:
+        """Caches the state for the piece at `offset`; if another host has written since, that lies further on."""
         if len(state.packed) <= _LARGE:
             if self._states_bytes > _MAX_STATES:
                 self._states.clear()
                 self._states_bytes = 0
             if before := self._states.get(partition):
-                self._states_bytes -= len(before.packed) + _BESIDE
+                self._states_bytes -= len(before[1].packed) + _BESIDE
             self._states_bytes += len(state.packed) + _BESIDE
-            self._states[partition] = state
+            self._states[partition] = offset, state
 
     async def _context(self, piece: Piece, state: BlobState) -> Context:
         now = await self.clock.now()

@@ -1,9 +1,11 @@
 """Hosts share the blobs of a large account through the queue, a shard at a time, and each flush counts once."""
 
+from collections import Counter
 from datetime import timedelta
 
 import pytest
 
+from shared.domain.blobs.blobs import SeenBlob
 from shared.domain.blobs.queued_shards import LASTS, ShardMessage
 from shared.domain.blobs.shards import shard_of
 from shared.services.blobs import shard_queue
@@ -40,6 +42,18 @@ def _expected(node: int, flushes: int) -> list[float]:
     return [float(node), *[100.0] * (flushes - 1)]
 
 
+def _names_fetched(host: Host) -> list[str]:
+    """Returns a list to which the names of blobs are added whose bytes a host fetches."""
+    fetch, names = host.container.fetch, list[str]()
+
+    async def fetched(blob: SeenBlob, start: int, end: int) -> bytes:
+        names.append(blob.name)
+        return await fetch(blob, start, end)
+
+    vars(host.container)["fetch"] = fetched
+    return names
+
+
 async def test_few_blobs_are_read_by_the_sweep_itself(rig: TelemetryRig) -> None:
     host = await rig.host()
     await _flushed(rig, 1, _NODES - 1)
@@ -61,13 +75,16 @@ async def test_many_blobs_are_left_to_the_queue_a_message_for_each_shard(rig: Te
 
 async def test_hosts_that_share_shards_count_each_flush_once(rig: TelemetryRig) -> None:
     one, other = await rig.host(), await rig.host()
+    fetched = [_names_fetched(host) for host in (one, other)]
     for flush in range(1, 5):
         await _flushed(rig, flush)
         messages = await _left(one)
         assert messages
         await other.read_queue(messages[flush % 2 :: 2])
         await one.read_queue(messages[(flush + 1) % 2 :: 2])
+        assert await _minutes(rig, 0) == _expected(0, flush)
     assert await _left(one) == []
+    assert Counter(fetched[0] + fetched[1]) == dict.fromkeys(map(blob_of, (f"n{node}" for node in range(_NODES))), 4)
     for node in range(_NODES):
         assert await _minutes(rig, node) == _expected(node, 4)
     sweep = await rig.entries.load_sweep(messages[0].ingest_partition)
