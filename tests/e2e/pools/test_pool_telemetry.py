@@ -33,7 +33,7 @@ def test_the_map_is_coloured_by_a_metric_with_a_scale_and_nodes_without_data(pag
     colour(page).select_option("CPU")
     expect(page.get_by_test_id("heat-legend")).to_contain_text("0%")
     assert drawn(page) == {"heat-none": 1, "heat-0": 12, "heat-1": 12, "heat-2": 12, "heat-3": 12, "heat-4": 12}
-    expect(page.get_by_test_id("heat-legend")).to_have_text("0%100% 1 without data")
+    expect(page.get_by_test_id("heat-legend")).to_have_text("CPU: 0% to 100% 1 without data")
     expect(page).to_have_url(re.compile("colour=cpu"))
     asked = [one for one in measured.asked if "/telemetry/nodes" in one]
     assert "name=system.cpu.utilization" in asked[-1]

@@ -46,7 +46,7 @@ export function NodeMap({ states, view, heat, open }: MapProps) {
     if (movedByKey.current) mark.current?.scrollIntoView({ block: "nearest" });
     // Scroll events arrive in the next frame, and hide tooltips.
     requestAnimationFrame(() => setTooltip(text, mark.current ?? undefined));
-  }, [chosen, node?.id]);
+  }, [chosen, node?.id, text]);
   useEffect(() => () => setTooltip(null), []);
 
   const show = (index: number | null, key: boolean) => {

@@ -3,6 +3,7 @@
 import { useContext, useMemo } from "preact/hooks";
 import { pathOfPool } from "../../api/paths.ts";
 import { usePolled } from "../../api/usePolled.ts";
+import { formatTime } from "../../format/dates.ts";
 import { Navigation } from "../../routing/Link.tsx";
 import { addressOfPoolView, type PoolView } from "../../routing/poolView.ts";
 import { type HeatMap, heatMapOf } from "./heat.ts";
@@ -18,7 +19,7 @@ export function ColourSelect({ view }: { view: PoolView }) {
       Colour by{" "}
       <select
         name="colour"
-        value={view.colour}
+        value={metricOf(view.colour)?.id ?? ""}
         onChange={(event) => navigate(addressOfPoolView({ ...view, colour: event.currentTarget.value }), "replace")}
       >
         <option value="">state</option>
@@ -50,6 +51,11 @@ export function useHeatMap(view: PoolView, enabled: boolean): Heat {
   });
   const values = fresh ? value : null;
   const map = useMemo(() => (metric && values ? heatMapOf(metric, values.value) : null), [metric, values]);
-  const isUnknown = metric && fresh && failure && !values;
-  return { map, problem: isUnknown ? `The nodes' values can't be read, so states colour the map.` : "" };
+  return { map, problem: metric && fresh && failure ? problemOf(values) : "" };
+}
+
+/** Says which colours remain while the values can't be read. */
+function problemOf(values: NodeValues | null): string {
+  if (!values) return "The nodes' values can't be read, so states colour the map.";
+  return `The nodes' values can't be read; the colours are of ${formatTime(Date.parse(values.at))}.`;
 }

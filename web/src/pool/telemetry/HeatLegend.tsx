@@ -9,10 +9,11 @@ export function HeatLegend({ heat, nodes }: { heat: HeatMap; nodes: MapNode[] })
   const silent = nodes.filter(({ id }) => heat.groupOf(id) === "heat-none").length;
   return (
     <p class="heat-legend" data-testid="heat-legend">
-      {low}
+      {heat.title}: {low}
       {Array.from({ length: LEVELS }, (_, level) => (
         <i key={level} class="swatch" data-cells-of={`heat-${level}`} aria-hidden="true" />
       ))}
+      <span class="unseen"> to </span>
       {high}
       {silent > 0 && (
         <span>

@@ -20,7 +20,7 @@ import { Section } from "../../ui/page/Section.tsx";
 import { useInView } from "../../ui/page/useInView.ts";
 import { Age } from "../../ui/text/Age.tsx";
 import { ExternalText } from "../../ui/text/ExternalText.tsx";
-import { nodesAt, poolChartsOf, poolTimeGridOf } from "./lines.ts";
+import { latestOf, nodesAt, poolChartsOf, poolTimeGridOf } from "./lines.ts";
 import type { PoolTelemetry } from "./model.ts";
 
 const MAX_SILENT = 5; // named
@@ -77,7 +77,7 @@ function Reporting({ view, nodes }: { view: PoolView; nodes: PoolTelemetry["node
               <Link to={addressOfPoolView({ ...view, node: id })}>
                 <ExternalText text={id} />
               </Link>{" "}
-              ({seen ? <Age at={seen} /> : "never heard of"})
+              ({seen ? <Age at={seen} /> : "never reported"})
             </span>
           ))}
           {silent > shown.length && ` and ${formatCount(silent - shown.length)} more`}.
@@ -93,6 +93,7 @@ function PoolCharts({ telemetry }: { telemetry: PoolTelemetry }) {
   const charts = useMemo(() => poolChartsOf(telemetry), [telemetry]);
   const time = useMemo(() => poolTimeGridOf(telemetry), [telemetry]);
   const at = pointed !== null && pointed >= time.first && pointed < time.to ? pointed : null;
+  const shown = at ?? latestOf(telemetry);
   if (!charts.length) {
     return (
       <p class="nothing" data-testid="no-pool-telemetry">
@@ -106,7 +107,7 @@ function PoolCharts({ telemetry }: { telemetry: PoolTelemetry }) {
         {at === null ? "Latest values" : formatTime(at)}
         <small>
           {" "}
-          · {plural(nodesAt(telemetry, at), "node")} · {formatSeconds(time.step / 1000)} intervals · times in {timeZone()}
+          · {plural(nodesAt(telemetry, shown), "node")} · {formatSeconds(time.step / 1000)} intervals · times in {timeZone()}
         </small>
       </p>
       <div ref={ref}>
@@ -114,7 +115,7 @@ function PoolCharts({ telemetry }: { telemetry: PoolTelemetry }) {
           <figure key={chart.id} class="measure" data-chart={chart.id}>
             <figcaption>
               <h5>{chart.title}</h5>
-              <Legend chart={chart} at={at} />
+              <Legend chart={chart} at={shown} />
             </figcaption>
             <Chart chart={chart} noDataSpans={[]} time={time} width={width} cursor={{ at, point }} />
           </figure>
@@ -125,7 +126,7 @@ function PoolCharts({ telemetry }: { telemetry: PoolTelemetry }) {
   );
 }
 
-function Legend({ chart, at }: { chart: ChartData; at: number | null }) {
+function Legend({ chart, at }: { chart: ChartData; at: number }) {
   return (
     <p class="values" data-many="yes">
       {chart.lines.map((line, tone) => {

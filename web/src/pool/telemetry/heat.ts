@@ -28,6 +28,7 @@ export function levelOf(value: number, { top }: HeatScale): number {
 
 /** A map of nodes by a metric: the group of each node's cell, and a text about its value. */
 export interface HeatMap {
+  title: string;
   scale: HeatScale;
   groupOf: (node: string) => HeatGroup;
   textOf: (node: string) => string;
@@ -37,6 +38,7 @@ export function heatMapOf({ title, unit }: Metric, values: NodeValue[]): HeatMap
   const known = new Map(values.flatMap(({ id, value }) => (value === null ? [] : [[id, value] as const])));
   const scale = heatScaleOf([...known.values()], unit);
   return {
+    title,
     scale,
     groupOf: (node) => {
       const value = known.get(node);

@@ -54,10 +54,13 @@ export function poolTimeGridOf({ from, to, step, value }: PoolTelemetry): TimeGr
   };
 }
 
+/** The beginning of the last step with data of any metric. */
+export function latestOf({ value }: PoolTelemetry): number {
+  return value.reduce((latest, { points }) => Math.max(latest, Date.parse(points.at(-1)?.time ?? "") || 0), 0);
+}
+
 /** The number of nodes with data in a step, of any metric. */
-export function nodesAt({ value }: PoolTelemetry, at: number | null): number {
-  const points = value.flatMap(({ points }) =>
-    at === null ? points.slice(-1) : points.filter(({ time }) => Date.parse(time) === at),
-  );
+export function nodesAt({ value }: PoolTelemetry, at: number): number {
+  const points = value.flatMap(({ points }) => points.filter(({ time }) => Date.parse(time) === at));
   return points.reduce((most, { nodes }) => Math.max(most, nodes), 0);
 }
