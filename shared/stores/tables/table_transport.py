@@ -125,7 +125,7 @@ def _table_of(request: Any) -> str:
     A transaction has the URL of its first operation, as all are for one table.
     """
     url = request.url or ""
-    if url.endswith("/$batch"):
+    if urlsplit(url).path.endswith("/$batch"):
         operation = _OPERATION.search(request.content[:_HEAD])
         url = operation[1].decode() if operation else ""
     found = _TABLE.search(urlsplit(url).path)

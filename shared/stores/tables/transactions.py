@@ -1,4 +1,4 @@
-"""Writes the bodies of transactions and reads their answers, which takes the SDK ten times as long: it makes e-mails.
+"""Writes the bodies of transactions and reads their answers; the SDK makes MIME messages in ten times the time.
 
 The SDK still makes the operations, signs and sends the request, and retries it.
 """
@@ -9,7 +9,7 @@ from typing import Any, override
 from uuid import uuid4
 
 import orjson
-from azure.core.exceptions import DecodeError, HttpResponseError
+from azure.core.exceptions import HttpResponseError, ServiceResponseError
 from azure.core.rest import HttpRequest
 from azure.data.tables.aio import TableClient
 
@@ -28,7 +28,7 @@ class TransactionClient(TableClient):
     async def _batch_send(self, table_name: str, *reqs: HttpRequest, **kwargs: Any) -> list[Mapping[str, Any]]:
         """Sends operations in one transaction; returns the new `etag` of each row, and nothing of deleted ones.
 
-        Raises HttpResponseError with the first error.
+        Raises HttpResponseError with the first error, and ServiceResponseError where the outcome is unknown.
         """
         boundary = f"batch_{uuid4()}"
         request = HttpRequest(
@@ -49,7 +49,7 @@ class TransactionClient(TableClient):
             raise _failure(response.status_code, response.reason, body)
         answers: list[Mapping[str, Any]] = [_answer(part) for part in _parts(body)]
         if len(answers) != len(reqs):
-            raise DecodeError(f"{len(answers)} answers to {len(reqs)} operations")
+            raise _unknown(f"it has {len(answers)} parts for {len(reqs)} operations")
         return answers
 
 
@@ -71,29 +71,33 @@ def _part(boundary: str, number: int, operation: HttpRequest) -> bytes:
 
 
 def _parts(body: bytes) -> Iterator[bytes]:
-    """Yields the answers to operations, each an HTTP response. Raises DecodeError."""
+    """Yields the answers to operations, each an HTTP response. Raises ServiceResponseError."""
     inner = _BOUNDARY.search(body)
     if inner is None:
-        raise DecodeError("the answer to a transaction has no parts")
+        raise _unknown("it has no parts")
     _, *parts = body.split(b"--" + inner[1])
     if not parts or not parts[-1].startswith(b"--"):
-        raise DecodeError("the answer to a transaction has no end")
+        raise _unknown("it has no end")
     for part in parts[:-1]:
         head = _END.search(part)
         if head is None:
-            raise DecodeError("a part of the answer to a transaction has no end of its headers")
+            raise _unknown("a part has no end of its headers")
         yield part[head.end() :]
 
 
 def _answer(part: bytes) -> dict[str, str]:
     status, end = _STATUS.match(part), _END.search(part)
     if status is None:
-        raise DecodeError("a part of the answer to a transaction has no status")
+        raise _unknown("a part has no status")
     code, head = int(status[1]), part[: end.start()] if end else part
     if not _OK <= code < _MULTIPLE:
         raise _failure(code, status[2].decode(errors="replace"), part[end.end() :] if end else b"")
     etag = _ETAG.search(head)
     return {"etag": etag[1].decode()} if etag else {}
+
+
+def _unknown(reason: str) -> ServiceResponseError:
+    return ServiceResponseError(f"the answer to a transaction can't be read: {reason}")
 
 
 def _failure(status: int, reason: str | None, body: bytes) -> HttpResponseError:

@@ -7,13 +7,15 @@ from typing import Any
 import pytest
 from azure.core import MatchConditions
 from azure.core.exceptions import HttpResponseError
+from azure.core.rest import HttpRequest
 from azure.data.tables import UpdateMode
 from azure.data.tables.aio import TableClient, TableServiceClient
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from local.azurite import StorageAddresses
-from shared.errors import CacheConflictError, StorageError
+from shared.errors import CacheConflictError, StorageUnavailableError
+from shared.stores.tables.table_transport import _table_of
 from shared.stores.tables.tables import Tables, load_rows, translated
 from tests.stores.tables.stub import Stub
 
@@ -94,6 +96,13 @@ async def test_a_table_that_is_not_there_is_the_same_error(
     assert (mine.status_code, "TableNotFound" in mine.message) == (other.status_code, True)
 
 
+@pytest.mark.parametrize("query", ["", "?sv=2019-02-02&sig=a%2Fb"])
+def test_the_table_of_a_transaction_is_known_with_a_sas_too(query: str) -> None:
+    content = b"--b\r\n\r\nPOST https://a.table.core.windows.net/nodes" + query.encode() + b" HTTP/1.1\r\n\r\n{}"
+    request = HttpRequest("POST", f"https://a.table.core.windows.net/$batch{query}", content=content)
+    assert _table_of(request) == "nodes"
+
+
 async def test_writes_are_counted_for_the_table_of_their_transaction(tables: Tables, partition: str) -> None:
     before = tables.writes(["nodes"]), tables.writes(["jobs"])
     await tables["nodes"].submit_transaction([("create", _row(partition, "a")), ("create", _row(partition, "b"))])
@@ -120,7 +129,7 @@ async def test_an_answer_without_each_operations_is_refused(stub: Stub, body: by
     stub.status, stub.body = 202, body
     tables = stub.tables()
     try:
-        with pytest.raises(StorageError, match="refused to write nodes: "), translated("write nodes"):
+        with pytest.raises(StorageUnavailableError, match="can't be read"), translated("write nodes"):
             await tables["nodes"].submit_transaction([("create", _row("p", "a")), ("create", _row("p", "b"))])
     finally:
         await tables.close()
