@@ -7,11 +7,10 @@ days, in one write. In text a unit is a line.
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from shared.domain.blobs.blobs import resume_lines
 from shared.domain.blobs.rejects import BadUnit, BadUnits
 from shared.domain.telemetry.decode.compression import Form
 from shared.domain.telemetry.decode.decoding import Decoder, Step
-from shared.domain.telemetry.decode.frames import form_at
+from shared.domain.telemetry.decode.frames import form_at, line_rest
 from shared.domain.telemetry.records.bounds import MAX_SEARCHED_NAMES, MAX_WORK, STEP
 from shared.domain.telemetry.records.labels import Identity
 from shared.domain.telemetry.records.metrics import InvalidPart
@@ -134,7 +133,10 @@ def _read(piece: Piece, context: Context, size: int, until: int | None) -> tuple
     """
     state = State.unpack(context.packed) if context.packed else State()
     if state.in_line:
-        return _end_of_line(piece, state), 0
+        end, is_over = line_rest(piece.body, is_last=piece.is_last)
+        state.in_line = not is_over
+        if end or state.in_line:
+            return Steps(end, state.pack()), 0
     names = _names_of(state.sessions.current.values())
     intake = Intake(context.identity, context.window, state, shapes=context.shapes)
     result, ends, refused, step, work, lost = IngestResult(piece.offset), list[int](), _StepRejects(), None, 0, 0
@@ -162,15 +164,8 @@ def _behind_line(piece: Piece, step: Step | None, end: int) -> tuple[int, bool]:
     """Returns the position behind an overlong line at the end, and whether its rest follows."""
     if step is None or not step.in_line:
         return end, False
-    behind = piece.body.find(b"\n", end) + 1
-    return behind or len(piece.body), not behind
-
-
-def _end_of_line(piece: Piece, state: State) -> Steps:
-    """Skips the rest of an oversized line."""
-    behind = resume_lines(piece.body)
-    state.in_line = behind is None
-    return Steps(behind or len(piece.body), state.pack())
+    rest, is_over = line_rest(piece.body[end:], is_last=piece.is_last)
+    return end + rest, not is_over
 
 
 def _names_of(sessions: Iterable[Session]) -> dict[int, tuple[str, str, str]]:

@@ -14,7 +14,7 @@ from shared.domain.telemetry.decode.bundles import Bundle
 from shared.domain.telemetry.decode.compression import Form, UnitError
 from shared.domain.telemetry.decode.frames import TAIL, SearchBudget, Unit, form_at, is_full, next_unit, read_unit
 from shared.domain.telemetry.decode.texts import TextReader, Texts
-from shared.domain.telemetry.records.bounds import MAX_LISTED, MAX_MISTAKES, SLOW_RECORD, STEP, TEXT_A_LINE
+from shared.domain.telemetry.records.bounds import MAX_LISTED, MAX_MISTAKES, SLOW_RECORD, STEP, TEXT_A_LINE, UNIT
 from shared.domain.telemetry.records.metrics import InvalidPart, Metric
 from shared.domain.telemetry.records.precision import Precision
 
@@ -101,7 +101,7 @@ class Decoder:
             yield from _damage(stored, at, offset, error, budget, is_last=is_last)
             return
         if unit and form is Form.OTLP and not unit.text:
-            work = unit.end - unit.start + SLOW_RECORD * len(unit.metrics)
+            work = UNIT + unit.end - unit.start + SLOW_RECORD * len(unit.metrics)
             yield Step(offset + unit.start, offset + unit.end, unit.metrics, work=work)
         elif unit:
             yield from self._compressed(unit, offset)
@@ -114,8 +114,8 @@ class Decoder:
         while at < len(stored) and form_at(stored, at) is Form.TEXT:
             most = min(at + size, len(stored))
             behind = next_unit(stored, at, most, budget, is_last=is_last or is_full(stored, at))
-            until = most if behind.start is None else behind.start
-            is_end = behind.start is not None and not behind.undecided
+            until = most if behind.start is None or behind.exhausted else behind.start
+            is_end = behind.is_known
             found = self._texts.read(stored[at:until], ends=is_end or (is_last and until == len(stored)))
             if found.consumed or found.refused:
                 yield _text_step(found, offset + at, _work_of(stored[at : at + found.consumed], found))
@@ -157,7 +157,7 @@ def _unit_step(unit: Unit, found: Texts, offset: int, at: int, *, is_over: bool,
     work = _work_of(unit.text[at : at + found.consumed], found)
     if not is_over:
         return Step(start, start, found.metrics, tuple(rejected), found.bundles, bad, part_of=end, work=work)
-    return Step(start, end, found.metrics, tuple(rejected), found.bundles, bad, work=work)
+    return Step(start, end, found.metrics, tuple(rejected), found.bundles, bad, work=UNIT + work)
 
 
 def _work_of(text: bytes, found: Texts) -> int:
@@ -184,13 +184,14 @@ def _damage(
 ) -> Iterator[Step]:
     """Yields a step from a damaged unit to the next whole one; none where more bytes may contain that."""
     behind = next_unit(stored, at + 1, len(stored), budget, is_last=is_last)
-    if not (is_last or is_full(stored, at) or budget.left <= 0) and (behind.start is None or behind.undecided):
+    if not (behind.is_known or behind.exhausted or is_last or is_full(stored, at)):
         return
     end, reason = behind.start, error.reason
-    in_damage = not is_last and (end is None or behind.undecided)
+    in_damage = behind.exhausted or not (is_last or behind.is_known)
     if end is None:
         end = len(stored) if is_last else max(len(stored) - TAIL, at + 1)
-        reason = reason if is_last else f"{reason}; no unit that can be read follows in {end - at:,} bytes"
+    if in_damage:
+        reason = f"{reason}; no unit that can be read was found in {end - at:,} bytes"
     part = InvalidPart(at, end, error.position, reason, compressed=True)
     yield _rejected_unit(part, offset, in_damage=in_damage, lost=end - at if in_damage else 0)
 
@@ -201,7 +202,7 @@ def _behind_damage(stored: bytes, offset: int, budget: SearchBudget, *, is_last:
     end = behind.start
     if end is None:
         end = len(stored) if is_last else max(len(stored) - TAIL, 0)
-    return Step(offset, offset + end, (), in_damage=behind.start is None or behind.undecided, lost=end)
+    return Step(offset, offset + end, (), in_damage=not behind.is_known, lost=end)
 
 
 def _rejected_unit(unit: InvalidPart, offset: int, *, in_damage: bool = False, lost: int = 0) -> Step:

@@ -51,10 +51,19 @@ class Unit:
 
 
 class NextUnit(NamedTuple):
-    """Where the next unit begins, or None. Where it is `undecided`, more bytes must show whether one does."""
+    """Where the next unit begins, or None.
+
+    Where it is `undecided`, more bytes must show whether one does. Where the budget is `exhausted`, the search ended.
+    """
 
     start: int | None
     undecided: bool = False
+    exhausted: bool = False
+
+    @property
+    def is_known(self) -> bool:
+        """Returns whether a unit begins at `start`."""
+        return self.start is not None and not self.undecided and not self.exhausted
 
 
 @dataclass(slots=True)
@@ -125,24 +134,36 @@ def next_unit(stored: bytes, begin: int, end: int, budget: SearchBudget, *, is_l
     With `is_last` no bytes follow; otherwise an incomplete unit is undecided.
     """
     place = _behind_plain_text(stored, begin, end)
-    while budget.left > 0 and (mark := _MARK.search(stored, place, end + TAIL)) and mark.start() < end:
+    while (mark := _MARK.search(stored, place, end + TAIL)) and mark.start() < end:
         place = mark.start()
-        form = form_at(stored, place)
-        looked = 0
-        if form is not None and form is not Form.TEXT:
+        if budget.left <= 0:
+            return NextUnit(place, exhausted=True)
+        form, found, read = form_at(stored, place), None, 0
+        if form is not Form.TEXT:
             try:
-                found = read_unit(stored, place, form)
+                found = read_unit(stored, place, form) if form else None
             except UnitError as error:
-                looked = error.looked
+                read = error.looked
             else:
-                if found:
-                    return NextUnit(place)
-                if not is_last:
-                    return NextUnit(place, undecided=True)
-                looked = len(stored) - place
-        budget.charge(looked)
+                if found or not is_last:
+                    return NextUnit(place, undecided=not found)
+                read = len(stored) - place
+        budget.charge(read)
         place += 1
-    return NextUnit(None)
+    length = -1 if is_last else stored.find(_NUL, max(begin, len(stored) - TAIL), end)
+    return NextUnit(None) if length < 0 else NextUnit(length, undecided=True)
+
+
+def line_rest(stored: bytes, *, is_last: bool) -> tuple[int, bool]:
+    """Returns where the rest of an overlong line ends, or is searched further, and whether it ends there.
+
+    It ends with the line, or where the next unit begins.
+    """
+    end = stored.find(b"\n") + 1
+    behind = next_unit(stored, 0, end or len(stored), SearchBudget(), is_last=is_last)
+    if behind.start is not None:
+        return behind.start, behind.is_known
+    return end or len(stored), bool(end)
 
 
 def _behind_plain_text(stored: bytes, at: int, end: int) -> int:

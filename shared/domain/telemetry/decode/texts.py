@@ -164,6 +164,8 @@ class TextReader:
         end = block_end(part.text, at, ends=part.ends)
         if end is None:
             raise TextError(_NO_END, 0, is_open=True)
+        if end - at > MAX_LINE:
+            raise TextError(_BLOCK_TOO_LONG, 0)
         metrics, faults = read_block(part.text[at:end], self._precision)
         found.metrics += metrics
         found.slow += len(metrics)
@@ -173,5 +175,6 @@ class TextReader:
 
 
 _NO_END = f"no line # EOF ends the exposition within {MAX_LINE:,} bytes"
+_BLOCK_TOO_LONG = f"an exposition is longer than {MAX_LINE:,} bytes"
 _TOO_LONG = f"a line is longer than {MAX_LINE:,} bytes"
 _RECORD_TOO_LONG = f"a record is longer than {MAX_LINE:,} bytes"

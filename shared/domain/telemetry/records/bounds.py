@@ -20,6 +20,7 @@ SEARCHED_A_RECORD = 16  # overhead of an uncached record, in characters
 MAX_SEARCHED = 32 * MIB  # bytes read in failed attempts to find the next unit, in one window
 MAX_WORK = 32 * MIB  # bytes of text in one pass, except for the last unit's
 TEXT_A_LINE = 32  # overhead of a line, in bytes
+UNIT = 2048  # overhead of a unit, in bytes
 SLOW_RECORD = 256  # overhead of a record that a full grammar reads, in bytes
 WINDOW = MAX_STORED + MIB  # bytes that a reader passes per call, if the blob has as many
 STEP = MIB // 4  # bytes of text per step

@@ -1,6 +1,7 @@
 """A damaged or truncated unit is lost alone, with no more of its surroundings than necessary."""
 
 import gzip
+import secrets
 import zlib
 from collections.abc import Callable
 
@@ -8,11 +9,13 @@ import pytest
 import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
+from opentelemetry.proto.metrics.v1.metrics_pb2 import Gauge, Metric
 
 from shared.domain.telemetry.decode.decoding import Decoder, Step
-from shared.domain.telemetry.decode.frames import NextUnit, SearchBudget, next_unit
+from shared.domain.telemetry.decode.frames import SearchBudget, next_unit
 from shared.domain.telemetry.records.bounds import STEP, WINDOW
 from tests.domain.support.bounded import quick
+from tests.domain.telemetry.decode.otlp_messages import as_protobuf, message, number
 from tests.domain.telemetry.decode.units import FORMS, frame, line, numbers, several
 from tests.domain.telemetry.support.reading import all_steps, contents
 
@@ -137,7 +140,7 @@ def test_damage_of_more_than_a_window_is_put_aside_up_to_the_next_unit() -> None
         at = steps[-1].end
     assert numbers(contents(steps)[0]) == [2.0, 2.0]
     assert [one.start for one in contents(steps)[1]] == [len(good)]
-    assert "no unit that can be read follows in" in contents(steps)[1][0].reason
+    assert "no unit that can be read was found in" in contents(steps)[1][0].reason
     assert sum(step.lost for step in steps) == len(bad)
     assert sum(step.bad for step in steps) == 1
 
@@ -223,4 +226,26 @@ def test_something_is_taken_of_a_window_of_one_record_with_very_many_marks() -> 
 def test_letters_that_look_like_a_stream_of_zlib_take_no_long_time(text: bytes) -> None:
     stored = b"m,t=" + text * (STEP * 4 // len(text))
     with quick(3, text):
-        assert next_unit(stored, 0, len(stored), SearchBudget(), is_last=True) == NextUnit(None)
+        assert not next_unit(stored, 0, len(stored), SearchBudget(), is_last=True).is_known
+
+
+@pytest.mark.parametrize(
+    "before", [b"", b"cpu,", b"cpu,t=\0\0", line(9), frame(line(9))[:9], b"\x78\x9cdamaged"], ids=repr
+)
+@pytest.mark.parametrize("size", [1, 60, 2560])
+def test_messages_are_read_the_same_wherever_bytes_were_cut(before: bytes, size: int) -> None:
+    metric = Metric(name="m" * size, gauge=Gauge(data_points=[number(1, 1_713_204_200_000_000_000)]))
+    messages = [as_protobuf(message(metric))] * 3
+    stored = before + b"".join(messages)
+    whole = contents(all_steps(stored))
+    for cut in range(1, min(len(stored), len(before) + 80)):
+        assert contents(all_steps(stored, (cut,))) == whole, cut
+
+
+def test_behind_damaged_units_that_exhaust_the_budget_the_next_ones_are_found() -> None:
+    good = [gzip.compress(several(number)) for number in range(3)]
+    bad = bytearray(gzip.compress(secrets.token_bytes(3 << 20)))
+    bad[-6] ^= 1
+    stored = bytes(bad) * 20 + b"".join(good)
+    for cuts in ((), range(1 << 20, len(stored), 7 << 20)):
+        assert numbers(contents(all_steps(stored, cuts))[0]) == [float(number) for number in range(60)]

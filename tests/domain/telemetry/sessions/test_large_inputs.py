@@ -142,6 +142,19 @@ def test_behind_a_line_that_is_too_long_the_next_one_is_read() -> None:
     assert (samples, refused, lost, State.unpack(packed).in_line) == (2, 1, 0, False)
 
 
+@pytest.mark.parametrize("rest", [b"", b"1" * WINDOW])
+def test_behind_a_line_that_is_too_long_and_has_no_end_the_next_units_are_read(rest: bytes) -> None:
+    units = [gzip.compress(b"mem used=%d %b\n" % (number, _STAMP)) for number in range(20)]
+    blob = b"mem used=" + b"1" * (MAX_LINE + 10) + rest + b"".join(units)
+    at, packed, samples, refused = 0, b"", 0, 0
+    while at < len(blob):
+        found = _read(blob[at : at + WINDOW], packed=packed, is_last=at + WINDOW >= len(blob))
+        assert found.consumed
+        at, packed = at + found.consumed, found.packed
+        samples, refused = samples + found.samples, refused + found.refused.count
+    assert (samples, refused) == (20, 1)
+
+
 def test_a_unit_is_read_by_parts_whose_lines_count_each() -> None:
     good = b"".join(b"mem used=%06d %b\n" % (number * number % 999_983, _STAMP) for number in range(30_000))
     lines = good.splitlines(keepends=True)
@@ -230,8 +243,11 @@ def _lines(number: int, text: bytes) -> bytes:
         zstandard.compress(_lines(9000, b"a-long_name-that:is_%d b=1\n")),
         zstandard.compress(_lines(200, b"long-name_of:" * 64 + b"%d b=1\n") + secrets.token_bytes(300)),
         _lines(9000, b"a-long_name-that:is_%d b=1\n"),
+        zstandard.compress(b""),
+        gzip.compress(b""),
+        b"\0\0\0\2\n\0",
     ],
-    ids=["short lines", "comments", "names", "long names", "names in text"],
+    ids=["short lines", "comments", "names", "long names", "names in text", "frames", "members", "messages"],
 )
 def test_slow_text_is_read_in_part_at_once_and_the_rest_later(unit: bytes) -> None:
     stored = (unit * (WINDOW // len(unit) + 1))[:WINDOW]
