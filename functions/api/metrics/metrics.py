@@ -72,7 +72,14 @@ class MetricsQuery(Query):
 
 def add_metrics(routes: Routes) -> None:
     @routes.route(
-        "GET", "metrics", query=MetricsQuery, returns=str, media=CONTENT_TYPE_PLAIN_0_0_4, cacheable=True, looks=_LOOKS
+        "GET",
+        "metrics",
+        query=MetricsQuery,
+        returns=str,
+        media=CONTENT_TYPE_PLAIN_0_0_4,
+        cacheable=True,
+        looks=_LOOKS,
+        refusals=(404,),
     )
     async def get_metrics(call: RouteRequest[MetricsQuery, None]) -> str:
         """Returns all series of the accounts that the caller may read, in the Prometheus text format.

@@ -19,10 +19,11 @@ SCRIPTS = re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)
 
 
 def commands_of(script: str, folder: Path) -> list[list[str]]:
-    """The calls that a script of the page makes: arguments of `az`, and of `azd` and `dev.py` after that name."""
+    """The calls that a script makes: arguments of `az` and `curl`, and of `azd` and `dev.py` after that name."""
     noting = "import json, sys; print(json.dumps(sys.argv[1:]), file=open('calls', 'a'))"
     programs = {
         "az": f'exec {sys.executable} -c "{noting}" "$@"',
+        "curl": f'exec {sys.executable} -c "{noting}" "$@"',
         "azd": f'exec {sys.executable} -c "{noting}" azd "$@"',
         "python3": f'case $1 in dev.py) exec {sys.executable} -c "{noting}" "$@" ;; esac; exec {sys.executable} "$@"',
     }
