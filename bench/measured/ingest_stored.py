@@ -26,14 +26,17 @@ from shared.domain.accounts.accounts import Account
 from shared.domain.blobs.blobs import SeenBlob
 from shared.domain.blobs.shards import shard_of
 from shared.domain.telemetry.decode.decoding import Decoder
+from shared.domain.telemetry.query.series_query import SeriesQuery
 from shared.domain.telemetry.records.labels import PathPattern
 from shared.garbage import collect_rarely
 from shared.services.blobs.blob_reader import BlobReader
 from shared.services.blobs.blob_sweep import BlobSweep
 from shared.services.blobs.ingestion_stores import IngestionStores, telemetry_ingest_partition
 from shared.services.telemetry.telemetry_intake import TelemetryIntake
+from shared.services.telemetry.telemetry_queries import TelemetryQueries
 from shared.stores.blobs.blob_entries import BlobEntryStore
 from shared.stores.blobs.blobs import BlobContainer
+from shared.stores.pools.pools import PoolStore
 from shared.stores.tables.tables import Tables
 
 _ACCOUNT = Account("demo", "demo", "demo", None, "http://127.0.0.1:1")
@@ -53,6 +56,9 @@ _LINE_ROUNDS, _LINE_CPUS = 4, 7
 _LONG, _WEEK = timedelta(minutes=10), timedelta(days=7)
 _SINCE = timedelta(hours=30)
 _BLOCK = 4 << 20
+_DAY, _BLOBS, _BLOB_FLUSHES = timedelta(days=1), 166, 4  # of a node: a blob a task attempt, and flushes in each
+_CHART = "system.memory"
+_MILLISECOND = timedelta(milliseconds=1)
 type Frames = dict[str, list[bytes]]
 
 
@@ -178,6 +184,40 @@ async def _live_lines(storage: str, nodes: int) -> dict[str, float]:
     return found | {"requests": round(sent / nodes, 1), "poolRequests": shards / nodes}
 
 
+async def _node_day(storage: str) -> dict[str, dict[str, float]]:
+    """Returns seconds of CPU and requests per answer about a day of a node that wrote many small blobs.
+
+    Each blob is read after each of its flushes, as if it were live.
+    """
+    length, now = _DAY // _BLOBS, _now_less(timedelta())
+    begins = [now - (_BLOBS - number) * length // _MILLISECOND for number in range(_BLOBS)]
+    flushes = [telemetry.line_flushes(_BLOB_FLUSHES, cpus=_LINE_CPUS, begin=begin) for begin in begins]
+    async with AsyncExitStack() as stack:
+        app = await App.open(storage, stack)
+        for turn in range(_BLOB_FLUSHES):
+            for number, some in enumerate(flushes):
+                await app.append(f"pools/p/nodes/n/task-{number}.lines", some[turn])
+            await app.swept()
+        await _check(app, _BLOBS)
+        stores, pools = IngestionStores.of(app.tables), PoolStore(app.tables)
+        accounts = {_ACCOUNT.id: _ACCOUNT}
+        queries = TelemetryQueries(accounts, stores, pools, clock=SharedClock(), minutes=_WEEK, hours=_WEEK)
+        since = datetime.now(UTC) - _DAY
+        charts = {"chart": SeriesQuery(since=since, name=_CHART), "all": SeriesQuery(since=since)}
+        return {name: await _answered(app, queries, asked) for name, asked in charts.items()}
+
+
+async def _answered(app: App, queries: TelemetryQueries, asked: SeriesQuery) -> dict[str, float]:
+    """Returns the least CPU of several answers, the requests of one, and its points."""
+    spent, requests, points = [], 0, 0
+    for _ in range(_TURNS):
+        begin, before = time.process_time(), app.requests()
+        answer = await queries.of_node(_ACCOUNT.id, "p", "n", asked)
+        spent.append(time.process_time() - begin)
+        requests, points = app.requests() - before, sum(len(line.points) for line in answer.lines)
+    return {"cpu": min(spent), "requests": requests, "points": points}
+
+
 def _decoded_lines(flush: bytes, times: int) -> float:
     """Returns the seconds of CPU for decoding a flush again and again, without rolling it up."""
     begin = time.process_time()
@@ -220,7 +260,8 @@ def main(argument: str) -> None:
     caught = asyncio.run(_catch_up(asked["storage"], dict(_nodes(len(_CPUS), backlog))))
     live = asyncio.run(_live(asked["storage"], asked["nodes"]))
     lines = asyncio.run(_live_lines(asked["storage"], asked["lineNodes"]))
-    print(json.dumps({"catchUp": caught, "live": live, "lines": lines}))
+    day = asyncio.run(_node_day(asked["storage"]))
+    print(json.dumps({"catchUp": caught, "live": live, "lines": lines, "day": day}))
 
 
 if __name__ == "__main__":

@@ -11,8 +11,8 @@ from datetime import datetime
 
 import msgspec
 
-from shared.domain.blobs.blobs import name_key
 from shared.domain.blobs.sweeps import Totals
+from shared.domain.core.keys import name_key
 from shared.domain.events.batch_events import BatchEvent, minute_of
 from shared.domain.events.event_chunks import by_minute, chunks_of, events_of
 from shared.domain.events.event_marks import MinuteRange, Wanted, may_have

@@ -20,6 +20,7 @@ from shared.domain.events.event_records import RecordError, parse_event
 from shared.domain.telemetry.records.labels import Identity
 from shared.domain.telemetry.rollups.chunks import add_column
 from shared.domain.telemetry.rollups.rollups import Rollups
+from shared.domain.telemetry.sessions.blob_rows import BlobRows
 from shared.domain.telemetry.sessions.blob_state import State
 from shared.domain.telemetry.sessions.intake import Window
 from shared.services.blobs.blob_intake import Piece
@@ -74,8 +75,11 @@ LINES = st.lists(
 ).map(lambda lines: "".join(lines).encode())
 
 
+BLOB = BlobRows("demo", "blob")
+
+
 def steps_of(body: bytes, context: Context = CONTEXT) -> Steps:
-    piece = Piece("lane", telemetry.checkpoint_key("p"), Entry("b", NOON, NOON), 0, body, False, False, False)
+    piece = Piece("lane", telemetry.checkpoint_key(BLOB), Entry("b", NOON, NOON), 0, body, False, False, False)
     return read_steps(piece, context)
 
 
@@ -83,13 +87,13 @@ def steps_of(body: bytes, context: Context = CONTEXT) -> Steps:
 def test_sent_numbers_can_be_written_and_read_back(body: bytes) -> None:
     found = steps_of(body)
     assert found.consumed == len(body)
-    telemetry.state_row("p", telemetry.BlobState(), found.packed, found.left_out)
+    telemetry.state_row(BLOB, telemetry.BlobState(), found.packed, found.left_out)
     for session in found.sessions.values():
-        _, row, _ = telemetry.session_row("p", session)
+        _, row, _ = telemetry.session_row(BLOB, session)
         assert telemetry._session(row).facts == session.facts
     State.unpack(found.packed)
     rollups: Rollups = {}
-    telemetry.chunk_rows("p", 0, found.chunks)
+    telemetry.chunk_rows(BLOB, 0, found.chunks)
     for chunk in found.chunks:
         for name, packed in chunk.columns.items():
             add_column(rollups, name, chunk.block, packed)

@@ -19,6 +19,8 @@ from hashlib import blake2b
 from itertools import chain
 from zlib import crc32
 
+from shared.domain.core.keys import name_key
+
 ANCHOR_BYTES = 64
 MIN_MARK, MAX_MARK = 1 << 10, 1 << 25
 """Bytes of the first and the last mark; at most `MAX_MARK` bytes are read again."""
@@ -52,7 +54,8 @@ class Entry:
     The blob was read to its end as of `etag`, unless that is empty. `number` counts incarnations with the same creation
     time. `modified` is the last known write. `read` is how many bytes had been read at `read_at`; it may be more by
     now. `row_etag` is the ETag of the entry's row, None for a new entry. `uploaded` is the creation time of the
-    re-uploaded blob that continues the one of `created`, None while that one exists.
+    re-uploaded blob that continues the one of `created`, None while that one exists. Blobs of a `group` share the
+    partition of their rows; without one, an incarnation has its own.
     """
 
     name: str
@@ -64,6 +67,7 @@ class Entry:
     read: int = 0
     uploaded: datetime | None = None
     read_at: datetime | None = None
+    group: str = ""
 
     def is_of(self, blob: SeenBlob) -> bool:
         """Returns whether the blob has the known creation time."""
@@ -95,11 +99,18 @@ class Entry:
         """Returns the entry of a blob that can't be read beyond `read` bytes now."""
         return replace(self, etag=blob.etag, modified=blob.modified, read=read, read_at=now)
 
-    def anew(self, blob: SeenBlob) -> "Entry":
+    def anew(self, blob: SeenBlob, group: str) -> "Entry":
         """Returns the entry of another incarnation, with the same creation time or another."""
         number = self.number + 1 if self.is_of(blob) and not self.uploaded else 0
         return replace(
-            self, created=blob.created, modified=blob.modified, number=number, etag="", read=0, uploaded=None
+            self,
+            created=blob.created,
+            modified=blob.modified,
+            number=number,
+            etag="",
+            read=0,
+            uploaded=None,
+            group=group,
         )
 
 
@@ -204,11 +215,6 @@ def in_turn(blobs: Collection[SeenBlob], known: Mapping[str, Entry]) -> list[See
     latest = sorted(blobs, key=lambda blob: blob.modified, reverse=True)
     longest = sorted(blobs, key=read_as_of)
     return list(dict.fromkeys(chain.from_iterable(zip(longest, latest, strict=True))))
-
-
-def name_key(name: str) -> str:
-    """Returns a table key for a blob's name, which may be too long for a key or contain invalid characters."""
-    return blake2b(name.encode(errors="surrogatepass"), digest_size=_DIGEST).hexdigest()
 
 
 def digest(content: bytes) -> str:

@@ -1,6 +1,6 @@
 """Shards: a fixed division of an account's blobs by a hash of their names, for work that hosts share."""
 
-from shared.domain.blobs.blobs import name_key
+from shared.domain.core.keys import name_key
 
 SHARDS = 64
 _DIGITS = 8

@@ -10,10 +10,12 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from hashlib import blake2b
 
 _UNSAFE = re.compile(r"[^a-z0-9_\-]")
 _PLAIN_LINES = b"abcdefghijklmnopqrstuvwxyz0123456789_-\n"
 SEPARATOR = "~"
+_DIGEST = 16  # bytes
 _BEFORE_ALL, _AFTER_ALL = "\0", "~"  # sort before and after every character of a key
 
 
@@ -72,6 +74,11 @@ def keys_of(names: list[str]) -> list[str]:
 def are_keys(lines: bytes) -> bool:
     """Returns True where ids, one a line, certainly are their own keys; it may return False for some that are."""
     return not lines.translate(None, _PLAIN_LINES)
+
+
+def name_key(name: str) -> str:
+    """Returns a table key for a name that may be too long for a key or contain invalid characters, like a blob's."""
+    return blake2b(name.encode(errors="surrogatepass"), digest_size=_DIGEST).hexdigest()
 
 
 def partition_of(*parts: str) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from shared.domain.blobs.blobs import Entry
+from shared.domain.blobs.blobs import Entry, SeenBlob
 from shared.domain.blobs.rejects import BadUnits
 from shared.stores.blobs.checkpoints import CheckpointKey
 from shared.stores.tables.unit_writes import Etags, Operation
@@ -67,7 +67,10 @@ class Intake(Protocol):
         """Returns why a blob without an ingest partition isn't read, as a sentence's end; None if it is others'."""
         return None
 
-    def checkpoint_key(self, ingest_partition: str, incarnation: str) -> CheckpointKey:
+    def group_of(self, blob: SeenBlob) -> str:
+        """Returns the group of blobs that share a partition for their rows; empty for a partition of its own."""
+
+    def checkpoint_key(self, ingest_partition: str, entry: Entry) -> CheckpointKey:
         """Returns the key of an incarnation's checkpoint, in the partition of its rows."""
 
     async def take(self, piece: Piece) -> PieceResult:

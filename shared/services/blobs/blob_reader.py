@@ -97,7 +97,7 @@ class BlobReader:
         """
         for _ in range(_TRIES):
             known = await self._entered(ingest_partition, blob, known)
-            key = self.intake.checkpoint_key(ingest_partition, known.incarnation)
+            key = self.intake.checkpoint_key(ingest_partition, known)
             remembered = self._remembered(key, known)
             try:
                 checkpoint = remembered or await self.stores.checkpoints.load(key)
@@ -107,7 +107,7 @@ class BlobReader:
                     raise
                 known = None  # another host has read on since
             except _MadeAnewError:
-                known = await self.stores.entries.save(ingest_partition, known.anew(blob))
+                known = await self.stores.entries.save(ingest_partition, known.anew(blob, self.intake.group_of(blob)))
             except BlobChangedError:
                 seen = await self.container.look(blob.name)
                 if seen is None:
@@ -118,12 +118,15 @@ class BlobReader:
     async def _entered(self, ingest_partition: str, blob: SeenBlob, known: Entry | None) -> Entry:
         """Returns the stored entry, which names the incarnation before any of it is read."""
         known = known or await self.stores.entries.load(ingest_partition, blob.name)
-        return known or await self.stores.entries.save(ingest_partition, Entry(blob.name, blob.created, blob.modified))
+        if known:
+            return known
+        entry = Entry(blob.name, blob.created, blob.modified, group=self.intake.group_of(blob))
+        return await self.stores.entries.save(ingest_partition, entry)
 
     async def _read(
         self, ingest_partition: str, blob: SeenBlob, entry: Entry, checkpoint: Checkpoint, goes_on: Callable[[], bool]
     ) -> Progress:
-        key = self.intake.checkpoint_key(ingest_partition, entry.incarnation)
+        key = self.intake.checkpoint_key(ingest_partition, entry)
         entry = await self._recognized(ingest_partition, blob, entry, checkpoint)
         now = await self.clock.now()
         opened = _Opened(ingest_partition, key, entry, blob, entry.is_final(blob, now))

@@ -6,11 +6,14 @@ kept a day longer, in case of differing clocks.
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import groupby
 
+from shared.domain.blobs.blobs import Entry
 from shared.domain.blobs.shards import SHARDS
 from shared.domain.core.keys import partition_of
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.telemetry.pools.blocks import MINUTES
+from shared.domain.telemetry.sessions.blob_rows import BlobRows
 from shared.stores.blobs.blob_entries import BlobEntryStore
 from shared.stores.blobs.checkpoints import CheckpointStore
 from shared.stores.blobs.queued_shards import QueuedShardStore
@@ -74,15 +77,17 @@ class IngestionStores:
         entries = (await self.entries.load_all(ingest_partition)).values()
         old = [entry for entry in entries if entry.modified < blobs - _LONGER]
         over = await self.node_index.load_before(account_key, to_milliseconds(moment) // _DAY)
-        for incarnation, day in sorted({(one.incarnation, one.day) for one in over}):
-            rows += await self.telemetry.delete_day(partition_of(account_key, incarnation), day)
-        living = {entry.incarnation for entry in entries} - {entry.incarnation for entry in old}
-        gone = {partition_of(account_key, one.incarnation) for one in over}
+        for partition, day in sorted({(one.rows.partition, one.day) for one in over}):
+            rows += await self.telemetry.delete_day(partition, day)
+        gone = {one.rows for one in over} | {_rows_of(account_key, entry) for entry in old}
         for entry in old:
-            gone.update(await self.telemetry.partitions_of(account_key, entry.name))
-        for partition in sorted(gone - {partition_of(account_key, incarnation) for incarnation in living}):
-            if not await self.telemetry.has_rollups(partition):  # else the index leads to it when they expire
-                await self.telemetry.forget(partition)
+            gone.update(await self.telemetry.incarnations_of(account_key, entry.name))
+        gone -= {_rows_of(account_key, entry) for entry in entries if entry.modified >= blobs - _LONGER}
+        for partition, some in groupby(sorted(gone, key=_partition), key=_partition):
+            kept = await self.telemetry.owners_of_rollups(partition)  # the index leads to them when they expire
+            for blob in some:
+                if blob.owner not in kept:
+                    await self.telemetry.forget(blob)
         await self.node_index.delete(account_key, over)
         await self.entries.delete(ingest_partition, [entry.name for entry in old])
         await self.rejects.delete_before(ingest_partition, blobs)
@@ -94,6 +99,14 @@ class IngestionStores:
         for shard in range(SHARDS):
             rows += await self.pool_telemetry.delete_before(account_key, shard, block)
         return rows
+
+
+def _rows_of(account_key: str, entry: Entry) -> BlobRows:
+    return BlobRows(account_key, entry.incarnation, entry.group)
+
+
+def _partition(rows: BlobRows) -> str:
+    return rows.partition
 
 
 UNREAD_TELEMETRY = partition_of("", "telemetry")

@@ -8,10 +8,11 @@ import asyncio
 from codecs import BOM_UTF8
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import override
 
 from shared.clock import Clock
 from shared.domain.accounts.accounts import Account
-from shared.domain.blobs.blobs import cut_lines, resume_lines
+from shared.domain.blobs.blobs import Entry, SeenBlob, cut_lines, resume_lines
 from shared.domain.blobs.rejects import BadUnit, BadUnits
 from shared.domain.blobs.sweeps import Totals
 from shared.domain.events.batch_events import BatchEvent, minute_of
@@ -73,8 +74,12 @@ class EventIntake(Intake):
         """Returns the key of the watched account of a log; its path has the name in upper case and no region."""
         return self._keys.get(account_of(blob_name) or "")
 
-    def checkpoint_key(self, ingest_partition: str, incarnation: str) -> CheckpointKey:
-        return checkpoint_key(ingest_partition, incarnation)
+    @override
+    def group_of(self, blob: SeenBlob) -> str:
+        return ""
+
+    def checkpoint_key(self, ingest_partition: str, entry: Entry) -> CheckpointKey:
+        return checkpoint_key(ingest_partition, entry.incarnation)
 
     async def take(self, piece: Piece) -> PieceResult:
         """Returns the contribution of as many lines as fit into a transaction, of at most 80 minutes.

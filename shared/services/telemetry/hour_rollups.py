@@ -1,4 +1,4 @@
-"""Rolls expired minutes up to hours, one day of an incarnation after another, in small transactions.
+"""Rolls expired minutes up to hours, one day of a partition after another, in small transactions.
 
 A crash between two leaves each minute in exactly one of both forms, and the next run continues. Memory holds one
 transaction. Hours are deleted at the end of their own retention (ingestion_stores.py).
@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import groupby
 
-from shared.domain.core.keys import partition_of
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.telemetry.rollups.chunks import HOURS, MAX_CELLS, add_column, chunks_of
 from shared.domain.telemetry.rollups.rollups import Rollups, hours_of, merged
+from shared.domain.telemetry.sessions.blob_rows import SessionKey
 from shared.stores.tables.unit_writes import Operation
 from shared.stores.telemetry.node_index import IndexEntry, NodeIndex
 from shared.stores.telemetry.telemetry import LoadedRow, TelemetryStore, hour_rows
@@ -29,7 +29,7 @@ class _Batch:
     """Rows of minutes for one transaction, and the resulting hours by session."""
 
     rows: list[LoadedRow] = field(default_factory=list)
-    hours: dict[int, Rollups] = field(default_factory=dict)
+    hours: dict[SessionKey, Rollups] = field(default_factory=dict)
     cells: int = 0
 
     @property
@@ -41,7 +41,8 @@ class _Batch:
         for name, packed in row.chunk.columns.items():
             self.cells += add_column(minutes, name, row.chunk.block, packed)
         self.rows.append(row)
-        self.hours[row.chunk.session] = merged((self.hours.get(row.chunk.session, {}), hours_of(minutes)))
+        session = row.chunk.owner, row.chunk.session
+        self.hours[session] = merged((self.hours.get(session, {}), hours_of(minutes)))
 
 
 class HourRollups:
@@ -50,7 +51,7 @@ class HourRollups:
         self._index = index
 
     async def run(self, account_key: str, moment: datetime, goes_on: Callable[[], bool]) -> int:
-        """Rolls up days that ended an hour before a moment, the earliest first; returns the number of days of blobs.
+        """Rolls up days that ended an hour before a moment, the earliest first; returns how many days of partitions.
 
         When `goes_on` returns False it stops; the next run continues, and until then the rest stays in minutes. Raises
         CacheConflictError if another host does the same, StorageError.
@@ -58,14 +59,14 @@ class HourRollups:
         over = to_milliseconds(moment - _GRACE) // _DAY
         entries = sorted(await self._index.load_before(account_key, over, rolled=False), key=_of_day)
         done = 0
-        for (day, incarnation), some in groupby(entries, key=_of_day):
-            if not await self._roll_up(account_key, incarnation, day, list(some), goes_on):
+        for (day, partition), some in groupby(entries, key=_of_day):
+            if not await self._roll_up(account_key, partition, day, list(some), goes_on):
                 break
             done += 1
         return done
 
     async def _roll_up(
-        self, account_key: str, incarnation: str, day: int, entries: Collection[IndexEntry], goes_on: Callable[[], bool]
+        self, account_key: str, partition: str, day: int, entries: Collection[IndexEntry], goes_on: Callable[[], bool]
     ) -> bool:
         """Returns whether no minutes of the day are left.
 
@@ -73,7 +74,7 @@ class HourRollups:
         """
         if not goes_on():
             return False
-        partition, batch = partition_of(account_key, incarnation), _Batch()
+        batch = _Batch()
         await self._index.note(account_key, entries, rolled=False)
         async for row in self._store.minutes_of(partition, day):
             await asyncio.to_thread(batch.add, row)
@@ -100,10 +101,11 @@ class HourRollups:
                 room -= cells
             else:
                 last, before, number = None, {}, number + 1
-            chunks = chunks_of(session, merged((before, some)), HOURS)
-            operations += hour_rows(partition, chunks, last, number)
+            owner, session_number = session
+            chunks = chunks_of(session_number, merged((before, some)), HOURS)
+            operations += hour_rows(partition, owner, chunks, last, number)
         await self._store.replace(partition, batch.rows, operations)
 
 
 def _of_day(entry: IndexEntry) -> tuple[int, str]:
-    return entry.day, entry.incarnation
+    return entry.day, entry.rows.partition

@@ -4,10 +4,11 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from shared.domain.core.keys import key_of, partition_of
+from shared.domain.core.keys import key_of
 from shared.domain.telemetry.query.task_runs import TaskAffinity, tie_of
 from shared.domain.telemetry.records.labels import Identity
 from shared.domain.telemetry.rollups.chunks import HOURS_A_DAY
+from shared.domain.telemetry.sessions.blob_rows import SessionKey
 from shared.domain.telemetry.sessions.node_facts import NodeFacts
 from shared.stores.telemetry.node_index import IndexEntry, NodeIndex, task_name
 from shared.stores.telemetry.telemetry import SessionRow, TelemetryStore
@@ -51,10 +52,9 @@ class NodeSessions:
         """Returns the sessions that the index has under a name, if their own rows match."""
         first, last = hours
         entries = await self._index.load(account_key, name, first // HOURS_A_DAY, last // HOURS_A_DAY)
-        by_incarnation: dict[str, list[IndexEntry]] = {}
-        for one in entries:
-            by_incarnation.setdefault(one.incarnation, []).append(one)
-        partitions = {partition_of(account_key, name): some for name, some in sorted(by_incarnation.items())}
+        partitions: dict[str, list[IndexEntry]] = {}
+        for one in sorted(entries, key=lambda one: one.rows.partition):
+            partitions.setdefault(one.rows.partition, []).append(one)
         rows = await some_at_once(self._telemetry.load_session_rows, partitions)
         pairs = zip(partitions.items(), rows, strict=True)
         found = {partition: _sessions(some, known, is_wanted) for (partition, some), known in pairs}
@@ -78,9 +78,9 @@ async def some_at_once[K, T](load: Callable[[K], Awaitable[T]], keys: Iterable[K
 
 
 def _sessions(
-    entries: Collection[IndexEntry], rows: Mapping[int, SessionRow], is_wanted: Callable[[SessionRow], bool]
+    entries: Collection[IndexEntry], rows: Mapping[SessionKey, SessionRow], is_wanted: Callable[[SessionRow], bool]
 ) -> Collection[NodeSession]:
-    known = [(one, rows[one.session]) for one in entries if one.session in rows]
+    known = [(one, rows[one.session_key]) for one in entries if one.session_key in rows]
     return [NodeSession(one, some.whose, some.facts) for one, some in known if is_wanted(some)]
 
 

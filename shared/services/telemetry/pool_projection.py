@@ -15,12 +15,12 @@ from datetime import datetime, timedelta
 from shared.clock import Clock
 from shared.domain.blobs.blobs import Entry, digest
 from shared.domain.blobs.shards import shard_of
-from shared.domain.core.keys import partition_of
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.telemetry.pools.blob_minutes import BlobMinutes, BlobTail, Minutes, StepMinutes
 from shared.domain.telemetry.pools.block_changes import BlockKey, Parts, changed, changes_of, latest_of
 from shared.domain.telemetry.pools.blocks import BlockChange
 from shared.domain.telemetry.pools.packed_tails import packed_tails
+from shared.domain.telemetry.sessions.blob_rows import BlobRows
 from shared.errors import BatchscopeError, CacheConflictError
 from shared.services.blobs.ingestion_stores import IngestionStores, telemetry_ingest_partition
 from shared.services.telemetry.node_sessions import some_at_once
@@ -55,8 +55,8 @@ class _Shard:
         return sum(part.size for parts in self.blocks.values() for part in parts.values())
 
 
-type _Waiting = dict[str, list[StepMinutes]]
-"""Steps of blobs by incarnation, in order."""
+type _Waiting = dict[BlobRows, list[StepMinutes]]
+"""Steps of blobs, in order."""
 
 
 class PoolProjection:
@@ -77,7 +77,7 @@ class PoolProjection:
         if self._number_waiting + len(step.values) > _MAX_WAITING:
             step = step.without_values()
         self._number_waiting += len(step.values)
-        self._waiting_of(account_key, shard_of(entry.name)).setdefault(entry.incarnation, []).append(step)
+        self._waiting_of(account_key, shard_of(entry.name)).setdefault(_rows_of(account_key, entry), []).append(step)
 
     async def write(self, account_key: str) -> None:
         """Projects everything that waits; what fails waits on. Raises StorageError, CacheConflictError."""
@@ -105,8 +105,8 @@ class PoolProjection:
     def _wait_on(self, account_key: str, shard: int, waiting: _Waiting) -> None:
         """Puts steps back before those that came since."""
         known = self._waiting_of(account_key, shard)
-        for incarnation, steps in waiting.items():
-            known[incarnation] = [*steps, *known.get(incarnation, ())]
+        for blob, steps in waiting.items():
+            known[blob] = [*steps, *known.get(blob, ())]
 
     async def _check(self, account_key: str) -> None:
         """Lets blobs of the last hour wait whose last steps no host has projected; at start and every half hour."""
@@ -115,7 +115,7 @@ class PoolProjection:
         if last and now - last < _CHECKED:
             return
         entries = await self._stores.entries.load_all(telemetry_ingest_partition(account_key))
-        waiting = {name for some in self._waiting.get(account_key, {}).values() for name in some}
+        waiting = {blob.incarnation for some in self._waiting.get(account_key, {}).values() for blob in some}
         recent = [
             entry
             for entry in entries.values()
@@ -127,7 +127,8 @@ class PoolProjection:
         for entry in recent:
             shard = shard_of(entry.name)
             if known[shard].offset_of(entry.incarnation) < entry.read:
-                self._wait_on(account_key, shard, {entry.incarnation: [StepMinutes(entry.read, entry.read)]})
+                step = StepMinutes(entry.read, entry.read)
+                self._wait_on(account_key, shard, {_rows_of(account_key, entry): [step]})
         self._checked[account_key] = now
 
     async def _project(self, account_key: str, shard: int, waiting: _Waiting) -> None:
@@ -148,24 +149,25 @@ class PoolProjection:
             known = await self._opened(account_key, shard)
             tails, minutes = _completed(known, waiting)
         values = await some_at_once(
-            lambda name: self._values(account_key, name, minutes[name], tails[name], now), minutes, _BLOBS_AT_ONCE
+            lambda blob: self._values(blob, minutes[blob], tails[blob], now), minutes, _BLOBS_AT_ONCE
         )
         changes: dict[BlockKey, list[BlockChange]] = defaultdict(list)
-        for name, some in zip(minutes, values, strict=True):
-            pools = {_UNKNOWN_POOL} if minutes[name].is_renamed else ()
-            for key, change in changes_of(digest(name.encode())[:_BLOB_DIGITS], some, pools):
+        for blob, some in zip(minutes, values, strict=True):
+            pools = {_UNKNOWN_POOL} if minutes[blob].is_renamed else ()
+            for key, change in changes_of(digest(blob.incarnation.encode())[:_BLOB_DIGITS], some, pools):
                 changes[key].append(change)
         if minutes:
             blocks = await self._blocks(account_key, shard, known, changes)
             packed = await asyncio.to_thread(changed, blocks, changes)
-            projected = {name: Projected(tail.end, _minute(now)) for name, tail in tails.items()}
+            named = {blob.incarnation: tail for blob, tail in tails.items()}
+            projected = {name: Projected(tail.end, _minute(now)) for name, tail in named.items()}
             blobs = _since({**known.head.blobs, **projected}, _minute(now - _KEPT))
             seen = _recent(_seen_in(known.head.seen, values), _minute(now - self._retention - _LONGER))
-            tails = {name: tail for name, tail in {**known.tails, **tails}.items() if name in blobs}
-            kept = await asyncio.to_thread(packed_tails, tails, _minute(now - _WRITTEN))
+            latest = {name: tail for name, tail in {**known.tails, **named}.items() if name in blobs}
+            kept = await asyncio.to_thread(packed_tails, latest, _minute(now - _WRITTEN))
             head = ShardHead(blobs, seen, known.head.etag)
             etag = await self._stores.pool_telemetry.save(account_key, shard, head, packed, kept)
-            known = _Shard(replace(head, etag=etag), tails, latest_of({**known.blocks, **packed}, _CACHED_BLOCKS))
+            known = _Shard(replace(head, etag=etag), latest, latest_of({**known.blocks, **packed}, _CACHED_BLOCKS))
         if sum(one.size for one in self._shards.values()) > _MAX_CACHED:
             self._shards.clear()
         self._shards[account_key, shard] = known
@@ -176,15 +178,13 @@ class PoolProjection:
         head = await store.load_head(account_key, shard)
         return _Shard(head, await store.load_tails(account_key, shard) if head.etag else {})
 
-    async def _values(
-        self, account_key: str, incarnation: str, minutes: BlobMinutes, tail: BlobTail, now: datetime
-    ) -> Minutes:
+    async def _values(self, blob: BlobRows, minutes: BlobMinutes, tail: BlobTail, now: datetime) -> Minutes:
         """Returns the minutes to project, with those from the blob's own rows that aren't known here."""
         since = 0 if minutes.is_renamed else _minute(now - _LOOKBACK) if minutes.is_gap else None
         if not minutes.unread and since is None:
             return minutes.values
-        partition, until = partition_of(account_key, incarnation), _minute(now + _LOOKBACK)
-        stored, newest = await stored_minutes(self._stores.telemetry, partition, minutes.unread, since, until)
+        until = _minute(now + _LOOKBACK)
+        stored, newest = await stored_minutes(self._stores.telemetry, blob, minutes.unread, since, until)
         tail.learn(newest)
         return {**minutes.values, **{minute: {} for minute in minutes.unread}, **stored}
 
@@ -204,11 +204,15 @@ class PoolProjection:
         return found
 
 
-def _completed(shard: _Shard, waiting: _Waiting) -> tuple[dict[str, BlobTail], dict[str, BlobMinutes]]:
-    """Returns the minutes of blobs that the shard lacks, by incarnation, and their tails behind them."""
-    behind = {name: steps for name, steps in waiting.items() if _is_behind(shard.head, name, steps)}
-    tails = {name: replace(shard.tails.get(name, BlobTail())) for name in behind}
-    return tails, {name: tails[name].completed(steps) for name, steps in behind.items()}
+def _rows_of(account_key: str, entry: Entry) -> BlobRows:
+    return BlobRows(account_key, entry.incarnation, entry.group)
+
+
+def _completed(shard: _Shard, waiting: _Waiting) -> tuple[dict[BlobRows, BlobTail], dict[BlobRows, BlobMinutes]]:
+    """Returns the minutes of blobs that the shard lacks, and their tails behind them."""
+    behind = {blob: steps for blob, steps in waiting.items() if _is_behind(shard.head, blob.incarnation, steps)}
+    tails = {blob: replace(shard.tails.get(blob.incarnation, BlobTail())) for blob in behind}
+    return tails, {blob: tails[blob].completed(steps) for blob, steps in behind.items()}
 
 
 def _is_behind(head: ShardHead, incarnation: str, steps: Sequence[StepMinutes]) -> bool:

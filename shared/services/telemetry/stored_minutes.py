@@ -6,23 +6,24 @@ from shared.domain.telemetry.catalog.catalog import instruments
 from shared.domain.telemetry.pools.blob_minutes import Minutes, minutes_of_sessions
 from shared.domain.telemetry.rollups.chunks import add_column
 from shared.domain.telemetry.rollups.rollups import MINUTES_AN_HOUR, Rollups
+from shared.domain.telemetry.sessions.blob_rows import BlobRows
 from shared.stores.telemetry.telemetry import TelemetryStore
 
 
 async def stored_minutes(
-    store: TelemetryStore, partition: str, minutes: Collection[int], since: int | None, until: int
+    store: TelemetryStore, blob: BlobRows, minutes: Collection[int], since: int | None, until: int
 ) -> tuple[Minutes, int]:
     """Returns some minutes of a blob, all `since` one (None: no others), and the latest stored minute before `until`.
 
     Raises StorageError.
     """
     first = min((*minutes, since) if since is not None else minutes)
-    rows = await store.load_session_rows(partition)
+    whose = await store.load_sessions(blob)
     rollups: dict[int, Rollups] = {}
     async for chunk in store.minutes(
-        partition, first // MINUTES_AN_HOUR, until // MINUTES_AN_HOUR, tuple(instruments())
+        blob.partition, first // MINUTES_AN_HOUR, until // MINUTES_AN_HOUR, tuple(instruments())
     ):
-        for name, packed in chunk.columns.items():
+        for name, packed in chunk.columns.items() if chunk.owner == blob.owner else ():
             add_column(rollups.setdefault(chunk.session, {}), name, chunk.block, packed)
     newest = max((minute for some in rollups.values() for periods in some.values() for minute in periods), default=-1)
     wanted = {
@@ -36,4 +37,4 @@ async def stored_minutes(
         }
         for session, some in rollups.items()
     }
-    return minutes_of_sessions(wanted, {session: row.whose for session, row in rows.items()}), newest
+    return minutes_of_sessions(wanted, whose), newest

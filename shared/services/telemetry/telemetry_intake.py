@@ -1,4 +1,4 @@
-"""Ingestion of node telemetry: each incarnation has its own partition, where each rollup counts once.
+"""Ingestion of node telemetry: an incarnation's rows are in one partition, where each rollup counts once.
 
 The state between pieces is stored there too, in the transaction that advances the checkpoint. The index of nodes is
 written before, so that all counted samples can be found.
@@ -13,12 +13,13 @@ from datetime import date, timedelta
 
 from shared.clock import Clock
 from shared.domain.accounts.accounts import Account
-from shared.domain.core.keys import partition_of
+from shared.domain.blobs.blobs import Entry, SeenBlob
 from shared.domain.telemetry.decode.formats import format_of
 from shared.domain.telemetry.pools.blob_minutes import StepMinutes, step_minutes
 from shared.domain.telemetry.records.bounds import WINDOW
 from shared.domain.telemetry.records.labels import Identity, PathPattern
 from shared.domain.telemetry.rollups.chunks import HOURS_A_DAY
+from shared.domain.telemetry.sessions.blob_rows import BlobRows, group_of
 from shared.domain.telemetry.sessions.intake import Window
 from shared.domain.telemetry.sessions.shape_cache import ShapeCache
 from shared.domain.telemetry.sessions.telemetry_totals import REASONS, TelemetryTotals
@@ -30,7 +31,7 @@ from shared.services.telemetry.telemetry_steps import Context, Steps, read_steps
 from shared.stores.blobs.checkpoints import CheckpointKey
 from shared.stores.tables.unit_writes import Etags
 from shared.stores.telemetry.node_index import task_name
-from shared.stores.telemetry.telemetry import STATE, BlobState, checkpoint_key, chunk_rows, session_row, state_row
+from shared.stores.telemetry.telemetry import BlobState, checkpoint_key, chunk_rows, session_row, state_key, state_row
 
 _AHEAD = timedelta(hours=1)  # how far a node's clock may be ahead
 _ACCOUNT, _SEVERAL = "account", 2
@@ -41,8 +42,8 @@ _BESIDE = 1000  # bytes of a cached state's key and counts
 _MAX_KNOWN_ROWS = 100_000  # cached rows of the index
 _READER = ThreadPoolExecutor(1, "telemetry")
 """Reads one piece after another; parallel reads would take more CPU and three times the memory, and no less time."""
-type _Indexed = tuple[str, int, int]
-"""Partition, session and day of a row in the index."""
+type _Indexed = tuple[BlobRows, int, int]
+"""Blob, session and day of a row in the index."""
 
 
 @dataclass(eq=False)
@@ -63,7 +64,7 @@ class TelemetryIntake(Intake):
     _counted: dict[str, TelemetryTotals] = field(default_factory=dict, init=False)
     _adding: dict[str, tuple[str, TelemetryTotals]] = field(default_factory=dict, init=False)
     _shapes: ShapeCache = field(default_factory=ShapeCache, init=False)
-    _states: dict[str, tuple[int, BlobState]] = field(default_factory=dict, init=False)
+    _states: dict[BlobRows, tuple[int, BlobState]] = field(default_factory=dict, init=False)
     _states_bytes: int = field(default=0, init=False)
     _pools: PoolProjection = field(init=False)
 
@@ -86,26 +87,30 @@ class TelemetryIntake(Intake):
             return None
         return f"TELEMETRY_PATH finds no {{account}} in it, and it may be of {len(found)} that are watched"
 
-    def checkpoint_key(self, ingest_partition: str, incarnation: str) -> CheckpointKey:
-        return checkpoint_key(partition_of(account_in(ingest_partition), incarnation))
+    def group_of(self, blob: SeenBlob) -> str:
+        identity = self.pattern.identity(blob.name)
+        return group_of(identity.pool, identity.node, blob.created) if identity.node else ""
+
+    def checkpoint_key(self, ingest_partition: str, entry: Entry) -> CheckpointKey:
+        return checkpoint_key(_rows_of(ingest_partition, entry))
 
     async def take(self, piece: Piece) -> PieceResult:
         """Returns the contribution of as many units as fit into a transaction. Raises StorageError."""
-        partition = piece.key.partition
-        state = await self._state(piece)
+        blob = _rows_of(piece.ingest_partition, piece.entry)
+        state = await self._state(blob, piece.offset)
         context = await self._context(piece, state)
         read, minutes = await asyncio.get_running_loop().run_in_executor(_READER, _read, piece, context)
         if not read.chunks:
-            await self._note_arrival(piece, read)
+            await self._note_arrival(blob, piece, read)
         if not read.consumed:
-            self._remember(partition, piece.offset, state)
+            self._remember(blob, piece.offset, state)
             return PieceResult(0)
-        indexed = await self._indexed(piece, read)
+        indexed = await self._indexed(blob, read)
         left_out = state.left_out.plus(read.left_out)
         rows = [
-            state_row(partition, state, read.packed, left_out),
-            *(session_row(partition, session) for session in read.sessions.values()),
-            *chunk_rows(partition, piece.offset, read.chunks),
+            state_row(blob, state, read.packed, left_out),
+            *(session_row(blob, session) for session in read.sessions.values()),
+            *chunk_rows(blob, piece.offset, read.chunks),
         ]
 
         def stored(etags: Etags) -> None:
@@ -114,7 +119,8 @@ class TelemetryIntake(Intake):
             self._known_rows |= indexed
             self._count(piece.ingest_partition, _totals_of(read))
             self._pools.note(account_in(piece.ingest_partition), piece.entry, minutes)
-            self._remember(partition, piece.offset + read.consumed, BlobState(read.packed, left_out, etags[STATE]))
+            state = BlobState(read.packed, left_out, etags[state_key(blob)])
+            self._remember(blob, piece.offset + read.consumed, state)
 
         return PieceResult(read.consumed, read.units, rows, read.refused, skipping=read.in_damage, stored=stored)
 
@@ -142,69 +148,68 @@ class TelemetryIntake(Intake):
         named = self.pattern.labels(blob_name).get(_ACCOUNT)
         return [one for one in self.accounts if named is None or named.lower() in (one.name.lower(), one.id.lower())]
 
-    async def _state(self, piece: Piece) -> BlobState:
+    async def _state(self, blob: BlobRows, offset: int) -> BlobState:
         """Returns the state after the previous piece, written with its checkpoint; empty before the first."""
-        if not piece.offset:
+        if not offset:
             return BlobState()
-        partition = piece.key.partition
-        cached = self._states.pop(partition, None)
+        cached = self._states.pop(blob, None)
         if cached:
             self._states_bytes -= len(cached[1].packed) + _BESIDE
-        return cached[1] if cached and cached[0] == piece.offset else await self.stores.telemetry.load_state(partition)
+        return cached[1] if cached and cached[0] == offset else await self.stores.telemetry.load_state(blob)
 
-    def _remember(self, partition: str, offset: int, state: BlobState) -> None:
+    def _remember(self, blob: BlobRows, offset: int, state: BlobState) -> None:
         """Caches the state for the piece at `offset`; if another host has written since, that lies further on."""
         if len(state.packed) <= _LARGE:
             if self._states_bytes > _MAX_STATES:
                 self._states.clear()
                 self._states_bytes = 0
-            if before := self._states.get(partition):
+            if before := self._states.get(blob):
                 self._states_bytes -= len(before[1].packed) + _BESIDE
             self._states_bytes += len(state.packed) + _BESIDE
-            self._states[partition] = offset, state
+            self._states[blob] = offset, state
 
     async def _context(self, piece: Piece, state: BlobState) -> Context:
         now = await self.clock.now()
         window = Window(now - self.retention, now + _AHEAD)
         return Context(self.pattern.identity(piece.entry.name), window, state.packed, self._shapes)
 
-    async def _indexed(self, piece: Piece, read: Steps) -> set[_Indexed]:
+    async def _indexed(self, blob: BlobRows, read: Steps) -> set[_Indexed]:
         """Writes index rows for the days of sessions, as far as they may be new.
 
         If a session's node or task is named after its first samples, their days are indexed again under that name.
         """
-        partition = piece.key.partition
-        wanted = {(partition, chunk.session, chunk.block // HOURS_A_DAY) for chunk in read.chunks}
-        days_of = self.stores.telemetry.days_of
-        moved = {(partition, number, day) for number in read.renamed for day in await days_of(partition, number)}
+        wanted = {(blob, chunk.session, chunk.block // HOURS_A_DAY) for chunk in read.chunks}
+        moved = {(blob, number, day) for number in read.renamed for day in await self._days_of(blob, number)}
         new = sorted({one for one in wanted if one not in self._known_rows or one[1] in read.renamed} | moved)
-        whose = await self._whose(partition, read, {number for _, number, _ in new})
-        account_key, incarnation = account_in(piece.ingest_partition), piece.entry.incarnation
+        whose = await self._whose(blob, read, {number for _, number, _ in new})
         for _, number, day in new:
             for name in _names_of(whose[number]):
-                await self.stores.node_index.save(account_key, name, incarnation, number, day)
+                await self.stores.node_index.save(blob, name, number, day)
         return wanted
 
-    async def _note_arrival(self, piece: Piece, read: Steps) -> None:
+    async def _days_of(self, blob: BlobRows, number: int) -> set[int]:
+        return await self.stores.telemetry.days_of(blob.partition, blob.session_key(number))
+
+    async def _note_arrival(self, blob: BlobRows, piece: Piece, read: Steps) -> None:
         """Records once a day that data without any series arrived, for each identity that it may belong to."""
         day = (await self.clock.now()).toordinal() - _EPOCH
-        if not piece.body or (piece.key.partition, _OF_NONE, day) in self._known_rows:
+        if not piece.body or (blob, _OF_NONE, day) in self._known_rows:
             return
         sessions = {number: session.whose for number, session in read.sessions.items()}
         if not sessions and piece.offset:
-            sessions = await self.stores.telemetry.load_sessions(piece.key.partition)
+            sessions = await self.stores.telemetry.load_sessions(blob)
         whose = set(sessions.values()) or {self.pattern.identity(piece.entry.name)}
         seems = "" if piece.offset else await asyncio.to_thread(format_of, piece.body)
         for one in whose:
-            arrival = ArrivedBlob(piece.entry.incarnation, piece.entry.name, seems, one.pool)
-            await self.stores.node_index.save_arrival(account_in(piece.ingest_partition), one.node, day, arrival)
-        self._known_rows.add((piece.key.partition, _OF_NONE, day))
+            arrival = ArrivedBlob(blob, piece.entry.name, seems, one.pool)
+            await self.stores.node_index.save_arrival(one.node, day, arrival)
+        self._known_rows.add((blob, _OF_NONE, day))
 
-    async def _whose(self, partition: str, read: Steps, numbers: set[int]) -> dict[int, Identity]:
+    async def _whose(self, blob: BlobRows, read: Steps, numbers: set[int]) -> dict[int, Identity]:
         """Returns the identities of sessions, as read or else as stored."""
         found = {number: session.whose for number, session in read.sessions.items()}
         if not numbers <= found.keys():
-            found = await self.stores.telemetry.load_sessions(partition) | found
+            found = await self.stores.telemetry.load_sessions(blob) | found
         return {number: found.get(number, Identity()) for number in numbers}
 
 
@@ -225,6 +230,10 @@ def _totals_of(read: Steps) -> TelemetryTotals:
     left_out = {name: getattr(counts, name) for name in REASONS} | {"unknown": sum(counts.unknown.values())}
     consumed = read.consumed - read.lost
     return TelemetryTotals(None, consumed, counts.records, read.samples, counts.refused, left_out, read.lost)
+
+
+def _rows_of(ingest_partition: str, entry: Entry) -> BlobRows:
+    return BlobRows(account_in(ingest_partition), entry.incarnation, entry.group)
 
 
 def account_in(ingest_partition: str) -> str:

@@ -1,12 +1,11 @@
 """Answers queries for measurements of nodes, merged over all blobs with sessions of a node."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from shared.clock import Clock
 from shared.domain.accounts.accounts import Account
-from shared.domain.core.keys import partition_of
 from shared.domain.telemetry.query.ranges import Line, Range, line_of, range_of
 from shared.domain.telemetry.query.series_query import SeriesQuery
 from shared.domain.telemetry.query.series_selectors import selector_of
@@ -89,10 +88,12 @@ class TelemetryQueries:
             found = await load(account_key, pool, name, first=first, last=last, most=_MAX_UNDRAWN)
             if found:
                 break
-        keys = {partition_of(account_key, arrival.incarnation): arrival for arrival in found}
-        counts = await some_at_once(self.stores.telemetry.load_left_out, keys)
-        pairs = zip(keys.values(), counts, strict=True)
+        counts = await some_at_once(self._left_out_of, [(one.rows.partition, {one.rows.owner}) for one in found])
+        pairs = zip(found, counts, strict=True)
         return [UnchartedBlob(arrival, why_undrawn(arrival.format, one)) for arrival, one in pairs]
+
+    async def _left_out_of(self, part: tuple[str, Collection[str]]) -> DroppedCounts:
+        return await self.stores.telemetry.load_left_out(*part)
 
     async def require_sense(self, asked: SeriesQuery) -> None:
         """Raises HistoryRangeError for an invalid query, independent of the stored data and the retention."""
@@ -109,13 +110,14 @@ class TelemetryQueries:
         """Returns the data of some sessions in a range. Raises the errors of `of_node`."""
         choice, oldest = selector_of(asked.name, asked.attributes), await self.clock.now() - self.minutes
         reading, counts = TelemetryReader(self.stores.telemetry), DroppedCounts()
-        for state in await some_at_once(self.stores.telemetry.load_left_out, partitions):
-            counts = counts.plus(state)
+        owners = [(name, {one.entry.rows.owner for one in some}) for name, some in partitions.items()]
+        for left_out in await some_at_once(self._left_out_of, owners):
+            counts = counts.plus(left_out)
         parts = []
         for partition, sessions in partitions.items():  # minutes before `oldest` may become hours at any moment
             may_have_hours = wanted.since < oldest or any(session.entry.has_hours for session in sessions)
-            numbers = {session.entry.session for session in sessions}
-            parts.append(Part(partition, numbers, *wanted.hours, choice, wanted.fold, may_have_hours))
+            keys = {session.entry.session_key for session in sessions}
+            parts.append(Part(partition, keys, *wanted.hours, choice, wanted.fold, may_have_hours))
         await some_at_once(reading.add, parts, _PARTS_AT_ONCE)
         measured = reading.measured
         if asked.step is None and measured.is_hourly:

@@ -1,4 +1,4 @@
-"""Reads data of some sessions of a blob: minutes, and hours that replaced minutes.
+"""Reads data of some sessions of a partition: minutes, and hours that replaced minutes.
 
 A roll-up may move minutes to hours meanwhile. Each of its transactions writes a row of hours. So if these are unchanged
 after reading, the result is consistent; otherwise it is read again.
@@ -11,6 +11,7 @@ from shared.domain.telemetry.query.ranges import StoredRollups
 from shared.domain.telemetry.query.series_selectors import SeriesSelector
 from shared.domain.telemetry.rollups.chunks import HOURS, HOURS_A_DAY, MINUTES, add_column
 from shared.domain.telemetry.rollups.rollups import Rollups, merge
+from shared.domain.telemetry.sessions.blob_rows import SessionKey
 from shared.errors import CacheConflictError, HistoryRangeError
 from shared.stores.telemetry.telemetry import TelemetryStore
 
@@ -28,7 +29,7 @@ class Part:
     """
 
     partition: str
-    sessions: Collection[int]
+    sessions: Collection[SessionKey]
     first: int
     last: int
     choice: SeriesSelector
@@ -76,7 +77,7 @@ class TelemetryReader:
         are_minutes = width == MINUTES
         load, blocks = (self._store.minutes, (part.first, part.last)) if are_minutes else (self._store.hours, part.days)
         async for chunk in load(part.partition, *blocks, part.choice.to_read):
-            if chunk.session in part.sessions:
+            if (chunk.owner, chunk.session) in part.sessions:
                 fold = part.fold if are_minutes and part.first < chunk.block < part.last else 1
                 for name, packed in chunk.columns.items():
                     column: Rollups = {}

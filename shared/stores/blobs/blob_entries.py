@@ -9,8 +9,9 @@ from dataclasses import replace
 
 from azure.data.tables import UpdateMode
 
-from shared.domain.blobs.blobs import Entry, name_key
+from shared.domain.blobs.blobs import Entry
 from shared.domain.blobs.sweeps import PartitionSweep
+from shared.domain.core.keys import name_key
 from shared.stores.tables.tables import (
     Row,
     Tables,
@@ -28,7 +29,7 @@ from shared.stores.tables.tables import (
 _SWEEP = "!"
 _ENTRY_COLUMNS = {
     "name": "name", "created": "created", "modified": "modified", "number": "number", "etag": "readAs", "read": "read",
-    "uploaded": "uploaded", "read_at": "readAt",
+    "uploaded": "uploaded", "read_at": "readAt", "group": "group",
 }  # fmt: skip
 _SWEEP_COLUMNS = {
     "at": "at", "blobs": "blobs", "behind_blobs": "behindBlobs", "behind_bytes": "behindBytes",

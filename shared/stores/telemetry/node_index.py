@@ -18,14 +18,15 @@ from typing import Any
 
 from azure.data.tables import UpdateMode
 
-from shared.domain.blobs.blobs import name_key
-from shared.domain.core.keys import SEPARATOR, key_of
+from shared.domain.core.keys import SEPARATOR, key_of, name_key
+from shared.domain.telemetry.sessions.blob_rows import BlobRows, SessionKey
 from shared.domain.telemetry.sessions.uncharted_blobs import ArrivedBlob
 from shared.stores.tables.tables import MAX_OPERATIONS, Row, Tables, delete_rows, load_range, rows_between, translated
 
 _AFTER = "~~"
 _HOURS, _ROLLED = "hours", "rolled"
 _BLOB, _FORMAT, _POOL = "blob", "format", "pool"
+_GROUPED = "."  # between an incarnation and its group
 _OF_NONE = 0xFFFFFF  # a session number that no blob has: 1,000 is the maximum
 
 
@@ -38,26 +39,30 @@ class IndexEntry:
 
     row: str
     day: int
-    incarnation: str
+    rows: BlobRows
     session: int
     has_hours: bool = False
     is_rolled: bool = False
+
+    @property
+    def session_key(self) -> SessionKey:
+        return self.rows.session_key(self.session)
 
 
 class NodeIndex:
     def __init__(self, tables: Tables) -> None:
         self._table = tables["nodeindex"]
 
-    async def save(self, account_key: str, node: str, incarnation: str, session: int, day: int) -> None:
+    async def save(self, rows: BlobRows, node: str, session: int, day: int) -> None:
         """Writes an index row; `node` may be empty if unknown, or a task's `task_name`. Raises StorageError."""
-        row: Row = {"PartitionKey": account_key, "RowKey": _key(node, day, incarnation, session), _ROLLED: False}
+        row: Row = {"PartitionKey": rows.account_key, "RowKey": _key(node, day, rows, session), _ROLLED: False}
         with translated("note where a node's telemetry is"):
             await self._table.upsert_entity(row, mode=UpdateMode.MERGE)
 
-    async def save_arrival(self, account_key: str, node: str, day: int, arrival: ArrivedBlob) -> None:
+    async def save_arrival(self, node: str, day: int, arrival: ArrivedBlob) -> None:
         """Records that a blob arrived; without a format, a recorded one stays. Raises StorageError."""
-        key = _key(node, day, arrival.incarnation, _OF_NONE)
-        row: Row = {"PartitionKey": account_key, "RowKey": key, _ROLLED: True, _BLOB: arrival.blob, _POOL: arrival.pool}
+        key = {"PartitionKey": arrival.rows.account_key, "RowKey": _key(node, day, arrival.rows, _OF_NONE)}
+        row: Row = {**key, _ROLLED: True, _BLOB: arrival.blob, _POOL: arrival.pool}
         if arrival.format:
             row[_FORMAT] = arrival.format
         with translated("note that a blob came"):
@@ -76,17 +81,23 @@ class NodeIndex:
             async for row in rows:
                 if _BLOB not in row or (row[_POOL] and key_of(row[_POOL]) != key_of(pool)):
                     continue
-                arrival = _arrival(row, names_node=bool(node))
+                arrival = _arrival(account_key, row, names_node=bool(node))
                 found[arrival.blob] = arrival.after(found.get(arrival.blob))
                 if len(found) >= most:
                     break
         return list(found.values())
 
     async def load(self, account_key: str, node: str, first: int, last: int) -> list[IndexEntry]:
-        """Returns the index of a node, or of a `task_name`, from one day to another, both included."""
+        """Returns the index of a node, or of a `task_name`, from one day to another, both included.
+
+        An incarnation that is in a group and also has a partition of its own was read again by an earlier version, so
+        its own counts.
+        """
         begin, end = _key(node, first), _key(node, last)
         rows = await load_range(self._table, account_key, begin, end + _AFTER)
-        return [_entry(row) for row in rows.values()]
+        found = [_entry(account_key, row) for row in rows.values()]
+        apart = {one.rows.incarnation for one in found if not one.rows.group}
+        return [one for one in found if not one.rows.group or one.rows.incarnation not in apart]
 
     async def load_before(self, account_key: str, day: int, *, rolled: bool = True) -> list[IndexEntry]:
         """Returns the index of all nodes for days before one; without `rolled`, only of days that may have minutes.
@@ -94,7 +105,7 @@ class NodeIndex:
         Other rows aren't held, as an account has one for each node, blob and day.
         """
         rows = rows_between(self._table, account_key, "", _AFTER, ["RowKey", _HOURS, _ROLLED])
-        entries = (_entry(row) async for row in rows)
+        entries = (_entry(account_key, row) async for row in rows)
         return [entry async for entry in entries if entry.day < day and (rolled or not entry.is_rolled)]
 
     async def note(self, account_key: str, some: Iterable[IndexEntry], *, rolled: bool) -> None:
@@ -116,17 +127,23 @@ def task_name(job: str, task: str) -> str:
     return f"\0{job}\0{task}"
 
 
-def _key(node: str, day: int, incarnation: str = "", session: int | None = None) -> str:
+def _key(node: str, day: int, rows: BlobRows | None = None, session: int = 0) -> str:
     """Returns a row's key, or the beginning of those of a day; a node's name may have any length."""
     begin = f"{name_key(node.lower())}{SEPARATOR}{day:05x}"
-    return begin if session is None else SEPARATOR.join((begin, incarnation, f"{session:06x}"))
+    if rows is None:
+        return begin
+    incarnation = _GROUPED.join((rows.incarnation, rows.group)) if rows.group else rows.incarnation
+    return SEPARATOR.join((begin, incarnation, f"{session:06x}"))
 
 
-def _arrival(row: Mapping[str, Any], *, names_node: bool) -> ArrivedBlob:
-    return ArrivedBlob(_entry(row).incarnation, row[_BLOB], row.get(_FORMAT, ""), row[_POOL], names_node)
+def _arrival(account_key: str, row: Mapping[str, Any], *, names_node: bool) -> ArrivedBlob:
+    rows = _entry(account_key, row).rows
+    return ArrivedBlob(rows, row[_BLOB], row.get(_FORMAT, ""), row[_POOL], names_node)
 
 
-def _entry(row: Mapping[str, Any]) -> IndexEntry:
+def _entry(account_key: str, row: Mapping[str, Any]) -> IndexEntry:
     _, day, incarnation, session = row["RowKey"].split(SEPARATOR)
+    incarnation, _, group = incarnation.partition(_GROUPED)
+    rows = BlobRows(account_key, incarnation, group)
     is_rolled, has_hours = bool(row.get(_ROLLED)), bool(row.get(_HOURS))
-    return IndexEntry(row["RowKey"], int(day, 16), incarnation, int(session, 16), has_hours, is_rolled)
+    return IndexEntry(row["RowKey"], int(day, 16), rows, int(session, 16), has_hours, is_rolled)

@@ -1,8 +1,11 @@
-"""The table `telemetry`: one partition per incarnation of a blob, so that one transaction counts each step once.
+"""The table `telemetry`: rows of an incarnation of a blob are in one partition, so a transaction counts a step once.
 
 `o` is the blob's checkpoint (shared/stores/blobs/checkpoints.py), `s` the state between steps and the counts of dropped
 data. `n<session>` is a session's identity and its node's facts. `m<hour>~<session>~<offset>~<number>` is the addition
 of a step to the minutes of an hour. `h<day>~<session>~<number>` are hours, made from a day's minutes.
+
+Blobs whose names say the same node share a partition for each day of creation. There, `<session>` is preceded by
+`<incarnation>~`, and the other keys are `o~<incarnation>` and `s~<incarnation>`.
 
 The transaction that writes hours deletes their minutes. So each minute counts in exactly one of both, despite crashes.
 If a day's minutes take several transactions, its row is overwritten under its ETag. Rows of both have a column per
@@ -16,11 +19,11 @@ from typing import NamedTuple
 
 import msgspec
 
-from shared.domain.blobs.blobs import name_key
-from shared.domain.core.keys import partition_of
+from shared.domain.core.keys import SEPARATOR, name_key, partition_of
 from shared.domain.telemetry.records.labels import Identity
 from shared.domain.telemetry.rollups.chunks import HOURS_A_DAY, Chunk
 from shared.domain.telemetry.rollups.dropped_counts import DroppedCounts
+from shared.domain.telemetry.sessions.blob_rows import BlobRows, SessionKey
 from shared.domain.telemetry.sessions.node_facts import NodeFacts
 from shared.domain.telemetry.sessions.session import Session
 from shared.stores.blobs.checkpoints import CheckpointKey
@@ -35,7 +38,6 @@ from shared.stores.tables.tables import (
     json_of,
     load_range,
     load_row,
-    load_rows,
     rows_between,
     rows_where,
 )
@@ -44,14 +46,14 @@ from shared.stores.tables.unit_writes import Operation, deleted, write_at_once, 
 TABLE = "telemetry"
 _MINUTES, _HOURS = "m", "h"
 _WIDTHS = {_MINUTES: 6, _HOURS: 5}
+_ENDS = {_MINUTES: 2, _HOURS: 1}  # parts of a key behind the session
 _MARK = "__"
 MAX_ROW = 800_000
 """Bytes of a row's columns, at worst all in one: a row holds a MiB."""
 _MAX_PARTS = -(-MAX_ROW // MAX_BINARY)  # of a column, in properties
 _MAX_SELECTED = 8
-_PLACE = "o"
-STATE = "s"
-"""The row of a blob's state."""
+_PLACE, _STATE, _SESSION = "o", "s", "n"
+_LEFT_OUT = ["RowKey", *(f"leftOut{part}" for part in range(_MAX_PARTS))]
 _AFTER = "~~"
 _BY_HOST = "byHost"
 _ROWS_AT_ONCE = 20  # of half a megabyte at most
@@ -92,23 +94,30 @@ class TelemetryStore:
     def __init__(self, tables: Tables) -> None:
         self._table = tables[TABLE]
 
-    async def load_state(self, partition: str) -> BlobState:
-        row = await load_row(self._table, partition, STATE)
+    async def load_state(self, rows: BlobRows) -> BlobState:
+        row = await load_row(self._table, rows.partition, state_key(rows))
         if row is None:
             return BlobState()
         return BlobState(bytes_of(row, "state"), DroppedCounts(**json_of(row, "leftOut")), row["etag"])
 
-    async def load_left_out(self, partition: str) -> DroppedCounts:
-        return (await self.load_state(partition)).left_out
+    async def load_left_out(self, partition: str, owners: Collection[str]) -> DroppedCounts:
+        """Returns the counts of some incarnations of a partition; the owner of one of its own is empty."""
+        counts = DroppedCounts()
+        async for row in rows_between(self._table, partition, _STATE, _STATE + _AFTER, _LEFT_OUT):
+            if row["RowKey"].partition(SEPARATOR)[2] in owners:
+                counts = counts.plus(DroppedCounts(**json_of(row, "leftOut")))
+        return counts
 
-    async def load_sessions(self, partition: str) -> dict[int, Identity]:
+    async def load_sessions(self, rows: BlobRows) -> dict[int, Identity]:
         """Returns the identities of a blob's sessions, by number."""
-        return {number: row.whose for number, row in (await self.load_session_rows(partition)).items()}
+        found = await self.load_session_rows(rows.partition, rows.owner)
+        return {number: row.whose for (_, number), row in found.items()}
 
-    async def load_session_rows(self, partition: str) -> dict[int, SessionRow]:
-        """Returns identities and facts of a blob's sessions, by number."""
-        rows = await load_range(self._table, partition, "n", "n" + _AFTER)
-        return {int(key[1:], 16): _session(row) for key, row in rows.items()}
+    async def load_session_rows(self, partition: str, owner: str = "") -> dict[SessionKey, SessionRow]:
+        """Returns identities and facts of a partition's sessions; only of one incarnation if `owner` is given."""
+        begin = f"{_SESSION}~{owner}~" if owner else _SESSION
+        rows = await load_range(self._table, partition, begin, begin + _AFTER)
+        return {_session_key_of(key[1:].removeprefix("~")): _session(row) for key, row in rows.items()}
 
     def minutes(self, partition: str, first: int, last: int, names: Collection[str]) -> AsyncIterator[Chunk]:
         """Yields minutes of hours since 1970, both included, with only the columns of some names."""
@@ -127,9 +136,9 @@ class TelemetryStore:
         async for row in self._blocks(_MINUTES, partition, *_hours_of(day)):
             yield _kept(row)
 
-    async def last_hours_of(self, partition: str, day: int, session: int) -> LoadedRow | None:
+    async def last_hours_of(self, partition: str, day: int, session: SessionKey) -> LoadedRow | None:
         """Returns the last row of a session's hours of a day."""
-        begin, last = _session_key(_HOURS, day, session), None
+        begin, last = _begin_of(_HOURS, day, *session), None
         async for row in rows_between(self._table, partition, begin, begin + _AFTER, at_once=_ROWS_AT_ONCE):
             last = _kept(row)
         return last
@@ -141,11 +150,11 @@ class TelemetryStore:
         """
         await write_at_once(self._table, [*(deleted(partition, one.row, one.etag) for one in minutes), *hours])
 
-    async def days_of(self, partition: str, session: int) -> set[int]:
+    async def days_of(self, partition: str, session: SessionKey) -> set[int]:
         """Returns the days since 1970 with minutes of a session. Raises StorageError."""
         rows = rows_between(self._table, partition, _MINUTES, _MINUTES + _AFTER, ["RowKey"])
         places = [_place_of(row) async for row in rows]
-        return {block // HOURS_A_DAY for block, number in places if number == session}
+        return {block // HOURS_A_DAY for block, found in places if found == session}
 
     async def delete_day(self, partition: str, day: int) -> int:
         """Deletes the minutes and hours of a day; returns the number of rows.
@@ -158,14 +167,13 @@ class TelemetryStore:
         await delete_rows(self._table, partition, keys)
         return len(keys)
 
-    async def has_rollups(self, partition: str) -> bool:
-        """Returns whether a partition has rollups, of minutes or hours; no other keys lie between these."""
-        async for _ in rows_between(self._table, partition, _HOURS, _MINUTES + _AFTER, ["RowKey"]):
-            return True
-        return False
+    async def owners_of_rollups(self, partition: str) -> set[str]:
+        """Returns the incarnations with rollups, of minutes or hours; no other keys lie between these."""
+        rows = rows_between(self._table, partition, _HOURS, _MINUTES + _AFTER, ["RowKey"])
+        return {_place_of(row)[1][0] async for row in rows}
 
-    async def partitions_of(self, account_key: str, name: str) -> list[str]:
-        """Returns the partitions of all incarnations of a blob ever read. Raises StorageError."""
+    async def incarnations_of(self, account_key: str, name: str) -> list[BlobRows]:
+        """Returns all incarnations of a blob ever read that have a partition of their own. Raises StorageError."""
         first = partition_of(account_key, name_key(name))
         rows = rows_where(
             self._table,
@@ -173,12 +181,25 @@ class TelemetryStore:
             {"first": first, "last": first + _AFTER, "place": _PLACE},
             ["PartitionKey"],
         )
-        return [row["PartitionKey"] async for row in rows]
+        return [
+            BlobRows(account_key, row["PartitionKey"].removeprefix(partition_of(account_key, ""))) async for row in rows
+        ]
 
-    async def forget(self, partition: str) -> None:
-        """Deletes all rows of an incarnation, its checkpoint last, as that finds it. Raises StorageError."""
-        rows = [row["RowKey"] for row in await load_rows(self._table, partition, ["RowKey"])]
-        await delete_rows(self._table, partition, sorted(rows, key=lambda row: row == _PLACE))
+    async def forget(self, rows: BlobRows) -> None:
+        """Deletes all rows of an incarnation without rollups, its checkpoint last, as that finds it.
+
+        Raises StorageError.
+        """
+        keys = {"place": rows.key(_PLACE), "state": rows.key(_STATE), "first": rows.key(_SESSION)}
+        found = rows_where(
+            self._table,
+            "PartitionKey eq @partition and "
+            "( RowKey eq @place or RowKey eq @state or ( RowKey ge @first and RowKey le @last ) )",
+            {"partition": rows.partition, "last": keys["first"] + _AFTER, **keys},
+            ["RowKey"],
+        )
+        names = [row["RowKey"] async for row in found]
+        await delete_rows(self._table, rows.partition, sorted(names, key=lambda name: name == keys["place"]))
 
     async def _chunks(
         self, kind: str, partition: str, first: int, last: int, names: Collection[str]
@@ -194,25 +215,31 @@ class TelemetryStore:
         return rows_between(self._table, partition, begin, end, select, at_once=None if select else _ROWS_AT_ONCE)
 
 
-def checkpoint_key(partition: str) -> CheckpointKey:
-    return CheckpointKey(TABLE, partition, _PLACE)
+def checkpoint_key(rows: BlobRows) -> CheckpointKey:
+    return CheckpointKey(TABLE, rows.partition, rows.key(_PLACE))
 
 
-def state_row(partition: str, before: BlobState, packed: bytes, left_out: DroppedCounts) -> Operation:
+def state_key(rows: BlobRows) -> str:
+    """Returns the key of the row of a blob's state."""
+    return rows.key(_STATE)
+
+
+def state_row(rows: BlobRows, before: BlobState, packed: bytes, left_out: DroppedCounts) -> Operation:
     row: Row = {
-        "PartitionKey": partition,
-        "RowKey": STATE,
+        "PartitionKey": rows.partition,
+        "RowKey": state_key(rows),
         **bytes_columns("state", packed),
         **json_columns("leftOut", asdict(left_out)),
     }
     return written(row, before.etag)
 
 
-def session_row(partition: str, session: Session) -> Operation:
+def session_row(rows: BlobRows, session: Session) -> Operation:
     """Overwrites the previous row; the state row in the same transaction guarantees that no other writer did."""
+    key = f"{session.number:06x}"
     row: Row = {
-        "PartitionKey": partition,
-        "RowKey": f"n{session.number:06x}",
+        "PartitionKey": rows.partition,
+        "RowKey": f"{rows.key(_SESSION)}~{key}" if rows.owner else f"{_SESSION}{key}",
         **json_columns("identity", asdict(session.whose)),
         **json_columns("facts", asdict(session.facts)),
         _BY_HOST: not session.identity.node,
@@ -220,18 +247,21 @@ def session_row(partition: str, session: Session) -> Operation:
     return ("upsert", row, {"mode": "replace"})
 
 
-def chunk_rows(partition: str, offset: int, chunks: Sequence[Chunk]) -> list[Operation]:
+def chunk_rows(rows: BlobRows, offset: int, chunks: Sequence[Chunk]) -> list[Operation]:
     """Returns rows for the additions of the step that begins at `offset`."""
     return [
-        written(_chunk_row(partition, _MINUTES, chunk, f"{offset:013x}~{number:02x}"), None)
+        written(_chunk_row(rows.partition, _MINUTES, rows.owner, chunk, f"{offset:013x}~{number:02x}"), None)
         for number, chunk in enumerate(chunks)
     ]
 
 
-def hour_rows(partition: str, chunks: Sequence[Chunk], instead: LoadedRow | None, number: int) -> list[Operation]:
+def hour_rows(
+    partition: str, owner: str, chunks: Sequence[Chunk], instead: LoadedRow | None, number: int
+) -> list[Operation]:
     """Returns rows for chunks of one session and day, numbered from `number`; the first replaces the row `instead`."""
+    etags = {number: instead.etag} if instead else {}
     return [
-        written(_chunk_row(partition, _HOURS, chunk, f"{at:06x}"), instead.etag if instead and at == number else None)
+        written(_chunk_row(partition, _HOURS, owner, chunk, f"{at:06x}"), etags.get(at))
         for at, chunk in enumerate(chunks, number)
     ]
 
@@ -250,14 +280,20 @@ def _block_key(kind: str, block: int) -> str:
     return f"{kind}{block:0{_WIDTHS[kind]}x}"
 
 
-def _session_key(kind: str, block: int, session: int) -> str:
+def _begin_of(kind: str, block: int, owner: str, session: int) -> str:
     """Returns the prefix of a session's keys in a block."""
-    return f"{_block_key(kind, block)}~{session:06x}~"
+    return SEPARATOR.join((_block_key(kind, block), *([owner] if owner else ()), f"{session:06x}", ""))
 
 
-def _chunk_row(partition: str, kind: str, chunk: Chunk, end: str) -> Row:
+def _session_key_of(key: str) -> SessionKey:
+    """Returns the session of a key that ends with it."""
+    owner, _, number = key.rpartition(SEPARATOR)
+    return owner, int(number, 16)
+
+
+def _chunk_row(partition: str, kind: str, owner: str, chunk: Chunk, end: str) -> Row:
     """Returns a row for a chunk; `end` distinguishes the keys of its session and block."""
-    row: Row = {"PartitionKey": partition, "RowKey": f"{_session_key(kind, chunk.block, chunk.session)}{end}"}
+    row: Row = {"PartitionKey": partition, "RowKey": f"{_begin_of(kind, chunk.block, owner, chunk.session)}{end}"}
     for series, packed in chunk.columns.items():
         row |= bytes_columns(_column(series), packed)
     return row
@@ -266,14 +302,15 @@ def _chunk_row(partition: str, kind: str, chunk: Chunk, end: str) -> Row:
 def _chunk_of(row: Row, names: Collection[str]) -> Chunk:
     """Returns a row's columns of some series."""
     packed = {name: bytes_of(row, _column(name)) for name in names}
-    block, session = _place_of(row)
-    return Chunk(session, block, {name: some for name, some in packed.items() if some})
+    block, (owner, session) = _place_of(row)
+    return Chunk(session, block, {name: some for name, some in packed.items() if some}, owner)
 
 
-def _place_of(row: Row) -> tuple[int, int]:
-    """Returns the block and the session of a row."""
-    block, session, *_ = row["RowKey"][1:].split("~")
-    return int(block, 16), int(session, 16)
+def _place_of(row: Row) -> tuple[int, SessionKey]:
+    """Returns the block and the session of a row of minutes or hours."""
+    key = row["RowKey"]
+    block, _, rest = key[1:].partition(SEPARATOR)
+    return int(block, 16), _session_key_of(rest.rsplit(SEPARATOR, _ENDS[key[0]])[0])
 
 
 def _kept(row: Row) -> LoadedRow:

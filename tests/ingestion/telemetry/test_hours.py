@@ -134,7 +134,7 @@ async def test_hours_are_whole_where_a_range_begins_or_ends_in_them_or_some_minu
     }
 
 
-async def test_a_roll_up_may_die_at_any_call_to_storage(rig: TelemetryRig, small: None) -> None:
+async def test_a_roll_up_may_die_at_any_call_to_storage(rig: TelemetryRig, small: None, both: None) -> None:
     whole = {MEMORY: {0: 8, 60: 8, 120: 4}, NETWORK: {0: 10, 60: 20, 120: 10}}
 
     async def tried(dies_at: int) -> list[str]:
@@ -237,7 +237,9 @@ async def test_series_that_no_catalog_has_any_more_are_moved_with_the_others(
     assert (await sums_by_name(rig, HOUR))[MEMORY] == {0: 8, 60: 8, 120: 4}
 
 
-async def test_hours_go_when_their_own_time_is_over_and_all_of_the_blob_with_the_last(rig: TelemetryRig) -> None:
+async def test_hours_go_when_their_own_time_is_over_and_all_of_the_blob_with_the_last(
+    rig: TelemetryRig, both: None
+) -> None:
     rig.clock.time = NOON + 4 * DAY
     await filled(rig)
     rig.clock.time = LATER

@@ -140,7 +140,7 @@ async def besides_totals(rig: TelemetryRig, table: str) -> list[object]:
     return [row async for row in rig.tables[table].list_entities() if row["PartitionKey"] != "demo~totals"]
 
 
-async def test_expired_telemetry_goes_for_good_and_the_rest_stays(rig: TelemetryRig) -> None:
+async def test_expired_telemetry_goes_for_good_and_the_rest_stays(rig: TelemetryRig, both: None) -> None:
     host, stores = await rig.host(), IngestionStores.of(rig.tables)
     await rig.append(used(1, NOON - DAY), used(2), b"nonsense\n", name=blob_of("n1"))
     await rig.append(used(3, NOON - DAY), name=blob_of("n2"))

@@ -11,6 +11,7 @@ from shared.domain.core.stamps import to_milliseconds
 from shared.domain.telemetry.query.series_query import SeriesQuery
 from shared.domain.telemetry.records.bounds import MAX_LINE
 from shared.domain.telemetry.rollups.chunks import HOURS_A_DAY, Chunk
+from shared.domain.telemetry.sessions.blob_rows import BlobRows
 from shared.services.blobs.ingestion_stores import IngestionStores, telemetry_ingest_partition
 from shared.stores.tables.unit_writes import write_at_once
 from shared.stores.telemetry.telemetry import MAX_ROW, chunk_rows
@@ -46,14 +47,15 @@ async def test_samples_before_the_name_of_their_node_are_found_under_it_and_so_a
 
 async def test_a_column_as_large_as_a_row_may_have_one_is_read_by_its_name(rig: TelemetryRig) -> None:
     packed, stores = os.urandom(MAX_ROW - 1), IngestionStores.of(rig.tables)
-    await write_at_once(rig.tables["telemetry"], chunk_rows("p", 0, [Chunk(3, _HOUR, {MEMORY: packed})]))
-    (chunk,) = [one async for one in stores.telemetry.minutes("p", _HOUR, _HOUR, [MEMORY])]
+    blob = BlobRows("demo", "p")
+    await write_at_once(rig.tables["telemetry"], chunk_rows(blob, 0, [Chunk(3, _HOUR, {MEMORY: packed})]))
+    (chunk,) = [one async for one in stores.telemetry.minutes(blob.partition, _HOUR, _HOUR, [MEMORY])]
     assert (chunk.session, chunk.block, chunk.columns) == (3, _HOUR, {MEMORY: packed})
-    assert await stores.telemetry.days_of("p", 3) == {_HOUR // HOURS_A_DAY}
-    assert await stores.telemetry.days_of("p", 4) == set()
+    assert await stores.telemetry.days_of(blob.partition, ("", 3)) == {_HOUR // HOURS_A_DAY}
+    assert await stores.telemetry.days_of(blob.partition, ("", 4)) == set()
 
 
-async def test_series_of_a_nodes_blobs_are_read_side_by_side(rig: TelemetryRig) -> None:
+async def test_series_of_a_nodes_blobs_are_read_side_by_side(rig: TelemetryRig, apart: None) -> None:
     for number in range(6):
         await rig.append(used(3), name=blob_of("n1", number))
     await (await rig.host()).run()

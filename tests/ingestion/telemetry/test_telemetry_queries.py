@@ -16,7 +16,7 @@ from tests.ingestion.telemetry.telemetry_rig import HOUR, MINUTE, SECOND, Teleme
 MEMORY = "system.memory.usage"
 
 
-async def test_blobs_of_a_node_are_asked_for_side_by_side(rig: TelemetryRig) -> None:
+async def test_blobs_of_a_node_are_asked_for_side_by_side(rig: TelemetryRig, apart: None) -> None:
     for number in range(6):
         await rig.append(used(3), name=blob_of("n1", number))
     await (await rig.host()).run()
@@ -41,8 +41,8 @@ async def test_the_index_says_where_to_look_and_the_blob_whose_it_is(rig: Teleme
     await (await rig.host()).run()
     stores = IngestionStores.of(rig.tables)
     (held,) = await stores.node_index.load("demo", "N1", 0, 99_999)
-    await stores.node_index.save("demo", "n2", held.incarnation, held.session, held.day)
-    await stores.node_index.save("demo", "n1", "of-a-host-that-died", 0, held.day)
+    await stores.node_index.save(held.rows, "n2", held.session, held.day)
+    await stores.node_index.save(held.rows._replace(incarnation="of-a-host-that-died"), "n1", 0, held.day)
     assert await rig.sums("n1") == {MEMORY: [3]}
     for pool, node in (("pool", "n2"), ("other", "n1")):
         with pytest.raises(NotFoundError):

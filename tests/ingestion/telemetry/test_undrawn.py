@@ -6,6 +6,7 @@ from datetime import date
 import pytest
 
 from shared.domain.telemetry.query.series_query import SeriesQuery
+from shared.domain.telemetry.sessions.blob_rows import BlobRows
 from shared.domain.telemetry.sessions.uncharted_blobs import ArrivedBlob
 from shared.stores.telemetry.node_index import NodeIndex
 from tests.ingestion.telemetry.telemetry_rig import DAY, TelemetryRig, blob_of, used
@@ -90,8 +91,10 @@ async def test_no_more_of_many_blobs_is_read_than_is_shown(rig: TelemetryRig) ->
     index = NodeIndex(rig.tables)
     day = (await rig.clock.now()).toordinal() - date(1970, 1, 1).toordinal()
     for number in range(30):
-        arrival = ArrivedBlob(f"{number:02}", f"{number}.csv", "CSV", pool="other" if number % 2 else "POOL")
-        await index.save_arrival("demo", "", day, arrival)
+        arrival = ArrivedBlob(
+            BlobRows("demo", f"{number:02}"), f"{number}.csv", "CSV", pool="other" if number % 2 else "POOL"
+        )
+        await index.save_arrival("", day, arrival)
     found = await index.load_arrivals("demo", "pool", "", first=day, last=day, most=5)
     assert [one.blob for one in found] == ["0.csv", "2.csv", "4.csv", "6.csv", "8.csv"]
     assert len(await index.load_arrivals("demo", "pool", "", first=day, last=day, most=100)) == 15

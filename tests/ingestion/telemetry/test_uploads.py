@@ -7,6 +7,7 @@ import pytest
 from azure.storage.blob import BlobType
 
 from shared.domain.blobs.blobs import PrefixChecksum
+from shared.domain.telemetry.sessions.blob_rows import BlobRows
 from shared.services.blobs.blob_reader import BlobReader
 from shared.stores.telemetry.telemetry import checkpoint_key
 from tests.ingestion.rig import NOON, DiedError, Host, Mortal
@@ -126,7 +127,7 @@ async def test_a_place_of_before_beginnings_were_kept_is_known_by_its_last_bytes
     await host.run()
     reader: BlobReader = host.sweep._reader
     (entry,) = (await rig.entries.load_all("demo~telemetry")).values()
-    key = checkpoint_key(f"demo~{entry.incarnation}")
+    key = checkpoint_key(BlobRows("demo", entry.incarnation, entry.group))
     stored = await reader.stores.checkpoints.load(key)
     assert stored.beginning == PrefixChecksum().extended(b"".join(LINES[:30]))
     row = await rig.tables["telemetry"].get_entity(key.partition, key.row)

@@ -33,6 +33,11 @@ _FILTERS: Mapping[str, Callable[[Place, Row, Mapping[str, Any]], bool]] = {
     "PartitionKey eq @partition and RowKey ge @first and RowKey lt @last": lambda place, _, by: (
         place[0] == by["partition"] and by["first"] <= place[1] < by["last"]
     ),
+    "PartitionKey eq @partition and "
+    "( RowKey eq @place or RowKey eq @state or ( RowKey ge @first and RowKey le @last ) )": lambda place, _, by: (
+        place[0] == by["partition"]
+        and (place[1] in (by["place"], by["state"]) or by["first"] <= place[1] <= by["last"])
+    ),
     "PartitionKey eq @account and state eq 'active' and priority gt @priority": lambda place, row, by: (
         place[0] == by["account"] and row.get("state") == "active" and row.get("priority", -1001) > by["priority"]
     ),

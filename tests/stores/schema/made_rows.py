@@ -13,7 +13,6 @@ from shared.domain.blobs.blobs import Checkpoint, Entry, PrefixChecksum, SeenBlo
 from shared.domain.blobs.queued_shards import QueuedShard, UnreadBlob
 from shared.domain.blobs.rejects import BadUnit
 from shared.domain.blobs.sweeps import PartitionSweep, Totals
-from shared.domain.core.keys import partition_of
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.events.batch_events import BatchEvent
 from shared.domain.history.grains import HistoryRetention
@@ -50,6 +49,7 @@ from shared.domain.telemetry.rollups.dropped_counts import DroppedCounts
 from shared.domain.telemetry.rollups.folding import CounterCache
 from shared.domain.telemetry.rollups.rollups import Rollup, Rollups, hours_of
 from shared.domain.telemetry.rollups.summaries import CounterValue
+from shared.domain.telemetry.sessions.blob_rows import BlobRows
 from shared.domain.telemetry.sessions.blob_state import State
 from shared.domain.telemetry.sessions.node_facts import Disk, NodeFacts
 from shared.domain.telemetry.sessions.session import Phase, Session
@@ -153,7 +153,7 @@ SCHEDULE = Schedule(
 )  # fmt: skip
 
 BLOB = "resourceId=/SUBSCRIPTIONS/S/RESOURCEGROUPS/RG/PROVIDERS/MICROSOFT.BATCH/BATCHACCOUNTS/DEMO/y=2026/PT1H.json"
-ENTRY = Entry(BLOB, T0, _T1, 2, "etag", None, 700, _T2, _T3)
+ENTRY = Entry(BLOB, T0, _T1, 2, "etag", None, 700, _T2, _T3, "group")
 EVENT = BatchEvent(T0, "TaskStartEvent", "job", "task", "pool", "node", {"jobId": "job"}, b"twelve bytes", _T1)
 _PLACE = Checkpoint(700, "anchor", 3, True, 9, 1, "etag", PrefixChecksum().extended(b"x" * 2000))
 WHOSE = Identity("pool", "node", "job", "task", "1")
@@ -231,21 +231,24 @@ async def _write_blobs(tables: Tables) -> None:
 
 
 async def _write_telemetry(tables: Tables) -> None:
-    partition, places, index = partition_of(ACCOUNT, ENTRY.incarnation), CheckpointStore(tables), NodeIndex(tables)
-    key = telemetry.checkpoint_key(partition)
-    state = telemetry.state_row(partition, telemetry.BlobState(), STATE.pack(), _LEFT_OUT)
-    minutes = telemetry.chunk_rows(partition, 700, chunks_of(0, _ROLLUPS))
-    await places.advance(
-        key, await places.load(key), _PLACE, [state, telemetry.session_row(partition, SESSION), *minutes]
-    )
-    packed = chunks_of(0, hours_of(_ROLLUPS), HOURS)
-    await TelemetryStore(tables).replace(partition, [], hour_rows(partition, packed, None, 1))
+    for blob in (BlobRows(ACCOUNT, ENTRY.incarnation), BlobRows(ACCOUNT, f"{ENTRY.incarnation}3", "group")):
+        await _write_blob(tables, blob)
     dropped = dict.fromkeys(REASONS, 1)
     await TelemetryTotalsStore(tables).add(ACCOUNT, TelemetryTotals(T0, 1, 2, 3, 4, dropped, 5, T0), T0, "mark")
-    await index.save(ACCOUNT, "node", ENTRY.incarnation, 0, 20778)
-    (held,) = await index.load(ACCOUNT, "node", 20778, 20778)
-    await index.note(ACCOUNT, [held], rolled=True)
-    await index.save_arrival(ACCOUNT, "node", 20778, ArrivedBlob(ENTRY.incarnation, "blob", "format", "pool"))
+
+
+async def _write_blob(tables: Tables, blob: BlobRows) -> None:
+    places, index = CheckpointStore(tables), NodeIndex(tables)
+    key = telemetry.checkpoint_key(blob)
+    state = telemetry.state_row(blob, telemetry.BlobState(), STATE.pack(), _LEFT_OUT)
+    minutes = telemetry.chunk_rows(blob, 700, chunks_of(0, _ROLLUPS))
+    await places.advance(key, await places.load(key), _PLACE, [state, telemetry.session_row(blob, SESSION), *minutes])
+    packed = chunks_of(0, hours_of(_ROLLUPS), HOURS)
+    await TelemetryStore(tables).replace(blob.partition, [], hour_rows(blob.partition, blob.owner, packed, None, 1))
+    await index.save(blob, "node", 0, 20778)
+    held = [one for one in await index.load(ACCOUNT, "node", 20778, 20778) if one.rows == blob]
+    await index.note(ACCOUNT, held, rolled=True)
+    await index.save_arrival("node", 20778, ArrivedBlob(blob, "blob", "format", "pool"))
 
 
 async def _write_pool_telemetry(tables: Tables) -> None:

@@ -16,6 +16,8 @@ from shared.domain.telemetry.decode.compression import decompressed
 
 _DIGEST = "[0-9a-f]{32}"
 _INCARNATION = rf"{_DIGEST}-[0-9a-f]+-\d+"
+_GROUP = r"(\.[^~.]+)?"
+_SESSION = rf"(~{_INCARNATION})?~?[0-9a-f]{{6}}"
 SHAPES: Mapping[str, Mapping[str, str]] = {
     "accounts": {"round": "round", "monitoring": "monitoring", "pools": "pools", "schedules": "schedules"},
     "blobs": {"!": "!", "<hash of name>": _DIGEST, "<shard>": "[0-9a-f]{2}"},
@@ -28,8 +30,8 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
     "jobs": {"<job>": "[^~]+"},
     "jobschedules": {"<schedule>": "[^~]+"},
     "nodeindex": {
-        "<hash>~<day>~<incarnation>~ffffff": rf"{_DIGEST}~[0-9a-f]{{5}}~{_INCARNATION}~ffffff",
-        "<hash>~<day>~<incarnation>~<session>": rf"{_DIGEST}~[0-9a-f]{{5}}~{_INCARNATION}~[0-9a-f]{{6}}",
+        "<hash>~<day>~<incarnation>~ffffff": rf"{_DIGEST}~[0-9a-f]{{5}}~{_INCARNATION}{_GROUP}~ffffff",
+        "<hash>~<day>~<incarnation>~<session>": rf"{_DIGEST}~[0-9a-f]{{5}}~{_INCARNATION}{_GROUP}~[0-9a-f]{{6}}",
     },
     "nodes": {"<pool>~!": "[^~]+~!", "<pool>~n<number>": r"[^~]+~n\d{5}"},
     "operations": {"<poll>": "[^~]+"},
@@ -40,11 +42,11 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
     "tasks": {"!": "!", "reading": "reading", "s<key>": "s.*"},
     "telemetry": {
         "!": "!",
-        "o": "o",
-        "s": "s",
-        "n<session>": "n[0-9a-f]{6}",
-        "m<hour>~<session>~<offset>~<number>": "m[0-9a-f]{6}~[0-9a-f]{6}~[0-9a-f]{13}~[0-9a-f]{2}",
-        "h<day>~<session>~<number>": "h[0-9a-f]{5}~[0-9a-f]{6}~[0-9a-f]{6}",
+        "o": rf"o(~{_INCARNATION})?",
+        "s": rf"s(~{_INCARNATION})?",
+        "n<session>": f"n{_SESSION}",
+        "m<hour>~<session>~<offset>~<number>": f"m[0-9a-f]{{6}}{_SESSION}~[0-9a-f]{{13}}~[0-9a-f]{{2}}",
+        "h<day>~<session>~<number>": f"h[0-9a-f]{{5}}{_SESSION}~[0-9a-f]{{6}}",
     },
 }
 """The kinds of rows of each table, by regular expressions of their keys; the first match counts."""

@@ -12,8 +12,8 @@ import pytest
 from functions.http.lists import continuation_of
 from functions.queue_messages import PollMessage, poll_message, queued_message, text_of
 from shared.domain.accounts.operations import JobMessage
-from shared.domain.blobs.blobs import name_key
 from shared.domain.blobs.queued_shards import ShardMessage
+from shared.domain.core.keys import name_key
 from shared.domain.events.event_lists import EventFilter
 from shared.domain.events.event_marks import marks_of, marks_wanted
 from shared.domain.events.event_records import parse_event

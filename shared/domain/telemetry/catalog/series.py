@@ -7,6 +7,7 @@ Collector's host and Docker metrics where these cover more. Names that neither d
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import lru_cache
 from hashlib import blake2b
 
 CUSTOM, CUSTOM_ID = "custom.", "~"
@@ -52,6 +53,12 @@ class Series:
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Series) and (self.name, self.attributes) == (other.name, other.attributes)
+
+
+@lru_cache(maxsize=20_000)
+def series_of(name: str, attributes: Attributes) -> Series:
+    """Returns a series; packed rollups name the same ones again and again."""
+    return Series(name, attributes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,8 @@ from shared.domain.telemetry.query.cpu_total import CORE, TIME, UTILIZATION, is_
 from shared.domain.telemetry.rollups.rollups import Rollups
 from shared.errors import HistoryRangeError
 
+_ALL = ("",)
+
 
 @dataclass(frozen=True, slots=True)
 class SeriesSelector:
@@ -24,7 +26,7 @@ class SeriesSelector:
 
     names: tuple[str, ...]
     attributes: Mapping[str, str]
-    metrics: tuple[str, ...] = ("",)
+    metrics: tuple[str, ...] = _ALL
 
     @property
     def to_read(self) -> tuple[str, ...]:
@@ -41,6 +43,8 @@ class SeriesSelector:
 
         Where the selector excludes cores, these contribute only the periods that the total lacks.
         """
+        if not self.attributes and self.metrics == _ALL:
+            return column
         cores = self.attributes.get(CORE) != ""
         found: Rollups = {}
         for series, periods in column.items():

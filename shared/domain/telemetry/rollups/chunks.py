@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from shared.domain.telemetry.catalog.series import Attributes, Series
+from shared.domain.telemetry.catalog.series import Attributes, series_of
 from shared.domain.telemetry.decode.compression import compressor, decompressed
 from shared.domain.telemetry.rollups.rollups import MINUTES_AN_HOUR, Rollup, Rollups, add
 
@@ -38,12 +38,14 @@ _LINES = msgspec.msgpack.Decoder(list[_Line])
 class Chunk:
     """Packed rollups of a session in a block since 1970: an hour for minutes, a day for hours.
 
-    `columns` holds a packed column for each series name.
+    `columns` holds a packed column for each series name. `owner` is the incarnation with the session, as loaded from a
+    partition that several share; otherwise empty.
     """
 
     session: int
     block: int
     columns: Mapping[str, bytes]
+    owner: str = ""
 
 
 @dataclass(slots=True)
@@ -76,7 +78,7 @@ def add_column(found: Rollups, name: str, block: int, packed: bytes, width: int 
     """Merges a chunk's column into rollups by minute or hour since 1970; returns its number of periods."""
     lines = _LINES.decode(decompressed(packed))
     for attributes, places, rollups in lines:
-        periods = found.setdefault(Series(name, attributes), {})
+        periods = found.setdefault(series_of(name, attributes), {})
         for place, rollup in zip(places, rollups, strict=True):
             add(periods, block * width + place, rollup)
     return sum(len(line.places) for line in lines)

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 from shared.domain.telemetry.decode.formats import EMPTY, PROMETHEUS, is_readable
 from shared.domain.telemetry.rollups.dropped_counts import DroppedCounts
+from shared.domain.telemetry.sessions.blob_rows import BlobRows
 
 _MAX_NAMES = 3
 _FORMATS = "agents write line protocol, Telegraf's JSON, OTLP or Prometheus text"
@@ -26,7 +27,7 @@ class ArrivedBlob:
     `pool` is the pool in its name, if any; `names_node` is False where the name contains no node.
     """
 
-    incarnation: str
+    rows: BlobRows
     blob: str
     format: str
     pool: str = ""
@@ -34,7 +35,7 @@ class ArrivedBlob:
 
     def after(self, earlier: "ArrivedBlob | None") -> "ArrivedBlob":
         """Returns the arrival with the format detected on an earlier day, when the blob's beginning was read."""
-        if earlier is None or earlier.incarnation != self.incarnation:
+        if earlier is None or earlier.rows != self.rows:
             return self
         return replace(self, format=self.format or earlier.format)
 
