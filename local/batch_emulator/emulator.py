@@ -16,6 +16,7 @@ from local.batch_emulator.simulation.simulation import SimulatedAccount
 from local.batch_emulator.state.change_log import ROOT, ChangeLog
 from local.batch_emulator.state.event_log import EventLog
 from local.batch_emulator.state.event_queue import EventQueue
+from local.batch_emulator.state.scheduled_events import ScheduledEvents
 from local.batch_emulator.telemetry.samplers import NodeSampler
 from local.batch_emulator.wire.jobs import true_counts
 from local.batch_emulator.wire.pools import true_nodes
@@ -50,6 +51,7 @@ class Emulator:
         self.seed = seed
         self._is_logging = False
         self._sampling_period = 0.0
+        self.scheduled_events = ScheduledEvents()
         self._create_simulations()
 
     def reset(self) -> None:
@@ -59,6 +61,7 @@ class Emulator:
         self.change_log.clear()
         self.event_queue.speed = self._initial_speed
         self.faults.clear()
+        self.scheduled_events = ScheduledEvents()
         self.settings.copy_from(self._initial_settings)
         self.resume()
         self._create_simulations()

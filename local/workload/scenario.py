@@ -19,7 +19,10 @@ class EndingKind(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolPlan:
-    """A pool of `dedicated` and `spot` nodes; a start task with an exit code other than 0 makes its nodes unusable."""
+    """A pool of `dedicated` and `spot` nodes; a start task with an exit code other than 0 makes its nodes unusable.
+
+    With `has_agent` the emulator writes no telemetry of its nodes, as an agent does.
+    """
 
     id: str
     vm_size: str
@@ -27,6 +30,7 @@ class PoolPlan:
     spot: int = 0
     slots: int = 1
     start_task: str = ""
+    has_agent: bool = False
 
     @property
     def total_slots(self) -> int:

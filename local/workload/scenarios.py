@@ -23,6 +23,7 @@ _DEMO_POOLS = (
     ),
     PoolPlan(id="genomics-e8s-spot", vm_size="standard_e8s_v5", spot=6, slots=2),
     PoolPlan(id="analytics-d8s", vm_size="standard_d8s_v5", dedicated=3, slots=4),
+    PoolPlan(id="this-machine", vm_size="standard_d2s_v5", dedicated=1, slots=2, has_agent=True),
     PoolPlan(id="training-a100", vm_size="standard_nc48ads_a100_v4", dedicated=1, slots=4),
     PoolPlan(
         id="cfd-hb120",
@@ -110,6 +111,17 @@ _DEMO_JOBS = (
         retries=1,
         priority=100,
         rest=180,
+    ),
+    JobPlan(
+        id="local-processes",
+        pool="this-machine",
+        name="Processes of this machine, measured by the agent",
+        tasks=12,
+        task_prefix="process",
+        program="./process --seed {n}",
+        seconds=(60, 180),
+        ending=EndingKind.COMPLETES,
+        rest=60,
     ),
     JobPlan(
         id="smoke-test",

@@ -22,6 +22,7 @@ def pool_options(plan: PoolPlan) -> models.BatchPoolCreateOptions:
         target_low_priority_nodes=plan.spot,
         task_slots_per_node=plan.slots,
         start_task=start,
+        metadata=[models.BatchMetadataItem(name="telemetry", value="agent")] if plan.has_agent else None,
     )
 
 

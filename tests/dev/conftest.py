@@ -19,7 +19,7 @@ COPIED_PARTS = (
     "requirements-dev.txt",
     "tests/dev/fakes",
 )
-FAKED_PARTS = ("batch_emulator", "functions_host", "workload")
+FAKED_PARTS = ("batch_emulator", "functions_host", "machine_node", "workload")
 
 
 @pytest.fixture

@@ -28,9 +28,9 @@ def test_ids_are_unique_and_acceptable_to_batch(scenario: ScenarioPlan) -> None:
     assert all(re.fullmatch(r"[\w-]{1,64}", name) for name in names)
 
 
-def test_the_demo_has_four_pools_and_eight_jobs_of_20_to_20_000_tasks() -> None:
+def test_the_demo_has_six_pools_and_nine_jobs_of_12_to_20_000_tasks() -> None:
     sizes = sorted(job.tasks for job in DEMO.jobs)
-    assert (len(DEMO.pools), len(sizes), sizes[0], sizes[-1]) == (5, 8, 20, 20_000)
+    assert (len(DEMO.pools), len(sizes), sizes[0], sizes[-1]) == (6, 9, 12, 20_000)
 
 
 def test_one_pool_of_the_demo_is_broken_by_its_start_task_and_one_is_spot() -> None:

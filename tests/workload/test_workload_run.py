@@ -90,7 +90,7 @@ def test_the_quiet_scenario_comes_to_rest(running: Running) -> None:
 
 def test_jobs_of_the_demo_end_are_deleted_and_come_again_by_themselves_or_by_schedule(running: Running) -> None:
     running.start(scenario="demo")
-    running.until(lambda jobs: len(own(jobs)) == 8 and jobs["wind-tunnel"]["total"] == 300)
+    running.until(lambda jobs: len(own(jobs)) == 9 and jobs["wind-tunnel"]["total"] == 300)
     running.until(lambda jobs: jobs.get("smoke-test", {}).get("state") == "completed")
     running.until(lambda jobs: "smoke-test" not in jobs)
     running.until(lambda jobs: jobs.get("smoke-test", {}).get("state") == "active")

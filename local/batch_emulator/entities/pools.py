@@ -101,6 +101,11 @@ class Pool:
         return bool(self.spec.get("enableAutoScale", False))
 
     @property
+    def has_agent(self) -> bool:
+        """Whether an agent measures its nodes, so that the emulator doesn't."""
+        return {"name": "telemetry", "value": "agent"} in (self.spec.get("metadata") or [])
+
+    @property
     def is_interconnected(self) -> bool:
         return bool(self.spec.get("enableInterNodeCommunication", False))
 

@@ -10,12 +10,14 @@ import orjson
 from aiohttp import web
 
 from local.batch_emulator.core.injection import read_fault
-from local.batch_emulator.core.stamps import stamp
+from local.batch_emulator.core.stamps import stamp, ticks
 from local.batch_emulator.emulator import Emulator
+from local.batch_emulator.state.scheduled_events import KINDS
 
 type Body = Mapping[str, Any]
 type Control = Callable[[Body], Any]
 PREFIX = "/_emulator/"
+_DAY = 86_400
 _CLOCK = ("paused", "speed", "advanceSeconds")
 
 
@@ -40,6 +42,7 @@ class ControlHandler:
             ("GET", "counters"): self._counters,
             ("GET", "log"): self._log,
             ("GET", "telemetry"): self._telemetry,
+            ("POST", "scheduledEvents"): self._schedule_event,
             ("POST", "reset"): self._reset,
             ("GET", "settings"): self._settings,
             ("POST", "settings"): self._change_settings,
@@ -125,6 +128,16 @@ class ControlHandler:
     def _telemetry(self, _: Body) -> Any:
         """Returns the written and missing telemetry of each account's nodes."""
         return {name: sampler.totals for name, sampler in self._emulator.samplers.items()}
+
+    def _schedule_event(self, body: Body) -> Any:
+        """Announces an event to the node that this machine plays: its `type`, in so many `seconds`."""
+        kind, seconds = body.get("type"), body.get("seconds", 0)
+        if kind not in KINDS:
+            raise ControlError(400, f"type is one of {', '.join(KINDS)}.")
+        if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds < _DAY:
+            raise ControlError(400, "seconds is a number of seconds within a day.")
+        self._emulator.scheduled_events.add(kind, self._emulator.clock.now + ticks(seconds))
+        return self._emulator.scheduled_events.events
 
     def _reset(self, body: Body) -> Any:
         self._emulator.reset()

@@ -13,6 +13,8 @@ from aiohttp.http_exceptions import LineTooLong
 from local.batch_emulator.emulator import Emulator
 from local.batch_emulator.http.api_handler import ApiHandler
 from local.batch_emulator.http.controls import PREFIX, ControlHandler
+from local.batch_emulator.http.instance_metadata import PREFIX as METADATA
+from local.batch_emulator.http.instance_metadata import MetadataHandler
 from local.batch_emulator.persistence_service import PersistenceService
 
 _SHUTDOWN_SECONDS = 0.5
@@ -66,6 +68,7 @@ class Server:
         self._persistence = persistence
         self._api_handler = ApiHandler(emulator)
         self._controls = ControlHandler(emulator)
+        self._metadata = MetadataHandler(emulator)
         self._runner: web.ServerRunner | None = None
         self._event_task: asyncio.Task[None] | None = None
         self._persistence_task: asyncio.Task[None] | None = None
@@ -105,5 +108,8 @@ class Server:
             await self._persistence_task
 
     async def _serve(self, incoming: web.BaseRequest) -> web.StreamResponse:
-        handle = self._controls.handle if incoming.path.startswith(PREFIX) else self._api_handler.handle
-        return await handle(incoming)
+        if incoming.path.startswith(PREFIX):
+            return await self._controls.handle(incoming)
+        if incoming.path.startswith(METADATA):
+            return await self._metadata.handle(incoming)
+        return await self._api_handler.handle(incoming)

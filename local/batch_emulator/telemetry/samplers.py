@@ -1,7 +1,7 @@
 """Samples of nodes' activity every few seconds: the simulation's part in telemetry.
 
 A sample costs some microseconds per node; metering, packing and writing happen on another thread. Nodes are sampled
-only while a writer drains the samples: the first MAX_SAMPLED_NODES nodes at a time.
+only while a writer drains the samples: the first MAX_SAMPLED_NODES nodes at a time, without pools that have an agent.
 """
 
 import re
@@ -110,7 +110,7 @@ class NodeSampler:
             return
         self.unsampled = 0
         for pool in self._account.pools.values():
-            for node in pool.nodes.values():
+            for node in () if pool.has_agent else pool.nodes.values():
                 if node.state in _SAMPLED_STATES and node.booted is not None:
                     self._sample(node, node.booted)
         self._plan_next(turn)

@@ -105,6 +105,16 @@ def workload_program(checkout: Checkout, options: Options, account: EmulatedAcco
     return _module(checkout, "workload", "local.workload", arguments, base_environment(), announces=(), may_finish=True)
 
 
+def machine_program(
+    checkout: Checkout, options: Options, account: EmulatedAccount, emulator: str, storage: str
+) -> Program:
+    """Returns the program that plays the pool `this-machine` with this machine, whose agent writes to `storage`."""
+    folder = (options.kept_in or checkout.state) / "machine"
+    arguments = ["--emulator", emulator, "--account", account.name, "--key", account.key]
+    arguments += ["--storage", storage, "--folder", str(folder)]
+    return _module(checkout, "machine", "local.machine_node", arguments, base_environment(), announces=())
+
+
 def host_program(checkout: Checkout, options: Options, settings: Mapping[str, str]) -> Program:
     arguments = [str(checkout.root), "--address", LOOPBACK, "--port", str(options.port)]
     return _module(checkout, "host", "local.functions_host", arguments, {**base_environment(), **settings})

@@ -7,6 +7,7 @@ import http.client
 import json
 import os
 import signal
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from local.dev.running.stack import (
     base_environment,
     emulator_program,
     host_program,
+    machine_program,
     require_free,
     workload_program,
 )
@@ -35,6 +37,7 @@ from local.dev.system.locks import alone
 STOP_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
 HEALTH_SECONDS = 60.0
 WATCH_SECONDS = 0.2
+MEASURED_SCENARIO = "demo"
 ANSWERS = frozenset({200, 503})
 SECOND = "Another `dev.py up` is running in this checkout; stop it first, or use its dashboard (.local/up.json)."
 
@@ -90,6 +93,9 @@ def _start(children: Children, checkout: Checkout, options: Options) -> Running:
     if account and emulator and options.scenario != "none":
         with step(f"workload ({options.scenario})"):
             children.start(workload_program(checkout, options, account, emulator))
+    if account and emulator and options.scenario == MEASURED_SCENARIO and sys.platform == "linux":
+        with step("node agent, on this machine"):
+            children.start(machine_program(checkout, options, account, emulator, storage.connection_string))
     return Running(site, storage, emulator, account)
 
 
@@ -134,7 +140,7 @@ def _write_note(path: Path, running: Running, pids: dict[str, int]) -> None:
         "storageConnectionString": running.storage.connection_string,
         "batchAccount": account.name if account else None,
         "batchKey": account.key if account else None,
-        "pids": {name: pids.get(name) for name in ("host", "emulator", "azurite", "workload")},
+        "pids": {name: pids.get(name) for name in ("host", "emulator", "azurite", "workload", "machine")},
     }
     fresh = path.with_name("up.json.new")
     fresh.unlink(missing_ok=True)

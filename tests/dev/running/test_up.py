@@ -23,7 +23,7 @@ def test_up_reports_all_addresses_once_it_answers(miniature: Miniature) -> None:
     miniature.up()
     note = miniature.read_note()
     assert set(note) == NAMES
-    assert set(note["pids"]) == {"host", "emulator", "azurite", "workload"}
+    assert set(note["pids"]) == {"host", "emulator", "azurite", "workload", "machine"}
     assert note["api"] == note["dashboard"] + "api"
     assert note["blob"] in note["storageConnectionString"]
     connection = http.client.HTTPConnection(urlsplit(note["api"]).netloc)

@@ -13,7 +13,7 @@ from local.prove.agent.judging.lives import ASKED, KILLED, ProcessLife
 from local.prove.agent.nodes.entry import BOOT, SPOOL
 from local.prove.agent.nodes.node import Kind, Node
 from local.prove.agent.nodes.processes import SUPERVISOR, AgentProcess, began, processes_of, send, wait_until_gone
-from local.prove.agent.storage.signatures import signed
+from local.signatures import signed
 
 SMALL_SPOOL = 15_000
 """Bytes of the spool that overflows."""
