@@ -1,4 +1,6 @@
-"""Line protocol from standard input to the uploader, as the program behind Telegraf's `outputs.execd`.
+"""Lines from standard input to the uploader, as the program behind Telegraf's `outputs.execd`.
+
+The lines are line protocol, or OTLP in JSON as the file exporter of the OpenTelemetry Collector writes it.
 
 Telegraf waits while nobody reads its output, so that reading never waits for the uploader: lines that find no room
 are dropped and counted. Telegraf closes standard input when it ends and kills the program five seconds later.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-MAX_LINE = 1 << 16
-"""Bytes of a line of line protocol, its line break included; longer ones are dropped."""
+MAX_LINE = 1 << 20
+"""Bytes of a line, its line break included; longer ones are dropped. A message of OTLP in JSON is one line."""
 
 
 @dataclass

@@ -13,9 +13,12 @@ from uuid import uuid4
 
 import pytest
 from azure.storage.blob import BlobServiceClient, ContainerClient, ContainerSasPermissions, generate_container_sas
+from opentelemetry.proto.metrics.v1.metrics_pb2 import Gauge, Metric
 
 from local.azurite import StorageAddresses
 from local.dev.packaging.agent_file import write_agent
+from shared.domain.telemetry.decode.decoding import Decoder
+from tests.domain.telemetry.decode.otlp_messages import as_json, message, number
 
 ROOT = Path(__file__).resolve().parents[2]
 NODE = ("--account=demo", "--pool=render", "--node=tvmps_1", "--imds=http://127.0.0.1:9")
@@ -110,6 +113,34 @@ def test_lines_on_standard_input_are_sent_with_the_node_they_come_from(
     assert lines[0].startswith("batchscope_agent,")
     assert "loss,run=a value=0.5 1795000000000000000" in lines
     assert not any("half a line" in line for line in lines)
+
+
+def test_messages_of_a_collector_on_standard_input_come_to_the_app_whole(
+    container: ContainerClient, tmp_path: Path
+) -> None:
+    at = time.time_ns()
+    gauges = [Gauge(data_points=[number(value, at, place=f"{value:0300}")]) for value in range(1000)]
+    metrics = [Metric(name=f"training.loss.{place}", gauge=gauge) for place, gauge in enumerate(gauges)]
+    agent = started(address_of(container), tmp_path / "agent", "append")
+    _, complaints = agent.communicate(as_json(message(*metrics)).decode(), timeout=PATIENCE)
+    assert (agent.returncode, complaints) == (0, "")
+    text = "\n".join(lines_of(container)).encode()
+    steps = list(Decoder().steps(text, 0, is_last=True))
+    assert not any(step.rejected for step in steps)
+    found = {metric.name for step in steps for metric in step.metrics}
+    assert {metric.name for metric in metrics} <= found
+
+
+def test_nothing_of_the_agent_is_about_to_be_removed_from_python() -> None:
+    """Warnings of Python 3.13 name what 3.14 lacks."""
+    code = (
+        "import pkgutil, agent\n"
+        "for one in pkgutil.walk_packages(agent.__path__, 'agent.'):\n"
+        "    one.name.endswith('__main__') or __import__(one.name)"
+    )
+    for arguments in (["-c", code], ["-m", "agent", "once", *NODE]):
+        done = subprocess.run([sys.executable, "-W", "error", *arguments], cwd=ROOT, capture_output=True, check=False)
+        assert (done.returncode, done.stderr.decode()) == (0, "")
 
 
 def test_an_agent_in_the_background_outlives_its_start_and_ends_when_asked(
