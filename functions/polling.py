@@ -20,7 +20,7 @@ def polling_blueprint(runtime: Runtime) -> func.Blueprint:
     @blueprint.timer_trigger(arg_name="timer", schedule=runtime.settings.tick_schedule, use_monitor=True)
     @blueprint.queue_output(arg_name="jobs", queue_name=runtime.settings.job_queue, connection="AzureWebJobsStorage")
     async def tick(timer: func.TimerRequest, jobs: func.Out[List[str]]) -> None:  # noqa: UP006
-        """Polls every account that is due, and sweeps blobs for new data.
+        """Polls every account that is due, sweeps blobs for new data, and uploads the node agent's file.
 
         A failure raises, the platform logs it, and the next tick tries again.
         """
@@ -32,10 +32,12 @@ def polling_blueprint(runtime: Runtime) -> func.Blueprint:
             _LOG.error("Nothing is polled: %s", error)
             return
         sweep = asyncio.create_task(services.ingestion.sweep())
+        upload = asyncio.create_task(services.agent.upload())
         try:
             await services.polling.tick()
         finally:
             await sweep
+            await upload
         from functions.queue_messages import text_of
 
         messages = [text_of(message) for message in services.polling.take_messages()]

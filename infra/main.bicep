@@ -61,7 +61,7 @@ param allowedIpRanges string[] = []
 @description('Ids of the subnets whose Batch pools write telemetry when networking is private; each needs the service endpoint Microsoft.Storage.')
 param poolSubnetIds string[] = []
 
-@description('Managed identities of Batch pools that write telemetry, each with the folders that are its own.')
+@description('Managed identities of Batch pools that write telemetry, each with the folders that are its own; they read the node agent.')
 param telemetryWriters {
   @description('Object id of the identity.')
   principalId: string
@@ -225,6 +225,8 @@ var names = {
 }
 var packageContainer = 'app-package'
 var telemetryContainer = 'telemetry'
+// The app puts the node agent's file there, and nodes fetch it when they start.
+var agentContainer = 'agent'
 var resourceLogContainer = 'insights-logs-servicelog'
 var allTags = union(tags, {
   'azd-env-name': environmentName
@@ -312,6 +314,7 @@ module telemetryStorage 'modules/storage.bicep' = {
     containerNames: [
       telemetryContainer
       resourceLogContainer
+      agentContainer
     ]
     lifecycleRules: [
       {
@@ -366,6 +369,17 @@ module telemetryWriterRights 'modules/container-writers.bicep' = if (!empty(tele
     containerName: telemetryContainer
     roleId: telemetryWriterRole!.outputs.roleId
     writers: telemetryWriters
+  }
+}
+
+module agentReaderRights 'modules/container-readers.bicep' = if (!empty(telemetryWriters)) {
+  name: 'agent-readers'
+  scope: group
+  params: {
+    storageAccountName: telemetryStorage.outputs.name
+    containerName: agentContainer
+    roleId: roles.storageBlobDataReader
+    principalIds: [for writer in telemetryWriters: writer.principalId]
   }
 }
 

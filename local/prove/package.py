@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from local.dev.checking.figures import markdown
+from local.dev.packaging.agent_file import AGENT_FILE
 from local.dev.packaging.build import ARCHIVE, DEPLOYED, build, bytecode_name
 from local.dev.packaging.wheels import SITE_PACKAGES
 from local.dev.system.checkout import HERE
@@ -159,7 +160,7 @@ def _faults_of(archive: Path) -> list[str]:
     with zipfile.ZipFile(archive) as opened:
         names = opened.namelist()
     compiled = {bytecode_name(name) for name in names if name.endswith(".py")}
-    parts = (*DEPLOYED, SITE_PACKAGES)
+    parts = (*DEPLOYED, AGENT_FILE, SITE_PACKAGES)
     faults = [
         f"{name} has no business in the package"
         for name in names

@@ -11,6 +11,7 @@ from shared.domain.pools.pool_samples import POOL_SAMPLES, PoolNumbers
 from shared.domain.tasks.tasks import TaskCounts
 from shared.domain.telemetry.records.labels import PathPattern
 from shared.services.accounts.registry import Registry
+from shared.services.agent.agent_offers import AgentOffers
 from shared.services.blobs.blob_intake import Intake
 from shared.services.blobs.blob_reader import BlobReader
 from shared.services.blobs.blob_sweep import BlobSweep
@@ -62,6 +63,7 @@ class Services:
     task_telemetry: TaskTelemetryQueries
     pool_telemetry: PoolTelemetryQueries
     pool_utilization: PoolUtilizationQueries
+    agent: AgentOffers
     clock: Clock
     table_writes: Callable[[Collection[str] | None], int]
 
@@ -108,9 +110,26 @@ async def open_services(settings: Settings) -> Services:
         task_telemetry=TaskTelemetryQueries(queries, tasks, events, sharing, telemetry, clock=clock),
         pool_telemetry=PoolTelemetryQueries(pools, parts.ingestion.pool_telemetry, settings.telemetry_retention),
         pool_utilization=PoolUtilizationQueries(pools, parts.ingestion.pool_telemetry, clock),
+        agent=_agent(parts, pools),
         clock=clock,
         table_writes=parts.tables.writes,
     )
+
+
+def _agent(parts: Parts, pools: PoolQueries) -> AgentOffers:
+    """Returns the offers of the node agent; without configured storage no blob library is loaded."""
+    settings = parts.settings
+    if not settings.ingestion_enabled:
+        return AgentOffers(pools, None, None, parts.clock)
+    from shared.stores.blobs.agent_container import PACKAGED, AgentContainer
+
+    container = AgentContainer.connect(
+        settings.telemetry_container,
+        connection_string=settings.telemetry_storage.connection_string,
+        endpoint=settings.telemetry_storage.endpoint,
+        credential=parts.credential,
+    )
+    return AgentOffers(pools, container, PACKAGED, parts.clock)
 
 
 def _ingestion(parts: Parts, polling: PollingService) -> Ingestion:

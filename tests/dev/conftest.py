@@ -12,6 +12,7 @@ from tests.dev.miniature import Miniature
 
 SHARED_PARTS = (".venv", "local/node")
 COPIED_PARTS = (
+    "agent/__init__.py",
     "dev.py",
     "local/__init__.py",
     "local/azurite.py",

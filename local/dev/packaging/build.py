@@ -34,11 +34,12 @@ def build(checkout: Checkout, *, remote: bool = False) -> int:
     prepare(checkout)
     archive = checkout.root / ARCHIVE
     dependencies = [] if remote else wheels.download(checkout)
-    with step(f"packing {ARCHIVE}"):
-        write_archive(archive, contents(checkout.root, dependencies))
     agent = checkout.root / AGENT_FILE
     with step(f"packing {AGENT_FILE}"):
         write_agent(checkout.root, agent)
+    with step(f"packing {ARCHIVE}"):
+        offered = (AGENT_FILE, agent.read_bytes())  # which the app puts into storage for nodes
+        write_archive(archive, [offered, *contents(checkout.root, dependencies)])
     for written in (archive, agent):
         _describe(written)
     return 0

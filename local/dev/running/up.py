@@ -17,6 +17,7 @@ from typing import NoReturn
 from urllib.parse import urlsplit
 
 from local.azurite import StorageAddresses, azurite_program
+from local.dev.packaging.agent_file import AGENT_FILE, write_agent
 from local.dev.running.stack import (
     EmulatedAccount,
     Options,
@@ -78,6 +79,8 @@ def up(checkout: Checkout, options: Options) -> int:
 def _start(children: Children, checkout: Checkout, options: Options) -> Running:
     if options.kept_in:
         (options.kept_in / "azurite").mkdir(parents=True, exist_ok=True)
+    with step("node agent (packing its file)"):
+        write_agent(checkout.root, checkout.root / AGENT_FILE)
     say("Starting")
     with step("storage (Azurite)"):
         location = options.kept_in / "azurite" if options.kept_in else None

@@ -37,21 +37,7 @@ class BlobContainer:
     def connect(
         cls, name: str, *, connection_string: str | None, endpoint: str | None, credential: AsyncTokenCredential | None
     ) -> "BlobContainer":
-        options: Any = {
-            "connection_timeout": _CONNECT_SECONDS,
-            "read_timeout": _READ_SECONDS,
-            "retry_total": 2,
-            "initial_backoff": 1,
-            "increment_base": 1,
-            "max_single_get_size": 8 * 1024 * 1024,
-            "use_env_settings": has_proxies(),
-        }
-        if (connection_string or "").rstrip("; ").lower() == _DEVELOPMENT.lower():
-            connection_string = _DEVELOPMENT
-        if connection_string:
-            service = BlobServiceClient.from_connection_string(connection_string, **options)
-        else:
-            service = BlobServiceClient(endpoint or "", credential=credential, **options)
+        service = connect_service(connection_string=connection_string, endpoint=endpoint, credential=credential)
         return cls(service, service.get_container_client(name))
 
     async def close(self) -> None:
@@ -63,7 +49,7 @@ class BlobContainer:
         A missing container has no blobs: Azure Monitor creates it with the first record.
         """
         listed = self._client.list_blobs(results_per_page=_PAGE)
-        with _translated(f"list {self.name}"):
+        with translated(f"list {self.name}"):
             try:
                 async with aclosing(pages_of(listed, marker)) as pages:
                     async for page, following in pages:
@@ -74,7 +60,7 @@ class BlobContainer:
 
     async def look(self, name: str) -> SeenBlob | None:
         """Returns the blob's current properties, or None. Raises BlobError."""
-        with _translated(f"look at {name}"):
+        with translated(f"look at {name}"):
             try:
                 return _seen(await self._client.get_blob_client(name).get_blob_properties())
             except ResourceNotFoundError:
@@ -85,7 +71,7 @@ class BlobContainer:
 
         Raises BlobChangedError if the blob has changed since it was seen.
         """
-        with _translated(f"read {blob.name}"):
+        with translated(f"read {blob.name}"):
             try:
                 stream = await self._client.download_blob(
                     blob.name,
@@ -103,8 +89,28 @@ class BlobContainer:
         return body
 
 
+def connect_service(
+    *, connection_string: str | None, endpoint: str | None, credential: AsyncTokenCredential | None
+) -> BlobServiceClient:
+    """Returns a client of a storage account, which waits for the service no longer than a tick can."""
+    options: Any = {
+        "connection_timeout": _CONNECT_SECONDS,
+        "read_timeout": _READ_SECONDS,
+        "retry_total": 2,
+        "initial_backoff": 1,
+        "increment_base": 1,
+        "max_single_get_size": 8 * 1024 * 1024,
+        "use_env_settings": has_proxies(),
+    }
+    if (connection_string or "").rstrip("; ").lower() == _DEVELOPMENT.lower():
+        connection_string = _DEVELOPMENT
+    if connection_string:
+        return BlobServiceClient.from_connection_string(connection_string, **options)
+    return BlobServiceClient(endpoint or "", credential=credential, **options)
+
+
 @contextmanager
-def _translated(intent: str) -> Iterator[None]:
+def translated(intent: str) -> Iterator[None]:
     try:
         yield
     except AzureError as error:

@@ -51,6 +51,7 @@ CASES = {
     "list_autoscale_runs": [f"{_POOL}/autoscaleruns"],
     "list_nodes": [f"{_POOL}/nodes"],
     "get_node": [f"{_POOL}/nodes/{{node}}"],
+    "get_pool_agent": [f"{_POOL}/agent"],
     "get_node_states": [f"{_POOL}/nodestates"],
     "get_pool_history": [f"{_POOL}/history"],
     "get_node_telemetry": [f"{_POOL}/nodes/{{node}}/telemetry"],

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+from local.dev.packaging.agent_file import AGENT_FILE, write_agent
 from local.dev.system.checkout import HERE
 from local.functions_host.in_process import InProcessApp
 
@@ -55,6 +56,7 @@ def copy_app(folder: Path) -> Path:
     (app / "web/dist/assets").mkdir(parents=True)
     (app / "web/dist/index.html").write_text(PAGE)
     (app / "web/dist/assets/index.js").write_text("1")
+    write_agent(HERE.root, app / AGENT_FILE)
     (app / "web/secret.txt").write_text(SECRET)
     (app / "local.settings.json").write_text(SECRET)
     return app

@@ -17,8 +17,11 @@ _BUILT_IN: Mapping[str, str] = {
     "b7e6dc6d-f1e8-4753-8033-0f276bb0955b": _STORAGE,
     "974c5e8b-45b9-4653-ba55-5f855dd0fb88": _STORAGE,
     "0a9a7e1f-b9d0-4cc4-a60d-0319b160aaa3": _STORAGE,
+    "2a2b9908-6ea1-4ae2-8e65-a410df84e7d1": _CONTAINER,
 }
 """The built-in roles that may be assigned, each with the type of what it is held on: no group or subscription."""
+_READER = "2a2b9908-6ea1-4ae2-8e65-a410df84e7d1"
+_AGENT = "/blobServices/default/containers/agent"
 _HARMLESS = re.compile(rf"{_BATCH}/(\w+/)?read|{re.escape(READ)}|{re.escape(ADD)}")
 """What custom roles may permit: to read Batch, to read blobs and to append to them."""
 
@@ -74,7 +77,7 @@ def writers_keep_to_their_folders(infrastructure: Infrastructure) -> Iterator[st
         prefixes = {writer["principalId"]: writer["prefix"].rstrip("/") for writer in writers}
         for found in scenario.of("Microsoft.Authorization/roleAssignments"):
             condition, version = found.get("properties.condition"), found.get("properties.conditionVersion")
-            own = prefixes.get(found.get("properties.principalId"))
+            own = None if _is_reader(found) else prefixes.get(found.get("properties.principalId"))
             if (condition is None) != (own is None) or version != (None if own is None else "2.0"):
                 yield f"{found.file}: {found.get('properties.principalId')} holds a role on the condition {condition}"
             elif own is not None:
@@ -95,6 +98,22 @@ def _tried(own: str) -> Iterator[tuple[BlobRequest, bool]]:
         yield BlobRequest(READ, prefix=prefix), True
     for asked in (*beside, None):
         yield BlobRequest(READ, prefix=asked), False
+
+
+def readers_read_the_agent_alone(infrastructure: Infrastructure) -> Iterator[str]:
+    """Each writer of telemetry reads the container with the node agent, and no other as a reader."""
+    for scenario in infrastructure.scenarios:
+        writers = {writer["principalId"] for writer in scenario.parameter("telemetryWriters")}
+        found = [one for one in scenario.of("Microsoft.Authorization/roleAssignments") if _is_reader(one)]
+        for one in found:
+            if not one.scope.endswith(f"{scenario.telemetry_storage.id}{_AGENT}"):
+                yield f"{one.file}: {one.get('properties.principalId')} reads {one.scope}"
+        if {one.get("properties.principalId") for one in found} != writers:
+            yield f"the node agent is read by {len(found)} identities, and {len(writers)} write telemetry"
+
+
+def _is_reader(assignment: Resource) -> bool:
+    return str(assignment.get("properties.roleDefinitionId")).endswith(_READER)
 
 
 def sign_in(infrastructure: Infrastructure) -> Iterator[str]:
@@ -150,6 +169,7 @@ RULES: tuple[Callable[[Infrastructure], Iterator[str]], ...] = (
     roles_where_they_are_needed,
     custom_roles_change_nothing,
     writers_keep_to_their_folders,
+    readers_read_the_agent_alone,
     sign_in,
     storage_is_private,
     app_is_private,
