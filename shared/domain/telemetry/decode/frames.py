@@ -32,9 +32,16 @@ _BLOCK = 4096
 _MIN_SEARCHED = 512  # bytes of the budget per attempt
 _MAGICS = {Form.ZSTD: MAGIC, Form.GZIP: _GZIP}
 _MARK = re.compile(
-    b"|".join((*map(re.escape, _MAGICS.values()), rb"x[\x01\x9c\xda]", rb"\0(?!\0\0\0)[\s\S]{3}(?=[\x0a\x28{])"))
+    b"|".join(
+        (
+            *map(re.escape, _MAGICS.values()),
+            rb"x[\x01\x9c\xda]",
+            rb"\0(?!\0\0\0)[\s\S]{3}(?=[\x0a\x28{])",
+            rb"(?P<zeros>\0{16,}+)",
+        )
+    )
 )
-"""The begin of a unit. `x^` isn't searched for, as any text may contain it."""
+"""The begin of a unit, or zeros, which a search passes at once. `x^` isn't searched for, as any text may contain it."""
 TAIL = LENGTH
 """Bytes at the end in which an incomplete mark may begin."""
 _CONTROL = re.compile(rb"[\x00-\x1f\x7f]")
@@ -135,6 +142,9 @@ def next_unit(stored: bytes, begin: int, end: int, budget: SearchBudget, *, is_l
     """
     place = _behind_plain_text(stored, begin, end)
     while (mark := _MARK.search(stored, place, end + TAIL)) and mark.start() < end:
+        if mark["zeros"]:
+            place = mark.end() - LENGTH + 1  # a message's length may begin with fewer zeros
+            continue
         place = mark.start()
         if budget.left <= 0:
             return NextUnit(place, exhausted=True)

@@ -249,3 +249,11 @@ def test_behind_damaged_units_that_exhaust_the_budget_the_next_ones_are_found() 
     stored = bytes(bad) * 20 + b"".join(good)
     for cuts in ((), range(1 << 20, len(stored), 7 << 20)):
         assert numbers(contents(all_steps(stored, cuts))[0]) == [float(number) for number in range(60)]
+
+
+@pytest.mark.parametrize("zeros", [*range(40), 5000, WINDOW])
+def test_a_message_behind_any_number_of_zeros_is_found(zeros: int) -> None:
+    unit = as_protobuf(message(Metric(name="m", gauge=Gauge(data_points=[number(1, 1713204200)]))))
+    with quick(0.1, zeros):
+        found = next_unit(bytes(zeros) + unit, 0, zeros + len(unit), SearchBudget(), is_last=True)
+    assert (found.start, found.is_known) == (zeros, True)
