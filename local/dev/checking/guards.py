@@ -13,6 +13,7 @@ from local.dev.system.checkout import Checkout
 from local.dev.system.console import Failure, say
 
 _FOLDERS = ("function_app.py", "functions", "shared", "local", "tests")
+_BODIES = ("body", "orelse", "handlers", "finalbody", "cases")  # the fields that contain statements
 _WHOLE_APP = ("function_app", "functions")  # most tests reach these by requests, which no import statement shows
 type Importers = Mapping[str, frozenset[str]]
 
@@ -77,12 +78,17 @@ def _reached(modules: Iterable[str], importers: Importers, *, inside: str) -> se
 
 
 def _imports(tree: ast.Module) -> Iterable[str]:
-    for node in ast.walk(tree):
+    """Yields what the statements of a module import; expressions, most of a tree, contain no statements."""
+    todo: list[ast.AST] = [tree]
+    while todo:
+        node = todo.pop()
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
             yield node.module
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        for part in _BODIES:
+            todo += getattr(node, part, ())
 
 
 def _name(path: Path) -> str:
