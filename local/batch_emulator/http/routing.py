@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from urllib.parse import unquote
 
 from local.batch_emulator.core.errors import BatchError, invalid_query
@@ -83,9 +84,25 @@ def _operation(row: str) -> Operation:
 OPERATIONS = tuple(_operation(row) for row in ROUTES.strip().splitlines())
 
 
+_MAX_PARTS = max(len(each.template.split("/")) for each in OPERATIONS) + 1
+
+
+@lru_cache(256)
+def _operations_of(resource: str, parts: int) -> tuple[Operation, ...]:
+    """Returns the operations of paths that begin with `/resource` and have so many parts; only file paths have more."""
+    found = []
+    for each in OPERATIONS:
+        own = each.template.split("/")
+        if own[1] == resource and (len(own) == parts or ("{filePath}" in own and len(own) < parts)):
+            found.append(each)
+    return tuple(found)
+
+
 def find_operation(method: str, path: str) -> tuple[Operation, Mapping[str, str]]:
     """Returns the operation of a path as on the wire, and the ids in it. Raises BatchError."""
-    found = [(each, match) for each in OPERATIONS if (match := each.pattern.fullmatch(path))]
+    parts = path.split("/")
+    possible = _operations_of(parts[1] if len(parts) > 1 else "", min(len(parts), _MAX_PARTS))
+    found = [(each, match) for each in possible if (match := each.pattern.fullmatch(path))]
     for operation, match in found:
         if operation.method == method:
             return operation, {name: unquote(value) for name, value in match.groupdict().items()}
