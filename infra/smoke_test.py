@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from email.message import Message
+from functools import cache
 from http import HTTPStatus
 from http.client import HTTPException
 from typing import Any
@@ -80,6 +81,12 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
         return None
 
 
+@cache
+def _opener() -> urllib.request.OpenerDirector:
+    """The opener of all requests; loading its certificates takes longer than a request."""
+    return urllib.request.build_opener(_NoRedirect)
+
+
 @dataclass(frozen=True, slots=True)
 class Site:
     """A deployment by its address; `token` is None where nobody has to sign in, which is on this machine only.
@@ -105,9 +112,8 @@ class Site:
         request = urllib.request.Request(urljoin(self.url, path), headers={"Accept": "*/*"})  # noqa: S310
         if signed_in and self.token:
             request.add_header("Authorization", f"Bearer {self.token}")
-        opener = urllib.request.build_opener(_NoRedirect)
         try:
-            with opener.open(request, timeout=_TIMEOUT_SECONDS) as response:
+            with _opener().open(request, timeout=_TIMEOUT_SECONDS) as response:
                 return Answer(response.status, response.headers, response.read(_MAX_BYTES))
         except urllib.error.HTTPError as error:
             return Answer(error.code, error.headers, error.read(_MAX_BYTES))
