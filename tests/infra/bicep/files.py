@@ -7,8 +7,9 @@ from a short list of samples, and a property that isn't on it is refused as well
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, override
 
@@ -223,7 +224,7 @@ class File(Expressions):
         scope = body.get("scope", self.scope)
         if isinstance(scope, Resource):
             scope = Scope(self.scope.subscription, scope.name, self.scope.cloud)
-        file = deploy(path, scope, body.get("params", {}))
+        file = deploy(path, scope, body.get("params", {}), self.sources)
         made = Module(item.name, body["name"], scope, file)
         self.modules.append(made)
         self.everything.extend(file.everything)
@@ -236,12 +237,13 @@ _DEPLOYED: dict[tuple[Any, ...], File] = {}
 _MAX_DEPLOYED = 2_000
 
 
-def deploy(path: Path, scope: Scope, parameters: Mapping[str, Any]) -> File:
+def deploy(path: Path, scope: Scope, parameters: Mapping[str, Any], known: Mapping[Path, bytes] | None = None) -> File:
     """A file deployed with parameters. It is evaluated once for all copies with the same content.
 
-    `path` of the file returned may be that of another copy: only its name has a meaning.
+    `known` are contents that were read already. `path` of the file returned may be that of another copy: only its name
+    has a meaning.
     """
-    sources = read_sources(path)
+    sources = read_sources(path, known)
     content = tuple((os.path.relpath(name, path.parent), source) for name, source in sources.items())
     key = (path.name, content, scope, repr(parameters))
     if len(_DEPLOYED) > _MAX_DEPLOYED:
@@ -251,17 +253,24 @@ def deploy(path: Path, scope: Scope, parameters: Mapping[str, Any]) -> File:
     return _DEPLOYED[key]
 
 
-def read_sources(path: Path) -> dict[Path, bytes]:
-    """The contents of a file and of all files that it names, directly or through others, by path."""
+def read_sources(path: Path, known: Mapping[Path, bytes] | None = None) -> dict[Path, bytes]:
+    """The contents of a file and of all files that it names, directly or through others, by path.
+
+    Those that are `known` aren't read again.
+    """
     found: dict[Path, bytes] = {}
     todo = [path]
     while todo:
         name = todo.pop()
-        if name not in found and name.is_file():
-            found[name] = name.read_bytes()
-            inner = _INNER_FILE.findall(found[name]) if name.suffix == ".bicep" else []
-            todo += [name.parent / match.decode() for match in inner]
+        if name not in found and (name in (known or {}) or name.is_file()):
+            found[name] = known[name] if known and name in known else name.read_bytes()
+            todo += [name.parent / inner for inner in _inner_files(found[name])] if name.suffix == ".bicep" else []
     return found
+
+
+@lru_cache(_MAX_DEPLOYED)
+def _inner_files(source: bytes) -> Sequence[str]:
+    return [match.decode() for match in _INNER_FILE.findall(source)]
 
 
 class _Holder:

@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from tests.infra.bicep.files import File, deploy
+from tests.infra.bicep.files import File, deploy, read_sources
 from tests.infra.bicep.resources import SUBSCRIPTION, Resource, Scope
 
 OTHER_SUBSCRIPTION = "22222222-0000-0000-0000-000000000000"
@@ -224,10 +224,14 @@ class Infrastructure:
         parameters: dict[str, Any] = json.loads(self.read("infra/main.parameters.json"))["parameters"]
         return {name: entry["value"] for name, entry in parameters.items()}
 
+    @cached_property
+    def _sources(self) -> Mapping[Path, bytes]:
+        return read_sources(self.folder / "main.bicep")
+
     def main(
         self, parameters: Mapping[str, Any], subscription: str = SUBSCRIPTION, *, cloud: str = "AzureCloud"
     ) -> File:
-        return deploy(self.folder / "main.bicep", Scope(subscription, cloud=cloud), parameters)
+        return deploy(self.folder / "main.bicep", Scope(subscription, cloud=cloud), parameters, self._sources)
 
     @property
     def everything_on(self) -> Scenario:
