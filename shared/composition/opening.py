@@ -12,6 +12,7 @@ from shared.domain.tasks.tasks import TaskCounts
 from shared.domain.telemetry.records.labels import PathPattern
 from shared.services.accounts.registry import Registry
 from shared.services.agent.agent_offers import AgentOffers
+from shared.services.agent.agent_reports import AgentReports
 from shared.services.blobs.blob_intake import Intake
 from shared.services.blobs.blob_reader import BlobReader
 from shared.services.blobs.blob_sweep import BlobSweep
@@ -64,6 +65,7 @@ class Services:
     pool_telemetry: PoolTelemetryQueries
     pool_utilization: PoolUtilizationQueries
     agent: AgentOffers
+    agent_reports: AgentReports
     clock: Clock
     table_writes: Callable[[Collection[str] | None], int]
 
@@ -111,6 +113,7 @@ async def open_services(settings: Settings) -> Services:
         pool_telemetry=PoolTelemetryQueries(pools, parts.ingestion.pool_telemetry, settings.telemetry_retention),
         pool_utilization=PoolUtilizationQueries(pools, parts.ingestion.pool_telemetry, clock),
         agent=_agent(parts, pools),
+        agent_reports=AgentReports(pools, parts.ingestion),
         clock=clock,
         table_writes=parts.tables.writes,
     )

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from agent import VERSION
 from agent.collection import Collection
 from agent.records.line_protocol import text_of
 from agent.startup.session import SessionFacts, startup_records
@@ -71,6 +72,7 @@ def test_the_facts_and_the_identity_of_the_node_are_those_of_its_files(lines: st
     assert facts == NodeFacts(
         cpu_model="AMD EPYC", cpu_count=2, vm_size="Standard_D2s_v5", region="westeurope",
         booted_at=datetime.fromtimestamp(BEGIN // 10**9 - 5000, UTC), disks=(Disk("sda", GIB),),
+        agent_version=VERSION, agent_began_at=datetime.fromtimestamp(BEGIN // 10**9, UTC),
     )  # fmt: skip
 
 

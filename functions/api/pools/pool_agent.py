@@ -1,12 +1,18 @@
-"""GET accounts/{account}/pools/{pool}/agent: the node agent's file, and the start task that runs it on a pool."""
+"""GET accounts/{account}/pools/{pool}/agent, the node agent's start task, and …/agent/nodes, which nodes report."""
 
+from datetime import datetime
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from functions.api.endpoints import POOL
+from functions.api.jobs.explanation import FindingAnswer, finding_answer
 from functions.http.answers import Answer
-from functions.http.handling import Query, RouteRequest, Routes
+from functions.http.handling import Page, Query, RouteRequest, Routes
+from functions.http.lists import ListSection, listed, page_by_key
+from functions.http.parameters import Key, PageSize
 
 if TYPE_CHECKING:
+    from shared.domain.agent.node_reports import AgentReport
     from shared.services.agent.agent_offers import AgentOffer
 
 
@@ -47,12 +53,56 @@ class AgentAnswer(Answer):
     notes: list[str]
 
 
+class AgentNodesQuery(Query):
+    """A page of a pool's nodes."""
+
+    maxpagesize: PageSize = 100
+    continuation: Key = ""
+
+
+class AgentNodeAnswer(Answer):
+    """A node: whether it reports, and its last minute with any data; null if there never was any.
+
+    Of its agent the version, the start, bytes in its spool at the last report, and records that it dropped within an
+    hour, null where that isn't known. `reason` is the most likely one for which a node doesn't report.
+    """
+
+    id: str
+    state: str
+    reporting: bool
+    seen: datetime | None
+    agent_version: str | None
+    agent_began: datetime | None
+    waiting_bytes: int | None
+    dropped_records: int | None
+    reason: FindingAnswer | None
+
+
 def add_pool_agent(routes: Routes) -> None:
     @routes.route("GET", f"{POOL}/agent", returns=AgentAnswer)
     async def get_pool_agent(call: RouteRequest[Query, None]) -> AgentAnswer:
         """Returns the start task that runs the node agent on a pool, ready to copy and without secrets."""
         services = await call.services()
         return _answer(await services.agent.of_pool(call.path["account"], call.path["pool"]))
+
+    @routes.route("GET", f"{POOL}/agent/nodes", query=AgentNodesQuery, returns=Page[AgentNodeAnswer])
+    async def list_agent_nodes(call: RouteRequest[AgentNodesQuery, None]) -> Page[AgentNodeAnswer]:
+        """Lists which nodes of a pool report, and why the others don't."""
+        services, query = await call.services(), call.query
+        found = await services.agent_reports.of_pool(call.path["account"], call.path["pool"])
+        section = page_by_key(found.nodes, attrgetter("node.key"), after=query.continuation, size=query.maxpagesize)
+        shown = await services.agent_reports.described(found, section.shown)
+        return listed(call, ListSection(shown, section.count, section.continuation), _node_answer)
+
+
+def _node_answer(node: "AgentReport") -> AgentNodeAnswer:
+    return AgentNodeAnswer.of(
+        node,
+        reporting=node.is_reporting,
+        agent_version=node.version or None,
+        agent_began=node.began,
+        reason=finding_answer(node.reason) if node.reason else None,
+    )
 
 
 def _answer(offer: "AgentOffer") -> AgentAnswer:

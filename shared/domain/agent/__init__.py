@@ -1,4 +1,4 @@
-"""The node agent as pools start it: its file, the start task that an operator is offered, and its three forms.
+"""The node agent as pools start it: its file, the offered start task and its forms, and why nodes don't report.
 
 Imports `pools`.
 """

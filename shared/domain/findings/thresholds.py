@@ -9,5 +9,7 @@ MAX_SHOWN_CYCLE = 8
 """Tasks of a cycle of dependencies."""
 MAX_EXAMPLES = 3
 """Nodes, and causes or failures by their frequency."""
+MIN_START_GAP = timedelta(minutes=15)
+"""Nodes of one resize start within minutes; earlier ones may have had another start task."""
 MAX_FORMULA_LINE = 300
 """Characters of a statement of an autoscale formula."""

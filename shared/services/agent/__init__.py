@@ -1,1 +1,4 @@
-"""Offers the node agent: its file in storage, and the start task of a pool. Imports `queries`."""
+"""Offers the node agent: its file in storage, the start task of a pool, and which nodes report.
+
+Imports `queries` and `telemetry`.
+"""

@@ -52,6 +52,7 @@ CASES = {
     "list_nodes": [f"{_POOL}/nodes"],
     "get_node": [f"{_POOL}/nodes/{{node}}"],
     "get_pool_agent": [f"{_POOL}/agent"],
+    "list_agent_nodes": [f"{_POOL}/agent/nodes"],
     "get_node_states": [f"{_POOL}/nodestates"],
     "get_pool_history": [f"{_POOL}/history"],
     "get_node_telemetry": [f"{_POOL}/nodes/{{node}}/telemetry"],

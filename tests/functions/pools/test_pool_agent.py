@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import AsyncIterator, Mapping
+from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
@@ -13,6 +14,7 @@ from azure.storage.blob.aio import BlobClient, BlobServiceClient
 
 from agent import VERSION
 from local.azurite import StorageAddresses
+from local.batch_emulator.core.stamps import stamp
 from local.dev.packaging.agent_file import AGENT_FILE, write_agent
 from local.dev.system.checkout import HERE
 from tests.emulator.support.staging import add_pool
@@ -136,3 +138,57 @@ async def test_a_pool_without_a_start_task_gets_one_with_the_agent_alone(world: 
     assert offer["commandLine"] == f"/bin/sh -c 'python3 {NAME} start || true'"
     await world.batch.update_pool("pool", start_task(offer))
     assert (await world.get("accounts/demo/pools/never/agent")).status == 404
+
+
+async def test_nodes_that_report_are_told_from_those_that_do_not_and_why(
+    world: World, azurite: StorageAddresses
+) -> None:
+    line = f"/bin/sh -c 'python3 {NAME} start || true'"
+    await add_pool(world.batch, "checked", nodes=4, start=line)
+    world.advance(400)
+    await world.poll()
+    listed = (await world.get("accounts/demo/pools/checked/nodes")).body["value"]
+    reports, stops, other, never = (node["id"] for node in listed)
+    begin = moment(world)
+    async with BlobServiceClient.from_connection_string(azurite.connection_string) as service:
+        container = service.get_container_client(os.environ["TELEMETRY_CONTAINER"])
+        if not await container.exists():
+            await container.create_container()
+        written = {
+            reports: agent_lines(begin, minutes_ago=1),
+            stops: agent_lines(begin, minutes_ago=60),
+            other: b"\x00\x01nothing that anybody reads\x02" * 20,
+        }
+        for node, content in written.items():
+            blob = container.get_blob_client(f"accounts/demo/pools/checked/nodes/{node}/agent/s.0")
+            await blob.create_append_blob()
+            await blob.append_block(content)
+        await world.app.fire("tick")
+        answer = await world.get("accounts/demo/pools/checked/agent/nodes")
+        first = await world.get("accounts/demo/pools/checked/agent/nodes?maxpagesize=1")
+        for node in written:
+            await container.delete_blob(f"accounts/demo/pools/checked/nodes/{node}/agent/s.0")
+    assert answer.status == 200, answer.body
+    found = {node["id"]: node for node in answer.body["value"]}
+    good = found[reports]
+    assert (good["reporting"], good["reason"], good["agentVersion"]) == (True, None, "9.8.7")
+    assert (good["waitingBytes"], good["droppedRecords"]) == (700, 4)
+    assert datetime.fromisoformat(good["agentBegan"]) <= datetime.fromisoformat(good["seen"])
+    reasons = {node: one["reason"] and one["reason"]["code"] for node, one in found.items()}
+    assert reasons == {reports: None, stops: "agentStopped", other: "blobUnreadable", never: "nothingArrived"}
+    assert (len(first.body["value"]), first.body["count"], "nextLink" in first.body) == (1, 4, True)
+
+
+def moment(world: World) -> datetime:
+    return datetime.fromisoformat(stamp(world.emulator.clock.now))
+
+
+def agent_lines(now: datetime, *, minutes_ago: int) -> bytes:
+    """Returns an agent's startup record, and two of its own reports, with 4 dropped records between them."""
+    begin = int(now.timestamp()) - minutes_ago * 60
+    lines = [
+        f'batchscope_agent,vm_monitor_collection=once contract=1i,version="9.8.7" {begin - 600}000000000',
+        f"batchscope_agent spooled_bytes=900i,dropped_records=3i {begin - 60}000000000",
+        f"batchscope_agent spooled_bytes=700i,dropped_records=7i {begin}000000000",
+    ]
+    return "".join(f"{line}\n" for line in lines).encode()

@@ -158,7 +158,19 @@ EVENT = BatchEvent(T0, "TaskStartEvent", "job", "task", "pool", "node", {"jobId"
 _PLACE = Checkpoint(700, "anchor", 3, True, 9, 1, "etag", PrefixChecksum().extended(b"x" * 2000))
 WHOSE = Identity("pool", "node", "job", "task", "1")
 _FACTS = NodeFacts(
-    "cpu", 4, "standard_d4s_v5", "westeurope", "1", "spot", "offer", "sku", T0, T0, (Disk("sda", 700, "model"),)
+    "cpu",
+    4,
+    "standard_d4s_v5",
+    "westeurope",
+    "1",
+    "spot",
+    "offer",
+    "sku",
+    T0,
+    T0,
+    (Disk("sda", 700, "model"),),
+    "0.2.0",
+    T0,
 )
 SESSION = Session(0, WHOSE, "host", _FACTS, Phase.RUNNING, (("linux_boot", _NS),), 1, has_facts=True)
 STATE = State(

@@ -110,6 +110,15 @@ class NodeGrid:
             }
         return found
 
+    def totals(self) -> dict[str, float]:
+        """Returns the sum of each node's values in all periods; of a counter its growth."""
+        found: dict[str, float] = {}
+        for period in self._periods.values():
+            for node, total, count in zip(self.nodes, period.sums, period.counts, strict=False):
+                if count:
+                    found[node] = found.get(node, 0.0) + total
+        return found
+
     def _by_step(self, minutes: int) -> Iterator[tuple[int, list[_Period]]]:
         steps: dict[int, list[_Period]] = {}
         for period in sorted(self._periods):

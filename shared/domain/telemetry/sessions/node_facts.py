@@ -1,4 +1,4 @@
-"""Facts of a node: its processor, size, location, start and disks, from a session's startup records.
+"""Facts of a node: its processor, size, location, start, disks and agent, from a session's startup records.
 
 All facts are listed here; nothing else of those records is stored.
 """
@@ -20,6 +20,7 @@ _TEXTS = {
     ("vm_cpuinfo_metadata", "model_name"): "cpu_model", ("vm_lscpu_metadata", "Model_name"): "cpu_model",
     ("imds_metadata", "vm_size"): "vm_size", ("imds_metadata", "vm_location"): "region",
     ("imds_metadata", "zone"): "zone", ("imds_metadata", "vm_priority"): "priority",
+    ("batchscope_agent", "version"): "agent_version",
     ("imds_metadata", "vm_image_offer"): "image_offer", ("imds_metadata", "vm_image_sku"): "image_sku",
 }  # fmt: skip
 _TIMES = {
@@ -54,6 +55,8 @@ class NodeFacts:
     booted_at: datetime | None = None
     allocated_at: datetime | None = None
     disks: tuple[Disk, ...] = ()
+    agent_version: str = ""
+    agent_began_at: datetime | None = None
 
     def with_record(self, metric: Metric) -> "NodeFacts":
         """Returns the facts extended by one more record, which must be without secrets."""
@@ -66,6 +69,8 @@ class NodeFacts:
         cpus = _whole(metric.fields.get("CPUs")) if metric.name == "vm_lscpu_metadata" else None
         if cpus is not None:
             found["cpu_count"] = cpus
+        if "agent_version" in found and metric.time is not None:
+            found["agent_began_at"] = from_milliseconds(metric.time // 1_000_000)
         if disk := _disk(metric.name, metric.fields):
             found["disks"] = self._with(disk)
         return replace(self, **found) if found else self  # type: ignore[arg-type]  # each is of its fact's kind
