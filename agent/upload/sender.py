@@ -21,7 +21,9 @@ IDLE_WAIT = 60.0
 """Seconds until the sender looks again where there is nothing to send."""
 _ADOPT_EVERY = 600.0  # seconds between looks for sessions of agents that ended
 _OF_THE_SERVICE = (NO_ANSWER, 401, 403, 408, 429)
-_TOO_LARGE = 413
+_INVALID, _TOO_LARGE = 400, 413
+INVALID_SECONDS = 3600.0
+"""Seconds after which a unit that is refused as invalid is dropped, so that the others of its session go on."""
 _MAX_SAID = 100
 
 
@@ -45,6 +47,7 @@ class Sender:
         self._paused_until = self._adopt_at = clock.monotonic()
         self._asked_until = self._paused_until
         self._session_waits: dict[str, float] = {}
+        self._invalid_since: dict[str, tuple[int, float]] = {}
         self._units = self._bytes = self._failures = 0
         self._said: set[str] = set()
 
@@ -102,15 +105,25 @@ class Sender:
             self._series_of(session).append(unit.number, content)
         except (StorageError, CredentialError) as error:
             self._failed(session, error)
-            if getattr(error, "status", NO_ANSWER) == _TOO_LARGE:
+            if self._is_hopeless(session, unit.number, getattr(error, "status", NO_ANSWER)):
                 self._spool.reject(session, unit)
             return True
         self._spool.sent(session, unit)
+        self._invalid_since.pop(session.name, None)
         self._backoff.succeeded()
         self._session_waits.pop(session.name, None)
         self._units += 1
         self._bytes += unit.size
         return True
+
+    def _is_hopeless(self, session: SessionFolder, number: int, status: int) -> bool:
+        """Returns whether a refused unit is dropped: at once if it is too large, after an hour if it is invalid."""
+        if status != _INVALID:
+            return status == _TOO_LARGE
+        now = self._clock.monotonic()
+        known, since = self._invalid_since.get(session.name, (number, now))
+        self._invalid_since[session.name] = number, since if known == number else now
+        return known == number and now - since >= INVALID_SECONDS
 
     def _ended(self, session: SessionFolder) -> bool:
         """Ends an adopted session of which all is sent."""
