@@ -5,9 +5,12 @@ Messages of errors name hosts only: addresses may hold signatures, and headers t
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import io
+import socket
 import ssl
+import threading
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 from urllib.parse import SplitResult, urlsplit
@@ -16,6 +19,8 @@ from agent.upload.proxies import proxy_of
 
 DEFAULT_TIMEOUT = 30.0
 """Seconds without a byte after which a request fails."""
+MAX_TIMEOUTS = 10
+"""A request may last for this many timeouts in all, however its answer trickles in."""
 MAX_BODY = 64 << 10
 """Bytes of an answer that are read unless more were asked for."""
 
@@ -50,6 +55,21 @@ class _WholeResponse(http.client.HTTPResponse):
         self.fp = _WholeLines(self.fp.detach())
 
 
+class _Deadline(threading.Timer):
+    """Cuts a connection after some seconds, so that a read that waits for it ends."""
+
+    def __init__(self, connection: http.client.HTTPConnection, seconds: float) -> None:
+        super().__init__(seconds, self._cut)
+        self.daemon = True
+        self.is_over = False
+        self._connection = connection
+
+    def _cut(self) -> None:
+        self.is_over = True
+        with contextlib.suppress(OSError, AttributeError):  # it is closed already
+            self._connection.sock.shutdown(socket.SHUT_RDWR)
+
+
 class HttpClient:
     """Sends requests. `proxies` has HTTP_PROXY, HTTPS_PROXY and NO_PROXY as the environment names them."""
 
@@ -74,13 +94,19 @@ class HttpClient:
     def _answer(self, method: str, url: SplitResult, headers: Mapping[str, str], body: bytes, limit: int) -> Response:
         connection, target, more = self._connection(url)
         connection.response_class = _WholeResponse
+        deadline = _Deadline(connection, self._timeout * MAX_TIMEOUTS)
         try:
+            connection.connect()
+            deadline.start()
             connection.request(method, target, body=body or None, headers={**headers, **more, "Connection": "close"})
             answer = connection.getresponse()
             content = answer.read(limit)
             found = {name.lower(): value for name, value in answer.getheaders()}
         finally:
+            deadline.cancel()
             connection.close()
+        if deadline.is_over:
+            raise TimeoutError
         if method != "HEAD" and len(content) < min(_length(found), limit):
             raise http.client.IncompleteRead(b"")
         return Response(answer.status, found, content)

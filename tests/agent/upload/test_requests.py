@@ -1,8 +1,10 @@
 """Requests: proxies, waits, tokens, and errors that hold no secrets."""
 
+import contextlib
 import json
 import socket
 import threading
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +15,7 @@ import pytest
 from agent.upload.append_blob import AppendBlobs, StorageError
 from agent.upload.backoff import Backoff, asked_wait
 from agent.upload.credentials import CredentialError, ManagedIdentity, SasCredential
-from agent.upload.http_client import HttpClient, NoAnswerError
+from agent.upload.http_client import MAX_TIMEOUTS, HttpClient, NoAnswerError
 from agent.upload.proxies import proxy_of
 from tests.agent.upload.append_service import Answer, AppendService, served
 from tests.agent.upload.rig import SAS, Agent, SteppedClock
@@ -199,4 +201,25 @@ def test_an_answer_whose_head_is_cut_off_is_none(left: int) -> None:
         thread.start()
         with pytest.raises(NoAnswerError, match="doesn't answer"):
             HttpClient({}).request("HEAD", f"http://127.0.0.1:{server.getsockname()[1]}/a", {})
+        thread.join()
+
+
+def test_an_answer_that_trickles_in_has_an_end() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            connection, _ = server.accept()
+            with connection, contextlib.suppress(OSError):
+                connection.recv(1 << 16)
+                connection.sendall(b"HTTP/1.1 200 OK\r\n")
+                for number in range(600):
+                    connection.sendall(b"x-%d: 1\r\n" % number if number < 20 else b"x")
+                    time.sleep(0.05)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        begin = time.monotonic()
+        with pytest.raises(NoAnswerError, match="doesn't answer"):
+            HttpClient({}, timeout=0.2).request("GET", f"http://127.0.0.1:{server.getsockname()[1]}/a", {})
+        assert 0.2 * MAX_TIMEOUTS <= time.monotonic() - begin < 20
         thread.join()
