@@ -21,7 +21,8 @@ from agent.upload.gzip_units import Unit
 SESSION_NAME = re.compile(r"\d{8}T\d{9}Z-\d{1,10}-[0-9a-f]{4}")
 _UNIT_NAME = re.compile(r"(\d{10})\.(\d{1,9})\.gz")
 _SESSION, _POSITION, _DROPPED, _LOCK = "session.json", "position.json", "dropped.json", "lock"
-_NEW = ".new-"
+NEW = ".new-"
+"""Begins the name of a folder whose session hasn't begun."""
 
 
 class Series(NamedTuple):
@@ -61,7 +62,7 @@ class SessionFolder:
     @classmethod
     def create(cls, base: str, name: str, series: Series, disk: Disk) -> SessionFolder:
         """Makes a session's folder, which appears with its lock already held. Raises OSError."""
-        new = os.path.join(base, _NEW + name)
+        new = os.path.join(base, NEW + name)
         disk.make_folder(new)
         lock = FileLock.take(os.path.join(new, _LOCK))
         try:
@@ -74,6 +75,14 @@ class SessionFolder:
             raise
         disk.sync_folder(base)
         return cls(os.path.join(base, name), series, disk, lock)
+
+    @staticmethod
+    def remove_unfinished(path: str, disk: Disk) -> None:
+        """Removes a folder whose process ended before its session began. Raises OSError."""
+        lock = FileLock.take(os.path.join(path, _LOCK))
+        if lock:
+            disk.remove_folder(path)
+            lock.release()
 
     @classmethod
     def adopt(cls, path: str, default: Series, disk: Disk) -> SessionFolder | None:

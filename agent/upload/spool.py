@@ -17,13 +17,17 @@ from agent.records.line_protocol import line_of
 from agent.records.record import Record
 from agent.upload.disk import Disk
 from agent.upload.gzip_units import Unit, units_of
-from agent.upload.session_folder import SESSION_NAME, Series, SessionFolder, SpooledUnit
+from agent.upload.session_folder import NEW, SESSION_NAME, Series, SessionFolder, SpooledUnit
 
 AGENT = "batchscope_agent"
 DEFAULT_SIZE = 256 << 20
 """Bytes of all sessions on disk."""
 DEFAULT_MEMORY = 16 << 20
 """Bytes in memory, where the disk refuses units."""
+
+
+_UNFINISHED = 3600 * 10**9  # nanoseconds since the start of a session that hasn't begun
+_STAMP = len("20260101T000000000Z")
 
 
 class Limits(NamedTuple):
@@ -56,7 +60,7 @@ class Spool:
         self._sending: tuple[SessionFolder, int] | None = None
         self._said: set[str] = set()
         self._adopted: list[SessionFolder] = []
-        self.own = self._created(_session_name(clock.now()))
+        self.own = self._created(session_name(clock.now()))
 
     def put(self, text: bytes) -> None:
         """Keeps whole lines as units, on disk when it returns; the oldest units make room for them."""
@@ -109,6 +113,8 @@ class Spool:
             for name in self._disk.names(self._folder):
                 if SESSION_NAME.fullmatch(name) and name not in held:
                     self._adopt(name)
+                elif name.startswith(NEW):
+                    self._remove_unfinished(name)
             self._adopted.sort(key=lambda session: session.name)
 
     def report_dropped(self, session: SessionFolder, sent: int = -1) -> bool:
@@ -169,6 +175,14 @@ class Spool:
             if not self.is_sendable(found):
                 self._say("The spool holds units for another container; they stay for an agent that is given it.")
 
+    def _remove_unfinished(self, name: str) -> None:
+        """Removes what an agent left that was killed while it began, once no living one can be about to use it."""
+        if name < NEW + session_name(self._clock.now() - _UNFINISHED)[:_STAMP]:
+            try:
+                SessionFolder.remove_unfinished(os.path.join(self._folder, name), self._disk)
+            except OSError as error:
+                self._say(f"The spool's folder {name} can't be removed: {error.strerror}.")
+
     def _add(self, session: SessionFolder, unit: Unit) -> None:
         self._make_room(len(unit.content), self._limits.disk, in_memory=False)
         problem = session.add(unit)
@@ -213,7 +227,7 @@ class Spool:
             self._log(sentence)
 
 
-def _session_name(now: int) -> str:
+def session_name(now: int) -> str:
     """Returns a session's name; `now` is in nanoseconds since 1970."""
     seconds, rest = divmod(now // 1_000_000, 1000)
     stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime(seconds))

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from agent.upload.disk import Disk
+from agent.upload.file_lock import FileLock
 from agent.upload.gzip_units import MAX_RATIO, gzip_member, last_number, units_of
-from agent.upload.session_folder import Series
-from agent.upload.spool import Limits, Spool
+from agent.upload.session_folder import NEW, Series
+from agent.upload.spool import Limits, Spool, session_name
 from tests.agent.upload.rig import SteppedClock
 
 SERIES = Series("https://logs.example/telemetry", "nodes/n1")
@@ -121,6 +122,23 @@ def test_sessions_of_ended_agents_are_adopted_and_those_of_living_ones_are_not(t
     one.adopt_left()
     assert [session.name for session in one.sessions()] == [ended.own.name, one.own.name]
     assert next_text(one) == "m v=1i 1\n"
+
+
+def test_folders_of_agents_that_were_killed_while_they_began_are_removed_after_an_hour(tmp_path: Path) -> None:
+    one = spool(tmp_path, [])
+    hour = 3600 * 10**9
+    now = SteppedClock().now()
+    names = [f"{NEW}{session_name(now - age)}" for age in (2 * hour, hour + 10**9, hour - 10**9, 0)]
+    for name in (*names, ".other"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "lock").touch()
+    held = FileLock.take(str(tmp_path / names[1] / "lock"))
+    assert held
+    one.adopt_left()
+    assert {path.name for path in tmp_path.iterdir()} == {*names[1:], ".other", one.own.name}
+    held.release()
+    one.adopt_left()
+    assert {path.name for path in tmp_path.iterdir()} == {*names[2:], ".other", one.own.name}
 
 
 def test_units_for_another_container_are_not_sent_with_this_ones_credential(tmp_path: Path) -> None:
