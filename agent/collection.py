@@ -13,6 +13,7 @@ from agent.events.clock_jumps import ClockJumps
 from agent.events.ecc_growth import EccCounts, EccGrowth
 from agent.events.full_disks import FullDisks
 from agent.events.kernel_events import KernelEvents
+from agent.events.late_scheduled_events import LateScheduledEvents
 from agent.events.oom_counters import OomCounters
 from agent.events.reboots import Reboots
 from agent.events.scheduled_events import ScheduledEvents
@@ -127,14 +128,14 @@ class Collection:
         if self._devices.nvidia:
             self._add("ecc_growth", lambda: EccGrowth(lambda: _ecc_counts(self._devices)))
         if self.instance:
-            self._add("scheduled_events", self._scheduled_events)
+            self._add("scheduled_events", lambda: self._scheduled_events(self.instance))
+        else:
+            late = LateScheduledEvents(lambda: self._scheduled_events(self._service.instance()), self._clock)
+            self._add("scheduled_events", lambda: late)
 
-    def _scheduled_events(self) -> Collector:
+    def _scheduled_events(self, instance: Mapping[str, object]) -> Collector:
         return ScheduledEvents(
-            self._service.scheduled_events,
-            self._clock,
-            is_spot=is_spot(self.instance),
-            resource=resource_name(self.instance),
+            self._service.scheduled_events, self._clock, is_spot=is_spot(instance), resource=resource_name(instance)
         )
 
 

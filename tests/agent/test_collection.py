@@ -29,7 +29,7 @@ def test_each_part_of_a_node_works_or_has_a_note(tmp_path: Path) -> None:
     found = collection(tmp_path, SteppedClock())
     assert {each.name for each in found.collectors} - {"clock"} == {
         "cpu", "memory", "disks", "network", "system", "kernel", "processes", "filesystems", "tasks", "full_disks",
-        "clock_jumps", "start_task_hangs",
+        "clock_jumps", "start_task_hangs", "scheduled_events",
     }  # fmt: skip
     assert set(found.notes) - {"clock"} == {
         "imds", "swap", "connections", "pressure", "cgroup", "containers", "nvidia", "amd", "nvme", "infiniband",
