@@ -52,7 +52,9 @@ def test(checkout: Checkout, arguments: Sequence[str]) -> int:
         found["CONFORMANCE_DIR"] = str(conformance)
     chosen = (*FAST_PATHS, *(f"--deselect={name}" for name in SLOW_TESTS)) if fast else ()
     command = ("pytest", *spread(checkout.root, given), *chosen, *given)
-    return _hand_over(checkout, command, {**found, **os.environ})
+    environment = {**found, **os.environ}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # or each worker compiles pytest's plugins anew, in a second
+    return _hand_over(checkout, command, environment)
 
 
 def spread(root: Path, arguments: Sequence[str]) -> Sequence[str]:
