@@ -115,7 +115,7 @@ class TelemetryStore:
 
     async def load_session_rows(self, partition: str, owner: str = "") -> dict[SessionKey, SessionRow]:
         """Returns identities and facts of a partition's sessions; only of one incarnation if `owner` is given."""
-        begin = f"{_SESSION}~{owner}~" if owner else _SESSION
+        begin = _begin_of_sessions(owner)
         rows = await load_range(self._table, partition, begin, begin + _AFTER)
         return {_session_key_of(key[1:].removeprefix("~")): _session(row) for key, row in rows.items()}
 
@@ -190,7 +190,7 @@ class TelemetryStore:
 
         Raises StorageError.
         """
-        keys = {"place": rows.key(_PLACE), "state": rows.key(_STATE), "first": rows.key(_SESSION)}
+        keys = {"place": rows.key(_PLACE), "state": rows.key(_STATE), "first": _begin_of_sessions(rows.owner)}
         found = rows_where(
             self._table,
             "PartitionKey eq @partition and "
@@ -236,10 +236,9 @@ def state_row(rows: BlobRows, before: BlobState, packed: bytes, left_out: Droppe
 
 def session_row(rows: BlobRows, session: Session) -> Operation:
     """Overwrites the previous row; the state row in the same transaction guarantees that no other writer did."""
-    key = f"{session.number:06x}"
     row: Row = {
         "PartitionKey": rows.partition,
-        "RowKey": f"{rows.key(_SESSION)}~{key}" if rows.owner else f"{_SESSION}{key}",
+        "RowKey": f"{_begin_of_sessions(rows.owner)}{session.number:06x}",
         **json_columns("identity", asdict(session.whose)),
         **json_columns("facts", asdict(session.facts)),
         _BY_HOST: not session.identity.node,
@@ -278,6 +277,11 @@ def _session(row: Row) -> SessionRow:
 
 def _block_key(kind: str, block: int) -> str:
     return f"{kind}{block:0{_WIDTHS[kind]}x}"
+
+
+def _begin_of_sessions(owner: str) -> str:
+    """Returns the prefix of the keys of an incarnation's sessions, which no other incarnation's keys begin with."""
+    return f"{_SESSION}{SEPARATOR}{owner}{SEPARATOR}" if owner else _SESSION
 
 
 def _begin_of(kind: str, block: int, owner: str, session: int) -> str:

@@ -4,8 +4,10 @@ import asyncio
 
 import pytest
 
+from shared.domain.telemetry.records.labels import Identity
 from shared.domain.telemetry.sessions.blob_rows import BlobRows
-from shared.stores.telemetry.telemetry import TelemetryStore, checkpoint_key
+from shared.domain.telemetry.sessions.session import Session
+from shared.stores.telemetry.telemetry import TABLE, TelemetryStore, checkpoint_key, session_row, state_key
 from tests.services.fakes.memory_tables import Connection, Fault, MemoryTables, ProcessDiedError, Storage
 
 _BLOB = BlobRows("demo", "blob-1")
@@ -25,5 +27,17 @@ def test_leftovers_of_a_death_are_found_by_the_checkpoint() -> None:
     assert storage.rows[place.table] == {}
 
 
-async def _write(storage: Storage, table: str, row: str) -> None:
-    await MemoryTables(Connection(storage))[table].create_entity({"PartitionKey": _BLOB.partition, "RowKey": row})
+def test_only_the_rows_of_an_incarnation_go_from_a_shared_partition() -> None:
+    """Also where the next incarnations, numbered 10 and so on, begin with the digits of its number."""
+    storage, first, tenth = Storage(), _BLOB._replace(group="g"), BlobRows("demo", "blob-10", "g")
+    session = Session(0, Identity("pool", "node"))
+    for blob in (first, tenth):
+        place = checkpoint_key(blob)
+        for row in (place.row, state_key(blob), session_row(blob, session)[1]["RowKey"]):
+            asyncio.run(_write(storage, place.table, row, blob))
+    asyncio.run(TelemetryStore(MemoryTables(Connection(storage))).forget(first))
+    assert {row for _, row in storage.rows[TABLE]} == {"o~blob-10", "s~blob-10", "n~blob-10~000000"}
+
+
+async def _write(storage: Storage, table: str, row: str, blob: BlobRows = _BLOB) -> None:
+    await MemoryTables(Connection(storage))[table].create_entity({"PartitionKey": blob.partition, "RowKey": row})
