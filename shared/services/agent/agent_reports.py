@@ -58,7 +58,7 @@ class AgentReports:
     def __init__(self, pools: PoolQueries, stores: IngestionStores) -> None:
         self._pools, self._stores = pools, stores
         self._reader = PoolGridReader(stores.pool_telemetry)
-        self._sessions = NodeSessions(stores.telemetry, stores.node_index)
+        self._sessions = NodeSessions(stores.telemetry, stores.node_index, stores.entries)
 
     async def of_pool(self, account_id: str, pool_id: str) -> PoolReports:
         """Returns a pool's nodes with their last reports. Raises NotFoundError, StorageError."""

@@ -67,8 +67,11 @@ class Intake(Protocol):
         """Returns why a blob without an ingest partition isn't read, as a sentence's end; None if it is others'."""
         return None
 
-    def group_of(self, blob: SeenBlob) -> str:
-        """Returns the group of blobs that share a partition for their rows; empty for a partition of its own."""
+    async def group_of(self, ingest_partition: str, blob: SeenBlob) -> str:
+        """Returns the group of blobs that share a partition for their rows; empty for a partition of its own.
+
+        Raises StorageError.
+        """
 
     def checkpoint_key(self, ingest_partition: str, entry: Entry) -> CheckpointKey:
         """Returns the key of an incarnation's checkpoint, in the partition of its rows."""

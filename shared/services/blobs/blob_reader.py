@@ -107,7 +107,9 @@ class BlobReader:
                     raise
                 known = None  # another host has read on since
             except _MadeAnewError:
-                known = await self.stores.entries.save(ingest_partition, known.anew(blob, self.intake.group_of(blob)))
+                known = await self.stores.entries.save(
+                    ingest_partition, known.anew(blob, await self.intake.group_of(ingest_partition, blob))
+                )
             except BlobChangedError:
                 seen = await self.container.look(blob.name)
                 if seen is None:
@@ -120,7 +122,7 @@ class BlobReader:
         known = known or await self.stores.entries.load(ingest_partition, blob.name)
         if known:
             return known
-        entry = Entry(blob.name, blob.created, blob.modified, group=self.intake.group_of(blob))
+        entry = Entry(blob.name, blob.created, blob.modified, group=await self.intake.group_of(ingest_partition, blob))
         return await self.stores.entries.save(ingest_partition, entry)
 
     async def _read(

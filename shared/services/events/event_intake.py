@@ -75,7 +75,7 @@ class EventIntake(Intake):
         return self._keys.get(account_of(blob_name) or "")
 
     @override
-    def group_of(self, blob: SeenBlob) -> str:
+    async def group_of(self, ingest_partition: str, blob: SeenBlob) -> str:
         return ""
 
     def checkpoint_key(self, ingest_partition: str, entry: Entry) -> CheckpointKey:

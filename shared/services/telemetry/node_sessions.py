@@ -10,6 +10,8 @@ from shared.domain.telemetry.records.labels import Identity
 from shared.domain.telemetry.rollups.chunks import HOURS_A_DAY
 from shared.domain.telemetry.sessions.blob_rows import SessionKey
 from shared.domain.telemetry.sessions.node_facts import NodeFacts
+from shared.services.blobs.ingestion_stores import telemetry_ingest_partition
+from shared.stores.blobs.blob_entries import BlobEntryStore
 from shared.stores.telemetry.node_index import IndexEntry, NodeIndex, task_name
 from shared.stores.telemetry.telemetry import SessionRow, TelemetryStore
 
@@ -27,9 +29,10 @@ type SessionsByPartition = dict[str, Collection[NodeSession]]
 
 
 class NodeSessions:
-    def __init__(self, telemetry: TelemetryStore, index: NodeIndex) -> None:
+    def __init__(self, telemetry: TelemetryStore, index: NodeIndex, entries: BlobEntryStore) -> None:
         self._telemetry = telemetry
         self._index = index
+        self._entries = entries
 
     async def find(self, account_key: str, pool: str, node: str, hours: tuple[int, int]) -> SessionsByPartition:
         """Returns a node's sessions in hours since 1970, both ends included, by partition. Raises StorageError."""
@@ -51,7 +54,8 @@ class NodeSessions:
     ) -> SessionsByPartition:
         """Returns the sessions that the index has under a name, if their own rows match."""
         first, last = hours
-        entries = await self._index.load(account_key, name, first // HOURS_A_DAY, last // HOURS_A_DAY)
+        indexed = await self._index.load(account_key, name, first // HOURS_A_DAY, last // HOURS_A_DAY)
+        entries = await self._counting(account_key, indexed)
         partitions: dict[str, list[IndexEntry]] = {}
         for one in sorted(entries, key=lambda one: one.rows.partition):
             partitions.setdefault(one.rows.partition, []).append(one)
@@ -59,6 +63,21 @@ class NodeSessions:
         pairs = zip(partitions.items(), rows, strict=True)
         found = {partition: _sessions(some, known, is_wanted) for (partition, some), known in pairs}
         return {partition: sessions for partition, sessions in found.items() if sessions}
+
+    async def _counting(self, account_key: str, entries: Collection[IndexEntry]) -> Collection[IndexEntry]:
+        """Returns the index without the parts that an older version has read again, or has begun to, after a rollback.
+
+        Those are in partitions of the incarnations' own. They count where the blobs are read on there, in place of the
+        group's.
+        """
+        grouped = {one.rows.incarnation for one in entries if one.rows.group}
+        twice = sorted(grouped & {one.rows.incarnation for one in entries if not one.rows.group})
+        partition = telemetry_ingest_partition(account_key)
+        known = await some_at_once(lambda incarnation: self._entries.load_of(partition, incarnation), twice)
+        by_group = {name: bool(entry and entry.group) for name, entry in zip(twice, known, strict=True)}
+        return [
+            one for one in entries if by_group.get(one.rows.incarnation, one.rows.group != "") == bool(one.rows.group)
+        ]
 
 
 async def some_at_once[K, T](load: Callable[[K], Awaitable[T]], keys: Iterable[K], most: int = 16) -> list[T]:

@@ -20,10 +20,10 @@ async def stored_minutes(
     first = min((*minutes, since) if since is not None else minutes)
     whose = await store.load_sessions(blob)
     rollups: dict[int, Rollups] = {}
-    async for chunk in store.minutes(
-        blob.partition, first // MINUTES_AN_HOUR, until // MINUTES_AN_HOUR, tuple(instruments())
+    async for chunk in store.minutes_of_blob(
+        blob, first // MINUTES_AN_HOUR, until // MINUTES_AN_HOUR, tuple(instruments())
     ):
-        for name, packed in chunk.columns.items() if chunk.owner == blob.owner else ():
+        for name, packed in chunk.columns.items():
             add_column(rollups.setdefault(chunk.session, {}), name, chunk.block, packed)
     newest = max((minute for some in rollups.values() for periods in some.values() for minute in periods), default=-1)
     wanted = {

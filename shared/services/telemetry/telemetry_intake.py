@@ -33,6 +33,7 @@ from shared.stores.tables.unit_writes import Etags
 from shared.stores.telemetry.node_index import task_name
 from shared.stores.telemetry.telemetry import BlobState, checkpoint_key, chunk_rows, session_row, state_key, state_row
 
+_LONG_AGO = timedelta(days=1)  # since when a blob's entry may have expired
 _AHEAD = timedelta(hours=1)  # how far a node's clock may be ahead
 _ACCOUNT, _SEVERAL = "account", 2
 _OF_NONE = -1  # the session number of data without a session
@@ -87,9 +88,16 @@ class TelemetryIntake(Intake):
             return None
         return f"TELEMETRY_PATH finds no {{account}} in it, and it may be of {len(found)} that are watched"
 
-    def group_of(self, blob: SeenBlob) -> str:
+    async def group_of(self, ingest_partition: str, blob: SeenBlob) -> str:
+        """Returns a node's blobs' group, but none for a blob that has rows of its own, though its entry has expired."""
         identity = self.pattern.identity(blob.name)
-        return group_of(identity.pool, identity.node, blob.created) if identity.node else ""
+        if not identity.node:
+            return ""
+        if await self.clock.now() - blob.created > _LONG_AGO:
+            own = Entry(blob.name, blob.created, blob.modified)
+            if (await self.stores.checkpoints.load(self.checkpoint_key(ingest_partition, own))).row_etag:
+                return ""
+        return group_of(identity.pool, identity.node, blob.created)
 
     def checkpoint_key(self, ingest_partition: str, entry: Entry) -> CheckpointKey:
         return checkpoint_key(_rows_of(ingest_partition, entry))

@@ -63,7 +63,7 @@ class TelemetryQueries:
 
     @property
     def sessions(self) -> NodeSessions:
-        return NodeSessions(self.stores.telemetry, self.stores.node_index)
+        return NodeSessions(self.stores.telemetry, self.stores.node_index, self.stores.entries)
 
     async def of_node(self, account_id: str, pool_id: str, node_id: str, asked: SeriesQuery = _ALL) -> NodeTelemetry:
         """Returns measurements of a node, also of a deleted one; nothing if it sent none.

@@ -50,6 +50,12 @@ class BlobEntryStore:
         row = await load_row(self._table, ingest_partition, name_key(name))
         return _entry(row) if row else None
 
+    async def load_of(self, ingest_partition: str, incarnation: str) -> Entry | None:
+        """Returns the entry of an incarnation; None if its blob has another one by now, or none."""
+        row = await load_row(self._table, ingest_partition, incarnation.partition("-")[0])
+        entry = _entry(row) if row else None
+        return entry if entry and entry.incarnation == incarnation else None
+
     async def save(self, ingest_partition: str, entry: Entry) -> Entry:
         """Writes an entry under its ETag, or a new one. Raises CacheConflictError."""
         key: Row = {"PartitionKey": ingest_partition, "RowKey": name_key(entry.name)}

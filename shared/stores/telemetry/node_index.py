@@ -88,16 +88,10 @@ class NodeIndex:
         return list(found.values())
 
     async def load(self, account_key: str, node: str, first: int, last: int) -> list[IndexEntry]:
-        """Returns the index of a node, or of a `task_name`, from one day to another, both included.
-
-        An incarnation that is in a group and also has a partition of its own was read again by an earlier version, so
-        its own counts.
-        """
+        """Returns the index of a node, or of a `task_name`, from one day to another, both included."""
         begin, end = _key(node, first), _key(node, last)
         rows = await load_range(self._table, account_key, begin, end + _AFTER)
-        found = [_entry(account_key, row) for row in rows.values()]
-        apart = {one.rows.incarnation for one in found if not one.rows.group}
-        return [one for one in found if not one.rows.group or one.rows.incarnation not in apart]
+        return [_entry(account_key, row) for row in rows.values()]
 
     async def load_before(self, account_key: str, day: int, *, rolled: bool = True) -> list[IndexEntry]:
         """Returns the index of all nodes for days before one; without `rolled`, only of days that may have minutes.

@@ -5,7 +5,7 @@ data. `n<session>` is a session's identity and its node's facts. `m<hour>~<sessi
 of a step to the minutes of an hour. `h<day>~<session>~<number>` are hours, made from a day's minutes.
 
 Blobs whose names say the same node share a partition for each day of creation. There, `<session>` is preceded by
-`<incarnation>~`, and the other keys are `o~<incarnation>` and `s~<incarnation>`.
+`<incarnation>~`, and the other keys are `o~<incarnation>`, `s~<incarnation>` and `n~<incarnation>~<session>`.
 
 The transaction that writes hours deletes their minutes. So each minute counts in exactly one of both, despite crashes.
 If a day's minutes take several transactions, its row is overwritten under its ETag. Rows of both have a column per
@@ -13,7 +13,7 @@ series name. Their keys begin with the block, an hour or a day since 1970, and t
 of a fixed width.
 """
 
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import NamedTuple
 
@@ -56,6 +56,7 @@ _PLACE, _STATE, _SESSION = "o", "s", "n"
 _LEFT_OUT = ["RowKey", *(f"leftOut{part}" for part in range(_MAX_PARTS))]
 _AFTER = "~~"
 _BY_HOST = "byHost"
+_MAX_HOURS = 4  # read without looking which of them have rows
 _ROWS_AT_ONCE = 20  # of half a megabyte at most
 
 
@@ -122,6 +123,26 @@ class TelemetryStore:
     def minutes(self, partition: str, first: int, last: int, names: Collection[str]) -> AsyncIterator[Chunk]:
         """Yields minutes of hours since 1970, both included, with only the columns of some names."""
         return self._chunks(_MINUTES, partition, first, last, names)
+
+    async def minutes_of_blob(
+        self, rows: BlobRows, first: int, last: int, names: Collection[str]
+    ) -> AsyncIterator[Chunk]:
+        """Yields minutes of one incarnation only; of a shared partition hour by hour, by its keys."""
+        if not rows.owner:
+            async for chunk in self.minutes(rows.partition, first, last, names):
+                yield chunk
+            return
+        hours: Iterable[int] = range(first, last + 1)
+        if last - first >= _MAX_HOURS:
+            keys = self._blocks(_MINUTES, rows.partition, first, last, ["RowKey"])
+            places = [_place_of(row) async for row in keys]
+            hours = sorted({block for block, (owner, _) in places if owner == rows.owner})
+        for hour in hours:
+            begin = f"{_block_key(_MINUTES, hour)}{SEPARATOR}{rows.owner}{SEPARATOR}"
+            select = _selected(names)
+            at_once = None if select else _ROWS_AT_ONCE
+            async for row in rows_between(self._table, rows.partition, begin, begin + _AFTER, select, at_once=at_once):
+                yield _chunk_of(row, names)
 
     def hours(self, partition: str, first: int, last: int, names: Collection[str]) -> AsyncIterator[Chunk]:
         """Yields hours of days since 1970, both included, with only the columns of some names."""

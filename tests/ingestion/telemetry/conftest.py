@@ -20,7 +20,11 @@ async def rig(azurite: StorageAddresses) -> AsyncIterator[TelemetryRig]:
 @pytest.fixture
 def apart(monkeypatch: pytest.MonkeyPatch) -> None:
     """Gives each incarnation a partition of its own, as version 0.1.0 did, and as names without a node have."""
-    monkeypatch.setattr(TelemetryIntake, "group_of", lambda *_: "")
+
+    async def none(*_: object) -> str:
+        return ""
+
+    monkeypatch.setattr(TelemetryIntake, "group_of", none)
 
 
 @pytest.fixture(params=["apart", "together"])

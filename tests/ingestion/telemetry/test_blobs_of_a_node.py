@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from local.azurite import StorageAddresses
 from shared.domain.telemetry.query.series_query import SeriesQuery
+from shared.domain.telemetry.sessions.blob_rows import BlobRows
 from shared.errors import NotFoundError
 from shared.services.blobs.ingestion_stores import IngestionStores, telemetry_ingest_partition
 from shared.services.telemetry.hour_rollups import HourRollups
@@ -97,9 +98,58 @@ async def test_a_blob_that_an_earlier_version_has_read_again_counts_once(rig: Te
     assert await rig.sums("n1") == {MEMORY: [1, 2]}
 
 
+async def test_after_a_rollback_the_partition_counts_in_which_the_blob_is_read_on(rig: TelemetryRig) -> None:
+    """The older version ended before it wrote the entry, so this one reads on in the group."""
+    await rig.append(used(1), name=blob_of("n1"))
+    await (await rig.host()).run()
+    ingest_partition = telemetry_ingest_partition("demo")
+    (entry,) = (await rig.entries.load_all(ingest_partition)).values()
+    await rig.append(used(2, NOON + MINUTE), name=blob_of("n1"))
+    await rig.entries.save(ingest_partition, replace(entry, group=""))
+    await (await rig.host(_apart)).run()
+    (later,) = (await rig.entries.load_all(ingest_partition)).values()
+    await rig.entries.save(ingest_partition, replace(entry, row_etag=later.row_etag))
+    await rig.append(used(4, NOON + 2 * MINUTE), name=blob_of("n1"))
+    await (await rig.host()).run()
+    assert await rig.sums("n1") == {MEMORY: [1, 2, 4]}
+
+
+async def test_a_blob_whose_entry_has_expired_keeps_the_partition_that_it_has(rig: TelemetryRig) -> None:
+    now = datetime.now(NOON.tzinfo).replace(second=0, microsecond=0)
+    rig.clock.time = now
+    await rig.append(used(1, now), name=blob_of("n1"))
+    await (await rig.host(_apart)).run()
+    ingest_partition = telemetry_ingest_partition("demo")
+    await rig.entries.delete(ingest_partition, [blob_of("n1")])
+    rig.clock.time = now + 2 * DAY + HOUR
+    await rig.append(used(2, now + 2 * DAY), name=blob_of("n1"))
+    await (await rig.host()).run()
+    for days, sums in ((1, [2]), (3, [1, 2])):
+        asked = SeriesQuery(since=now - (days - 2) * DAY, name=MEMORY, step=MINUTE)
+        found = await rig.queries.of_node("demo", "pool", "n1", asked)
+        assert [one.sum for some in found.rollups.values() for _, one in sorted(some.items())] == sums
+
+
+async def test_minutes_of_a_blob_are_read_without_those_of_others_of_its_group(rig: TelemetryRig) -> None:
+    for number in range(12):
+        await rig.append(used(1, NOON - number * MINUTE), used(1, NOON - DAY), name=blob_of("n1", number))
+    await (await rig.host()).run()
+    stores = IngestionStores.of(rig.tables)
+    entry = (await rig.entries.load_all(telemetry_ingest_partition("demo")))[blob_of("n1", 3)]
+    blob = BlobRows("demo", entry.incarnation, entry.group)
+    hour = int(NOON.timestamp()) // 3600
+    for first, count in ((hour - 1, 1), (0, 2)):
+        found = [chunk async for chunk in stores.telemetry.minutes_of_blob(blob, first, hour, [MEMORY])]
+        assert [chunk.owner for chunk in found] == [entry.incarnation] * count
+
+
 def _apart(intake: TelemetryIntake) -> TelemetryIntake:
     """Gives each incarnation a partition of its own, as an earlier version did."""
-    vars(intake)["group_of"] = lambda _: ""
+
+    async def none(*_: object) -> str:
+        return ""
+
+    vars(intake)["group_of"] = none
     return intake
 
 
