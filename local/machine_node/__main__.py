@@ -5,6 +5,7 @@ import asyncio
 import logging
 import os
 import platform
+import shutil
 import signal
 import subprocess
 import sys
@@ -24,7 +25,7 @@ from local.workload.target import TargetError, check_target, open_client
 LOG = logging.getLogger("machine")
 _CONTAINER = "telemetry"
 _POLL_SECONDS = 1.0
-_PATIENCE = 10.0  # seconds for the agent's last flush
+_PATIENCE = 2.5  # seconds for the agent's last flush; the stack gives its programs three to end
 _VALID_SECONDS = 30 * 86_400.0
 _STATES = ("waitingforstarttask", "idle", "running", "offline")
 _ROOT = Path(__file__).parents[2]
@@ -97,6 +98,7 @@ def main() -> int:
 
 async def _run(options: argparse.Namespace) -> None:
     _stop_on_signals()
+    shutil.rmtree(options.folder, ignore_errors=True)  # of earlier runs, whose storage was at another address
     program = Path(options.folder) / "batchscope-agent.pyz"
     write_agent(_ROOT, program)
     with BlobServiceClient.from_connection_string(options.storage) as storage, suppress(ResourceExistsError):
@@ -113,7 +115,10 @@ async def _run(options: argparse.Namespace) -> None:
                     LOG.info("This machine is the node %s.", node.id)
                     played = MachineNode(options, str(node.id), program)
                 if node and played:
-                    played.follow(node)
+                    try:
+                        played.follow(node)
+                    except OSError as error:  # such as a full disk, which mustn't end the demo
+                        LOG.warning("Processes can't be started: %s.", error)
                 await asyncio.sleep(_POLL_SECONDS)
     finally:
         if played:
@@ -121,14 +126,13 @@ async def _run(options: argparse.Namespace) -> None:
 
 
 async def _node(client: BatchClient, pool: str) -> BatchNode | None:
-    """Returns the first node of a pool that has booted; None while there is none, or the emulator doesn't answer."""
+    """Returns the oldest node of a pool that has booted; None while there is none, or the emulator doesn't answer."""
     try:
-        async for node in client.list_nodes(pool):
-            if node.state in _STATES:
-                return node
+        found = [node async for node in client.list_nodes(pool) if node.state in _STATES and node.allocation_time]
     except AzureError as error:
         LOG.debug("Couldn't ask for the node: %s.", error)
-    return None
+        return None
+    return min(found, key=lambda node: (node.allocation_time, node.id), default=None)
 
 
 def _start_of(task: object) -> str:
@@ -154,7 +158,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--key", required=True, help="the account's key, in base64")
     add("--storage", required=True, metavar="STRING", help="the connection string of the storage for telemetry")
     add("--pool", default="this-machine", metavar="ID", help="the pool (default: %(default)s)")
-    add("--folder", required=True, help="where the agent's spool and the processes' files are")
+    add("--folder", required=True, help="for the agent's spool and the processes' files; it is emptied first")
     add("--interval", type=float, default=5.0, metavar="SECONDS", help="between two samples (default: %(default)s)")
     add("--flush", type=float, default=15.0, metavar="SECONDS", help="between two uploads (default: %(default)s)")
     return parser

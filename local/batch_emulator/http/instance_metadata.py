@@ -1,6 +1,6 @@
 """An instance metadata service like that of Azure's VMs, for the node that this machine plays.
 
-That is the first node with an address in a pool with the metadata item `telemetry=agent`. A VM asks at a link-local
+That is the oldest node that has booted in a pool with the metadata item `telemetry=agent`. A VM asks at a link-local
 address; here it is `/metadata/` of the emulator, from this machine only.
 """
 
@@ -51,8 +51,9 @@ class MetadataHandler:
 def machine_node(emulator: Emulator) -> Node | None:
     """Returns the node that this machine plays, if there is one."""
     pools = (pool for simulation in emulator.simulations.values() for pool in simulation.account.pools.values())
-    nodes = (node for pool in pools if pool.has_agent for node in pool.nodes.values())
-    return next((node for node in nodes if node.booted is not None and node.state not in _GONE), None)
+    nodes = [node for pool in pools if pool.has_agent for node in pool.nodes.values()]
+    booted = [node for node in nodes if node.booted is not None and node.state not in _GONE]
+    return min(booted, key=lambda node: (node.allocated, node.id), default=None)
 
 
 def resource_name(node: Node) -> str:
