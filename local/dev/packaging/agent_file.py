@@ -1,5 +1,6 @@
 """The node agent's one file: a zip that Python runs, the same bytes from the same files in any folder at any time."""
 
+import os
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,7 +26,7 @@ sys.exit(main())
 def write_agent(root: Path, archive: Path) -> None:
     """Writes the agent's file. It holds sources only, as nodes have any Python from 3.8 on. Raises Failure."""
     archive.parent.mkdir(parents=True, exist_ok=True)
-    fresh = archive.with_name(f"{archive.name}.new")
+    fresh = archive.with_name(f"{archive.name}.{os.getpid()}.new")
     with fresh.open("wb") as file:
         file.write(SHEBANG)
         with zipfile.ZipFile(file, "w") as target:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from local.azurite import StorageAddresses
+from local.dev.packaging.agent_file import AGENT_FILE, write_agent
 from local.dev.running.stack import (
     EmulatedAccount,
     Options,
@@ -44,6 +45,7 @@ def running_stack(
 
     The app takes its time from `clock_url`, if there is one.
     """
+    write_agent(HERE.root, HERE.root / AGENT_FILE)
     options, account = Options(port=0, scenario=scenario, speed=speed, seed=seed), EmulatedAccount()
 
     def logged(program: Program) -> Program:
