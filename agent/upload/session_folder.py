@@ -141,19 +141,23 @@ class SessionFolder:
         """Drops units and counts them: the count is kept before they go, with their numbers, so a crash adds none."""
         gone = list(units)
         self.dropped = self.dropped.plus((unit.size, unit.records) for unit in gone)
-        self.keep(_DROPPED, {**self.dropped.fields(), "removing": [unit.number for unit in gone]})
+        self._keep_dropped({"removing": [unit.number for unit in gone]})
         for unit in gone:
             self.remove(unit)
 
     def count_dropped(self, size: int, records: int) -> None:
         """Counts a unit as dropped that never was in the spool."""
         self.dropped = self.dropped.plus([(size, records)])
-        self.keep(_DROPPED, self.dropped.fields())
+        self._keep_dropped({})
 
     def keep_reported(self) -> None:
         """Remembers that the counts so far are in a unit."""
         self.reported = self.dropped
-        self.keep(_DROPPED, {**self.dropped.fields(), "reported": True})
+        self._keep_dropped({"reported": True})
+
+    def _keep_dropped(self, more: Mapping[str, object]) -> None:
+        """Keeps the counts, and the next number, which no unit on disk may show any more."""
+        self.keep(_DROPPED, {**self.dropped.fields(), "next": self.next_number, **more})
 
     def position(self) -> Mapping[str, object]:
         """Returns the position of `keep_position`, nothing if it is lost."""
@@ -201,7 +205,8 @@ class SessionFolder:
         self.dropped = dropped_of(counts)
         self.reported = self.dropped if counts.get("reported") is True else DroppedCounts()
         removing = _numbers_of(counts.get("removing"))
-        self.next_number = max(removing, default=-1) + 1
+        following = counts.get("next")
+        self.next_number = max([following if isinstance(following, int) else 0, *(number + 1 for number in removing)])
         for name in self._disk.names(self._path):
             unit = self._unit_of(name)
             if not unit:

@@ -10,7 +10,7 @@ import pytest
 from agent.upload.disk import Disk
 from agent.upload.file_lock import FileLock
 from agent.upload.gzip_units import MAX_RATIO, gzip_member, last_number, units_of
-from agent.upload.session_folder import NEW, Series
+from agent.upload.session_folder import NEW, Series, SessionFolder
 from agent.upload.spool import Limits, Spool, session_name
 from tests.agent.upload.rig import SteppedClock
 
@@ -189,6 +189,29 @@ def test_the_number_of_a_dropped_unit_is_not_given_again(tmp_path: Path) -> None
     one.adopt_left()
     assert one.report_dropped(one.sessions()[0])
     assert [unit.number for unit in one.sessions()[0].units] == [3]
+
+
+def session_of(owner: Spool, name: str) -> SessionFolder:
+    return next(session for session in owner.sessions() if session.name == name)
+
+
+def test_numbers_are_not_given_again_where_the_oldest_unit_is_dropped_last(tmp_path: Path) -> None:
+    ended = spool(tmp_path, [])
+    for value in range(4):
+        ended.put(b"m v=%di 1\n" % value)
+    assert ended.take(ended.own)  # unit 0 is being sent, so the others make room
+    ended.own.drop(ended.own.units[1:])
+    ended.close()
+    between = spool(tmp_path, [])
+    between.adopt_left()
+    adopted = session_of(between, ended.own.name)
+    adopted.drop(adopted.units)
+    between.close()
+    one = spool(tmp_path, [])
+    one.adopt_left()
+    session = session_of(one, ended.own.name)
+    assert one.report_dropped(session, sent=0)
+    assert [unit.number for unit in session.units] == [4]
 
 
 def test_a_unit_that_cannot_be_read_is_counted_as_dropped(tmp_path: Path) -> None:
