@@ -6,7 +6,6 @@ import logging
 import os
 import platform
 import shutil
-import signal
 import subprocess
 import sys
 from contextlib import suppress
@@ -20,6 +19,7 @@ from azure.storage.blob import BlobServiceClient
 from local.dev.packaging.agent_file import write_agent
 from local.machine_node.task_processes import TaskProcesses, TaskRun
 from local.signatures import signed
+from local.stop_signals import cancel_on_signals
 from local.workload.target import TargetError, check_target, open_client
 
 LOG = logging.getLogger("machine")
@@ -97,7 +97,7 @@ def main() -> int:
 
 
 async def _run(options: argparse.Namespace) -> None:
-    _stop_on_signals()
+    cancel_on_signals()
     shutil.rmtree(options.folder, ignore_errors=True)  # of earlier runs, whose storage was at another address
     program = Path(options.folder) / "batchscope-agent.pyz"
     write_agent(_ROOT, program)
@@ -138,13 +138,6 @@ async def _node(client: BatchClient, pool: str) -> BatchNode | None:
 def _start_of(task: object) -> str:
     info = getattr(task, "execution_info", None)
     return str(info.start_time) if info else ""
-
-
-def _stop_on_signals() -> None:
-    task = asyncio.current_task()
-    if task is not None:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            asyncio.get_running_loop().add_signal_handler(number, task.cancel)
 
 
 def _parser() -> argparse.ArgumentParser:

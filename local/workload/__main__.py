@@ -3,12 +3,11 @@
 import argparse
 import asyncio
 import logging
-import signal
 import sys
-from contextlib import suppress
 
 from azure.core.exceptions import AzureError
 
+from local.stop_signals import cancel_on_signals
 from local.workload.retries import cause_of
 from local.workload.runner import ScenarioRunner
 from local.workload.scenarios import SCENARIOS
@@ -38,19 +37,11 @@ def main() -> int:
 
 
 async def _run(options: argparse.Namespace) -> None:
-    _stop_on_signals()
+    cancel_on_signals()
     async with open_client(options.emulator, options.account, options.key) as client:
         service = Service(client)
         await service.check_key()
         await ScenarioRunner(service, SCENARIOS[options.scenario], seed=options.seed, speed=options.speed).run()
-
-
-def _stop_on_signals() -> None:
-    task = asyncio.current_task()
-    if task is not None:
-        with suppress(NotImplementedError):  # Windows: the signal ends the program
-            for number in (signal.SIGINT, signal.SIGTERM):
-                asyncio.get_running_loop().add_signal_handler(number, task.cancel)
 
 
 def _parser() -> argparse.ArgumentParser:

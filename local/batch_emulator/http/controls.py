@@ -58,7 +58,7 @@ class ControlHandler:
         return _json(status, result)
 
     async def _run(self, incoming: web.BaseRequest) -> tuple[int, Any]:
-        if not _is_loopback(incoming.remote):
+        if not is_loopback(incoming.remote):
             raise ControlError(403, "The controls answer on this machine only.")
         name = incoming.path.removeprefix(PREFIX).rstrip("/")
         control = self._controls.get((incoming.method, name))
@@ -166,7 +166,8 @@ def _check_clock(body: Body, *, is_stepped: bool) -> None:
             raise ControlError(400, f"{name} can't be '{value}'.")
 
 
-def _is_loopback(peer: str | None) -> bool:
+def is_loopback(peer: str | None) -> bool:
+    """Returns whether a request's peer is this machine."""
     try:
         address = ipaddress.ip_address(peer or "")
     except ValueError:

@@ -13,6 +13,7 @@ from aiohttp import web
 
 from local.batch_emulator.emulator import Emulator
 from local.batch_emulator.entities import Json, Node
+from local.batch_emulator.http.controls import is_loopback
 
 PREFIX = "/metadata/"
 _LOCATION, _SUBSCRIPTION = "westeurope", "00000000-0000-0000-0000-000000000000"
@@ -31,7 +32,12 @@ class MetadataHandler:
         }
 
     async def handle(self, incoming: web.BaseRequest) -> web.Response:
-        """Answers as the service does: 400 without the header or a version, 404 for an unknown path or no such node."""
+        """Answers as the service does: 400 without the header or a version, 404 for an unknown path or without a node.
+
+        403 where another machine asks.
+        """
+        if not is_loopback(incoming.remote):
+            return _error(403, "Metadata is for this machine only")
         answer = self._answers.get(incoming.path.removeprefix(PREFIX).rstrip("/"))
         node = machine_node(self._emulator)
         if answer is None or node is None or incoming.method != "GET":

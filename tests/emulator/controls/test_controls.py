@@ -7,7 +7,7 @@ from email.utils import parsedate_to_datetime
 
 import pytest
 
-from local.batch_emulator.http.controls import _is_loopback
+from local.batch_emulator.http.controls import is_loopback
 from tests.emulator.support.driver import Driver
 
 _HOLD = {"x-emulator-hold-while-paused": "true"}
@@ -169,5 +169,5 @@ async def test_a_wrong_control_is_refused_in_words(
 
 
 def test_controls_are_for_this_machine_only() -> None:
-    assert all(map(_is_loopback, ("127.0.0.1", "127.8.9.1", "::1", "::ffff:127.0.0.1")))
-    assert not any(map(_is_loopback, ("10.0.0.1", "::ffff:10.0.0.1", "2001:db8::1", "", None, "localhost")))
+    assert all(map(is_loopback, ("127.0.0.1", "127.8.9.1", "::1", "::ffff:127.0.0.1")))
+    assert not any(map(is_loopback, ("10.0.0.1", "::ffff:10.0.0.1", "2001:db8::1", "", None, "localhost")))
