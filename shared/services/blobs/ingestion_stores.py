@@ -79,10 +79,10 @@ class IngestionStores:
         over = await self.node_index.load_before(account_key, to_milliseconds(moment) // _DAY)
         for partition, day in sorted({(one.rows.partition, one.day) for one in over}):
             rows += await self.telemetry.delete_day(partition, day)
-        gone = {one.rows for one in over} | {_rows_of(account_key, entry) for entry in old}
+        gone = {one.rows for one in over} | {rows_of(account_key, entry) for entry in old}
         for entry in old:
             gone.update(await self.telemetry.incarnations_of(account_key, entry.name))
-        gone -= {_rows_of(account_key, entry) for entry in entries if entry.modified >= blobs - _LONGER}
+        gone -= {rows_of(account_key, entry) for entry in entries if entry.modified >= blobs - _LONGER}
         for partition, some in groupby(sorted(gone, key=_partition), key=_partition):
             kept = await self.telemetry.owners_of_rollups(partition)  # the index leads to them when they expire
             for blob in some:
@@ -101,7 +101,8 @@ class IngestionStores:
         return rows
 
 
-def _rows_of(account_key: str, entry: Entry) -> BlobRows:
+def rows_of(account_key: str, entry: Entry) -> BlobRows:
+    """Returns the address of the rows of a telemetry blob's present incarnation."""
     return BlobRows(account_key, entry.incarnation, entry.group)
 
 

@@ -22,7 +22,7 @@ from shared.domain.telemetry.pools.blocks import BlockChange
 from shared.domain.telemetry.pools.packed_tails import packed_tails
 from shared.domain.telemetry.sessions.blob_rows import BlobRows
 from shared.errors import BatchscopeError, CacheConflictError
-from shared.services.blobs.ingestion_stores import IngestionStores, telemetry_ingest_partition
+from shared.services.blobs.ingestion_stores import IngestionStores, rows_of, telemetry_ingest_partition
 from shared.services.telemetry.node_sessions import some_at_once
 from shared.services.telemetry.stored_minutes import stored_minutes
 from shared.stores.telemetry.pool_telemetry import Projected, ShardHead
@@ -77,7 +77,7 @@ class PoolProjection:
         if self._number_waiting + len(step.values) > _MAX_WAITING:
             step = step.without_values()
         self._number_waiting += len(step.values)
-        self._waiting_of(account_key, shard_of(entry.name)).setdefault(_rows_of(account_key, entry), []).append(step)
+        self._waiting_of(account_key, shard_of(entry.name)).setdefault(rows_of(account_key, entry), []).append(step)
 
     async def write(self, account_key: str) -> None:
         """Projects everything that waits; what fails waits on. Raises StorageError, CacheConflictError."""
@@ -128,7 +128,7 @@ class PoolProjection:
             shard = shard_of(entry.name)
             if known[shard].offset_of(entry.incarnation) < entry.read:
                 step = StepMinutes(entry.read, entry.read)
-                self._wait_on(account_key, shard, {_rows_of(account_key, entry): [step]})
+                self._wait_on(account_key, shard, {rows_of(account_key, entry): [step]})
         self._checked[account_key] = now
 
     async def _project(self, account_key: str, shard: int, waiting: _Waiting) -> None:
@@ -202,10 +202,6 @@ class PoolProjection:
             found |= {key: parts for key, parts in stored.items() if key in wanted and key not in found}
             del numbers[: len(some)]
         return found
-
-
-def _rows_of(account_key: str, entry: Entry) -> BlobRows:
-    return BlobRows(account_key, entry.incarnation, entry.group)
 
 
 def _completed(shard: _Shard, waiting: _Waiting) -> tuple[dict[BlobRows, BlobTail], dict[BlobRows, BlobMinutes]]:

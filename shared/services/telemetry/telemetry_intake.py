@@ -25,7 +25,7 @@ from shared.domain.telemetry.sessions.shape_cache import ShapeCache
 from shared.domain.telemetry.sessions.telemetry_totals import REASONS, TelemetryTotals
 from shared.domain.telemetry.sessions.uncharted_blobs import ArrivedBlob
 from shared.services.blobs.blob_intake import Intake, Piece, PieceResult
-from shared.services.blobs.ingestion_stores import IngestionStores, telemetry_ingest_partition
+from shared.services.blobs.ingestion_stores import IngestionStores, rows_of, telemetry_ingest_partition
 from shared.services.telemetry.pool_projection import PoolProjection
 from shared.services.telemetry.telemetry_steps import Context, Steps, read_steps
 from shared.stores.blobs.checkpoints import CheckpointKey
@@ -100,11 +100,11 @@ class TelemetryIntake(Intake):
         return group_of(identity.pool, identity.node, blob.created)
 
     def checkpoint_key(self, ingest_partition: str, entry: Entry) -> CheckpointKey:
-        return checkpoint_key(_rows_of(ingest_partition, entry))
+        return checkpoint_key(rows_of(account_in(ingest_partition), entry))
 
     async def take(self, piece: Piece) -> PieceResult:
         """Returns the contribution of as many units as fit into a transaction. Raises StorageError."""
-        blob = _rows_of(piece.ingest_partition, piece.entry)
+        blob = rows_of(account_in(piece.ingest_partition), piece.entry)
         state = await self._state(blob, piece.offset)
         context = await self._context(piece, state)
         read, minutes = await asyncio.get_running_loop().run_in_executor(_READER, _read, piece, context)
@@ -238,10 +238,6 @@ def _totals_of(read: Steps) -> TelemetryTotals:
     left_out = {name: getattr(counts, name) for name in REASONS} | {"unknown": sum(counts.unknown.values())}
     consumed = read.consumed - read.lost
     return TelemetryTotals(None, consumed, counts.records, read.samples, counts.refused, left_out, read.lost)
-
-
-def _rows_of(ingest_partition: str, entry: Entry) -> BlobRows:
-    return BlobRows(account_in(ingest_partition), entry.incarnation, entry.group)
 
 
 def account_in(ingest_partition: str) -> str:
