@@ -2,7 +2,7 @@
 
 Each storage request of the hosts takes 30 ms more, by a proxy. First the nodes flush without any host: where storage or
 this machine can't take that in two minutes, the interval is lengthened until they can; `--interval` begins with a
-longer one, for machines with too few cores for the hosts, too. Then two hosts run, one of which is killed twice: each
+longer one, as hosts need cores as well. Then two hosts run, one of which is killed twice: each
 flush must be stored within two minutes, and every minute of every series must equal what was written. The same follows
 with one host and with four, where the lag is only shown, as is the machine's load: hosts add up as far as its cores do.
 The tick is every 15 seconds, as docs/operations.md advises for such fleets.

@@ -2,9 +2,11 @@
 
 import json
 import os
+import runpy
 from collections.abc import AsyncIterator, Mapping
 from datetime import datetime
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -87,7 +89,9 @@ async def test_a_pool_takes_the_offered_start_task_and_is_then_known_to_have_it(
     assert again["keptVariables"] == ["BATCHSCOPE_START_TASK"]
 
 
-async def test_the_python_form_keeps_all_else_of_the_start_task(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_python_form_keeps_all_else_of_the_start_task(
+    world: World, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     own = models.BatchStartTask(
         command_line="/bin/sh -c 'run --password hunter2'",
         environment_settings=[models.EnvironmentSetting(name="MODE", value="fast")],
@@ -104,8 +108,9 @@ async def test_the_python_form_keeps_all_else_of_the_start_task(world: World, mo
     program, _, call = offer["forms"]["python"].partition("\nclient = ")
     monkeypatch.setenv("FILE_SAS", "sig=file")
     monkeypatch.setenv("STORAGE_SAS", "sig=storage")
-    names: dict[str, Any] = {}
-    exec(compile(program, "form.py", "exec"), names)  # noqa: S102 - the program that a user would run
+    form = tmp_path / "form.py"
+    form.write_text(program)
+    names = runpy.run_path(str(form))
     compile(f"client = {call}", "form.py", "exec")
     for _ in range(2):  # a second run changes nothing
         read = await world.batch.get_pool("pool")
@@ -140,7 +145,7 @@ async def test_a_pool_without_a_start_task_gets_one_with_the_agent_alone(world: 
     assert (await world.get("accounts/demo/pools/never/agent")).status == 404
 
 
-async def test_nodes_that_report_are_told_from_those_that_do_not_and_why(
+async def test_nodes_that_report_are_listed_with_those_that_do_not_and_why(
     world: World, azurite: StorageAddresses
 ) -> None:
     line = f"/bin/sh -c 'python3 {NAME} start || true'"

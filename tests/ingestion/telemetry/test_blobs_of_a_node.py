@@ -8,6 +8,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -29,13 +30,15 @@ type _Write = tuple[int, str, bytes]
 """A step, and a blob's name and the line that is appended to it then."""
 
 
-async def test_an_answer_about_a_node_takes_no_more_requests_for_many_blobs_than_for_few(rig: TelemetryRig) -> None:
+async def test_an_answer_about_a_node_takes_no_more_requests_for_many_blobs_than_for_few(
+    rig: TelemetryRig, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked, sent = SeriesQuery(since=NOON - DAY, name=MEMORY), list[int]()
     for number in range(60):
         await rig.append(used(number, NOON - number * MINUTE), name=blob_of("n1", number))
         if number in (1, 59):
             await (await rig.host()).run()
-            requests = _requests_of(rig)
+            requests = _requests_of(rig, monkeypatch)
             found = await rig.queries.of_node("demo", "pool", "n1", asked)
             sent.append(len(requests))
             assert sum(one.count for some in found.rollups.values() for one in some.values()) == number + 1
@@ -178,7 +181,7 @@ async def _answer(rig: TelemetryRig, node: str) -> Any:
     return found.lines, found.left_out, found.hourly
 
 
-def _requests_of(rig: TelemetryRig) -> list[str]:
+def _requests_of(rig: TelemetryRig, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Returns a list to which the addresses of requests to tables are added."""
     send, found = rig.tables._transport.send, list[str]()
 
@@ -186,5 +189,5 @@ def _requests_of(rig: TelemetryRig) -> list[str]:
         found.append(request.url)
         return await send(request, **options)
 
-    rig.tables._transport.send = noted  # type: ignore[method-assign]
+    monkeypatch.setattr(rig.tables._transport, "send", noted)
     return found
