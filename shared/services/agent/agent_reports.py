@@ -1,6 +1,6 @@
 """Which nodes of a pool report, and why the others don't: from the pool's rows, the index of nodes, and sessions."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -79,18 +79,21 @@ class AgentReports:
 
     async def described(self, found: PoolReports, shown: Sequence[NodeReport]) -> list[AgentReport]:
         """Returns the reports of some nodes of a pool, with the reason of each that is silent. Raises StorageError."""
-        return await some_at_once(lambda one: self._described(found, one.node), shown, _AT_ONCE)
+        reporting, first_start = found.reporting, found.first_start  # over all nodes, so once
+        return await some_at_once(lambda one: self._described(found, one.node, reporting, first_start), shown, _AT_ONCE)
 
-    async def _described(self, found: PoolReports, node: Node) -> AgentReport:
+    async def _described(
+        self, found: PoolReports, node: Node, reporting: Collection[str], first_start: datetime | None
+    ) -> AgentReport:
         account_key, pool = found.pool.account.key, found.pool.pool.facts
-        seen, is_reporting = found.seen.get(node.key), node.key in found.reporting
+        seen, is_reporting = found.seen.get(node.key), node.key in reporting
         facts = await self._facts(account_key, pool.id, node.id, seen) if seen else NodeFacts()
         reason = None
         if not is_reporting:
             blob, unread = await self._unread(account_key, pool.id, node.id, found.pool.now)
             starts_agent = pool.start_task is not None and NAME in pool.start_task.command_line
             evidence = ReportEvidence(
-                node, seen, blob=blob, unread=unread, starts_agent=starts_agent, first_start=found.first_start
+                node, seen, blob=blob, unread=unread, starts_agent=starts_agent, first_start=first_start
             )
             reason = reason_of(evidence)
         waiting, dropped = found.waiting.get(node.key), found.dropped.get(node.key)
