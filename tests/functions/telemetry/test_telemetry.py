@@ -24,6 +24,7 @@ from tests.functions.conftest import World
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 NODE = "accounts/demo/pools/render/nodes/tvm-1"
 QUERY = f"{NODE}/telemetry"
+TOTALS = ("bytes", "records", "samples", "refused")
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -49,7 +50,7 @@ def lines(world: World, *values: int, minutes_ago: int) -> bytes:
 
 
 async def test_telemetry_is_shown_as_its_blob_grows(world: World, blob: BlobClient) -> None:
-    before = (await world.get("accounts/demo/ingestion")).body["telemetry"]
+    before = (await world.get("accounts/demo/ingestion")).body["telemetry"] or dict.fromkeys(TOTALS, 0)
     await blob.append_block(lines(world, 100, 300, minutes_ago=30))
     await world.app.deliver_blob("node_telemetry", f"{os.environ['TELEMETRY_CONTAINER']}/{blob.blob_name}")
     first = (await world.get(f"{QUERY}?step=PT1H&name=system.memory")).body
@@ -63,7 +64,7 @@ async def test_telemetry_is_shown_as_its_blob_grows(world: World, blob: BlobClie
         4,
         [],
     )
-    more = {name: ingestion[name] - before[name] for name in ("bytes", "records", "samples", "refused")}
+    more = {name: ingestion[name] - before[name] for name in TOTALS}
     assert more["bytes"] >= more["records"] >= more["samples"] > 0 < more["refused"]
     metrics = (await world.get("metrics")).body
     assert f'azbatch_collector_telemetry_records_total{{account="demo"}} {ingestion["records"]}.0' in metrics

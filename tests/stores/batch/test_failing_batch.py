@@ -124,12 +124,12 @@ CASES: dict[str, tuple[Answer, type[BatchError], str]] = {
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("read", ["jobs", "job", "tasks", "counts", "task in full"])
-async def test_every_way_to_fail_has_its_error_message(
-    service: Service, account: BatchAccount, case: str, read: str
-) -> None:
+async def test_every_way_to_fail_has_its_error_message(service: Service, case: str, read: str) -> None:
     service.answer, kind, words = CASES[case]
-    with pytest.raises(kind, match=words) as caught:
-        await asyncio.wait_for(_read(account, read), 5)
+    limit = timedelta(seconds=0.5 if service.answer in (hang, trickle) else 10)
+    async with opened(service, limit) as account:
+        with pytest.raises(kind, match=words) as caught:
+            await asyncio.wait_for(_read(account, read), 5)
     assert account.account.endpoint in str(caught.value)
 
 
