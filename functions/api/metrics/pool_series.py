@@ -45,7 +45,7 @@ def pool_samples(report: PoolReport) -> Samples:
         "azbatch_pool_used_slots": summary.used,
         "azbatch_pool_cores": pool.cores.total if pool.cores else None,
         "azbatch_pool_busy_cores": pool.cores.busy if pool.cores else None,
-        "azbatch_pool_resize_errors": sum(error.is_current for error in pool.errors),
+        "azbatch_pool_resize_errors": len(pool.current_errors),
         "azbatch_pool_autoscale_error": scale.error is not None if scale and scale.evaluated_at else None,
         "azbatch_pool_flapping_nodes": snapshot.flapping_nodes(report.now),
         "azbatch_pool_as_of_timestamp_seconds": timestamp(snapshot.as_of),

@@ -42,7 +42,7 @@ class SlotsAnswer(Answer):
 class ResizeErrorAnswer(Answer):
     """A resize error that `attempts` consecutive observed resizes ended with; `time` is the end of the last.
 
-    `current`: Batch still reports it for the last resize.
+    `current`: Batch still reports it for the last resize, and the pool lacks nodes of its targets.
     """
 
     code: str
@@ -164,7 +164,7 @@ def pool_answer(report: PoolReport) -> PoolAnswer:
 
 def _resize_error(error: ResizeError, pool: Pool) -> ResizeErrorAnswer:
     last_seen = error.last_seen or pool.as_of
-    return ResizeErrorAnswer.of(error, time=error.ended_at, current=error.is_current, last_seen=last_seen)
+    return ResizeErrorAnswer.of(error, time=error.ended_at, current=error in pool.current_errors, last_seen=last_seen)
 
 
 def _auto_scale(scale: AutoScale) -> AutoScaleAnswer:

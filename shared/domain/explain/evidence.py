@@ -222,8 +222,7 @@ class Evidence:
         """Returns the number of nodes below target, during a resize or after a failed one; 0 otherwise."""
         if self.pool is None:
             return 0
-        has_failed = any(error.is_current for error in self.pool.errors)
-        return self.pool.facts.lacking if self.pool.facts.is_resized or has_failed else 0
+        return self.pool.facts.lacking if self.pool.facts.is_resized or self.pool.current_errors else 0
 
     @property
     def is_unseen(self) -> bool:

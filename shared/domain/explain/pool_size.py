@@ -15,7 +15,7 @@ def target_of(facts: PoolFacts) -> int | None:
 
 
 def current_error(pool: Pool | None) -> ResizeError | None:
-    return next((error for error in pool.errors if error.is_current), None) if pool else None
+    return next(iter(pool.current_errors), None) if pool else None
 
 
 def error_before_resize(pool: Pool | None) -> ResizeError | None:

@@ -67,6 +67,11 @@ class PoolFacts:
         return sum(max((size.target or 0) - size.current, 0) for size in (self.dedicated, self.spot))
 
     @property
+    def has_its_targets(self) -> bool:
+        """True where no node is missing from known targets."""
+        return None not in {self.dedicated.target, self.spot.target} and not self.lacking
+
+    @property
     def is_resized(self) -> bool:
         """True during a resize, even one that is being stopped."""
         return self.allocation_state in {"resizing", "stopping"}
@@ -189,6 +194,11 @@ class Pool:
         return (latest, *self.evaluations) if latest else self.evaluations
 
     @property
+    def current_errors(self) -> tuple[ResizeError, ...]:
+        """The errors of the last resize while the pool lacks nodes; Batch reports them until the next resize."""
+        return () if self.facts.has_its_targets else tuple(error for error in self.errors if error.is_reported)
+
+    @property
     def cores(self) -> Cores | None:
         """The pool's cores, None where its VM size or its nodes are unknown."""
         vcpus = vcpus_of(self.facts.vm_size)
@@ -234,7 +244,7 @@ class Pool:
             dedicated=(facts.dedicated.current, facts.dedicated.target),
             spot=(facts.spot.current, facts.spot.target),
             cores=(cores.total, cores.busy) if cores else None,
-            resize_errors=sum(error.is_current for error in self.errors),
+            resize_errors=len(self.current_errors),
             interruptions=snapshot.tally.interruptions.total if snapshot.tally else 0,
             counted_since=snapshot.tally.since if snapshot.tally else 0,
         )

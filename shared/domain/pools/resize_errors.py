@@ -1,4 +1,4 @@
-"""Errors of a pool's resizes: current while the latest list of pools shows them for the last attempt, stale afterwards.
+"""Errors of a pool's resizes: reported while the latest list of pools shows them for the last attempt, else stale.
 
 An error that ends attempt after attempt is a single lasting one, dated from when it was first seen.
 """
@@ -14,9 +14,9 @@ MAX_STALE_ERRORS = 10
 class ResizeError:
     """An error of a resize; `ended_at` is when the latest attempt with it ended, according to the service.
 
-    `first_seen` and `last_seen` are dates of lists of pools; `last_seen` is None while it is current, that is in the
-    latest list. `attempts` counts those seen to end with it; `retried_at` is when the attempt after them began. The
-    latter two aren't in its repr, which a pool's version covers, because they never change alone.
+    `first_seen` and `last_seen` are dates of lists of pools; `last_seen` is None while it is in the latest list.
+    `attempts` counts those seen to end with it; `retried_at` is when the attempt after them began. The latter two
+    aren't in its repr, which a pool's version covers, because they never change alone.
     """
 
     code: str
@@ -28,7 +28,7 @@ class ResizeError:
     retried_at: datetime | None = field(default=None, repr=False)
 
     @property
-    def is_current(self) -> bool:
+    def is_reported(self) -> bool:
         return self.last_seen is None
 
     @property
@@ -37,7 +37,7 @@ class ResizeError:
 
     def ended_again(self, ended: datetime | None) -> "ResizeError":
         """Returns the error after the attempt that `ended` then, which may be the one that it is known from."""
-        more = not self.is_current or self.ended_at != ended
+        more = not self.is_reported or self.ended_at != ended
         return replace(self, ended_at=ended, last_seen=None, attempts=self.attempts + more, retried_at=None)
 
 
@@ -63,7 +63,7 @@ def errors_after(
     Errors that are no longer shown become stale. `before` is the attempt in the previous list, None without one.
     """
     began = before.began if before else None
-    lasting = {e.name: e for e in errors if e.is_current or (began and e.retried_at == began)}
+    lasting = {e.name: e for e in errors if e.is_reported or (began and e.retried_at == began)}
     names = dict.fromkeys(attempt.told)
     current = [
         lasting[name].ended_again(attempt.since)
@@ -73,7 +73,7 @@ def errors_after(
     ]
     left = [error for error in errors if error.name not in names or lasting.get(error.name) is not error]
     stale = _merged(
-        (replace(e, last_seen=last_looked, retried_at=attempt.began) if e.is_current else e for e in left),
+        (replace(e, last_seen=last_looked, retried_at=attempt.began) if e.is_reported else e for e in left),
         attempt.began,
     )
     stale.sort(key=lambda error: error.last_seen or at, reverse=True)

@@ -212,7 +212,8 @@ CASES: dict[str, tuple[Evidence, list[tuple[str, str]]]] = {
         [("slotsFree", "info"), ("resizeFailed", "info")],
     ),
     "an error of a pool that has all of its nodes": (
-        evidence(BUSY, pool_changes={"dedicated": Size(1, 1), "resize_errors": (QUOTA,)}), [("slotsBusy", "blocking")]
+        evidence(BUSY, pool_changes={"dedicated": Size(1, 1), "spot": Size(0, 0), "resize_errors": (QUOTA,)}),
+        [("slotsBusy", "blocking"), ("resizeFailedBefore", "info")],
     ),
     "a formula that fails": (
         evidence(pool_changes={"dedicated": Size(0, 0), "auto_scale": SCALE_ERROR}), [("autoScaleFailed", "blocking")]

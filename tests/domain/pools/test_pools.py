@@ -14,7 +14,7 @@ from shared.domain.jobs.snapshots import Source
 from shared.domain.nodes.nodes import NodeSummary
 from shared.domain.polling.pool_rounds import PoolRound, doubt_of, pool_verdict
 from shared.domain.pools.pool_settings import Problem
-from shared.domain.pools.pools import NodesSnapshot, Pool, PoolConfirmation, PoolFacts, first_seen
+from shared.domain.pools.pools import NodesSnapshot, Pool, PoolConfirmation, PoolFacts, Size, first_seen
 from shared.domain.pools.resize_errors import MAX_STALE_ERRORS
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -35,7 +35,7 @@ def listed(pool: Pool, at: datetime) -> Pool:
 
 
 def errors_of(pool: Pool) -> list[tuple[str, bool]]:
-    return [(error.code, error.is_current) for error in pool.errors]
+    return [(error.code, error.is_reported) for error in pool.errors]
 
 
 def test_an_error_is_current_while_the_same_attempt_has_it() -> None:
@@ -43,6 +43,21 @@ def test_an_error_is_current_while_the_same_attempt_has_it() -> None:
     again = pool.seen(replace(facts(QUOTA), display_name="x"), NOW + MINUTE)
     assert errors_of(again) == [("AccountCoreQuotaReached", True)]
     assert (again.errors[0].first_seen, again.errors[0].ended_at) == (NOW, NOW)
+
+
+def test_an_error_is_history_while_the_pool_lacks_no_nodes_of_known_targets() -> None:
+    few = listed(first_seen(replace(facts(QUOTA), dedicated=Size(1, 2), spot=Size(0, 0)), NOW), NOW + MINUTE)
+    assert [error.code for error in few.current_errors] == ["AccountCoreQuotaReached"]
+    for name, dedicated, spot in (("enough", 2, 0), ("more", 3, 0), ("none wanted", 0, 0)):
+        changed = replace(few.facts, dedicated=Size(dedicated, min(dedicated, 2)), spot=Size(spot, 0))
+        full = listed(few.seen(changed, NOW + 2 * MINUTE), NOW + 3 * MINUTE)
+        assert (name, full.current_errors, errors_of(full)) == (name, (), errors_of(few))
+        assert full.sample
+        assert full.sample.numbers.resize_errors == 0
+    lost = few.seen(replace(few.facts, dedicated=Size(2, 2), spot=Size(0, 1)), NOW + 2 * MINUTE)
+    assert lost.current_errors == lost.errors
+    unknown = few.seen(replace(few.facts, dedicated=Size(2, None)), NOW + 2 * MINUTE)
+    assert unknown.current_errors == unknown.errors
 
 
 def test_an_error_that_is_gone_is_stale_since_it_was_last_seen() -> None:
@@ -131,11 +146,11 @@ def test_current_errors_are_those_of_the_last_list_and_stale_ones_are_few_and_di
         goes_on = phase == "resizing" or (phase == "steady" and last.goes_on)
         listed_problems = frozenset[Problem]() if goes_on else problems
         lists.append(Listed(at, last.since if phase == "steady" else at, goes_on, listed_problems))
-        before = {error.code: error for error in pool.errors if error.is_current}
+        before = {error.code: error for error in pool.errors if error.is_reported}
         state = "resizing" if goes_on else "steady"
         pool = pool.seen(facts(*listed_problems, ended=lists[-1].since, allocation=state), at)
-        current = {error.code: error for error in pool.errors if error.is_current}
-        stale = {error.code: error for error in reversed(pool.errors) if not error.is_current}
+        current = {error.code: error for error in pool.errors if error.is_reported}
+        stale = {error.code: error for error in reversed(pool.errors) if not error.is_reported}
         assert len(pool.errors) - len(current) <= len(stale) * (2 if goes_on else 1)
         for problem in (QUOTA, STOPPED):
             assert (problem.code in current) == (problem in listed_problems)
@@ -155,7 +170,7 @@ def test_only_so_many_stale_errors_are_kept_the_latest_first() -> None:
     for number in range(MAX_STALE_ERRORS + 5):
         at = NOW + number * MINUTE
         pool = pool.seen(facts(Problem(f"Code{number:02}", ""), ended=at), at)
-    stale = [error.code for error in pool.errors if not error.is_current]
+    stale = [error.code for error in pool.errors if not error.is_reported]
     assert stale == [f"Code{number:02}" for number in range(MAX_STALE_ERRORS + 3, 3, -1)]
 
 
