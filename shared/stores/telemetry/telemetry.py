@@ -103,8 +103,8 @@ class TelemetryStore:
 
     async def load_left_out(self, partition: str, owners: Collection[str]) -> DroppedCounts:
         """Returns the counts of some incarnations of a partition; the owner of one of its own is empty."""
-        counts = DroppedCounts()
-        async for row in rows_between(self._table, partition, _STATE, _STATE + _AFTER, _LEFT_OUT):
+        counts, keys = DroppedCounts(), sorted(f"{_STATE}{SEPARATOR}{owner}" if owner else _STATE for owner in owners)
+        async for row in rows_between(self._table, partition, keys[0], keys[-1] + _AFTER, _LEFT_OUT):
             if row["RowKey"].partition(SEPARATOR)[2] in owners:
                 counts = counts.plus(DroppedCounts(**json_of(row, "leftOut")))
         return counts

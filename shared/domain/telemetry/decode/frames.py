@@ -91,13 +91,11 @@ def form_at(stored: bytes, at: int) -> Form | None:
             return form
         if magic.startswith(head):
             return None
-    if is_skippable(stored, at):
-        return Form.ZSTD
     if head[:1] == _NUL:
         return _form_behind_nul(head)
-    if head[:1] != _ZLIB:
-        return Form.TEXT
-    return _form_behind_x(stored, at)
+    if head[:1] == _ZLIB:
+        return _form_behind_x(stored, at)
+    return Form.ZSTD if is_skippable(stored, at) else Form.TEXT
 
 
 def _form_behind_nul(head: bytes) -> Form | None:

@@ -96,7 +96,8 @@ class TextReader:
             if not part.text.startswith(_JSON, found.consumed):
                 letters = part.text.decode("latin-1") if letters is None else letters
                 found.consumed = self._plain.read_run(letters, found.consumed, found.metrics)
-                found.consumed = self._samples.read_run(letters, found.consumed, found.metrics)
+                if found.consumed < end:
+                    found.consumed = self._samples.read_run(letters, found.consumed, found.metrics)
             if found.consumed < end and not self._read_line(part, found):
                 break
         return found
