@@ -4,11 +4,13 @@ from datetime import datetime
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
+from msgspec import UNSET, UnsetType
+
 from functions.api.endpoints import POOL
 from functions.api.jobs.explanation import FindingAnswer, finding_answer
 from functions.http.answers import Answer
 from functions.http.handling import Page, Query, RouteRequest, Routes
-from functions.http.lists import ListSection, listed, page_by_key
+from functions.http.lists import page_by_key
 from functions.http.parameters import Key, PageSize
 
 if TYPE_CHECKING:
@@ -54,8 +56,9 @@ class AgentAnswer(Answer):
 
 
 class AgentNodesQuery(Query):
-    """A page of a pool's nodes."""
+    """A page of a pool's nodes, of all or only of those that are `reporting` or aren't."""
 
+    reporting: bool | UnsetType = UNSET
     maxpagesize: PageSize = 100
     continuation: Key = ""
 
@@ -78,6 +81,13 @@ class AgentNodeAnswer(Answer):
     reason: FindingAnswer | None
 
 
+class AgentNodesAnswer(Page[AgentNodeAnswer], kw_only=True):
+    """A page of a pool's nodes, and how many nodes it has in all (`listed`) and how many of them report."""
+
+    listed: int
+    reporting: int
+
+
 def add_pool_agent(routes: Routes) -> None:
     @routes.route("GET", f"{POOL}/agent", returns=AgentAnswer)
     async def get_pool_agent(call: RouteRequest[Query, None]) -> AgentAnswer:
@@ -85,14 +95,22 @@ def add_pool_agent(routes: Routes) -> None:
         services = await call.services()
         return _answer(await services.agent.of_pool(call.path["account"], call.path["pool"]))
 
-    @routes.route("GET", f"{POOL}/agent/nodes", query=AgentNodesQuery, returns=Page[AgentNodeAnswer])
-    async def list_agent_nodes(call: RouteRequest[AgentNodesQuery, None]) -> Page[AgentNodeAnswer]:
+    @routes.route("GET", f"{POOL}/agent/nodes", query=AgentNodesQuery, returns=AgentNodesAnswer)
+    async def list_agent_nodes(call: RouteRequest[AgentNodesQuery, None]) -> AgentNodesAnswer:
         """Lists which nodes of a pool report, and why the others don't."""
         services, query = await call.services(), call.query
         found = await services.agent_reports.of_pool(call.path["account"], call.path["pool"])
-        section = page_by_key(found.nodes, attrgetter("node.key"), after=query.continuation, size=query.maxpagesize)
+        reporting = found.reporting
+        wanted = [one for one in found.nodes if query.reporting in (UNSET, one.node.key in reporting)]
+        section = page_by_key(wanted, attrgetter("node.key"), after=query.continuation, size=query.maxpagesize)
         shown = await services.agent_reports.described(found, section.shown)
-        return listed(call, ListSection(shown, section.count, section.continuation), _node_answer)
+        return AgentNodesAnswer(
+            value=list(map(_node_answer, shown)),
+            next_link=call.next_link(section.continuation),
+            count=section.count,
+            listed=len(found.nodes),
+            reporting=len(reporting),
+        )
 
 
 def _node_answer(node: "AgentReport") -> AgentNodeAnswer:

@@ -171,6 +171,8 @@ async def test_nodes_that_report_are_listed_with_those_that_do_not_and_why(
         await world.app.fire("tick")
         answer = await world.get("accounts/demo/pools/checked/agent/nodes")
         first = await world.get("accounts/demo/pools/checked/agent/nodes?maxpagesize=1")
+        silent = await world.get("accounts/demo/pools/checked/agent/nodes?reporting=false&maxpagesize=2")
+        heard = await world.get("accounts/demo/pools/checked/agent/nodes?reporting=true")
         for node in written:
             await container.delete_blob(f"accounts/demo/pools/checked/nodes/{node}/agent/s.0")
     assert answer.status == 200, answer.body
@@ -182,6 +184,14 @@ async def test_nodes_that_report_are_listed_with_those_that_do_not_and_why(
     reasons = {node: one["reason"] and one["reason"]["code"] for node, one in found.items()}
     assert reasons == {reports: None, stops: "agentStopped", other: "blobUnreadable", never: "nothingArrived"}
     assert (len(first.body["value"]), first.body["count"], "nextLink" in first.body) == (1, 4, True)
+    assert [node["id"] for node in heard.body["value"]] == [reports]
+    assert {node["reporting"] for node in silent.body["value"]} == {False}
+    assert (len(silent.body["value"]), silent.body["count"], "reporting=false" in silent.body["nextLink"]) == (
+        2,
+        3,
+        True,
+    )
+    assert {(each.body["listed"], each.body["reporting"]) for each in (answer, first, silent, heard)} == {(4, 1)}
 
 
 def moment(world: World) -> datetime:
