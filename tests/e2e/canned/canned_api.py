@@ -4,8 +4,6 @@ It serves only the routes that the page reads (accounts, jobs and pools with the
 nothing about the real API.
 """
 
-import csv
-import io
 import json
 import threading
 import time
@@ -18,8 +16,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlencode, urlsplit
 
+from tests.e2e.canned.canned_agent import agent_offer, counts, selected
 from tests.e2e.canned.canned_pool_telemetry import node_values, pool_telemetry
-from tests.e2e.canned.canned_values import matching_events, matching_nodes
+from tests.e2e.canned.canned_values import matching_events, matching_jobs, matching_nodes, table_of
 
 DIST = Path(__file__).resolve().parents[3] / "web" / "dist"
 POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'"
@@ -58,6 +57,8 @@ class Canned:
     telemetry: Callable[[dict[str, str]], dict[str, Any]] | None = None
     schedules: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     autoscale_runs: list[dict[str, Any]] = field(default_factory=list)
+    agent_offer: dict[str, Any] = field(default_factory=agent_offer)
+    agent_nodes: list[dict[str, Any]] = field(default_factory=list)
     events: list[dict[str, Any]] = field(default_factory=list)
     ingestion: dict[str, Any] | None = None
     broken: dict[str, tuple[int, str]] = field(default_factory=dict)
@@ -145,14 +146,6 @@ def _handler(canned: Canned) -> type[BaseHTTPRequestHandler]:
     return Handler
 
 
-def table_of(rows: list[dict[str, Any]]) -> bytes:
-    text = io.StringIO()
-    writer = csv.DictWriter(text, fieldnames=list(rows[0]) if rows else ["id"])
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue().encode()
-
-
 def answer(canned: Canned, path: str, query: dict[str, list[str]]) -> tuple[int, dict[str, Any]]:
     """Returns a status and a body."""
     if canned.everything_fails or (canned.failure and path != "/api/accounts"):
@@ -167,7 +160,7 @@ def answer(canned: Canned, path: str, query: dict[str, list[str]]) -> tuple[int,
     if len(job) > 1:
         return _part(canned, path, [account, *job[1:]], query)
     start = int(query.get("continuation", ["0"])[0])
-    rows = _matching(canned.jobs.get(path.split("/")[3], []), query)
+    rows = matching_jobs(canned.jobs.get(path.split("/")[3], []), query)
     body: dict[str, Any] = {"value": rows[start : start + canned.page_size]}
     if start + canned.page_size < len(rows):
         body["nextLink"] = f"https://elsewhere.invalid{path}?continuation={start + canned.page_size}"
@@ -181,8 +174,8 @@ def pools_answer(
     account, pool, part, node, measured = [*names, "", "", "", ""][:5]
     if measured:
         return _telemetry(canned, query)
-    if part == "telemetry":
-        return _pool_telemetry(canned, of_nodes=bool(node))
+    if part in {"telemetry", "agent"}:
+        return (_agent if part == "agent" else _pool_telemetry)(canned, path, query, of_nodes=bool(node))
     if broken := canned.broken.get("node" if node else part or ("pool" if pool else "pools")):
         return refusal(*broken)
     if part == "nodes" and not node:
@@ -212,10 +205,19 @@ def _schedules(canned: Canned, path: str, names: list[str], query: dict[str, lis
     return (200, found) if found else refusal(404, f"There is no schedule '{name}' here.")
 
 
-def _pool_telemetry(canned: Canned, *, of_nodes: bool) -> tuple[int, dict[str, Any]]:
+def _pool_telemetry(
+    canned: Canned, path: str, query: dict[str, list[str]], *, of_nodes: bool
+) -> tuple[int, dict[str, Any]]:
     if broken := canned.broken.get("pooltelemetry"):
         return refusal(*broken)
     return 200, canned.node_values if of_nodes else canned.pool_telemetry
+
+
+def _agent(canned: Canned, path: str, query: dict[str, list[str]], *, of_nodes: bool) -> tuple[int, dict[str, Any]]:
+    if broken := canned.broken.get("agentnodes" if of_nodes else "agent"):
+        return refusal(*broken)
+    page = _paged(canned, path, selected(canned.agent_nodes, query), query) | counts(canned.agent_nodes)
+    return 200, page if of_nodes else canned.agent_offer
 
 
 def _telemetry(canned: Canned, query: dict[str, list[str]]) -> tuple[int, dict[str, Any]]:
@@ -291,8 +293,3 @@ def _tasks(canned: Canned, path: str, query: dict[str, str]) -> dict[str, Any]:
     if start + size < len(rows):
         body["nextLink"] = f"https://elsewhere.invalid{path}?{urlencode({**query, 'continuation': start + size})}"
     return body
-
-
-def _matching(jobs: list[dict[str, Any]], query: dict[str, list[str]]) -> list[dict[str, Any]]:
-    state, prefix = query.get("state", [""])[0], query.get("prefix", [""])[0].lower()
-    return [job for job in jobs if (not state or job["state"] == state) and job["id"].lower().startswith(prefix)]

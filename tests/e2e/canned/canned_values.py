@@ -1,5 +1,7 @@
 """Accounts and jobs in the API's JSON, for the canned server."""
 
+import csv
+import io
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -112,3 +114,16 @@ def matching_nodes(nodes: list[dict[str, Any]], query: dict[str, list[str]]) -> 
         and node["id"].startswith(prefix)
         and ("flapping" not in query or node["flapping"])
     ]
+
+
+def matching_jobs(jobs: list[dict[str, Any]], query: dict[str, list[str]]) -> list[dict[str, Any]]:
+    state, prefix = query.get("state", [""])[0], query.get("prefix", [""])[0].lower()
+    return [job for job in jobs if (not state or job["state"] == state) and job["id"].lower().startswith(prefix)]
+
+
+def table_of(rows: list[dict[str, Any]]) -> bytes:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, fieldnames=list(rows[0]) if rows else ["id"])
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue().encode()

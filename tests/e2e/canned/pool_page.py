@@ -6,6 +6,7 @@ from typing import Any
 
 from playwright.sync_api import Locator, Page
 
+from tests.e2e.canned.canned_agent import agent_nodes
 from tests.e2e.canned.canned_api import Canned, serving
 from tests.e2e.canned.canned_pool import (
     auto_scale,
@@ -49,6 +50,7 @@ def fill(canned: Canned, nodes: list[dict[str, Any]], **changes: Any) -> None:
     failed = {**run, "timestamp": stamp(420), "results": None, "error": {"code": "Late", "message": "Took too long."}}
     canned.autoscale_runs = [run, failed]
     canned.nodes, canned.node_states = nodes, node_states(nodes)
+    canned.agent_nodes = agent_nodes(nodes)
     canned.pools = {"demo": pools}
     canned.accounts = [account(**sums(pools))]
 

@@ -1,4 +1,4 @@
-// The page of a pool: summary, nodes, history, events, setup.
+// The page of a pool: summary, nodes, history, events, setup, node agent.
 
 import { useContext } from "preact/hooks";
 import { pathOfPool } from "../api/paths.ts";
@@ -12,6 +12,7 @@ import { type Range, rangeFor } from "../time/ranges.ts";
 import { Breadcrumb, useDetailPage } from "../ui/page/Breadcrumb.tsx";
 import { DetailBody, NotFound } from "../ui/page/DetailPage.tsx";
 import { Shell } from "../ui/page/Shell.tsx";
+import { AgentSection } from "./agent/AgentSection.tsx";
 import { POOL_HISTORY } from "./historyKind.tsx";
 import type { Pool } from "./model.ts";
 import { NodeSections } from "./nodelist/NodeSection.tsx";
@@ -68,6 +69,7 @@ export function PoolPage({ account, id, back }: PoolPageProps) {
           <PoolTelemetrySection view={view} range={range} />
           <LatestEvents account={account} subject={{ pool: id }} />
           {pool && <PoolSetup pool={pool} />}
+          {pool && <AgentSection view={view} commandLine={pool.startTask?.commandLine ?? ""} openNode={open} />}
         </>
       )}
       {view.node && <NodePanel key={view.node} view={view} close={close} />}

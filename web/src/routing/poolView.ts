@@ -4,7 +4,7 @@ import { type Range, rangeNamed } from "../time/ranges.ts";
 import { addressOfDetail } from "./routes.ts";
 
 /** "" stands for all; `flapping` is "true" for only flapping nodes, `node` has an open panel, `charts` is their range,
- * `colour` the metric that colours the map. */
+ * `colour` the metric that colours the map, `agent` "show" or "hide" for the section of the node agent. */
 export interface PoolView {
   account: string;
   pool: string;
@@ -16,6 +16,7 @@ export interface PoolView {
   node: string;
   charts: string;
   colour: string;
+  agent: string;
 }
 
 export function readPoolView(account: string, pool: string): PoolView {
@@ -33,6 +34,7 @@ export function readPoolView(account: string, pool: string): PoolView {
     node: parameter("node"),
     charts: parameter("charts"),
     colour: parameter("colour"),
+    agent: parameter("agent"),
   };
 }
 

@@ -16,6 +16,7 @@ const POOL: PoolView = {
   node: "",
   charts: "",
   colour: "",
+  agent: "",
 };
 
 test("a job's view survives its address", () => {
@@ -56,6 +57,7 @@ test("a pool's view survives its address", () => {
     node: "tvm_1",
     charts: "6h",
     colour: "cpu",
+    agent: "show",
   };
   for (const view of [POOL, { ...POOL, range: "90d" as const, ...parameters }]) {
     goTo(addressOfPoolView(view));
