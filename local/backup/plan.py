@@ -69,8 +69,8 @@ PLANS = (
     TablePlan("jobschedules", page=500),
     TablePlan("operations"),
     TablePlan("blobs"),
-    TablePlan("events", Way.LOG, page=50),
     TablePlan("telemetry", Way.PARTITIONS, page=20),
+    TablePlan("events", Way.LOG, page=50),  # behind telemetry, whose checkpoints vouch for events of nodes
     TablePlan("nodeindex", change=_undecided, since="telemetry"),
     TablePlan("pooltelemetry", Way.PARTITIONS, page=20),
     TablePlan("rejects"),

@@ -1,8 +1,9 @@
 """The table `events`: one partition per account, so that one transaction can detect duplicates.
 
 Every step writes the row `!` with the totals, so two hosts that read two blobs of one account conflict there. The rows
-`c<minute>~…` hold the packed events of a minute each, the latest minute first. `o<incarnation>` is a blob's checkpoint
-(shared/stores/blobs/checkpoints.py).
+`c<minute>~…` hold the packed events of a minute each, the latest minute first. `c<minute>~n<identity>` holds one event
+of a node: the key follows from the event alone, so writing it again changes nothing. `o<incarnation>` is a blob's
+checkpoint (shared/stores/blobs/checkpoints.py).
 """
 
 from collections.abc import AsyncIterator, Sequence
@@ -10,12 +11,14 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 
 import msgspec
+from azure.data.tables import UpdateMode
 
 from shared.domain.blobs.sweeps import Totals
 from shared.domain.core.keys import name_key
 from shared.domain.events.batch_events import BatchEvent, minute_of
-from shared.domain.events.event_chunks import by_minute, chunks_of, events_of
+from shared.domain.events.event_chunks import Chunk, by_minute, chunks_of, events_of
 from shared.domain.events.event_marks import MinuteRange, Wanted, may_have
+from shared.domain.events.node_events import without_repeats
 from shared.stores.blobs.checkpoints import CheckpointKey
 from shared.stores.tables.tables import (
     Row,
@@ -29,7 +32,7 @@ from shared.stores.tables.tables import (
     rows_between,
     whole,
 )
-from shared.stores.tables.unit_writes import Operation, written
+from shared.stores.tables.unit_writes import Operation, transactions, write_at_once, written
 
 TABLE = "events"
 _HEAD = "!"
@@ -82,6 +85,12 @@ class EventStore:
         if before:
             yield before
 
+    async def save_node_events(self, account_key: str, events: Sequence[BatchEvent]) -> None:
+        """Inserts or replaces the rows of nodes' events; of several with one identity, one. Raises StorageError."""
+        rows = [[_node_event_row(account_key, event)] for event in without_repeats(events)]
+        for group in transactions(rows):
+            await write_at_once(self._table, [operation for (operation,) in group])
+
     async def delete_before(self, account_key: str, moment: datetime) -> int:
         """Deletes the events of minutes that ended before `moment`; returns the number of rows. Raises StorageError."""
         rows = [row["RowKey"] async for row in self._rows(account_key, 0, minute_of(moment) - 1, ["RowKey"])]
@@ -128,19 +137,21 @@ def head_row(account_key: str, before: Head, totals: Totals) -> Operation:
 def chunk_rows(account_key: str, source: str, events: Sequence[BatchEvent]) -> list[Operation]:
     """Returns rows for events; `source` identifies their step."""
     return [
-        written(
-            {
-                "PartitionKey": account_key,
-                "RowKey": f"{_key(minute)}~{source}~{number}",
-                "ids": identities,
-                "marks": marks,
-                **json_columns("events", values),
-            },
-            None,
-        )
+        written(_chunk_row(account_key, f"{_key(minute)}~{source}~{number}", chunk), None)
         for minute, some in by_minute(events).items()
-        for number, (identities, marks, values) in enumerate(chunks_of(some))
+        for number, chunk in enumerate(chunks_of(some))
     ]
+
+
+def _node_event_row(account_key: str, event: BatchEvent) -> Operation:
+    (chunk,) = chunks_of([event])
+    key = f"{_key(minute_of(event.at))}~n{event.identity.hex()}"
+    return ("upsert", _chunk_row(account_key, key, chunk), {"mode": UpdateMode.REPLACE})
+
+
+def _chunk_row(account_key: str, key: str, chunk: Chunk) -> Row:
+    columns = {"ids": chunk.identities, "marks": chunk.marks, **json_columns("events", chunk.values)}
+    return {"PartitionKey": account_key, "RowKey": key, **columns}
 
 
 def _key(minute: int) -> str:

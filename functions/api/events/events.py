@@ -1,4 +1,4 @@
-"""GET accounts/{account}/events: the events that Batch logged."""
+"""GET accounts/{account}/events: the events that Batch logged, and those that nodes reported."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -14,13 +14,18 @@ from functions.http.parameters import BadRequestError, Format, Ids, Key, PageSiz
 from shared.domain.events.batch_events import BatchEvent
 from shared.domain.events.event_lists import EventFilter, Position
 from shared.domain.events.event_sentences import KINDS, sentence_of
+from shared.domain.events.node_events import NODE_KINDS
 
 if TYPE_CHECKING:  # avoids loading queries at start
     from shared.services.events.event_queries import EventPage
 
 Kinds = Annotated[
     tuple[Annotated[str, Meta(min_length=1, max_length=256)], ...],
-    Meta(max_length=100, description="Operations of Batch's log with commas between them, such as TaskFailEvent."),
+    Meta(
+        max_length=100,
+        description="Operations of Batch's log and kinds of nodes' events with commas between them, such as"
+        " TaskFailEvent,node.oom_kill.",
+    ),
 ]
 
 
@@ -53,8 +58,8 @@ class EventsQuery(Query):
         )
 
     def unknown_kinds(self, shown: Iterable[str]) -> list[str]:
-        """Returns the requested kinds that are neither known Batch event kinds nor among the kinds shown."""
-        known = {kind.casefold() for kind in (*KINDS, *shown)}
+        """Returns the requested kinds that are neither known nor among the kinds shown."""
+        known = {kind.casefold() for kind in (*KINDS, *NODE_KINDS, *shown)}
         return [kind for kind in self.kind if kind.casefold() not in known]
 
     @property
@@ -82,7 +87,7 @@ class EventLine(Answer):
 
 
 class EventAnswer(EventLine):
-    """An event as Batch logged it, with a sentence; secrets are removed from `properties`.
+    """An event as Batch logged it or a node reported it, with a sentence; secrets are removed from `properties`.
 
     `claimedTime` is the logged time if that was more than an hour ahead when it was read; `time` is then the time of
     reading. `internalRetry` marks a restart by the service itself, which no retry count includes.
@@ -96,7 +101,7 @@ class EventAnswer(EventLine):
 def add_events(routes: Routes) -> None:
     @routes.route("GET", f"{ACCOUNT}/events", query=EventsQuery, returns=Page[EventAnswer])
     async def list_events(call: RouteRequest[EventsQuery, None]) -> Page[EventAnswer] | RouteResponse:
-        """Lists the events that Batch logged about an account's pools and tasks, latest first."""
+        """Lists the events that Batch logged about an account's pools and tasks, and those of nodes, latest first."""
         services, query = await call.services(), call.query
         found = await services.events.events_with_retries(
             call.path["account"], query.wanted, after=query.after, most=query.maxpagesize
@@ -112,7 +117,7 @@ def add_events(routes: Routes) -> None:
 def _no_such_kind(kind: str) -> BadRequestError:
     return BadRequestError(
         f"The query parameter 'kind' can't be '{kind}', which no event here is of; it is one of"
-        f" {', '.join(KINDS)}, or several with commas between them.",
+        f" {', '.join((*KINDS, *NODE_KINDS))}, or several with commas between them.",
         target="kind",
     )
 

@@ -1,4 +1,4 @@
-"""Events of Batch's resource logs: their records, storage form, lists and sentences.
+"""Events of Batch's resource logs and of nodes: their records, storage form, lists and sentences.
 
 Imports `core` and `redaction`.
 """

@@ -9,6 +9,7 @@ from itertools import chain
 from typing import Any
 
 from shared.domain.events.batch_events import BatchEvent, field_of, parse_stamp, text_of
+from shared.domain.events.node_events import is_of_node, node_sentence
 
 _TARGETS = (("Dedicated", "dedicated"), ("LowPriority", "Spot"))
 _NODES = "Nodes"  # suffix of names, except for those of 2017
@@ -17,7 +18,7 @@ _MAX_DETAILS = 5
 
 def sentence_of(event: BatchEvent, *, is_internal_retry: bool = False) -> str:
     """Returns the sentence for an event of any kind; for a start, it also notes an internal retry."""
-    sentence = _SENTENCES.get(event.kind, _unknown)(event)
+    sentence = _SENTENCES.get(event.kind, node_sentence if is_of_node(event.kind) else _unknown)(event)
     return f"{sentence.removesuffix('.')} (an internal retry by Batch)." if is_internal_retry else sentence
 
 
@@ -192,4 +193,4 @@ _SENTENCES: dict[str, Callable[[BatchEvent], str]] = {
     "SpecialTaskEvent": _special,
 }
 KINDS = tuple(_SENTENCES)
-"""All documented kinds of events."""
+"""All documented kinds of Batch's events."""

@@ -2,6 +2,9 @@
 
 All blobs of an account write to one partition, and each step also writes its row of totals. So no other step can
 intervene, and comparing with the stored events finds duplicates exactly.
+
+Events of nodes in the same partition are written without the row of totals. Their identities are hashes of other parts
+than those of Batch's events (node_events.py), so they repeat none, whether this process knows of them or not.
 """
 
 import asyncio

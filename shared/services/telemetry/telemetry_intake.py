@@ -1,7 +1,8 @@
 """Ingestion of node telemetry: an incarnation's rows are in one partition, where each rollup counts once.
 
 The state between pieces is stored there too, in the transaction that advances the checkpoint. The index of nodes is
-written before, so that all counted samples can be found.
+written before, so that all counted samples can be found. So are events, in rows that a repetition writes again
+(docs/adr/0037).
 """
 
 import asyncio
@@ -113,6 +114,8 @@ class TelemetryIntake(Intake):
         if not read.consumed:
             self._remember(blob, piece.offset, state)
             return PieceResult(0)
+        if read.events:
+            await self.stores.events.save_node_events(account_in(piece.ingest_partition), read.events)
         indexed = await self._indexed(blob, read)
         left_out = state.left_out.plus(read.left_out)
         rows = [

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from shared.domain.blobs.rejects import BadUnit, BadUnits
+from shared.domain.events.batch_events import BatchEvent
 from shared.domain.telemetry.decode.compression import Form
 from shared.domain.telemetry.decode.decoding import Decoder, Step
 from shared.domain.telemetry.decode.frames import form_at, line_rest
@@ -70,6 +71,7 @@ class Steps:
     ends: Sequence[int] = ()
     renamed: Collection[int] = ()
     rollups: Mapping[int, Rollups] = field(default_factory=dict)
+    events: Sequence[BatchEvent] = ()
     whose: Mapping[int, Identity] = field(default_factory=dict)
 
     @property
@@ -192,6 +194,7 @@ def _summed_up(intake: Intake, result: IngestResult, refused: BadUnits) -> Steps
         left_out=result.dropped,
         chunks=[chunk for number, some in sorted(result.rollups.items()) for chunk in chunks_of(number, some)],
         rollups=result.rollups,
+        events=result.events,
         whose={session.number: session.whose for session in sessions},
     )
 

@@ -44,6 +44,7 @@ from shared.domain.telemetry.pools.block_changes import changed, changes_of
 from shared.domain.telemetry.pools.node_metrics import NodeMinute, Total
 from shared.domain.telemetry.pools.packed_tails import packed_tails
 from shared.domain.telemetry.records.labels import Identity
+from shared.domain.telemetry.records.metrics import Metric
 from shared.domain.telemetry.rollups.chunks import HOURS, chunks_of
 from shared.domain.telemetry.rollups.dropped_counts import DroppedCounts
 from shared.domain.telemetry.rollups.folding import CounterCache
@@ -51,6 +52,7 @@ from shared.domain.telemetry.rollups.rollups import Rollup, Rollups, hours_of
 from shared.domain.telemetry.rollups.summaries import CounterValue
 from shared.domain.telemetry.sessions.blob_rows import BlobRows
 from shared.domain.telemetry.sessions.blob_state import State
+from shared.domain.telemetry.sessions.event_records import event_of
 from shared.domain.telemetry.sessions.node_facts import Disk, NodeFacts
 from shared.domain.telemetry.sessions.session import Phase, Session
 from shared.domain.telemetry.sessions.sessions import Sessions
@@ -155,6 +157,11 @@ SCHEDULE = Schedule(
 BLOB = "resourceId=/SUBSCRIPTIONS/S/RESOURCEGROUPS/RG/PROVIDERS/MICROSOFT.BATCH/BATCHACCOUNTS/DEMO/y=2026/PT1H.json"
 ENTRY = Entry(BLOB, T0, _T1, 2, "etag", None, 700, _T2, _T3, "group")
 EVENT = BatchEvent(T0, "TaskStartEvent", "job", "task", "pool", "node", {"jobId": "job"}, b"twelve bytes", _T1)
+NODE_EVENT = event_of(
+    Metric("batchscope_event", {"kind": "oom_kill"}, {"message": "Killed.", "pid": 5}, _NS),
+    _NS,
+    Identity("pool", "node", "job", "task", "7"),
+)
 _PLACE = Checkpoint(700, "anchor", 3, True, 9, 1, "etag", PrefixChecksum().extended(b"x" * 2000))
 WHOSE = Identity("pool", "node", "job", "task", "1")
 _FACTS = NodeFacts(
@@ -240,6 +247,7 @@ async def _write_blobs(tables: Tables) -> None:
     rows = events.chunk_rows(ACCOUNT, f"{ENTRY.incarnation}~{700:013x}", [EVENT])
     totals = events.head_row(ACCOUNT, head, Totals(1, 2, 3, 4, 5, T0))
     await places.advance(key, await places.load(key), _PLACE, [totals, *rows])
+    await EventStore(tables).save_node_events(ACCOUNT, [NODE_EVENT])
 
 
 async def _write_telemetry(tables: Tables) -> None:

@@ -24,6 +24,7 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
     "events": {
         "!": "!",
         "c<minute>~<incarnation>~<offset>~<number>": rf"c[0-9a-f]{{8}}~{_INCARNATION}~[0-9a-f]{{13}}~\d+",
+        "c<minute>~n<identity>": r"c[0-9a-f]{8}~n[0-9a-f]{24}",
         "o<incarnation>": f"o{_INCARNATION}",
     },
     "jobhistory": {"h<hour>": r"h\d{7}", "d<day>": r"d\d{7}"},

@@ -58,7 +58,7 @@ function NoEvents({ filters, more }: { filters: EventFilters; more: boolean }) {
       {isFiltered(filters) ? (
         <Link to={addressOfEvents({ account: filters.account })}>Show all events</Link>
       ) : (
-        <p>Events that Batch logs for pools and tasks appear here after some minutes.</p>
+        <p>Events that Batch logs for pools and tasks, and those that node agents report, appear here after some minutes.</p>
       )}
     </div>
   );

@@ -26,7 +26,7 @@ export interface Ingestion {
   problems: string[];
 }
 
-/** Known kinds of events; unknown ones are shown in the same way. */
+/** Known kinds of events, those of nodes last; unknown ones are shown in the same way. */
 export const EVENT_KINDS = [
   "PoolCreateEvent",
   "PoolDeleteStartEvent",
@@ -40,4 +40,27 @@ export const EVENT_KINDS = [
   "TaskRequeueEvent",
   "TaskScheduleFailEvent",
   "SpecialTaskEvent",
+  "node.oom_kill",
+  "node.disk_full",
+  "node.gpu_xid",
+  "node.gpu_ecc",
+  "node.reboot",
+  "node.clock_jump",
+  "node.clock_slew",
+  "node.start_task_hang",
+  "node.spot_preemption",
+  "node.maintenance",
 ] as const;
+
+const HARMFUL_NODE_EVENTS: ReadonlySet<string> = new Set([
+  "node.oom_kill",
+  "node.disk_full",
+  "node.gpu_xid",
+  "node.gpu_ecc",
+  "node.start_task_hang",
+]);
+
+/** Failures, and events of nodes that harm tasks, are "bad". */
+export function toneOf(kind: string): "bad" | "plain" {
+  return kind.includes("Fail") || HARMFUL_NODE_EVENTS.has(kind) ? "bad" : "plain";
+}

@@ -12,7 +12,7 @@ import {
   readEventFilters,
   utcTime,
 } from "../../src/events/filters.ts";
-import type { BatchEvent } from "../../src/events/model.ts";
+import { type BatchEvent, EVENT_KINDS, toneOf } from "../../src/events/model.ts";
 import { goTo, parametersOf } from "../address.ts";
 
 function page(ids: string, nextLink?: string): Page<BatchEvent> {
@@ -114,4 +114,18 @@ test("a typed time is shown again, except in the hour that summer time skips", (
 test("an invalid time is an empty field", () => {
   for (const time of ["", "yesterday", "2026-13-01T00:00:00Z"]) assert.equal(localInputTime(time), "");
   assert.equal(utcTime(""), "");
+});
+
+test("failures, and events of nodes that harm tasks, stand out", () => {
+  const bad = EVENT_KINDS.filter((kind) => toneOf(kind) === "bad");
+  assert.deepEqual(bad, [
+    "TaskFailEvent",
+    "TaskScheduleFailEvent",
+    "node.oom_kill",
+    "node.disk_full",
+    "node.gpu_xid",
+    "node.gpu_ecc",
+    "node.start_task_hang",
+  ]);
+  assert.equal(toneOf("node.fan_failure"), "plain");
 });

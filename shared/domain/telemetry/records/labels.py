@@ -37,6 +37,10 @@ class Identity:
             other = replace(other, task="", attempt="")
         return self.over(replace(other, attempt="") if _differ(self.task, other.task) else other)
 
+    def of_task(self, other: "Identity") -> "Identity":
+        """Returns the same node with the job, task and attempt of another identity, also where these are unknown."""
+        return replace(self, job=other.job, task=other.task, attempt=other.attempt)
+
 
 def _differ(one: str, other: str) -> bool:
     return bool(one and other) and key_of(one) != key_of(other)

@@ -12,7 +12,8 @@ class DroppedCounts:
 
     `without_time`, `out_of_window`, `of_too_many_nodes` and `of_too_many_tasks` count records; gauges of the last ones
     count for their node. The others count values of accepted records: fields without a series, series beyond a node's
-    limit, late readings of counters, and values that aren't numbers. Beyond the limit of names, `unknown` counts under
+    limit, late readings of counters, and values that aren't numbers. `unread_fields` includes those of events whose
+    node is unknown, `beyond_limit` events beyond the limit of a step. Beyond the limit of names, `unknown` counts under
     `…`.
     """
 

@@ -2,10 +2,12 @@
 
 from dataclasses import dataclass, field
 
+from shared.domain.events.batch_events import BatchEvent
 from shared.domain.telemetry.records.metrics import InvalidPart, Metric
 from shared.domain.telemetry.rollups.dropped_counts import DroppedCounts
 from shared.domain.telemetry.rollups.folding import Fold
 from shared.domain.telemetry.rollups.rollups import Rollups
+from shared.domain.telemetry.sessions.event_records import MAX_EVENTS, event_of
 from shared.domain.telemetry.sessions.session import Session, Writer
 
 
@@ -14,7 +16,7 @@ class IngestResult:
     """The result of one or more successive steps, up to `end` of the blob.
 
     `rollups` are by session number. `cells` counts their minutes of series, `hours` are the affected pairs of session
-    and hour since 1970. `sessions` are those that began or received new facts.
+    and hour since 1970. `sessions` are those that began or received new facts. `events` are those of known nodes.
     """
 
     end: int
@@ -22,6 +24,7 @@ class IngestResult:
     hours: set[tuple[int, int]] = field(default_factory=set)
     rollups: dict[int, Rollups] = field(default_factory=dict)
     sessions: dict[int, Session] = field(default_factory=dict)
+    events: list[BatchEvent] = field(default_factory=list)
     rejected: tuple[InvalidPart, ...] = ()
     dropped: DroppedCounts = field(default_factory=DroppedCounts)
 
@@ -35,6 +38,16 @@ class IngestResult:
             self.dropped.without_time += 1
         else:
             self.dropped.out_of_window += 1
+
+    def add_event(self, metric: Metric, time: int, writer: Writer, session: Session) -> None:
+        """Adds the event that a record reports; beyond the limit of a step, or of an unknown node, it is counted."""
+        whose = session.whose.of_task(writer.identity)
+        if not whose.node:
+            self.dropped.unread_fields += len(metric.fields)
+        elif len(self.events) >= MAX_EVENTS:
+            self.dropped.beyond_limit += 1
+        else:
+            self.events.append(event_of(metric, time, whose))
 
     def add(self, session: int, fold: Fold) -> None:
         """Adds a fold's counts for a session; its rollups are already present."""

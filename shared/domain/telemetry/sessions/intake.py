@@ -18,6 +18,7 @@ from shared.domain.telemetry.records.metrics import Metric
 from shared.domain.telemetry.sessions.blob_state import State
 from shared.domain.telemetry.sessions.ingest_result import IngestResult
 from shared.domain.telemetry.sessions.record_buffers import RecordBuffer, RecordBuffers
+from shared.domain.telemetry.sessions.session import Session
 from shared.domain.telemetry.sessions.session_builder import SessionBuilder
 from shared.domain.telemetry.sessions.shape_cache import MAX_SHAPES, BoundedCache, ShapeCache, ShapeKey
 
@@ -78,7 +79,7 @@ class Intake:
     def _gather_bundle(self, bundle: Bundle, result: IngestResult) -> None:
         _, known = self._bundled.get(id(bundle.head)) or self._learn_bundle(bundle)
         session, times = self.state.sessions.current.get(known.key), bundle.times
-        if known.is_once or min(times) not in self._times or max(times) not in self._times:
+        if known.one_by_one or min(times) not in self._times or max(times) not in self._times:
             self._gather_each(bundle.metrics(), result)
             return
         if session is None or known.settled != session.number:
@@ -110,8 +111,8 @@ class Intake:
             key = shape_key(metric)
             known = known_of(key) or self._learn(key, metric)
             session = current.get(known.key)
-            if known.is_once or session is None or known.settled != session.number:
-                session = self._keeper.settled(metric, known, result)
+            if known.one_by_one or session is None or known.settled != session.number:
+                session = self._looked_at(metric, known, session, result)
             if session is None or metric.time is None or metric.time not in times:
                 result.leave_out(metric, known.writer, session)
             else:
@@ -121,10 +122,20 @@ class Intake:
                 known.values += metric.fields.values()
                 gathering.values += len(metric.fields)
 
+    def _looked_at(
+        self, metric: Metric, known: RecordBuffer, session: Session | None, result: IngestResult
+    ) -> Session | None:
+        """Returns the session of a record that may begin or describe one, or is an event, which is added."""
+        if known.is_once or session is None or known.settled != session.number:
+            session = self._keeper.settled(metric, known, result)
+        if known.is_event and session and metric.time is not None and metric.time in self._times:
+            result.add_event(metric, metric.time, known.writer, session)
+        return session
+
     def _learn(self, key: ShapeKey, metric: Metric) -> RecordBuffer:
         self.searched += SEARCHED_A_RECORD + sum(map(len, (metric.name, *metric.tags, *metric.tags.values())))
         alike = self._shapes.of(key, metric)
-        known = RecordBuffer(alike.plan, alike.writer, alike.writer.key, alike.is_once)
+        known = RecordBuffer(alike.plan, alike.writer, alike.writer.key, alike.is_once, alike.is_event)
         self._known.keep(key, known)
         return known
 

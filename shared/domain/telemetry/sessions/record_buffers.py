@@ -14,16 +14,22 @@ from shared.domain.telemetry.sessions.session import Writer
 class RecordBuffer:
     """Times and values of similar records.
 
-    `settled` is the number of the session that all of them belong to.
+    `settled` is the number of the session that all of them belong to. Startup records and events are looked at
+    `one_by_one`.
     """
 
     plan: FieldMapping
     writer: Writer
     key: str
     is_once: bool
+    is_event: bool
     settled: int = -1
     times: list[int] = field(default_factory=list)
     values: list[Any] = field(default_factory=list)
+    one_by_one: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.one_by_one = self.is_once or self.is_event
 
 
 class RecordBuffers:

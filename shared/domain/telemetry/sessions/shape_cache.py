@@ -9,6 +9,7 @@ from sys import getsizeof
 from shared.domain.telemetry.catalog.field_mappings import FieldMapping, mapping_of
 from shared.domain.telemetry.records.metrics import Metric
 from shared.domain.telemetry.records.startup_records import identity_of_tags, is_once, named
+from shared.domain.telemetry.sessions.event_records import is_event
 from shared.domain.telemetry.sessions.session import Writer
 
 MAX_SHAPES = 4096
@@ -18,11 +19,12 @@ type ShapeKey = tuple[object, ...]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RecordShape:
-    """The plan for records, their writer, and whether they are startup records."""
+    """The plan for records, their writer, and whether they are startup records or events."""
 
     plan: FieldMapping
     writer: Writer
     is_once: bool
+    is_event: bool
 
 
 class BoundedCache[T]:
@@ -67,4 +69,4 @@ def _shape_of(metric: Metric) -> RecordShape:
     tags = metric.tags
     identity = identity_of_tags(tags)
     writer = Writer(identity.node or named(tags.get("host", "")), identity)
-    return RecordShape(mapping_of(metric), writer, is_once(metric))
+    return RecordShape(mapping_of(metric), writer, is_once(metric), is_event(metric))

@@ -15,8 +15,8 @@ _ADD_TIMES = (
 _REASONS = (
     ("refused", "can't be read"), ("without_time", "have no time"), ("out_of_window", "are of a time that isn't kept"),
     ("of_too_many_nodes", "are of too many nodes"), ("of_too_many_tasks", "are of too many tasks"),
-    ("beyond_limit", "are of too many series"), ("late", "are late readings"), ("no_numbers", "are no numbers"),
-    ("unread_fields", "have no chart"),
+    ("beyond_limit", "are of too many series or events"), ("late", "are late readings"),
+    ("no_numbers", "are no numbers"), ("unread_fields", "have no chart"),
 )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ const REASONS: [keyof Omit<DroppedCounts, "records" | "unknown" | "unreadFields"
   ["outOfWindow", "outside the retention period"],
   ["ofTooManyNodes", "over the limit of nodes per blob"],
   ["ofTooManyTasks", "over the limit of tasks with counters per blob"],
-  ["beyondLimit", "over the limit of series per node"],
+  ["beyondLimit", "over the limit of series or events per node"],
   ["late", "out of order for a counter"],
   ["noNumbers", "not numeric"],
 ];
