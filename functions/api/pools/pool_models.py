@@ -7,6 +7,7 @@ from functions.http.answers import Answer, stamp
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.nodes.interruptions import DAY, HOUR, Interruptions
 from shared.domain.nodes.nodes import by_state
+from shared.domain.pools.machine_settings import MachineSettings
 from shared.domain.pools.pool_settings import AutoScale, Evaluation, Problem, StartTask
 from shared.domain.pools.pools import Pool
 from shared.domain.pools.resize_errors import ResizeError
@@ -124,7 +125,8 @@ class PoolLine(Answer):
 class PoolAnswer(PoolLine):
     """A pool with node figures and the verdict on them; figures are null while nodes or VM size are unknown.
 
-    `flappingNodes` counts nodes with three or more transitions into a bad state within an hour.
+    `flappingNodes` counts nodes with three or more transitions into a bad state within an hour. `settings` are named as
+    in Batch's REST API, without what it didn't send and without secrets; null until the pool was read by this version.
     """
 
     display_name: str | None
@@ -137,6 +139,7 @@ class PoolAnswer(PoolLine):
     resize_errors: list[ResizeErrorAnswer]
     auto_scale: AutoScaleAnswer | None
     start_task: StartTaskAnswer | None
+    settings: MachineSettings | None
 
 
 def pool_answer(report: PoolReport) -> PoolAnswer:

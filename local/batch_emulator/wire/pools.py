@@ -25,6 +25,7 @@ _DEFAULTS: Mapping[str, Any] = {
     "startTask": None,
     "virtualMachineConfiguration": None,
     "networkConfiguration": None,
+    "identity": None,
     "applicationPackageReferences": None,
     "userAccounts": None,
     "metadata": None,

@@ -4,7 +4,7 @@ The service reports errors of the last resize, and only while the pool is steady
 stale, and kept as such.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from hashlib import blake2b
 
@@ -14,6 +14,7 @@ from shared.domain.jobs.snapshots import Source
 from shared.domain.jobs.verdicts import OVERTAKEN
 from shared.domain.nodes.interruptions import InterruptionCount
 from shared.domain.nodes.nodes import NodeSummary
+from shared.domain.pools.machine_settings import MachineSettings
 from shared.domain.pools.pool_samples import PoolNumbers, PoolSample
 from shared.domain.pools.pool_settings import AutoScale, Evaluation, Problem, StartTask
 from shared.domain.pools.resize_errors import Attempt, ResizeError, errors_after
@@ -34,7 +35,8 @@ class Size:
 class PoolFacts:
     """A pool's own properties, named as in the Batch REST API; times are aware UTC.
 
-    `spot` are low-priority nodes in that API's words; `resize_errors` are those of the last resize.
+    `spot` are low-priority nodes in that API's words; `resize_errors` are those of the last resize. `settings` are None
+    in rows of an earlier version.
     """
 
     id: str
@@ -51,6 +53,7 @@ class PoolFacts:
     auto_scale: AutoScale | None = None
     start_task: StartTask | None = None
     display_name: str | None = None
+    settings: MachineSettings | None = field(default=None, repr=False)
 
     @property
     def key(self) -> str:

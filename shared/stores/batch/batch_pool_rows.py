@@ -1,29 +1,35 @@
 """Converts the Batch service's JSON of pools, without secrets. Field names: REST 2025-06-01.
 
-Properties that mostly hold secrets aren't requested: `POOL_FIELDS` omits users, mounts, registries and extensions. A
-start task is sent whole; only its redacted command line and the names of its environment variables are kept, as any
-value may be a secret.
+Properties that mostly hold secrets aren't requested: `POOL_FIELDS` omits users and mounts. A start task is sent whole;
+only its redacted command line and the names of its environment variables are kept, as any value may be a secret. Of
+the machines' configuration only the properties of `MachineSettings` are kept, so no registries and extensions.
 """
 
 from collections.abc import Callable
 from datetime import datetime
+from functools import lru_cache
 from typing import NamedTuple
 
-from msgspec import Raw, Struct
-from msgspec.json import Decoder
+from msgspec import UNSET, Raw, Struct, UnsetType
+from msgspec.json import Decoder, decode, encode
 
 from shared.domain.core.stamps import from_milliseconds, parse_milliseconds
+from shared.domain.pools.machine_settings import MachineSettings
 from shared.domain.pools.pool_settings import AutoScale, Problem, StartTask
 from shared.domain.pools.pools import PoolFacts, Size
 from shared.domain.redaction.redaction import MARK, redacted
+from shared.domain.tasks.task_secrets import let_through
 from shared.stores.batch.batch_rows import NONSENSE, Rows
 
 POOL_FIELDS = (
     "id", "displayName", "creationTime", "state", "stateTransitionTime", "allocationState",
     "allocationStateTransitionTime", "vmSize", "currentDedicatedNodes", "currentLowPriorityNodes",
     "targetDedicatedNodes", "targetLowPriorityNodes", "taskSlotsPerNode", "resizeErrors", "enableAutoScale",
-    "autoScaleFormula", "autoScaleEvaluationInterval", "autoScaleRun", "startTask",
+    "autoScaleFormula", "autoScaleEvaluationInterval", "autoScaleRun", "startTask", "virtualMachineConfiguration",
+    "networkConfiguration", "taskSchedulingPolicy", "enableInterNodeCommunication", "upgradePolicy", "identity",
 )  # fmt: skip
+
+_MAX_KNOWN = 1000  # settings of pools, of some KB each
 
 
 class ErrorRow(Struct, rename="camel"):
@@ -50,6 +56,17 @@ class _Evaluation(Struct):
     timestamp: str | None = None
     results: str | None = None
     error: ErrorRow | None = None
+
+
+class _Settings(Struct, rename="camel", omit_defaults=True):
+    """The properties of `MachineSettings`, as sent."""
+
+    virtual_machine_configuration: Raw | UnsetType = UNSET
+    network_configuration: Raw | UnsetType = UNSET
+    task_scheduling_policy: Raw | UnsetType = UNSET
+    enable_inter_node_communication: Raw | UnsetType = UNSET
+    upgrade_policy: Raw | UnsetType = UNSET
+    identity: Raw | UnsetType = UNSET
 
 
 class _Pool(Struct, rename="camel"):
@@ -85,7 +102,7 @@ class Page[T](NamedTuple):
     nonsense: dict[str, str]
 
 
-_ROWS, _NAMED, _POOL = Decoder(Rows[Raw]), Decoder(_Named), Decoder(_Pool)
+_ROWS, _NAMED, _POOL, _SETTINGS = Decoder(Rows[Raw]), Decoder(_Named), Decoder(_Pool), Decoder(_Settings)
 
 
 def page_of[T](body: bytes, what: str, parse: Callable[[bytes], T]) -> tuple[Page[T], str | None]:
@@ -121,7 +138,14 @@ def pool_of(body: bytes) -> PoolFacts:
         auto_scale=_auto_scale(row) if row.enable_auto_scale else None,
         start_task=_start_task(row.start_task) if row.start_task else None,
         display_name=_clean(row.display_name),
+        settings=_machine_settings(encode(_SETTINGS.decode(body))),
     )
+
+
+@lru_cache(_MAX_KNOWN)
+def _machine_settings(sent: bytes) -> MachineSettings:
+    """Returns settings without secrets; they are the same in nearly every answer, and removing secrets takes long."""
+    return let_through(decode(sent), MachineSettings)[0]
 
 
 def _auto_scale(row: _Pool) -> AutoScale:

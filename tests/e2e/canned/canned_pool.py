@@ -44,6 +44,7 @@ def pool(name: str, *, account: str = "demo", nodes: dict[str, int] | None = Non
         "resizeErrors": [],
         "autoScale": None,
         "startTask": None,
+        "settings": None,
     } | changes
 
 

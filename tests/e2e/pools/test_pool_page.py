@@ -54,6 +54,20 @@ def test_formula_results_and_start_task_are_shown_without_secrets(page: Page, po
     expect(section(page, "start-task")).to_contain_text("at most 2 retries")
 
 
+def test_settings_are_shown_as_batch_names_them(page: Page, pools: Canned) -> None:
+    image = {"publisher": "canonical", "offer": "ubuntu-24_04-lts", "sku": "server", "version": "latest"}
+    machine = {"imageReference": image, "nodeAgentSKUId": "batch.node.ubuntu 24.04", "osDisk": {"diskSizeGB": 64}}
+    fill(pools, pools.nodes, settings={"virtualMachineConfiguration": machine, "enableInterNodeCommunication": False})
+    show_pool(page, pools)
+    shown = section(page, "settings")
+    expect(shown.locator("[data-field=nodeAgentSKUId]")).to_have_text("node agent SKU idbatch.node.ubuntu 24.04")
+    expect(shown.locator("[data-field=diskSizeGB]")).to_have_text("disk size GB64")
+    expect(shown.locator("[data-field=enableInterNodeCommunication]")).to_contain_text("false")
+    fill(pools, pools.nodes)
+    show_pool(page, pools)
+    expect(section(page, "settings")).to_contain_text("Not read yet.")
+
+
 def test_unknown_facts_of_a_pool_are_not_shown_as_none_or_not_yet(page: Page, pools: Canned) -> None:
     size = {"current": 0, "target": None}
     run = {"state": "running", "result": None, "exitCode": None, "startTime": None, "endTime": None, "retryCount": 0,
@@ -159,6 +173,7 @@ def test_external_values_are_shown_as_text(page: Page, pools: Canned) -> None:
         resizeErrors=[resize_error(HOSTILE, message=HOSTILE)],
         autoScale=auto_scale(formula=HOSTILE, results=HOSTILE, error=error),
         startTask=start_task(commandLine=HOSTILE, environment={HOSTILE: HOSTILE}),
+        settings={"identity": {"type": HOSTILE}},
     )
     show_pool(page, pools)
     expect(page.get_by_label("Formula")).to_have_text(HOSTILE)
@@ -176,7 +191,8 @@ def test_nothing_of_a_pool_sticks_out_at_any_width(page: Page, pools: Canned) ->
     long = "goes-on-and-on-" * 20
     nodes = [node(number, "unusable", cause=long, id=f"{number}{long}") for number in range(80)]
     fill(pools, nodes, vmSize=long, displayName=long, resizeErrors=[resize_error(long, message=long)],
-         autoScale=auto_scale(formula=long, results=long), startTask=start_task(commandLine=long))  # fmt: skip
+         autoScale=auto_scale(formula=long, results=long), startTask=start_task(commandLine=long),
+         settings={"networkConfiguration": {"subnetId": long, "dynamicVNetAssignmentScope": "none"}})  # fmt: skip
     show_pool(page, pools)
     expect(rows(page)).to_have_count(15)
     for width in (1440, 1100, 800, 420):
@@ -184,7 +200,7 @@ def test_nothing_of_a_pool_sticks_out_at_any_width(page: Page, pools: Canned) ->
         drawn = page.locator(".node-map > div").evaluate("box => box.clientWidth")
         expect(page.locator("svg[data-cells]")).to_have_attribute("width", str(drawn))
         assert page.evaluate(OVERFLOW) <= 0, width
-        for name in ("node-map", "nodes", "autoscale", "start-task"):
+        for name in ("node-map", "nodes", "autoscale", "start-task", "settings"):
             assert section(page, name).evaluate("box => box.scrollWidth - box.clientWidth") <= 0, (width, name)
     rows(page).first.get_by_role("button").click()
     expect(page.get_by_test_id("node-cause")).to_be_visible()

@@ -24,6 +24,31 @@ async def world(_running: World) -> World:
     return _running
 
 
+async def test_a_pool_has_the_settings_of_its_machines_and_a_change_of_them_alone_is_seen(world: World) -> None:
+    image = models.BatchVmImageReference(publisher="canonical", offer="ubuntu", sku="24_04", version="latest")
+    await world.batch.create_pool(
+        models.BatchPoolCreateOptions(
+            id="pool",
+            vm_size="standard_d2s_v5",
+            virtual_machine_configuration=models.VirtualMachineConfiguration(
+                image_reference=image, node_agent_sku_id="batch.node.ubuntu 24.04"
+            ),
+            task_scheduling_policy=models.BatchTaskSchedulingPolicy(node_fill_type="pack"),
+        )
+    )
+    world.advance(60)
+    await polled(world)
+    shown = (await pools(world))["pool"]["settings"]
+    assert shown["virtualMachineConfiguration"]["nodeAgentSKUId"] == "batch.node.ubuntu 24.04"
+    assert shown["virtualMachineConfiguration"]["imageReference"]["sku"] == "24_04"
+    assert shown["taskSchedulingPolicy"] == {"nodeFillType": "pack"}
+    policy = models.BatchTaskSchedulingPolicy(node_fill_type="spread")
+    await world.batch.update_pool("pool", models.BatchPoolUpdateOptions(task_scheduling_policy=policy))
+    world.advance(60)
+    await polled(world)
+    assert (await pools(world))["pool"]["settings"]["taskSchedulingPolicy"] == {"nodeFillType": "spread"}
+
+
 async def test_nodes_show_why_they_are_stuck_and_since_when(world: World) -> None:
     world.emulator.settings.preemptionSeconds = 0
     await add_pool(world.batch, "failing", nodes=1, start="/bin/sh -c 'sleep 3; exit 7'")

@@ -8,6 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from aiohttp import web
+from msgspec.json import encode
 
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.nodes.nodes import NodeCounts, NodeError, RecentTask, StartRun
@@ -88,6 +89,50 @@ def test_a_start_task_is_kept_without_its_secrets() -> None:
     )  # fmt: skip
     assert (facts.start_task.waits_for_success, facts.start_task.retries) == (False, 2)
     assert "hunter2" not in repr(facts)
+
+
+def test_the_settings_of_machines_are_kept_without_what_may_hold_secrets() -> None:
+    containers: dict[str, Any] = {
+        "type": "dockerCompatible",
+        "containerImageNames": ["registry.example/tool:1"],
+    }
+    machine: dict[str, Any] = {
+        "imageReference": {"publisher": "canonical", "offer": "ubuntu-24_04-lts", "sku": "server", "version": "latest"},
+        "nodeAgentSKUId": "batch.node.ubuntu 24.04",
+        "osDisk": {"ephemeralOSDiskSettings": {"placement": "cachedisk"}, "diskSizeGB": 64},
+        "containerConfiguration": containers,
+        "securityProfile": {"securityType": "trustedLaunch", "proxyAgentSettings": {"imds": {"mode": "Audit"}}},
+    }
+    secret = {
+        "containerConfiguration": containers | {"containerRegistries": [{"username": "u", "password": "hunter2"}]},
+        "extensions": [{"name": "e", "settings": {"key": "hunter2"}}],
+    }
+    row = POOL | {
+        "virtualMachineConfiguration": machine | secret,
+        "taskSchedulingPolicy": {"nodeFillType": "pack", "jobDefaultOrder": "creationtime"},
+        "networkConfiguration": {
+            "subnetId": "/subnets/s",
+            "publicIPAddressConfiguration": {"provision": "batchmanaged"},
+        },
+        "identity": {"type": "UserAssigned", "userAssignedIdentities": [{"resourceId": "/i", "clientId": "hunter2"}]},
+        "upgradePolicy": {"mode": "rolling", "colour": "hunter2"},
+        "enableInterNodeCommunication": False,
+    }
+    ((facts,), _), _ = pools_of(body(row))
+    assert facts.settings
+    assert json.loads(encode(facts.settings)) == {
+        "virtualMachineConfiguration": machine,
+        "taskSchedulingPolicy": row["taskSchedulingPolicy"],
+        "networkConfiguration": row["networkConfiguration"],
+        "identity": {"type": "UserAssigned", "userAssignedIdentities": [{"resourceId": "/i"}]},
+        "upgradePolicy": {"mode": "rolling"},
+        "enableInterNodeCommunication": False,
+    }
+
+
+def test_settings_of_a_wrong_kind_make_no_sense() -> None:
+    (_, nonsense), _ = pools_of(body(POOL | {"virtualMachineConfiguration": "large"}))
+    assert "Batch's data of the pool 'Pool-1' makes no sense" in nonsense["Pool-1"]
 
 
 def test_a_node_is_read_with_all_its_properties() -> None:

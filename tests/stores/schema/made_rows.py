@@ -27,6 +27,7 @@ from shared.domain.nodes.nodes import Node, NodeError, NodeSummary, RecentTask, 
 from shared.domain.polling.pool_rounds import PoolRound
 from shared.domain.polling.rounds import Mark, Round
 from shared.domain.polling.schedule_rounds import ScheduleRound
+from shared.domain.pools.machine_settings import MachineSettings
 from shared.domain.pools.pool_samples import PoolNumbers, PoolSample
 from shared.domain.pools.pool_settings import AutoScale, Evaluation, Problem, StartTask
 from shared.domain.pools.pools import NodesSnapshot, Pool, PoolConfirmation, PoolFacts, Size
@@ -112,10 +113,23 @@ _ROUND = Round(
     T0, T0, T0, 7, 8, _T1, 4, {JOB.key: Mark(_T1, _T2)}, finished_at=_T1,
 )  # fmt: skip
 
+
+def filled(kind: Any) -> Any:
+    """Returns a value of a type, with all of its fields set recursively."""
+    if isinstance(kind, type) and issubclass(kind, ShownProperties):
+        return kind(**{item.name: filled(item.type) for item in fields(kind)})
+    if get_origin(kind) is list:
+        return [filled(get_args(kind)[0])]
+    if options := [part for part in get_args(kind) if part not in (type(None), UnsetType)]:
+        return filled(options[0])
+    return {str: "text", int: 1, bool: True, float: 0.5}[kind]
+
+
 _POOL_FACTS = PoolFacts(
     "Pool Ä", T0, "active", T0, "standard_d4s_v5", "steady", T0, Size(2, 3), Size(1), 4,
     (Problem("AllocationFailed", "message"),), AutoScale("formula", "PT5M", T0, "results", Problem("code", "message")),
     StartTask("run", (("NAME", "value"),), waits_for_success=False, retries=1), "Shown",
+    filled(MachineSettings),
 )  # fmt: skip
 _TALLY = InterruptionCount(7, Interruptions(6, 3, 9, ((1, 3),)))
 _SUMMARY = NodeSummary((("idle", True, 2), ("preempted", False, 1)), 12, 3, 5, 2)
@@ -132,17 +146,6 @@ NODE = Node(
     StartRun("completed", "failure", 1, 2, 3, 4, "usererror", "code", "message"),
     (NodeError("code", "message"),), (RecentTask("job", "task", "running"),), 9, _RECORD,
 )  # fmt: skip
-
-
-def filled(kind: Any) -> Any:
-    """Returns a value of a type, with all of its fields set recursively."""
-    if isinstance(kind, type) and issubclass(kind, ShownProperties):
-        return kind(**{item.name: filled(item.type) for item in fields(kind)})
-    if get_origin(kind) is list:
-        return [filled(get_args(kind)[0])]
-    if options := [part for part in get_args(kind) if part not in (type(None), UnsetType)]:
-        return filled(options[0])
-    return {str: "text", int: 1, bool: True, float: 0.5}[kind]
 
 
 SCHEDULE = Schedule(

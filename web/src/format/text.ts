@@ -7,9 +7,9 @@ export function visible(text: string): string {
   return text.replace(DISGUISING, "\ufffd");
 }
 
-/** "catchingUp" -> "catching up". */
+/** "catchingUp" -> "catching up"; "diskSizeGB" -> "disk size GB". */
 export function spacedWords(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  return name.replace(/[A-Z]{2,}(?=[A-Z][a-z]|$)|[A-Z]/g, (part) => ` ${part.length > 1 ? part : part.toLowerCase()}`);
 }
 
 /** "exit code" -> "Exit code". */

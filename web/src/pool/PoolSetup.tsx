@@ -1,4 +1,4 @@
-// The setup of a pool: the autoscale formula with its evaluations, and the start task.
+// The setup of a pool: the autoscale formula with its evaluations, the start task, and the settings of machines.
 
 import type { Page } from "../api/model.ts";
 import { pathOfPool } from "../api/paths.ts";
@@ -11,7 +11,7 @@ import { TitledCard } from "../ui/page/TitledCard.tsx";
 import { useInView } from "../ui/page/useInView.ts";
 import { Age } from "../ui/text/Age.tsx";
 import { ExternalLines, ExternalText } from "../ui/text/ExternalText.tsx";
-import { FieldText } from "../ui/text/Fields.tsx";
+import { Fields, FieldText } from "../ui/text/Fields.tsx";
 import type { AutoScale, Evaluation, Pool, StartTask } from "./model.ts";
 
 const RUNS_INTERVAL_MS = 15_000;
@@ -35,6 +35,11 @@ export function PoolSetup({ pool }: { pool: Pool }) {
           ) : (
             <p class="soft">The pool has no start task.</p>
           )}
+        </div>
+      </TitledCard>
+      <TitledCard title="Settings" name="settings">
+        <div class="inside">
+          {pool.settings ? <Fields value={pool.settings} /> : <p class="soft">Not read yet.</p>}
         </div>
       </TitledCard>
     </div>

@@ -1,6 +1,6 @@
 // The JSON of pools: the properties that the page shows. Every string comes from outside and is only shown as text.
 
-import type { NodeCounts, Verdict } from "../api/model.ts";
+import type { Json, NodeCounts, Verdict } from "../api/model.ts";
 import type { ErrorText, Interruptions } from "../nodes/model.ts";
 
 export interface Size {
@@ -63,6 +63,8 @@ export interface Pool {
   resizeErrors: ResizeError[];
   autoScale: AutoScale | null;
   startTask: StartTask | null;
+  /** Named as in Batch's REST API; null until the pool was read by this version. */
+  settings: Record<string, Json> | null;
   verdict: Verdict;
 }
 

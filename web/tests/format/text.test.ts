@@ -13,6 +13,9 @@ test("letters of all scripts are unchanged", () => {
 test("names of the API become words", () => {
   assert.equal(spacedWords("catchingUp"), "catching up");
   assert.equal(spacedWords("exact"), "exact");
+  assert.equal(spacedWords("nodeAgentSKUId"), "node agent SKU id");
+  assert.equal(spacedWords("publicIPAddress"), "public IP address");
+  assert.equal(spacedWords("diskSizeGB"), "disk size GB");
 });
 
 test("the first character of a text becomes a capital, if it has one", () => {

@@ -12,6 +12,7 @@ const LONG = 60;
 const FOREVER = "P10675199D";
 /** Labels of properties that Batchscope adds, and of names that aren't made of words. */
 const LABELS = new Map([
+  ["dynamicVNetAssignmentScope", "dynamic VNet assignment scope"],
   ["eTag", "ETag"],
   ["nodeUrl", "node URL"],
   ["taskRootDirectoryUrl", "task root directory URL"],
