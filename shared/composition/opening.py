@@ -99,7 +99,7 @@ async def open_services(settings: Settings) -> Services:
         tasks=tasks,
         live_tasks=LiveTasks(sources, queries, tasks, registry),
         timelines=Timelines(queries, walk),
-        explanations=Explanations(sources, queries, tasks, pools, live),
+        explanations=Explanations(sources, queries, tasks, pools, live=live, events=events),
         histories=Histories(registry, JOB_SAMPLES, queries.recent_samples, stores.history, retention),
         pool_histories=Histories(registry, POOL_SAMPLES, pools.recent_samples, stores.pool_history, retention),
         pools=pools,

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Unpack
 
 from shared.domain.dependencies.dependencies import Dependencies
+from shared.domain.events.batch_events import BatchEvent
 from shared.domain.explain.competing_jobs import CompetingJob, slots_of
 from shared.domain.explain.pool_size import target_of
 from shared.domain.findings.finding import Details, Finding, Scope, Severity
@@ -43,7 +44,7 @@ class Evidence:
     the pool's, empty where all of them can take tasks and some have room. `per_minute` is how many tasks of all jobs on
     the pool recently ended per minute. `waiting`, `dependencies` and `preparation` are None where nothing was read.
     `makes_pool` means that the pool is created and deleted with the job or its schedule. `scheduling_error` is the
-    reason why the service couldn't start the job.
+    reason why the service couldn't start the job. `node_events` are those that the pool's nodes reported lately.
     """
 
     now: datetime
@@ -63,6 +64,7 @@ class Evidence:
     retried: RetriedTask | None = None
     makes_pool: bool = False
     scheduling_error: Problem | None = None
+    node_events: tuple[BatchEvent, ...] | None = None
 
     def about_job(self, rule: str, severity: Severity, **details: Unpack[Details]) -> Finding:
         """Returns a finding about the job."""

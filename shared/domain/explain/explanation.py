@@ -16,10 +16,14 @@ from shared.domain.explain.rules.job.expired import expired
 from shared.domain.explain.rules.job.max_parallel_tasks import max_parallel_tasks
 from shared.domain.explain.rules.job.no_waiting_tasks import no_waiting_tasks
 from shared.domain.explain.rules.job.not_started import not_started
+from shared.domain.explain.rules.job.out_of_memory import out_of_memory
 from shared.domain.explain.rules.job.oversized_tasks import all_oversized, some_oversized
 from shared.domain.explain.rules.job.unlimited_retries import unlimited_retries
 from shared.domain.explain.rules.job.unmet_dependencies import all_dependent, some_dependent
+from shared.domain.explain.rules.nodes.full_disks import full_disks
+from shared.domain.explain.rules.nodes.gpu_errors import gpu_errors
 from shared.domain.explain.rules.nodes.preparation_failed import preparation_failed
+from shared.domain.explain.rules.nodes.spot_notices import spot_notices
 from shared.domain.explain.rules.nodes.unavailable_nodes import AFTER_RESIZES, BEFORE_RESIZES, PREEMPTIONS
 from shared.domain.explain.rules.pool import autoscale_failed
 from shared.domain.explain.rules.pool.deleting import deleting
@@ -63,9 +67,13 @@ ON_THE_WAY: tuple[Rule, ...] = (
     some_oversized,
     some_dependent,
     unlimited_retries,
+    out_of_memory,
+    full_disks,
+    gpu_errors,
+    spot_notices,
     resize_failed_before,
 )
-AT_REST: tuple[Rule, ...] = (disabled, no_waiting_tasks, unlimited_retries)
+AT_REST: tuple[Rule, ...] = (disabled, no_waiting_tasks, unlimited_retries, out_of_memory)
 
 
 @dataclass(frozen=True, slots=True)

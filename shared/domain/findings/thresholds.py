@@ -11,5 +11,11 @@ MAX_EXAMPLES = 3
 """Nodes, and causes or failures by their frequency."""
 MIN_START_GAP = timedelta(minutes=15)
 """Nodes of one resize start within minutes; earlier ones may have had another start task."""
+NODE_EVENTS_SINCE = timedelta(hours=1)
+"""How far back events that nodes reported are evidence."""
+SPOT_NOTICE_HOLDS = timedelta(minutes=10)
+"""Azure takes a spot node back within a minute of its notice; one that is still there later was kept."""
+HARDWARE_XIDS = frozenset((48, 61, 62, 63, 64, 74, 79, 92, 94, 95, 119, 120, 140))
+"""Errors of the GPU itself; source: NVIDIA's list of Xid errors. Most others are those of programs."""
 MAX_FORMULA_LINE = 300
 """Characters of a statement of an autoscale formula."""

@@ -8,8 +8,12 @@ from datetime import datetime, timedelta
 
 from shared.domain.core.amounts import amount
 from shared.domain.core.keys import key_of
-from shared.domain.explain.evidence import Evidence
+from shared.domain.events.batch_events import BatchEvent
+from shared.domain.events.event_lists import EventFilter
+from shared.domain.explain.evidence import ENDING, Evidence
 from shared.domain.explain.explanation import Explanation, explain
+from shared.domain.explain.node_events import KINDS
+from shared.domain.findings.thresholds import NODE_EVENTS_SINCE
 from shared.domain.jobs.jobs import COMPLETED
 from shared.domain.jobs.observations import RetriedTask, SlotRange
 from shared.domain.nodes.nodes import Node
@@ -17,6 +21,7 @@ from shared.domain.reports.pool_rate import ended_per_minute
 from shared.domain.reports.reports import JobReport, PoolReport
 from shared.errors import NotFoundError
 from shared.services.accounts.registry import found
+from shared.services.events.event_queries import EventQueries
 from shared.services.explain.competing_job_reader import CompetingJobReader
 from shared.services.explain.live_evidence import LiveEvidence
 from shared.services.explain.unknown_facts import UnknownFacts
@@ -27,6 +32,7 @@ from shared.services.tasks.unfinished_tasks import MAX_LOOKED_AT, UnfinishedTask
 from shared.stores.batch.batch import BatchAccount
 
 _LATELY = timedelta(hours=1)
+_MAX_NODE_EVENTS = 200
 _UNSURE = ("stale", "catchingUp")
 
 
@@ -49,7 +55,9 @@ class Explanations:
         queries: Queries,
         tasks: TaskQueries,
         pools: PoolQueries,
+        *,
         live: LiveEvidence,
+        events: EventQueries,
     ) -> None:
         self._sources = sources
         self._queries = queries
@@ -57,6 +65,7 @@ class Explanations:
         self._competing_jobs = CompetingJobReader(tasks, live)
         self._pools = pools
         self._live = live
+        self._events = events
 
     async def explain(self, account_id: str, job_id: str) -> ExplanationReport:
         """Returns the explanation of a job. Raises NotFoundError."""
@@ -81,6 +90,7 @@ class Explanations:
         competing = await self._competing_jobs.read(source, evidence, others, unknown)
         evidence = replace(evidence, competing_jobs=competing, per_minute=ended_per_minute([report, *sharing], now))
         evidence = replace(evidence, waiting=await self._waiting(report, evidence, unknown))
+        evidence = replace(evidence, node_events=await self._node_events(account_id, evidence, unknown))
         evidence = replace(evidence, nodes=await self._nodes(account_id, evidence, unknown))
         used = [job for job in others if _may_change(job, now)]
         sentences = (*unknown.sentences, *_unsure(report, pool, used), *await self._without_pool(report, evidence))
@@ -122,10 +132,23 @@ class Explanations:
                 found = await self._tasks.waiting(report, MAX_LOOKED_AT)
         return found
 
+    async def _node_events(
+        self, account_id: str, evidence: Evidence, unknown: UnknownFacts
+    ) -> tuple[BatchEvent, ...] | None:
+        """Returns the latest events that nodes of the pool reported, by one page; None where that isn't known."""
+        pool_id, job = evidence.job.pool_id, evidence.job
+        if not pool_id or evidence.deleted or job.state in ENDING:
+            return None
+        wanted = EventFilter(pools=frozenset({pool_id}), kinds=frozenset(KINDS), since=evidence.now - NODE_EVENTS_SINCE)
+        with unknown.unasked("What the pool's nodes reported lately"):
+            return tuple((await self._events.events(account_id, wanted, after=None, most=_MAX_NODE_EVENTS)).events)
+        return None
+
     async def _nodes(self, account_id: str, evidence: Evidence, unknown: UnknownFacts) -> tuple[Node, ...]:
         """Returns the pool's nodes if its totals don't suffice: some take no tasks, or their free slots matter.
 
-        For full nodes, totals don't show which accept no more tasks, as draining nodes are also `running`.
+        They also matter where some reported events. For full nodes, totals don't show which accept no more tasks, as
+        draining nodes are also `running`.
         """
         pool = evidence.pool
         if pool is None or pool.snapshot is None or not evidence.waiting_tasks:
@@ -134,7 +157,7 @@ class Explanations:
         is_full = summary.total > 0 and not summary.free
         is_plain = not is_full and summary.free + summary.used == summary.slots and evidence.able == summary.total
         needs_room = evidence.waiting is not None and evidence.waiting.least_slots > 1
-        if is_plain and not needs_room and evidence.preparation is None:
+        if is_plain and not needs_room and evidence.preparation is None and not evidence.node_events:
             return ()
         with suppress(NotFoundError), unknown.unread("How each of the pool's nodes is"):  # it may be deleted meanwhile
             return tuple(report.node for report in await self._pools.nodes(account_id, pool.facts.id))

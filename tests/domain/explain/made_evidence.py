@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from shared.domain.dependencies.dependencies import BlockingTask, Dependencies
+from shared.domain.events.batch_events import BatchEvent
 from shared.domain.explain.competing_jobs import CompetingJob
 from shared.domain.explain.evidence import Evidence
 from shared.domain.explain.explanation import explain
@@ -31,6 +32,13 @@ GONE = Node("gone", "preempted", dedicated=False)
 SHUT = Node("shut", "idle", scheduling="disabled")
 COMING = Node("coming", "waitingforstarttask")
 RETRIED = Node("retried", "waitingforstarttask", start=StartRun("running", "failure", retries=57))
+REPORTED = tuple(
+    BatchEvent(
+        NOW - MINUTE, f"node.{kind}", "job", "task", "pool", "busy", {"xid": 79, "message": "It says so."}, bytes(12)
+    )
+    for kind in ("oom_kill", "disk_full", "gpu_xid")
+)
+"""Events of the node `busy`."""
 LEAVING = Node("leaving", "leavingpool")
 QUOTA = Problem("AccountCoreQuotaReached", "No cores.")
 SCALE_ERROR = AutoScale("x", error=Problem("InsufficientSampleData", "No samples."))

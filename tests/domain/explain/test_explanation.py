@@ -27,6 +27,7 @@ from tests.domain.explain.made_evidence import (
     MINUTE,
     MOSTLY_HELD,
     QUOTA,
+    REPORTED,
     RETRIED,
     SCALE_ERROR,
     SHUT,
@@ -508,6 +509,13 @@ CASES: dict[str, tuple[Evidence, list[tuple[str, str]]]] = {
     "a task that is tried again without end, and none that waits": (
         evidence(BUSY, counts=TaskCounts(running=2), retried=RetriedTask("bad", 57, 1)),
         [("tasksRetriedForEver", "info")],
+    ),
+    "events that nodes reported": (
+        evidence(BUSY, counts=TaskCounts(active=3, running=2), retried=RetriedTask("bad", 57), node_events=REPORTED),
+        [
+            ("slotsBusy", "limiting"), ("tasksRetriedForEver", "info"), ("tasksOutOfMemory", "info"),
+            ("nodeDisksFull", "info"), ("nodeGpuErrors", "info"),
+        ],
     ),
     "tasks that nobody has read": (replace(evidence(LOST), counts=None), [("nodesUnusable", "info")]),
 }  # fmt: skip

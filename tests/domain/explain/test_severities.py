@@ -21,6 +21,7 @@ from tests.domain.explain.made_evidence import (
     JOB,
     LOST,
     QUOTA,
+    REPORTED,
     SCALE_ERROR,
     SHUT,
     URGENT,
@@ -38,6 +39,7 @@ EVIDENCE = st.builds(
     rules=st.builds(JobRules, st.sampled_from([None, 1, 2])),
     competing_jobs=st.sampled_from([(), (URGENT,)]),
     dependencies=st.sampled_from([None, HELD, replace(HELD, whole=False)]),
+    node_events=st.sampled_from([None, (), REPORTED]),
     pool_changes=st.fixed_dictionaries({
         "dedicated": st.builds(Size, st.integers(0, 2), st.sampled_from([None, 0, 2])),
         "resize_errors": st.sampled_from([(), (QUOTA,)]),

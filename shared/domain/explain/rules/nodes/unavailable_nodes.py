@@ -13,6 +13,7 @@ from shared.domain.core.amounts import amount
 from shared.domain.core.stamps import from_milliseconds
 from shared.domain.explain.autoscale_formula import formula_sentences
 from shared.domain.explain.evidence import Evidence, Found, Rule, standing_of
+from shared.domain.explain.node_events import hanging_start_tasks
 from shared.domain.explain.pool_size import larger, replaced
 from shared.domain.explain.rules.nodes import node_groups as groups
 from shared.domain.explain.rules.nodes.node_groups import Group
@@ -55,10 +56,15 @@ def _unavailable(e: Evidence, group: Group) -> Found:
         group = replace(group, title=f"{group.title}: {problem.title}", advice=f"{problem.advice} {{replaced}}")
     causes = Counter(cause_of(node) or node.state for node in nodes).most_common()
     means = f"{number:,} of {amount(total, 'node')} of the pool '{facts.id}' {group.means.format_map(_words(number))}."
+    hanging = len(hanging_start_tasks(e)) if group is groups.STARTING else 0
+    if hanging:
+        means += f" The start task of {hanging:,} of them hangs, as the node agent reports."
     if causes and group.names_cause:
         means += f" {'The cause' if len(causes) == 1 else 'The most frequent cause'}: {causes[0][0]}"
     advice = group.advice.format(larger=larger(facts), replaced=replaced(facts), formula=formula_sentences(facts))
-    if group is groups.STARTING and any(node.state == "waitingforstarttask" for node in nodes):
+    if hanging:
+        advice += " See what the start task waits for, in its stdout.txt and stderr.txt (directory startup)."
+    elif group is groups.STARTING and any(node.state == "waitingforstarttask" for node in nodes):
         advice += " If it takes long, see what the start task does."
     return e.about_pool(
         group.rule,
@@ -72,6 +78,7 @@ def _unavailable(e: Evidence, group: Group) -> Found:
             "ableNodes": e.able,
             "causes": tuple(f"{count} x {cause}" for cause, count in causes[:MAX_EXAMPLES]),
             "examples": tuple(node.id for node in nodes[:MAX_EXAMPLES]),
+            **({"hangingStartTasks": hanging} if hanging else {}),
         },
         since=_since(nodes),
         amount=Amount(number, "nodes"),
