@@ -28,6 +28,7 @@ from shared.services.polling.polling import PollingService
 from shared.services.queries.histories import Histories
 from shared.services.queries.pool_queries import PoolQueries
 from shared.services.queries.queries import Queries
+from shared.services.queries.retirement_queries import RetirementQueries
 from shared.services.queries.schedule_queries import ScheduleQueries
 from shared.services.tasks.leaf_reader import LeafReader
 from shared.services.tasks.live_tasks import LiveTasks
@@ -55,6 +56,7 @@ class Services:
     histories: Histories[TaskCounts]
     pool_histories: Histories[PoolNumbers]
     pools: PoolQueries
+    retirements: RetirementQueries
     schedules: ScheduleQueries
     registry: Registry
     housekeeping: HousekeepingService
@@ -103,6 +105,7 @@ async def open_services(settings: Settings) -> Services:
         histories=Histories(registry, JOB_SAMPLES, queries.recent_samples, stores.history, retention),
         pool_histories=Histories(registry, POOL_SAMPLES, pools.recent_samples, stores.pool_history, retention),
         pools=pools,
+        retirements=RetirementQueries(registry, stores),
         schedules=ScheduleQueries(registry, queries, stores.schedules, idle=settings.full_list_interval),
         registry=registry,
         housekeeping=HousekeepingService(settings.accounts, records, stores, parts.ingestion, clock, settings),

@@ -7,6 +7,7 @@ from prometheus_client.metrics_core import CounterMetricFamily
 
 from functions.api.metrics.series import Family, Samples, Value, timestamp
 from shared.domain.reports.reports import PoolReport
+from shared.domain.retirements.announcements import days_left
 
 POOL_FAMILIES = (
     Family("azbatch_pool_nodes", "Nodes of a pool by state.", ("state", "dedicated")),
@@ -24,6 +25,11 @@ POOL_FAMILIES = (
         kind=CounterMetricFamily,
     ),
     Family("azbatch_pool_flapping_nodes", "Nodes that fell into a bad state three times within an hour."),
+    Family(
+        "azbatch_pool_retirement_days",
+        "Days until Azure retires something that a pool uses, as announced; negative afterwards.",
+        ("retirement",),
+    ),
     Family("azbatch_pool_as_of_timestamp_seconds", "Unix time of a pool's node counts."),
     Family("azbatch_pool_exact", "1 if a pool's figures were exact as of that time."),
 )
@@ -48,6 +54,7 @@ def pool_samples(report: PoolReport) -> Samples:
         "azbatch_pool_resize_errors": len(pool.current_errors),
         "azbatch_pool_autoscale_error": scale.error is not None if scale and scale.evaluated_at else None,
         "azbatch_pool_flapping_nodes": snapshot.flapping_nodes(report.now),
+        "azbatch_pool_retirement_days": {one.id: days for one, days in days_left(facts, report.now.date())},
         "azbatch_pool_as_of_timestamp_seconds": timestamp(snapshot.as_of),
         "azbatch_pool_exact": report.verdict.level == "exact",
     }

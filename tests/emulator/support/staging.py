@@ -5,13 +5,20 @@ from azure.batch.aio import BatchClient
 
 
 async def add_pool(
-    batch: BatchClient, name: str = "pool", *, nodes: int = 2, spot: int = 0, start: str = "", tries: int = 0
+    batch: BatchClient,
+    name: str = "pool",
+    *,
+    nodes: int = 2,
+    spot: int = 0,
+    start: str = "",
+    tries: int = 0,
+    size: str = "standard_d2s_v5",
 ) -> None:
     """Creates a pool; `start` is the command line of its start task, retried up to `tries` times (-1: forever)."""
     await batch.create_pool(
         models.BatchPoolCreateOptions(
             id=name,
-            vm_size="standard_d2s_v5",
+            vm_size=size,
             target_dedicated_nodes=nodes,
             target_low_priority_nodes=spot,
             task_slots_per_node=2,

@@ -53,6 +53,7 @@ azbatch_pool_autoscale_error{account="demo",pool="render"} 1.0
 azbatch_pool_interruptions_total{account="demo",pool="render"} 7.0
 azbatch_pool_unexplained_restarts_total{account="demo",pool="render"} 2.0
 azbatch_pool_flapping_nodes{account="demo",pool="render"} 3.0
+azbatch_pool_retirement_days{account="demo",pool="render",retirement="ubuntu-22.04"} 221.0
 azbatch_pool_as_of_timestamp_seconds{account="demo",pool="render"} 1.7952462e+09
 azbatch_pool_exact{account="demo",pool="render"} 1.0
 azbatch_pool_reporting_nodes{account="demo",pool="render"} 3.0

@@ -19,6 +19,7 @@ from shared.domain.nodes.nodes import NodeSummary
 from shared.domain.polling.pool_rounds import PoolRound
 from shared.domain.polling.rounds import WHOLE, Mark, Round
 from shared.domain.polling.schedule_rounds import ScheduleRound
+from shared.domain.pools.machine_settings import Machine, MachineSettings
 from shared.domain.pools.pool_settings import AutoScale, Problem
 from shared.domain.pools.pools import NodesSnapshot, Pool, PoolFacts, Size
 from shared.domain.reports.reports import AccountReport, JobReport, MonitoringReport, PoolReport
@@ -61,6 +62,7 @@ STATISTICS = JobStatistics(
 COUNTS = TaskCounts(active=30, preparing=2, running=8, completed=20, succeeded=19, failed=1)
 
 
+_JAMMY = Machine(node_agent_sku_id="batch.node.ubuntu 22.04")
 POOL = PoolReport(
     ACCOUNT,
     Pool(
@@ -69,6 +71,9 @@ POOL = PoolReport(
             dedicated=Size(2, 3),
             spot=Size(0, 0),
             auto_scale=AutoScale("$TargetDedicatedNodes = 3;", evaluated_at=NOW, error=Problem("Unavailable")),
+            settings=MachineSettings(
+                virtual_machine_configuration=Machine(node_agent_sku_id="batch.node.ubuntu 22.04")
+            ),
         ),
         seen_at=NOW,
         snapshot=NodesSnapshot(

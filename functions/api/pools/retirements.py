@@ -1,0 +1,92 @@
+"""GET retirements: what Azure retires, and the pools that it concerns."""
+
+from datetime import date
+
+from functions.http.answers import Answer
+from functions.http.csv_table import csv_reply
+from functions.http.handling import Page, Query, RouteRequest, RouteResponse, Routes
+from functions.http.parameters import Format
+from shared.domain.retirements.retirements import Retirement
+
+
+class RetirementsQuery(Query):
+    """With `all`, the list also has announcements that concern no pool."""
+
+    all: bool = False
+    format: Format = "json"
+
+
+class ConcernedPoolAnswer(Answer):
+    """A pool that a retirement concerns: its nodes, and the jobs on it that haven't completed."""
+
+    account: str
+    id: str
+    nodes: int
+    jobs: int
+
+
+class RetirementAnswer(Answer):
+    """What Azure retires, as announced, with the pools that it concerns.
+
+    `lastDay` is null where no day is known; `daysLeft` is negative after it. `source` was read on `readOn`: dates move.
+    Of `unknownPools` it isn't known, as not all of their settings are: they weren't read yet, or the image is one's
+    own.
+    """
+
+    id: str
+    what: str
+    last_day: date | None
+    days_left: int | None
+    effect: str
+    instead: str
+    source: str
+    read_on: date
+    pools: list[ConcernedPoolAnswer]
+    unknown_pools: int
+
+
+class RetirementLine(Answer):
+    """A row of the table: a retirement and one of its pools, or none."""
+
+    id: str
+    what: str
+    last_day: date | None
+    days_left: int | None
+    account: str | None
+    pool: str | None
+    nodes: int | None
+    jobs: int | None
+    instead: str
+    source: str
+    read_on: date
+
+
+def add_retirements(routes: Routes) -> None:
+    @routes.route("GET", "retirements", query=RetirementsQuery, returns=Page[RetirementAnswer])
+    async def list_retirements(call: RouteRequest[RetirementsQuery, None]) -> Page[RetirementAnswer] | RouteResponse:
+        """Lists what Azure retires and which pools it concerns, the earliest first, those without a known day last."""
+        services = await call.services()
+        found = await services.retirements.retirements(call.readable)
+        shown = [retirement_answer(one) for one in found if call.query.all or one.pools or one.unknown]
+        if call.query.format == "csv":
+            lines = [line for one in shown for line in lines_of(one)]
+            return csv_reply(Page(value=lines, count=len(shown)), RetirementLine)
+        return Page(value=shown, count=len(shown))
+
+
+def retirement_answer(found: Retirement) -> RetirementAnswer:
+    pools = [
+        ConcernedPoolAnswer(account=pool.account_id, id=pool.pool_id, nodes=pool.nodes, jobs=pool.jobs)
+        for pool in found.pools
+    ]
+    return RetirementAnswer.of(found.announcement, days_left=found.days_left, pools=pools, unknown_pools=found.unknown)
+
+
+def lines_of(answer: RetirementAnswer) -> list[RetirementLine]:
+    """Returns a line for each concerned pool; one without a pool where there is none."""
+    if not answer.pools:
+        return [RetirementLine.of(answer, account=None, pool=None, nodes=None, jobs=None)]
+    return [
+        RetirementLine.of(answer, account=pool.account, pool=pool.id, nodes=pool.nodes, jobs=pool.jobs)
+        for pool in answer.pools
+    ]

@@ -1,0 +1,128 @@
+"""Announcements of what Azure retires, from `announcements.json`, which is checked when it is read.
+
+Dates move, and some aren't known: each announcement has its source and the day on which it was read.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import date
+from functools import cache
+from pathlib import Path
+from typing import Literal, get_args
+
+import msgspec
+
+from shared.domain.pools.machine_settings import Machine, MachineSettings, Network, PublicAddresses
+from shared.domain.pools.pools import PoolFacts
+
+type Property = Literal["nodeAgentSku", "image", "vmSize", "publicAddresses", "formula"]
+PROPERTIES: tuple[Property, ...] = get_args(Property.__value__)
+"""Properties of a pool that conditions name; `image` is `publisher/offer/sku` of the marketplace."""
+_FILE = Path(__file__).with_name("announcements.json")
+_HTTPS = "https://"
+
+
+class Announcement(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
+    """A retirement as announced; `last_day` is None where no day is known.
+
+    `when` holds patterns by property of a pool: it concerns the pools of which each named property fits one of its
+    patterns. In these, `*` stands for any text and `#` for a number. `source` was read on `read_on`.
+    """
+
+    id: str
+    what: str
+    when: Mapping[Property, Sequence[str]]
+    last_day: date | None
+    effect: str
+    instead: str
+    source: str
+    read_on: date
+
+    def days_left(self, today: date) -> int | None:
+        """Returns the days until the last day, negative after it; None where no day is known."""
+        return (self.last_day - today).days if self.last_day else None
+
+    def concerns(self, facts: PoolFacts) -> bool | None:
+        """Returns whether it concerns a pool; None where a property isn't known, and no other rules it out."""
+        found = [_fits(patterns, property_of(facts, name)) for name, patterns in self.when.items()]
+        if False in found:
+            return False
+        return None if None in found else True
+
+
+@cache
+def announcements() -> tuple[Announcement, ...]:
+    """Returns all announcements, the earliest first, and those without a date last."""
+    return announcements_of(_FILE.read_bytes())
+
+
+def announcements_of(content: bytes) -> tuple[Announcement, ...]:
+    """Returns the announcements of a file. Raises ValueError with the number of the entry and the reason."""
+    try:
+        entries = msgspec.json.decode(content, type=list[msgspec.Raw])
+    except msgspec.DecodeError as error:
+        raise ValueError(f"The announcements are no list in JSON: {error}.") from error
+    found: dict[str, Announcement] = {}
+    for number, entry in enumerate(entries, 1):
+        try:
+            one = msgspec.json.decode(entry, type=Announcement)
+            reason = _fault(one) or ("another entry has its id" if one.id in found else "")
+        except msgspec.DecodeError as error:
+            raise ValueError(f"Entry {number} of the announcements can't be read: {error}.") from error
+        if reason:
+            raise ValueError(f"Entry {number} of the announcements ('{one.id}') can't be used: {reason}.")
+        found[one.id] = one
+    return tuple(sorted(found.values(), key=lambda one: (one.last_day is None, one.last_day or one.read_on, one.id)))
+
+
+def days_left(facts: PoolFacts, today: date) -> list[tuple[Announcement, int]]:
+    """Returns the announcements with a known last day that concern a pool, and the days until then."""
+    dated = ((one, one.days_left(today)) for one in announcements() if one.last_day and one.concerns(facts))
+    return [(one, days) for one, days in dated if days is not None]
+
+
+def property_of(facts: PoolFacts, name: Property) -> str | None:
+    """Returns a property of a pool; None where it isn't known, and an empty text where the pool has none.
+
+    What an image of the user's own consists of isn't known.
+    """
+    if name == "vmSize":
+        return facts.vm_size
+    if name == "formula":
+        return (facts.auto_scale.formula or "") if facts.auto_scale else ""
+    return _setting_of(facts.settings, name) if facts.settings else None
+
+
+def _setting_of(settings: MachineSettings, name: Property) -> str | None:
+    machine, network = settings.virtual_machine_configuration or Machine(), settings.network_configuration or Network()
+    if name == "nodeAgentSku":
+        return machine.node_agent_sku_id or ""
+    if name == "publicAddresses":
+        return (network.public_ip_address_configuration or PublicAddresses()).provision or ""
+    image = machine.image_reference
+    if image is None or image.publisher is None:
+        return None if image else ""
+    return "/".join((image.publisher, image.offer or "", image.sku or ""))
+
+
+def _fault(one: Announcement) -> str:
+    """Returns why an announcement can't be used, or nothing."""
+    texts = {"id": one.id, "what": one.what, "effect": one.effect, "instead": one.instead}
+    if empty := [name for name, text in texts.items() if not text.strip()]:
+        return f"{empty[0]} is empty"
+    if not one.source.startswith(_HTTPS):
+        return f"its source is no address that begins with {_HTTPS}"
+    if not one.when or not all(patterns and all(patterns) for patterns in one.when.values()):
+        return "'when' needs a property with at least one pattern"
+    return ""
+
+
+def _fits(patterns: Sequence[str], value: str | None) -> bool | None:
+    return None if value is None else any(_pattern(one).fullmatch(value) for one in patterns)
+
+
+@cache
+def _pattern(text: str) -> re.Pattern[str]:
+    """Returns the expression of a pattern; letters count without case."""
+    parts = (".*" if part == "*" else r"\d+" if part == "#" else re.escape(part) for part in re.split("([*#])", text))
+    return re.compile("".join(parts), re.IGNORECASE | re.DOTALL)

@@ -1,0 +1,59 @@
+"""Which pools a retirement concerns."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from shared.domain.core.keys import key_of
+from shared.domain.pools.pools import Pool
+from shared.domain.retirements.announcements import Announcement
+
+
+@dataclass(frozen=True, slots=True)
+class ConcernedPool:
+    """A pool that a retirement concerns, with the number of its nodes and of the jobs that haven't completed on it."""
+
+    account_id: str
+    pool_id: str
+    nodes: int
+    jobs: int
+
+
+@dataclass(frozen=True, slots=True)
+class Retirement:
+    """An announcement with the pools that it concerns, and the number of pools of which that isn't known."""
+
+    announcement: Announcement
+    days_left: int | None
+    pools: Sequence[ConcernedPool]
+    unknown: int
+
+
+def retirements(
+    announced: Iterable[Announcement],
+    pools: Mapping[str, Iterable[Pool]],
+    jobs: Mapping[str, Mapping[str, int]],
+    today: date,
+) -> list[Retirement]:
+    """Returns each announcement in order; `pools` are by account id, `jobs` are counts by account id and pool key."""
+    found = []
+    for one in announced:
+        concerned, unknown = list[ConcernedPool](), 0
+        for account, some in pools.items():
+            for pool in some:
+                concerns = one.concerns(pool.facts)
+                unknown += concerns is None
+                if concerns:
+                    count = jobs.get(account, {}).get(pool.key, 0)
+                    concerned.append(ConcernedPool(account, pool.facts.id, pool.facts.nodes, count))
+        found.append(Retirement(one, one.days_left(today), concerned, unknown))
+    return found
+
+
+def jobs_by_pool(pool_ids: Iterable[str | None]) -> dict[str, int]:
+    """Returns the number of jobs by the key of their pool; jobs without one aren't counted."""
+    found: dict[str, int] = {}
+    for pool in pool_ids:
+        if pool:
+            found[key_of(pool)] = found.get(key_of(pool), 0) + 1
+    return found

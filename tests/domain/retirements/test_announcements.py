@@ -1,0 +1,179 @@
+"""Announcements of retirements: each is complete, and concerns exactly the pools that it names."""
+
+import json
+import re
+from datetime import UTC, date, datetime
+from typing import Any
+
+import msgspec
+import pytest
+
+from shared.domain.pools.machine_settings import MachineSettings
+from shared.domain.pools.pool_settings import AutoScale
+from shared.domain.pools.pools import PoolFacts
+from shared.domain.retirements.announcements import Announcement, announcements, announcements_of, days_left
+
+NOW = datetime(2026, 11, 29, tzinfo=UTC)
+UBUNTU, WINDOWS = "batch.node.ubuntu {}", "batch.node.windows amd64"
+ENTRY = {
+    "id": "old", "what": "Old things", "when": {"vmSize": ["standard_a#"]}, "lastDay": "2027-01-01",
+    "effect": "No nodes.", "instead": "New things.", "source": "https://example.org/1", "readOn": "2026-11-01",
+}  # fmt: skip
+
+
+def facts(size: str = "standard_d4s_v5", settings: dict[str, Any] | None = None, formula: str = "") -> PoolFacts:
+    """Returns a pool; without `settings` these aren't known."""
+    known = None if settings is None else msgspec.convert(settings, MachineSettings)
+    return PoolFacts("p", NOW, "active", NOW, size, settings=known, auto_scale=AutoScale(formula) if formula else None)
+
+
+def machine(agent: str = UBUNTU.format("24.04"), image: str | None = "canonical/ubuntu/server") -> dict[str, Any]:
+    """Returns settings; without `image` it is one of the user's own."""
+    publisher, offer, sku = image.split("/") if image else (None, None, None)
+    named = {"publisher": publisher, "offer": offer, "sku": sku}
+    reference = named if image else {"virtualMachineImageId": "/images/x"}
+    return {"virtualMachineConfiguration": {"nodeAgentSKUId": agent, "imageReference": reference}}
+
+
+def network(provision: str) -> dict[str, Any]:
+    return machine() | {"networkConfiguration": {"publicIPAddressConfiguration": {"provision": provision}}}
+
+
+def of_size(size: str) -> PoolFacts:
+    return facts(size, machine())
+
+
+def of_agent(agent: str, image: str | None = None) -> PoolFacts:
+    return facts(settings=machine(agent, image))
+
+
+D_TO_DSV2 = {"vm-sizes-d-to-dsv2"}
+CASES: dict[str, tuple[PoolFacts, set[str]]] = {
+    "a pool of today": (of_size("standard_d4s_v5"), set()),
+    "Ubuntu 22.04 of the marketplace": (of_agent(UBUNTU.format("22.04"), "canonical/jammy/22_04"), {"ubuntu-22.04"}),
+    "an image of one's own, by its agent": (of_agent(UBUNTU.format("22.04")), {"ubuntu-22.04"}),
+    "an agent in other letters": (of_agent("BATCH.node.Ubuntu 22.04"), {"ubuntu-22.04"}),
+    "Ubuntu 20.04": (of_agent(UBUNTU.format("20.04")), {"ubuntu-20.04"}),
+    "Ubuntu 18.04": (of_agent(UBUNTU.format("18.04")), {"older-linux"}),
+    "Ubuntu 16.04": (of_agent(UBUNTU.format("16.04")), {"older-linux"}),
+    "Ubuntu 24.04": (of_agent(UBUNTU.format("24.04")), set()),
+    "CentOS 7": (of_agent("batch.node.centos 7"), {"older-linux"}),
+    "CentOS 8": (of_agent("batch.node.centos 8"), {"older-linux"}),
+    "AlmaLinux 8": (of_agent("batch.node.el 8"), set()),
+    "Debian 10": (of_agent("batch.node.debian 10"), {"older-linux"}),
+    "Debian 12": (of_agent("batch.node.debian 12"), set()),
+    "Windows Server 2012": (
+        of_agent(WINDOWS, "MicrosoftWindowsServer/WindowsServer/2012-Datacenter"), {"windows-server-2012"}
+    ),
+    "Windows Server 2012 R2": (
+        of_agent(WINDOWS, "microsoftwindowsserver/windowsserver/2012-r2-datacenter-smalldisk"), {"windows-server-2012"}
+    ),
+    "Windows Server 2016": (
+        of_agent(WINDOWS, "microsoftwindowsserver/windowsserver/2016-datacenter"), {"windows-server-2016"}
+    ),
+    "Windows Server 2022": (of_agent(WINDOWS, "microsoftwindowsserver/windowsserver/2022-datacenter"), set()),
+    "another publisher's 2016": (of_agent(WINDOWS, "contoso/windowsserver/2016"), set()),
+    "D3": (of_size("STANDARD_D3"), D_TO_DSV2),
+    "DS14": (of_size("standard_ds14"), D_TO_DSV2),
+    "D2 v2": (of_size("Standard_D2_v2"), D_TO_DSV2),
+    "DS15 v2": (of_size("standard_ds15_v2"), D_TO_DSV2),
+    "D2 v3": (of_size("standard_d2_v3"), set()),
+    "D2as v4": (of_size("standard_d2as_v4"), set()),
+    "L8s": (of_size("standard_l8s"), {"vm-sizes-ls"}),
+    "L8s v3": (of_size("standard_l8s_v3"), set()),
+    "HB120rs v2": (of_size("standard_hb120rs_v2"), {"vm-sizes-hbv2-hc"}),
+    "HB120-64rs v2": (of_size("standard_hb120-64rs_v2"), {"vm-sizes-hbv2-hc"}),
+    "HB120rs v3": (of_size("standard_hb120rs_v3"), set()),
+    "HC44rs": (of_size("standard_hc44rs"), {"vm-sizes-hbv2-hc"}),
+    "NP20s": (of_size("standard_np20s"), {"vm-sizes-np"}),
+    "NC24rs v3": (of_size("standard_nc24rs_v3"), {"vm-sizes-ncv3"}),
+    "NC6s v3": (of_size("standard_nc6s_v3"), {"vm-sizes-ncv3"}),
+    "NC4as T4 v3": (of_size("standard_nc4as_t4_v3"), set()),
+    "A2": (of_size("standard_a2"), {"vm-sizes-a"}),
+    "Basic A1": (of_size("basic_a1"), {"vm-sizes-a"}),
+    "A2 v2": (of_size("standard_a2_v2"), set()),
+    "no public addresses": (facts(settings=network("noPublicIPAddresses")), {"default-outbound-access"}),
+    "Batch's addresses": (facts(settings=network("batchManaged")), set()),
+    "two at once": (
+        facts("standard_a2", machine(UBUNTU.format("22.04"))), {"vm-sizes-a", "ubuntu-22.04"}
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_each_announcement_concerns_exactly_the_pools_that_it_names(case: str) -> None:
+    pool, expected = CASES[case]
+    assert {one.id for one in announcements() if one.concerns(pool)} == expected
+
+
+def test_every_announcement_concerns_one_of_the_cases() -> None:
+    assert set().union(*(named for _, named in CASES.values())) == {one.id for one in announcements()}
+
+
+def test_what_is_not_known_concerns_nobody_for_sure() -> None:
+    unread = {one.id: one.concerns(facts("standard_a2")) for one in announcements()}
+    assert unread["vm-sizes-a"] is True
+    assert unread["vm-sizes-np"] is False
+    assert unread["ubuntu-22.04"] is unread["windows-server-2016"] is None
+    own = {one.id: one.concerns(of_agent(WINDOWS)) for one in announcements()}
+    assert own["windows-server-2016"] is None
+    assert own["ubuntu-22.04"] is False
+    linux = {one.id: one.concerns(of_agent(UBUNTU.format("24.04"))) for one in announcements()}
+    assert linux["windows-server-2016"] is False
+
+
+def test_a_formula_is_searched_for_text() -> None:
+    entry = ENTRY | {"when": {"formula": ["*$TargetLowPriorityNodes*"]}}
+    (one,) = announcements_of(json.dumps([entry]).encode())
+    assert one.concerns(facts(formula="a = 1;\n$TargetLowPriorityNodes = a;")) is True
+    assert one.concerns(facts(formula="$TargetDedicatedNodes = 1;")) is one.concerns(facts()) is False
+
+
+def test_days_are_counted_to_the_last_day_and_unknown_ones_are_no_number() -> None:
+    (dated,) = announcements_of(json.dumps([ENTRY]).encode())
+    assert [dated.days_left(date(2026, 12, day)) for day in (1, 31)] == [31, 1]
+    assert [dated.days_left(date(2027, 1, day)) for day in (1, 11)] == [0, -10]
+    (open_one,) = announcements_of(json.dumps([ENTRY | {"lastDay": None}]).encode())
+    assert open_one.days_left(date(2026, 12, 1)) is None
+    pool = facts("standard_a2", machine(UBUNTU.format("22.04")))
+    assert [(one.id, days) for one, days in days_left(pool, date(2027, 6, 20))] == [("ubuntu-22.04", 10)]
+
+
+def test_the_earliest_come_first_and_those_without_a_day_last() -> None:
+    days = [one.last_day for one in announcements()]
+    known = [day for day in days if day]
+    assert days == sorted(known) + [None] * (len(days) - len(known))
+
+
+def test_every_announcement_has_a_public_source_and_sentences() -> None:
+    for one in announcements():
+        assert re.fullmatch(r"https://\S+", one.source), one.id
+        assert one.read_on >= date(2026, 11, 23), one.id
+        assert one.effect.endswith("."), one.id
+        assert one.instead.endswith("."), one.id
+
+
+WRONG: dict[str, tuple[Any, str]] = {
+    "no list": ({}, "no list in JSON"),
+    "a date of another form": ([ENTRY, ENTRY | {"id": "x", "lastDay": "1 May"}], r"Entry 2 .*date - at `\$.lastDay`"),
+    "no source": ([ENTRY | {"source": ""}], r"Entry 1 .*'old'.*source is no address"),
+    "an empty sentence": ([ENTRY | {"instead": " "}], "instead is empty"),
+    "no condition": ([ENTRY | {"when": {}}], "'when' needs a property"),
+    "an empty pattern": ([ENTRY | {"when": {"vmSize": [""]}}], "'when' needs a property"),
+    "an unknown property": ([ENTRY | {"when": {"colour": ["red"]}}], r"Entry 1 .*colour"),
+    "an unknown field": ([ENTRY | {"until": "2027-01-01"}], "until"),
+    "an id twice": ([ENTRY, ENTRY], "Entry 2 .*another entry has its id"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_a_wrong_file_is_refused_with_the_entry_and_the_reason(case: str) -> None:
+    content, words = WRONG[case]
+    with pytest.raises(ValueError, match=words):
+        announcements_of(json.dumps(content).encode())
+
+
+def test_an_announcement_keeps_its_fields() -> None:
+    (one,) = announcements_of(json.dumps([ENTRY]).encode())
+    assert isinstance(one, Announcement)
+    assert msgspec.to_builtins(one) == ENTRY

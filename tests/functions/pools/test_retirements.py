@@ -1,0 +1,78 @@
+"""What Azure retires, through the API and in Prometheus: the pools that it concerns, with their nodes and jobs."""
+
+import csv
+import io
+from datetime import date, datetime
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from azure.batch import models
+
+from local.batch_emulator.core.stamps import stamp
+from tests.emulator.support.staging import add_job, add_pool, add_tasks
+from tests.functions.conftest import World, begin_anew
+from tests.functions.pools.shown_pools import polled
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def world(_running: World) -> World:
+    """Yields an empty account that each tick polls."""
+    await begin_anew(_running, poll_seconds=1)
+    return _running
+
+
+async def listed(world: World, query: str = "") -> dict[str, Any]:
+    return {one["id"]: one for one in (await world.get(f"retirements{query}")).body["value"]}
+
+
+async def test_pools_are_named_with_their_nodes_and_jobs(world: World) -> None:
+    await add_pool(world.batch, "old", nodes=2, size="standard_d2_v2")
+    await add_pool(world.batch, "new", nodes=1)
+    await world.batch.create_pool(
+        models.BatchPoolCreateOptions(
+            id="jammy",
+            vm_size="standard_d2s_v5",
+            virtual_machine_configuration=models.VirtualMachineConfiguration(
+                image_reference=models.BatchVmImageReference(publisher="canonical", offer="jammy", sku="22_04-lts"),
+                node_agent_sku_id="batch.node.ubuntu 22.04",
+            ),
+            target_dedicated_nodes=1,
+        )
+    )
+    for job in ("waits", "runs"):
+        await add_job(world.batch, job, pool="OLD")
+    await add_tasks(world.batch, 1, job="runs")
+    world.advance(120)
+    await polled(world)
+    found = await listed(world)
+    assert found.keys() == {"vm-sizes-d-to-dsv2", "ubuntu-22.04"}
+    assert found["vm-sizes-d-to-dsv2"]["pools"] == [{"account": "demo", "id": "old", "nodes": 2, "jobs": 2}]
+    assert (found["vm-sizes-d-to-dsv2"]["lastDay"], found["vm-sizes-d-to-dsv2"]["daysLeft"]) == (None, None)
+    jammy = found["ubuntu-22.04"]
+    assert jammy["pools"] == [{"account": "demo", "id": "jammy", "nodes": 1, "jobs": 0}]
+    assert jammy["lastDay"] == "2027-06-30"
+    clock = datetime.fromisoformat(stamp(world.emulator.clock.now)).date()
+    assert jammy["daysLeft"] == (date(2027, 6, 30) - clock).days
+    rows = list(csv.DictReader(io.StringIO((await world.get("retirements?format=csv")).body)))
+    shown = [(row["id"], row["account"], row["pool"], row["nodes"], row["jobs"]) for row in rows]
+    assert shown == [("ubuntu-22.04", "demo", "jammy", "1", "0"), ("vm-sizes-d-to-dsv2", "demo", "old", "2", "2")]
+    metrics = (await world.get("metrics")).body
+    series = 'azbatch_pool_retirement_days{account="demo",pool="jammy",retirement="ubuntu-22.04"}'
+    assert f"{series} {jammy['daysLeft']}.0" in metrics
+    assert 'azbatch_pool_retirement_days{account="demo",pool="old"' not in metrics
+
+
+async def test_all_announcements_are_listed_on_request_also_as_a_table(world: World) -> None:
+    await polled(world)
+    assert await listed(world) == {}
+    every = await listed(world, "?all=true")
+    assert {"ubuntu-22.04", "vm-sizes-np"} <= every.keys()
+    assert all(one["pools"] == [] for one in every.values())
+    table = (await world.get("retirements?all=true&format=csv")).body
+    rows = list(csv.DictReader(io.StringIO(table)))
+    assert [row["id"] for row in rows] == list(every)
+    assert {row["pool"] for row in rows} == {""}
+    assert next(row["daysLeft"] for row in rows if row["id"] == "vm-sizes-np") == ""
