@@ -97,6 +97,7 @@ class TaskCollector:
             ancestors = table if attempt.is_adopted else attempt.ancestors
             missed = self._attempts.unattributed if is_exact else outside.of(ancestors, self._attempts.members)
             self._sample(attempt, gpu, elapsed, missed if elapsed else 0)
+            self._usage[attempt.identity].is_accounted &= is_exact
         self._note_ended(moment)
         self._table, self._sampled = table, moment
         return list(self._records(now, elapsed))
@@ -153,7 +154,7 @@ class TaskCollector:
             else:
                 del self._usage[attempt.identity]
                 yield Record(MEASUREMENT, {**usage.fields(), **_IDLE}, _tags(attempt))
-                yield Record(ATTEMPT, _summary(attempt, usage, now, elapsed), _tags(attempt))
+                yield Record(ATTEMPT, _summary(attempt, usage, now, elapsed), {**_tags(attempt), **_bases(usage)})
 
     def _boot_time(self) -> int:
         """Returns the second since 1970 in which the node booted, which the kernel keeps unless the clock is set."""
@@ -178,10 +179,18 @@ def _tags(attempt: Attempt) -> dict[str, str]:
     return tags if attempt.kind == TASK else {**tags, "task_kind": attempt.kind}
 
 
+def _bases(usage: TaskUsage) -> dict[str, str]:
+    """Returns tags that say where the figures of an attempt that ended come from."""
+    return {
+        "cpu_time_from": "exit_accounting" if usage.is_accounted else "samples",
+        "memory_peak_from": "kernel" if usage.is_peak_of_kernel else "samples",
+    }
+
+
 def _summary(attempt: Attempt, usage: TaskUsage, now: int, elapsed: int) -> dict[str, Value]:
     """Returns the fields of an attempt that ended; times in seconds, sizes in bytes.
 
-    `end_time` is when the end was seen, at most `end_uncertainty` after it.
+    `end_time` is when the end was seen, at most `end_uncertainty` after it. `gpu_usage` is a mean, in percent of one.
     """
     end = now / 1e9
     found: dict[str, Value] = {
@@ -193,4 +202,6 @@ def _summary(attempt: Attempt, usage: TaskUsage, now: int, elapsed: int) -> dict
         "max_threads": usage.max_threads,
         "max_processes": usage.max_processes,
     }
-    return {**found, "gpu_memory_peak": usage.gpu_memory_peak} if usage.gpu_memory_peak else found
+    if usage.gpu_memory_peak:
+        found.update(gpu_memory_peak=usage.gpu_memory_peak, gpu_usage=usage.gpu_usage)
+    return found

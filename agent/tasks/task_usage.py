@@ -31,8 +31,14 @@ class TaskUsage:
         """The bound on the CPU time that isn't counted."""
         self.memory = 0
         self.memory_peak = 0
+        self.is_peak_of_kernel = False
+        """Whether the peak rests on a process's own peak, which the kernel keeps, and on no sum at a sample."""
+        self.is_accounted = True
+        """Whether exit accounting was complete at all samples."""
         self.gpu = (0, 0.0)
         self.gpu_memory_peak = 0
+        self._gpu_time = 0.0
+        self._measured = 0
         self.threads = 0
         self.processes = 0
         self.files = 0
@@ -54,6 +60,8 @@ class TaskUsage:
         self._update_io(attempt, details)
         self._update_memory(attempt, details)
         self._update_counts(attempt, details, gpu)
+        self._gpu_time += self.gpu[1] * elapsed
+        self._measured += elapsed
         self._rate = 100.0 * (self.user + self.system - counted) / elapsed if elapsed > 0 else 0.0
         if self._cpu.is_uncertain:
             self.missed += elapsed * sum(
@@ -74,6 +82,11 @@ class TaskUsage:
         if self.gpu_memory_peak or self.gpu[1]:
             found.update(gpu_memory_used=self.gpu[0], gpu_usage=self.gpu[1])
         return found
+
+    @property
+    def gpu_usage(self) -> float:
+        """Returns the mean use of GPUs between samples, in percent of one."""
+        return self._gpu_time / self._measured if self._measured else 0.0
 
     def totals(self) -> dict[str, Value]:
         """Returns the fields that only grow: CPU times in seconds, peak memory and I/O in bytes."""
@@ -126,7 +139,10 @@ class TaskUsage:
         risen = [*peaks.items(), *((one.pid, one.exit.peak) for one in attempt.departures if one.exit)]
         candidates = [peak + floor - certain.get(pid, 0) for pid, peak in risen if peak > self._peaks.get(pid, 0)]
         self.memory = sum(resident.values())
-        self.memory_peak = max([self.memory_peak, self.memory, *candidates])
+        highest = max(candidates, default=0)
+        if max(highest, self.memory) > self.memory_peak:
+            self.is_peak_of_kernel = highest >= self.memory
+            self.memory_peak = max(highest, self.memory)
         self._resident, self._peaks = resident, peaks
 
     def _update_counts(self, attempt: Attempt, details: Mapping[int, Details], gpu: Gpu) -> None:

@@ -63,6 +63,7 @@ def test_an_attempt_that_ends_is_recorded_once_with_its_start_and_peak() -> None
     assert (sample.fields["memory_rss"], record.measurement) == (0, ATTEMPT)
     assert (record.fields["start_time"], record.fields["memory_peak"]) == (1795000010, 64 << 20)
     assert record.fields["end_uncertainty"] == 10.0
+    assert (record.tags["cpu_time_from"], record.tags["memory_peak_from"]) == ("samples", "kernel")
     assert record.fields["max_processes"] == 1
     assert node.sample() == []
 
@@ -122,6 +123,35 @@ def test_gpu_use_is_summed_by_task() -> None:
     node.gpu = {shell: (5, 10.0), child: (7, 90.0), LAUNCHER: (100, 1.0)}
     (record,) = node.sample()
     assert (record.fields["gpu_memory_used"], record.fields["gpu_usage"]) == (12, 100.0)
+
+
+def test_an_ended_attempt_has_its_mean_use_of_gpus() -> None:
+    node = Node()
+    node.sample()
+    shell = node.kernel.fork(LAUNCHER, "a")
+    for percent in (100.0, 0.0, 50.0):
+        node.gpu = {shell: (7, percent)}
+        node.sample()
+    node.gpu = {}
+    node.end(shell)
+    _, record = node.sample()
+    assert record.fields["gpu_memory_peak"] == 7
+    assert record.fields["gpu_usage"] == pytest.approx(150 / 4)
+
+
+def test_a_peak_that_only_several_processes_reach_together_is_of_samples() -> None:
+    node = Node()
+    shell = node.kernel.fork(LAUNCHER, "a")
+    child = node.kernel.fork(shell)
+    node.sample()
+    for pid in (shell, child):
+        node.kernel.processes[pid].rss += 20 * MIB
+        node.kernel.processes[pid].peak = node.kernel.processes[pid].rss
+    node.sample()
+    for pid in (child, shell):
+        node.end(pid)
+    _, record = node.sample()
+    assert record.tags["memory_peak_from"] == "samples"
 
 
 def test_the_agents_own_time_isnt_its_tasks_even_if_the_task_waits_for_it() -> None:
