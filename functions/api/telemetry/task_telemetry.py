@@ -11,6 +11,7 @@ from functions.http.answers import Answer
 from functions.http.handling import RouteRequest, RouteResponse, Routes
 
 if TYPE_CHECKING:  # not needed at start
+    from shared.domain.telemetry.query.ended_attempts import EndedAttempt
     from shared.domain.telemetry.query.task_runs import TaskRun
     from shared.services.telemetry.task_telemetry import TaskTelemetry
 
@@ -39,6 +40,30 @@ class RunBeforeAnswer(Answer):
     retried_internally: bool
 
 
+class EndedAttemptAnswer(Answer):
+    """What an attempt of the task used, as the node agent wrote at its end; null where the agent has no figure.
+
+    Times are by the node's clock. The agent saw the end at `endTime`, up to `durationUncertainty` seconds late.
+    `cpuMissed` is the most that `cpuSeconds` lacks. `readBytes` and `writtenBytes` are those of disks, `threads` the
+    most at a sample, and `gpuUsage` the mean number of GPUs in use.
+    """
+
+    start_time: datetime
+    end_time: datetime
+    duration: float | None
+    duration_uncertainty: float | None
+    cpu_seconds: float | None
+    cpu_missed: float | None
+    cpu_source: str | None
+    memory_peak: int | None
+    memory_source: str | None
+    read_bytes: int | None
+    written_bytes: int | None
+    threads: int | None
+    gpu_memory_peak: int | None
+    gpu_usage: float | None
+
+
 class SharingAnswer(Answer):
     """The number of `otherTasks` whose latest run overlapped on the node; a lower bound if not `complete`."""
 
@@ -51,9 +76,10 @@ class TaskTelemetryAnswer(Answer):
 
     `startTime`, `endTime` (null while it runs), pool and node of the run are as of `asOf`. `earlierRuns` counts the
     runs before it, by Batch's count or by events if they show more. `runsBefore` lists runs before the latest, from
-    stored events. `basis` is `task` if blobs name the task (in `attempts`, if they name any), `node` if everything from
-    the node is shown, and null if nothing is. A node measures all tasks together; `sharing` counts the others. `reason`
-    explains a missing result, else it is null.
+    stored events. `endedAttempts` are the latest 20 that the node agent recorded, whichever run is shown. `basis` is
+    `task` if blobs name the task (in `attempts`, if they name any), `node` if everything from the node is shown, and
+    null if nothing is. A node measures all tasks together; `sharing` counts the others. `reason` explains a missing
+    result, else it is null.
     """
 
     as_of: datetime | None
@@ -65,6 +91,7 @@ class TaskTelemetryAnswer(Answer):
     runs_before: list[RunBeforeAnswer]
     basis: Literal["task", "node"] | None
     attempts: list[str]
+    ended_attempts: list[EndedAttemptAnswer]
     sharing: SharingAnswer | None
     reason: str | None
     telemetry: TelemetryAnswer | None
@@ -93,9 +120,14 @@ def _answer(found: "TaskTelemetry") -> TaskTelemetryAnswer:
         runs_before=list(map(_before, found.before)),
         basis=found.tie.value if found.tie else None,
         attempts=list(found.attempts),
+        ended_attempts=list(map(_ended, found.ended)),
         sharing=SharingAnswer(other_tasks=sharing.tasks, complete=sharing.is_complete) if sharing else None,
         telemetry=telemetry_answer(found.telemetry) if found.telemetry else None,
     )
+
+
+def _ended(one: "EndedAttempt") -> EndedAttemptAnswer:
+    return EndedAttemptAnswer.of(one, start_time=one.start, end_time=one.end, cpu_seconds=one.cpu_time)
 
 
 def _before(run: "TaskRun") -> RunBeforeAnswer:

@@ -1,7 +1,7 @@
 """Finds the sessions with a node's telemetry by the index, and checks them against the blobs' own rows."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from shared.domain.core.keys import key_of
@@ -48,6 +48,17 @@ class NodeSessions:
             return not is_nodes and _may_be_in(row.whose, pool) and tie_of(row.whose, job, task) is TaskAffinity.TASK
 
         return await self._found(account_key, task_name(job, task), hours, is_wanted)
+
+    async def find_attempts(
+        self, account_key: str, job: str, task: str, hours: tuple[int, int]
+    ) -> Sequence[NodeSession]:
+        """Returns sessions that name an attempt of a task, on any node; one for each day with data."""
+
+        def is_wanted(row: SessionRow) -> bool:
+            return bool(row.whose.attempt) and tie_of(row.whose, job, task) is TaskAffinity.TASK
+
+        found = await self._found(account_key, task_name(job, task), hours, is_wanted)
+        return [session for sessions in found.values() for session in sessions]
 
     async def _found(
         self, account_key: str, name: str, hours: tuple[int, int], is_wanted: Callable[[SessionRow], bool]

@@ -7,7 +7,7 @@ the task, only they count. Otherwise the series are the node's, which other task
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from shared.clock import Clock
 from shared.domain.core.keys import key_of
@@ -17,6 +17,7 @@ from shared.domain.events.event_lists import EventFilter
 from shared.domain.reports.reports import JobReport
 from shared.domain.tasks.tasks import Task
 from shared.domain.telemetry.query.earlier_runs import STARTED_WITHIN, earlier_runs
+from shared.domain.telemetry.query.ended_attempts import EndedAttempt
 from shared.domain.telemetry.query.ranges import Range
 from shared.domain.telemetry.query.series_query import SeriesQuery
 from shared.domain.telemetry.query.task_runs import NodeInterval, TaskAffinity, TaskRun, attempts_of, run_of, tie_of
@@ -25,6 +26,7 @@ from shared.services.events.event_queries import EventQueries
 from shared.services.queries.queries import Queries
 from shared.services.tasks.node_sharing import NodeSharingCount, NodeSharingService
 from shared.services.tasks.task_queries import TaskQueries
+from shared.services.telemetry.ended_attempts import EndedAttemptQueries
 from shared.services.telemetry.node_sessions import NodeSession, SessionsByPartition
 from shared.services.telemetry.telemetry_queries import NodeTelemetry, TelemetryQueries
 
@@ -34,6 +36,7 @@ _OTHER_TIME = "The task didn't run in the time that is asked for."
 _PAST = "The task ran before the time of which telemetry is kept."
 _OF_OTHERS = "The telemetry of the node in that time names other tasks only."
 _NOTHING = "Nothing of that kind that came from the node in that time can be shown."
+_CLOCKS_DIFFER = timedelta(minutes=1)  # a node's from Batch's
 _EVENTS_AT_ONCE = 1000
 _PAGES, _MAX_PAGES = 1, 2  # of events: without earlier runs by Batch's count, and with
 
@@ -42,8 +45,9 @@ _PAGES, _MAX_PAGES = 1, 2  # of events: without earlier runs by Batch's count, a
 class TaskTelemetry:
     """A task's telemetry, as of the task's `as_of`; `attempts` are those named by blobs.
 
-    `run` is the one shown; `before` are runs before the latest found in events, the latest first. `reason` is a
-    sentence why nothing is shown. `telemetry` is None without a valid range.
+    `run` is the one shown; `before` are runs before the latest found in events, the latest first. `ended` are the sums
+    of ended attempts, whichever run is shown, the latest first. `reason` is a sentence why nothing is shown.
+    `telemetry` is None without a valid range.
     """
 
     as_of: datetime | None
@@ -54,6 +58,7 @@ class TaskTelemetry:
     telemetry: NodeTelemetry | None = None
     reason: str | None = None
     before: Sequence[TaskRun] = ()
+    ended: Sequence[EndedAttempt] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +83,13 @@ class TaskTelemetryQueries:
             raise NotFoundError("task", task_id, f" in the job '{report.job.facts.id}', as far as it was read")
         await self.telemetry.require_sense(asked)
         answer = await self._selected_run(report, task, back)
-        if answer.run is None:
+        run = answer.run
+        if run is None:
             return replace(answer, reason=_NOT_BEGUN)
-        if not answer.run.node:
+        answer = replace(answer, ended=await self._ended(report, task, answer.before))
+        if not run.node:
             return replace(answer, reason=_NO_NODE)
-        return await self._of_run(answer, report, task, answer.run, asked)
+        return await self._of_run(answer, report, task, run, asked)
 
     async def _selected_run(self, report: JobReport, task: Task, back: int) -> TaskTelemetry:
         """Returns the runs of a task, and the requested one. Raises HistoryRangeError if that is unknown."""
@@ -94,6 +101,17 @@ class TaskTelemetryQueries:
         if latest:
             latest = replace(latest, earlier=max(latest.earlier, len(before)))
         return TaskTelemetry(report.verdict.as_of, before[back - 1] if back else latest, before=before)
+
+    async def _ended(self, report: JobReport, task: Task, before: Sequence[TaskRun]) -> Sequence[EndedAttempt]:
+        """Returns the sums of ended attempts; a run that lasts and is the first one has none."""
+        latest = run_of(task)
+        if latest is None or (latest.end is None and not latest.earlier and not before):
+            return ()
+        first = from_milliseconds(task.creation) if task.creation else latest.start
+        since = min([first, latest.start, *(run.start for run in before)]) - _CLOCKS_DIFFER
+        until = latest.end or await self.clock.now()
+        attempts = EndedAttemptQueries(self.telemetry)
+        return await attempts.of_task(report.account.key, report.job.facts.id, task.id, since, until)
 
     async def _before(self, report: JobReport, task: Task, latest: TaskRun) -> Sequence[TaskRun]:
         """Returns runs before the latest, from events of the task."""

@@ -9,10 +9,11 @@ from playwright.sync_api import Page, expect
 
 from tests.e2e.canned.canned_api import Canned
 from tests.e2e.canned.canned_job import live_task
-from tests.e2e.canned.canned_telemetry import MINUTES, machine, telemetry, text, this_minute
+from tests.e2e.canned.canned_telemetry import FACTS, MINUTES, machine, telemetry, text, this_minute
 
 END = this_minute()
 NODE = "tvmps_1"
+UNKNOWN = "\N{EN DASH}"
 
 
 def run(**changes: Any) -> dict[str, Any]:
@@ -25,9 +26,31 @@ def run(**changes: Any) -> dict[str, Any]:
         "earlierRuns": 0,
         "basis": "node",
         "attempts": [],
+        "endedAttempts": [],
         "sharing": {"otherTasks": 3, "complete": True},
         "reason": None,
         "telemetry": telemetry(machine(END), end=END),
+    } | changes
+
+
+def ended(seconds_ago: float, **changes: Any) -> dict[str, Any]:
+    """Returns what an attempt used that ran for an hour and a half."""
+    end = END - timedelta(seconds=seconds_ago)
+    return {
+        "startTime": text(end - timedelta(minutes=90)),
+        "endTime": text(end),
+        "duration": 5_400.0,
+        "durationUncertainty": 10.0,
+        "cpuSeconds": 8_100.0,
+        "cpuMissed": 0.0,
+        "cpuSource": "exit_accounting",
+        "memoryPeak": 3 * 2**30,
+        "memorySource": "kernel",
+        "readBytes": 2**20,
+        "writtenBytes": 0,
+        "threads": 12,
+        "gpuMemoryPeak": None,
+        "gpuUsage": None,
     } | changes
 
 
@@ -100,3 +123,27 @@ def test_a_task_without_telemetry_says_why(page: Page, render: Canned) -> None:
     expect(page.get_by_test_id("no-telemetry")).to_have_text("The task hasn't started yet.")
     expect(page.get_by_test_id("run")).to_have_count(0)
     expect(page.locator("[data-chart]")).to_have_count(0)
+
+
+def test_each_ended_run_shows_what_it_used_and_unknown_figures_as_a_dash(page: Page, render: Canned) -> None:
+    unknown = dict.fromkeys(("cpuSeconds", "cpuMissed", "memoryPeak", "memorySource", "readBytes", "threads"))
+    measured = telemetry(machine(END), end=END, facts=FACTS | {"cpuCount": 4})
+    show_task(page, render, run(telemetry=measured, endedAttempts=[ended(60), ended(9_000, **unknown)]))
+    table = page.get_by_test_id("ended-attempts")
+    expect(table.get_by_role("heading")).to_have_text("What each run used")
+    latest, before = table.locator("tbody tr").nth(0), table.locator("tbody tr").nth(1)
+    expect(latest).to_contain_text("1 h 30 min")
+    expect(latest).to_contain_text("2 h 15 min")
+    expect(latest).to_contain_text("1.5 cores on average, 37.5% of 4, complete by exit accounting")
+    expect(latest).to_contain_text("3 GiBby the kernel")
+    expect(before.locator("td")).to_have_text([re.compile("^1 h 30 min"), *[UNKNOWN] * 3, "0 B", UNKNOWN])
+    expect(table.get_by_text("GPU memory")).to_have_count(0)
+    for width in (1440, 420):
+        page.set_viewport_size({"width": width, "height": 3000})
+        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, width
+
+
+def test_a_task_without_ended_runs_has_no_table_of_them(page: Page, render: Canned) -> None:
+    show_task(page, render, run())
+    expect(page.get_by_role("dialog").get_by_test_id("run")).to_be_visible()
+    expect(page.get_by_test_id("ended-attempts")).to_have_count(0)

@@ -4,6 +4,7 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,6 +19,7 @@ _POOL = "this-machine"
 _ACCOUNT = "/accounts/demo"
 _MEASURED = {"system.cpu.utilization", "system.memory.usage", "batchscope.task.memory.usage"}
 _PATIENCE = 60.0
+_UNTIL_ONE_ENDS = 120.0
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the node agent runs on Linux")
 
 
@@ -40,6 +42,17 @@ def test_the_agent_measures_this_machine_and_a_process_a_task(
             children.check()
             time.sleep(1)
             names = _names_of(demo)
+        deadline = time.monotonic() + _UNTIL_ONE_ENDS
+        while not (ended := _ended_attempts(demo)):
+            assert time.monotonic() < deadline, "no ended task showed what it used"
+            children.check()
+            time.sleep(2)
+    for attempt in ended:
+        assert 0 < attempt["cpuSeconds"] <= attempt["duration"] * 1.1
+        assert attempt["cpuMissed"] >= 0
+        assert attempt["cpuSource"] in {"exit_accounting", "samples"}
+        assert attempt["memoryPeak"] > 4 << 20
+        assert attempt["startTime"] < attempt["endTime"]
 
 
 def _names_of(demo: Stack) -> set[str]:
@@ -47,3 +60,15 @@ def _names_of(demo: Stack) -> set[str]:
     nodes = demo.nodes(_POOL) if _POOL in demo.pools() else ()
     found = [demo.get(f"{_ACCOUNT}/pools/{_POOL}/nodes/{node}/telemetry") for node in nodes]
     return {series["name"] for telemetry in found for series in telemetry["value"]}
+
+
+def _ended_attempts(demo: Stack) -> list[dict[str, Any]]:
+    """Returns what ended tasks of the pool's jobs used, where the agent recorded it."""
+    jobs = [one for one, job in demo.jobs().items() if job["poolId"] == _POOL]
+    found = []
+    for job in jobs:
+        for task in demo.get(f"{_ACCOUNT}/jobs/{job}/tasks?state=completed&orderby=startTime%20desc&maxpagesize=5")[
+            "value"
+        ]:
+            found += demo.get(f"{_ACCOUNT}/jobs/{job}/tasks/{task['id']}/telemetry")["endedAttempts"]
+    return found

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import AsyncIterator
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -223,6 +223,60 @@ async def test_runs_ended_by_preemption_are_listed_though_batch_counts_none(
         beyond = (await world.get(f"{path}?run={len(began)}")).body["error"]
         of = f"{len(left)} of its runs" if left else "none"
         assert beyond["message"] == f"The log tells of {of} before the latest one."
+
+
+async def test_each_ended_attempt_shows_what_it_used_and_no_list_of_series_has_it(
+    world: World, container: ContainerClient
+) -> None:
+    tasks = await staged(world, 12)
+    first, second = (
+        next(task for name, task in tasks.items() if name.startswith(part)) for part in ("first", "second")
+    )
+    end = datetime.fromisoformat(first["endTime"])
+    sources = "cpu_time_from=exit_accounting,memory_peak_from=kernel"
+    kernels = ended_attempt(first, end, "cpu_time_user=100.25,cpu_time_system=20.5,cpu_time_missed_max=0,read_bytes=7i",
+                            tags=f",{sources}")  # fmt: skip
+    others = ended_attempt(first | {"id": "another"}, end, "cpu_time_user=1,cpu_time_system=1")
+    earlier = ended_attempt(first, end, "duration=3", start=-30) + ended_attempt(
+        first, end, "duration=4", start=-86_400
+    )
+    live = (
+        f"batchscope_task,job_id=alpha,task_id={first['id']},task_attempt={began(first)} memory_rss=5i {nanos(end)}\n"
+    )
+    await written(world, container, first, kernels + others + earlier + live, "attempts")
+    path = f"accounts/demo/jobs/alpha/tasks/{first['id']}/telemetry"
+    answer = (await world.get(path)).body
+    latest, before = answer["endedAttempts"]
+    assert (latest["cpuSeconds"], latest["cpuMissed"], latest["cpuSource"]) == (120.75, 0, "exit_accounting")
+    assert (latest["memoryPeak"], latest["memorySource"], latest["readBytes"]) == (None, "kernel", 7)
+    assert datetime.fromisoformat(latest["startTime"]) == datetime.fromtimestamp(began(first), UTC)
+    assert datetime.fromisoformat(latest["endTime"]) == end.replace(microsecond=0)
+    assert (before["duration"], before["cpuSeconds"], before["cpuSource"]) == (3, None, None)
+    assert {series["name"] for series in answer["telemetry"]["value"]} == {"batchscope.task.memory.usage"}
+    node = f"accounts/demo/pools/{first['poolId']}/nodes/{first['nodeId']}/telemetry?from={first['startTime']}"
+    shown = {series["name"] for series in (await world.get(node)).body["value"]}
+    assert shown == {"batchscope.task.memory.usage"}
+    named = (await world.get(f"{path}?name=batchscope.task.attempt.cpu")).body["telemetry"]["value"]
+    assert {series["name"] for series in named} == {
+        f"batchscope.task.attempt.cpu.{part}" for part in ("time", "missed")
+    }
+    pool = f"accounts/demo/pools/{first['poolId']}/telemetry?from={first['startTime']}&name=batchscope.task"
+    assert {series["name"] for series in (await world.get(pool)).body["value"]} == {"batchscope.task.memory.usage"}
+    assert (await world.get(f"accounts/demo/jobs/beta/tasks/{second['id']}/telemetry")).body["endedAttempts"] == []
+
+
+def began(task: dict[str, Any]) -> int:
+    return int(datetime.fromisoformat(task["startTime"]).timestamp())
+
+
+def nanos(at: datetime) -> int:
+    return int(at.timestamp()) * 10**9
+
+
+def ended_attempt(task: dict[str, Any], end: datetime, fields: str, *, start: int = 0, tags: str = "") -> str:
+    """Returns the agent's line at the end of an attempt that began `start` seconds after the task's run."""
+    named = f"job_id=alpha,task_id={task['id']},task_attempt={began(task) + start}{tags}"
+    return f"batchscope_task_attempt,{named} {fields} {nanos(end)}\n"
 
 
 async def test_where_nothing_is_shown_a_sentence_says_why(world: World) -> None:

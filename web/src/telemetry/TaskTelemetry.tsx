@@ -1,4 +1,4 @@
-// Charts of the node during a task's run, in the task's panel. They include the node's other tasks.
+// Charts of the node during a task's run, in the task's panel, which include the node's other tasks; what its runs used.
 
 import { useEffect, useState } from "preact/hooks";
 import { pathOfJob } from "../api/paths.ts";
@@ -12,6 +12,7 @@ import { addressOfDetail } from "../routing/routes.ts";
 import { useInView } from "../ui/page/useInView.ts";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
 import type { TimeSpan } from "./Chart.tsx";
+import { EndedAttempts } from "./EndedAttempts.tsx";
 import { CHART_QUERY, chartsOf, seriesSetOf } from "./series/charts.ts";
 import type { TaskTelemetryAnswer, Telemetry } from "./series/model.ts";
 import { TelemetryContents } from "./TelemetryContents.tsx";
@@ -61,6 +62,7 @@ function Contents({ answer, account }: { answer: TaskTelemetryAnswer; account: s
   return (
     <>
       <Run answer={answer} account={account} />
+      <EndedAttempts answer={answer} />
       {hasCharts && <TelemetryContents telemetry={telemetry} run={run ?? undefined} />}
       {!hasCharts && (
         <p class="nothing" data-testid="no-telemetry">

@@ -47,13 +47,16 @@ AGGREGATES = "agg."
 SUMMARIES = ("count", "min", "max", "mean")
 RECORDS = frozenset((
     "batch_agent_data", "batch_vm_info", "batchscope_container_image", "batchscope_driver", "batchscope_event",
-    "batchscope_firmware", "batchscope_kernel", "batchscope_task_attempt", "debug_instance_metadata_json",
+    "batchscope_firmware", "batchscope_kernel", "debug_instance_metadata_json",
     "docker_log", "exec.df", "exec.env", "exec.lsblk", "exec.mount", "filecount", "filestat", "imds_metadata",
     "linux_boot", "nvme_metadata", "nvidia_smi_process", "procstat_lookup", "tail", "task_env",
     "telegraf_config_continuous", "telegraf_config_once",
 ))  # fmt: skip
-"""Known measurements without series: facts and events of a node, sums over an ended task attempt, log lines, checks
+"""Known measurements without series: facts and events of a node, log lines, checks
 whether other plugins found anything, and GPU use by process."""
+ENDED_ATTEMPTS = "batchscope.task.attempt."
+"""Prefix of series of ended task attempts. Each has one sample, at the end of the attempt that its attributes name. As
+they aren't measurements over time, only queries that name them select them, and pools have no metrics of them."""
 RECORD_FAMILIES = ("vm_cpuinfo", "vm_lscpu")
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from shared.domain.telemetry.catalog.catalog import instruments, plugins
+from shared.domain.telemetry.catalog.catalog import ENDED_ATTEMPTS, instruments, plugins
 from shared.domain.telemetry.catalog.custom_metrics import NAME, UNIT, ShownName, shown_name
 from shared.domain.telemetry.catalog.field_mappings import SOURCE
 from shared.domain.telemetry.catalog.series import CUSTOM, Attributes, Kind, Series
@@ -226,10 +226,15 @@ def _is_part(disk: str, disks: Collection[str]) -> bool:
 
 @lru_cache(_MAX_KNOWN)
 def _member_of(series: Series) -> _Member | None:
-    """Returns the metric that a series is a part of; None for virtual devices, and names that can't be stored."""
+    """Returns the metric that a series is a part of; None for virtual devices, and names that can't be stored.
+
+    Series of ended task attempts are no metrics either.
+    """
     own = dict(series.attributes)
-    if not _NAME.fullmatch(series.name) or any(
-        name in own and pattern.match(own[name]) for name, pattern in _VIRTUAL.items()
+    if (
+        series.name.startswith(ENDED_ATTEMPTS)
+        or not _NAME.fullmatch(series.name)
+        or any(name in own and pattern.match(own[name]) for name, pattern in _VIRTUAL.items())
     ):
         return None
     kept: Attributes = tuple(pair for pair in series.attributes if pair[0] in _kept_names())

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from shared.domain.telemetry.catalog.catalog import instruments
+from shared.domain.telemetry.catalog.catalog import ENDED_ATTEMPTS, instruments
 from shared.domain.telemetry.catalog.custom_metrics import STORED, is_custom, metric_of
 from shared.domain.telemetry.catalog.series import CUSTOM, Series
 from shared.domain.telemetry.query.cpu_total import CORE, TIME, UTILIZATION, is_core, with_cpu_total, without_core
@@ -77,13 +77,23 @@ def selector_of(name: str | None, attributes: str | None) -> SeriesSelector:
 
 
 def names_of(name: str | None) -> tuple[str, ...]:
-    """Returns series names that equal `name` or begin with it and a dot; all, for None. Raises HistoryRangeError."""
+    """Returns series names that equal `name` or begin with it and a dot; for None all but those of ended attempts.
+
+    Raises HistoryRangeError.
+    """
     if name is not None and _is_custom_name(name):
         return tuple(STORED.values())
-    found = tuple(known for known in instruments() if name is None or known == name or known.startswith(f"{name}."))
+    found = tuple(known for known in instruments() if _is_selected(known, name))
     if not found:
         raise HistoryRangeError(f"No series is named '{name}', and no group of series.", target="name")
     return found
+
+
+def _is_selected(known: str, name: str | None) -> bool:
+    """Returns whether a name, or None for all, selects a series; those of ended attempts only by their own name."""
+    if known.startswith(ENDED_ATTEMPTS) and not f"{name}.".startswith(ENDED_ATTEMPTS):
+        return False
+    return name is None or known == name or known.startswith(f"{name}.")
 
 
 def _is_custom_name(name: str | None) -> bool:

@@ -141,6 +141,11 @@ GAUGES = {
     "batchscope_clock offset_seconds=0.25": ("batchscope.clock.offset", {}, 0.25),
     "batchscope_agent spooled_bytes=7i": ("batchscope.agent.spool.usage", {}, 7),
     "batchscope_task,job_id=j,task_id=t cpu_usage=150": ("batchscope.task.cpu.usage", {}, 1.5),
+    "batchscope_task_attempt,job_id=j,task_id=t,task_attempt=9,cpu_time_from=samples cpu_time_user=2.5": (
+        "batchscope.task.attempt.cpu.time",
+        {"batchscope.task.attempt": "9", "batchscope.cpu.source": "samples", "cpu.mode": "user"},
+        2.5,
+    ),
     "batchscope_cgroup,path=/a cpu_limit_cores=2": (
         "batchscope.cgroup.cpu.limit", {"batchscope.cgroup.path": "/a"}, 2,
     ),

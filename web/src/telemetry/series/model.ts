@@ -71,6 +71,27 @@ export interface Telemetry {
   value: Series[];
 }
 
+/** What an attempt used by the node agent's record at its end; null where it has no figure. Times in seconds, sizes in bytes. */
+export interface EndedAttempt {
+  startTime: string;
+  endTime: string;
+  duration: number | null;
+  /** How late the end may have been seen. */
+  durationUncertainty: number | null;
+  cpuSeconds: number | null;
+  /** The most that `cpuSeconds` lacks. */
+  cpuMissed: number | null;
+  cpuSource: string | null;
+  memoryPeak: number | null;
+  memorySource: string | null;
+  readBytes: number | null;
+  writtenBytes: number | null;
+  threads: number | null;
+  gpuMemoryPeak: number | null;
+  /** The mean number of GPUs in use. */
+  gpuUsage: number | null;
+}
+
 /** The node's telemetry during a task's latest run; `reason` says why there is none. */
 export interface TaskTelemetryAnswer {
   asOf: string | null;
@@ -82,6 +103,8 @@ export interface TaskTelemetryAnswer {
   earlierRuns: number;
   /** Whether the data names the task, or is all data of the node. */
   basis: "task" | "node" | null;
+  /** The latest first. */
+  endedAttempts: EndedAttempt[];
   /** The number of other tasks on the node in that time; a lower bound if not complete. */
   sharing: { otherTasks: number; complete: boolean } | null;
   reason: string | null;
