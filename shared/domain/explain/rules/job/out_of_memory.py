@@ -35,6 +35,7 @@ def out_of_memory(e: Evidence) -> Found:
         + ("The tasks' own memory limit was reached." if is_limit else "The node ran out of memory."),
         advice=_AT_LIMIT if is_limit else _AT_NODE,
         evidence={
+            "poolId": e.job.pool_id,
             "killedTasks": number,
             "kills": len(events),
             "exampleTasks": tuple(list(tasks.values())[:MAX_EXAMPLES]),

@@ -22,7 +22,7 @@ def gpu_errors(e: Evidence) -> Found:
         title=f"GPUs of {amount(number, 'node')} report errors",
         sentence=f"{number:,} of {amount(total, 'node')} of the pool reported errors of a GPU itself (Xid, or memory "
         "errors that couldn't be corrected) within the last hour. Tasks that use it may fail.",
-        advice="Restart such a node, which resets its GPUs; if the errors come back, remove it from the pool: "
+        advice="Remove such a node from the pool if the errors come back after a restart, which resets its GPUs: "
         f"az batch node reboot --pool-id {pool} --node-id {first}",
         evidence={
             "nodes": total,
