@@ -4,7 +4,8 @@ Starts Azurite and real agents, which send to it through a proxy that resets, de
 answers to successful ones. Agents are killed by `kill -9`, paused, and killed with their whole machine, then start
 again in the same folder. One node's spool is too small for the time that storage is down, one's signature expires, and
 one's container is deleted. Blobs are full after a few blocks. At the end every unit that ever lay in a spool must be
-stored exactly once, or be counted as dropped. The exit code is 1 if anything is wrong, or the kills didn't fit into the
+stored exactly once, or be counted as dropped. Then the app reads the blobs, and every event that an agent wrote must be
+in its feed exactly once. The exit code is 1 if anything is wrong, or the kills didn't fit into the
 time.
 """
 
@@ -16,13 +17,15 @@ from contextlib import ExitStack
 from datetime import UTC, datetime
 
 from local.dev.system.console import say, step
+from local.prove.agent.feed import read_feed
+from local.prove.agent.judging.event_feed import judge_feed, written_events
 from local.prove.agent.judging.losses import Bounds
 from local.prove.agent.judging.verdicts import NodeEvidence, NodeVerdict, judge_node
 from local.prove.agent.nodes.disruptions import Disruptions
 from local.prove.agent.nodes.feeding import LineFeeder
 from local.prove.agent.nodes.node import Kind, Node
 from local.prove.agent.report import Run, section, text
-from local.prove.agent.rig import KINDS, Rig, running_rig
+from local.prove.agent.rig import CONTAINER, KINDS, Rig, running_rig
 from local.prove.reporting.command import DEFAULT, Outcome, proof_parser, run_proof
 
 MEASURED_PATHS = ("agent",)
@@ -69,6 +72,7 @@ def _run(rig: Rig, options: argparse.Namespace) -> Run:
     disruptions.finish()
     _end(rig)
     verdicts = {node.name: _judged(rig, node) for node in rig.nodes}
+    events, wrong_events = _judged_feed(rig)
     return Run(
         options=options,
         began=began,
@@ -81,7 +85,9 @@ def _run(rig: Rig, options: argparse.Namespace) -> Run:
         refused=rig.storage.refused,
         full=rig.storage.full,
         stalls=rig.stalls.stalls,
-        wrong=[line for verdict in verdicts.values() for line in verdict.wrong]
+        events=events,
+        wrong=wrong_events
+        + [line for verdict in verdicts.values() for line in verdict.wrong]
         + [line for node in rig.nodes for line in node.stubborn],
     )
 
@@ -134,6 +140,15 @@ def _judged(rig: Rig, node: Node) -> NodeVerdict:
         unsealed=frozenset(rig.proxy.unsealed),
     )
     return judge_node(evidence, _BOUNDS, rig.stalls.stalls)
+
+
+def _judged_feed(rig: Rig) -> tuple[int, list[str]]:
+    """Lets the app read the blobs; returns how many events agents wrote, and what is wrong with the app's list."""
+    blobs = rig.containers.blobs(CONTAINER)
+    written = set(written_events(blobs))
+    say(f"  The app reads {len(blobs)} blobs with {len(written)} events.")
+    listed = read_feed(rig.children, rig.logs, rig.addresses, len(blobs))
+    return len(written), judge_feed(written, listed)
 
 
 def _versions(rig: Rig) -> list[str]:

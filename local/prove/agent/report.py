@@ -18,6 +18,7 @@ are killed at once, as by a restart of its machine; the next agents find the sam
 container is deleted, storage is down, and one spool is too small for that. The proof keeps a link to every unit that
 lies in a spool, and reads blobs by code of its own. At the end each unit that ever was in a spool must be stored once,
 to the byte, or be counted as dropped by the agent itself; a killed agent may lack no more than its last flush interval.
+Then the app reads the blobs: each event in them must be in its feed once.
 """
 
 _EXPECTED = ("pauses", "reboots", "outages", "containers deleted", "signatures renewed")
@@ -25,7 +26,10 @@ _EXPECTED = ("pauses", "reboots", "outages", "containers deleted", "signatures r
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A finished run; `faults` by kind, `refused` are Azurite's own refusals, `done` counts disruptions of nodes."""
+    """A finished run; `faults` by kind, `refused` are Azurite's own refusals, `done` counts disruptions of nodes.
+
+    `events` is the number of those that agents wrote.
+    """
 
     options: argparse.Namespace
     began: datetime
@@ -38,6 +42,7 @@ class Run:
     refused: Mapping[str, int]
     full: int
     stalls: Sequence[tuple[int, int]]
+    events: int
     wrong: Sequence[str]
 
     @property
@@ -45,7 +50,13 @@ class Run:
         """Nothing is wrong, and all that was to happen did."""
         happened = all(self.done.get(what) for what in _EXPECTED) and self.total("dropped_units") > 0
         stored = all(verdict.units for verdict in self.verdicts.values())
-        return happened and stored and not self.wrong and self.done.get("kills", 0) >= self.options.kills
+        return (
+            happened
+            and stored
+            and self.events > 0
+            and not self.wrong
+            and self.done.get("kills", 0) >= self.options.kills
+        )
 
     def total(self, name: str) -> int:
         return sum(getattr(verdict, name) for verdict in self.verdicts.values())
@@ -70,6 +81,7 @@ def rows(run: Run) -> list[tuple[str, str]]:
         ),
         ("pauses", str(done.get("pauses", 0))),
         ("restarts of a machine", f"{done.get('reboots', 0)}, {run.total('reboots')} reported as events"),
+        ("events of nodes in the app's feed, once", str(run.events)),
         ("other disruptions", _listed(done, "containers deleted", "signatures renewed", "outages")),
         ("units stored again after their container was deleted", str(run.total("again"))),
         ("faults", counts_text(run.faults)),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from azure.storage.blob import BlobServiceClient
 
-from local.azurite import ACCOUNT
+from local.azurite import ACCOUNT, StorageAddresses
 from local.dev.system.checkout import HERE
 from local.dev.system.children import Children
 from local.prove.agent.judging.losses import Bounds
@@ -25,6 +25,8 @@ from local.prove.stack.services import start_storage
 
 KINDS = (Kind.PAIR, Kind.SUPERVISED, Kind.SMALL, Kind.EXPIRING, Kind.DELETED, Kind.PAIR)
 """The kinds of nodes, which take turns."""
+CONTAINER = "telemetry"
+"""The container that the app reads; the one that is deleted is another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,9 @@ class Rig:
     proxy: FaultyProxy
     storage: Storage
     containers: ContainerLives
+    children: Children
+    logs: Path
+    addresses: StorageAddresses
 
 
 @contextmanager
@@ -77,6 +82,9 @@ def running_rig(number: int, seed: int, bounds: Bounds) -> Iterator[Rig]:
             proxy,
             storage,
             ContainerLives(service, storage, sorted({node.container for node in nodes})),
+            children,
+            logs,
+            addresses,
         )
 
 
@@ -85,5 +93,5 @@ def _nodes(number: int, folder: Path) -> Iterator[Node]:
     found = pythons()
     for index in range(number):
         kind, name = KINDS[index % len(KINDS)], f"node-{index + 1}"
-        container = f"telemetry-{index + 1}" if kind is Kind.DELETED else "telemetry"
+        container = f"{CONTAINER}-{index + 1}" if kind is Kind.DELETED else CONTAINER
         yield Node(name, kind, folder / name, found[index % len(found)], container)

@@ -33,6 +33,10 @@ class ProcessLife:
         """Returns the line with a number as it was fed."""
         return f"proof,life={self.key} n={number}i {self.fed[number]}"
 
+    def event(self, number: int) -> str:
+        """Returns the event that is fed behind the line with a number."""
+        return f'batchscope_event,kind=fed message="Line {number} of {self.key}.",n={number}i {self.fed[number]}'
+
 
 def outside(begin: int, end: int, windows: Sequence[tuple[int, int]]) -> int:
     """Returns the nanoseconds from begin to end that are in none of the windows, which may overlap."""

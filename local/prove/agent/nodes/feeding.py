@@ -1,4 +1,4 @@
-"""Feeds numbered lines to agents that take them, as Telegraf would."""
+"""Feeds numbered lines, and events now and then, to agents that take them, as Telegraf would."""
 
 import time
 from collections.abc import Iterable
@@ -8,6 +8,7 @@ from local.prove.agent.nodes.node import Node
 from local.prove.agent.nodes.spool_watch import SpoolWatch
 
 _EVERY = 0.1  # seconds between lines
+_AN_EVENT = 20  # lines
 
 
 class LineFeeder:
@@ -33,9 +34,11 @@ def _feed(node: Node, life: ProcessLife) -> None:
     stdin = node.children[life.pid].stdin
     if stdin is None:
         return
+    number = len(life.fed)
     life.fed.append(time.time_ns())
+    lines = [life.line(number), *([] if number % _AN_EVENT else [life.event(number)])]
     try:
-        written = stdin.write(f"{life.line(len(life.fed) - 1)}\n".encode())
+        written = stdin.write("".join(f"{line}\n" for line in lines).encode())
         stdin.flush()
     except OSError:
         written = None

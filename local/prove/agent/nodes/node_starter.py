@@ -15,6 +15,8 @@ from local.prove.agent.nodes.node import Kind, Node
 from local.prove.agent.nodes.processes import SUPERVISOR, AgentProcess, began, processes_of, send, wait_until_gone
 from local.signatures import signed
 
+ACCOUNT = "proof"
+"""The Batch account in the options of agents."""
 SMALL_SPOOL = 15_000
 """Bytes of the spool that overflows."""
 _ENDING = 45.0  # seconds that a request to end may take: 20 for the last units, and a flush under way
@@ -164,7 +166,7 @@ class NodeStarter:
         return (self._logs / f"{node.name}.log").open("ab")
 
     def _command(self, node: Node, command: str) -> list[str]:
-        names = ("--account=proof", "--pool=pool", f"--node={node.name}", "--imds=http://127.0.0.1:9")
+        names = (f"--account={ACCOUNT}", "--pool=pool", f"--node={node.name}", "--imds=http://127.0.0.1:9")
         return [node.python, str(self._archive), command, f"--folder={node.folder}", *self._times, *names]
 
     def _environment(self, node: Node, seconds: float) -> dict[str, str]:
