@@ -1,6 +1,6 @@
 """The JSON of pools and of interruptions, and its conversion from service results."""
 
-from datetime import datetime
+from datetime import date, datetime
 
 from functions.api.jobs.job_models import VerdictAnswer
 from functions.http.answers import Answer, stamp
@@ -13,6 +13,7 @@ from shared.domain.pools.pools import Pool
 from shared.domain.pools.resize_errors import ResizeError
 from shared.domain.redaction.redaction import MARK
 from shared.domain.reports.reports import PoolReport
+from shared.domain.retirements.announcements import announcements
 
 
 class SizeAnswer(Answer):
@@ -105,6 +106,19 @@ class InterruptionsAnswer(Answer):
     unexplained_restarts: int
 
 
+class PoolRetirementAnswer(Answer):
+    """Something that Azure retires and the pool uses; `lastDay` is null where no day is known, `daysLeft` then, too."""
+
+    id: str
+    what: str
+    last_day: date | None
+    days_left: int | None
+    effect: str
+    instead: str
+    source: str
+    read_on: date
+
+
 class PoolLine(Answer):
     """The table columns of a pool; node figures are null until nodes were read and while the VM size is unknown."""
 
@@ -140,6 +154,7 @@ class PoolAnswer(PoolLine):
     auto_scale: AutoScaleAnswer | None
     start_task: StartTaskAnswer | None
     settings: MachineSettings | None
+    retirements: list[PoolRetirementAnswer]
 
 
 def pool_answer(report: PoolReport) -> PoolAnswer:
@@ -161,6 +176,11 @@ def pool_answer(report: PoolReport) -> PoolAnswer:
         resize_errors=[_resize_error(error, pool) for error in pool.errors],
         auto_scale=_auto_scale(facts.auto_scale) if facts.auto_scale else None,
         start_task=_start_task(facts.start_task) if facts.start_task else None,
+        retirements=[
+            PoolRetirementAnswer.of(one, days_left=one.days_left(report.now.date()))
+            for one in announcements()
+            if one.concerns(facts)
+        ],
         verdict=VerdictAnswer.of(report.verdict),
     )
 

@@ -68,6 +68,22 @@ def test_settings_are_shown_as_batch_names_them(page: Page, pools: Canned) -> No
     expect(section(page, "settings")).to_contain_text("Not read yet.")
 
 
+def test_retirements_stand_with_settings_and_early_ones_among_the_problems(page: Page, pools: Canned) -> None:
+    jammy = {
+        "id": "ubuntu-22.04", "what": "Ubuntu 22.04", "lastDay": "2027-06-30", "daysLeft": 30, "effect": "No nodes.",
+        "instead": "Ubuntu 24.04.", "source": "https://example.org/200", "readOn": "2026-11-23",
+    }  # fmt: skip
+    later = jammy | {"id": "later", "what": "VM sizes of old", "lastDay": None, "daysLeft": None}
+    fill(pools, pools.nodes, retirements=[jammy, later])
+    show_pool(page, pools)
+    expect(page.get_by_test_id("troubles")).to_contain_text("Retired in 30 days: Ubuntu 22.04")
+    expect(page.get_by_test_id("troubles")).not_to_contain_text("VM sizes of old")
+    shown = section(page, "settings")
+    expect(shown.locator("[data-retirement=later]")).to_contain_text("Retired on a day that isn't known yet: VM sizes of old")
+    link = shown.locator("[data-retirement='ubuntu-22.04'] a")
+    expect(link).to_have_attribute("href", "https://example.org/200")
+
+
 def test_unknown_facts_of_a_pool_are_not_shown_as_none_or_not_yet(page: Page, pools: Canned) -> None:
     size = {"current": 0, "target": None}
     run = {"state": "running", "result": None, "exitCode": None, "startTime": None, "endTime": None, "retryCount": 0,

@@ -56,6 +56,8 @@ async def test_pools_are_named_with_their_nodes_and_jobs(world: World) -> None:
     assert jammy["lastDay"] == "2027-06-30"
     clock = datetime.fromisoformat(stamp(world.emulator.clock.now)).date()
     assert jammy["daysLeft"] == (date(2027, 6, 30) - clock).days
+    own = (await world.get("accounts/demo/pools/jammy")).body["retirements"]
+    assert [(one["id"], one["daysLeft"]) for one in own] == [("ubuntu-22.04", jammy["daysLeft"])]
     rows = list(csv.DictReader(io.StringIO((await world.get("retirements?format=csv")).body)))
     shown = [(row["id"], row["account"], row["pool"], row["nodes"], row["jobs"]) for row in rows]
     assert shown == [("ubuntu-22.04", "demo", "jammy", "1", "0"), ("vm-sizes-d-to-dsv2", "demo", "old", "2", "2")]

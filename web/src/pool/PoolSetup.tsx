@@ -12,7 +12,8 @@ import { useInView } from "../ui/page/useInView.ts";
 import { Age } from "../ui/text/Age.tsx";
 import { ExternalLines, ExternalText } from "../ui/text/ExternalText.tsx";
 import { Fields, FieldText } from "../ui/text/Fields.tsx";
-import type { AutoScale, Evaluation, Pool, StartTask } from "./model.ts";
+import type { AutoScale, Evaluation, Pool, Retirement, StartTask } from "./model.ts";
+import { endOf } from "./problems.ts";
 
 const RUNS_INTERVAL_MS = 15_000;
 
@@ -39,11 +40,25 @@ export function PoolSetup({ pool }: { pool: Pool }) {
       </TitledCard>
       <TitledCard title="Settings" name="settings">
         <div class="inside">
+          <RetirementList retirements={pool.retirements} />
           {pool.settings ? <Fields value={pool.settings} /> : <p class="soft">Not read yet.</p>}
         </div>
       </TitledCard>
     </div>
   );
+}
+
+/** What Azure retires of these settings; dates move, so each has its source. */
+function RetirementList({ retirements }: { retirements: Retirement[] }) {
+  return retirements.map((one) => (
+    <p key={one.id} class="retirement" data-retirement={one.id}>
+      <strong>{endOf(one)}.</strong> {one.effect} Use instead: {one.instead}{" "}
+      <a href={one.source} rel="noreferrer">
+        Announcement
+      </a>{" "}
+      <span class="soft">as read on {one.readOn}</span>
+    </p>
+  ));
 }
 
 function AutoscaleDetails({ scale, pool }: { scale: AutoScale; pool: Pool }) {

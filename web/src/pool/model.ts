@@ -40,6 +40,19 @@ export interface StartTask {
   maxTaskRetryCount: number;
 }
 
+/** Something that Azure retires and the pool uses. */
+export interface Retirement {
+  id: string;
+  what: string;
+  /** Null where no day is known, as is `daysLeft`. */
+  lastDay: string | null;
+  daysLeft: number | null;
+  effect: string;
+  instead: string;
+  source: string;
+  readOn: string;
+}
+
 export interface Pool {
   id: string;
   account: string;
@@ -65,6 +78,7 @@ export interface Pool {
   startTask: StartTask | null;
   /** Named as in Batch's REST API; null until the pool was read by this version. */
   settings: Record<string, Json> | null;
+  retirements: Retirement[];
   verdict: Verdict;
 }
 

@@ -3,7 +3,7 @@
 import type { Account } from "../api/model.ts";
 import { plural } from "../format/numbers.ts";
 import { capitalized } from "../format/text.ts";
-import type { Pool } from "./model.ts";
+import type { Pool, Retirement } from "./model.ts";
 
 /** `detail` is Batch's own message. A `stale` problem is one that Batch reported earlier, but doesn't any more. */
 export interface PoolProblem {
@@ -19,6 +19,9 @@ const BAD_STATES: Record<string, (number: number) => string> = {
   starttaskfailed: (number) => `start task failed on ${plural(number, "node")}`,
   unknown: (number) => `lost contact with ${plural(number, "node")}`,
 };
+
+/** A retirement is a problem from this many days before its last day on. */
+const LEAD_DAYS = 180;
 
 /** Ids of accounts whose monitoring is off. */
 export type UnmonitoredAccounts = ReadonlySet<string>;
@@ -47,10 +50,20 @@ export function problemsOf(pool: Pool, unmonitored: UnmonitoredAccounts = new Se
     add(`${plural(pool.flappingNodes, "node")} flapping`, "Entered a bad state at least three times within an hour.");
   }
   if (pool.verdict.level === "stale" && !unmonitored.has(pool.account)) add("The data is stale", pool.verdict.reason);
+  for (const one of pool.retirements) {
+    if (one.daysLeft !== null && one.daysLeft <= LEAD_DAYS) add(endOf(one), `${one.effect} Use instead: ${one.instead}`);
+  }
   for (const error of errors.filter(({ current }) => !current)) {
     add(`Earlier resize failed: ${error.code}`, error.message, true, error.lastSeen);
   }
   return found;
+}
+
+/** "Retired in 14 days: Ubuntu 22.04". */
+export function endOf({ what, daysLeft: days }: Retirement): string {
+  if (days === null) return `Retired on a day that isn't known yet: ${what}`;
+  if (days < 0) return `Retired ${plural(-days, "day")} ago: ${what}`;
+  return days === 0 ? `Retired today: ${what}` : `Retired in ${plural(days, "day")}: ${what}`;
 }
 
 export function hasProblems(pool: Pool, unmonitored: UnmonitoredAccounts): boolean {

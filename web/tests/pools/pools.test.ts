@@ -21,6 +21,7 @@ function pool(change: Partial<Pool>): Pool {
     slots: null,
     flappingNodes: null,
     resizeErrors: [],
+    retirements: [],
     autoScale: null,
     verdict: { level: "exact", reason: "" },
     ...change,
@@ -133,4 +134,24 @@ test("a pool has to pass every filter", () => {
   assert.ok(passes(pool({}), { ...NO_POOL_FILTERS, prefix: "GP" }, NONE));
   assert.ok(!passes(pool({}), { ...NO_POOL_FILTERS, allocationState: "resizing" }, NONE));
   assert.ok(!passes(pool({}), { ...NO_POOL_FILTERS, problems: "yes" }, NONE));
+});
+
+const JAMMY = {
+  id: "jammy",
+  what: "Ubuntu 22.04",
+  lastDay: "2027-06-30",
+  effect: "No nodes.",
+  instead: "Ubuntu 24.04.",
+  source: "https://example.org/",
+  readOn: "2026-11-23",
+};
+
+test("a retirement is a problem half a year before its last day, and no unknown day is", () => {
+  const problems = (daysLeft: number | null) => texts(pool({ retirements: [{ ...JAMMY, daysLeft }] }));
+  assert.deepEqual(problems(181), []);
+  assert.deepEqual(problems(null), []);
+  assert.deepEqual(problems(180), ["Retired in 180 days: Ubuntu 22.04"]);
+  assert.deepEqual(problems(1), ["Retired in 1 day: Ubuntu 22.04"]);
+  assert.deepEqual(problems(0), ["Retired today: Ubuntu 22.04"]);
+  assert.deepEqual(problems(-3), ["Retired 3 days ago: Ubuntu 22.04"]);
 });
