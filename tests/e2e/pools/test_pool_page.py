@@ -79,7 +79,9 @@ def test_retirements_stand_with_settings_and_early_ones_among_the_problems(page:
     expect(page.get_by_test_id("troubles")).to_contain_text("Retired in 30 days: Ubuntu 22.04")
     expect(page.get_by_test_id("troubles")).not_to_contain_text("VM sizes of old")
     shown = section(page, "settings")
-    expect(shown.locator("[data-retirement=later]")).to_contain_text("Retired on a day that isn't known yet: VM sizes of old")
+    expect(shown.locator("[data-retirement=later]")).to_contain_text(
+        "Retired on a day that isn't known yet: VM sizes of old"
+    )
     link = shown.locator("[data-retirement='ubuntu-22.04'] a")
     expect(link).to_have_attribute("href", "https://example.org/200")
 
