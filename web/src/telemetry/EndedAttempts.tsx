@@ -10,7 +10,7 @@ export function EndedAttempts({ answer }: { answer: TaskTelemetryAnswer }) {
   const hasGpu = attempts.some(({ gpuMemoryPeak }) => gpuMemoryPeak !== null);
   const columns = ["Run time", "CPU time", "Peak memory", "Disk read", "Disk written", "Threads", ...(hasGpu ? ["GPU memory"] : [])];
   return (
-    <section class="ended-attempts" aria-labelledby="title-ended-attempts" data-testid="ended-attempts">
+    <div class="ended-attempts" data-testid="ended-attempts">
       <h5 id="title-ended-attempts">What each run used</h5>
       <div class="scroll" tabIndex={0} role="region" aria-labelledby="title-ended-attempts">
         <table class="plain">
@@ -40,7 +40,7 @@ export function EndedAttempts({ answer }: { answer: TaskTelemetryAnswer }) {
           </tbody>
         </table>
       </div>
-    </section>
+    </div>
   );
 }
 
