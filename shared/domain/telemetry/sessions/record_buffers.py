@@ -3,11 +3,15 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from shared.domain.telemetry.catalog.catalog import ENDED_ATTEMPTS
 from shared.domain.telemetry.catalog.field_mappings import FieldMapping
 from shared.domain.telemetry.rollups.folding import CounterCache, Fold, RecordGroup
 from shared.domain.telemetry.sessions.blob_state import State
 from shared.domain.telemetry.sessions.ingest_result import IngestResult
 from shared.domain.telemetry.sessions.session import Writer
+
+_LONG_AGO = 0
+"""The nanosecond of the last sample of a session whose attempt has ended, so that it makes room for another at once."""
 
 
 @dataclass(slots=True, eq=False)
@@ -26,6 +30,12 @@ class RecordBuffer:
     settled: int = -1
     times: list[int] = field(default_factory=list)
     values: list[Any] = field(default_factory=list)
+
+    @property
+    def is_end_of_attempt(self) -> bool:
+        """Returns whether the records are sums of an attempt of a task, the last that an agent writes about it."""
+        return any(column.series.name.startswith(ENDED_ATTEMPTS) for column in self.plan.columns[:1])
+
     one_by_one: bool = field(init=False)
 
     def __post_init__(self) -> None:
@@ -65,6 +75,8 @@ class RecordBuffers:
             fold.add(gathered)
             result.add(number, fold)
         for known in self._some:
+            if known.is_end_of_attempt:
+                latest[known.settled] = _LONG_AGO
             known.times.clear()
             known.values.clear()
         self._some.clear()

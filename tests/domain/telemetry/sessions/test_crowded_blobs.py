@@ -137,3 +137,23 @@ def test_growth_of_the_largest_counters_does_not_depend_on_how_much_is_read_at_o
         growth += round(grown(found))
         reader = intake(state=State.unpack(reader.state.pack()))
     assert growth == grown(taken(*lines)) == 3
+
+
+@pytest.mark.parametrize("singly", [False, True])
+def test_tasks_that_have_ended_make_room_at_once_so_that_many_short_ones_all_count(*, singly: bool) -> None:
+    tasks = range(MAX_TASKS * 3)
+    lines = []
+    for task in tasks:
+        tags = f"node_id=n,job_id=j,task_id={task},task_attempt={task}"
+        lines += [
+            at(task, f"batchscope_task,{tags} memory_rss=1i"),
+            at(task, f"batchscope_task_attempt,{tags},cpu_time_from=samples duration=1,memory_peak=1i"),
+        ]
+    expected = {Identity(node="n", job="j", task=str(task), attempt=str(task)): 3 for task in tasks}
+    assert counted(lines, singly=singly) == expected
+
+
+def test_a_task_that_still_runs_does_not_make_room_for_one_that_ended() -> None:
+    running = [at(1, f"mem,node_id=n,task_id=r{task} used=1i") for task in range(MAX_TASKS)]
+    late = at(2, "batchscope_task_attempt,node_id=n,job_id=j,task_id=late,task_attempt=1 duration=1")
+    assert taken(*running, late).dropped.of_too_many_tasks == 1
