@@ -1,10 +1,11 @@
 """Filters and order of event lists: latest first, by identity where the times are equal."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple, Self
 
 from shared.domain.core.keys import key_of
+from shared.domain.core.stamps import EPOCH
 from shared.domain.events.batch_events import BatchEvent, minute_of
 
 _LAST_MINUTE = 0xFFFFFFFE
@@ -30,6 +31,10 @@ class Position(NamedTuple):
         if not separator or not 0 <= int(at, 16) <= _LAST_MINUTE * _MINUTE:
             raise ValueError(f"no position: '{text}'")
         return cls(int(at, 16), bytes.fromhex(identity))
+
+    @property
+    def moment(self) -> datetime:
+        return EPOCH + timedelta(microseconds=self.at)
 
     @property
     def text(self) -> str:

@@ -135,13 +135,19 @@ class Explanations:
     async def _node_events(
         self, account_id: str, evidence: Evidence, unknown: UnknownFacts
     ) -> tuple[BatchEvent, ...] | None:
-        """Returns the latest events that nodes of the pool reported, by one page; None where that isn't known."""
+        """Returns the latest events that nodes of the pool reported, by one page; None where that isn't known.
+
+        If the page ends before the hour does, a sentence says from when on the events are known.
+        """
         pool_id, job = evidence.job.pool_id, evidence.job
         if not pool_id or evidence.deleted or job.state in ENDING:
             return None
         wanted = EventFilter(pools=frozenset({pool_id}), kinds=frozenset(KINDS), since=evidence.now - NODE_EVENTS_SINCE)
         with unknown.unasked("What the pool's nodes reported lately"):
-            return tuple((await self._events.events(account_id, wanted, after=None, most=_MAX_NODE_EVENTS)).events)
+            page = await self._events.events(account_id, wanted, after=None, most=_MAX_NODE_EVENTS)
+            if page.more:
+                unknown.add(f"What the pool's nodes reported before {page.more.moment:%H:%M} UTC isn't known")
+            return tuple(page.events)
         return None
 
     async def _nodes(self, account_id: str, evidence: Evidence, unknown: UnknownFacts) -> tuple[Node, ...]:

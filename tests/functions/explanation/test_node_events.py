@@ -12,6 +12,7 @@ from azure.storage.blob.aio import BlobServiceClient, ContainerClient
 from local.azurite import StorageAddresses
 from local.batch_emulator.core.stamps import stamp
 from shared.errors import StorageError
+from shared.services.events import event_queries
 from shared.stores.events import EventStore
 from tests.functions.conftest import World
 from tests.functions.explanation.waiting_jobs import emptied, explained, waiting
@@ -36,13 +37,21 @@ async def container(azurite: StorageAddresses) -> AsyncIterator[ContainerClient]
             await opened.delete_blob(blob.name)
 
 
-async def report(world: World, container: ContainerClient, node: str, events: Sequence[str]) -> None:
-    """Writes events of a node as its agent does, a minute old, and has them read."""
-    at = datetime.fromisoformat(stamp(world.emulator.clock.now)) - timedelta(seconds=30)
-    blob = container.get_blob_client(f"accounts/demo/pools/pool/nodes/{node}/agent/session.0.txt")
+async def report(
+    world: World,
+    container: ContainerClient,
+    node: str,
+    events: Sequence[str],
+    *,
+    age: timedelta = timedelta(seconds=30),
+) -> datetime:
+    """Writes events of a node as its agent does, has them read, and returns their time."""
+    at = datetime.fromisoformat(stamp(world.emulator.clock.now)) - age
+    blob = container.get_blob_client(f"accounts/demo/pools/pool/nodes/{node}/agent/{age.seconds}.0.txt")
     await blob.create_append_blob()
     await blob.append_block("".join(f"{event} {int(at.timestamp())}000000000\n" for event in events).encode())
     await world.app.fire("tick")
+    return at
 
 
 async def test_events_of_nodes_are_hints_behind_the_cause(world: World, container: ContainerClient) -> None:
@@ -79,3 +88,23 @@ async def test_events_that_cannot_be_read_are_named_as_unknown(world: World, mon
     after = await explained(world, poll=False)
     assert [one["code"] for one in after["findings"]] == [one["code"] for one in before["findings"]]
     assert [one for one in after["unknown"] if "What the pool's nodes reported lately isn't known" in one]
+
+
+async def test_events_beyond_those_that_are_read_are_named_as_unknown(
+    world: World, container: ContainerClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await waiting(world, nodes=1, tasks=9)
+    world.advance(300)
+    before = await explained(world)
+    full = 'batchscope_event,kind=disk_full message="The file system /data is nearly full.",path="/data"'
+    xid = 'batchscope_event,kind=gpu_xid message="GPU 0 reports Xid 79.",xid=79i'
+    (node,) = [each["id"] for each in (await world.get("accounts/demo/pools/pool/nodes")).body["value"]]
+    await report(world, container, node, [full], age=timedelta(minutes=3))
+    at = await report(world, container, node, [xid])
+    assert [one["code"] for one in (await explained(world))["findings"]][-2:] == ["nodeDisksFull", "nodeGpuErrors"]
+    monkeypatch.setattr(event_queries, "_MAX_LOOKED_AT", 0)
+    after = await explained(world, poll=False)
+    hints = [one["code"] for one in after["findings"]][len(before["findings"]) :]
+    assert (hints, after["unknown"]) == (
+        ["nodeGpuErrors"], [f"What the pool's nodes reported before {at:%H:%M} UTC isn't known."],
+    )  # fmt: skip
