@@ -12,6 +12,7 @@ from aiohttp import web
 from local.batch_emulator.core.injection import read_fault
 from local.batch_emulator.core.stamps import stamp, ticks
 from local.batch_emulator.emulator import Emulator
+from local.batch_emulator.http.machine_vm import machine_node, resource_name
 from local.batch_emulator.state.scheduled_events import KINDS
 
 type Body = Mapping[str, Any]
@@ -130,13 +131,16 @@ class ControlHandler:
         return {name: sampler.totals for name, sampler in self._emulator.samplers.items()}
 
     def _schedule_event(self, body: Body) -> Any:
-        """Announces an event to the node that this machine plays: its `type`, in so many `seconds`."""
+        """Announces an event to the node that this machine plays: its `type`, in so many `seconds`; 409 without one."""
         kind, seconds = body.get("type"), body.get("seconds", 0)
         if kind not in KINDS:
             raise ControlError(400, f"type is one of {', '.join(KINDS)}.")
         if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds < _DAY:
             raise ControlError(400, "seconds is a number of seconds within a day.")
-        self._emulator.scheduled_events.add(kind, self._emulator.clock.now + ticks(seconds))
+        node = machine_node(self._emulator)
+        if node is None:
+            raise ControlError(409, "This machine plays no node that has booted.")
+        self._emulator.scheduled_events.add(kind, self._emulator.clock.now + ticks(seconds), resource_name(node))
         return self._emulator.scheduled_events.events
 
     def _reset(self, body: Body) -> Any:

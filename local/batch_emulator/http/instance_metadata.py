@@ -14,11 +14,11 @@ from aiohttp import web
 from local.batch_emulator.emulator import Emulator
 from local.batch_emulator.entities import Json, Node
 from local.batch_emulator.http.controls import is_loopback
+from local.batch_emulator.http.machine_vm import machine_node, resource_name
 
 PREFIX = "/metadata/"
 _LOCATION, _SUBSCRIPTION = "westeurope", "00000000-0000-0000-0000-000000000000"
 _TOKEN_SECONDS = 86_400
-_GONE = ("creating", "starting", "rebooting", "reimaging", "unusable", "unknown", "preempted", "deallocated")
 type Answer = Callable[[Node, Mapping[str, str]], Json]
 
 
@@ -50,21 +50,8 @@ class MetadataHandler:
             return _error(400, "invalid_request")
         return web.json_response(answer(node, incoming.query), dumps=lambda body: orjson.dumps(body).decode())
 
-    def _scheduled_events(self, node: Node, _: Mapping[str, str]) -> Json:
-        return self._emulator.scheduled_events.document(resource_name(node))
-
-
-def machine_node(emulator: Emulator) -> Node | None:
-    """Returns the node that this machine plays, if there is one."""
-    pools = (pool for simulation in emulator.simulations.values() for pool in simulation.account.pools.values())
-    nodes = [node for pool in pools if pool.has_agent for node in pool.nodes.values()]
-    booted = [node for node in nodes if node.booted is not None and node.state not in _GONE]
-    return min(booted, key=lambda node: (node.allocated, node.id), default=None)
-
-
-def resource_name(node: Node) -> str:
-    """Returns the name of a node's VM, by which events call it."""
-    return f"{node.pool.id}_{node.number}"
+    def _scheduled_events(self, _node: Node, _: Mapping[str, str]) -> Json:
+        return self._emulator.scheduled_events.document()
 
 
 def _instance(node: Node, _: Mapping[str, str]) -> Json:

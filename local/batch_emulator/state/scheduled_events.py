@@ -16,8 +16,8 @@ class ScheduledEvents:
     events: list[Json] = field(default_factory=list)
     incarnation: int = 1
 
-    def add(self, kind: str, begins: int) -> None:
-        """Announces an event of one of KINDS that begins at a moment, in ticks."""
+    def add(self, kind: str, begins: int, resource: str) -> None:
+        """Announces an event of one of KINDS to the VM of that name; it begins at a moment, in ticks."""
         self.incarnation += 1
         self.events.append(
             {
@@ -28,10 +28,11 @@ class ScheduledEvents:
                 "Description": "",
                 "EventSource": "Platform",
                 "DurationInSeconds": -1,
+                "ResourceType": "VirtualMachine",
+                "Resources": [resource],
             }
         )
 
-    def document(self, resource: str) -> Json:
-        """Returns the document for a VM of that name."""
-        shown = {"ResourceType": "VirtualMachine", "Resources": [resource]}
-        return {"DocumentIncarnation": self.incarnation, "Events": [{**event, **shown} for event in self.events]}
+    def document(self) -> Json:
+        """Returns the document: VMs of a scale set see each other's events, also those of a VM that is gone."""
+        return {"DocumentIncarnation": self.incarnation, "Events": self.events}

@@ -59,6 +59,22 @@ async def test_scheduled_events_name_the_vm_and_their_version_counts_up(stepped:
     assert stepped.emulator.scheduled_events.events == []
 
 
+async def test_an_event_stays_that_of_its_vm_when_another_node_takes_its_place(stepped: Driver) -> None:
+    early = await stepped.try_control("POST", "scheduledEvents", {"type": "Preempt"})
+    assert (early.status, early.body["error"]) == (409, "This machine plays no node that has booted.")
+    await _with_node(stepped)
+    await stepped.control("POST", "scheduledEvents", {"type": "Preempt"})
+    await stepped.call("POST", "/pools/pool/resize", {"targetDedicatedNodes": 0})
+    await stepped.advance(120)
+    await stepped.call("POST", "/pools/pool/resize", {"targetDedicatedNodes": 1})
+    await stepped.advance(120)
+    _, instance = await _asked(stepped, f"instance?{_VERSION}")
+    _, found = await _asked(stepped, f"scheduledevents?{_VERSION}")
+    (event,) = found["Events"]
+    assert instance["compute"]["name"].startswith("pool_")
+    assert event["Resources"] != [instance["compute"]["name"]]
+
+
 @pytest.mark.parametrize(
     "body", [{"type": "Party"}, {"type": "Reboot", "seconds": -1}, {"type": "Reboot", "seconds": "1"}]
 )
