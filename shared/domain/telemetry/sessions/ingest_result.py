@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from shared.domain.events.batch_events import BatchEvent
 from shared.domain.telemetry.records.metrics import InvalidPart, Metric
+from shared.domain.telemetry.records.startup_records import identity_of_tags
 from shared.domain.telemetry.rollups.dropped_counts import DroppedCounts
 from shared.domain.telemetry.rollups.folding import Fold
 from shared.domain.telemetry.rollups.rollups import Rollups
@@ -39,15 +40,17 @@ class IngestResult:
         else:
             self.dropped.out_of_window += 1
 
-    def add_event(self, metric: Metric, time: int, writer: Writer, session: Session) -> None:
-        """Adds the event that a record reports; beyond the limit of a step, or of an unknown node, it is counted."""
-        whose = session.whose.of_task(writer.identity)
-        if not whose.node:
+    def add_event(self, metric: Metric, time: int, session: Session) -> None:
+        """Adds the event that a record reports; beyond the limit of a step, or of an unknown node, it is counted.
+
+        `session` is the node's; only tags of the event itself name its task.
+        """
+        if not session.whose.node:
             self.dropped.unread_fields += len(metric.fields)
         elif len(self.events) >= MAX_EVENTS:
             self.dropped.beyond_limit += 1
         else:
-            self.events.append(event_of(metric, time, whose))
+            self.events.append(event_of(metric, time, session.whose.of_task(identity_of_tags(metric.tags))))
 
     def add(self, session: int, fold: Fold) -> None:
         """Adds a fold's counts for a session; its rollups are already present."""

@@ -129,7 +129,7 @@ class Intake:
         if known.is_once or session is None or known.settled != session.number:
             session = self._keeper.settled(metric, known, result)
         if known.is_event and session and metric.time is not None and metric.time in self._times:
-            result.add_event(metric, metric.time, known.writer, session)
+            result.add_event(metric, metric.time, session)
         return session
 
     def _learn(self, key: ShapeKey, metric: Metric) -> RecordBuffer:

@@ -19,7 +19,10 @@ type ShapeKey = tuple[object, ...]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RecordShape:
-    """The plan for records, their writer, and whether they are startup records or events."""
+    """The plan for records, their writer, and whether they are startup records or events.
+
+    The writer of an event is the node, whichever task it struck, as many tasks leave no room for sessions of others.
+    """
 
     plan: FieldMapping
     writer: Writer
@@ -68,5 +71,5 @@ class ShapeCache(BoundedCache[RecordShape]):
 def _shape_of(metric: Metric) -> RecordShape:
     tags = metric.tags
     identity = identity_of_tags(tags)
-    writer = Writer(identity.node or named(tags.get("host", "")), identity)
-    return RecordShape(mapping_of(metric), writer, is_once(metric), is_event(metric))
+    writer, of_event = Writer(identity.node or named(tags.get("host", "")), identity), is_event(metric)
+    return RecordShape(mapping_of(metric), writer.of_node if of_event else writer, is_once(metric), of_event)

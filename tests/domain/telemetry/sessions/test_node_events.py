@@ -11,6 +11,7 @@ from shared.domain.redaction.redaction import MARK
 from shared.domain.telemetry.records.labels import Identity
 from shared.domain.telemetry.records.metrics import Metric, Value
 from shared.domain.telemetry.sessions.event_records import MAX_EVENTS, event_of
+from shared.domain.telemetry.sessions.sessions import MAX_TASKS
 from tests.domain.support.bounded import quick
 from tests.domain.telemetry.support.nodes import BEGIN, SECOND, at, intake, step, taken, variable
 
@@ -44,6 +45,15 @@ def test_only_tags_of_the_event_name_its_task_not_the_task_that_started_the_agen
                variable("AZ_BATCH_TASK_ID", "starter")]  # fmt: skip
     (disk,) = events_of(*opening, at(1, DISK), whose=Identity())
     assert (disk.pool, disk.node, disk.job, disk.task) == ("p", "n", None, None)
+
+
+def test_an_event_of_a_task_is_kept_where_the_blob_has_no_room_for_its_measurements() -> None:
+    busy = [at(0, f"mem,job_id=j,task_id=other{number} used=1") for number in range(MAX_TASKS)]
+    found = intake(NODE).take(step([*busy, at(1, "mem,job_id=j,task_id=t,task_attempt=7 used=1"), at(2, KILL)]))
+    assert [(event.kind, event.node, event.job, event.task) for event in found.events] == [
+        ("node.oom_kill", "Node", "j", "t"),
+    ]
+    assert found.dropped.of_too_many_tasks == 1
 
 
 def test_the_identity_is_that_of_the_event_wherever_it_is_read() -> None:
