@@ -125,9 +125,11 @@ class Intake:
     def _looked_at(
         self, metric: Metric, known: RecordBuffer, session: Session | None, result: IngestResult
     ) -> Session | None:
-        """Returns the session of a record that may begin or describe one, or is an event, which is added."""
+        """Returns the session of a record that may begin, describe or end one, or is an event, which is added."""
         if known.is_once or session is None or known.settled != session.number:
             session = self._keeper.settled(metric, known, result)
+        if known.is_end_of_attempt and session:
+            self._keeper.note_end_of_attempt()
         if known.is_event and session and metric.time is not None and metric.time in self._times:
             result.add_event(metric, metric.time, session)
         return session

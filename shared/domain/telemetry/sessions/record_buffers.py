@@ -18,8 +18,8 @@ _LONG_AGO = 0
 class RecordBuffer:
     """Times and values of similar records.
 
-    `settled` is the number of the session that all of them belong to. Startup records and events are looked at
-    `one_by_one`.
+    `settled` is the number of the session that all of them belong to. Startup records, events and ends of attempts are
+    looked at `one_by_one`.
     """
 
     plan: FieldMapping
@@ -30,16 +30,15 @@ class RecordBuffer:
     settled: int = -1
     times: list[int] = field(default_factory=list)
     values: list[Any] = field(default_factory=list)
+    one_by_one: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.one_by_one = self.is_once or self.is_event or self.is_end_of_attempt
 
     @property
     def is_end_of_attempt(self) -> bool:
         """Returns whether the records are sums of an attempt of a task, the last that an agent writes about it."""
         return any(column.series.name.startswith(ENDED_ATTEMPTS) for column in self.plan.columns[:1])
-
-    one_by_one: bool = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.one_by_one = self.is_once or self.is_event
 
 
 class RecordBuffers:
@@ -75,7 +74,7 @@ class RecordBuffers:
             fold.add(gathered)
             result.add(number, fold)
         for known in self._some:
-            if known.is_end_of_attempt:
+            if known.is_end_of_attempt and latest[known.settled] == max(known.times):
                 latest[known.settled] = _LONG_AGO
             known.times.clear()
             known.values.clear()

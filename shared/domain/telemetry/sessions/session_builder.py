@@ -49,6 +49,10 @@ class SessionBuilder:
         known.settled = session.number
         return session
 
+    def note_end_of_attempt(self) -> None:
+        """Lets the next task look for room again, as a session of an attempt that ended makes some."""
+        self._full_until.clear()
+
     def _update_sessions_under(self, before: Session, session: Session, result: IngestResult) -> None:
         """Passes a session's new facts to those under it."""
         if (before.identity, before.facts) == (session.identity, session.facts):

@@ -153,6 +153,27 @@ def test_tasks_that_have_ended_make_room_at_once_so_that_many_short_ones_all_cou
     assert counted(lines, singly=singly) == expected
 
 
+@pytest.mark.parametrize("singly", [False, True])
+def test_an_ended_task_makes_room_also_where_another_found_none_before(*, singly: bool) -> None:
+    lines = [at(1, f"mem,node_id=n,task_id=r{task} used=1i") for task in range(MAX_TASKS)]
+    lines += [
+        at(2, "mem,node_id=n,task_id=early used=1i"),
+        at(3, "batchscope_task_attempt,node_id=n,task_id=r0 memory_peak=1i"),
+    ]
+    lines += [at(4, "mem,node_id=n,task_id=next used=1i")]
+    tasks = {whose.task for whose in counted(lines, singly=singly)}
+    assert ("early" in tasks, "next" in tasks) == (False, True)
+
+
+@pytest.mark.parametrize("singly", [False, True])
+def test_a_task_that_goes_on_behind_the_end_of_an_attempt_keeps_its_room(*, singly: bool) -> None:
+    lines = [at(1, f"mem,node_id=n,task_id=r{task} used=1i") for task in range(MAX_TASKS)]
+    lines.append(at(2, "batchscope_task_attempt,node_id=n,task_id=r0 memory_peak=1i"))
+    lines.append(at(3, "mem,node_id=n,task_id=r0 used=1i"))
+    lines += [at(4, "mem,node_id=n,task_id=next used=1i")]
+    assert "next" not in {whose.task for whose in counted(lines, singly=singly)}
+
+
 def test_a_task_that_still_runs_does_not_make_room_for_one_that_ended() -> None:
     running = [at(1, f"mem,node_id=n,task_id=r{task} used=1i") for task in range(MAX_TASKS)]
     late = at(2, "batchscope_task_attempt,node_id=n,job_id=j,task_id=late,task_attempt=1 duration=1")
