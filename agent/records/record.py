@@ -7,6 +7,8 @@ from types import MappingProxyType
 from typing import NamedTuple, Union
 
 Value = Union[bool, int, float, str]
+ENDED_ATTEMPT = "batchscope_task_attempt"
+"""The measurement that an attempt of a task ends with."""
 _NONE: Mapping[str, str] = MappingProxyType({})
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from agent.collectors.collector import UnsupportedError
 from agent.machine.clock import Clock
 from agent.machine.machine import Machine
-from agent.records.record import Record, Value
+from agent.records.record import ENDED_ATTEMPT, Record, Value
 from agent.tasks.attempts import Attempt, Attempts
 from agent.tasks.attribution import Attribution
 from agent.tasks.batch_environment import START, TASK
@@ -24,7 +24,7 @@ from agent.tasks.process_details import ProcessDetails
 from agent.tasks.process_table import TICK, ProcessTable, Table, same
 from agent.tasks.task_usage import Gpu, TaskUsage
 
-MEASUREMENT, ATTEMPT = "batchscope_task", "batchscope_task_attempt"
+MEASUREMENT, ATTEMPT = "batchscope_task", ENDED_ATTEMPT
 _IDLE: dict[str, Value] = {"cpu_usage": 0.0, "memory_rss": 0, "num_threads": 0, "num_processes": 0}
 
 

@@ -1,8 +1,8 @@
 """The blobs of a session, `<prefix>/<session>.<N>.gz`, to which units are appended exactly once and in order.
 
-The next N follows where a blob has enough blocks, is sealed or deleted, or has bytes of another writer. A failed append
-leaves in doubt whether the unit is stored; the blob's length and its bytes at the unit's position decide that before
-anything else is appended.
+The next N follows where a blob has enough blocks or ended attempts of tasks, is sealed or deleted, or has bytes of
+another writer. A failed append leaves in doubt whether the unit is stored; the blob's length and its bytes at the
+unit's position decide that before anything else is appended.
 """
 
 from __future__ import annotations
@@ -13,11 +13,13 @@ from typing import NamedTuple
 
 from agent.upload.append_blob import AppendBlobs, BlobProperties, StorageError
 from agent.upload.credentials import CredentialError
-from agent.upload.gzip_units import MAX_STORED, gzip_member, last_number
+from agent.upload.gzip_units import MAX_STORED, ended_attempts, gzip_member, last_number
 from agent.upload.session_folder import SessionFolder
 
 MAX_BLOCKS = 50_000
 """The service's limit of an append blob's blocks."""
+MAX_ENDED = 800
+"""Attempts that end in a blob: the app keeps 900 attempts of tasks apart in one, and some of them still run."""
 _MIN_BLOCKS = 2  # the opening and a unit
 _MAX_TRIES = 4  # conflicts in a row, and foreign blobs in a row
 _MAX_PROBED = 10_000  # blobs of one series
@@ -47,6 +49,7 @@ class BlobSeries:
         self._max_blocks = max(max_blocks, _MIN_BLOCKS)
         self._opening = session.series.opening.encode()
         self._known = position_of(session.position())
+        self._ended = 0  # in the present blob, as far as this object appended
         self._in_doubt = True
         self._is_full = False
 
@@ -61,6 +64,7 @@ class BlobSeries:
         for _ in range(_MAX_TRIES):
             if self._is_opened() and self._is_stored(content):
                 self._keep(self._position()._replace(sent=number))
+                self._ended += ended_attempts(content)
                 return
             self._next_blob()
         raise StorageError("Blobs of this session keep being written by others.", _CONFLICTS[1])
@@ -94,7 +98,7 @@ class BlobSeries:
             settled = self._settled(content) if self._in_doubt else None
             if settled is not None:
                 return settled
-            if self._position().blocks >= self._max_blocks:
+            if self._position().blocks >= self._max_blocks or self._has_enough_attempts(content):
                 return False
             try:
                 self._append(content)
@@ -106,6 +110,9 @@ class BlobSeries:
                 continue
             return True
         raise conflict
+
+    def _has_enough_attempts(self, content: bytes) -> bool:
+        return self._ended > 0 and self._ended + ended_attempts(content) > MAX_ENDED
 
     def _append(self, content: bytes) -> None:
         position = self._position()
@@ -158,7 +165,7 @@ class BlobSeries:
     def _next_blob(self) -> None:
         if self._position().length:
             self._seal()
-        self._in_doubt, self._is_full = True, False
+        self._in_doubt, self._is_full, self._ended = True, False, 0
         position = self._position()
         self._keep(Position(position.blob + 1, sent=position.sent))
 

@@ -11,6 +11,8 @@ import zlib
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from agent.records.record import ENDED_ATTEMPT
+
 MAX_STORED = 4 << 20
 """Bytes of a unit: the former limit of an append block."""
 MAX_TEXT = 8 << 20
@@ -19,6 +21,8 @@ MAX_RATIO, FREE_TEXT = 250, 64 << 10  # text to stored bytes, beyond a text that
 _LEVEL = 6
 _HEADER = b"\x1f\x8b\x08\x08\0\0\0\0\0\xff"  # deflate, with a name, without a time, from any system
 _WHOLE = 0xFFFF_FFFF
+_GZIP = zlib.MAX_WBITS | 16
+_END = f"\n{ENDED_ATTEMPT},".encode()
 
 
 class Unit(NamedTuple):
@@ -61,6 +65,15 @@ def last_number(stored: bytes, session: str) -> int | None:
     """Returns the number of the last unit of a session that begins within stored bytes, None where there is none."""
     found = re.findall(re.escape(_HEADER + session.encode()) + rb"\.(\d{1,18})\0", stored)
     return int(found[-1]) if found else None
+
+
+def ended_attempts(content: bytes) -> int:
+    """Returns how many attempts of tasks ended by a unit's lines; 0 for bytes that a disk damaged."""
+    try:
+        text = zlib.decompress(content, _GZIP)
+    except zlib.error:
+        return 0
+    return text.count(_END) + text.startswith(_END[1:])
 
 
 def _fits(lines: bytes, content: bytes) -> bool:

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
+from agent.upload.blob_series import MAX_ENDED
 from agent.upload.spool import Limits
 from tests.agent.upload.append_service import FAULTS, AppendService, served
-from tests.agent.upload.rig import Agent, DiedError, DyingDisk, SteppedClock, lines_of
+from tests.agent.upload.rig import Agent, DiedError, DyingDisk, SteppedClock, lines_of, texts
 
 ACTIONS = some.sampled_from(["put", "put", "step", "step", "step", "crash", "lose position"]) | some.integers(1, 9)
 
@@ -144,6 +145,27 @@ def test_a_lost_answer_and_a_request_that_arrives_late_store_a_unit_once(tmp_pat
         ((_, lines),) = lines_of({name: blob.content for name, blob in service.blobs.items()}).items()
         assert lines == ["m v=1i 1", "m v=2i 1", "m v=3i 1"], fault
         assert len(service.blobs) == 1
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_the_next_blob_follows_one_with_enough_ended_attempts_and_nothing_is_stored_twice(
+    tmp_path: Path, fault: str
+) -> None:
+    unit = MAX_ENDED // 2
+    service = AppendService()
+    with served(service) as address:
+        agent = Agent(tmp_path, address)
+        for first in range(0, unit * 5, unit):
+            lines = [f"batchscope_task_attempt,task_id={task} duration=1 1" for task in range(first, first + unit)]
+            agent.spool.put("".join(f"{line}\n" for line in ["m v=1i 1", *lines]).encode())
+            service.faults.append(fault)
+            agent.send_all()
+    blobs = {name: blob.content for name, blob in service.blobs.items()}
+    ((_, lines),) = lines_of(blobs).items()
+    assert [line.split()[0].partition("=")[2] for line in lines if "attempt" in line] == list(map(str, range(unit * 5)))
+    ended = ["\n".join(texts(content)).count("batchscope_task_attempt") for content in blobs.values()]
+    assert max(ended) <= MAX_ENDED
+    assert (len(blobs) == 3) or fault == "foreign"
 
 
 def test_the_next_blob_follows_one_with_enough_blocks_that_is_sealed(tmp_path: Path) -> None:
