@@ -46,7 +46,10 @@ class SpooledUnit(NamedTuple):
 
 
 class SessionFolder:
-    """A session; one thread at a time. `lock` is None where there is no folder, and all is in memory."""
+    """A session; one thread at a time. `lock` is None where there is no folder, and all is in memory.
+
+    `in_doubt` is the number of a unit that may be stored already: it was being sent, perhaps by the process before.
+    """
 
     def __init__(self, path: str, series: Series, disk: Disk, lock: FileLock | None) -> None:
         self.name = os.path.basename(path)
@@ -54,6 +57,7 @@ class SessionFolder:
         self.dropped = DroppedCounts()
         self.reported = DroppedCounts()
         self.next_number = 0
+        self.in_doubt: int | None = None
         self._path = path
         self._disk = disk
         self._lock = lock
@@ -216,6 +220,7 @@ class SessionFolder:
                 self._disk.remove(os.path.join(self._path, name))
             else:
                 self._units[unit.number] = unit
+        self.in_doubt = next(iter(self._units), None)
 
     def _unit_of(self, name: str) -> SpooledUnit | None:
         found = _UNIT_NAME.fullmatch(name)

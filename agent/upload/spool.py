@@ -31,7 +31,7 @@ _STAMP = len("20260101T000000000Z")
 
 
 class Limits(NamedTuple):
-    """The most bytes of units on disk and in memory; the unit that is being sent comes on top."""
+    """The most bytes of units on disk and in memory; a unit in doubt of each session comes on top."""
 
     disk: int = DEFAULT_SIZE
     memory: int = DEFAULT_MEMORY
@@ -57,7 +57,6 @@ class Spool:
         self._limits = limits
         self._disk = disk or Disk()
         self._lock = threading.RLock()
-        self._sending: tuple[SessionFolder, int] | None = None
         self._said: set[str] = set()
         self._adopted: list[SessionFolder] = []
         self.own = self._created(session_name(clock.now()))
@@ -90,20 +89,20 @@ class Spool:
                     self._say(f"A unit of the spool can't be read and is dropped: {error.strerror}.")
                     session.drop([unit])
                     continue
-                self._sending = (session, unit.number)
+                session.in_doubt = unit.number
                 return unit, content
             return None
 
     def sent(self, session: SessionFolder, unit: SpooledUnit) -> None:
         """Forgets a unit that is stored."""
         with self._lock:
-            self._sending = None
+            session.in_doubt = None
             session.remove(unit)
 
     def reject(self, session: SessionFolder, unit: SpooledUnit) -> None:
         """Drops a unit that can never be stored."""
         with self._lock:
-            self._sending = None
+            session.in_doubt = None
             session.drop([unit])
 
     def adopt_left(self) -> None:
@@ -193,7 +192,7 @@ class Spool:
     def _make_room(self, size: int, limit: int, *, in_memory: bool) -> None:
         """Drops the oldest units, on disk or in memory, until `size` more bytes are within a limit.
 
-        The unit that is being sent stays, as it may be stored already, and so does the newest in memory.
+        A session's unit in doubt stays, as it may be stored already, and so does the newest in memory.
         """
         candidates = list(self._waiting(in_memory=in_memory))
         excess = sum(unit.size for _, unit in candidates) + size - limit
@@ -201,7 +200,7 @@ class Spool:
         for session, unit in candidates[: -1 if in_memory else None]:
             if excess <= 0:
                 break
-            if (session, unit.number) != self._sending:
+            if unit.number != session.in_doubt:
                 dropped.setdefault(session.name, (session, []))[1].append(unit)
                 excess -= unit.size
         for session, units in dropped.values():

@@ -85,6 +85,35 @@ def test_a_unit_that_is_being_sent_stays(tmp_path: Path) -> None:
     assert [unit.number for unit in one.own.units] == [0, 2]
 
 
+def test_the_unit_that_an_ended_agent_may_have_sent_stays(tmp_path: Path) -> None:
+    ended = spool(tmp_path, [])
+    for number in range(3):
+        ended.put(f"m v={number}i 1\n".encode())
+    assert ended.take(ended.own)
+    ended.close()
+    one = spool(tmp_path, [], limits=Limits(disk=1))
+    one.adopt_left()
+    one.put(b"m v=3i 1\n")
+    session = session_of(one, ended.own.name)
+    assert [unit.number for unit in session.units] == [0]
+    assert session.dropped.records == 2
+
+
+def test_a_unit_of_unknown_outcome_stays_while_another_session_is_sent(tmp_path: Path) -> None:
+    ended = spool(tmp_path, [])
+    ended.put(b"m v=1i 1\n")
+    ended.close()
+    one = spool(tmp_path, [], limits=Limits(disk=1))
+    one.adopt_left()
+    session = session_of(one, ended.own.name)
+    assert one.take(session)
+    one.put(b"m v=2i 1\n")
+    assert one.take(one.own)
+    one.put(b"m v=3i 1\n")
+    assert [unit.number for unit in session.units] == [0]
+    assert [unit.number for unit in one.own.units] == [0, 1]
+
+
 def test_a_full_disk_leaves_units_in_memory_within_a_limit(tmp_path: Path) -> None:
     log: list[str] = []
     one = spool(tmp_path, log, FullDisk(), Limits(memory=150))
