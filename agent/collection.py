@@ -128,14 +128,20 @@ class Collection:
         if self._devices.nvidia:
             self._add("ecc_growth", lambda: EccGrowth(lambda: _ecc_counts(self._devices)))
         if self.instance:
-            self._add("scheduled_events", lambda: self._scheduled_events(self.instance))
+            self._add("scheduled_events", lambda: self._scheduled_events(self.instance, state_file))
         else:
-            late = LateScheduledEvents(lambda: self._scheduled_events(self._service.instance()), self._clock)
+            late = LateScheduledEvents(
+                lambda: self._scheduled_events(self._service.instance(), state_file), self._clock
+            )
             self._add("scheduled_events", lambda: late)
 
-    def _scheduled_events(self, instance: Mapping[str, object]) -> Collector:
+    def _scheduled_events(self, instance: Mapping[str, object], state_file: str) -> Collector:
         return ScheduledEvents(
-            self._service.scheduled_events, self._clock, is_spot=is_spot(instance), resource=resource_name(instance)
+            self._service.scheduled_events,
+            self._clock,
+            is_spot=is_spot(instance),
+            resource=resource_name(instance),
+            path=f"{state_file}.announced" if state_file else "",
         )
 
 

@@ -5,12 +5,14 @@ Batch mostly powers a Spot node off before it hears of it, so nothing may rest o
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 
 from agent.collectors.collector import UnsupportedError
 from agent.events.event import event
+from agent.events.state import load_moments, save_moments
 from agent.machine.clock import Clock
 from agent.records.record import Record, Value
 
@@ -30,14 +32,22 @@ class ScheduledEvents:
 
     The first request enables Scheduled Events for the VM, which delays restarts that a user asks for by up to 15
     minutes; hence other nodes aren't asked. `document` returns the service's document, or raises any error. `resource`
-    is the VM's name: neighbours in a scale set see each other's events. Empty means that all events count.
+    is the VM's name: neighbours in a scale set see each other's events. Empty means that all events count. `path` is a
+    file for the times at which events were seen first: an agent that starts meanwhile reports them again with these, so
+    that the records are equal and count once. Without a path nothing is saved.
     """
 
     name = "scheduled_events"
     interval = 10.0
 
     def __init__(
-        self, document: Callable[[], Mapping[str, object]], clock: Clock, *, is_spot: bool, resource: str = ""
+        self,
+        document: Callable[[], Mapping[str, object]],
+        clock: Clock,
+        *,
+        is_spot: bool,
+        resource: str = "",
+        path: str = "",
     ) -> None:
         if not is_spot:
             raise UnsupportedError("This is no Spot node, so it isn't asked for Scheduled Events.")
@@ -45,6 +55,8 @@ class ScheduledEvents:
         self._clock = clock
         self._resource = resource
         self._known: OrderedDict[str, None] = OrderedDict()
+        self._path = path
+        self._first_seen = load_moments(path) if path else {}
         self._pause, self._due = 0.0, clock.monotonic()
 
     def collect(self, now: int) -> Iterable[Record]:
@@ -55,7 +67,16 @@ class ScheduledEvents:
                 self._known[identity] = None
                 while len(self._known) > MAX_EVENTS:
                     self._known.popitem(last=False)
-                yield _event(identity, found)
+                yield _event(identity, found, self._time_of(identity, now))
+
+    def _time_of(self, identity: str, now: int) -> int:
+        """Returns when an event was seen first, by this agent or an earlier one."""
+        if identity not in self._first_seen:
+            self._first_seen[identity] = now
+            if self._path:
+                with contextlib.suppress(OSError):  # a full disk: the event matters more
+                    save_moments(self._path, self._first_seen)
+        return self._first_seen[identity]
 
     def _events(self) -> Iterable[Mapping[str, object]]:
         """Returns the events of the document; none while the service is left alone after a failure."""
@@ -74,7 +95,7 @@ class ScheduledEvents:
         return not self._resource or not isinstance(resources, list) or self._resource in resources
 
 
-def _event(identity: str, found: Mapping[str, object]) -> Record:
+def _event(identity: str, found: Mapping[str, object], time: int) -> Record:
     """Returns the record; fields: `event_id`, `event_type`, `status`, `not_before`, `source`, `duration_seconds`."""
     kind = _text(found.get("EventType"))
     start = _text(found.get("NotBefore"))
@@ -92,7 +113,7 @@ def _event(identity: str, found: Mapping[str, object]) -> Record:
         f"Azure {_MEANINGS.get(kind, 'announces maintenance of this node')}{f', not before {start}' if start else ''}."
     )
     shown = {name: value for name, value in fields.items() if value != ""}
-    return event(SPOT if kind == "Preempt" else MAINTENANCE, message, shown)
+    return event(SPOT if kind == "Preempt" else MAINTENANCE, message, shown, time=time)
 
 
 def _listed(found: object) -> list[object]:

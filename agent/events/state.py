@@ -1,12 +1,14 @@
-"""The state that events keep for the next session, in a small file in the agent's folder."""
+"""The state that events keep for the next session, in small files in the agent's folder."""
 
 from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from typing import NamedTuple
 
 MAX_SIZE = 4096  # bytes
+MAX_MOMENTS = 32
 
 
 class EventState(NamedTuple):
@@ -29,8 +31,26 @@ def load_state(path: str) -> EventState:
 
 def save_state(path: str, state: EventState) -> None:
     """Replaces the file as a whole, readable by its owner only. Raises OSError."""
+    _replace(path, state._asdict())
+
+
+def load_moments(path: str) -> dict[str, int]:
+    """Returns the times, in nanoseconds since 1970, by name; none where there is no file or it makes no sense."""
+    try:
+        with open(path, "rb") as file:
+            return {str(name): int(moment) for name, moment in json.loads(file.read(MAX_SIZE)).items()}
+    except (OSError, ValueError, AttributeError, TypeError, OverflowError, RecursionError):
+        return {}
+
+
+def save_moments(path: str, moments: Mapping[str, int]) -> None:
+    """Replaces the file by the last MAX_MOMENTS, whose names have at most 64 characters. Raises OSError."""
+    _replace(path, dict(list(moments.items())[-MAX_MOMENTS:]))
+
+
+def _replace(path: str, content: Mapping[str, object]) -> None:
     temporary = f"{path}.new"
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
     with open(descriptor, "wb") as file:
-        file.write(json.dumps(state._asdict()).encode())
+        file.write(json.dumps(content).encode())
     os.replace(temporary, path)

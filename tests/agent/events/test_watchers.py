@@ -16,7 +16,7 @@ from agent.events.full_disks import FullDisks
 from agent.events.reboots import Reboots
 from agent.events.scheduled_events import ScheduledEvents
 from agent.events.start_task_hangs import StartTaskHangs, StartTaskProcess
-from agent.events.state import EventState, load_state, save_state
+from agent.events.state import MAX_MOMENTS, EventState, load_moments, load_state, save_state
 from agent.machine.clock import Clock
 from agent.machine.machine import Machine
 
@@ -239,6 +239,32 @@ def test_a_spot_notice_is_reported_once() -> None:
         "not_before": "Mon, 19 Sep 2026 18:29:47 GMT",
     }  # fmt: skip
     assert list(watched.collect(NOW)) == []
+
+
+def test_an_agent_that_starts_meanwhile_repeats_the_record_of_a_notice(tmp_path: Path) -> None:
+    path, document = str(tmp_path / "announced"), {"Events": [NOTICE]}
+    (first,) = ScheduledEvents(lambda: document, SteppedClock(), is_spot=True, path=path).collect(NOW)
+    document["Events"] = [NOTICE, {**NOTICE, "EventId": "e2"}]
+    again, other = ScheduledEvents(lambda: document, SteppedClock(), is_spot=True, path=path).collect(NOW + SECOND)
+    assert (first.time, again, other.time) == (NOW, first, NOW + SECOND)
+    document["Events"] = [{**NOTICE, "EventId": f"{number:064}"} for number in range(40)]
+    assert len(list(ScheduledEvents(lambda: document, SteppedClock(), is_spot=True, path=path).collect(NOW))) == 40
+    assert len(load_moments(path)) == MAX_MOMENTS
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b'{"e1": "x"}', b"\xff", b'{"e1": null}'])
+def test_a_garbled_file_of_notices_loses_none(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "announced"
+    path.write_bytes(content)
+    watched = ScheduledEvents(lambda: {"Events": [NOTICE]}, SteppedClock(), is_spot=True, path=str(path))
+    assert [one.time for one in watched.collect(NOW)] == [NOW]
+    nowhere = str(tmp_path / "gone" / "announced")
+    assert (
+        len(
+            list(ScheduledEvents(lambda: {"Events": [NOTICE]}, SteppedClock(), is_spot=True, path=nowhere).collect(NOW))
+        )
+        == 1
+    )
 
 
 def test_maintenance_of_an_unknown_kind_is_shown_without_foreign_text() -> None:
