@@ -18,6 +18,8 @@ MAX_STORED = 4 << 20
 MAX_TEXT = 8 << 20
 """Bytes of a unit's text."""
 MAX_RATIO, FREE_TEXT = 250, 64 << 10  # text to stored bytes, beyond a text that may have any ratio
+MAX_ENDED_ATTEMPTS = 12
+"""Attempts of tasks that end by a unit's lines: the app stores a unit in one transaction, with rows for each task."""
 _LEVEL = 6
 _HEADER = b"\x1f\x8b\x08\x08\0\0\0\0\0\xff"  # deflate, with a name, without a time, from any system
 _WHOLE = 0xFFFF_FFFF
@@ -44,13 +46,14 @@ def gzip_member(text: bytes, name: str) -> bytes:
 def units_of(text: bytes, session: str, first: int) -> Iterator[Unit]:
     """Yields the units of whole lines, in order and numbered from `first`.
 
-    A text that is too large is halved at a line break. A line that is too large alone is a unit without content,
-    whose number the next unit has.
+    A text that is too large, or by which too many attempts of tasks end, is halved at a line break. A line that is too
+    large alone is a unit without content, whose number the next unit has.
     """
     waiting, number = [text] if text else [], first
     while waiting:
         lines = waiting.pop()
-        content = gzip_member(lines, f"{session}.{number}") if len(lines) <= MAX_TEXT else b""
+        is_small = len(lines) <= MAX_TEXT and _ended_by(lines) <= MAX_ENDED_ATTEMPTS
+        content = gzip_member(lines, f"{session}.{number}") if is_small else b""
         if not _fits(lines, content):
             cut = _middle(lines)
             if cut:
@@ -73,6 +76,10 @@ def ended_attempts(content: bytes) -> int:
         text = zlib.decompress(content, _GZIP)
     except zlib.error:
         return 0
+    return _ended_by(text)
+
+
+def _ended_by(text: bytes) -> int:
     return text.count(_END) + text.startswith(_END[1:])
 
 

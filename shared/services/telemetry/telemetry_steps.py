@@ -1,7 +1,8 @@
 """Reads as many units of a piece of a blob as fit into one transaction.
 
-A unit that doesn't fit alone is rejected, as no agent writes such a unit: many thousands of minutes of series, or many
-days, in one write. In text a unit is a line.
+A unit that doesn't fit alone is read again with few new tasks, so that very many short ones don't take their node's
+figures with them. One that doesn't fit then is rejected, as no agent writes such a unit: many thousands of minutes of
+series, or many days, in one write. In text a unit is a line.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -28,6 +29,7 @@ from shared.stores.telemetry.telemetry import MAX_ROW
 
 _ENOUGH_CELLS, _MAX_CELLS = 28_000, 32_000  # minutes of series: 55 bytes each at worst, a third more on the wire
 _ENOUGH_ROWS, _MAX_ROWS = 40, 90
+_FEW_TASKS = 10  # that may be new in a unit that doesn't fit; each takes up to three rows
 _AT_ONCE = 60_000  # values rolled up together: few values make many rollups to merge, many take memory
 _VALUES = 4  # of a minute of a series, or more; if most have fewer, half a piece is read again
 _ENOUGH_MISTAKES = 10_000  # some tenths of a second of work, from few bytes if compressed
@@ -40,13 +42,14 @@ _TOO_MUCH = "It tells of more hours, series or nodes at once than there is room 
 class Context:
     """The other inputs of a reading: the blob's labels, the window of times, and the state before the piece.
 
-    `shapes` may be shared with other blobs.
+    `shapes` may be shared with other blobs. At most `new_tasks` tasks may be new, None is no bound.
     """
 
     identity: Identity
     window: Window
     packed: bytes
     shapes: ShapeCache = field(default_factory=ShapeCache)
+    new_tasks: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +125,8 @@ def read_steps(piece: Piece, context: Context) -> Steps:
             until = found.ends[len(found.ends) // 2 - 1]
         elif 1 < found.ends[0] <= size and form_at(piece.body, 0) is Form.TEXT:
             size, until = found.ends[0] // 2, None
+        elif context.new_tasks is None:
+            context, until = replace(context, new_tasks=_FEW_TASKS), found.ends[0]
         else:
             return _refused(piece, context, found)
         found, cells = _read(piece, context, size, until)
@@ -140,7 +145,7 @@ def _read(piece: Piece, context: Context, size: int, until: int | None) -> tuple
         if end or state.in_line:
             return Steps(end, state.pack()), 0
     names = _names_of(state.sessions.current.values())
-    intake = Intake(context.identity, context.window, state, shapes=context.shapes)
+    intake = Intake(context.identity, context.window, state, shapes=context.shapes, new_tasks=context.new_tasks)
     result, ends, refused, step, work, lost = IngestResult(piece.offset), list[int](), _StepRejects(), None, 0, 0
     decoder = Decoder(together=True, size=size)
     for step in decoder.steps(piece.body, piece.offset, is_last=piece.is_last, in_damage=piece.skipping):

@@ -9,7 +9,14 @@ import pytest
 
 from agent.upload.disk import Disk
 from agent.upload.file_lock import FileLock
-from agent.upload.gzip_units import MAX_RATIO, gzip_member, last_number, units_of
+from agent.upload.gzip_units import (
+    MAX_ENDED_ATTEMPTS,
+    MAX_RATIO,
+    ended_attempts,
+    gzip_member,
+    last_number,
+    units_of,
+)
 from agent.upload.session_folder import NEW, Series, SessionFolder
 from agent.upload.spool import Limits, Spool, session_name
 from tests.agent.upload.rig import SteppedClock
@@ -56,6 +63,18 @@ def test_units_that_the_app_would_refuse_are_halved_at_line_breaks() -> None:
         size = len(gzip.decompress(unit.content))
         assert size <= max(65_536, MAX_RATIO * len(unit.content))
         assert size <= 8 << 20
+
+
+def test_a_unit_has_few_ends_of_attempts() -> None:
+    lines = [
+        b"batchscope_task_attempt,task_id=t%d duration=1 1\nm v=%di 1\n" % (number, number) for number in range(50)
+    ]
+    units = list(units_of(b"".join(lines), "s", 0))
+    assert b"".join(gzip.decompress(unit.content) for unit in units) == b"".join(lines)
+    ended = [ended_attempts(unit.content) for unit in units]
+    assert max(ended) <= MAX_ENDED_ATTEMPTS
+    assert sum(ended) == 50
+    assert len(units) <= 8
 
 
 def test_a_line_that_no_unit_can_hold_is_counted(tmp_path: Path) -> None:

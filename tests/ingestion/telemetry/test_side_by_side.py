@@ -1,16 +1,25 @@
-"""Blobs of an account are read side by side, each flush with few requests, and a stale memory of them harms nothing."""
+"""Blobs of an account are read side by side, each flush with few requests.
+
+What a host remembers of them takes no more memory with each read, and harms nothing where it is stale.
+"""
 
 import asyncio
+import gc
+from collections.abc import Iterator
 from contextlib import suppress
+
+import pytest
 
 from shared.domain.accounts.accounts import Account
 from shared.domain.blobs.blobs import SeenBlob
 from shared.domain.blobs.shards import shard_of
+from shared.domain.telemetry.query.series_query import SeriesQuery
 from tests.ingestion.rig import NOON, Host, Mortal
-from tests.ingestion.telemetry.telemetry_rig import MINUTE, TelemetryRig, blob_of, received
+from tests.ingestion.telemetry.telemetry_rig import HOUR, MINUTE, TelemetryRig, blob_of, received, used
 
 _NETWORK = "system.network.io"
 _MIB = 1 << 20
+_BLOBS, _TIMES = 40, 6
 
 
 class WatchedReads:
@@ -116,3 +125,26 @@ async def test_what_a_host_remembers_of_a_blob_that_another_has_read_on_is_never
     for node in range(3, 6):
         minutes = (await rig.sums(f"n{node}", name=_NETWORK))[_NETWORK]
         assert minutes == [float(node), *[100.0] * 7]
+
+
+@pytest.fixture
+def collector() -> Iterator[None]:
+    """Enables the garbage collector again, also after a failure."""
+    yield
+    gc.enable()
+
+
+@pytest.mark.usefixtures("collector")
+async def test_sweeps_and_queries_leave_nothing_however_many_blobs_there_are(rig: TelemetryRig) -> None:
+    for number in range(_BLOBS):
+        await rig.append(used(3), name=blob_of("n1", number))
+    host, queries = await rig.host(), rig.queries
+    for turn in range(_TIMES + 1):
+        await host.run()
+        found = await queries.of_node("demo", "pool", "n1", SeriesQuery(since=NOON - HOUR))
+        assert sum(one.sum for minutes in found.rollups.values() for one in minutes.values()) == 3 * _BLOBS
+        if not turn:  # the blobs are read, and everything is loaded
+            gc.collect()
+            gc.disable()
+    await asyncio.sleep(0.1)  # the loop closes lists that were left before their end
+    assert gc.collect() < _TIMES * 5

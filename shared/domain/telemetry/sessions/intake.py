@@ -38,13 +38,20 @@ class Window:
 class Intake:
     """An ingester of one blob's steps, in order; `identity` comes from the blob's name.
 
-    `searched` is the total length of names and tags of uncached records, which were searched for secrets.
+    `searched` is the total length of names and tags of uncached records, which were searched for secrets. With
+    `new_tasks` only so many sessions of tasks begin.
     """
 
     __slots__ = ("_bundled", "_gathering", "_keeper", "_known", "_shapes", "_times", "searched", "state")
 
     def __init__(
-        self, identity: Identity, window: Window, state: State | None = None, *, shapes: ShapeCache | None = None
+        self,
+        identity: Identity,
+        window: Window,
+        state: State | None = None,
+        *,
+        shapes: ShapeCache | None = None,
+        new_tasks: int | None = None,
     ) -> None:
         self.searched = 0
         self._times = window.nanoseconds
@@ -53,7 +60,7 @@ class Intake:
         self._bundled: dict[int, tuple[object, RecordBuffer]] = {}  # holds the head, so that its id isn't reused
         self.state = state or State()
         self._gathering = RecordBuffers(self.state)
-        self._keeper = SessionBuilder(self.state, identity, self._times, self._gathering)
+        self._keeper = SessionBuilder(self.state, identity, self._times, self._gathering, new_tasks)
 
     @property
     def gathered_values(self) -> int:

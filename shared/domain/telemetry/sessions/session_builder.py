@@ -15,16 +15,19 @@ _QUIET = 300_000_000_000  # nanoseconds after which a quiet session makes room f
 class SessionBuilder:
     """A keeper of one blob's sessions; `identity` comes from the blob's name, `times` are those of accepted samples.
 
-    Buffered records are rolled up before a session ends.
+    Buffered records are rolled up before a session ends. At most `new_tasks` sessions of tasks begin; None is no bound.
     """
 
-    __slots__ = ("_full_until", "_gathering", "_identity", "_state", "_times")
+    __slots__ = ("_full_until", "_gathering", "_identity", "_new_tasks", "_state", "_times")
 
-    def __init__(self, state: State, identity: Identity, times: range, gathering: RecordBuffers) -> None:
+    def __init__(
+        self, state: State, identity: Identity, times: range, gathering: RecordBuffers, new_tasks: int | None = None
+    ) -> None:
         self._state = state
         self._identity = identity
         self._times = times
         self._gathering = gathering
+        self._new_tasks = new_tasks
         self._full_until: dict[bool, int] = {}
 
     def settled(self, metric: Metric, known: RecordBuffer, result: IngestResult) -> Session | None:
@@ -65,6 +68,8 @@ class SessionBuilder:
     def _begun(self, writer: Writer, ended: Session | None, time: int | None, result: IngestResult) -> Session | None:
         """Begins the first session of a writer, or the next, whose counters may be those of another node."""
         sessions, memory = self._state.sessions, None
+        if writer.is_of_task and self._new_tasks == 0:
+            return None
         if ended:
             self._gathering.sum_up(result)
             memory = self._state.memories.get(ended.number)
@@ -72,6 +77,8 @@ class SessionBuilder:
         elif not sessions.is_spent(writer) and not sessions.has_room(writer):
             self._make_room(writer, time, result)
         session = sessions.begin(writer, self._identity)
+        if session and writer.is_of_task and self._new_tasks is not None:
+            self._new_tasks -= 1
         if session and not writer.is_of_task:
             result.sessions |= {one.number: one for one in sessions.adopt(session)}
         if session and memory:

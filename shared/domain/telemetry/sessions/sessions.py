@@ -14,9 +14,9 @@ from dataclasses import dataclass, field, replace
 from shared.domain.telemetry.records.labels import Identity
 from shared.domain.telemetry.sessions.session import Phase, Session, Writer
 
-MAX_NODES = 16
+MAX_NODES = 20
 """Sessions (of nodes and of tasks) per blob at a time, so that their state fits into a row."""
-MAX_TASKS = 12
+MAX_TASKS = 16
 """Sessions of tasks among them, which leaves room for nodes."""
 MAX_SESSIONS = 1000
 """Sessions per blob in all, as a query for one reads the facts of all."""
