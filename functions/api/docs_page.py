@@ -12,7 +12,8 @@ _STYLE = (
     "h2{margin-top:2.5rem;font-size:1.1rem}code{font-family:ui-monospace,monospace}table{border-collapse:collapse}"
     "td,th{text-align:left;vertical-align:top;padding:.2rem 1rem .2rem 0}.method{display:inline-block;min-width:4rem}"
     "h2,td{overflow-wrap:anywhere}td:nth-child(-n+2){overflow-wrap:normal}"
-    "@media(max-width:40rem){td{display:inline-block}tr,td:last-child{display:block}tr{margin-bottom:.75rem}}"
+    "@media(max-width:40rem){td,td:nth-child(-n+2){display:inline-block;max-width:100%;overflow-wrap:anywhere}"
+    "tr,td:last-child{display:block}tr{margin-bottom:.75rem}}"
 )
 _HASH = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
 PAGE_POLICY = f"default-src 'none'; style-src 'sha256-{_HASH}'; base-uri 'none'; frame-ancestors 'none'"
