@@ -126,7 +126,7 @@ async def test_a_blob_that_is_read_again_or_copied_writes_the_same_rows(rig: Tel
     lines = [full("/a"), full("/a"), full("/b", NOON + MINUTE), used(1)]
     await rig.append(*lines, name=blob_of("n1"))
     await (await rig.host()).run()
-    for table in ("telemetry", "blobs", "nodeindex", "pooltelemetry"):  # as a version that knows none of them leaves it
+    for table in ("telemetry", "blobs", "nodeindex", "pooltelemetry"):  # of which only events are left
         rows = [row async for row in rig.tables[table].list_entities(select=["PartitionKey", "RowKey"])]
         for row in rows:
             await rig.tables[table].delete_entity(row["PartitionKey"], row["RowKey"])
