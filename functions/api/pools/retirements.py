@@ -2,6 +2,7 @@
 
 from datetime import date
 
+from functions.api.pools.pool_models import PoolRetirementAnswer
 from functions.http.answers import Answer
 from functions.http.csv_table import csv_reply
 from functions.http.handling import Page, Query, RouteRequest, RouteResponse, Routes
@@ -25,22 +26,13 @@ class ConcernedPoolAnswer(Answer):
     jobs: int
 
 
-class RetirementAnswer(Answer):
+class RetirementAnswer(PoolRetirementAnswer):
     """What Azure retires, as announced, with the pools that it concerns.
 
     `lastDay` is null where no day is known; `daysLeft` is negative after it. `source` was read on `readOn`: dates move.
-    Of `unknownPools` it isn't known, as not all of their settings are: they weren't read yet, or the image is one's
-    own.
+    For `unknownPools` this isn't known: their settings weren't read yet, or the image is the user's own.
     """
 
-    id: str
-    what: str
-    last_day: date | None
-    days_left: int | None
-    effect: str
-    instead: str
-    source: str
-    read_on: date
     pools: list[ConcernedPoolAnswer]
     unknown_pools: int
 

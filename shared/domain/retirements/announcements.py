@@ -25,8 +25,8 @@ _HTTPS = "https://"
 class Announcement(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
     """A retirement as announced; `last_day` is None where no day is known.
 
-    `when` holds patterns by property of a pool: it concerns the pools of which each named property fits one of its
-    patterns. In these, `*` stands for any text and `#` for a number. `source` was read on `read_on`.
+    `when` holds patterns by property of a pool: the announcement concerns a pool if each named property matches one of
+    its patterns. In these, `*` stands for any text and `#` for a number. `source` was read on `read_on`.
     """
 
     id: str

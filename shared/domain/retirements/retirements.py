@@ -21,7 +21,7 @@ class ConcernedPool:
 
 @dataclass(frozen=True, slots=True)
 class Retirement:
-    """An announcement with the pools that it concerns, and the number of pools of which that isn't known."""
+    """An announcement with the pools that it concerns, and the number of pools for which that is unknown."""
 
     announcement: Announcement
     days_left: int | None

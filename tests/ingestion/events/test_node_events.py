@@ -1,4 +1,4 @@
-"""Events of nodes reach the table of events once, whatever happens between their rows and the transaction."""
+"""Events of nodes reach the table of events once, also where a host dies between their rows and the transaction."""
 
 import asyncio
 import secrets
@@ -126,7 +126,7 @@ async def test_a_blob_that_is_read_again_or_copied_writes_the_same_rows(rig: Tel
     lines = [full("/a"), full("/a"), full("/b", NOON + MINUTE), used(1)]
     await rig.append(*lines, name=blob_of("n1"))
     await (await rig.host()).run()
-    for table in ("telemetry", "blobs", "nodeindex", "pooltelemetry"):  # of which only events are left
+    for table in ("telemetry", "blobs", "nodeindex", "pooltelemetry"):  # everything but the events
         rows = [row async for row in rig.tables[table].list_entities(select=["PartitionKey", "RowKey"])]
         for row in rows:
             await rig.tables[table].delete_entity(row["PartitionKey"], row["RowKey"])
