@@ -20,6 +20,7 @@ from shared.domain.events.node_events import (
     node_sentence,
 )
 from shared.domain.explain.evidence import Evidence
+from shared.domain.findings.finding import Amount, Finding
 from shared.domain.findings.thresholds import MAX_EXAMPLES
 from shared.domain.nodes.nodes import Node
 
@@ -45,9 +46,22 @@ def hanging_start_tasks(e: Evidence) -> list[Node]:
     return [node for node, _ in _latest(e, waiting, (START_TASK_HANG,), lambda _: True)]
 
 
-def shown(reports: Sequence[NodeReport]) -> tuple[str, ...]:
-    """Returns the agents' sentences of the first nodes, each behind its node's id."""
-    return tuple(f"{node.id}: {node_sentence(event)}" for node, event in reports[:MAX_EXAMPLES])
+def note_on(e: Evidence, code: str, reports: Sequence[NodeReport], **texts: str) -> Finding:
+    """Returns the finding on one or more nodes by their agents' reports; `texts` are title, sentence and advice."""
+    first = reports[:MAX_EXAMPLES]
+    return e.about_pool(
+        code,
+        "info",
+        **texts,
+        evidence={
+            "nodes": len(e.nodes),
+            "affectedNodes": len(reports),
+            "reports": tuple(f"{node.id}: {node_sentence(event)}" for node, event in first),
+            "examples": tuple(node.id for node, _ in first),
+        },
+        since=min(event.at for _, event in reports),
+        amount=Amount(len(reports), "nodes"),
+    )
 
 
 def _latest(

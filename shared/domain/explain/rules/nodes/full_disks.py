@@ -3,9 +3,7 @@
 from shared.domain.core.amounts import amount
 from shared.domain.events.node_events import DISK_FULL
 from shared.domain.explain.evidence import Evidence, Found
-from shared.domain.explain.node_events import reported, shown
-from shared.domain.findings.finding import Amount
-from shared.domain.findings.thresholds import MAX_EXAMPLES
+from shared.domain.explain.node_events import note_on, reported
 
 
 def full_disks(e: Evidence) -> Found:
@@ -14,20 +12,13 @@ def full_disks(e: Evidence) -> Found:
     if not reports:
         return None
     number, total = len(reports), len(e.nodes)
-    return e.about_pool(
+    return note_on(
+        e,
         "nodeDisksFull",
-        "info",
+        reports,
         title=f"Disks of {amount(number, 'node')} are full, or will be soon",
         sentence=f"{number:,} of {amount(total, 'node')} of the pool reported it within the last hour. Tasks that "
         "write there fail, and a node whose disk is full becomes unusable.",
         advice="See which files fill the disk on such a node. Let tasks keep their files for a shorter time "
         "(retentionTime), or take a VM size with a larger disk.",
-        evidence={
-            "nodes": total,
-            "affectedNodes": number,
-            "reports": shown(reports),
-            "examples": tuple(node.id for node, _ in reports[:MAX_EXAMPLES]),
-        },
-        since=min(event.at for _, event in reports),
-        amount=Amount(number, "nodes"),
     )

@@ -4,9 +4,8 @@ from shared.domain.core.amounts import amount
 from shared.domain.events.batch_events import BatchEvent
 from shared.domain.events.node_events import GPU_ECC, GPU_XID
 from shared.domain.explain.evidence import Evidence, Found
-from shared.domain.explain.node_events import reported, shown
-from shared.domain.findings.finding import Amount
-from shared.domain.findings.thresholds import HARDWARE_XIDS, MAX_EXAMPLES
+from shared.domain.explain.node_events import note_on, reported
+from shared.domain.findings.thresholds import HARDWARE_XIDS
 
 
 def gpu_errors(e: Evidence) -> Found:
@@ -16,22 +15,15 @@ def gpu_errors(e: Evidence) -> Found:
         return None
     number, total, first = len(reports), len(e.nodes), reports[0][0].id
     pool = e.facts.id if e.facts else e.job.pool_id
-    return e.about_pool(
+    return note_on(
+        e,
         "nodeGpuErrors",
-        "info",
+        reports,
         title=f"GPUs of {amount(number, 'node')} report errors",
         sentence=f"{number:,} of {amount(total, 'node')} of the pool reported errors of a GPU itself (Xid, or memory "
         "errors that couldn't be corrected) within the last hour. Tasks that use it may fail.",
-        advice="Remove such a node from the pool if the errors come back after a restart, which resets its GPUs: "
+        advice="Restart such a node, which resets its GPUs, and remove it from the pool if the errors come back: "
         f"az batch node reboot --pool-id {pool} --node-id {first}",
-        evidence={
-            "nodes": total,
-            "affectedNodes": number,
-            "reports": shown(reports),
-            "examples": tuple(node.id for node, _ in reports[:MAX_EXAMPLES]),
-        },
-        since=min(event.at for _, event in reports),
-        amount=Amount(number, "nodes"),
     )
 
 

@@ -3,9 +3,8 @@
 from shared.domain.core.amounts import amount
 from shared.domain.events.node_events import SPOT_PREEMPTION
 from shared.domain.explain.evidence import Evidence, Found
-from shared.domain.explain.node_events import reported, shown
-from shared.domain.findings.finding import Amount
-from shared.domain.findings.thresholds import MAX_EXAMPLES, SPOT_NOTICE_HOLDS
+from shared.domain.explain.node_events import note_on, reported
+from shared.domain.findings.thresholds import SPOT_NOTICE_HOLDS
 
 
 def spot_notices(e: Evidence) -> Found:
@@ -15,20 +14,13 @@ def spot_notices(e: Evidence) -> Found:
     if not reports:
         return None
     number, total = len(reports), len(e.nodes)
-    return e.about_pool(
+    return note_on(
+        e,
         "nodesToBePreempted",
-        "info",
+        reports,
         title=f"Azure takes back {amount(number, 'node')}",
         sentence=f"Azure announced that it takes back {number:,} of {amount(total, 'node')} of the pool. Batch puts "
         "tasks that run there back into the queue.",
         advice="Nothing has to be done: Batch replaces spot nodes when there is capacity again. Where that often "
         "interrupts tasks, use dedicated nodes, or another VM size or region.",
-        evidence={
-            "nodes": total,
-            "affectedNodes": number,
-            "reports": shown(reports),
-            "examples": tuple(node.id for node, _ in reports[:MAX_EXAMPLES]),
-        },
-        since=min(event.at for _, event in reports),
-        amount=Amount(number, "nodes"),
     )
