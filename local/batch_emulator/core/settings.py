@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
 from math import isfinite
 from typing import Any
 
@@ -16,7 +17,8 @@ class EmulatorSettings:
 
     `emptyPageEvery` N empties every Nth page of a list, which still has a next link; 0 none. `pageSize` caps clients'
     page sizes. Nodes with a mean time to loss of 0 are never lost. `dedicatedNodeQuota` limits the dedicated nodes of
-    all pools of an account, `poolQuota` its pools; 0 means no limit.
+    all pools of an account, `poolQuota` its pools; 0 means no limit. `vmSizeCapacity` limits an account's nodes of VM
+    sizes, such as `standard_d2s_v5=3 standard_d4s_v5=0`; sizes that it doesn't name have no limit.
     """
 
     idCollation: str = "ordinal"  # noqa: N815 - the JSON's name
@@ -31,6 +33,12 @@ class EmulatorSettings:
     nodeLossSeconds: float = 0.0  # noqa: N815 - the JSON's name
     dedicatedNodeQuota: int = 0  # noqa: N815 - the JSON's name
     poolQuota: int = 0  # noqa: N815 - the JSON's name
+    vmSizeCapacity: str = ""  # noqa: N815 - the JSON's name
+
+    @property
+    def capacity(self) -> Mapping[str, int]:
+        """The number of nodes that an account may have of a VM size, by its name in lower case."""
+        return _capacity(self.vmSizeCapacity)
 
     def with_changes(self, changes: Mapping[str, object]) -> "EmulatorSettings":
         """Returns a copy with other values. Raises ValueError with the invalid name or value."""
@@ -53,6 +61,8 @@ def _check(settings: EmulatorSettings, name: str, value: object) -> None:
         raise ValueError(f"'{value}' is no value for {name}.")
     if name == "idCollation" and value not in COLLATIONS:
         raise ValueError(f"idCollation is one of {', '.join(COLLATIONS)}, not '{value}'.")
+    if name == "vmSizeCapacity":
+        _capacity(str(value))
     if not isinstance(value, int | float):
         return
     if not (value >= 0 and isfinite(value)):
@@ -61,6 +71,18 @@ def _check(settings: EmulatorSettings, name: str, value: object) -> None:
         raise ValueError(f"pageSize is from 1 to {_MAX_PAGE_SIZE}, not {value}.")
     if name == "emptyPageEvery" and 0 < value < _MIN_EMPTY_PAGE_EVERY:
         raise ValueError("emptyPageEvery is 0 or at least 2: if every page were empty, no list would end.")
+
+
+@lru_cache(16)
+def _capacity(text: str) -> Mapping[str, int]:
+    """Returns the numbers of nodes by size in lower case. Raises ValueError with the wrong entry."""
+    found: dict[str, int] = {}
+    for entry in text.lower().split():
+        size, _, number = entry.partition("=")
+        if not size or not number.isdecimal():
+            raise ValueError(f"vmSizeCapacity is a list such as 'standard_d2s_v5=3 standard_d4s_v5=0', not '{entry}'.")
+        found[size] = int(number)
+    return found
 
 
 def _kinds(present: object) -> tuple[type, ...]:

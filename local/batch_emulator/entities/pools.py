@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from local.batch_emulator.core.lagged_value import LaggedValue
+from local.batch_emulator.core.vm_sizes import MIX, vcpus
 from local.batch_emulator.entities.auto_scale import AutoScaleState
 from local.batch_emulator.entities.jobs import Job, Json
 from local.batch_emulator.entities.tasks import Run, StartTask, Task
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from local.batch_emulator.entities.scheduling_index import SchedulingIndex
 
 USABLE_STATES = ("idle", "running")
+_WITHOUT_MACHINE = ("preempted", "deallocated")
 
 
 @dataclass(slots=True, eq=False)
@@ -51,6 +53,15 @@ class Node:
     removed: dict[str, int] = field(default_factory=dict)
     errors: list[Json] = field(default_factory=list)
     recent: deque[tuple[Job, Task]] = field(default_factory=lambda: deque(maxlen=10))
+    vm_size: str = ""
+
+    @property
+    def vcpus(self) -> int:
+        return vcpus(self.vm_size, self.pool.spec)
+
+    @property
+    def has_machine(self) -> bool:
+        return self.state not in _WITHOUT_MACHINE
 
     @property
     def idle_state(self) -> str:
@@ -94,7 +105,8 @@ class Pool:
 
     @property
     def vm_size(self) -> str:
-        return str(self.spec["vmSize"]).lower()
+        """The size of its nodes, `Mix` where it allows several."""
+        return MIX if self.spec.get("vmSkuProfile") else str(self.spec["vmSize"]).lower()
 
     @property
     def is_autoscaled(self) -> bool:

@@ -73,7 +73,7 @@ def _instance(node: Node, _: Mapping[str, str]) -> Json:
         "subscriptionId": _SUBSCRIPTION,
         "version": image.get("version", ""),
         "vmId": str(uuid5(NAMESPACE_OID, node.id)),
-        "vmSize": node.pool.vm_size,
+        "vmSize": node.vm_size,
         "zone": "",
     }
     address = {"privateIpAddress": node.ip, "publicIpAddress": ""}

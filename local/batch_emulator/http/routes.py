@@ -1,6 +1,7 @@
 """The supported operations of the Batch REST service: method, path, name, then parameters.
 
 They are those of api-version 2025-06-01, and the list of node agents, which supported images replaced in 2019-06-01.
+The usage of pools is gone in 2026-10-01.
 `if` stands for conditional headers, `dated` for the two with dates, `paged` for maxresults and a skip token. The rest
 are query parameters besides api-version and timeout.
 """

@@ -9,7 +9,7 @@ from local.batch_emulator.filtering.filter_rows import POOL_USAGE
 from local.batch_emulator.filtering.filters import MATCH_ALL, compile_filter
 from local.batch_emulator.protocol.paging import page, sorted_from_position
 from local.batch_emulator.protocol.requests import Request, Response
-from local.batch_emulator.protocol.versions import has_supported_images
+from local.batch_emulator.protocol.versions import has_pool_usage, has_supported_images
 from local.batch_emulator.wire.images import AGENTS, IMAGES, agent_renderers, image_renderers
 from local.batch_emulator.wire.pool_usage import INTERVAL, pool_usage, pool_usage_renderers
 
@@ -40,6 +40,8 @@ def get_application(_: Request) -> Response:
 
 def list_pool_usage_metrics(request: Request) -> Response:
     """Lists pool usage; without times, of the last complete interval (documented)."""
+    if not has_pool_usage(request.version):
+        raise not_found("Resource")
     compiled = compile_filter(request.query.get("$filter"), POOL_USAGE, comparison_key(request.settings))
     last = request.now // INTERVAL * INTERVAL
     start, end = _time(request, "starttime", last - INTERVAL), _time(request, "endtime", last)

@@ -12,10 +12,10 @@ from local.batch_emulator.filtering.filters import compile_filter
 from local.batch_emulator.protocol import bodies
 from local.batch_emulator.protocol.paging import page, render_entity, select_renderers, sorted_from_position
 from local.batch_emulator.protocol.requests import Request, Response, entity_response, write_response
+from local.batch_emulator.protocol.versions import deallocation_options
 from local.batch_emulator.wire.pools import node_count_renderers, node_renderers
 
-_OPTIONS = ("requeue", "terminate", "taskcompletion", "retaineddata")
-_SHORT_OPTIONS = _OPTIONS[:3]
+_SCHEDULING_OPTIONS = ("requeue", "terminate", "taskcompletion")
 _MAX_POOLS_PER_PAGE = 10  # pools per page of node counts
 _BUSY = {
     "creating": "NodeBeingCreated",
@@ -56,16 +56,16 @@ def list_pool_node_counts(request: Request) -> Response:
 
 
 def reboot_node(request: Request) -> Response:
-    return _restart_or_deallocate(request, "reboot", "rebooting", _option(request, "nodeRebootOption", _OPTIONS))
+    return _restart_or_deallocate(request, "reboot", "rebooting", _restart_option(request, "nodeRebootOption"))
 
 
 def reimage_node(request: Request) -> Response:
-    return _restart_or_deallocate(request, "reimage", "reimaging", _option(request, "nodeReimageOption", _OPTIONS))
+    return _restart_or_deallocate(request, "reimage", "reimaging", _restart_option(request, "nodeReimageOption"))
 
 
 def deallocate_node(request: Request) -> Response:
     return _restart_or_deallocate(
-        request, "deallocate", "deallocating", _option(request, "nodeDeallocateOption", _OPTIONS)
+        request, "deallocate", "deallocating", _restart_option(request, "nodeDeallocateOption")
     )
 
 
@@ -78,7 +78,7 @@ def start_node(request: Request) -> Response:
 
 
 def disable_node_scheduling(request: Request) -> Response:
-    node, option = request.node(), _option(request, "nodeDisableSchedulingOption", _SHORT_OPTIONS)
+    node, option = request.node(), _option(request, "nodeDisableSchedulingOption", _SCHEDULING_OPTIONS)
     if node.scheduling == "disabled":
         raise _same_scheduling(node)
     request.simulation.nodes.disable(node, option)
@@ -91,6 +91,10 @@ def enable_node_scheduling(request: Request) -> Response:
         raise _same_scheduling(node)
     request.simulation.nodes.enable(node)
     return _accepted(request, node, "enablescheduling", 200)
+
+
+def _restart_option(request: Request, name: str) -> str:
+    return _option(request, name, deallocation_options(request.version))
 
 
 def _option(request: Request, name: str, options: tuple[str, ...]) -> str:

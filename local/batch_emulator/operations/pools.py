@@ -9,6 +9,7 @@ from local.batch_emulator.core.errors import (
     missing_property,
     not_found,
 )
+from local.batch_emulator.core.vm_sizes import MIX
 from local.batch_emulator.entities import Pool
 from local.batch_emulator.filtering.filter_rows import POOLS
 from local.batch_emulator.filtering.filters import compile_filter
@@ -23,12 +24,13 @@ from local.batch_emulator.protocol.requests import (
     validate_id,
     write_response,
 )
+from local.batch_emulator.protocol.size_rules import check_vm_sizes
+from local.batch_emulator.protocol.versions import deallocation_options
 from local.batch_emulator.simulation.pools import MAX_NODES, TARGETS
 from local.batch_emulator.state.failures import package_of
 from local.batch_emulator.wire.pools import pool_renderers
 
 _MAX_REMOVED = 100
-_OPTIONS = ("requeue", "terminate", "taskcompletion", "retaineddata")
 
 
 def create_pool(request: Request) -> Response:
@@ -36,6 +38,7 @@ def create_pool(request: Request) -> Response:
     bodies.pool(request.version).check(body)
     name = validate_id(body["id"])
     check_pool_values(body)
+    check_vm_sizes(body, request.version)
     if fold(name) in request.account.pools:
         raise already_exists("Pool")
     if request.simulation.pools.is_pool_quota_reached():
@@ -85,7 +88,7 @@ def resize_pool(request: Request) -> Response:
     wanted = {name: count for name, count in targets.items() if count >= 0}
     if not wanted:
         raise missing_property("targetDedicatedNodes")
-    option = bodies.choice(body, "nodeDeallocationOption", "requeue", _OPTIONS)
+    option = bodies.choice(body, "nodeDeallocationOption", "requeue", deallocation_options(request.version))
     if pool.is_autoscaled:
         raise conflict("OperationNotValidOnPool", "A pool with autoscaling can't be resized by hand.")
     if pool.allocation != "steady":
@@ -106,9 +109,12 @@ def update_pool(request: Request) -> Response:
     pool, body = require_open_pool(request), request.body
     bodies.pool_patch(request.version).check(body)
     check_pool_values(body)
+    check_vm_sizes(body, request.version, pool.spec)
     if pool.nodes and (shaping := sorted(bodies.POOL_WHILE_EMPTY & body.keys())):
         raise conflict("OperationNotValidOnPool", f"{shaping[0]} can be changed while the pool is empty only.")
     pool.spec |= body
+    if str(pool.spec["vmSize"]).lower() != MIX.lower():
+        pool.spec.pop("vmSkuProfile", None)
     return changed(request, pool, "", 200)
 
 
@@ -139,7 +145,7 @@ def remove_nodes(request: Request) -> Response:
     names = body["nodeList"]
     if not isinstance(names, list) or not 1 <= len(names) <= _MAX_REMOVED:
         raise invalid_property("nodeList", names, f"It is a list of 1 to {_MAX_REMOVED} ids.")
-    option = bodies.choice(body, "nodeDeallocationOption", "requeue", _OPTIONS)
+    option = bodies.choice(body, "nodeDeallocationOption", "requeue", deallocation_options(request.version))
     if pool.allocation != "steady":
         raise conflict("PoolBeingResized", "The specified pool is being resized.")
     nodes = {fold(str(name)): pool.nodes.get(fold(str(name))) for name in names}

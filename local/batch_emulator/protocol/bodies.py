@@ -11,6 +11,7 @@ from local.batch_emulator.protocol.versions import (
     has_certificates,
     has_communication_mode,
     has_resource_tags,
+    has_several_sizes,
     has_token_settings,
 )
 
@@ -125,8 +126,11 @@ _WHILE_EMPTY = (
     "displayName vmSize enableInterNodeCommunication virtualMachineConfiguration taskSlotsPerNode taskSchedulingPolicy "
     "networkConfiguration userAccounts mountConfiguration upgradePolicy"
 )
-POOL_WHILE_EMPTY = frozenset(_WHILE_EMPTY.split())
-_POOL_PATCH = BodyProperties(POOL_WHILE_EMPTY | {"startTask", "applicationPackageReferences", "metadata"}, kind="Pool")
+_CHANGED_WHILE_EMPTY = frozenset(_WHILE_EMPTY.split())
+POOL_WHILE_EMPTY = _CHANGED_WHILE_EMPTY | {"vmSkuProfile"}
+_POOL_PATCH = BodyProperties(
+    _CHANGED_WHILE_EMPTY | {"startTask", "applicationPackageReferences", "metadata"}, kind="Pool"
+)
 _PROPERTIES = BodyProperties(frozenset({"startTask", "applicationPackageReferences", "metadata"}), kind="Pool")
 POOL_SPECIFICATION = BodyProperties(
     POOL.known - {"id"} | {"resourceTags", "targetNodeCommunicationMode"},
@@ -153,15 +157,21 @@ def task(version: str) -> BodyProperties:
 def pool(version: str) -> BodyProperties:
     """Returns the shape of a pool in an api-version."""
     properties = _with_older_names(POOL, version)
-    return replace(properties, known=properties.known | {"resourceTags"}) if has_resource_tags(version) else properties
+    tags = {"resourceTags"} if has_resource_tags(version) else set()
+    return replace(properties, known=properties.known | tags | _several_sizes(version))
 
 
 def pool_patch(version: str) -> BodyProperties:
-    return _with_older_names(_POOL_PATCH, version)
+    properties = _with_older_names(_POOL_PATCH, version)
+    return replace(properties, known=properties.known | _several_sizes(version))
 
 
 def pool_properties(version: str) -> BodyProperties:
     return _with_older_names(_PROPERTIES, version)
+
+
+def _several_sizes(version: str) -> set[str]:
+    return {"vmSkuProfile"} if has_several_sizes(version) else set()
 
 
 def _with_older_names(properties: BodyProperties, version: str) -> BodyProperties:

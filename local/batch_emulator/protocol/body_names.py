@@ -1,6 +1,7 @@
 """The names of the Batch REST API by their parent: a table and its parser.
 
-Sources: the models of azure-batch 15.1.0, azure-batch 14.2.0 and @azure/batch 10.2.0. A name of only some api-versions
+Sources: the models of azure-batch 15.1.0, azure-batch 14.2.0 and @azure/batch 10.2.0; for sizes and vCPUs of pools the
+specification of api-version 2026-10-01 in Azure/azure-rest-api-specs. A name of only some api-versions
 is in the table for all of them. `name:Kind` is an object or a list of objects, `name*` is anything.
 """
 
@@ -69,11 +70,15 @@ Pool displayName vmSize virtualMachineConfiguration:Machine taskSlotsPerNode tas
   autoScaleEvaluationInterval enableInterNodeCommunication networkConfiguration:Network startTask:StartTask
   applicationPackageReferences:ApplicationPackage userAccounts:UserAccount metadata:Pair
   mountConfiguration:Mount upgradePolicy:UpgradePolicy targetNodeCommunicationMode resourceTags*
-  certificateReferences*
+  certificateReferences* vmSkuProfile:SkuProfile
 Machine imageReference:Image nodeAgentSKUId windowsConfiguration:Windows dataDisks:DataDisk licenseType
   containerConfiguration:Containers diskEncryptionConfiguration:DiskEncryption
   nodePlacementConfiguration:Placement extensions:Extension osDisk:OSDisk securityProfile:Security
-  serviceArtifactReference:Artifact
+  serviceArtifactReference:Artifact hardwareProfile:Hardware
+SkuProfile vmSizes:SkuSize allocationStrategy
+SkuSize name rank
+Hardware vmSizeProperties:SizeProperties
+SizeProperties vCPUsAvailable vCPUsPerCore
 Image publisher offer sku version virtualMachineImageId exactVersion sharedGalleryImageId communityGalleryImageId
 Windows enableAutomaticUpdates
 DataDisk lun caching diskSizeGB managedDisk:ManagedDisk storageAccountType

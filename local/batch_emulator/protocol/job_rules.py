@@ -7,6 +7,7 @@ from local.batch_emulator.entities import Job
 from local.batch_emulator.protocol import bodies
 from local.batch_emulator.protocol.pool_rules import check_pool_values
 from local.batch_emulator.protocol.requests import nested, validate_id
+from local.batch_emulator.protocol.size_rules import check_one_size
 
 CLOSED = {
     "terminating": ("JobBeingTerminated", "The specified job is being terminated."),
@@ -76,6 +77,7 @@ def _check_auto_pool(rules: bodies.Body) -> None:
     specification = nested(rules, "pool")
     bodies.POOL_SPECIFICATION.check(specification)
     check_pool_values(specification)
+    check_one_size(specification)
 
 
 def _check_pool(info: Any) -> None:

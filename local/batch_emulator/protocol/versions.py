@@ -21,8 +21,8 @@ VERSIONS = (
     "2024-02-01.19.0",
     "2024-07-01.20.0",
     "2025-06-01",
+    "2026-10-01",
 )
-_LATEST = VERSIONS[-1]
 _VALIDATED_UNTIL = "2018-08-01.7.0"
 _TRAFFIC_UNTIL = "2018-12-01.8.0"
 _IMAGES_SINCE = "2019-06-01.9.0"
@@ -31,6 +31,8 @@ _COMMUNICATION_SINCE = "2022-10-01.16.0"
 _TAGS_SINCE = "2023-11-01.18.0"
 _UPGRADING_SINCE = "2024-02-01.19.0"
 _DEALLOCATED_SINCE = "2024-07-01.20.0"
+_REMOVED_SINCE = "2025-06-01"
+_SEVERAL_SIZES_SINCE = "2026-10-01"
 
 
 def has_validation_status(version: str) -> bool:
@@ -55,21 +57,37 @@ def has_slot_counts(version: str) -> bool:
 
 def has_communication_mode(version: str) -> bool:
     """Whether pools show their nodes' communication mode with the service."""
-    return _COMMUNICATION_SINCE <= version < _LATEST
+    return _COMMUNICATION_SINCE <= version < _REMOVED_SINCE
 
 
 def has_certificates(version: str) -> bool:
-    return version < _LATEST
+    return version < _REMOVED_SINCE
 
 
 def has_resource_tags(version: str) -> bool:
     """Whether pools accept tags for the Azure resources created for them."""
-    return _TAGS_SINCE <= version < _LATEST
+    return _TAGS_SINCE <= version < _REMOVED_SINCE
 
 
 def has_token_settings(version: str) -> bool:
     """Whether tasks accept settings of their authentication token."""
-    return version < _LATEST
+    return version < _REMOVED_SINCE
+
+
+def has_several_sizes(version: str) -> bool:
+    """Whether pools may have several VM sizes, and vCPUs of their own."""
+    return version >= _SEVERAL_SIZES_SINCE
+
+
+def deallocation_options(version: str) -> tuple[str, ...]:
+    """Returns the options for tasks on nodes that are removed or restarted."""
+    options = ("requeue", "terminate", "taskcompletion")
+    return options if version >= _SEVERAL_SIZES_SINCE else (*options, "retaineddata")
+
+
+def has_pool_usage(version: str) -> bool:
+    """Whether the usage of pools can be listed."""
+    return version < _SEVERAL_SIZES_SINCE
 
 
 def hidden_node_states(version: str) -> frozenset[str]:

@@ -43,7 +43,7 @@ class NodeTransitions:
         self._node_changed = node_changed
         self._session_ended = session_ended
 
-    def add(self, pool: Pool, *, dedicated: bool) -> None:
+    def add(self, pool: Pool, size: str, *, dedicated: bool) -> None:
         rng = self._context.rng
         name = f"tvmps_{rng.getrandbits(256):064x}_{'d' if dedicated else 'p'}"
         position, now = len(pool.nodes), self._context.now
@@ -57,6 +57,7 @@ class NodeTransitions:
             changed=now,
             free=pool.slots_per_node,
             ip=f"10.0.{position // 250}.{position % 250 + 4}",
+            vm_size=size,
         )
         self._context.record_node_counts(pool)
         pool.nodes[name] = node
@@ -114,7 +115,7 @@ class NodeTransitions:
         self._context.record_node_counts(pool)
         if pool.nodes.pop(node.id, None):
             lease = Lease(
-                self._context.change_log.next_number(), pool.id, pool.vm_size, node.allocated, self._context.now
+                self._context.change_log.next_number(), pool.id, node.vm_size, node.allocated, self._context.now
             )
             pool.account.leases.append(lease)
             self._context.mark_changed(lease, pool.account)

@@ -1,15 +1,15 @@
 """The hardware of a node in telemetry, derived from the name of its VM size without any lookup.
 
-Memory per core is that of most sizes in a family; unknown names give a plain node. Old sizes (`standard_d3_v2`) are
-numbered by rank, not by cores, so their nodes are smaller than real ones.
+Memory per core is that of most sizes in a family; unknown names give a plain node.
 """
 
 import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from local.batch_emulator.core.vm_sizes import unconstrained_cores
+
 GIB = 1 << 30
-_CORES = re.compile(r"_[a-z]+(\d+)")
 _FAMILY = re.compile(r"(?:standard|basic)_([a-z]+)\d")
 _GIB_A_CORE = {"a": 2.0, "b": 4.0, "d": 4.0, "e": 8.0, "f": 2.0, "hb": 3.75, "hc": 8.0, "l": 8.0, "m": 16.0, "nc": 9.0,
                "nd": 9.5, "nv": 9.0}  # fmt: skip
@@ -43,21 +43,15 @@ class AgentSession:
     booted: int
 
 
-def cores(vm_size: str) -> int:
-    """Returns the cores of a VM size by its name: d8s has 8."""
-    found = _CORES.search(vm_size.lower())
-    return int(found[1]) if found else 1
-
-
 @lru_cache(256)
-def hardware_of(vm_size: str) -> HardwareInfo:
-    """Returns the hardware of a VM size."""
+def hardware_of(vm_size: str, vcpus: int) -> HardwareInfo:
+    """Returns the hardware of a node of a VM size; it has `vcpus`, and the memory and GPUs of its size."""
     name = vm_size.lower()
     found = _FAMILY.match(name)
-    family, count = found[1] if found else "", max(1, cores(name))
+    family, count = found[1] if found else "", unconstrained_cores(name)
     memory = int(_GIB_A_CORE.get(family, _GIB_A_CORE.get(family[:1], 4.0)) * count * GIB)
     if family not in _CORES_A_GPU:
-        return HardwareInfo(vm_size, count, memory)
+        return HardwareInfo(vm_size, vcpus, memory)
     large = next((model for model in _LARGE_GPUS if model in name), "")
     model, each = (f"NVIDIA {large.upper()}", 80 * GIB) if large else ("Tesla T4", 16 * GIB)
-    return HardwareInfo(vm_size, count, memory, max(1, count // _CORES_A_GPU[family]), model, each)
+    return HardwareInfo(vm_size, vcpus, memory, max(1, count // _CORES_A_GPU[family]), model, each)

@@ -143,7 +143,7 @@ class NodeSampler:
 
 def _session(node: Node, booted: int) -> AgentSession:
     pool = node.pool
-    hardware = hardware_of(pool.vm_size)
+    hardware = hardware_of(node.vm_size, node.vcpus)
     return AgentSession(pool.id, node.id, node.life, hardware, not node.dedicated, node.ip, node.allocated, booted)
 
 

@@ -1,6 +1,7 @@
 """Core hours of pools in intervals of half an hour, for List Pool Usage Metrics.
 
-A node counts from its allocation until it has left its pool. Cores are read from the size's name: d8s has 8.
+A node counts from its allocation until it has left its pool. Cores are read from the size's name: d8s has 8. The
+operation is gone from api-version 2026-10-01 on.
 """
 
 from collections import defaultdict
@@ -8,10 +9,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from local.batch_emulator.core.stamps import SECOND, stamp
+from local.batch_emulator.core.vm_sizes import cores
 from local.batch_emulator.entities import Account, Lease
 from local.batch_emulator.protocol.paging import Renderers
 from local.batch_emulator.protocol.versions import has_pool_traffic
-from local.batch_emulator.telemetry.hardware import cores
 
 INTERVAL = 1800 * SECOND
 _HOUR = 3600 * SECOND
@@ -57,4 +58,4 @@ def _leases(account: Account, now: int) -> Iterator[Lease]:
     yield from account.leases
     for pool in account.pools.values():
         for node in pool.nodes.values():
-            yield Lease(node.number, pool.id, pool.vm_size, node.allocated, now)
+            yield Lease(node.number, pool.id, node.vm_size, node.allocated, now)

@@ -7,7 +7,7 @@ from typing import Any
 from local.batch_emulator.core.stamps import etag, stamp
 from local.batch_emulator.entities import Json, Node, Pool, StartTask
 from local.batch_emulator.protocol.paging import Renderers
-from local.batch_emulator.protocol.versions import has_communication_mode, hidden_node_states
+from local.batch_emulator.protocol.versions import has_communication_mode, has_several_sizes, hidden_node_states
 from local.batch_emulator.wire.endpoints import endpoints, ipv6_address
 from local.batch_emulator.wire.tasks import execution_info, failure_json, moment
 
@@ -59,6 +59,7 @@ _COUNTED = [
 
 def pool_renderers(url: str, version: str) -> Renderers:
     modes = _COMMUNICATION if has_communication_mode(version) else {}
+    sizes = {"vmSkuProfile": _sent("vmSkuProfile", None)} if has_several_sizes(version) else _WITHOUT_HARDWARE
     return {
         "id": lambda pool: pool.id,
         "url": lambda pool: f"{url}/pools/{pool.id}",
@@ -76,6 +77,7 @@ def pool_renderers(url: str, version: str) -> Renderers:
         **{name: _sent(name, default) for name, default in _DEFAULTS.items()},
         "autoScaleRun": lambda pool: pool.scaling and pool.scaling.run,
         **modes,
+        **sizes,
     }
 
 
@@ -92,7 +94,7 @@ def node_renderers(url: str, pool: Pool) -> Renderers:
         "ipAddress": lambda node: node.ip,
         "ipv6Address": ipv6_address,
         "affinityId": lambda node: f"TVM:{node.id}",
-        "vmSize": lambda _: pool.vm_size,
+        "vmSize": lambda node: node.vm_size,
         "totalTasksRun": lambda node: node.total,
         "totalTasksSucceeded": lambda node: node.succeeded,
         "runningTasksCount": lambda node: len(node.running),
@@ -141,11 +143,22 @@ def true_nodes(pool: Pool) -> Json:
         "spot": pool.node_count(dedicated=False),
         "slotsUsed": sum(slots_used(node) for node in nodes),
         "slotsTotal": len(nodes) * pool.slots_per_node,
+        "vmSizes": dict(Counter(node.vm_size for node in nodes)),
+        "cores": sum(node.vcpus for node in nodes if node.has_machine),
+        "busyCores": sum(node.vcpus * slots_used(node) for node in nodes) / pool.slots_per_node,
     }
 
 
 def _sent(name: str, default: Any) -> Any:
     return lambda pool: pool.spec.get(name, default)
+
+
+def _without_hardware(pool: Pool) -> Json | None:
+    machine = pool.spec.get("virtualMachineConfiguration")
+    return machine and {name: value for name, value in machine.items() if name != "hardwareProfile"}
+
+
+_WITHOUT_HARDWARE: Renderers = {"virtualMachineConfiguration": _without_hardware}
 
 
 def _recent_tasks(node: Node, url: str) -> list[Json] | None:

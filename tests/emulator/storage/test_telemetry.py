@@ -182,7 +182,7 @@ async def test_a_rebooted_node_writes_all_it_has(
 
 def test_a_life_whose_end_nobody_saw_is_not_mixed_with_the_next() -> None:
     packer = BlockBuilder("demo", "1", 5)
-    lives = [AgentSession("pool", "node", life, hardware_of("d2s"), False, "10.0.0.4", 0, 0) for life in (1, 2)]
+    lives = [AgentSession("pool", "node", life, hardware_of("d2s", 1), False, "10.0.0.4", 0, 0) for life in (1, 2)]
     packed = [packer.build([NodeSample(life, 0, at, False, ())]) for at, life in enumerate(lives)]
     assert [ONCE in blocks[0].records[0]["tags"] for blocks in packed] == [True, True]
 
