@@ -58,6 +58,15 @@ class Job:
         return self.account.pools.get(self.pool_id.lower())
 
     @property
+    def priority(self) -> int:
+        return int(self.spec.get("priority") or 0)
+
+    @property
+    def allows_preemption(self) -> bool:
+        """Whether jobs of a higher priority may requeue its running tasks."""
+        return bool(self.spec.get("allowTaskPreemption", False))
+
+    @property
     def may_run_more(self) -> bool:
         max_runs = int(self.spec.get("maxParallelTasks", -1))
         return max_runs < 0 or len(self.runs) < max_runs

@@ -104,6 +104,16 @@ class Pool:
         return int(self.spec.get("taskSlotsPerNode") or 1)
 
     @property
+    def is_packed(self) -> bool:
+        """Whether tasks go to the node with the fewest free slots that suffice, instead of the one with the most."""
+        return self._policy("nodeFillType") == "pack"
+
+    @property
+    def takes_oldest_first(self) -> bool:
+        """Whether of jobs of equal priority the oldest goes first, instead of all of them in turns."""
+        return self._policy("jobDefaultOrder") == "creationtime"
+
+    @property
     def vm_size(self) -> str:
         """The size of its nodes, `Mix` where it allows several."""
         return MIX if self.spec.get("vmSkuProfile") else str(self.spec["vmSize"]).lower()
@@ -124,6 +134,9 @@ class Pool:
     @property
     def is_deleted(self) -> bool:
         return self.account.pools.get(self.key) is not self
+
+    def _policy(self, name: str) -> str:
+        return str((self.spec.get("taskSchedulingPolicy") or {}).get(name, "")).lower()
 
     def node_counts(self) -> Counter[tuple[str, bool]]:
         """Returns the number of nodes by state and kind (dedicated or not)."""

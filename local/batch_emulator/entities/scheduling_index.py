@@ -1,16 +1,20 @@
 """Indexes jobs with waiting tasks and nodes by free slots, to find the next task and its node without a scan."""
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
-from local.batch_emulator.entities import Job, Node, Task
+from local.batch_emulator.entities import Job, Node, Run, Task
 
 
 class ReadyTasks:
-    """A job's waiting tasks, first in first out among those that fit. Outdated entries are dropped when found."""
+    """A job's waiting tasks, first in first out among those that fit. Outdated entries are dropped when found.
+
+    `last_turn` is the number of the assignment in its pool that last took one of them, 0 before the first.
+    """
 
     def __init__(self) -> None:
         self._by_slots: dict[int, deque[tuple[int, Task]]] = {}
+        self.last_turn = 0
 
     def push(self, task: Task, *, first: bool = False) -> None:
         task.ticket += 1
@@ -50,9 +54,13 @@ class SchedulingIndex:
         self._nodes: dict[int, dict[Node, None]] = {}
         self._slots_by_node: dict[Node, int] = {}
         self._suspended: dict[Job, None] = {}
+        self._preemptible: dict[Job, None] = {}
+        self._turns = 0
 
     def add_job(self, job: Job) -> None:
         self._jobs[job] = None
+        if job.allows_preemption:
+            self._preemptible[job] = None
 
     def remove_job(self, job: Job) -> None:
         self._jobs.pop(job, None)
@@ -92,11 +100,40 @@ class SchedulingIndex:
                     return node
         return None
 
-    def pop_task(self) -> tuple[Job, Task] | None:
-        """Returns the next task that fits, by priority and age of jobs."""
-        for job in sorted(self._jobs, key=lambda job: (-int(job.spec.get("priority") or 0), job.number)):
-            if job.state != "active" or job.ready_tasks.is_empty:
-                self.remove_job(job)
-            elif job.may_run_more and (task := job.ready_tasks.pop(self.max_free_slots)):
+    def pop_task(self, *, oldest_first: bool) -> tuple[Job, Task] | None:
+        """Returns the next task that fits on a node with free slots, by `jobs_in_order`."""
+        for job in self.jobs_in_order(oldest_first=oldest_first):
+            if job.may_run_more and (task := job.ready_tasks.pop(self.max_free_slots)):
                 return job, task
         return None
+
+    def note_turn(self, job: Job) -> None:
+        """Notes that one of a job's tasks was assigned, so that others of the same priority come before its next."""
+        self._turns += 1
+        job.ready_tasks.last_turn = self._turns
+
+    def jobs_in_order(self, *, oldest_first: bool) -> Iterator[Job]:
+        """Yields jobs with waiting tasks: by priority, and those of equal priority by age or in turns."""
+        for job in sorted(
+            self._jobs, key=lambda job: (-job.priority, 0 if oldest_first else job.ready_tasks.last_turn, job.number)
+        ):
+            if job.state != "active" or job.ready_tasks.is_empty:
+                self.remove_job(job)
+            else:
+                yield job
+
+    def preemptible_runs(self) -> dict[Node, list[Run]]:
+        """Returns the runs of jobs that allow preemption, by node, those to requeue first at the front.
+
+        They are in the order of priority, and of equal priority the latest first.
+        """
+        found: dict[Node, list[Run]] = {}
+        for job in list(self._preemptible):
+            if not job.allows_preemption or job.state in ("completed", "deleting"):
+                del self._preemptible[job]
+                continue
+            for run in job.runs:
+                found.setdefault(run.node, []).append(run)
+        for runs in found.values():
+            runs.sort(key=lambda run: (run.job.priority, -run.number))
+        return found

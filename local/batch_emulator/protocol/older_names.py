@@ -26,6 +26,7 @@ _SINCE: Mapping[str, str] = {
         "2023-05-01.17.0": "enableAcceleratedNetworking enableAutomaticUpgrade",
         "2023-11-01.18.0": "securityProfile serviceArtifactReference",
         "2024-02-01.19.0": "upgradePolicy",
+        "2025-06-01": "jobDefaultOrder",
     }.items()
     for name in names.split()
 }

@@ -27,6 +27,7 @@ def check_pool_values(body: bodies.Body) -> None:
             raise invalid_property("userAccounts.name", account["name"], f"It has at most {_MAX_USER_NAME} characters.")
     policy = nested(body, "taskSchedulingPolicy")
     bodies.choice(policy, "nodeFillType", "spread", ("spread", "pack"))
+    bodies.choice(policy, "jobDefaultOrder", "none", ("none", "creationtime"))
     for extension in bodies.objects(nested(body, "virtualMachineConfiguration"), "extensions"):
         for name in ("name", "publisher", "type"):
             if not isinstance(extension.get(name), str) or not extension[name]:

@@ -97,6 +97,7 @@ SITUATIONS: dict[str, Situation] = {
         c.behind_short_tasks,
         "slotsBusy",
         "limiting",
+        running=True,
         words=(
             "'short'",
             "as tasks ended lately",

@@ -331,6 +331,7 @@ async def test_tasks_of_a_job_that_is_long_done_count_by_when_they_ended(world: 
     world.advance(1800)
     await add_job(world, "other")
     await add_tasks(world.batch, 2, job="other", command="sleep 6000")
+    world.advance(10)
     await add_job(world)
     await add_tasks(world.batch, 1)
     world.advance(120)
