@@ -66,9 +66,9 @@ class TaskTransitions:
     def requeue(self, run: Run, *, counted: bool) -> None:
         """Returns a run to the queue's head; `counted` if a user's resize, deletion or disable is the reason."""
         job, task = run.job, run.task
-        self._context.log.task_requeued(run)
         if counted:
             task.requeues, task.last_requeue = task.requeues + 1, self._context.now
+        self._context.log.task_requeued(run)
         self._requeue(run)
         self._run_ended(run.node, job)
 
