@@ -1,13 +1,25 @@
-"""Other jobs on a job's pool: the slots they hold, and their tasks that start before or beside the job's own."""
+"""Other jobs on a job's pool: the slots they hold, and their tasks that start before or beside the job's own.
+
+Source: "Jobs and tasks in Azure Batch" (priority), the reference of TaskSchedulingPolicy (`jobDefaultOrder`).
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from shared.domain.core.amounts import amount
 from shared.domain.dependencies.dependencies import Dependencies
 from shared.domain.findings.thresholds import MAX_SHOWN_JOBS
 from shared.domain.jobs.job_rules import JobRules
 from shared.domain.tasks.tasks import TaskCounts
+
+type Rank = tuple[int, float]
+"""A job's place in the order of its pool: jobs of a lower rank go first, those of the same have equal shares."""
+
+
+def rank_of(priority: int, creation_time: datetime, *, oldest_first: bool) -> Rank:
+    """Returns the rank by priority, and where the pool takes the `oldest_first` also by age."""
+    return -priority, creation_time.timestamp() if oldest_first else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +39,7 @@ class CompetingJob:
     counts: TaskCounts
     running_slots: int
     waiting_slots: int
+    creation_time: datetime
     dependencies: Dependencies | None = None
     fits: bool = True
     is_prepared: bool = True

@@ -11,8 +11,9 @@ from typing import Unpack
 
 from shared.domain.dependencies.dependencies import Dependencies
 from shared.domain.events.batch_events import BatchEvent
-from shared.domain.explain.competing_jobs import CompetingJob, slots_of
+from shared.domain.explain.competing_jobs import CompetingJob, Rank, rank_of, slots_of
 from shared.domain.explain.pool_size import target_of
+from shared.domain.explain.preemptions import Requeue
 from shared.domain.findings.finding import Details, Finding, Scope, Severity
 from shared.domain.jobs.job_rules import JobRules
 from shared.domain.jobs.jobs import COMPLETED, JobFacts
@@ -45,6 +46,7 @@ class Evidence:
     the pool recently ended per minute. `waiting`, `dependencies` and `preparation` are None where nothing was read.
     `makes_pool` means that the pool is created and deleted with the job or its schedule. `scheduling_error` is the
     reason why the service couldn't start the job. `node_events` are those that the pool's nodes reported lately.
+    `requeues` are those of its running tasks lately, if it allows preemption.
     """
 
     now: datetime
@@ -65,6 +67,7 @@ class Evidence:
     makes_pool: bool = False
     scheduling_error: Problem | None = None
     node_events: tuple[BatchEvent, ...] | None = None
+    requeues: tuple[Requeue, ...] | None = None
 
     def about_job(self, rule: str, severity: Severity, **details: Unpack[Details]) -> Finding:
         """Returns a finding about the job."""
@@ -142,14 +145,28 @@ class Evidence:
         return self.is_emptied or not (self.able or self.is_unseen)
 
     @property
+    def rank(self) -> Rank:
+        return self._rank(self.priority, self.job.creation_time)
+
+    def rank_of(self, job: CompetingJob) -> Rank:
+        return self._rank(job.priority, job.creation_time)
+
+    def _rank(self, priority: int, creation_time: datetime) -> Rank:
+        oldest_first = self.facts is not None and self.facts.takes_oldest_first
+        return rank_of(priority, creation_time, oldest_first=oldest_first)
+
+    @property
     def ahead(self) -> tuple[CompetingJob, ...]:
-        """Returns jobs of a higher priority whose waiting tasks would take free slots now."""
-        return tuple(job for job in self.competing_jobs if job.contending and job.priority > self.priority)
+        """Returns jobs that go first, and whose waiting tasks would take free slots now.
+
+        They have a higher priority, or are older where the pool takes the oldest of equal priority first.
+        """
+        return tuple(job for job in self.competing_jobs if job.contending and self.rank_of(job) < self.rank)
 
     @property
     def equal(self) -> tuple[CompetingJob, ...]:
-        """Returns jobs of the same priority whose waiting tasks would take free slots now."""
-        return tuple(job for job in self.competing_jobs if job.contending and job.priority == self.priority)
+        """Returns jobs with the same chances whose waiting tasks would take free slots now."""
+        return tuple(job for job in self.competing_jobs if job.contending and self.rank_of(job) == self.rank)
 
     @property
     def own_slots(self) -> int:
@@ -176,7 +193,7 @@ class Evidence:
 
     @property
     def is_outranked(self) -> bool:
-        """Returns whether jobs of a higher priority would take all free slots, and those of nodes on their way."""
+        """Returns whether jobs that go first would take all free slots, and those of nodes on their way."""
         slots = slots_of(self.ahead)
         per_node = self.pool.facts.slots_per_node if self.pool else 1
         return slots > 0 and self.able > 0 and slots >= self.free + (self.coming + self.awaited) * per_node

@@ -34,6 +34,8 @@ from shared.domain.explain.rules.pool.resize_failed_before import resize_failed_
 from shared.domain.explain.rules.pool.resizing import resizing
 from shared.domain.explain.rules.pool.target_zero import target_zero
 from shared.domain.explain.rules.slots.higher_priority import higher_priority
+from shared.domain.explain.rules.slots.older_jobs import older_jobs
+from shared.domain.explain.rules.slots.preempted_tasks import preempted_tasks
 from shared.domain.explain.rules.slots.slots_busy import slots_busy
 from shared.domain.explain.rules.slots.slots_free import slots_free
 from shared.domain.explain.texts import wait
@@ -41,7 +43,7 @@ from shared.domain.findings.finding import Finding
 
 _NAMES = ("Azure ", "Batch ")
 _RANKS = {"blocking": 0, "limiting": 1, "info": 2}
-_TURNS = ("maxParallelTasks", "higherPriorityJobs", "slotsBusy")  # relevant only to tasks that may start
+_TURNS = ("maxParallelTasks", "higherPriorityJobs", "olderJobs", "slotsBusy")  # relevant only to tasks that may start
 
 OF_JOB: tuple[Rule, ...] = (deleted, expired, not_started, ended)
 ON_THE_WAY: tuple[Rule, ...] = (
@@ -63,6 +65,7 @@ ON_THE_WAY: tuple[Rule, ...] = (
     autoscale_failed.below_its_target,
     preparation_failed,
     higher_priority,
+    older_jobs,
     slots_busy,
     some_oversized,
     some_dependent,
@@ -71,6 +74,7 @@ ON_THE_WAY: tuple[Rule, ...] = (
     full_disks,
     gpu_errors,
     spot_notices,
+    preempted_tasks,
     resize_failed_before,
 )
 AT_REST: tuple[Rule, ...] = (disabled, no_waiting_tasks, unlimited_retries, out_of_memory)

@@ -13,6 +13,8 @@ MIN_START_GAP = timedelta(minutes=15)
 """Nodes of one resize start within minutes; earlier ones may have had another start task."""
 NODE_EVENTS_SINCE = timedelta(hours=1)
 """How far back events that nodes reported are evidence."""
+SLOT_TAKEN_WITHIN = timedelta(minutes=5)
+"""How long after a requeue a start on the same node is taken for the task that got the slot."""
 SPOT_NOTICE_HOLDS = timedelta(minutes=10)
 """Azure takes a spot node back within a minute of its notice; one that is still there later was kept."""
 HARDWARE_XIDS = frozenset((48, 61, 62, 63, 64, 74, 79, 92, 94, 95, 119, 120, 140))

@@ -85,6 +85,12 @@ class PoolFacts:
         return self.allocation_state == "steady" and not self.nodes
 
     @property
+    def takes_oldest_first(self) -> bool:
+        """True where of jobs of equal priority the older one goes first; Batch's default is equal shares."""
+        policy = self.settings.task_scheduling_policy if self.settings else None
+        return policy is not None and (policy.job_default_order or "").lower() == "creationtime"
+
+    @property
     def attempt(self) -> Attempt:
         """The last resize, which may be running."""
         problems = tuple((problem.code, problem.message) for problem in self.resize_errors)

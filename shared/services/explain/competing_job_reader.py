@@ -104,8 +104,8 @@ class _Requests:
 
 
 def _in_line(evidence: Evidence, jobs: Mapping[str, CompetingJob]) -> list[str]:
-    """Returns the keys of jobs before this one or of the same priority, those with the most slots first."""
-    ahead = [key for key, job in jobs.items() if job.contending and job.priority >= evidence.priority]
+    """Returns the keys of jobs before this one or of the same rank, by priority, those with the most slots first."""
+    ahead = [key for key, job in jobs.items() if job.contending and evidence.rank_of(job) <= evidence.rank]
     ordered = sorted(ahead, key=lambda key: (-jobs[key].priority, -jobs[key].contending_slots, key))
     return ordered if evidence.waiting_tasks and not evidence.deleted else []
 
@@ -132,4 +132,5 @@ def competing_job_of(report: JobReport) -> CompetingJob | None:
         if statistics
         else counts.running + counts.preparing,
         waiting_slots=statistics.active_slots if statistics else counts.active,
+        creation_time=facts.creation_time,
     )

@@ -13,7 +13,8 @@ from shared.domain.events.event_lists import EventFilter
 from shared.domain.explain.evidence import ENDING, Evidence
 from shared.domain.explain.explanation import Explanation, explain
 from shared.domain.explain.node_events import KINDS
-from shared.domain.findings.thresholds import NODE_EVENTS_SINCE
+from shared.domain.explain.preemptions import REQUEUED, STARTED, Requeue, requeues_of, with_takers
+from shared.domain.findings.thresholds import NODE_EVENTS_SINCE, SLOT_TAKEN_WITHIN
 from shared.domain.jobs.jobs import COMPLETED
 from shared.domain.jobs.observations import RetriedTask, SlotRange
 from shared.domain.nodes.nodes import Node
@@ -33,6 +34,8 @@ from shared.stores.batch.batch import BatchAccount
 
 _LATELY = timedelta(hours=1)
 _MAX_NODE_EVENTS = 200
+_MAX_REQUEUES = 50
+_MAX_STARTS = 1000
 _UNSURE = ("stale", "catchingUp")
 
 
@@ -91,6 +94,7 @@ class Explanations:
         evidence = replace(evidence, competing_jobs=competing, per_minute=ended_per_minute([report, *sharing], now))
         evidence = replace(evidence, waiting=await self._waiting(report, evidence, unknown))
         evidence = replace(evidence, node_events=await self._node_events(account_id, evidence, unknown))
+        evidence = replace(evidence, requeues=await self._requeues(account_id, evidence, sharing, unknown))
         evidence = replace(evidence, nodes=await self._nodes(account_id, evidence, unknown))
         used = [job for job in others if _may_change(job, now)]
         sentences = (*unknown.sentences, *_unsure(report, pool, used), *await self._without_pool(report, evidence))
@@ -148,6 +152,39 @@ class Explanations:
             if page.more:
                 unknown.add(f"What the pool's nodes reported before {page.more.moment:%H:%M} UTC isn't known")
             return tuple(page.events)
+        return None
+
+    async def _requeues(
+        self, account_id: str, evidence: Evidence, sharing: Sequence[JobReport], unknown: UnknownFacts
+    ) -> tuple[Requeue, ...] | None:
+        """Returns the latest requeues of running tasks of a job that allows preemption, with those who took the slots.
+
+        None where that isn't known, or no task waits, as then all of them were started again.
+        """
+        if not evidence.rules.allows_preemption or not evidence.waiting_tasks or evidence.deleted:
+            return None
+        job, since = evidence.job.id, max(evidence.now - NODE_EVENTS_SINCE, evidence.job.creation_time)
+        with unknown.unasked("For which jobs its running tasks were requeued"):
+            wanted = EventFilter(jobs=frozenset({job}), kinds=frozenset({REQUEUED}), since=since)
+            page = await self._events.events(account_id, wanted, after=None, most=_MAX_REQUEUES)
+            found = requeues_of(page.events)
+            if not found:
+                return ()
+            more_urgent = {
+                report.job.key: report.job.facts.id
+                for report in sharing
+                if (report.job.facts.priority or 0) > evidence.priority
+            }
+            started = EventFilter(
+                nodes=frozenset(each.node for each in found),
+                kinds=frozenset({STARTED}),
+                since=min(each.at for each in found),
+                until=max(each.at for each in found) + SLOT_TAKEN_WITHIN,
+            )
+            starts = await self._events.events(account_id, started, after=None, most=_MAX_STARTS)
+            if starts.more:
+                unknown.add(f"Which tasks started on its nodes before {starts.more.moment:%H:%M} UTC isn't known")
+            return with_takers(found, starts.events, more_urgent)
         return None
 
     async def _nodes(self, account_id: str, evidence: Evidence, unknown: UnknownFacts) -> tuple[Node, ...]:

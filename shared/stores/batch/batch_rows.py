@@ -15,6 +15,7 @@ from shared.domain.tasks.tasks import NO_RESULT, RESULTS, STATES, Task
 JOB_FIELDS = [
     "id", "displayName", "creationTime", "state", "stateTransitionTime", "previousState", "priority", "poolInfo",
     "executionInfo", "constraints", "maxParallelTasks", "usesTaskDependencies",
+    "allowTaskPreemption",
 ]  # fmt: skip
 TASK_FIELDS = ("id", "state", "stateTransitionTime", "creationTime", "executionInfo", "requiredSlots", "nodeInfo")
 _STATE = {state: number for number, state in enumerate(STATES)}
@@ -140,6 +141,7 @@ def _rules_of(job: BatchJob) -> JobRules:
         max_parallel_tasks=most if most is not None and most >= 0 else None,
         max_wall_clock_time=limit if isinstance(limit, timedelta) and limit < _NO_LIMIT else None,
         uses_task_dependencies=bool(job.uses_task_dependencies),
+        allows_preemption=bool(job.allow_task_preemption),
     )
 
 

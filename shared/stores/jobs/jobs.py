@@ -143,6 +143,7 @@ def _rules_columns(rules: JobRules) -> Row:
         "maxParallelTasks": rules.max_parallel_tasks,
         "maxWallClockSeconds": limit.total_seconds() if limit is not None else None,
         "usesTaskDependencies": rules.uses_task_dependencies,
+        "allowTaskPreemption": rules.allows_preemption or None,
     }
 
 
@@ -214,6 +215,7 @@ def _rules(row: Row) -> dict[str, Any]:
         "max_parallel_tasks": row.get("maxParallelTasks"),
         "max_wall_clock_time": None if seconds is None else timedelta(seconds=seconds),
         "uses_task_dependencies": row.get("usesTaskDependencies", False),
+        "allows_preemption": row.get("allowTaskPreemption", False),
     }
 
 

@@ -9,9 +9,11 @@ from shared.domain.events.batch_events import BatchEvent
 from shared.domain.explain.competing_jobs import CompetingJob
 from shared.domain.explain.evidence import Evidence
 from shared.domain.explain.explanation import explain
+from shared.domain.explain.preemptions import Requeue
 from shared.domain.jobs.job_rules import JobRules
 from shared.domain.jobs.jobs import JobFacts
 from shared.domain.nodes.nodes import Node, NodeError, StartRun, summary_of
+from shared.domain.pools.machine_settings import MachineSettings, SchedulingPolicy
 from shared.domain.pools.pool_settings import AutoScale, Problem
 from shared.domain.pools.pools import NodesSnapshot, Pool, PoolFacts, Size, first_seen
 from shared.domain.tasks.tasks import TaskCounts
@@ -42,7 +44,11 @@ REPORTED = tuple(
 LEAVING = Node("leaving", "leavingpool")
 QUOTA = Problem("AccountCoreQuotaReached", "No cores.")
 SCALE_ERROR = AutoScale("x", error=Problem("InsufficientSampleData", "No samples."))
-URGENT = CompetingJob("other", 5, "active", JobRules(), TaskCounts(active=7, running=4), 4, 7)
+URGENT = CompetingJob("other", 5, "active", JobRules(), TaskCounts(active=7, running=4), 4, 7, NOW - 90 * MINUTE)
+OLDEST_FIRST = MachineSettings(task_scheduling_policy=SchedulingPolicy(job_default_order="creationtime"))
+OLDER = replace(URGENT, id="older", priority=0)
+PREEMPTED = tuple(Requeue(f"task-{number}", "busy", NOW - number * MINUTE, "other") for number in (1, 2))
+"""Requeues of two tasks of a job that allows them."""
 HELD = Dependencies(10, whole=True, held=10, lost=10, blockers=(BlockingTask("first", "failed", 10),))
 BY_WAITING = Dependencies(9, whole=False, held=9, blockers=(BlockingTask("first", "waiting", 9),))
 MOSTLY_HELD = replace(HELD, held=3, lost=3, unsure=7)

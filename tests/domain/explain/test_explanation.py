@@ -26,6 +26,10 @@ from tests.domain.explain.made_evidence import (
     LOST,
     MINUTE,
     MOSTLY_HELD,
+    NOW,
+    OLDER,
+    OLDEST_FIRST,
+    PREEMPTED,
     QUOTA,
     REPORTED,
     RETRIED,
@@ -47,6 +51,50 @@ CASES: dict[str, tuple[Evidence, list[tuple[str, str]]]] = {
         evidence(BUSY, competing_jobs=(URGENT,)), [("higherPriorityJobs", "blocking"), ("slotsBusy", "info")]
     ),
     "the same priority": (evidence(BUSY, competing_jobs=(replace(URGENT, priority=0),)), [("slotsBusy", "blocking")]),
+    "an older job where the oldest goes first": (
+        evidence(BUSY, competing_jobs=(OLDER,), pool_changes={"settings": OLDEST_FIRST}),
+        [("olderJobs", "blocking"), ("slotsBusy", "info")],
+    ),
+    "an older job beside free slots": (
+        evidence(IDLE, competing_jobs=(OLDER,), pool_changes={"settings": OLDEST_FIRST}),
+        [("olderJobs", "limiting"), ("slotsBusy", "limiting")],
+    ),
+    "an older job of a lower priority": (
+        evidence(BUSY, competing_jobs=(replace(OLDER, priority=-1),), pool_changes={"settings": OLDEST_FIRST}),
+        [("slotsBusy", "blocking")],
+    ),
+    "a younger job where the oldest goes first": (
+        evidence(
+            BUSY, competing_jobs=(replace(OLDER, creation_time=NOW),), pool_changes={"settings": OLDEST_FIRST}
+        ),
+        [("slotsBusy", "blocking")],
+    ),
+    "a higher priority and an older job": (
+        evidence(BUSY, competing_jobs=(URGENT, OLDER), pool_changes={"settings": OLDEST_FIRST}),
+        [("higherPriorityJobs", "blocking"), ("olderJobs", "info"), ("slotsBusy", "info")],
+    ),
+    "an older job that leaves a slot": (
+        evidence(
+            IDLE, IDLE._replace(id="too"),
+            competing_jobs=(replace(OLDER, counts=TaskCounts(active=3), waiting_slots=3),),
+            pool_changes={"settings": OLDEST_FIRST},
+        ),
+        [("slotsBusy", "limiting")],
+    ),
+    "tasks that were preempted": (
+        evidence(BUSY, rules=JobRules(allows_preemption=True), requeues=PREEMPTED, competing_jobs=(URGENT,)),
+        [("higherPriorityJobs", "blocking"), ("slotsBusy", "info"), ("tasksPreempted", "info")],
+    ),
+    "tasks that were requeued, of a job that forbids preemption by now": (
+        evidence(BUSY, requeues=PREEMPTED), [("slotsBusy", "blocking")],
+    ),
+    "tasks that were requeued, and no event shows for whom": (
+        evidence(
+            BUSY, rules=JobRules(allows_preemption=True),
+            requeues=tuple(replace(each, taken_by=None) for each in PREEMPTED),
+        ),
+        [("slotsBusy", "blocking")],
+    ),
     "a higher priority that is disabled": (
         evidence(BUSY, competing_jobs=(replace(URGENT, state="disabled"),)), [("slotsBusy", "blocking")]
     ),

@@ -14,7 +14,7 @@ ABOUT_JOBS = {
     "autoPoolFailed", "jobNotStarted", "jobDeleted", "jobExpired", "jobCompleted", "jobTerminating", "jobDeleting",
     "jobDisabled", "jobEnabling", "dependenciesFailed", "dependencyCycle", "dependenciesUnsatisfied",
     "taskNeedsMoreSlots", "maxParallelTasks", "preparationFailed", "tasksRetriedForEver", "noTasks",
-    "allTasksCompleted", "tasksOutOfMemory",
+    "allTasksCompleted", "tasksOutOfMemory", "tasksPreempted",
 }  # fmt: skip
 QUOTA_REACHED = {"dedicated": Size(1, 4), "resize_errors": (QUOTA,)}
 

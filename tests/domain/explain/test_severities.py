@@ -20,6 +20,9 @@ from tests.domain.explain.made_evidence import (
     IDLE,
     JOB,
     LOST,
+    OLDER,
+    OLDEST_FIRST,
+    PREEMPTED,
     QUOTA,
     REPORTED,
     SCALE_ERROR,
@@ -36,9 +39,10 @@ EVIDENCE = st.builds(
     *[st.sampled_from([IDLE, BUSY, FAILED, LOST, GONE, SHUT, COMING])] * 2,
     counts=st.builds(TaskCounts, active=st.integers(0, 2), running=st.integers(0, 2), completed=st.integers(0, 1)),
     job=st.sampled_from([JOB, replace(JOB, state="disabled"), replace(JOB, state="completed")]),
-    rules=st.builds(JobRules, st.sampled_from([None, 1, 2])),
-    competing_jobs=st.sampled_from([(), (URGENT,)]),
+    rules=st.builds(JobRules, st.sampled_from([None, 1, 2]), allows_preemption=st.booleans()),
+    competing_jobs=st.sampled_from([(), (URGENT,), (OLDER,), (URGENT, OLDER)]),
     dependencies=st.sampled_from([None, HELD, replace(HELD, whole=False)]),
+    requeues=st.sampled_from([None, (), PREEMPTED]),
     node_events=st.sampled_from([None, (), REPORTED]),
     pool_changes=st.fixed_dictionaries({
         "dedicated": st.builds(Size, st.integers(0, 2), st.sampled_from([None, 0, 2])),
@@ -46,6 +50,7 @@ EVIDENCE = st.builds(
         "auto_scale": st.sampled_from([None, SCALE_ERROR]),
         "allocation_state": st.sampled_from(["steady", "resizing"]),
         "state": st.sampled_from(["active", "deleting"]),
+        "settings": st.sampled_from([None, OLDEST_FIRST]),
     }),
 )  # fmt: skip
 

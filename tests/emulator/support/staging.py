@@ -13,15 +13,22 @@ async def add_pool(
     start: str = "",
     tries: int = 0,
     size: str = "standard_d2s_v5",
+    slots: int = 2,
+    oldest_first: bool = False,
 ) -> None:
-    """Creates a pool; `start` is the command line of its start task, retried up to `tries` times (-1: forever)."""
+    """Creates a pool; `start` is the command line of its start task, retried up to `tries` times (-1: forever).
+
+    `oldest_first` is the order among jobs of equal priority.
+    """
+    order = models.BatchJobDefaultOrder.CREATION_TIME if oldest_first else models.BatchJobDefaultOrder.NONE
     await batch.create_pool(
         models.BatchPoolCreateOptions(
             id=name,
             vm_size=size,
             target_dedicated_nodes=nodes,
             target_low_priority_nodes=spot,
-            task_slots_per_node=2,
+            task_slots_per_node=slots,
+            task_scheduling_policy=models.BatchTaskSchedulingPolicy(node_fill_type="spread", job_default_order=order),
             start_task=models.BatchStartTask(command_line=start, max_task_retry_count=tries) if start else None,
         )
     )

@@ -103,6 +103,18 @@ SITUATIONS: dict[str, Situation] = {
             "as tasks ended lately",
         ),
     ),
+    "older jobs on a pool that takes the oldest first": Situation(
+        c.behind_older_jobs,
+        "olderJobs",
+        words=(
+            "412 tasks of 2 older jobs go first",
+            "'older' (207 tasks), 'old' (205 tasks)",
+            "jobDefaultOrder creationtime",
+        ),
+    ),
+    "short tasks of an older job on a pool that takes the oldest first": Situation(
+        c.behind_short_tasks_of_an_older_job, "olderJobs", "limiting", words=("'short'", "as tasks ended lately")
+    ),
     "short tasks of higher priority in line": Situation(
         c.behind_short_urgent_tasks,
         "higherPriorityJobs",

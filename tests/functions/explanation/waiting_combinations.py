@@ -90,15 +90,28 @@ async def emptying_that_was_stopped(world: World) -> None:
     world.advance(30)
 
 
-async def behind_short_tasks(world: World, **job: Any) -> None:
+async def behind_short_tasks(world: World, *, oldest_first: bool = False, **job: Any) -> None:
     """Stages slots that are free between one task of another job and the next."""
-    await add_pool(world.batch, nodes=2)
+    await add_pool(world.batch, nodes=2, oldest_first=oldest_first)
     await add_job(world, "short", **job)
     await add_tasks(world.batch, 900, job="short", command="sleep 1")
     world.advance(150)
     await add_job(world)
     await add_tasks(world.batch, 50, command="sleep 1")
     world.advance(10)
+
+
+async def behind_short_tasks_of_an_older_job(world: World) -> None:
+    await behind_short_tasks(world, oldest_first=True)
+
+
+async def behind_older_jobs(world: World) -> None:
+    """Stages two older jobs of the same priority, and a younger one, on a pool that takes the oldest first."""
+    await add_pool(world.batch, nodes=1, oldest_first=True)
+    for name in ("old", "older", "job", "young"):
+        await add_job(world, name)
+        await add_tasks(world.batch, 207, job=name, command="sleep 3000")
+        world.advance(60)
 
 
 async def behind_short_urgent_tasks(world: World) -> None:

@@ -127,3 +127,9 @@ def test_a_time_limit_that_is_no_number_of_seconds_is_read_as_none(
     rules = job_of(BatchJob(WHOLE | limited)).rules
     assert rules is not None
     assert rules.max_wall_clock_time == expected
+
+
+@pytest.mark.parametrize(("sent", "allows"), [(True, True), (False, False), (None, False)])
+def test_a_job_allows_preemption_only_where_batch_says_so(*, sent: bool | None, allows: bool) -> None:
+    facts = job_of(BatchJob(WHOLE | {"allowTaskPreemption": sent, "creationTime": WHOLE["stateTransitionTime"]}))
+    assert facts.rules.allows_preemption == allows

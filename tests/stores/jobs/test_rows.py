@@ -41,7 +41,7 @@ SNAPSHOT = JobSnapshot(
 JOBS = {
     "bare": Job(BARE_FACTS),
     "with all facts": Job(FULL_FACTS),
-    "with rules": Job(replace(FULL_FACTS, rules=JobRules(7, timedelta(days=3, microseconds=1), True))),
+    "with rules": Job(replace(FULL_FACTS, rules=JobRules(7, timedelta(days=3, microseconds=1), True, True))),
     "with rules that bound nothing": Job(replace(BARE_FACTS, rules=JobRules())),
     "that may run nothing": Job(replace(BARE_FACTS, rules=JobRules(0, timedelta()))),
     "building": Job(

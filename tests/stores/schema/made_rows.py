@@ -98,7 +98,7 @@ SNAPSHOT = JobSnapshot(
     "g1", T0, "delta", _COUNTS, T0, _T1, _T2, Agreement(_T2, 1, TaskCounts(1, 0, 5, 9, 5, 4), T0), _INSIGHT,
     TaskRead(0.25, 3, 2),
 )  # fmt: skip
-_RULES = JobRules(7, timedelta(hours=3), uses_task_dependencies=True)
+_RULES = JobRules(7, timedelta(hours=3), uses_task_dependencies=True, allows_preemption=True)
 JOB = Job(
     JobFacts(
         "Nightly:job-1", T0, "completed", _T1, "terminating", T0, _T1, "Pool Ä", -1000, "Shown", "AllTasksComplete",

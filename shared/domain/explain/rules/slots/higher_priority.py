@@ -2,7 +2,7 @@
 
 from shared.domain.core.amounts import amount
 from shared.domain.explain.autoscale_formula import formula_evidence, formula_sentences
-from shared.domain.explain.competing_jobs import named, slots_of, tasks_of
+from shared.domain.explain.competing_jobs import named, tasks_of
 from shared.domain.explain.evidence import Evidence, Found
 from shared.domain.explain.pool_size import larger
 from shared.domain.explain.rules.slots import queue_position as queue
@@ -11,8 +11,8 @@ from shared.domain.findings.thresholds import MAX_SHOWN_JOBS
 
 
 def higher_priority(e: Evidence) -> Found:
-    facts, ahead = e.facts, e.ahead
-    if not ahead or facts is None or not (queue.is_full(e) or (e.is_contested and slots_of(ahead) >= e.free)):
+    facts, ahead = e.facts, [job for job in e.ahead if job.priority > e.priority]
+    if facts is None or not queue.take_all(e, ahead):
         return None
     tasks, most, one = tasks_of(ahead), max(job.priority for job in ahead), len(ahead) == 1
     most_first = sorted(ahead, key=lambda job: (-job.contending_slots, job.id))

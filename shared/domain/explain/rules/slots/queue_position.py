@@ -1,9 +1,10 @@
 """A job's position among the jobs on its pool, and the time until its tasks get slots, as evidence and sentences."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 from shared.domain.core.amounts import amount
-from shared.domain.explain.competing_jobs import holders, slots_of, tasks_of
+from shared.domain.explain.competing_jobs import CompetingJob, holders, named, slots_of, tasks_of
 from shared.domain.explain.evidence import Evidence
 from shared.domain.findings.finding import Value
 from shared.domain.findings.thresholds import MAX_ESTIMATED_WAIT
@@ -16,6 +17,11 @@ def is_full(e: Evidence) -> bool:
     return not e.free or (
         e.waiting is not None and bool(e.nodes) and e.waiting.least_slots <= e.pool.facts.slots_per_node
     )
+
+
+def take_all(e: Evidence, ahead: Sequence[CompetingJob]) -> bool:
+    """Returns whether no slot is left for the job where tasks of these jobs go first."""
+    return bool(ahead) and (is_full(e) or (e.is_contested and slots_of(ahead) >= e.free))
 
 
 def is_sure(e: Evidence) -> bool:
@@ -41,11 +47,32 @@ def figures(e: Evidence) -> dict[str, Value]:
         "waitingTasks": e.waiting_tasks,
         "waitingSlots": e.waiting_slots,
         **in_line(e),
+        "share": share_of(e),
         "holders": holders(e.competing_jobs),
         "tasksEndedPerMinute": e.per_minute,
         "estimatedWait": _time_for(e, ahead + 1),
         "estimatedWaitOfLast": _time_for(e, ahead + equal + e.waiting_tasks),
     }
+
+
+def share_of(e: Evidence) -> float | None:
+    """Returns the job's share of the slots that tasks ahead leave, from 0 to 1; None where that isn't known.
+
+    Batch takes tasks uniformly from jobs of the same rank.
+    """
+    return round(1 / (1 + len(e.equal)), 4) if is_sure(e) else None
+
+
+def share_sentence(e: Evidence) -> str:
+    """Returns a text on the jobs with which the job shares slots; empty without any."""
+    if not e.equal:
+        return ""
+    share = f"1 in {1 + len(e.equal):,} slots" if is_sure(e) else "an equal share of slots"
+    left = " that higher ones leave" if e.ahead else ""
+    return (
+        f"Batch takes tasks uniformly from jobs of the same priority, so {share}{left} is for this job, and the others "
+        f"are for {named(e.equal)}. "
+    )
 
 
 def holder_sentence(e: Evidence, pool_id: str) -> str:

@@ -2,10 +2,10 @@
 
 from shared.domain.core.amounts import amount, are
 from shared.domain.explain.autoscale_formula import formula_evidence, formula_sentences
-from shared.domain.explain.competing_jobs import named
 from shared.domain.explain.evidence import Evidence, Found
 from shared.domain.explain.pool_size import larger
 from shared.domain.explain.rules.slots import queue_position as queue
+from shared.domain.findings.thresholds import MAX_SHOWN_JOBS
 
 
 def slots_busy(e: Evidence) -> Found:
@@ -17,13 +17,13 @@ def slots_busy(e: Evidence) -> Found:
     used = max(slots - e.free, 0)
     others = min(sum(job.running_slots for job in e.competing_jobs), used)  # jobs were counted at different times
     of_nodes = " of nodes that take its tasks" if is_partial else ""
-    chances = f"As many chances have {named(e.equal)}. " if e.equal else ""
     return e.about_pool(
         "slotsBusy",
         e.pool_severity,
         title=_title(e, facts.id, is_partial=is_partial),
         sentence=f"{used:,} of {amount(slots, 'slot')}{of_nodes} are in use, {others:,} of them by other jobs. "
-        f"{_free_sentence(e)}{queue.holder_sentence(e, facts.id)}{chances}{queue.position_sentence(e)}",
+        f"{_free_sentence(e)}{queue.holder_sentence(e, facts.id)}{_yielding_sentence(e)}{queue.share_sentence(e)}"
+        f"{queue.position_sentence(e)}",
         advice=f"Wait, {larger(facts)}, or use another pool."
         + ("" if facts.slots_per_node > 1 else " With more taskSlotsPerNode a node runs several small tasks.")
         + formula_sentences(facts),
@@ -47,6 +47,19 @@ def _title(e: Evidence, pool_id: str, *, is_partial: bool) -> str:
     if is_partial:
         return f"All slots that the job can use in the pool '{pool_id}' are busy"
     return f"All slots of the pool '{pool_id}' are busy"
+
+
+def _yielding_sentence(e: Evidence) -> str:
+    """Returns a text on running tasks that Batch may requeue for this job."""
+    jobs = [
+        job for job in e.competing_jobs if job.running and job.rules.allows_preemption and job.priority < e.priority
+    ]
+    if not jobs:
+        return ""
+    one, names = len(jobs) == 1, ", ".join(f"'{job.id}'" for job in jobs[:MAX_SHOWN_JOBS])
+    more = f" and {amount(len(jobs) - MAX_SHOWN_JOBS, 'more job')}" if len(jobs) > MAX_SHOWN_JOBS else ""
+    allow = "that job allows" if one else "those jobs allow"
+    return f"Batch may requeue running tasks of {names}{more} for it, as {allow} preemption. "
 
 
 def _free_sentence(e: Evidence) -> str:
