@@ -18,8 +18,8 @@ from agent.upload.session_folder import SessionFolder
 
 MAX_BLOCKS = 50_000
 """The service's limit of an append blob's blocks."""
-MAX_ENDED = 800
-"""Attempts that end in a blob: the app keeps 900 attempts of tasks apart in one, and some of them still run."""
+MAX_ENDED = 600
+"""Attempts that end in a blob: the app keeps 900 attempts of tasks apart in one, and up to 256 of them still run."""
 _MIN_BLOCKS = 2  # the opening and a unit
 _MAX_TRIES = 4  # conflicts in a row, and foreign blobs in a row
 _MAX_PROBED = 10_000  # blobs of one series

@@ -18,13 +18,16 @@ MAX_STORED = 4 << 20
 MAX_TEXT = 8 << 20
 """Bytes of a unit's text."""
 MAX_RATIO, FREE_TEXT = 250, 64 << 10  # text to stored bytes, beyond a text that may have any ratio
-MAX_ENDED_ATTEMPTS = 12
-"""Attempts of tasks that end by a unit's lines: the app stores a unit in one transaction, with rows for each task."""
+MAX_TASKS = 12
+"""Attempts of tasks whose lines a unit holds: the app stores a unit in one transaction, with rows for each of them."""
 _LEVEL = 6
 _HEADER = b"\x1f\x8b\x08\x08\0\0\0\0\0\xff"  # deflate, with a name, without a time, from any system
 _WHOLE = 0xFFFF_FFFF
 _GZIP = zlib.MAX_WBITS | 16
 _END = f"\n{ENDED_ATTEMPT},".encode()
+_LINE = re.compile(rb"[^\n]*\n|[^\n]+")
+_HEAD = re.compile(rb"(?:[^ \\]|\\.)*")
+_TAGS = re.compile(rb",(?:job_id|task_attempt|task_id)=(?:[^, \\]|\\.)*")
 
 
 class Unit(NamedTuple):
@@ -46,14 +49,14 @@ def gzip_member(text: bytes, name: str) -> bytes:
 def units_of(text: bytes, session: str, first: int) -> Iterator[Unit]:
     """Yields the units of whole lines, in order and numbered from `first`.
 
-    A text that is too large, or by which too many attempts of tasks end, is halved at a line break. A line that is too
-    large alone is a unit without content, whose number the next unit has.
+    Where a text has lines of too many tasks, the node's lines and those of some tasks each are units of their own. A
+    text that is too large is halved at a line break. A line that is too large alone is a unit without content, whose
+    number the next unit has.
     """
-    waiting, number = [text] if text else [], first
+    waiting, number = _by_tasks(text)[::-1], first
     while waiting:
         lines = waiting.pop()
-        is_small = len(lines) <= MAX_TEXT and _ended_by(lines) <= MAX_ENDED_ATTEMPTS
-        content = gzip_member(lines, f"{session}.{number}") if is_small else b""
+        content = gzip_member(lines, f"{session}.{number}") if len(lines) <= MAX_TEXT else b""
         if not _fits(lines, content):
             cut = _middle(lines)
             if cut:
@@ -76,11 +79,20 @@ def ended_attempts(content: bytes) -> int:
         text = zlib.decompress(content, _GZIP)
     except zlib.error:
         return 0
-    return _ended_by(text)
-
-
-def _ended_by(text: bytes) -> int:
     return text.count(_END) + text.startswith(_END[1:])
+
+
+def _by_tasks(text: bytes) -> list[bytes]:
+    """Returns the lines in parts of at most MAX_TASKS attempts of tasks, the node's own first."""
+    by_task: dict[tuple[bytes, ...], list[bytes]] = {(): []}
+    for line in _LINE.findall(text):
+        head = _HEAD.match(line)
+        by_task.setdefault(tuple(_TAGS.findall(head[0])) if head else (), []).append(line)
+    own, *tasks = (b"".join(lines) for lines in by_task.values())
+    if len(tasks) > MAX_TASKS:
+        groups = (tasks[first : first + MAX_TASKS] for first in range(0, len(tasks), MAX_TASKS))
+        return [part for part in (own, *(b"".join(group) for group in groups)) if part]
+    return [text] if text else []
 
 
 def _fits(lines: bytes, content: bytes) -> bool:

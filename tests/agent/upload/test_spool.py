@@ -10,8 +10,8 @@ import pytest
 from agent.upload.disk import Disk
 from agent.upload.file_lock import FileLock
 from agent.upload.gzip_units import (
-    MAX_ENDED_ATTEMPTS,
     MAX_RATIO,
+    MAX_TASKS,
     ended_attempts,
     gzip_member,
     last_number,
@@ -65,16 +65,31 @@ def test_units_that_the_app_would_refuse_are_halved_at_line_breaks() -> None:
         assert size <= 8 << 20
 
 
-def test_a_unit_has_few_ends_of_attempts() -> None:
-    lines = [
-        b"batchscope_task_attempt,task_id=t%d duration=1 1\nm v=%di 1\n" % (number, number) for number in range(50)
+def test_a_unit_has_lines_of_few_tasks_and_those_of_the_node_come_first() -> None:
+    tasks, ticks = 50, 3
+    lines = [b"m v=%di %d\n" % (tick, tick) for tick in range(ticks)]
+    of_tasks = [
+        b"%s,job_id=j,task_attempt=1,task_id=t\\ %d v=%di %d\n" % (name, task, tick, tick)
+        for tick in range(ticks)
+        for task in range(tasks)
+        for name in (b"batchscope_task", b"batchscope_task_attempt")
     ]
-    units = list(units_of(b"".join(lines), "s", 0))
-    assert b"".join(gzip.decompress(unit.content) for unit in units) == b"".join(lines)
-    ended = [ended_attempts(unit.content) for unit in units]
-    assert max(ended) <= MAX_ENDED_ATTEMPTS
-    assert sum(ended) == 50
-    assert len(units) <= 8
+    text = b"".join(
+        lines[tick] + b"".join(of_tasks[tick * 2 * tasks : (tick + 1) * 2 * tasks]) for tick in range(ticks)
+    )
+    units = [gzip.decompress(unit.content) for unit in units_of(text, "s", 0)]
+    assert units[0] == b"".join(lines)
+    assert sorted(b"".join(units).splitlines()) == sorted(text.splitlines())
+    found = [{line.split(b"task_id=")[1].split(b" v=")[0] for line in unit.splitlines()} for unit in units[1:]]
+    assert [len(one) for one in found] == [MAX_TASKS] * 4 + [2]
+    assert sum(len(one) for one in found) == len(set.union(*found))
+    assert sum(map(ended_attempts, (unit.content for unit in units_of(text, "s", 0)))) == ticks * tasks
+
+
+def test_lines_of_few_tasks_stay_in_their_order() -> None:
+    text = b"".join(b"a,task_id=t%d v=1i 1\nm v=1i 1\n" % task for task in range(MAX_TASKS))
+    (unit,) = units_of(text, "s", 0)
+    assert gzip.decompress(unit.content) == text
 
 
 def test_a_line_that_no_unit_can_hold_is_counted(tmp_path: Path) -> None:

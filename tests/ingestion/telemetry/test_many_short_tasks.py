@@ -4,14 +4,14 @@ from datetime import timedelta
 
 import pytest
 
-from agent.upload.gzip_units import MAX_ENDED_ATTEMPTS, gzip_member, units_of
+from agent.upload.gzip_units import MAX_TASKS, gzip_member, units_of
 from shared.domain.core.stamps import to_milliseconds
 from shared.services.blobs.ingestion_stores import IngestionStores, rows_of, telemetry_ingest_partition
 from tests.ingestion.rig import NOON
 from tests.ingestion.telemetry.telemetry_rig import TelemetryRig, blob_of
 
 TASKS = 60
-RUNNING = 16
+RUNNING = 256
 
 
 def flush(tasks: int = TASKS, running: int = 0) -> bytes:
@@ -36,10 +36,10 @@ async def tasks_of(rig: TelemetryRig, name: str) -> set[str]:
     return {whose.task for whose in (await stores.telemetry.load_sessions(rows_of(account, entry))).values()} - {""}
 
 
-@pytest.mark.parametrize("running", [0, RUNNING - 1])
+@pytest.mark.parametrize("running", [0, 15, RUNNING - 1])
 async def test_every_short_task_counts_in_the_units_of_the_agent(rig: TelemetryRig, running: int) -> None:
     units = list(units_of(flush(running=running), "s", 0))
-    assert len(units) >= TASKS / MAX_ENDED_ATTEMPTS
+    assert len(units) >= TASKS / MAX_TASKS
     for unit in units:
         await rig.append(unit.content, name=blob_of("n1"))
     await (await rig.host()).run()

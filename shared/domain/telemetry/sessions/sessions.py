@@ -14,10 +14,10 @@ from dataclasses import dataclass, field, replace
 from shared.domain.telemetry.records.labels import Identity
 from shared.domain.telemetry.sessions.session import Phase, Session, Writer
 
-MAX_NODES = 20
+MAX_NODES = 264
 """Sessions (of nodes and of tasks) per blob at a time, so that their state fits into a row."""
-MAX_TASKS = 16
-"""Sessions of tasks among them, which leaves room for nodes."""
+MAX_TASKS = 256
+"""Sessions of tasks among them: Batch runs at most so many on a node at once."""
 MAX_SESSIONS = 1000
 """Sessions per blob in all, as a query for one reads the facts of all."""
 _KEPT = 100  # of these, reserved for nodes
