@@ -113,13 +113,13 @@ class Collection:
             self._kernel = KernelEvents(self._machine, task_of, last)
             return self._kernel
 
-        def sequence() -> int:
-            return self._kernel.sequence if self._kernel else _NO_SEQUENCE
+        def kernel() -> tuple[int, int]:
+            return (self._kernel.sequence, self._kernel.started) if self._kernel else (_NO_SEQUENCE, 0)
 
         self._add("kernel_events", kernel_events)
         if self._kernel is None:
             self._add("oom_counters", lambda: OomCounters(self._machine))
-        self._add("reboots", lambda: Reboots(self._machine, state_file, last, sequence))
+        self._add("reboots", lambda: Reboots(self._machine, state_file, last, kernel))
         self._add("full_disks", lambda: FullDisks(self._machine, self._clock))
         self._add("clock_jumps", lambda: ClockJumps(self._clock))
         if self._tasks:

@@ -8,6 +8,8 @@ from agent.records.record import Record, Value
 from agent.tasks.identity import TaskIdentity
 
 MEASUREMENT = "batchscope_event"
+LOG_RECORD = "log_record_uid"
+"""The field that identifies the log's record which an event rests on: the app counts equal ones once."""
 
 
 def event(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from agent.events.kernel_log import KernelLog, KernelRecord, KmsgFile, LogFile
+from agent.events.event import LOG_RECORD
+from agent.events.kernel_log import KernelLog, KmsgFile, LogFile
 from agent.events.oom_kills import TaskOf, is_cgroup_limit, oom_kill
 from agent.events.state import EventState
 from agent.events.xid_errors import Xid, xid_events, xid_of
@@ -14,12 +15,14 @@ from agent.records.record import Record
 _BOOT_ID = "/proc/sys/kernel/random/boot_id"
 _BILLION = 1_000_000_000
 _LOOK_BACK = 60.0  # seconds before the agent's start, where no state is known
+_SLACK = _BILLION  # by which the kernel's start may seem to shift before it counts as the clock's correction
 
 
 class KernelEvents:
     """Reads the kernel's log every 10 s; continues behind the last session's records if the kernel is the same.
 
-    Without a state it looks back one minute, since a task may start the agent and die of an earlier event.
+    Without a state it looks back one minute, since a task may start the agent and die of an earlier event. A record
+    that two sessions read gives equal events: `started`, the nanosecond of the kernel's start, is the first session's.
     """
 
     name = "kernel_events"
@@ -30,7 +33,9 @@ class KernelEvents:
     ) -> None:
         last = state or EventState()
         source = file or KmsgFile(machine)
-        is_same = bool(last.boot_id) and last.boot_id == machine.optional_text(_BOOT_ID)
+        self._boot_id = machine.optional_text(_BOOT_ID)[:64]
+        is_same = bool(last.boot_id) and last.boot_id == self._boot_id
+        self.started = last.started if is_same else 0
         uptime = _uptime(machine)
         self._machine = machine
         self._task_of = task_of
@@ -52,22 +57,20 @@ class KernelEvents:
     def collect(self, now: int) -> Iterable[Record]:
         """Yields the events since the last call, with the times of their own."""
         started = now - int(_uptime(self._machine) * _BILLION)
-        xids: list[tuple[Xid, int]] = []
+        if abs(started - self.started) > _SLACK:
+            self.started = started
+        xids: list[tuple[Xid, str, int]] = []
         for record in self._log.poll():
-            time = min(started + int(record.time * _BILLION), now)
+            time, uid = min(self.started + int(record.time * _BILLION), now), f"{self._boot_id}-{record.sequence}"
             is_limit = is_cgroup_limit(record)
             self._is_limit = self._is_limit if is_limit is None else is_limit
             killed = oom_kill(record, self._task_of, time, is_limit=self._is_limit)
             if killed is not None:
-                yield killed
-            _add_xid(record, time, xids)
+                yield killed._replace(fields={**killed.fields, LOG_RECORD: uid})
+            xid = xid_of(record)
+            if xid is not None:
+                xids.append((xid, uid, time))
         yield from xid_events(xids, self._task_of)
-
-
-def _add_xid(record: KernelRecord, time: int, xids: list[tuple[Xid, int]]) -> None:
-    found = xid_of(record)
-    if found is not None:
-        xids.append((found, time))
 
 
 def _uptime(machine: Machine) -> float:

@@ -18,20 +18,21 @@ _BILLION = 1_000_000_000
 class Reboots:
     """Reports a reboot once, at its first call, and saves the state for the next session every 60 s.
 
-    `last` is the state of the last session, `sequence` returns the last record of the kernel's log that was read. A
-    node that was reimaged has no state, so there is no event. Without a `path` nothing is saved.
+    `last` is the state of the last session, `kernel` returns the last record of the kernel's log that was read,
+    and the kernel's start. A node that was reimaged has no state, so there is no event. Without a `path` nothing is
+    saved.
     """
 
     name = "reboots"
     interval = 60.0
 
-    def __init__(self, machine: Machine, path: str, last: EventState, sequence: Callable[[], int]) -> None:
+    def __init__(self, machine: Machine, path: str, last: EventState, kernel: Callable[[], tuple[int, int]]) -> None:
         self._boot_id = machine.optional_text(_BOOT_ID)[:64]
         if not self._boot_id:
             raise UnsupportedError("The kernel has no boot id.")
         self._path = path
         self._last = last
-        self._sequence = sequence
+        self._kernel = kernel
 
     def collect(self, now: int) -> Iterable[Record]:
         """Yields the event of a reboot. Raises OSError where the state can't be saved, after the event."""
@@ -39,7 +40,8 @@ class Reboots:
         if last.boot_id and last.boot_id != self._boot_id:
             yield _event(last, now)
         if self._path:
-            save_state(self._path, EventState(self._boot_id, self._sequence(), now))
+            sequence, started = self._kernel()
+            save_state(self._path, EventState(self._boot_id, sequence, now, started))
 
 
 def _event(last: EventState, now: int) -> Record:

@@ -12,11 +12,15 @@ MAX_MOMENTS = 32
 
 
 class EventState(NamedTuple):
-    """The kernel's boot id, the last record of its log that was read, and when; `saved` is nanoseconds since 1970."""
+    """The kernel's boot id, the last record of its log that was read, and when.
+
+    `saved` and `started`, the kernel's start, are nanoseconds since 1970; the latter is 0 where it isn't known.
+    """
 
     boot_id: str = ""
     sequence: int = -1
     saved: int = 0
+    started: int = 0
 
 
 def load_state(path: str) -> EventState:
@@ -24,8 +28,10 @@ def load_state(path: str) -> EventState:
     try:
         with open(path, "rb") as file:
             found = json.loads(file.read(MAX_SIZE))
-        return EventState(str(found["boot_id"]), int(found["sequence"]), int(found["saved"]))
-    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
+        return EventState(
+            str(found["boot_id"]), int(found["sequence"]), int(found["saved"]), int(found.get("started", 0))
+        )
+    except (OSError, ValueError, KeyError, AttributeError, TypeError, OverflowError, RecursionError):
         return EventState()
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from agent.events.event import event
+from agent.events.event import LOG_RECORD, event
 from agent.events.kernel_log import KernelRecord
 from agent.events.oom_kills import TaskOf
 from agent.records.record import Record, Value
@@ -56,22 +56,22 @@ def xid_of(record: KernelRecord) -> Xid | None:
     return Xid(found["device"].strip("."), int(found["xid"]), int(process[1]) if process else 0)
 
 
-def xid_events(found: Iterable[tuple[Xid, int]], task_of: TaskOf) -> Iterable[Record]:
-    """Yields one event for equal errors of one poll; times are in nanoseconds since 1970.
+def xid_events(found: Iterable[tuple[Xid, str, int]], task_of: TaskOf) -> Iterable[Record]:
+    """Yields one event for equal errors of one poll, found with the log's record and its nanosecond since 1970.
 
     Fields: `xid`, `device` (PCI address), `count`, and `pid` where the log names a process.
     """
-    first: dict[Xid, int] = {}
+    first: dict[Xid, tuple[str, int]] = {}
     counts: dict[Xid, int] = {}
-    for xid, time in found:
-        first.setdefault(xid, time)
+    for xid, record, time in found:
+        first.setdefault(xid, (record, time))
         counts[xid] = counts.get(xid, 0) + 1
-    for xid, time in list(first.items())[:MAX_EVENTS]:
-        yield _event(xid, counts[xid], task_of, time)
+    for xid, (record, time) in list(first.items())[:MAX_EVENTS]:
+        yield _event(xid, {"count": counts[xid], LOG_RECORD: record}, task_of, time)
 
 
-def _event(xid: Xid, count: int, task_of: TaskOf, time: int) -> Record:
-    fields: dict[str, Value] = {"xid": xid.number, "device": xid.device, "count": count}
+def _event(xid: Xid, more: dict[str, Value], task_of: TaskOf, time: int) -> Record:
+    fields: dict[str, Value] = {"xid": xid.number, "device": xid.device, **more}
     if xid.process:
         fields["pid"] = xid.process
     meaning = _MEANINGS.get(xid.number, "see NVIDIA's list of Xid errors")

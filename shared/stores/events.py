@@ -2,7 +2,7 @@
 
 Every step writes the row `!` with the totals, so two hosts that read two blobs of one account conflict there. The rows
 `c<minute>~…` hold the packed events of a minute each, the latest minute first. `c<minute>~n<identity>` holds one event
-of a node: the key follows from the event alone, so writing it again changes nothing. `o<incarnation>` is a blob's
+of a node: the key follows from the event alone, and the first one that is written stays. `o<incarnation>` is a blob's
 checkpoint (shared/stores/blobs/checkpoints.py).
 """
 
@@ -11,7 +11,6 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 
 import msgspec
-from azure.data.tables import UpdateMode
 
 from shared.domain.blobs.sweeps import Totals
 from shared.domain.core.keys import name_key
@@ -32,7 +31,7 @@ from shared.stores.tables.tables import (
     rows_between,
     whole,
 )
-from shared.stores.tables.unit_writes import Operation, transactions, write_at_once, written
+from shared.stores.tables.unit_writes import Operation, write_units, written
 
 TABLE = "events"
 _HEAD = "!"
@@ -86,10 +85,12 @@ class EventStore:
             yield before
 
     async def save_node_events(self, account_key: str, events: Sequence[BatchEvent]) -> None:
-        """Inserts or replaces the rows of nodes' events; of several with one identity, one. Raises StorageError."""
+        """Inserts the rows of nodes' events where they aren't yet; of several with one identity, one.
+
+        The first stays, as later ones may lack the task. Raises StorageError.
+        """
         rows = [[_node_event_row(account_key, event)] for event in without_repeats(events)]
-        for group in transactions(rows):
-            await write_at_once(self._table, [operation for (operation,) in group])
+        await write_units(self._table, rows)
 
     async def delete_before(self, account_key: str, moment: datetime) -> int:
         """Deletes the events of minutes that ended before `moment`; returns the number of rows. Raises StorageError."""
@@ -146,7 +147,7 @@ def chunk_rows(account_key: str, source: str, events: Sequence[BatchEvent]) -> l
 def _node_event_row(account_key: str, event: BatchEvent) -> Operation:
     (chunk,) = chunks_of([event])
     key = f"{_key(minute_of(event.at))}~n{event.identity.hex()}"
-    return ("upsert", _chunk_row(account_key, key, chunk), {"mode": UpdateMode.REPLACE})
+    return written(_chunk_row(account_key, key, chunk), None)
 
 
 def _chunk_row(account_key: str, key: str, chunk: Chunk) -> Row:

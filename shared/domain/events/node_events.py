@@ -15,6 +15,8 @@ from shared.domain.events.batch_events import IDENTITY_BYTES, BatchEvent, text_o
 PREFIX = "node."
 MESSAGE = "message"
 """The property with the agent's sentence."""
+LOG_RECORD = "log_record_uid"
+"""The property that identifies the record of a log on which an event rests; OpenTelemetry's `log.record.uid`."""
 OOM_KILL, DISK_FULL = "node.oom_kill", "node.disk_full"
 GPU_XID, GPU_ECC = "node.gpu_xid", "node.gpu_ecc"
 START_TASK_HANG = "node.start_task_hang"
@@ -34,9 +36,12 @@ def is_of_node(kind: str) -> bool:
 def node_event_identity(pool: str, node: str, kind: str, nanoseconds: int, fields: Mapping[str, Any]) -> bytes:
     """Returns the identity of an event within its account: equal wherever, and however often, the record is read.
 
-    `fields` are those of the record, unchanged. Batch's events hash a list of three, so the two kinds never coincide.
+    `fields` are those of the record, unchanged. Where they identify the record of a log, that alone makes the event: an
+    agent that reads the log again may not know the task any more. Batch's events hash a list of three, so the two kinds
+    never coincide.
     """
-    parts = ["node", key_of(pool), key_of(node), kind, nanoseconds, fields]
+    record = text_of(fields, LOG_RECORD)
+    parts = ["node", key_of(pool), key_of(node), kind, *([record] if record else [nanoseconds, fields])]
     return blake2b(msgspec.json.encode(parts, order="deterministic"), digest_size=IDENTITY_BYTES).digest()
 
 

@@ -112,7 +112,7 @@ def test_an_oom_kill_names_the_task_and_the_time(tmp_path: Path) -> None:
     assert found.fields == {
         "message": "The kernel killed process 41 (python 3) of task t1, because the node ran out of memory.",
         "pid": 41, "process": "python 3", "is_cgroup_limit": False, "memory_bytes": 1_048_576,
-        "virtual_bytes": 2_097_152,
+        "virtual_bytes": 2_097_152, "log_record_uid": "boot-1-1",
     }  # fmt: skip
 
 
@@ -145,7 +145,7 @@ def test_equal_xids_of_a_poll_are_one_event_with_their_count(tmp_path: Path) -> 
     assert falls.tags == {"kind": "gpu_xid", "job_id": "night", "task_id": "t1"}
     assert falls.fields == {
         "message": "GPU 0001:00:00 reports Xid 79: the GPU has fallen off the bus.",
-        "xid": 79, "device": "0001:00:00", "count": 3, "pid": 41,
+        "xid": 79, "device": "0001:00:00", "count": 3, "log_record_uid": "boot-1-1", "pid": 41,
     }  # fmt: skip
     assert "see NVIDIA's list" in str(unknown.fields["message"])
 
@@ -166,6 +166,24 @@ def test_without_a_state_the_last_minute_is_looked_at(tmp_path: Path) -> None:
 def test_with_a_state_of_the_same_kernel_it_continues_behind_it(tmp_path: Path) -> None:
     log = FakeLog(line(1, OOM, seconds=1), line(2, OOM, seconds=2))
     assert len(collected(node(tmp_path), log, EventState("boot-1", 1))) == 1
+
+
+def test_a_record_that_two_sessions_read_has_the_same_time_and_id(tmp_path: Path) -> None:
+    machine, texts = node(tmp_path), (OOM, XID)
+    first = KernelEvents(machine, task_of, None, FakeLog(*(line(5 + n, text) for n, text in enumerate(texts))))
+    seen = list(first.collect(NOW))
+    state = EventState("boot-1", 4, NOW, first.started)
+    second = KernelEvents(machine, lambda _: None, state, FakeLog(*(line(5 + n, text) for n, text in enumerate(texts))))
+    again = list(second.collect(NOW + SECOND // 100))
+    assert [event.time for event in again] == [event.time for event in seen]
+    assert [event.fields["log_record_uid"] for event in again] == ["boot-1-5", "boot-1-6"]
+    assert [event.fields["log_record_uid"] for event in seen] == ["boot-1-5", "boot-1-6"]
+
+
+def test_a_corrected_clock_counts_for_the_times_of_records(tmp_path: Path) -> None:
+    state = EventState("boot-1", 4, NOW, NOW - 500 * SECOND)
+    (found,) = collected(node(tmp_path), FakeLog(line(5, OOM)), state)
+    assert found.time == NOW - 10 * SECOND
 
 
 def test_after_a_restart_the_whole_log_is_new(tmp_path: Path) -> None:

@@ -124,24 +124,24 @@ def booted(root: Path, boot_id: str) -> Machine:
 def test_a_reboot_is_reported_once_and_the_state_is_saved(tmp_path: Path) -> None:
     path = str(tmp_path / "state")
     last = EventState("boot-0", 7, NOW - 90 * SECOND)
-    reboots = Reboots(booted(tmp_path, "boot-1"), path, last, lambda: 12)
+    reboots = Reboots(booted(tmp_path, "boot-1"), path, last, lambda: (12, NOW - SECOND))
     (found,) = reboots.collect(NOW)
     assert found.tags == {"kind": "reboot"}
     assert found.fields == {
         "message": "The node was restarted since the agent last ran, 90 s ago.", "down_seconds": 90.0,
     }  # fmt: skip
-    assert load_state(path) == EventState("boot-1", 12, NOW)
+    assert load_state(path) == EventState("boot-1", 12, NOW, NOW - SECOND)
     assert list(reboots.collect(NOW)) == []
 
 
 @pytest.mark.parametrize("last", [EventState(), EventState("boot-1", 7, NOW)])
 def test_a_new_node_and_a_restarted_agent_are_no_reboot(tmp_path: Path, last: EventState) -> None:
-    assert list(Reboots(booted(tmp_path, "boot-1"), str(tmp_path / "state"), last, lambda: 1).collect(NOW)) == []
+    assert list(Reboots(booted(tmp_path, "boot-1"), str(tmp_path / "state"), last, lambda: (1, 0)).collect(NOW)) == []
 
 
 def test_without_a_boot_id_reboots_are_unsupported(tmp_path: Path) -> None:
     with pytest.raises(UnsupportedError, match="no boot id"):
-        Reboots(Machine(str(tmp_path)), "x", EventState(), lambda: 1)
+        Reboots(Machine(str(tmp_path)), "x", EventState(), lambda: (1, 0))
 
 
 @pytest.mark.parametrize("garbled", ["", "[]", "{}", '{"boot_id":1,"sequence":"x","saved":0}', "[" * 4096, "\xff"])

@@ -56,6 +56,20 @@ async def test_an_event_is_listed_with_its_sentence_and_found_by_its_pool_node_a
     assert minutes[0][0] <= found[-1].at.timestamp() // 60 <= minutes[0][1]
 
 
+async def test_of_one_record_that_two_agents_read_the_event_with_the_task_stays(rig: TelemetryRig) -> None:
+    def killed(tags: str, pid: int, uid: str) -> bytes:
+        stamp = to_milliseconds(NOON) * 1_000_000
+        return f'batchscope_event,kind=oom_kill{tags} pid={pid}i,log_record_uid="{uid}" {stamp}\n'.encode()
+
+    await rig.append(killed(",job_id=j,task_id=t", 5, "boot-7"), name=blob_of("n1"))
+    await (await rig.host()).run()
+    await rig.append(killed("", 5, "boot-7"), killed("", 6, "boot-8"), name=blob_of("n1", 1))
+    await (await rig.host()).run()
+    found = {event.properties["pid"]: event.task for event in await events_in(rig, rig.accounts[0].key)}
+    assert found == {5: "t", 6: None}
+    assert len(await events_in(rig, rig.accounts[0].key)) == 2
+
+
 async def killed_and_continued(rig: TelemetryRig, account: Account, dies_at: int, *, committed: bool) -> list[str]:
     """Kills one host at a call, lets the blob grow and continues with another; returns the first host's calls."""
     rig.accounts = [account]

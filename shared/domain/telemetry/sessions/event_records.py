@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from shared.domain.core.stamps import EPOCH
 from shared.domain.events.batch_events import BatchEvent
-from shared.domain.events.node_events import MESSAGE, PREFIX, node_event_identity
+from shared.domain.events.node_events import LOG_RECORD, MESSAGE, PREFIX, node_event_identity
 from shared.domain.redaction.redaction import is_harmless_word, redacted_begin
 from shared.domain.telemetry.records.labels import Identity
 from shared.domain.telemetry.records.metrics import Metric, Value
@@ -20,6 +20,7 @@ MAX_EVENTS = 200
 """Records of events that are considered in a step, so that hostile ones take bounded time and rows."""
 _MEASUREMENT = "batchscope_event"
 _KIND, _UNKNOWN = "kind", "unknown"
+_APART = {MESSAGE, LOG_RECORD}
 _IS_KIND = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _MAX_FIELDS = 12
 _MAX_NAME, _MAX_TEXT, _MAX_MESSAGE, _MAX_ID = 64, 256, 500, 256  # characters
@@ -58,7 +59,7 @@ def _properties(metric: Metric) -> dict[str, Value]:
     """Returns the message and the first fields that are within the bounds, without secrets."""
     message = metric.fields.get(MESSAGE)
     found = {MESSAGE: redacted_begin(message, _MAX_MESSAGE)} if isinstance(message, str) else {}
-    names = [name for name in metric.fields if name != MESSAGE and len(name) <= _MAX_NAME][:_MAX_FIELDS]
+    names = [name for name in metric.fields if name not in _APART and len(name) <= _MAX_NAME][:_MAX_FIELDS]
     fields = {name: metric.fields[name] for name in names if _is_bounded(metric.fields[name])}
     return found | shown(replace(metric, name="", tags={}, fields=fields)).fields
 

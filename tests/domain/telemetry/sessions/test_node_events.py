@@ -73,6 +73,14 @@ def test_the_identity_is_that_of_the_event_wherever_it_is_read() -> None:
     assert len({first.identity, *(one.identity for one in others)}) == 1 + len(others)
 
 
+def test_one_record_of_a_log_is_one_event_with_or_without_its_task() -> None:
+    seen = KILL.replace("pid=5i", 'pid=5i,log_record_uid="boot-7"')
+    again = seen.replace("job_id=j,task_id=t,task_attempt=7", "host=n").replace("(python)", "(unknown)")
+    first, second, third = events_of(at(1, seen), at(1.01, again), at(1, seen.replace("boot-7", "boot-8")))
+    assert first.identity == second.identity != third.identity
+    assert "log_record_uid" not in first.properties
+
+
 def test_events_of_an_unknown_node_or_at_no_accepted_time_are_counted_and_left_out() -> None:
     assert not (unknown := taken(at(1, DISK))).events
     assert unknown.dropped.unread_fields == 2
