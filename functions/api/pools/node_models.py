@@ -9,6 +9,7 @@ from functions.http.answers import Answer, stamp, utc
 from shared.domain.nodes.node_causes import cause_of, last_seen
 from shared.domain.nodes.node_records import NOT_SEEN
 from shared.domain.nodes.nodes import Node, StartRun
+from shared.domain.pools.pool_sizes import vcpus_in
 from shared.domain.reports.reports import NodeReport
 
 
@@ -59,6 +60,7 @@ class NodeLine(Answer):
     scheduling_state: str
     is_dedicated: bool
     vm_size: str
+    cores: int | None
     last_boot_time: datetime | None
     allocation_time: datetime | None
     running_tasks: int
@@ -75,11 +77,12 @@ class NodeLine(Answer):
 class NodeAnswer(NodeLine):
     """A node as of `asOf`; `level` is that of its pool's verdict, or `unverified` while a poll is being stored.
 
-    `secondsInState` counts until now; `cause` explains the state. `lastSeen` is when Batch last had contact with the
-    node, null while it is being created or if unknown. `recentTasks` are latest first, as of `recentTasksAsOf`. `flaps`
-    counts transitions into a bad state within an hour; with three or more the node is `flapping`. `history` holds the
-    states that polls saw since `historySince`, latest first. `historyComplete` is false if time stamps reveal unseen
-    states, earlier states were dropped, or none are stored. States that leave no trace are missing.
+    `cores` are its vCPUs, null where they are unknown. `secondsInState` counts until now; `cause` explains the state.
+    `lastSeen` is when Batch last had contact with the node, null while it is being created or if unknown. `recentTasks`
+    are latest first, as of `recentTasksAsOf`. `flaps` counts transitions into a bad state within an hour; with three or
+    more the node is `flapping`. `history` holds the states that polls saw since `historySince`, latest first.
+    `historyComplete` is false if time stamps reveal unseen states, earlier states were dropped, or none are stored.
+    States that leave no trace are missing.
     """
 
     start_task_info: StartTaskInfoAnswer | None
@@ -106,6 +109,7 @@ def node_answer(report: NodeReport) -> NodeAnswer:
         scheduling_state=node.scheduling,
         is_dedicated=node.dedicated,
         vm_size=node.vm_size,
+        cores=vcpus_in(report.pool.pool, node),
         last_boot_time=stamp(node.booted),
         allocation_time=stamp(node.allocated),
         running_tasks=node.tasks,

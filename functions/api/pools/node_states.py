@@ -5,6 +5,7 @@ change or a node stops flapping. So it has no `asOf`, which the pool's own answe
 """
 
 from collections import Counter
+from collections.abc import Mapping
 from datetime import datetime
 
 from functions.api.endpoints import POOL
@@ -21,6 +22,7 @@ class NodeStateAnswer(Answer):
     """A node: its state and since when, and its number of running tasks.
 
     `cause` is a zero-based index into `causes`, or the length of `causes` for a cause not listed; null without a cause.
+    `vmSize` is a zero-based index into `vmSizes`; null where Batch doesn't name the size.
     """
 
     id: str
@@ -30,6 +32,7 @@ class NodeStateAnswer(Answer):
     running_tasks: int
     flapping: bool
     cause: int | None
+    vm_size: int | None
 
 
 class NodeCauseAnswer(Answer):
@@ -42,7 +45,8 @@ class NodeCauseAnswer(Answer):
 class NodeStatesAnswer(Answer):
     """A pool's nodes by id, at most 5,000; `otherNodes` counts the rest.
 
-    `causes` are the 20 most frequent causes over all nodes; `otherCauses` counts nodes with other causes.
+    `causes` are the 20 most frequent causes over all nodes; `otherCauses` counts nodes with other causes. `vmSizes` are
+    the sizes of all nodes.
     """
 
     pool: str
@@ -51,6 +55,7 @@ class NodeStatesAnswer(Answer):
     other_nodes: int
     causes: list[NodeCauseAnswer]
     other_causes: int
+    vm_sizes: list[str]
 
 
 def add_node_states(routes: Routes) -> None:
@@ -65,18 +70,21 @@ def _answer(report: PoolReport, found: list[NodeReport]) -> NodeStatesAnswer:
     causes = [cause_of(each.node) for each in found]
     ranked = sorted(Counter(filter(None, causes)).items(), key=lambda item: (-item[1], item[0]))
     places = {cause: min(place, _MAX_CAUSES) for place, (cause, _) in enumerate(ranked)}
+    sizes = sorted({each.node.vm_size for each in found} - {""})
+    numbers = {size: number for number, size in enumerate(sizes)}
     drawn = zip(found[:_MAX_NODES], causes, strict=False)
     return NodeStatesAnswer(
         pool=report.pool.facts.id,
         account=report.account.id,
-        nodes=[_node_answer(each, places[cause] if cause else None) for each, cause in drawn],
+        nodes=[_node_answer(each, places[cause] if cause else None, numbers) for each, cause in drawn],
         other_nodes=max(len(found) - _MAX_NODES, 0),
         causes=[NodeCauseAnswer(cause=cause, nodes=number) for cause, number in ranked[:_MAX_CAUSES]],
         other_causes=sum(number for _, number in ranked[_MAX_CAUSES:]),
+        vm_sizes=sizes,
     )
 
 
-def _node_answer(report: NodeReport, cause: int | None) -> NodeStateAnswer:
+def _node_answer(report: NodeReport, cause: int | None, sizes: Mapping[str, int]) -> NodeStateAnswer:
     node = report.node
     return NodeStateAnswer(
         id=node.id,
@@ -86,4 +94,5 @@ def _node_answer(report: NodeReport, cause: int | None) -> NodeStateAnswer:
         running_tasks=node.tasks,
         flapping=report.is_flapping,
         cause=cause,
+        vm_size=sizes.get(node.vm_size),
     )

@@ -9,6 +9,7 @@ from shared.domain.nodes.interruptions import DAY, HOUR, Interruptions
 from shared.domain.nodes.nodes import by_state
 from shared.domain.pools.machine_settings import MachineSettings
 from shared.domain.pools.pool_settings import AutoScale, Evaluation, Problem, StartTask
+from shared.domain.pools.pool_sizes import nodes_by_vm_size, sizes_named
 from shared.domain.pools.pools import Pool
 from shared.domain.pools.resize_errors import ResizeError
 from shared.domain.redaction.redaction import MARK
@@ -24,7 +25,10 @@ class SizeAnswer(Answer):
 
 
 class CoresAnswer(Answer):
-    """vCPUs of all nodes that have a machine (not preempted or deallocated); `busy` ones by the share of used slots."""
+    """vCPUs of all nodes that have a machine (not preempted or deallocated); `busy` ones by the share of used slots.
+
+    A node has the vCPUs that its pool sets, else those of its own VM size.
+    """
 
     total: int
     busy: float
@@ -44,7 +48,8 @@ class SlotsAnswer(Answer):
 class ResizeErrorAnswer(Answer):
     """A resize error that `attempts` consecutive observed resizes ended with; `time` is the end of the last.
 
-    `current`: Batch still reports it for the last resize, and the pool lacks nodes of its targets.
+    `current`: Batch still reports it for the last resize, and the pool lacks nodes of its targets. `vmSizes` are the
+    pool's sizes that its message names.
     """
 
     code: str
@@ -54,6 +59,7 @@ class ResizeErrorAnswer(Answer):
     first_seen: datetime
     last_seen: datetime
     attempts: int
+    vm_sizes: list[str]
 
 
 class ErrorTextAnswer(Answer):
@@ -120,7 +126,10 @@ class PoolRetirementAnswer(Answer):
 
 
 class PoolLine(Answer):
-    """The table columns of a pool; node figures are null until nodes were read and while the VM size is unknown."""
+    """The table columns of a pool; node figures are null until nodes were read.
+
+    `cores` are null, too, while the vCPUs of any machine are unknown; `unknownCores` is the number of these machines.
+    """
 
     id: str
     account: str
@@ -131,14 +140,16 @@ class PoolLine(Answer):
     dedicated: SizeAnswer
     spot: SizeAnswer
     cores: CoresAnswer | None
+    unknown_cores: int | None
     slots: SlotsAnswer | None
     running_tasks: int | None
     verdict: VerdictAnswer
 
 
 class PoolAnswer(PoolLine):
-    """A pool with node figures and the verdict on them; figures are null while nodes or VM size are unknown.
+    """A pool with node figures and the verdict on them; figures are null while nodes are unknown.
 
+    `vmSizes` are numbers of nodes in any state by VM size, without nodes whose size Batch doesn't name.
     `flappingNodes` counts nodes with three or more transitions into a bad state within an hour. `settings` are named as
     in Batch's REST API, without what it didn't send and without secrets; null until the pool was read by this version.
     """
@@ -148,6 +159,7 @@ class PoolAnswer(PoolLine):
     state_transition_time: datetime
     allocation_state_transition_time: datetime | None
     node_counts: dict[str, int] | None
+    vm_sizes: dict[str, int] | None
     flapping_nodes: int | None
     interruptions: InterruptionsAnswer | None
     resize_errors: list[ResizeErrorAnswer]
@@ -160,15 +172,17 @@ class PoolAnswer(PoolLine):
 def pool_answer(report: PoolReport) -> PoolAnswer:
     pool, facts, snapshot = report.pool, report.pool.facts, report.pool.snapshot
     summary, tally = (snapshot.summary, snapshot.tally) if snapshot else (None, None)
-    cores = pool.cores
+    cores, count = pool.cores, pool.core_count
     return PoolAnswer.of(
         facts,
         account=report.account.id,
         task_slots_per_node=facts.slots_per_node,
         node_counts=by_state(summary.counts) if summary else None,
+        vm_sizes=nodes_by_vm_size(pool),
         dedicated=SizeAnswer.of(facts.dedicated),
         spot=SizeAnswer.of(facts.spot),
         cores=CoresAnswer.of(cores) if cores else None,
+        unknown_cores=count.unknown if count else None,
         slots=SlotsAnswer.of(summary, total=summary.slots) if summary else None,
         running_tasks=summary.tasks if summary else None,
         flapping_nodes=snapshot.flapping_nodes(report.now) if snapshot else None,
@@ -186,8 +200,13 @@ def pool_answer(report: PoolReport) -> PoolAnswer:
 
 
 def _resize_error(error: ResizeError, pool: Pool) -> ResizeErrorAnswer:
-    last_seen = error.last_seen or pool.as_of
-    return ResizeErrorAnswer.of(error, time=error.ended_at, current=error in pool.current_errors, last_seen=last_seen)
+    return ResizeErrorAnswer.of(
+        error,
+        time=error.ended_at,
+        current=error in pool.current_errors,
+        last_seen=error.last_seen or pool.as_of,
+        vm_sizes=sizes_named(pool, error.message),
+    )
 
 
 def _auto_scale(scale: AutoScale) -> AutoScaleAnswer:

@@ -5,7 +5,7 @@ States are stored in lower case, as in node lists (`starttaskfailed`); the servi
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from shared.domain.core.keys import key_of, keys_of
@@ -122,12 +122,25 @@ class Node(NamedTuple):
 _TOLD = Node._fields.index("recent")  # fields that every list contains
 
 
+class SizeSummary(NamedTuple):
+    """Numbers of a pool's nodes of one VM size: all, those with a machine, and slots of running tasks.
+
+    `vm_size` is empty for nodes whose size isn't known.
+    """
+
+    vm_size: str
+    nodes: int
+    machines: int
+    used: int
+
+
 @dataclass(frozen=True, slots=True)
 class NodeSummary:
     """Numbers of a pool's nodes.
 
     `slots` are those of all nodes in any state, `free` those of nodes that may get tasks and have room. `used` and
-    `tasks` are the slots and number of running tasks.
+    `tasks` are the slots and number of running tasks. `sizes` are numbers by VM size, in the order of their names; None
+    in rows of an earlier version.
     """
 
     counts: NodeCounts = ()
@@ -135,6 +148,7 @@ class NodeSummary:
     used: int = 0
     free: int = 0
     tasks: int = 0
+    sizes: tuple[SizeSummary, ...] | None = field(default=None, repr=False)
 
     @property
     def total(self) -> int:
@@ -158,13 +172,19 @@ def summary_of(nodes: Iterable[Node], slots_per_node: int) -> NodeSummary:
     """Returns the numbers of a pool's nodes."""
     counted: Counter[tuple[str, bool]] = Counter()
     used = free = tasks = 0
+    sizes: dict[str, list[int]] = {}
     for node in nodes:
         counted[node.state, node.dedicated] += 1
+        size = sizes.setdefault(node.vm_size, [0, 0, 0])
+        size[0] += 1
+        size[1] += node.state not in _WITHOUT_MACHINE
+        size[2] += node.slots
         used += node.slots
         tasks += node.tasks
         if node.slots < slots_per_node and node.is_able:
             free += slots_per_node - node.slots
-    return NodeSummary(ordered(counted), counted.total() * slots_per_node, used, free, tasks)
+    by_size = tuple(SizeSummary(size, *numbers) for size, numbers in sorted(sizes.items()))
+    return NodeSummary(ordered(counted), counted.total() * slots_per_node, used, free, tasks, by_size)
 
 
 def ordered(counted: Mapping[tuple[str, bool], int]) -> NodeCounts:

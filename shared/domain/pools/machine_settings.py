@@ -1,6 +1,6 @@
 """The settings of a pool's machines and of how they get tasks: these classes are the allowlist of properties.
 
-`shared/domain/tasks/task_secrets.py` removes secrets from them. Fields are named as in the REST API (2025-06-01);
+`shared/domain/tasks/task_secrets.py` removes secrets from them. Fields are named as in the REST API (2026-10-01);
 durations stay as the service writes them. Users, mounts, registries and extensions, which hold secrets, aren't listed.
 """
 
@@ -85,6 +85,17 @@ class DiskEncryption(ShownProperties):
     targets: list[str] | None = None
 
 
+class SizeProperties(ShownProperties):
+    """vCPUs of nodes, where they differ from those of the VM size (API version 2026-10-01)."""
+
+    v_cpus_available: int | None = field(default=None, name="vCPUsAvailable")
+    v_cpus_per_core: int | None = field(default=None, name="vCPUsPerCore")
+
+
+class HardwareProfile(ShownProperties):
+    vm_size_properties: SizeProperties | None = None
+
+
 class Machine(ShownProperties):
     """The virtual machine configuration of nodes."""
 
@@ -97,6 +108,21 @@ class Machine(ShownProperties):
     node_placement_configuration: NodePlacement | None = None
     disk_encryption_configuration: DiskEncryption | None = None
     license_type: str | None = None
+    hardware_profile: HardwareProfile | None = None
+
+
+class SkuSize(ShownProperties):
+    """A VM size that nodes may have; of several, the service prefers the one of the lowest rank."""
+
+    name: str | None = None
+    rank: int | None = None
+
+
+class SkuProfile(ShownProperties):
+    """The VM sizes of a pool that may have several, and how one is chosen (API version 2026-10-01)."""
+
+    vm_sizes: list[SkuSize] | None = None
+    allocation_strategy: str | None = None
 
 
 class PublicAddresses(ShownProperties):
@@ -154,6 +180,7 @@ class MachineSettings(ShownProperties):
     """The settings of a pool, as far as Batch returned them."""
 
     virtual_machine_configuration: Machine | None = None
+    vm_sku_profile: SkuProfile | None = None
     network_configuration: Network | None = None
     task_scheduling_policy: SchedulingPolicy | None = None
     enable_inter_node_communication: bool | None = None

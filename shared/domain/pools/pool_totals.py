@@ -10,15 +10,16 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from shared.domain.nodes.nodes import by_state
-from shared.domain.pools.pools import Cores, Pool
+from shared.domain.pools.cores import Cores
+from shared.domain.pools.pools import Pool
 
 
 @dataclass(frozen=True, slots=True)
 class PoolTotals:
     """Totals: `states` of pools, `nodes` of nodes by state. `unread` pools count in neither nodes, slots nor cores.
 
-    `as_of` is that of the pool polled longest ago, None where none was read. `cores` are those of known VM sizes, None
-    where all machines have unknown ones; `unknown_cores` is the number of machines left out.
+    `as_of` is that of the pool polled longest ago, None where none was read. `cores` are those of machines whose vCPUs
+    are known, None where there are only others; `unknown_cores` is the number of machines left out.
     """
 
     states: Mapping[str, int]
@@ -46,7 +47,8 @@ def totals_of(pools: Iterable[Pool]) -> PoolTotals:
     found = list(pools)
     snapshots = [pool.snapshot for pool in found if pool.snapshot]
     summaries = [snapshot.summary for snapshot in snapshots]
-    unknown = sum(pool.snapshot.summary.machines for pool in found if pool.snapshot and pool.cores is None)
+    counts = [count for pool in found if (count := pool.core_count)]
+    unknown = sum(count.unknown for count in counts)
     return PoolTotals(
         states=dict(sorted(Counter(pool.facts.state for pool in found).items())),
         unread=len(found) - len(snapshots),
@@ -55,7 +57,7 @@ def totals_of(pools: Iterable[Pool]) -> PoolTotals:
         slots=sum(summary.slots for summary in summaries),
         used=sum(summary.used for summary in summaries),
         free=sum(summary.free for summary in summaries),
-        cores=_sum([cores for pool in found if (cores := pool.cores)], unknown=unknown),
+        cores=_sum([count.known for count in counts], unknown=unknown),
         unknown_cores=unknown,
     )
 

@@ -13,12 +13,12 @@ from shared.domain.core.stamps import to_milliseconds
 from shared.domain.jobs.snapshots import Source
 from shared.domain.jobs.verdicts import OVERTAKEN
 from shared.domain.nodes.interruptions import InterruptionCount
-from shared.domain.nodes.nodes import NodeSummary
+from shared.domain.nodes.nodes import NodeSummary, SizeSummary
+from shared.domain.pools.cores import CoreCount, Cores, core_count, is_mixed, nodes_by_size, vcpus_of_node
 from shared.domain.pools.machine_settings import MachineSettings
 from shared.domain.pools.pool_samples import PoolNumbers, PoolSample
 from shared.domain.pools.pool_settings import AutoScale, Evaluation, Problem, StartTask
 from shared.domain.pools.resize_errors import Attempt, ResizeError, errors_after
-from shared.domain.pools.vm_sizes import vcpus_of
 
 MAX_EVALUATIONS = 20  # of an autoscale formula, including the latest
 
@@ -132,14 +132,6 @@ class PoolConfirmation:
 
 
 @dataclass(frozen=True, slots=True)
-class Cores:
-    """vCPUs of a pool's nodes that have a machine; busy ones are estimated by the share of used slots."""
-
-    total: int
-    busy: float
-
-
-@dataclass(frozen=True, slots=True)
 class Pool:
     """The stored state of one pool; `seen_at` is the date of the list that first showed these facts.
 
@@ -208,14 +200,23 @@ class Pool:
         return () if self.facts.has_its_targets else tuple(error for error in self.errors if error.is_reported)
 
     @property
+    def sizes(self) -> tuple[SizeSummary, ...] | None:
+        """Its nodes by VM size, None before they were read."""
+        return nodes_by_size(self.snapshot.summary, self.facts.vm_size) if self.snapshot else None
+
+    @property
+    def core_count(self) -> CoreCount | None:
+        """The cores of its machines as far as they are known, None before its nodes were read."""
+        facts, sizes = self.facts, self.sizes
+        return None if sizes is None else core_count(sizes, facts.slots_per_node, facts.settings)
+
+    @property
     def cores(self) -> Cores | None:
-        """The pool's cores, None where its VM size or its nodes are unknown."""
-        vcpus = vcpus_of(self.facts.vm_size)
-        if vcpus is None or self.snapshot is None:
+        """The pool's cores, None where those of any machine, or of its only VM size, or its nodes are unknown."""
+        count, size = self.core_count, self.facts.vm_size
+        if count is None or count.unknown or not (is_mixed(size) or vcpus_of_node(size, self.facts.settings)):
             return None
-        summary = self.snapshot.summary
-        busy = vcpus * summary.used / self.facts.slots_per_node
-        return Cores(vcpus * summary.machines, round(busy, 3))
+        return count.known
 
     def seen(self, facts: PoolFacts, at: datetime) -> "Pool":
         """Returns the pool after the list of pools dated `at` showed it.

@@ -29,7 +29,14 @@ POOL_FIELDS = (
     "networkConfiguration", "taskSchedulingPolicy", "enableInterNodeCommunication", "upgradePolicy", "identity",
 )  # fmt: skip
 
+SIZES_SINCE = "2026-10-01"
+_SIZE_FIELDS = ("vmSkuProfile",)
 _MAX_KNOWN = 1000  # settings of pools, of some KB each
+
+
+def pool_fields(version: str) -> tuple[str, ...]:
+    """Returns the properties to request in an API version: the service refuses those that came later."""
+    return POOL_FIELDS if version < SIZES_SINCE else (*POOL_FIELDS, *_SIZE_FIELDS)
 
 
 class ErrorRow(Struct, rename="camel"):
@@ -62,6 +69,7 @@ class _Settings(Struct, rename="camel", omit_defaults=True):
     """The properties of `MachineSettings`, as sent."""
 
     virtual_machine_configuration: Raw | UnsetType = UNSET
+    vm_sku_profile: Raw | UnsetType = UNSET
     network_configuration: Raw | UnsetType = UNSET
     task_scheduling_policy: Raw | UnsetType = UNSET
     enable_inter_node_communication: Raw | UnsetType = UNSET

@@ -90,9 +90,11 @@ async def test_the_states_of_all_nodes_are_listed_with_the_causes_to_filter_by(w
     keys = ("id", "state", "stateTransitionTime", "isDedicated", "runningTasks", "flapping")
     places = {cause["cause"]: place for place, cause in enumerate(answer["causes"])}
     assert answer["nodes"] == [
-        {key: node[key] for key in keys} | {"cause": places.get(node["cause"], 20) if node["cause"] else None}
+        {key: node[key] for key in keys}
+        | {"cause": places.get(node["cause"], 20) if node["cause"] else None, "vmSize": 0}
         for node in shown.values()
     ]
+    assert answer["vmSizes"] == ["standard_d2s_v5"]
     placed = Counter(node["cause"] for node in answer["nodes"])
     assert [placed[place] for place in (0, 3, 4, 19, 20, None)] == [2, 2, 1, 1, 4, 2]
     assert (answer["pool"], answer["otherNodes"]) == ("pool", 0)

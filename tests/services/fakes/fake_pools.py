@@ -10,7 +10,7 @@ from typing import override
 
 from shared.domain.core.keys import key_of
 from shared.domain.core.stamps import to_milliseconds
-from shared.domain.nodes.nodes import Node, NodeCounts, NodeSummary
+from shared.domain.nodes.nodes import Node, NodeCounts, NodeSummary, SizeSummary
 from shared.domain.pools.pools import PoolFacts, Size
 from shared.errors import BatchError, BatchMissingError
 from shared.stores.batch.batch_lists import ResourceList
@@ -179,4 +179,11 @@ def true_summary(nodes: Nodes) -> NodeSummary:
         used=sum(node.slots for node in there),
         free=sum(SLOTS - node.slots for node in open_),
         tasks=sum(node.tasks for node in there),
+        sizes=tuple(_true_size(size, there) for size in sorted({node.vm_size for node in there})),
     )
+
+
+def _true_size(size: str, nodes: list[Node]) -> SizeSummary:
+    own = [node for node in nodes if node.vm_size == size]
+    lost = [node for node in own if node.state in ("preempted", "deallocated")]
+    return SizeSummary(size, len(own), len(own) - len(lost), sum(node.slots for node in own))

@@ -37,6 +37,7 @@ from tests.services.worlds.process import ACCOUNT, HISTORY, LoopClock
 START = datetime(2026, 11, 21, 7, tzinfo=UTC)
 OVERLAP = timedelta(seconds=30)
 RULES = RoundRules(OVERLAP, timedelta(minutes=15), timedelta(days=7))
+_SIZES = ("standard_d4s_v5", "standard_e4s_v5")
 
 
 class WatchedPoolRounds(PoolRounds):
@@ -121,7 +122,7 @@ class PoolWorld:
         self.made += 1
         name = f"tvm-{self.made:03}"
         at = to_milliseconds(self.now())
-        node = Node(name, "idle", dedicated, at, allocated=at)
+        node = Node(name, "idle", dedicated, at, allocated=at, vm_size=_SIZES[self.made % len(_SIZES)])
         pool.now(self.now(), {**pool.at(self.now()), name: node})
         return name
 

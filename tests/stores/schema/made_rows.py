@@ -23,7 +23,7 @@ from shared.domain.jobs.jobs import Job, JobFacts, Retired
 from shared.domain.jobs.snapshots import Agreement, Confirmation, JobSnapshot, TaskRead
 from shared.domain.nodes.interruptions import InterruptionCount, Interruptions
 from shared.domain.nodes.node_records import EarlierState, NodeRecord
-from shared.domain.nodes.nodes import Node, NodeError, NodeSummary, RecentTask, StartRun
+from shared.domain.nodes.nodes import Node, NodeError, NodeSummary, RecentTask, SizeSummary, StartRun
 from shared.domain.polling.pool_rounds import PoolRound
 from shared.domain.polling.rounds import Mark, Round
 from shared.domain.polling.schedule_rounds import ScheduleRound
@@ -132,7 +132,8 @@ _POOL_FACTS = PoolFacts(
     filled(MachineSettings),
 )  # fmt: skip
 _TALLY = InterruptionCount(7, Interruptions(6, 3, 9, ((1, 3),)))
-_SUMMARY = NodeSummary((("idle", True, 2), ("preempted", False, 1)), 12, 3, 5, 2)
+_SIZES = (SizeSummary("standard_d4s_v5", 2, 1, 3), SizeSummary("standard_e4s_v5", 1, 1, 0))
+_SUMMARY = NodeSummary((("idle", True, 2), ("preempted", False, 1)), 12, 3, 5, 2, _SIZES)
 _NUMBERS = PoolNumbers(_SUMMARY.counts, 12, 3, 5, 2, (2, 3), (1, None), (8, 1.5), 1, 6, 7)
 _POOL_SAMPLE = PoolSample(_MS, _MS + 5, exact=True, numbers=_NUMBERS)
 POOL = Pool(
