@@ -204,6 +204,13 @@ param housekeepingSchedule string = '0 17 * * * *'
 @maxValue(1000000)
 param maxBatchCallsPerMinute int = 3000
 
+@description('API version of requests for pools and nodes; later ones show VM sizes and vCPUs that pools set.')
+@allowed([
+  '2025-06-01'
+  '2026-10-01'
+])
+param batchPoolApiVersion string = '2025-06-01'
+
 var roles = loadJsonContent('roles.json')
 var clouds = loadJsonContent('clouds.json')
 var cloud = clouds[environment().name]
@@ -527,6 +534,7 @@ module app 'modules/app.bicep' = {
     batchAccountEndpoints: [for (id, i) in accountIds: batchAccounts[i].outputs.endpoint]
     settings: {
       ACCOUNT_ROLES: accountRoles
+      BATCH_POOL_API_VERSION: batchPoolApiVersion
       DELETED_JOB_DAYS: string(deletedJobDays)
       EVENT_DAYS: string(eventDays)
       FULL_LIST_MINUTES: string(fullListMinutes)

@@ -12,6 +12,7 @@ from shared.settings_reader import RESOURCE_LOGS, SettingsReader
 
 _EVERY_MINUTE = "0 * * * * *"
 _EVERY_HOUR = "0 17 * * * *"
+_POOL_API_VERSIONS = ("2025-06-01", "2026-10-01")
 _TELEMETRY_PATH = "accounts/{account}/pools/{pool}/nodes/{node}/**/*"
 
 
@@ -45,6 +46,7 @@ class Settings:
         self.housekeeping_schedule = read.schedule("HOUSEKEEPING_SCHEDULE", _EVERY_HOUR)
         self.job_horizon = read.duration("JOB_HORIZON_DAYS", 7, day, low=0, high=3_650)
         self.calls_per_minute = read.count("MAX_BATCH_CALLS_PER_MINUTE", 3000, low=10, high=1_000_000)
+        self.pool_api_version = read.choice("BATCH_POOL_API_VERSION", _POOL_API_VERSIONS)
         self.table_prefix = read.table_prefix()
         self.clock_url = read.clock_url()
         self.behind_easy_auth = read.text("WEBSITE_AUTH_ENABLED").lower() == "true"

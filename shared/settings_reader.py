@@ -4,7 +4,7 @@
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -192,6 +192,14 @@ class SettingsReader:
         """Returns six fields of NCRONTAB, else the default: an invalid one would keep the whole app from starting."""
         form = f"six fields of NCRONTAB, like {default}"
         return self._matching(name, default, r"[\d*/,A-Za-z-]+( +[\d*/,A-Za-z-]+){5}", form)
+
+    def choice(self, name: str, choices: Sequence[str]) -> str:
+        """Returns one of the choices, the first by default."""
+        text = self.text(name) or choices[0]
+        if text in choices:
+            return text
+        self.problems.append(f"{name}: '{text}' is none of {', '.join(choices)}")
+        return choices[0]
 
     def _matching(self, name: str, default: str, pattern: str, form: str) -> str:
         """Returns a text that matches a pattern, else the default and a problem that names the form."""

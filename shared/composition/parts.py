@@ -55,6 +55,7 @@ async def open_parts(settings: Settings) -> Parts:
             key=settings.keys.get(account.name),
             credential=credential,
             calls_per_minute=settings.calls_per_minute,
+            pool_version=settings.pool_api_version,
         )
         for account in settings.accounts
     ]

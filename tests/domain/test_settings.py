@@ -36,6 +36,7 @@ def test_required_settings_suffice_and_the_rest_has_defaults() -> None:
     assert settings.housekeeping_schedule == "0 17 * * * *"
     assert settings.tick_schedule == "0 * * * * *"
     assert settings.table_prefix == ""
+    assert settings.pool_api_version == "2025-06-01"
     assert settings.event_retention == timedelta(days=90)
     assert settings.telemetry_retention == timedelta(days=7)
     assert settings.telemetry_hour_retention == timedelta(days=90)
@@ -79,6 +80,7 @@ WRONG = {
     "TELEMETRY_MINUTE_DAYS": "366",
     "TELEMETRY_HOUR_DAYS": "-1",
     "TELEMETRY_STORAGE": "nonsense",
+    "BATCH_POOL_API_VERSION": "2024-07-01.20.0",
     "TABLE_PREFIX": "7/seven",
     "CLOCK_URL": "http://example.org/clock",
     "ACCOUNT_ROLES": "demo=Reader",

@@ -25,7 +25,7 @@ from shared.domain.tasks.task_details import TaskDetails
 from shared.domain.tasks.task_secrets import details_of
 from shared.domain.tasks.tasks import Task, TaskCounts
 from shared.errors import BatchMissingError, RepeatedLinkError
-from shared.stores.batch.batch_addresses import PAGE, StateFilter, literal, query_of, task_url, tasks_url
+from shared.stores.batch.batch_addresses import API_VERSION, PAGE, StateFilter, literal, query_of, task_url, tasks_url
 from shared.stores.batch.batch_errors import parsed, translated
 from shared.stores.batch.batch_rows import JOB_FIELDS, TASK_FIELDS, job_of, page_of, task_of
 from shared.stores.batch.own_host import OwnHostPolicy
@@ -64,14 +64,22 @@ class TaskPage:
 class BatchAccount:
     """One account's jobs and tasks; `calls` counts the requests sent, for the customer's quota.
 
-    Reads that may take very many requests must wait for `turns` before each.
+    Reads that may take very many requests must wait for `turns` before each. Pools and nodes are requested in the API
+    version `pool_version`.
     """
 
     def __init__(
-        self, account: Account, client: BatchClient, turns: LongReadRateLimit, *, limit: timedelta = LIMIT
+        self,
+        account: Account,
+        client: BatchClient,
+        turns: LongReadRateLimit,
+        *,
+        limit: timedelta = LIMIT,
+        pool_version: str = API_VERSION,
     ) -> None:
         self.account = account
         self.turns = turns
+        self.pool_version = pool_version
         self.calls = 0
         self._client = client
         self._limit = limit
@@ -85,6 +93,7 @@ class BatchAccount:
         credential: AsyncTokenCredential | None,
         calls_per_minute: int = 3000,
         limit: timedelta = LIMIT,
+        pool_version: str = API_VERSION,
     ) -> "BatchAccount":
         """Returns a connected account; `limit` is the time limit of one response.
 
@@ -110,7 +119,7 @@ class BatchAccount:
             read_timeout=limit.total_seconds(),
             use_env_settings=has_proxies(),
         )
-        return cls(account, client, LongReadRateLimit(calls), limit=limit)
+        return cls(account, client, LongReadRateLimit(calls), limit=limit, pool_version=pool_version)
 
     async def close(self) -> None:
         await self._client.close()

@@ -34,13 +34,20 @@ def task_url(job_id: str, task_id: str) -> str:
     return f"{job_url(job_id)}/tasks/{quote(task_id, safe='')}"
 
 
-def query_of(fields: Sequence[str], condition: str | None = None, *, page: bool = True, **further: str) -> str:
+def query_of(
+    fields: Sequence[str],
+    condition: str | None = None,
+    *,
+    page: bool = True,
+    version: str = API_VERSION,
+    **further: str,
+) -> str:
     """Returns the query for some properties (none: all) of a filtered list, or of one resource.
 
     `page` False: for one resource, or for a list whose page size the service chooses.
     """
     query = {
-        "api-version": API_VERSION,
+        "api-version": version,
         "maxresults": str(PAGE) if page else "",
         "$select": ",".join(fields),
         "$filter": condition,

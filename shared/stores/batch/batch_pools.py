@@ -13,7 +13,7 @@ from shared.stores.batch.batch import BatchAccount
 from shared.stores.batch.batch_addresses import literal, query_of
 from shared.stores.batch.batch_lists import BatchLists, ResourceList
 from shared.stores.batch.batch_node_rows import NODE_FIELDS, RECENT, counts_of, known_nodes_of, nodes_of
-from shared.stores.batch.batch_pool_rows import POOL_FIELDS, pool_of
+from shared.stores.batch.batch_pool_rows import pool_fields, pool_of
 
 _NO_POOL = ("PoolNotFound",)
 
@@ -69,13 +69,13 @@ class BatchPools(BatchLists):
 
     async def fetch_pools(self) -> ResourceList[PoolFacts]:
         """Returns all pools, at most 500, as no filter selects changed sizes. Raises BatchError."""
-        found = await self.every(f"/pools?{query_of(POOL_FIELDS)}", "pool", pool_of)
+        found = await self.every(f"/pools?{self._pool_query()}", "pool", pool_of)
         self._cache.forget_others(self.account.key, {pool.id for pool in found.resources})
         return found
 
     async def fetch_pool(self, pool_id: str) -> PoolFacts:
         """Returns one pool. Raises BatchMissingError if it doesn't exist, BatchError."""
-        url = f"/pools/{quote(pool_id, safe='')}?{query_of(POOL_FIELDS, page=False)}"
+        url = f"/pools/{quote(pool_id, safe='')}?{self._pool_query(page=False)}"
         return await self.one(url, f"get the pool '{pool_id}'", pool_of, missing=_NO_POOL)
 
     async def node_counts(self) -> AsyncGenerator[dict[str, NodeCounts]]:
@@ -83,7 +83,8 @@ class BatchPools(BatchLists):
 
         The service sends ten pools on a page and may refuse larger pages; each page is of another moment.
         """
-        async for page, _ in self.each_page(f"/nodecounts?{query_of((), page=False)}", "count nodes", counts_of):
+        url = f"/nodecounts?{query_of((), page=False, version=self.source.pool_version)}"
+        async for page, _ in self.each_page(url, "count nodes", counts_of):
             yield {key_of(name): counts for name, counts in page.items()}
 
     async def fetch_nodes(
@@ -97,12 +98,16 @@ class BatchPools(BatchLists):
         fields = (*NODE_FIELDS, RECENT) if recent_as_of else NODE_FIELDS
         condition = f"stateTransitionTime ge {literal(changed_since)}" if changed_since else None
         recent_at = to_milliseconds(recent_as_of) if recent_as_of else 0
-        url = f"/pools/{quote(pool_id, safe='')}/nodes?{query_of(fields, condition)}"
+        url = f"/pools/{quote(pool_id, safe='')}/nodes?{query_of(fields, condition, version=self.source.pool_version)}"
         if not recent_as_of and not changed_since:
             return await self._fetch_known(pool_id, url)
         intent = f"list the nodes of '{pool_id}'"
         found = await self.pages(url, intent, lambda body: nodes_of(body, recent_at), missing=_NO_POOL)
         return NodeList(tuple(node for page, _ in found for node in page), len(found))
+
+    def _pool_query(self, *, page: bool = True) -> str:
+        version = self.source.pool_version
+        return query_of(pool_fields(version), page=page, version=version)
 
     async def _fetch_known(self, pool_id: str, url: str) -> NodeList:
         known = self._cache.take(self.account.key, pool_id)

@@ -95,6 +95,7 @@ EVERYTHING: Mapping[str, Any] = {
     "pollStatusDays": 9,
     "housekeepingSchedule": "0 18 * * * *",
     "maxBatchCallsPerMinute": 3001,
+    "batchPoolApiVersion": "2026-10-01",
 }
 """A value other than its default for every parameter there is; no number twice, so that none passes for another."""
 ODD: Mapping[str, Any] = {

@@ -102,13 +102,16 @@ def test_the_settings_of_machines_are_kept_without_what_may_hold_secrets() -> No
         "osDisk": {"ephemeralOSDiskSettings": {"placement": "cachedisk"}, "diskSizeGB": 64},
         "containerConfiguration": containers,
         "securityProfile": {"securityType": "trustedLaunch", "proxyAgentSettings": {"imds": {"mode": "Audit"}}},
+        "hardwareProfile": {"vmSizeProperties": {"vCPUsAvailable": 2, "vCPUsPerCore": 1}},
     }
+    sizes: dict[str, Any] = {"vmSizes": [{"name": "standard_d1_v2", "rank": 0}], "allocationStrategy": "prioritized"}
     secret = {
         "containerConfiguration": containers | {"containerRegistries": [{"username": "u", "password": "hunter2"}]},
         "extensions": [{"name": "e", "settings": {"key": "hunter2"}}],
     }
     row = POOL | {
         "virtualMachineConfiguration": machine | secret,
+        "vmSkuProfile": sizes | {"colour": "hunter2"},
         "taskSchedulingPolicy": {"nodeFillType": "pack", "jobDefaultOrder": "creationtime"},
         "networkConfiguration": {
             "subnetId": "/subnets/s",
@@ -122,6 +125,7 @@ def test_the_settings_of_machines_are_kept_without_what_may_hold_secrets() -> No
     assert facts.settings
     assert json.loads(encode(facts.settings)) == {
         "virtualMachineConfiguration": machine,
+        "vmSkuProfile": sizes,
         "taskSchedulingPolicy": row["taskSchedulingPolicy"],
         "networkConfiguration": row["networkConfiguration"],
         "identity": {"type": "UserAssigned", "userAssignedIdentities": [{"resourceId": "/i"}]},
@@ -291,6 +295,28 @@ async def test_every_way_to_fail_has_its_error_message(
     }
     with pytest.raises(kind, match=words):
         await reads[read]()
+
+
+async def test_what_a_later_version_has_is_requested_in_that_version_only(
+    service: Service, account: BatchAccount
+) -> None:
+    asked: list[str] = []
+
+    async def answer(request: web.BaseRequest) -> web.StreamResponse:
+        asked.append(str(request.rel_url))
+        return web.Response(body=body())
+
+    service.answer = answer
+    expected = {"2025-06-01": False, "2026-10-01": True}
+    for version in expected:
+        account.pool_version = version
+        source = BatchPools(account)
+        await source.fetch_pools()
+        await source.fetch_nodes("pool")
+        await counted(source)
+    queries = [parse_qs(urlsplit(url).query) for url in asked]
+    assert [query["api-version"] for query in queries] == [[version] for version in expected for _ in range(3)]
+    assert ["vmSkuProfile" in query["$select"][0].split(",") for query in queries[::3]] == list(expected.values())
 
 
 async def test_lists_go_on_over_short_and_empty_pages_and_ids_are_escaped(
