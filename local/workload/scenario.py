@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
+MIX = "Mix"
+
 
 class EndingKind(Enum):
     """The end of a job: it completes with its last task, is stopped by a user, or stays."""
@@ -21,11 +23,13 @@ class EndingKind(Enum):
 class PoolPlan:
     """A pool of `dedicated` and `spot` nodes; a start task with an exit code other than 0 makes its nodes unusable.
 
-    With `has_agent` the emulator writes no telemetry of its nodes, as an agent does.
+    With `has_agent` the emulator writes no telemetry of its nodes, as an agent does. Where `vm_size` is MIX, each node
+    has one of `mixed_sizes`, of which the service prefers those with the most capacity.
     """
 
     id: str
     vm_size: str
+    mixed_sizes: tuple[str, ...] = ()
     dedicated: int = 0
     spot: int = 0
     slots: int = 1

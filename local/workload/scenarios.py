@@ -8,7 +8,7 @@ submit.
 from collections.abc import Mapping
 from math import inf
 
-from local.workload.scenario import EndingKind, FailurePlan, JobPlan, PoolPlan, ScenarioPlan, SchedulePlan
+from local.workload.scenario import MIX, EndingKind, FailurePlan, JobPlan, PoolPlan, ScenarioPlan, SchedulePlan
 
 _OUT_OF_MEMORY = 137
 _NOT_FOUND = 127
@@ -21,7 +21,13 @@ _DEMO_POOLS = (
         slots=4,
         start_task="/bin/sh -c 'apt-get install -y blender; sleep 20'",
     ),
-    PoolPlan(id="genomics-e8s-spot", vm_size="standard_e8s_v5", spot=6, slots=2),
+    PoolPlan(
+        id="genomics-e8s-spot",
+        vm_size=MIX,
+        mixed_sizes=("standard_e8s_v5", "standard_e8as_v5", "standard_e8ads_v5"),
+        spot=6,
+        slots=2,
+    ),
     PoolPlan(id="analytics-d8s", vm_size="standard_d8s_v5", dedicated=3, slots=4),
     PoolPlan(id="this-machine", vm_size="standard_d2s_v5", dedicated=1, slots=2, has_agent=True),
     PoolPlan(id="training-a100", vm_size="standard_nc48ads_a100_v4", dedicated=1, slots=4),

@@ -13,6 +13,7 @@ from azure.core.pipeline.policies import SansIOHTTPPolicy
 from azure.core.rest import HttpRequest
 
 HOLD_HEADER = "x-emulator-hold-while-paused"
+_API_VERSION = "2026-10-01"
 _READS = ("GET", "HEAD")
 
 
@@ -47,10 +48,14 @@ def check_target(address: str) -> str:
 
 
 def open_client(address: str, account: str, key: str) -> BatchClient:
-    """Returns the official client. Raises TargetError as `check_target` does."""
+    """Returns the official client, in the API version that has pools of several sizes.
+
+    Raises TargetError as `check_target` does.
+    """
     return BatchClient(
         check_target(address),
         AzureNamedKeyCredential(account, key),
+        api_version=_API_VERSION,
         per_call_policies=[HoldPolicy(), PlainColonsPolicy()],
         permit_redirects=False,
         use_env_settings=False,

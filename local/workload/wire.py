@@ -12,7 +12,7 @@ _AGENT = "batch.node.ubuntu 24.04"
 
 def pool_options(plan: PoolPlan) -> models.BatchPoolCreateOptions:
     start = models.BatchStartTask(command_line=plan.start_task, wait_for_success=True) if plan.start_task else None
-    return models.BatchPoolCreateOptions(
+    options = models.BatchPoolCreateOptions(
         id=plan.id,
         vm_size=plan.vm_size,
         virtual_machine_configuration=models.VirtualMachineConfiguration(
@@ -24,6 +24,10 @@ def pool_options(plan: PoolPlan) -> models.BatchPoolCreateOptions:
         start_task=start,
         metadata=[models.BatchMetadataItem(name="telemetry", value="agent")] if plan.has_agent else None,
     )
+    if plan.mixed_sizes:  # of an API version that the SDK has no models for
+        sizes = [{"name": size} for size in plan.mixed_sizes]
+        options["vmSkuProfile"] = {"vmSizes": sizes, "allocationStrategy": "capacityOptimized"}
+    return options
 
 
 def job_options(plan: JobPlan) -> models.BatchJobCreateOptions:

@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from local.workload.scenario import EndingKind, FailurePlan, JobPlan, ScenarioPlan, plan_tasks
+from local.batch_emulator.core.vm_sizes import cores
+from local.workload.scenario import MIX, EndingKind, FailurePlan, JobPlan, ScenarioPlan, plan_tasks
 from local.workload.scenarios import SCENARIOS
 from local.workload.target import TargetError, check_target
 
@@ -38,6 +39,12 @@ def test_one_pool_of_the_demo_is_broken_by_its_start_task_and_one_is_spot() -> N
     assert len(broken) == 1
     assert sum(pool.spot > 0 for pool in DEMO.pools) == 1
     assert [job.ending for job in DEMO.jobs if job.pool in broken] == [EndingKind.STAYS]
+
+
+def test_one_pool_of_the_demo_may_have_nodes_of_several_sizes_with_equal_vcpus() -> None:
+    (mixed,) = (pool for pool in DEMO.pools if pool.mixed_sizes)
+    assert mixed.vm_size == MIX
+    assert len({cores(size) for size in mixed.mixed_sizes}) == 1 < len(mixed.mixed_sizes)
 
 
 def test_at_speed_20_the_largest_job_of_the_demo_ends_at_most_25_tasks_a_second() -> None:
