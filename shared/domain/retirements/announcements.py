@@ -13,6 +13,7 @@ from typing import Literal, get_args
 import msgspec
 
 from shared.domain.pools.machine_settings import Machine, MachineSettings, Network, PublicAddresses
+from shared.domain.pools.pool_sizes import possible_sizes
 from shared.domain.pools.pools import PoolFacts
 
 type Property = Literal["nodeAgentSku", "image", "vmSize", "publicAddresses", "formula"]
@@ -44,7 +45,7 @@ class Announcement(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rena
 
     def concerns(self, facts: PoolFacts) -> bool | None:
         """Returns whether it concerns a pool; None where a property isn't known, and no other rules it out."""
-        found = [_fits(patterns, property_of(facts, name)) for name, patterns in self.when.items()]
+        found = [_fits(patterns, values_of(facts, name)) for name, patterns in self.when.items()]
         if False in found:
             return False
         return None if None in found else True
@@ -81,16 +82,17 @@ def days_left(facts: PoolFacts, today: date) -> list[tuple[Announcement, int]]:
     return [(one, days) for one, days in dated if days is not None]
 
 
-def property_of(facts: PoolFacts, name: Property) -> str | None:
-    """Returns a property of a pool; None where it isn't known, and an empty text where the pool has none.
+def values_of(facts: PoolFacts, name: Property) -> tuple[str, ...] | None:
+    """Returns the values of a property that a pool has; None where they aren't known, an empty text where it has none.
 
-    What an image of the user's own consists of isn't known.
+    A pool may have several VM sizes. What an image of the user's own consists of isn't known.
     """
     if name == "vmSize":
-        return facts.vm_size
+        return possible_sizes(facts)
     if name == "formula":
-        return (facts.auto_scale.formula or "") if facts.auto_scale else ""
-    return _setting_of(facts.settings, name) if facts.settings else None
+        return ((facts.auto_scale.formula or "") if facts.auto_scale else "",)
+    value = _setting_of(facts.settings, name) if facts.settings else None
+    return None if value is None else (value,)
 
 
 def _setting_of(settings: MachineSettings, name: Property) -> str | None:
@@ -117,8 +119,10 @@ def _fault(one: Announcement) -> str:
     return ""
 
 
-def _fits(patterns: Sequence[str], value: str | None) -> bool | None:
-    return None if value is None else any(_pattern(one).fullmatch(value) for one in patterns)
+def _fits(patterns: Sequence[str], values: Sequence[str] | None) -> bool | None:
+    if values is None:
+        return None
+    return any(_pattern(one).fullmatch(value) for one in patterns for value in values)
 
 
 @cache

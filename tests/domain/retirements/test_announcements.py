@@ -43,6 +43,10 @@ def of_size(size: str) -> PoolFacts:
     return facts(size, machine())
 
 
+def mixed(*sizes: str) -> PoolFacts:
+    return facts("Mix", machine() | {"vmSkuProfile": {"vmSizes": [{"name": size} for size in sizes]}})
+
+
 def of_agent(agent: str, image: str | None = None) -> PoolFacts:
     return facts(settings=machine(agent, image))
 
@@ -94,6 +98,8 @@ CASES: dict[str, tuple[PoolFacts, set[str]]] = {
     "A2 v2": (of_size("standard_a2_v2"), set()),
     "no public addresses": (facts(settings=network("noPublicIPAddresses")), {"default-outbound-access"}),
     "Batch's addresses": (facts(settings=network("batchManaged")), set()),
+    "one of several sizes": (mixed("standard_a4_v2", "standard_d3_v2"), D_TO_DSV2),
+    "several sizes of today": (mixed("standard_d4s_v5", "standard_e4s_v5"), set()),
     "two at once": (
         facts("standard_a2", machine(UBUNTU.format("22.04"))), {"vm-sizes-a", "ubuntu-22.04"}
     ),
@@ -120,6 +126,12 @@ def test_what_is_not_known_concerns_nobody_for_sure() -> None:
     assert own["ubuntu-22.04"] is False
     linux = {one.id: one.concerns(of_agent(UBUNTU.format("24.04"))) for one in announcements()}
     assert linux["windows-server-2016"] is False
+
+
+def test_several_sizes_that_batch_does_not_name_are_not_known() -> None:
+    unnamed = {one.id: one.concerns(facts("Mix", machine())) for one in announcements()}
+    assert unnamed["vm-sizes-a"] is unnamed["vm-sizes-np"] is None
+    assert unnamed["ubuntu-22.04"] is False
 
 
 def test_a_formula_is_searched_for_text() -> None:
