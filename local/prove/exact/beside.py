@@ -60,11 +60,9 @@ def look_beside(stack: Stack) -> list[ShownResource]:
 def truth_beside(controls: Stack, client: BatchClient) -> Truth:
     """Returns the true figures while the emulator is paused. Raises Failure if it doesn't answer."""
     truth = controls.true_pools()
-    pools = {pool.id: pool for pool in _insisted(lambda: list(client.list_pools()))}
     found: dict[str, tuple[str, Figures]] = {}
     for name, numbers in truth.items():
-        settings = {"vmSize": pools[name].vm_size, "taskSlotsPerNode": pools[name].task_slots_per_node or 1}
-        found[f"pool {name.lower()}"] = name, _texts(true_figures_of(settings, numbers))
+        found[f"pool {name.lower()}"] = name, _texts(true_figures_of(numbers))
         found[f"nodes {name.lower()}"] = name, _texts({node["id"]: _node(node) for node in _listed(client, name)})
     for schedule in _insisted(lambda: [each.as_dict() for each in client.list_job_schedules()]):
         found[f"schedule {schedule['id'].lower()}"] = schedule["id"], _texts(_true_schedule(schedule))

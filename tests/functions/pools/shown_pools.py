@@ -5,7 +5,6 @@ from typing import Any
 
 from local.batch_emulator.core.stamps import stamp
 from local.batch_emulator.entities import Node
-from shared.domain.pools.vm_sizes import vcpus_of
 from tests.functions.conftest import World
 
 
@@ -21,26 +20,21 @@ async def nodes(world: World, pool: str = "pool") -> dict[str, Any]:
     return {node["id"]: node for node in found.body["value"]}
 
 
-def machines_of(states: dict[str, int]) -> int:
-    """Returns the number of nodes by state that have a machine."""
-    return sum(states.values()) - states.get("preempted", 0) - states.get("deallocated", 0)
-
-
 async def differences(world: World) -> list[str]:
     """Returns differences between the shown pools, nodes and times in state and the emulator's own lists."""
     shown, truth = await pools(world), world.emulator.truth()["accounts"]["demo"]["pools"]
     found = [f"{pool} is shown or exists alone" for pool in truth.keys() ^ shown.keys()]
     for name in truth.keys() & shown.keys():
         pool, true = shown[name], truth[name]
-        vcpus = vcpus_of(pool["vmSize"]) or 0
         fields = {
             "nodes": (pool["nodeCounts"], true["nodes"]),
             "dedicated": (pool["dedicated"]["current"], true["dedicated"]),
             "spot": (pool["spot"]["current"], true["spot"]),
             "slotsUsed": (pool["slots"]["used"], true["slotsUsed"]),
             "slotsTotal": (pool["slots"]["total"], true["slotsTotal"]),
-            "cores": (pool["cores"]["total"], vcpus * machines_of(true["nodes"])),
-            "busy": (pool["cores"]["busy"], vcpus * true["slotsUsed"] / pool["taskSlotsPerNode"]),
+            "cores": (pool["cores"]["total"], true["cores"]),
+            "busy": (pool["cores"]["busy"], true["busyCores"]),
+            "sizes": (pool["vmSizes"], true["vmSizes"]),
         }
         found += [f"{name}.{field}: {ours} for {theirs}" for field, (ours, theirs) in fields.items() if ours != theirs]
         found += await _node_differences(world, name)
