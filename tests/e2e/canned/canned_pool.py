@@ -25,6 +25,7 @@ def pool(name: str, *, account: str = "demo", nodes: dict[str, int] | None = Non
         "dedicated": {"current": total, "target": total},
         "spot": {"current": 0, "target": 0},
         "cores": {"total": VCPUS * total, "busy": float(VCPUS * running)},
+        "unknownCores": 0,
         "slots": {"total": SLOTS * total, "used": SLOTS * running, "free": SLOTS * counts.get("idle", 0)},
         "runningTasks": SLOTS * running,
         "verdict": {
@@ -39,6 +40,7 @@ def pool(name: str, *, account: str = "demo", nodes: dict[str, int] | None = Non
         "stateTransitionTime": stamp(7_200),
         "allocationStateTransitionTime": stamp(7_000),
         "nodeCounts": counts,
+        "vmSizes": {"standard_d4s_v5": total},
         "flappingNodes": 0,
         "interruptions": None,
         "resizeErrors": [],
@@ -58,6 +60,7 @@ def resize_error(code: str = "AccountCoreQuotaReached", *, current: bool = True,
         "firstSeen": stamp(580),
         "lastSeen": stamp(3 if current else 300),
         "attempts": 1,
+        "vmSizes": [],
     } | changes
 
 
@@ -93,6 +96,7 @@ def node(number: int, state: str = "idle", *, age: float = 600, **changes: Any) 
         "schedulingState": "enabled",
         "isDedicated": True,
         "vmSize": "standard_d4s_v5",
+        "cores": VCPUS,
         "lastBootTime": stamp(age + 60),
         "allocationTime": stamp(age + 120),
         "runningTasks": running,
@@ -163,14 +167,20 @@ def node_states(nodes: list[dict[str, Any]], *, other: int = 0) -> dict[str, Any
     """Returns the states of these nodes as the API sums them up."""
     keys = ("id", "state", "stateTransitionTime", "isDedicated", "runningTasks", "flapping")
     causes = Counter(each["cause"] for each in nodes if each["cause"]).most_common()
+    sizes = sorted({each["vmSize"] for each in nodes})
     places = {cause: min(place, MAX_CAUSES) for place, (cause, _) in enumerate(causes)}
     return {
         "pool": "render-d4s",
         "account": "demo",
-        "nodes": [{key: each[key] for key in keys} | {"cause": places.get(each["cause"])} for each in nodes],
+        "nodes": [
+            {key: each[key] for key in keys}
+            | {"cause": places.get(each["cause"]), "vmSize": sizes.index(each["vmSize"])}
+            for each in nodes
+        ],
         "otherNodes": other,
         "causes": [{"cause": cause, "nodes": number} for cause, number in causes[:MAX_CAUSES]],
         "otherCauses": sum(number for _, number in causes[MAX_CAUSES:]),
+        "vmSizes": sizes,
     }
 
 

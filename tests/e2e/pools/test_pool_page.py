@@ -42,6 +42,23 @@ def test_the_top_shows_state_use_and_problems_with_their_age(page: Page, pools: 
     expect(page.locator(".pool-top [data-legend=trouble]")).to_contain_text("4 start task failed, 1 unknown")
 
 
+def test_a_pool_of_several_sizes_names_them_at_its_top_on_its_map_and_of_each_node(page: Page, pools: Canned) -> None:
+    nodes = [node(number, vmSize=f"standard_{kind}4s_v5") for number, kind in enumerate("dde")]
+    nodes[2] |= {"vmSize": "unheard", "cores": None}
+    sizes = {"standard_d4s_v5": 2, "unheard": 1}
+    fill(pools, nodes, vmSize="Mix", vmSizes=sizes, cores=None, unknownCores=1)
+    show_pool(page, pools, node=FIRST)
+    expect(page.get_by_test_id("vm-sizes")).to_have_text(
+        "Mix: 2 \N{MULTIPLICATION SIGN} standard_d4s_v5, 1 \N{MULTIPLICATION SIGN} unheard"
+    )
+    expect(page.locator(".pool-top")).to_contain_text("cores of 1 node unknown")
+    expect(page.get_by_role("dialog").locator("[data-field='VM size']")).to_contain_text("standard_d4s_v5, 4 cores")
+    page.keyboard.press("Escape")
+    page.get_by_role("application").focus()
+    page.keyboard.press("End")
+    expect(section(page, "node-map").locator("[aria-live]")).to_contain_text("dedicated, unheard")
+
+
 def test_formula_results_and_start_task_are_shown_without_secrets(page: Page, pools: Canned) -> None:
     show_pool(page, pools)
     formula = page.get_by_label("Formula")

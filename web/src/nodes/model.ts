@@ -17,9 +17,10 @@ export interface NodeState {
   flapping: boolean;
 }
 
-/** A node of the map; `cause` is an index into the map's causes, or their length for any other cause. */
+/** A node of the map; `cause` is an index into the map's causes, or their length for any other; `vmSize` into its sizes. */
 export interface MapNode extends NodeState {
   cause: number | null;
+  vmSize: number | null;
 }
 
 /** A cause of node states, with the number of nodes that have it. */
@@ -33,6 +34,7 @@ export interface NodeStates {
   otherNodes: number;
   causes: Cause[];
   otherCauses: number;
+  vmSizes: string[];
 }
 
 export interface StartTaskInfo {
@@ -59,6 +61,8 @@ export interface Node extends NodeState {
   cause: string | null;
   schedulingState: string;
   vmSize: string;
+  /** Its vCPUs; null where they are unknown. */
+  cores: number | null;
   lastBootTime: string | null;
   allocationTime: string | null;
   runningSlots: number;

@@ -24,6 +24,19 @@ export function coresText({ total, busy }: { total: number; busy: number }): str
   return `of ${formatCount(total)}${total ? `, ${formatShare(busy, total)}` : ""}`;
 }
 
+/** "cores of 3 nodes unknown"; of a pool without nodes those of its VM size. */
+export function unknownCoresText(nodes: number | null): string {
+  return nodes ? `cores of ${plural(nodes, "node")} unknown` : "cores of this VM size unknown";
+}
+
+/** "standard_d4s_v5", or "Mix: 3 × standard_d4s_v5, 2 × standard_e4s_v5", the most frequent first. */
+export function vmSizesText({ vmSize, vmSizes }: { vmSize: string; vmSizes: Record<string, number> | null }): string {
+  const sizes = Object.entries(vmSizes ?? {}).sort(([, one], [, other]) => other - one);
+  const isMixed = sizes.some(([size]) => size.toLowerCase() !== vmSize.toLowerCase());
+  if (!isMixed) return vmSize;
+  return `${vmSize}: ${sizes.map(([size, nodes]) => `${formatCount(nodes)} × ${size}`).join(", ")}`;
+}
+
 /** "340 nodes: 300 running, 3 unusable; 1,240 of 2,000 cores busy", over all pools of the account. */
 export function accountNodesText({ pools, nodeCounts, cores, unknownCores }: Account): string {
   if (!pools || !nodeCounts) return "nodes not read yet";

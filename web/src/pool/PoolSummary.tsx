@@ -4,7 +4,7 @@ import { formatCount, formatRate, plural } from "../format/numbers.ts";
 import { InterruptionSummary } from "../nodes/InterruptionSummary.tsx";
 import { NodeBar, NodeLegend } from "../nodes/NodeBar.tsx";
 import { nodeTotal } from "../nodes/stateGroups.ts";
-import { coresText, slotsText } from "../nodes/summaries.ts";
+import { coresText, slotsText, unknownCoresText, vmSizesText } from "../nodes/summaries.ts";
 import { Link } from "../routing/Link.tsx";
 import { addressOfList } from "../routing/routes.ts";
 import { Age, TimeInState } from "../ui/text/Age.tsx";
@@ -57,8 +57,8 @@ function Facts({ pool }: { pool: Pool }) {
           </>
         )}
       </li>
-      <li>
-        <ExternalText text={pool.vmSize} />
+      <li data-testid="vm-sizes">
+        <ExternalText text={vmSizesText(pool)} />
       </li>
       <li>{plural(pool.taskSlotsPerNode, "slot")} per node</li>
       <li>
@@ -107,7 +107,7 @@ function ProblemList({ problems }: { problems: PoolProblem[] }) {
 }
 
 function Numbers({ pool }: { pool: Pool }) {
-  const { nodeCounts, cores, slots, dedicated, spot } = pool;
+  const { nodeCounts, cores, unknownCores, slots, dedicated, spot } = pool;
   const nodes = nodeCounts ? nodeTotal(nodeCounts) : null;
   return (
     <dl class="numbers of-pools">
@@ -115,7 +115,7 @@ function Numbers({ pool }: { pool: Pool }) {
       <KeyFigure
         name="Cores busy"
         value={cores && formatRate(cores.busy)}
-        detail={cores ? coresText(cores) : nodeCounts ? "cores of this VM size unknown" : ""}
+        detail={cores ? coresText(cores) : nodeCounts ? unknownCoresText(unknownCores) : ""}
       />
       <KeyFigure name="Slots used" value={slots && formatCount(slots.used)} detail={slots ? slotsText(slots) : ""} />
       <KeyFigure name="Running tasks" value={pool.runningTasks === null ? null : formatCount(pool.runningTasks)} />

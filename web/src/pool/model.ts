@@ -67,7 +67,11 @@ export interface Pool {
   dedicated: Size;
   spot: Size;
   nodeCounts: NodeCounts | null;
+  /** Nodes by VM size. */
+  vmSizes: Record<string, number> | null;
   cores: { total: number; busy: number } | null;
+  /** Machines whose vCPUs are unknown; `cores` is null then. */
+  unknownCores: number | null;
   slots: { total: number; used: number; free: number } | null;
   runningTasks: number | null;
   /** Nodes that entered a bad state three times or more within an hour. */

@@ -4,9 +4,9 @@
 import { useMemo, useState } from "preact/hooks";
 import type { ListSnapshot } from "../api/listPoller.ts";
 import { formatCount, formatRate } from "../format/numbers.ts";
-import { visible } from "../format/text.ts";
+import { capitalized, visible } from "../format/text.ts";
 import { NodeBar } from "../nodes/NodeBar.tsx";
-import { nodeStatesText } from "../nodes/summaries.ts";
+import { nodeStatesText, unknownCoresText, vmSizesText } from "../nodes/summaries.ts";
 import type { Pool } from "../pool/model.ts";
 import {
   type Order,
@@ -157,7 +157,7 @@ function PoolRow({ pool, showAccount, unmonitored }: { pool: Pool; showAccount: 
         <Link to={addressOfDetail("pools", pool.account, pool.id)} class="open">
           <ExternalText text={pool.id} />
         </Link>
-        <RowDetails parts={[showAccount && pool.account, pool.displayName !== pool.id && pool.displayName, pool.vmSize]} />
+        <RowDetails parts={[showAccount && pool.account, pool.displayName !== pool.id && pool.displayName, vmSizesText(pool)]} />
       </th>
       <td role="cell" class="state" data-pool-state={allocationOf(pool)}>
         {allocationOf(pool)}
@@ -170,7 +170,7 @@ function PoolRow({ pool, showAccount, unmonitored }: { pool: Pool; showAccount: 
         <small class="states">{counts ? nodeStatesText(counts) || "no nodes" : "not read yet"}</small>
       </td>
       <UsageCell name="slots used" capacity={pool.slots} value={pool.slots?.used} />
-      <UsageCell name="cores busy" capacity={pool.cores} value={pool.cores?.busy} unknown={counts && !pool.cores} />
+      <UsageCell name="cores busy" capacity={pool.cores} value={pool.cores?.busy} unknown={counts && !pool.cores ? capitalized(unknownCoresText(pool.unknownCores)) : undefined} />
       <ProblemCell pool={pool} unmonitored={unmonitored} />
       <td role="cell" class="verdict">
         <VerdictBadge verdict={pool.verdict} />
@@ -191,7 +191,7 @@ interface UsageProps {
   name: string;
   capacity: { total: number } | null;
   value: number | undefined;
-  unknown?: unknown;
+  unknown?: string | undefined;
 }
 
 function UsageCell({ name, capacity, value, unknown }: UsageProps) {
@@ -200,7 +200,7 @@ function UsageCell({ name, capacity, value, unknown }: UsageProps) {
       role="cell"
       class="number used"
       data-used={name}
-      title={unknown ? "The number of cores of this VM size isn't known" : undefined}
+      title={unknown}
     >
       <span class="label">{name}</span>
       {capacity && value !== undefined ? (

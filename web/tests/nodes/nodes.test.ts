@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Account } from "../../src/api/model.ts";
 import { countsByGroup, nodeTotal, sortedStates, stateGroupOf, stateLabel } from "../../src/nodes/stateGroups.ts";
-import { accountNodesText, nodeStatesText, slotsText } from "../../src/nodes/summaries.ts";
+import { accountNodesText, nodeStatesText, slotsText, unknownCoresText, vmSizesText } from "../../src/nodes/summaries.ts";
 
 function account(change: Partial<Account>): Account {
   const pools = { total: 1, byState: {}, notRead: 0, asOf: null };
@@ -42,6 +42,22 @@ test("slots of nodes that accept no tasks are out of service", () => {
 
 test("numbers from different times put no slots out of service", () => {
   assert.equal(slotsText({ total: 10, used: 6, free: 6 }), "of 10, 6 free");
+});
+
+test("a pool of several sizes names them, the most frequent first", () => {
+  assert.equal(vmSizesText({ vmSize: "Mix", vmSizes: { e4: 2, d4: 1200 } }), "Mix: 1,200 × d4, 2 × e4");
+  assert.equal(vmSizesText({ vmSize: "Mix", vmSizes: { d4: 1 } }), "Mix: 1 × d4");
+  assert.equal(vmSizesText({ vmSize: "Mix", vmSizes: {} }), "Mix");
+});
+
+test("a pool of one size has no numbers beside it", () => {
+  assert.equal(vmSizesText({ vmSize: "STANDARD_D4S_V5", vmSizes: { standard_d4s_v5: 3 } }), "STANDARD_D4S_V5");
+  assert.equal(vmSizesText({ vmSize: "standard_d4s_v5", vmSizes: null }), "standard_d4s_v5");
+});
+
+test("unknown cores are those of some nodes, or of the size", () => {
+  assert.equal(unknownCoresText(1), "cores of 1 node unknown");
+  assert.equal(unknownCoresText(0), "cores of this VM size unknown");
 });
 
 test("the text about an account's nodes names the unknown parts", () => {

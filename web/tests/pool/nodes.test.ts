@@ -17,6 +17,7 @@ function node(state: string): MapNode {
     runningTasks: 0,
     flapping: false,
     cause: null,
+    vmSize: null,
   };
 }
 

@@ -6,7 +6,7 @@ import { useWidth } from "../../charts/useWidth.ts";
 import { formatAge } from "../../format/durations.ts";
 import { formatCount, plural } from "../../format/numbers.ts";
 import { visible } from "../../format/text.ts";
-import type { MapNode, NodeState, NodeStates } from "../../nodes/model.ts";
+import type { MapNode, NodeStates } from "../../nodes/model.ts";
 import { NodeFillPatterns } from "../../nodes/NodeBar.tsx";
 import { STATE_GROUPS, stateGroupOf, stateLabel } from "../../nodes/stateGroups.ts";
 import type { PoolView } from "../../routing/poolView.ts";
@@ -41,7 +41,7 @@ export function NodeMap({ states, view, heat, open }: MapProps) {
     [nodes, grid, matches, heat],
   );
   const node = chosen === null ? undefined : nodes[chosen];
-  const text = node ? nodeText(node) + (heat ? `; ${heat.textOf(node.id)}` : "") : null;
+  const text = node ? nodeText(node, states.vmSizes) + (heat ? `; ${heat.textOf(node.id)}` : "") : null;
   useEffect(() => {
     if (movedByKey.current) mark.current?.scrollIntoView({ block: "nearest" });
     // Scroll events arrive in the next frame, and hide tooltips.
@@ -132,9 +132,11 @@ function filterOf({ causes }: NodeStates, { state, cause, flapping, prefix }: Po
     node.id.toLowerCase().startsWith(prefix.toLowerCase());
 }
 
-/** "tvmps_…: unusable for 3 h, dedicated". */
-function nodeText({ id, state, stateTransitionTime, isDedicated, runningTasks }: NodeState): string {
+/** "tvmps_…: unusable for 3 h, dedicated, standard_d4s_v5". */
+function nodeText(node: MapNode, sizes: string[]): string {
+  const { id, state, stateTransitionTime, isDedicated, runningTasks, vmSize } = node;
   const age = stateTransitionTime ? ` for ${formatAge(serverClock.now() - Date.parse(stateTransitionTime))}` : "";
   const tasks = runningTasks ? `, ${plural(runningTasks, "running task")}` : "";
-  return visible(`${id}: ${stateLabel(state)}${age}${tasks}, ${isDedicated ? "dedicated" : "spot"}`);
+  const size = vmSize === null ? undefined : sizes[vmSize];
+  return visible(`${id}: ${stateLabel(state)}${age}${tasks}, ${isDedicated ? "dedicated" : "spot"}${size ? `, ${size}` : ""}`);
 }

@@ -99,6 +99,7 @@ function Contents({ node, view }: { node: Node; view: PoolView }) {
         )}
         <Field name="VM size">
           <ExternalText text={node.vmSize} />
+          {node.cores !== null && `, ${plural(node.cores, "core")}`}
         </Field>
         <Field name="Allocated">
           <Age at={node.allocationTime} none="at an unknown time" />
