@@ -1,7 +1,7 @@
 """Indexes jobs with waiting tasks and nodes by free slots, to find the next task and its node without a scan."""
 
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from local.batch_emulator.entities import Job, Node, Run, Task
 
@@ -100,10 +100,14 @@ class SchedulingIndex:
                     return node
         return None
 
-    def pop_task(self, *, oldest_first: bool) -> tuple[Job, Task] | None:
-        """Returns the next task that fits on a node with free slots, by `jobs_in_order`."""
-        for job in self.jobs_in_order(oldest_first=oldest_first):
-            if job.may_run_more and (task := job.ready_tasks.pop(self.max_free_slots)):
+    def pop_task(self, free_slots: int, *, oldest_first: bool) -> tuple[Job, Task] | None:
+        """Returns the next task that needs at most so many slots: of the highest priority, then by age or in turns."""
+        for job in sorted(
+            self._jobs, key=lambda job: (-job.priority, 0 if oldest_first else job.ready_tasks.last_turn, job.number)
+        ):
+            if job.state != "active" or job.ready_tasks.is_empty:
+                self.remove_job(job)
+            elif job.may_run_more and (task := job.ready_tasks.pop(free_slots)):
                 return job, task
         return None
 
@@ -111,16 +115,6 @@ class SchedulingIndex:
         """Notes that one of a job's tasks was assigned, so that others of the same priority come before its next."""
         self._turns += 1
         job.ready_tasks.last_turn = self._turns
-
-    def jobs_in_order(self, *, oldest_first: bool) -> Iterator[Job]:
-        """Yields jobs with waiting tasks: by priority, and those of equal priority by age or in turns."""
-        for job in sorted(
-            self._jobs, key=lambda job: (-job.priority, 0 if oldest_first else job.ready_tasks.last_turn, job.number)
-        ):
-            if job.state != "active" or job.ready_tasks.is_empty:
-                self.remove_job(job)
-            else:
-                yield job
 
     def preemptible_runs(self) -> dict[Node, list[Run]]:
         """Returns the runs of jobs that allow preemption, by node, those to requeue first at the front.

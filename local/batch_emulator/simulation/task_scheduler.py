@@ -37,35 +37,30 @@ class TaskScheduler:
         pool.is_scheduling_planned = False
         if pool.is_deleted or pool.state != "active":
             return
-        self._fill(pool)
-        self._preempt(pool)
-
-    def _fill(self, pool: Pool) -> None:
-        """Assigns tasks while any of them fits on a node."""
         index = pool.scheduling_index
         index.resume_jobs()
-        while index.max_free_slots and (next_one := index.pop_task(oldest_first=pool.takes_oldest_first)):
-            job, task = next_one
-            if node := self._find_node(job, task):
-                self._assign(job, task, node)
-            else:
-                job.ready_tasks.push(task, first=True)
-                index.suspend_job(job)
+        while free := index.max_free_slots:
+            if not (next_one := index.pop_task(free, oldest_first=pool.takes_oldest_first)):
+                break
+            self._place(pool, *next_one, _find_node(pool, *next_one))
+        if preemptible := index.preemptible_runs():
+            self._preempt(pool, preemptible)
 
-    def _preempt(self, pool: Pool) -> None:
+    def _preempt(self, pool: Pool, preemptible: dict[Node, list[Run]]) -> None:
         """Requeues running tasks of jobs that allow it, for tasks of higher priority that fit on no node."""
         index = pool.scheduling_index
-        preemptible = index.preemptible_runs()
-        if not preemptible:
-            return
         index.resume_jobs()
-        for job in list(index.jobs_in_order(oldest_first=pool.takes_oldest_first)):
-            while job.may_run_more and (task := job.ready_tasks.pop(pool.slots_per_node)):
-                node = self._find_node(job, task) or self._make_room(job, task, preemptible)
-                if node is None:
-                    job.ready_tasks.push(task, first=True)
-                    break
-                self._assign(job, task, node)
+        while next_one := index.pop_task(pool.slots_per_node, oldest_first=pool.takes_oldest_first):
+            self._place(pool, *next_one, _find_node(pool, *next_one) or self._make_room(*next_one, preemptible))
+
+    def _place(self, pool: Pool, job: Job, task: Task, node: Node | None) -> None:
+        """Assigns a task to a node; without one its job is passed over in this run."""
+        if node:
+            pool.scheduling_index.note_turn(job)
+            self._tasks.assign(job, task, node)
+        else:
+            job.ready_tasks.push(task, first=True)
+            pool.scheduling_index.suspend_job(job)
 
     def _make_room(self, job: Job, task: Task, preemptible: dict[Node, list[Run]]) -> Node | None:
         """Requeues runs on one node so that a task fits there; returns None if there is no such node."""
@@ -75,15 +70,10 @@ class TaskScheduler:
             self._tasks.requeue(run, counted=False)
         return runs[0].node if runs else None
 
-    def _find_node(self, job: Job, task: Task) -> Node | None:
-        pool, failed = job.pool, job.failed_preparations
-        if pool is None:
-            return None
-        return pool.scheduling_index.find_node(task.slots, pack=pool.is_packed, failed_preparations=failed)
 
-    def _assign(self, job: Job, task: Task, node: Node) -> None:
-        node.pool.scheduling_index.note_turn(job)
-        self._tasks.assign(job, task, node)
+def _find_node(pool: Pool, job: Job, task: Task) -> Node | None:
+    failed = job.failed_preparations
+    return pool.scheduling_index.find_node(task.slots, pack=pool.is_packed, failed_preparations=failed)
 
 
 def _runs_to_requeue(job: Job, task: Task, preemptible: dict[Node, list[Run]]) -> list[Run]:

@@ -82,6 +82,18 @@ async def test_a_higher_job_requeues_tasks_of_jobs_that_allow_it_and_no_others(s
     assert requeued["executionInfo"]["requeueCount"] == 0, "It counts requeues that a user asked for."
 
 
+async def test_jobs_of_equal_priority_take_turns_also_where_others_give_way(stepped: Driver) -> None:
+    await stepped.add_pool(nodes=6)
+    await stepped.add_job("low", allowTaskPreemption=True)
+    await stepped.add_tasks("low", *["sleep 5000"] * 6)
+    await stepped.advance(200)
+    for name in ("a", "b"):
+        await stepped.add_job(name, priority=5)
+        await stepped.add_tasks(name, *["sleep 5000"] * 6)
+    await stepped.advance(30)
+    assert (len(await _running(stepped, "a")), len(await _running(stepped, "b"))) == (3, 3)
+
+
 async def test_no_more_tasks_are_requeued_than_make_room(stepped: Driver) -> None:
     await stepped.add_pool(nodes=2, taskSlotsPerNode=4)
     await stepped.add_job("low", priority=1, allowTaskPreemption=True)
