@@ -51,6 +51,7 @@ ENDPOINTS = (
     Endpoint("pools.pools", "list_autoscale_runs", "GET", f"{POOL}/autoscaleruns"),
     Endpoint("pools.pools", "list_nodes", "GET", f"{POOL}/nodes"),
     Endpoint("pools.pools", "get_node", "GET", f"{POOL}/nodes/{{node}}"),
+    Endpoint("pools.pool_queue", "get_pool_queue", "GET", f"{POOL}/queue"),
     Endpoint("pools.pool_agent", "get_pool_agent", "GET", f"{POOL}/agent"),
     Endpoint("pools.pool_agent", "list_agent_nodes", "GET", f"{POOL}/agent/nodes"),
     Endpoint("pools.node_states", "get_node_states", "GET", f"{POOL}/nodestates"),

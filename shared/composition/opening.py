@@ -21,6 +21,7 @@ from shared.services.events.event_intake import EventIntake
 from shared.services.events.event_queries import EventQueries
 from shared.services.explain.explanations import Explanations
 from shared.services.explain.live_evidence import LiveEvidence
+from shared.services.explain.pool_queues import PoolQueues
 from shared.services.housekeeping import HousekeepingService
 from shared.services.ingestion import Ingestion
 from shared.services.jobs.job_records import JobRecords
@@ -56,6 +57,7 @@ class Services:
     histories: Histories[TaskCounts]
     pool_histories: Histories[PoolNumbers]
     pools: PoolQueries
+    pool_queues: PoolQueues
     retirements: RetirementQueries
     schedules: ScheduleQueries
     registry: Registry
@@ -105,6 +107,7 @@ async def open_services(settings: Settings) -> Services:
         histories=Histories(registry, JOB_SAMPLES, queries.recent_samples, stores.history, retention),
         pool_histories=Histories(registry, POOL_SAMPLES, pools.recent_samples, stores.pool_history, retention),
         pools=pools,
+        pool_queues=PoolQueues(queries, tasks, pools),
         retirements=RetirementQueries(registry, stores),
         schedules=ScheduleQueries(registry, queries, stores.schedules, idle=settings.full_list_interval),
         registry=registry,

@@ -42,8 +42,9 @@ from shared.domain.explain.texts import wait
 from shared.domain.findings.finding import Finding
 
 _NAMES = ("Azure ", "Batch ")
+TURNS = ("higherPriorityJobs", "olderJobs", "slotsBusy")
+"""Causes that end when it is the job's turn; relevant only to tasks that may start, as is its maxParallelTasks."""
 _RANKS = {"blocking": 0, "limiting": 1, "info": 2}
-_TURNS = ("maxParallelTasks", "higherPriorityJobs", "olderJobs", "slotsBusy")  # relevant only to tasks that may start
 
 OF_JOB: tuple[Rule, ...] = (deleted, expired, not_started, ended)
 ON_THE_WAY: tuple[Rule, ...] = (
@@ -113,7 +114,9 @@ def _one_blocks(findings: list[Finding]) -> list[Finding]:
         return findings
     first, *others = findings
     demoted = [
-        replace(finding, severity="info") if finding.severity == "blocking" or finding.rule in _TURNS else finding
+        replace(finding, severity="info")
+        if finding.severity == "blocking" or finding.rule in (*TURNS, "maxParallelTasks")
+        else finding
         for finding in others
     ]
     return [first, *_ranked(demoted)]

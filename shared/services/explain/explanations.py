@@ -1,13 +1,11 @@
 """Explanations why a job doesn't run: gathers evidence from storage and Batch, and applies the rules."""
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
-from shared.domain.core.amounts import amount
-from shared.domain.core.keys import key_of
 from shared.domain.events.batch_events import BatchEvent
 from shared.domain.events.event_lists import EventFilter
 from shared.domain.explain.evidence import ENDING, Evidence
@@ -15,7 +13,6 @@ from shared.domain.explain.explanation import Explanation, explain
 from shared.domain.explain.node_events import KINDS
 from shared.domain.explain.preemptions import REQUEUED, STARTED, Requeue, requeues_of, with_takers
 from shared.domain.findings.thresholds import NODE_EVENTS_SINCE, SLOT_TAKEN_WITHIN
-from shared.domain.jobs.jobs import COMPLETED
 from shared.domain.jobs.observations import RetriedTask, SlotRange
 from shared.domain.nodes.nodes import Node
 from shared.domain.reports.pool_rate import ended_per_minute
@@ -25,6 +22,7 @@ from shared.services.accounts.registry import found
 from shared.services.events.event_queries import EventQueries
 from shared.services.explain.competing_job_reader import CompetingJobReader
 from shared.services.explain.live_evidence import LiveEvidence
+from shared.services.explain.stored_evidence import may_change, oldest_as_of, shares_pool, unsure_parts
 from shared.services.explain.unknown_facts import UnknownFacts
 from shared.services.queries.pool_queries import PoolQueries
 from shared.services.queries.queries import Queries
@@ -32,11 +30,9 @@ from shared.services.tasks.task_queries import TaskQueries
 from shared.services.tasks.unfinished_tasks import MAX_LOOKED_AT, UnfinishedTasks
 from shared.stores.batch.batch import BatchAccount
 
-_LATELY = timedelta(hours=1)
 _MAX_NODE_EVENTS = 200
 _MAX_REQUEUES = 50
 _MAX_STARTS = 1000
-_UNSURE = ("stale", "catchingUp")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +82,7 @@ class Explanations:
         )
         pool_id = evidence.job.pool_id
         pool = await self._pool(account_id, pool_id, unknown)
-        sharing = [job for job in jobs if _shares(job, pool_id) and job.job.key != report.job.key]
+        sharing = [job for job in jobs if shares_pool(job, pool_id) and job.job.key != report.job.key]
         others = [job for job in sharing if not job.job.deleted]
         now, rules = await self._live.registry.clock.now(), evidence.job.rules
         evidence = replace(evidence, now=now, rules=rules, pool=pool.pool if pool else None)
@@ -96,9 +92,9 @@ class Explanations:
         evidence = replace(evidence, node_events=await self._node_events(account_id, evidence, unknown))
         evidence = replace(evidence, requeues=await self._requeues(account_id, evidence, sharing, unknown))
         evidence = replace(evidence, nodes=await self._nodes(account_id, evidence, unknown))
-        used = [job for job in others if _may_change(job, now)]
-        sentences = (*unknown.sentences, *_unsure(report, pool, used), *await self._without_pool(report, evidence))
-        return ExplanationReport(report, _as_of(report, pool, used), explain(evidence), sentences)
+        used = [job for job in others if may_change(job, now)]
+        sentences = (*unknown.sentences, *unsure_parts(report, pool, used), *await self._without_pool(report, evidence))
+        return ExplanationReport(report, oldest_as_of(report, pool, *used), explain(evidence), sentences)
 
     async def _retried(self, report: JobReport, unknown: UnknownFacts) -> tuple[RetriedTask, ...]:
         with unknown.unread("Which of its tasks were tried again"):
@@ -210,35 +206,3 @@ class Explanations:
 def _may_not_fit(waiting: SlotRange, evidence: Evidence) -> bool:
     most = evidence.pool.facts.slots_per_node if evidence.pool else waiting.least_slots
     return waiting.least_slots > (1 if evidence.free else most)
-
-
-def _shares(report: JobReport, pool_id: str | None) -> bool:
-    return bool(pool_id) and key_of(report.job.facts.pool_id or "") == key_of(pool_id or "")
-
-
-def _may_change(report: JobReport, now: datetime) -> bool:
-    """Returns whether an explanation depends on another job's changing state, even if that isn't read so far.
-
-    It does for an hour after the job completed, the time from which the rate of ended tasks is computed.
-    """
-    facts = report.job.facts
-    ended_lately = facts.state != COMPLETED or now - facts.state_transition_time < _LATELY
-    return ended_lately and not report.job.finalized
-
-
-def _as_of(report: JobReport, pool: PoolReport | None, others: Sequence[JobReport]) -> datetime | None:
-    moments = [each.verdict.as_of for each in (report, *([pool] if pool else ()), *others)]
-    return min((moment for moment in moments if moment), default=None)
-
-
-def _unsure(report: JobReport, pool: PoolReport | None, others: Sequence[JobReport]) -> Iterator[str]:
-    """Yields a sentence for each part of the stored evidence that isn't up to date."""
-    if report.verdict.level in _UNSURE:
-        yield f"The counts of its tasks aren't up to date. {report.verdict.reason}"
-    if pool and pool.verdict.level in _UNSURE:
-        yield f"What is known of the pool '{pool.pool.facts.id}' isn't up to date. {pool.verdict.reason}"
-    unsure = [other for other in others if other.verdict.level in _UNSURE]
-    if unsure:
-        more = f" and of {amount(len(unsure) - 1, 'other job')}" if len(unsure) > 1 else ""
-        first, reason = unsure[0].job.facts.id, unsure[0].verdict.reason
-        yield f"What is known of the job '{first}'{more} on the same pool isn't up to date. {reason}"

@@ -86,6 +86,17 @@ class Queries:
             reports = [replace(report, tasks_ahead=tasks_ahead(report.job, waiting)) for report in reports]
         return ReportList(reports, unreadable_reports(known.unreadable))
 
+    async def jobs_since(self, account_id: str, since: datetime) -> list[JobReport]:
+        """Returns the jobs that hadn't completed before `since`, in key order, also deleted ones. Raises NotFoundError.
+
+        They come without `tasks_ahead`.
+        """
+        account = self._registry.account(account_id)
+        watch, last = await self._registry.watch_and_round(account.key)
+        jobs = (await self._stores.jobs.load_since(account.key, since)).jobs
+        now = await self._registry.clock.now()
+        return list(await asyncio.gather(*(self._report(account, jobs[key], last, watch, now) for key in sorted(jobs))))
+
     async def job(self, account_id: str, job_id: str) -> JobReport:
         """Returns one job, by point reads and without `tasks_ahead`. Raises NotFoundError."""
         account = self._registry.account(account_id)

@@ -15,7 +15,7 @@ import msgspec
 from shared.domain.core.keys import SEPARATOR, key_of, partition_of
 from shared.domain.jobs.job_rules import JobRules
 from shared.domain.jobs.job_samples import job_sample_of
-from shared.domain.jobs.jobs import Job, JobFacts, Retired
+from shared.domain.jobs.jobs import COMPLETED, Job, JobFacts, Retired
 from shared.domain.jobs.snapshots import JobSnapshot
 from shared.domain.tasks.job_statistics import StoredJobStatistics
 from shared.domain.tasks.tasks import COUNT_FIELDS
@@ -86,6 +86,12 @@ class JobStore:
         first = key_of(f"{schedule_id}:")
         rows = await load_range(self._table, account_key, first, first + SEPARATOR)
         return KnownJobs(*decoded_rows(rows.values(), _job))
+
+    async def load_since(self, account_key: str, since: datetime) -> KnownJobs:
+        """Returns the jobs by key that hadn't completed before `since`, also deleted ones."""
+        asked = "PartitionKey eq @account and ( state ne @completed or stateTransitionTime ge @since )"
+        parameters = {"account": account_key, "completed": COMPLETED, "since": since}
+        return KnownJobs(*decoded_rows([row async for row in rows_where(self._table, asked, parameters)], _job))
 
     async def load_more_urgent(self, account_key: str, priority: int) -> list[Job]:
         """Returns the readable active jobs of a higher priority."""

@@ -78,6 +78,7 @@ ROUTES = {
     "list_autoscale_runs": Route(f"{_POOL}/autoscaleruns", "/api/accounts/demo/pools/none/autoscaleruns", READERS, 404),
     "list_nodes": Route(f"{_POOL}/nodes", "/api/accounts/demo/pools/none/nodes", READERS, 404),
     "list_retirements": Route("api/retirements", "/api/retirements", READERS),
+    "get_pool_queue": Route(f"{_POOL}/queue", "/api/accounts/demo/pools/none/queue", READERS, 404),
     "get_pool_agent": Route(f"{_POOL}/agent", "/api/accounts/demo/pools/none/agent", READERS, 404),
     "list_agent_nodes": Route(f"{_POOL}/agent/nodes", "/api/accounts/demo/pools/none/agent/nodes", READERS, 404),
     "get_node_states": Route(f"{_POOL}/nodestates", "/api/accounts/demo/pools/none/nodestates", READERS, 404),

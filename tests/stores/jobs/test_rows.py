@@ -28,7 +28,7 @@ from shared.stores.jobs.task_cache import Directory, TaskCache
 from shared.stores.tables.tables import Tables
 
 T0 = datetime(2026, 11, 21, 7, 0, 0, 123_456, tzinfo=UTC)
-MICROSECOND = timedelta(microseconds=1)
+MICROSECOND, MINUTE = timedelta(microseconds=1), timedelta(minutes=1)
 COUNTS = TaskCounts(1, 2, 3, 9, 5, 4)
 BARE_FACTS = JobFacts("Nightly:job-1", T0, "active", T0 + MICROSECOND)
 FULL_FACTS = JobFacts(
@@ -161,6 +161,19 @@ async def test_more_urgent_jobs_are_the_active_ones_of_a_higher_priority(tables:
     await store.save(f"{account}2", Job(replace(BARE_FACTS, id="elsewhere", priority=9)))
     assert [job.facts.id for job in await store.load_more_urgent(account, 0)] == ["high", "top"]
     assert [job.facts.id for job in await store.load_more_urgent(account, -1000)] == ["high", "low", "same", "top"]
+
+
+async def test_jobs_that_completed_before_a_time_are_left_out(tables: Tables, account: str) -> None:
+    store = JobStore(tables)
+    for name, state, at in [
+        ("old", "active", T0), ("off", "disabled", T0), ("done", "completed", T0), ("lately", "completed", T0 + MINUTE),
+    ]:  # fmt: skip
+        await store.save(account, Job(replace(BARE_FACTS, id=name, state=state, state_transition_time=at)))
+    gone = Job(replace(BARE_FACTS, id="gone"), deleted_at=T0)
+    await store.save(account, gone)
+    await store.save(f"{account}2", Job(replace(BARE_FACTS, id="elsewhere")))
+    assert list((await store.load_since(account, T0 + MINUTE)).jobs) == ["gone", "lately", "off", "old"]
+    assert "done" in (await store.load_since(account, T0)).jobs
 
 
 async def test_more_jobs_than_a_page_holds_are_all_loaded(tables: Tables, account: str) -> None:

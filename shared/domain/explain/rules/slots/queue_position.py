@@ -60,7 +60,7 @@ def share_of(e: Evidence) -> float | None:
 
     Batch takes tasks uniformly from jobs of the same rank.
     """
-    return round(1 / (1 + len(e.equal)), 4) if is_sure(e) else None
+    return round(1 / (1 + len(e.equal)), 6) if is_sure(e) else None
 
 
 def share_sentence(e: Evidence) -> str:

@@ -1,0 +1,182 @@
+"""The queue of a pool: its jobs with waiting tasks, in the order in which Batch takes tasks from them.
+
+Source: "Jobs and tasks in Azure Batch", and the references of TaskSchedulingPolicy and allowTaskPreemption. Batch
+orders jobs, not the tasks of a job. A task that needs several slots of one node may be passed by narrower ones.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from shared.domain.explain.competing_jobs import CompetingJob, Rank, rank_of, tasks_of
+from shared.domain.explain.evidence import Evidence
+from shared.domain.explain.explanation import TURNS, explain
+from shared.domain.findings.finding import Finding
+from shared.domain.findings.thresholds import MAX_ESTIMATED_WAIT
+from shared.domain.jobs.jobs import JobFacts
+from shared.domain.jobs.observations import SlotRange
+from shared.domain.nodes.nodes import Node
+from shared.domain.pools.pools import Pool
+
+_MAX_EQUAL = 20  # jobs of the same rank with which a cause is found; more don't change it
+_OF_TURN = (*TURNS, "slotsFree")
+_UNSURE = "Whether its waiting tasks wait for other tasks isn't stored; the job's explanation asks Batch."
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingJob:
+    """A job on a pool, as stored; `waiting` are the slots of its first waiting tasks, None where they weren't read."""
+
+    facts: JobFacts
+    job: CompetingJob
+    waiting: SlotRange | None = None
+
+    @property
+    def is_unsure(self) -> bool:
+        """Returns whether its waiting tasks may wait for other tasks, as dependencies aren't stored."""
+        return self.job.contending > 0 and self.job.rules.uses_task_dependencies and self.job.dependencies is None
+
+    def with_slots(self, waiting: SlotRange | None, slots_per_node: int) -> "WaitingJob":
+        """Returns the job with the slots of its first waiting tasks, which may fit on no node."""
+        fits = waiting is None or waiting.least_slots <= slots_per_node
+        return replace(self, waiting=waiting, job=replace(self.job, fits=fits))
+
+
+@dataclass(frozen=True, slots=True)
+class QueueEvidence:
+    """The stored facts about a pool as of a time: `jobs` are all of its jobs with running or waiting tasks.
+
+    `nodes` are empty where the pool's totals suffice. `per_minute` is how many tasks of all jobs ended a minute lately.
+    """
+
+    as_of: datetime
+    pool: Pool
+    nodes: tuple[Node, ...]
+    per_minute: float | None
+    jobs: tuple[WaitingJob, ...]
+
+    def rank_of(self, job: CompetingJob) -> Rank:
+        return rank_of(job.priority, job.creation_time, oldest_first=self.pool.facts.takes_oldest_first)
+
+    @property
+    def in_order(self) -> list[WaitingJob]:
+        """Returns the jobs with waiting tasks: those with tasks that can start by rank, then the others by rank."""
+        waiting = [each for each in self.jobs if each.job.counts.active]
+        return sorted(waiting, key=lambda each: (not each.job.contending, self.rank_of(each.job), each.facts.key))
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedJob:
+    """A job's place in the queue of its pool; None is unknown.
+
+    `rank` counts from 1, None where none of its tasks can start. Jobs of one rank have equal shares of the slots that
+    lower ranks leave; `share` is from 0 to 1. `ready` is the number of tasks that would take free slots now. `cause` is
+    why its next task waits, by the stored facts, and `expected_start` when that starts, or `reason` why it is unknown.
+    """
+
+    waiting: WaitingJob
+    rank: int | None = None
+    ready: int | None = None
+    share: float | None = None
+    cause: Finding | None = None
+    expected_start: datetime | None = None
+    reason: str | None = None
+
+
+def queue_of(e: QueueEvidence, top: int) -> list[QueuedJob]:
+    """Returns the first `top` jobs of the queue."""
+    ordered, causes = e.in_order, _Causes(e)
+    by_rank: dict[Rank, list[WaitingJob]] = {}
+    for each in ordered:
+        if each.job.contending:
+            by_rank.setdefault(e.rank_of(each.job), []).append(each)
+    found, ahead = list[QueuedJob](), list[WaitingJob]()
+    for number, equal in enumerate(by_rank.values(), start=1):
+        share = None if any(each.is_unsure for each in equal) and len(equal) > 1 else round(1 / len(equal), 6)
+        for each in equal[: top - len(found)]:
+            ready = None if each.is_unsure else each.job.contending
+            others = [other for other in equal[: _MAX_EQUAL + 1] if other is not each]
+            cause = causes.of(each, (*ahead, *others))
+            found.append(_explained(e, QueuedJob(each, number, ready, share), cause, ahead, len(equal) - 1))
+        ahead += equal
+        if len(found) == top:
+            return found
+    stuck = ordered[len(ahead) :][: top - len(found)]
+    return found + [_explained(e, QueuedJob(each, ready=0), causes.of(each, ()), (), 0) for each in stuck]
+
+
+class _Causes:
+    """Finds why the next tasks of jobs wait. The nodes, of which there may be thousands, are judged once."""
+
+    def __init__(self, e: QueueEvidence) -> None:
+        self._e = e
+        self._of_pool: dict[tuple[int, bool], Finding | None] = {}
+        able = [node for node in e.nodes if node.is_able]
+        self._roomiest = tuple(sorted(able, key=lambda node: node.slots)[:1])
+
+    def of(self, each: WaitingJob, competing: Sequence[WaitingJob]) -> Finding | None:
+        """Returns the first finding about a job: on itself, on its pool and nodes, or on jobs before and beside it."""
+        jobs = tuple(other.job for other in competing)
+        own = self._first(each, self._roomiest if each.waiting else (), jobs)
+        if own and (own.scope.kind == "job" or not each.job.contending):
+            return own
+        kind = (each.waiting.least_slots if each.waiting else 1, each.job.running > 0)
+        if kind not in self._of_pool:
+            self._of_pool[kind] = self._first(each, self._e.nodes, ())
+        of_pool = self._of_pool[kind]
+        return own if of_pool is None or of_pool.rule in _OF_TURN else of_pool
+
+    def _first(self, each: WaitingJob, nodes: tuple[Node, ...], competing: tuple[CompetingJob, ...]) -> Finding | None:
+        evidence = Evidence(
+            self._e.as_of,
+            each.facts,
+            rules=each.job.rules,
+            counts=each.job.counts,
+            waiting_slots=each.job.waiting_slots,
+            waiting=each.waiting,
+            pool=self._e.pool,
+            nodes=nodes,
+            competing_jobs=competing,
+        )
+        return next(iter(explain(evidence).findings), None)
+
+
+def _explained(
+    e: QueueEvidence, queued: QueuedJob, cause: Finding | None, ahead: Sequence[WaitingJob], equal: int
+) -> QueuedJob:
+    """Returns the entry with its cause and its expected start, or the reason for none."""
+    each = queued.waiting
+    if cause is None or (cause.rule == "slotsFree" and each.is_unsure):
+        return replace(queued, reason=_UNSURE if each.is_unsure else "The stored facts don't show why it waits.")
+    if reason := next(_doubts(e, each, cause, ahead), None):
+        return replace(queued, cause=cause, reason=reason)
+    tasks = tasks_of([other.job for other in ahead]) + 1 + equal / 2  # its next one, taking turns with equal jobs
+    minutes = tasks / e.per_minute if e.per_minute else 0
+    if minutes > MAX_ESTIMATED_WAIT / timedelta(minutes=1):
+        return replace(queued, cause=cause, reason="As tasks ended lately, it would take more than a year.")
+    return replace(queued, cause=cause, expected_start=e.as_of + timedelta(seconds=round(minutes * 60)))
+
+
+def _doubts(e: QueueEvidence, each: WaitingJob, cause: Finding, ahead: Sequence[WaitingJob]) -> Iterator[str]:
+    """Yields why the next start of a job can't be estimated, as sentences."""
+    if cause.rule == "slotsFree":
+        yield "Slots are free for it: Batch mostly starts tasks within seconds."
+    if cause.rule not in TURNS or not each.job.contending:
+        yield f"{cause.title}."
+    if each.is_unsure:
+        yield _UNSURE
+    if unsure := next((other for other in ahead if other.is_unsure), None):
+        yield f"Whether the waiting tasks of '{unsure.facts.id}', which go first, can start isn't stored."
+    if any(_yields(other.job, each.job) for other in e.jobs):
+        yield "Batch may requeue running tasks of lower jobs for it at any time, as those allow preemption."
+    if each.waiting and each.waiting.least_slots > 1:
+        yield f"Its next task needs {each.waiting.least_slots} free slots on one node, which narrower ones may take."
+    if e.per_minute is None:
+        yield "How fast tasks on the pool ended lately isn't known."
+    if not e.per_minute:
+        yield "No task on the pool ended within the last hour."
+
+
+def _yields(job: CompetingJob, to: CompetingJob) -> bool:
+    """Returns whether Batch may requeue running tasks of a job for another."""
+    return job.running > 0 and job.rules.allows_preemption and job.priority < to.priority

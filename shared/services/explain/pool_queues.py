@@ -1,0 +1,104 @@
+"""The queues of pools: jobs with waiting tasks in Batch's order, from storage and without requests to Batch."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from shared.domain.core.amounts import amount
+from shared.domain.explain.pool_queue import QueuedJob, QueueEvidence, WaitingJob, queue_of
+from shared.domain.jobs.observations import SlotRange
+from shared.domain.nodes.nodes import Node
+from shared.domain.reports.pool_rate import ended_per_minute
+from shared.domain.reports.reports import JobReport, PoolReport
+from shared.errors import NotFoundError
+from shared.services.explain.competing_job_reader import competing_job_of
+from shared.services.explain.stored_evidence import may_change, oldest_as_of, shares_pool, unsure_parts
+from shared.services.explain.unknown_facts import UnknownFacts
+from shared.services.queries.pool_queries import PoolQueries
+from shared.services.queries.queries import Queries
+from shared.services.tasks.task_queries import TaskQueries
+from shared.services.tasks.unfinished_tasks import UnfinishedTasks
+
+_SINCE = timedelta(hours=2)  # tasks of jobs that completed since then count in the rate of ended tasks
+
+
+@dataclass(frozen=True, slots=True)
+class PoolQueueReport:
+    """The first jobs of a pool's queue, how many jobs and tasks wait in all, and sentences on unknown facts.
+
+    All stored data is as of `as_of` or later, None before the first poll.
+    """
+
+    pool: PoolReport
+    as_of: datetime | None
+    jobs: tuple[QueuedJob, ...]
+    waiting_jobs: int
+    waiting_tasks: int
+    per_minute: float | None
+    unknown: tuple[str, ...]
+
+
+class PoolQueues:
+    """Answers about the queues of pools."""
+
+    def __init__(self, queries: Queries, tasks: TaskQueries, pools: PoolQueries) -> None:
+        self._queries = queries
+        self._tasks = UnfinishedTasks(tasks)
+        self._pools = pools
+
+    async def of_pool(self, account_id: str, pool_id: str, top: int) -> PoolQueueReport:
+        """Returns the first `top` jobs of a pool's queue. Raises NotFoundError."""
+        pool = await self._pools.pool(account_id, pool_id)
+        reports = await self._queries.jobs_since(account_id, pool.now - _SINCE)
+        sharing = [report for report in reports if shares_pool(report, pool_id)]
+        live = {report.job.key: report for report in sharing if not report.job.deleted}
+        jobs = tuple(WaitingJob(report.job.facts, job) for report in live.values() if (job := competing_job_of(report)))
+        used, unknown = [report for report in live.values() if may_change(report, pool.now)], UnknownFacts()
+        as_of, rate = oldest_as_of(pool, *used), ended_per_minute(sharing, pool.now)
+        stored = QueueEvidence(as_of or pool.now, pool.pool, (), rate, jobs)
+        evidence = await self._with_slots(stored, stored.in_order[:top], live, unknown)
+        evidence = replace(evidence, nodes=await self._nodes(pool, evidence, unknown))
+        if unread := sum(report.job.snapshot is None for report in used):
+            unknown.add(f"The tasks of {amount(unread, 'job')} on the pool haven't been read yet")
+        waiting = [each.job.counts.active for each in jobs if each.job.counts.active]
+        return PoolQueueReport(
+            pool=pool,
+            as_of=as_of,
+            jobs=tuple(queue_of(evidence, top)),
+            waiting_jobs=len(waiting),
+            waiting_tasks=sum(waiting),
+            per_minute=rate,
+            unknown=(*unknown.sentences, *unsure_parts(None, pool, used)),
+        )
+
+    async def _with_slots(
+        self,
+        evidence: QueueEvidence,
+        first: Sequence[WaitingJob],
+        reports: Mapping[str, JobReport],
+        unknown: UnknownFacts,
+    ) -> QueueEvidence:
+        """Returns the evidence with the slots of waiting tasks of these jobs, where some require several."""
+        wide = [each for each in first if each.job.waiting_slots > each.job.counts.active]
+        found = dict[str, SlotRange | None]()
+        for each in wide:
+            with unknown.unread(f"How many slots the waiting tasks of '{each.facts.id}' require"):
+                found[each.facts.key] = await self._tasks.waiting(reports[each.facts.key])
+        slots = evidence.pool.facts.slots_per_node
+        return replace(
+            evidence, jobs=tuple(each.with_slots(found.get(each.facts.key), slots) for each in evidence.jobs)
+        )
+
+    async def _nodes(self, pool: PoolReport, evidence: QueueEvidence, unknown: UnknownFacts) -> tuple[Node, ...]:
+        """Returns the pool's nodes if its totals don't suffice to find causes, and tasks wait."""
+        snapshot = pool.pool.snapshot
+        if snapshot is None or not any(each.job.counts.active for each in evidence.jobs):
+            return ()
+        summary = snapshot.summary
+        is_roomy = summary.free > 0 and summary.free + summary.used == summary.slots
+        if is_roomy and not any(each.waiting for each in evidence.jobs):
+            return ()
+        with suppress(NotFoundError), unknown.unread("How each of the pool's nodes is"):  # it may be deleted meanwhile
+            return tuple(each.node for each in await self._pools.nodes(pool.account.id, pool.pool.facts.id))
+        return ()

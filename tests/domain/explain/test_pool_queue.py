@@ -1,0 +1,173 @@
+"""The queue of a pool from stored facts: order, shares, causes and expected starts."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from shared.domain.dependencies.dependencies import Dependencies
+from shared.domain.explain.competing_jobs import CompetingJob
+from shared.domain.explain.pool_queue import QueuedJob, QueueEvidence, WaitingJob, queue_of
+from shared.domain.jobs.job_rules import JobRules
+from shared.domain.jobs.observations import SlotRange
+from shared.domain.nodes.nodes import Node
+from shared.domain.tasks.tasks import TaskCounts
+from tests.domain.explain.made_evidence import BUSY, COMING, IDLE, JOB, MINUTE, NOW, OLDEST_FIRST, pool
+
+NO_RULES, DEPENDS = JobRules(), JobRules(uses_task_dependencies=True)
+
+
+def job(
+    name: str,
+    priority: int = 0,
+    age: float = 10,
+    *,
+    tasks: int = 5,
+    running: int = 0,
+    slots: int = 1,
+    state: str = "active",
+    rules: JobRules = NO_RULES,
+    **more: Any,
+) -> WaitingJob:
+    """Returns a job created `age` minutes ago."""
+    created, counts = NOW - age * MINUTE, TaskCounts(active=tasks, running=running)
+    facts = replace(JOB, id=name, creation_time=created, priority=priority, state=state, rules=rules)
+    competing = CompetingJob(name, priority, state, rules, counts, running, tasks * slots, created, **more)
+    return WaitingJob(facts, competing, SlotRange(tasks, slots, slots) if slots > 1 and tasks else None)
+
+
+def queue(
+    *jobs: WaitingJob, nodes: tuple[Node, ...] = (BUSY,), rate: float | None = 10.0, top: int = 100, **pool_changes: Any
+) -> list[QueuedJob]:
+    return queue_of(QueueEvidence(NOW, pool(*nodes, **pool_changes), nodes, rate, jobs), top)
+
+
+def shown(found: list[QueuedJob]) -> list[tuple[str, int | None, int | None, float | None, str | None]]:
+    return [
+        (one.waiting.facts.id, one.rank, one.ready, one.share, one.cause.rule if one.cause else None) for one in found
+    ]
+
+
+def test_by_default_jobs_of_equal_priority_share_a_rank() -> None:
+    found = queue(job("young", age=1), job("high", 5), job("old", age=99), job("low", -5))
+    assert shown(found) == [
+        ("high", 1, 5, 1, "slotsBusy"),
+        ("old", 2, 5, 0.5, "higherPriorityJobs"),
+        ("young", 2, 5, 0.5, "higherPriorityJobs"),
+        ("low", 3, 5, 1, "higherPriorityJobs"),
+    ]
+
+
+def test_by_creation_time_each_age_has_a_rank() -> None:
+    found = queue(
+        job("young", age=1), job("high", 5, age=0), job("old", age=99), job("twin", age=99), settings=OLDEST_FIRST
+    )
+    assert shown(found) == [
+        ("high", 1, 5, 1, "slotsBusy"),
+        ("old", 2, 5, 0.5, "higherPriorityJobs"),
+        ("twin", 2, 5, 0.5, "higherPriorityJobs"),
+        ("young", 3, 5, 1, "higherPriorityJobs"),
+    ]
+    assert shown(queue(job("b", age=1), job("a", age=2), settings=OLDEST_FIRST))[1] == ("b", 2, 5, 1, "olderJobs")
+
+
+@pytest.mark.parametrize(
+    ("stuck", "cause"),
+    [
+        (job("stuck", 9, state="disabled"), "jobDisabled"),
+        (job("stuck", 9, running=2, rules=JobRules(max_parallel_tasks=2)), "maxParallelTasks"),
+        (job("stuck", 9, slots=3, fits=False), "taskNeedsMoreSlots"),
+    ],
+)
+def test_jobs_whose_tasks_cannot_start_come_last_without_a_rank(stuck: WaitingJob, cause: str) -> None:
+    found = queue(stuck, job("other"))
+    assert shown(found) == [("other", 1, 5, 1, "slotsBusy"), ("stuck", None, 0, None, cause)]
+    assert found[1].cause
+    assert (found[1].expected_start, found[1].reason) == (None, f"{found[1].cause.title}.")
+
+
+def test_a_bound_on_parallel_tasks_leaves_fewer_ready() -> None:
+    found = queue(job("bound", running=1, rules=JobRules(max_parallel_tasks=3)), job("other"))
+    assert shown(found) == [("bound", 1, 2, 0.5, "slotsBusy"), ("other", 1, 5, 0.5, "slotsBusy")]
+
+
+def test_only_the_first_jobs_are_returned_with_the_shares_among_all() -> None:
+    found = queue(*(job(f"{number:04}") for number in range(4000)), top=3)
+    assert shown(found) == [(name, 1, 5, 0.00025, "slotsBusy") for name in ("0000", "0001", "0002")]
+
+
+def test_jobs_without_waiting_tasks_are_not_in_the_queue() -> None:
+    assert shown(queue(job("runs", tasks=0, running=2), job("waits"))) == [("waits", 1, 5, 1, "slotsBusy")]
+
+
+def test_the_expected_start_follows_from_the_tasks_before_and_the_rate() -> None:
+    found = queue(job("b", 5, tasks=19), job("a"), job("c"), job("d"), rate=10.0)
+    assert [one.expected_start for one in found] == [
+        NOW + timedelta(seconds=6),
+        *[NOW + timedelta(seconds=(19 + 1 + 1) * 6)] * 3,
+    ]
+    assert [one.reason for one in found] == [None] * 4
+
+
+UNSTORED = "Whether its waiting tasks wait for other tasks isn't stored; the job's explanation asks Batch."
+REASONS: dict[str, tuple[list[QueuedJob], str | None, str]] = {
+    "no rate": (queue(job("a"), rate=None), "slotsBusy", "How fast tasks on the pool ended lately isn't known."),
+    "nothing ended": (queue(job("a"), rate=0.0), "slotsBusy", "No task on the pool ended within the last hour."),
+    "far off": (queue(job("a"), rate=1e-6), "slotsBusy", "As tasks ended lately, it would take more than a year."),
+    "free slots": (
+        queue(job("a", tasks=1), nodes=(IDLE,)),
+        "slotsFree",
+        "Slots are free for it: Batch mostly starts tasks within seconds.",
+    ),
+    "nodes on their way": (
+        queue(job("a"), nodes=(COMING,)), "nodesStarting", "The pool's only node is still starting.",
+    ),
+    "tasks that give way": (
+        queue(job("a"), job("low", -1, tasks=0, running=1, rules=JobRules(allows_preemption=True))), "slotsBusy",
+        "Batch may requeue running tasks of lower jobs for it at any time, as those allow preemption.",
+    ),
+    "wide tasks": (
+        queue(job("a", slots=2)), "slotsBusy",
+        "Its next task needs 2 free slots on one node, which narrower ones may take.",
+    ),
+    "dependencies": (queue(job("a", rules=DEPENDS)), "slotsBusy", UNSTORED),
+    "dependencies beside free slots": (queue(job("a", tasks=1, rules=DEPENDS), nodes=(IDLE,)), None, UNSTORED),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REASONS)
+def test_without_an_expected_start_there_is_a_reason(name: str) -> None:
+    found, cause, reason = REASONS[name]
+    assert (found[0].expected_start, found[0].reason) == (None, reason)
+    assert (found[0].cause.rule if found[0].cause else None) == cause
+
+
+def test_unknown_dependencies_make_the_ready_tasks_shares_and_starts_behind_them_unknown() -> None:
+    found = queue(job("a", 5, rules=DEPENDS), job("b", 5), job("c"))
+    assert shown(found) == [
+        ("a", 1, None, None, "slotsBusy"), ("b", 1, 5, None, "slotsBusy"), ("c", 2, 5, 1, "higherPriorityJobs"),
+    ]  # fmt: skip
+    assert found[2].reason == "Whether the waiting tasks of 'a', which go first, can start isn't stored."
+
+
+def test_known_dependencies_leave_the_tasks_that_they_hold_out() -> None:
+    held = Dependencies(5, whole=True, held=3)
+    found = queue(job("a", 5, rules=DEPENDS, dependencies=held), job("b"))
+    assert shown(found)[0] == ("a", 1, 2, 1, "slotsBusy")
+    assert found[1].expected_start == NOW + timedelta(seconds=(2 + 1) * 6)
+
+
+def test_tasks_that_fit_on_no_node_are_found_by_their_slots() -> None:
+    wide = job("wide").with_slots(SlotRange(5, 3, 4), 2)
+    assert (wide.job.fits, wide.waiting) == (False, SlotRange(5, 3, 4))
+    assert job("fits").with_slots(SlotRange(5, 2, 4), 2).job.fits
+    assert job("unknown").with_slots(None, 2).job.fits
+
+
+def test_the_date_of_an_expected_start_counts_from_the_stored_facts() -> None:
+    (found,) = queue_of(QueueEvidence(_EARLIER, pool(BUSY), (BUSY,), 1.0, (job("a"),)), 1)
+    assert found.expected_start == _EARLIER + MINUTE
+
+
+_EARLIER = datetime(2026, 11, 21, 11, 45, tzinfo=NOW.tzinfo)

@@ -1,0 +1,141 @@
+"""Pools whose slots are taken, and the jobs that wait for them, staged in the emulator."""
+
+from dataclasses import dataclass
+
+from azure.batch import models
+from azure.batch.aio import BatchClient
+
+from tests.emulator.support.staging import add_pool
+from tests.functions.conftest import World
+
+LONG = "sleep 100000"
+_LOWEST = -1000
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A job and its tasks, each with `slots`; `most` is its maxParallelTasks, 0 for none.
+
+    With `held` all tasks but the first depend on that one, which doesn't end.
+    """
+
+    name: str
+    priority: int = 0
+    tasks: int = 25
+    slots: int = 1
+    command: str = "sleep 20"
+    most: int = 0
+    disabled: bool = False
+    held: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A pool, and the jobs on it from the oldest to the youngest.
+
+    All slots but `free` ones are taken by tasks that need `held` of them each and end at different times. With `yields`
+    they don't end, but their job allows preemption. It has the lowest priority.
+    """
+
+    jobs: tuple[Waiting, ...]
+    nodes: int = 2
+    slots: int = 2
+    free: int = 0
+    held: int = 1
+    oldest_first: bool = False
+    yields: bool = False
+
+
+def _jobs(*jobs: Waiting) -> tuple[Waiting, ...]:
+    return jobs
+
+
+_ABC = _jobs(Waiting("c"), Waiting("a"), Waiting("b"))
+STAGES: dict[str, Stage] = {
+    "two jobs of equal priority": Stage(_jobs(Waiting("b"), Waiting("a"))),
+    "five jobs of equal priority": Stage(tuple(Waiting(name) for name in "ecadb"), nodes=3),
+    "a higher one beside three equal ones": Stage(_jobs(*_ABC, Waiting("high", 5, tasks=8))),
+    "three priorities": Stage(_jobs(Waiting("low", -5), Waiting("high", 5, tasks=7), Waiting("mid", tasks=6))),
+    "two levels of two jobs": Stage(
+        _jobs(Waiting("d"), Waiting("b", 9, tasks=5), Waiting("c"), Waiting("a", 9, tasks=5)), slots=4
+    ),
+    "an equal job with few tasks": Stage(_jobs(Waiting("few", tasks=3), Waiting("many"), Waiting("more"))),
+    "the oldest of three first": Stage(_ABC, oldest_first=True),
+    "the oldest first, and its tasks end": Stage(
+        _jobs(Waiting("c", tasks=6), Waiting("a", tasks=6), Waiting("b")), oldest_first=True
+    ),
+    "a younger one of higher priority": Stage(_jobs(*_ABC, Waiting("high", 1, tasks=9)), oldest_first=True),
+    "two ages at two levels": Stage(
+        _jobs(Waiting("d"), Waiting("b", 9, tasks=6), Waiting("c"), Waiting("a", 9, tasks=6)), oldest_first=True
+    ),
+    "the oldest is disabled": Stage(_jobs(Waiting("off", disabled=True), *_ABC), oldest_first=True),
+    "a higher one is disabled": Stage(_jobs(*_ABC, Waiting("off", 100, disabled=True))),
+    "a higher one at its bound": Stage(_jobs(*_ABC, Waiting("bound", 100, command=LONG, most=2)), nodes=4),
+    "the oldest at its bound": Stage(_jobs(Waiting("bound", command=LONG, most=1), *_ABC), oldest_first=True),
+    "running tasks give way": Stage(_jobs(Waiting("b", 5), Waiting("a", 5)), yields=True),
+    "running tasks give way to the highest": Stage(_jobs(Waiting("low"), Waiting("high", 5)), yields=True, nodes=3),
+    "tasks of two slots": Stage(_jobs(Waiting("b", slots=2), Waiting("a", slots=2)), slots=4, held=2),
+    "tasks too wide for a node": Stage(_jobs(Waiting("wide", 100, slots=4), *_ABC)),
+    "narrow tasks pass wide ones": Stage(
+        _jobs(Waiting("wide", slots=4), Waiting("narrow")), slots=4, oldest_first=True
+    ),
+    "wide tasks on whole nodes": Stage(
+        _jobs(Waiting("wide", slots=2, tasks=8), Waiting("narrow")), held=2, oldest_first=True
+    ),
+    "dependencies of the oldest": Stage(_jobs(Waiting("held", command=LONG, held=True), *_ABC), oldest_first=True),
+    "free slots": Stage(_jobs(Waiting("low", -5), *_ABC, Waiting("high", 5, tasks=4)), nodes=7, free=10),
+}
+
+
+async def stage_all(world: World) -> None:
+    """Stages all pools, p0 and so on; no time has passed since the tasks of the waiting jobs were added."""
+    stages = list(enumerate(STAGES.values()))
+    for number, stage in stages:
+        await add_pool(world.batch, f"p{number}", nodes=stage.nodes, slots=stage.slots, oldest_first=stage.oldest_first)
+        await _add_job(world.batch, number, Waiting("holder", _LOWEST), yields=stage.yields)
+    world.advance(200)
+    for number, stage in stages:
+        times = [40 + 7 * each for each in range((stage.nodes * stage.slots - stage.free) // stage.held)]
+        commands = [LONG if stage.yields else f"sleep {seconds}" for seconds in times]
+        await _add_tasks(world.batch, number, Waiting("holder", slots=stage.held), commands)
+    for place in range(max(len(stage.jobs) for _, stage in stages)):
+        for number, stage in stages:
+            for job in stage.jobs[place : place + 1]:
+                await _add_job(world.batch, number, job)
+        world.advance(2)
+    disabled = [(number, job) for number, stage in stages for job in stage.jobs if job.disabled]
+    for number, job in disabled:
+        await world.batch.begin_disable_job(
+            f"p{number}-{job.name}", models.BatchJobDisableOptions(disable_tasks="wait")
+        )
+    world.advance(10)
+    for number, stage in stages:
+        for job in stage.jobs:
+            await _add_tasks(world.batch, number, job, [job.command] * job.tasks)
+
+
+async def _add_job(batch: BatchClient, pool: int, job: Waiting, *, yields: bool = False) -> None:
+    await batch.create_job(
+        models.BatchJobCreateOptions(
+            id=f"p{pool}-{job.name}",
+            pool_info=models.BatchPoolInfo(pool_id=f"p{pool}"),
+            priority=job.priority,
+            max_parallel_tasks=job.most or -1,
+            uses_task_dependencies=job.held,
+            allow_task_preemption=yields,
+        )
+    )
+
+
+async def _add_tasks(batch: BatchClient, pool: int, job: Waiting, commands: list[str]) -> None:
+    first = models.BatchTaskDependencies(task_ids=["t000"])
+    tasks = [
+        models.BatchTaskCreateOptions(
+            id=f"t{number:03}",
+            command_line=command,
+            required_slots=job.slots,
+            depends_on=first if job.held and number else None,
+        )
+        for number, command in enumerate(commands)
+    ]
+    await batch.create_task_collection(f"p{pool}-{job.name}", models.BatchTaskGroup(task_values=tasks))

@@ -1,0 +1,42 @@
+"""The comparison of starts with a queue finds each kind of difference."""
+
+from typing import Any
+
+import pytest
+
+from tests.functions.pools.foretold import violations
+
+
+def job(name: str, rank: int | None, ready: int | None = 2, slots: int = 1) -> dict[str, Any]:
+    return {"id": name, "rank": rank, "readyTasks": ready, "leastSlots": slots, "mostSlots": slots}
+
+
+QUEUE = {"value": [job("high", 1), job("a", 2), job("b", 2, 3), job("low", 3), job("off", None, 0)]}
+
+
+@pytest.mark.parametrize(
+    ("started", "wrong"),
+    [
+        ("high high a b a b b low", 0),
+        ("high high b a b a b low", 0),
+        ("high", 0),
+        ("a high", 1),
+        ("high high a a b b b", 1),
+        ("high high a b a b low", 1),
+        ("high high high", 1),
+        ("off", 1),
+        ("high high a b low a", 2),
+    ],
+)
+def test_starts_out_of_order_are_found(started: str, wrong: int) -> None:
+    assert len(violations(QUEUE, started.split())) == wrong
+
+
+@pytest.mark.parametrize(("started", "wrong"), [("deps a", 0), ("a deps", 0), ("a a deps deps deps", 0), ("a a a", 1)])
+def test_a_job_with_an_unknown_number_of_ready_tasks_may_start_any_or_none(started: str, wrong: int) -> None:
+    assert len(violations({"value": [job("deps", 1, None), job("a", 2)]}, started.split())) == wrong
+
+
+@pytest.mark.parametrize(("slots", "wrong"), [(2, 0), (1, 1)])
+def test_only_narrower_tasks_may_pass(slots: int, wrong: int) -> None:
+    assert len(violations({"value": [job("first", 1, 1, slots), job("next", 2)]}, ["next"])) == wrong

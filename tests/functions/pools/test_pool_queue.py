@@ -1,0 +1,164 @@
+"""The queue of a pool: who goes first, by the API beforehand and by the emulator's dispatch afterwards."""
+
+from collections import defaultdict
+from collections.abc import AsyncIterator
+from datetime import datetime
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from azure.batch import models
+
+from tests.emulator.support.staging import add_job, add_pool, add_tasks
+from tests.functions.conftest import World
+from tests.functions.explanation.waiting_jobs import emptied
+from tests.functions.pools.foretold import violations
+from tests.functions.pools.queue_stages import STAGES, stage_all
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+_NEXT = 20
+
+
+async def queue_of(world: World, pool: str = "pool", query: str = "") -> dict[str, Any]:
+    found = await world.get(f"accounts/demo/pools/{pool}/queue{query}")
+    assert found.status == 200, found.body
+    assert isinstance(found.body, dict)
+    return found.body
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def staged(_running: World) -> AsyncIterator[tuple[dict[str, Any], dict[str, list[str]]]]:
+    """Yields the queues of all stages, and the jobs of the tasks that the emulator dispatched next, by pool."""
+    world = await _running.staged_once(stage_all)
+    assert (await world.poll()).status == 200
+    queues = {f"p{number}": await queue_of(world, f"p{number}") for number in range(len(STAGES))}
+    dispatched = defaultdict[str, list[str]](list)
+    tasks = world.emulator.simulations["demo"].tasks
+    assign = tasks.assign
+
+    def recorded(job: Any, task: Any, node: Any) -> None:
+        dispatched[job.pool_id].append(job.id)
+        assign(job, task, node)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tasks, "assign", recorded)
+        for _ in range(60):
+            world.advance(10)
+    yield queues, dispatched
+
+
+@pytest.mark.parametrize("number", range(len(STAGES)), ids=list(STAGES))
+async def test_the_next_tasks_that_are_dispatched_are_those_of_the_queue(
+    staged: tuple[dict[str, Any], dict[str, list[str]]], number: int
+) -> None:
+    queue, dispatched = staged[0][f"p{number}"], staged[1][f"p{number}"][:_NEXT]
+    stage = list(STAGES.values())[number]
+    assert {job["id"] for job in queue["value"]} == {f"p{number}-{job.name}" for job in stage.jobs}
+    assert queue["jobDefaultOrder"] == ("creationtime" if stage.oldest_first else "none")
+    ready = sum(job["readyTasks"] or 0 for job in queue["value"])
+    assert len(dispatched) >= min(ready, _NEXT)
+    assert violations(queue, dispatched) == []
+    assert queue["unknown"] == []
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def world(_running: World) -> World:
+    return await emptied(_running)
+
+
+async def test_the_queue_is_bounded_and_counts_the_jobs_beyond(world: World) -> None:
+    await add_pool(world.batch, nodes=1)
+    for number in range(5):
+        await add_job(world.batch, f"job-{number}", priority=-number)
+        await add_tasks(world.batch, 3, job=f"job-{number}", command="sleep 3000")
+    world.advance(200)
+    await world.poll()
+    queue = await queue_of(world, query="?top=2")
+    assert [job["id"] for job in queue["value"]] == ["job-0", "job-1"]
+    assert [(job["waitingTasks"], job["runningTasks"], job["waitingSlots"]) for job in queue["value"]] == [
+        (1, 2, 1), (3, 0, 3),
+    ]  # fmt: skip
+    assert (queue["count"], queue["moreJobs"], queue["waitingTasks"], queue["freeSlots"]) == (5, 3, 13, 0)
+    assert (await world.get("accounts/demo/pools/pool/queue?top=101")).status == 400
+
+
+async def test_the_queue_shows_when_each_job_may_start_and_why_not_before(world: World) -> None:
+    await add_pool(world.batch, nodes=2)
+    await add_job(world.batch, "high", priority=5)
+    await add_tasks(world.batch, 400, job="high", command="sleep 20")
+    await add_job(world.batch, "low")
+    await add_tasks(world.batch, 9, job="low", command="sleep 20")
+    for _ in range(8):
+        world.advance(60)
+        await world.app.fire("tick")
+    queue = await queue_of(world)
+    high, low = queue["value"]
+    assert (high["rank"], high["cause"], high["title"]) == (1, "slotsBusy", "All slots of the pool 'pool' are busy")
+    assert (low["rank"], low["cause"], low["title"]) == (2, "higherPriorityJobs", "A job of higher priority goes first")
+    rate = queue["tasksEndedPerMinute"]
+    assert 5 < rate < 15
+    waits = [
+        datetime.fromisoformat(job["expectedStart"]) - datetime.fromisoformat(queue["asOf"]) for job in (high, low)
+    ]
+    assert [wait.total_seconds() for wait in waits] == [
+        pytest.approx(60 / rate, abs=1), pytest.approx((high["readyTasks"] + 1) * 60 / rate, abs=1),
+    ]  # fmt: skip
+    assert (high["reason"], low["reason"], queue["unknown"]) == (None, None, [])
+    found = (await world.get("accounts/demo/jobs/low/explanation")).body["findings"][0]
+    assert (found["code"], found["title"]) == (low["cause"], low["title"])
+
+
+async def test_jobs_that_were_deleted_or_completed_are_not_in_the_queue(world: World) -> None:
+    await add_pool(world.batch, nodes=1)
+    for name in ("gone", "ended", "kept"):
+        await add_job(world.batch, name)
+        await add_tasks(world.batch, 4, job=name, command="sleep 3000")
+    world.advance(200)
+    await world.poll()
+    assert (await queue_of(world))["count"] == 3
+    await world.batch.begin_delete_job("gone")
+    reason: Any = {"terminateReason": "enough"}
+    await world.batch.begin_terminate_job("ended", reason)
+    world.advance(30)
+    for _ in range(3):
+        await world.poll()
+        world.advance(60)
+    assert [job["id"] for job in (await queue_of(world))["value"]] == ["kept"]
+
+
+async def test_an_empty_queue_has_no_jobs_and_an_unknown_pool_no_queue(world: World) -> None:
+    await add_pool(world.batch, nodes=1)
+    world.advance(200)
+    await world.poll()
+    queue = await queue_of(world)
+    assert (queue["value"], queue["count"], queue["moreJobs"], queue["waitingTasks"]) == ([], 0, 0, 0)
+    assert (await world.get("accounts/demo/pools/other/queue")).body["error"]["code"] == "PoolNotFound"
+
+
+async def test_tasks_of_several_slots_are_shown_with_them(world: World) -> None:
+    await add_pool(world.batch, nodes=1, slots=4)
+    await add_job(world.batch)
+    await world.batch.create_task_collection(
+        "job",
+        models.BatchTaskGroup(
+            task_values=[
+                models.BatchTaskCreateOptions(id=f"t{slots}", command_line="sleep 3000", required_slots=slots)
+                for slots in (4, 3, 2, 8)
+            ]
+        ),
+    )
+    world.advance(200)
+    await world.poll()
+    (job,) = (await queue_of(world))["value"]
+    assert (job["waitingTasks"], job["waitingSlots"], job["leastSlots"], job["mostSlots"]) == (3, 13, 2, 8)
+
+
+async def test_the_queue_asks_batch_for_nothing(world: World) -> None:
+    await add_pool(world.batch, nodes=1)
+    await add_job(world.batch)
+    await add_tasks(world.batch, 9, command="sleep 3000")
+    world.advance(200)
+    await world.poll()
+    before = dict(world.emulator.counters)
+    await queue_of(world)
+    assert world.emulator.counters == before
