@@ -18,6 +18,7 @@ from urllib.parse import parse_qs, unquote, urlencode, urlsplit
 
 from tests.e2e.canned.canned_agent import agent_offer, counts, selected
 from tests.e2e.canned.canned_pool_telemetry import node_values, pool_telemetry
+from tests.e2e.canned.canned_queue import queue
 from tests.e2e.canned.canned_values import matching_events, matching_jobs, matching_nodes, table_of
 
 DIST = Path(__file__).resolve().parents[3] / "web" / "dist"
@@ -34,11 +35,11 @@ class Canned:
     paths with their queries.
 
     For pools: `pools` by account id; every pool has the same `nodes`, `node_states`, `pool_history`, `pool_telemetry`,
-    `node_values` (of any metric) and `autoscale_runs`; broken parts are "pool", "nodes", "nodestates", "history",
-    "pooltelemetry", "autoscaleruns", "node" and "telemetry" (of any node). `schedules` are full answers by account id;
-    broken parts are "schedules" and "schedule". `events` are
-    the same for every account, the latest first, and `ingestion` is the state of their ingestion; broken parts have the
-    same names. The next `cut` tables break off in the middle.
+    `node_values` (of any metric), `queue` and `autoscale_runs`; broken parts are "queue", "pool", "nodes",
+    "nodestates", "history", "pooltelemetry", "autoscaleruns", "node" and "telemetry" (of any node). `schedules` are
+    full answers by account id; broken parts are "schedules" and "schedule". `events` are the same for every account,
+    the latest first, and `ingestion` is the state of their ingestion; broken parts have the same names. The next `cut`
+    tables break off in the middle.
     """
 
     accounts: list[dict[str, Any]] = field(default_factory=list)
@@ -57,6 +58,7 @@ class Canned:
     telemetry: Callable[[dict[str, str]], dict[str, Any]] | None = None
     schedules: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     autoscale_runs: list[dict[str, Any]] = field(default_factory=list)
+    queue: dict[str, Any] = field(default_factory=queue)
     agent_offer: dict[str, Any] = field(default_factory=agent_offer)
     agent_nodes: list[dict[str, Any]] = field(default_factory=list)
     events: list[dict[str, Any]] = field(default_factory=list)
@@ -188,6 +190,7 @@ def pools_answer(
         "nodestates": canned.node_states,
         "history": canned.pool_history,
         "autoscaleruns": {"value": canned.autoscale_runs},
+        "queue": canned.queue,
     }
     found = nodes.get(node) if node else parts.get(part) if part else pools.get(pool)
     return (200, found) if found else refusal(404, f"There is no {node or part or pool} here.")

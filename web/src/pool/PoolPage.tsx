@@ -1,4 +1,4 @@
-// The page of a pool: summary, nodes, history, events, setup, node agent.
+// The page of a pool: summary, nodes, queue, history, events, setup, node agent.
 
 import { useContext } from "preact/hooks";
 import { pathOfPool } from "../api/paths.ts";
@@ -19,6 +19,7 @@ import { NodeSections } from "./nodelist/NodeSection.tsx";
 import { NodePanel } from "./nodepanel/NodePanel.tsx";
 import { PoolSetup } from "./PoolSetup.tsx";
 import { PoolSummary } from "./PoolSummary.tsx";
+import { QueueSection } from "./queue/QueueSection.tsx";
 import { PoolTelemetrySection } from "./telemetry/PoolTelemetrySection.tsx";
 
 interface PoolPageProps {
@@ -65,6 +66,7 @@ export function PoolPage({ account, id, back }: PoolPageProps) {
             flapping={pool?.flappingNodes ?? null}
             open={open}
           />
+          <QueueSection view={view} />
           <HistorySection {...history} range={range} />
           <PoolTelemetrySection view={view} range={range} />
           <LatestEvents account={account} subject={{ pool: id }} />
