@@ -20,6 +20,7 @@ _JOB, _TASK, _FOLDER = "AZ_BATCH_JOB_ID", "AZ_BATCH_TASK_ID", "AZ_BATCH_TASK_DIR
 _PREPARATION_FOLDER, _START_FOLDER = "AZ_BATCH_JOB_PREP_DIR", "AZ_BATCH_NODE_STARTUP_DIR"
 _KEPT = frozenset((_JOB, _TASK, _FOLDER, _PREPARATION_FOLDER, _START_FOLDER))
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_JOB_ID = re.compile(rf"{_ID.pattern}(?::job-[0-9]{{1,10}})?")  # jobs of a schedule are SCHEDULE:job-1 and so on
 
 
 class BatchTask(NamedTuple):
@@ -34,7 +35,7 @@ def task_of_environment(environment: bytes) -> BatchTask | None:
     """Returns the task that an environment (NAME=value, separated by zero bytes) names, None where it names none."""
     found = _variables(environment)
     job, task = found.get(_JOB, ""), found.get(_TASK, "")
-    if _ID.fullmatch(job) and _ID.fullmatch(task):
+    if _JOB_ID.fullmatch(job) and _ID.fullmatch(task):
         return BatchTask(job, task, _kind(task, found))
     return BatchTask("", START_TASK, START) if not job and _is_start_task(found) else None
 

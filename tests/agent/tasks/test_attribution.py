@@ -27,6 +27,8 @@ class Node:
     ("environment", "task"),
     [
         (b"AZ_BATCH_JOB_ID=j\0AZ_BATCH_TASK_ID=t", BatchTask("j", "t")),
+        (b"AZ_BATCH_JOB_ID=%s:job-12\0AZ_BATCH_TASK_ID=t" % (b"s" * 64), BatchTask("s" * 64 + ":job-12", "t")),
+        (b"AZ_BATCH_JOB_ID=j:other\0AZ_BATCH_TASK_ID=t", None),
         (b"X=1\0AZ_BATCH_JOB_ID=j\0AZ_BATCH_TASK_ID=jobpreparation", BatchTask("j", "jobpreparation", PREPARATION)),
         (
             b"AZ_BATCH_JOB_ID=j\0AZ_BATCH_TASK_ID=mine\0AZ_BATCH_TASK_DIR=/mnt/batch/tasks/workitems/j/job-1/jobrelease",
