@@ -31,13 +31,15 @@ _FULL_CODES = ("BlockCountExceedsLimit", "BlobIsSealed", "MaxBlobSizeConditionNo
 class Position(NamedTuple):
     """Where a session's next unit belongs: in blob N, at a byte, after a number of blocks.
 
-    `sent` is the number of the last unit that is stored, -1 for none.
+    `sent` is the number of the last unit that is stored, -1 for none. `ended` counts the attempts that end in the blob;
+    it is MAX_ENDED where that isn't known.
     """
 
     blob: int = 0
     length: int = 0
     blocks: int = 0
     sent: int = -1
+    ended: int = 0
 
 
 class BlobSeries:
@@ -49,7 +51,6 @@ class BlobSeries:
         self._max_blocks = max(max_blocks, _MIN_BLOCKS)
         self._opening = session.series.opening.encode()
         self._known = position_of(session.position())
-        self._ended = 0  # in the present blob, as far as this object appended
         self._in_doubt = True
         self._is_full = False
 
@@ -63,8 +64,8 @@ class BlobSeries:
             return
         for _ in range(_MAX_TRIES):
             if self._is_opened() and self._is_stored(content):
-                self._keep(self._position()._replace(sent=number))
-                self._ended += ended_attempts(content)
+                position = self._position()
+                self._keep(position._replace(sent=number, ended=position.ended + ended_attempts(content)))
                 return
             self._next_blob()
         raise StorageError("Blobs of this session keep being written by others.", _CONFLICTS[1])
@@ -112,7 +113,8 @@ class BlobSeries:
         raise conflict
 
     def _has_enough_attempts(self, content: bytes) -> bool:
-        return self._ended > 0 and self._ended + ended_attempts(content) > MAX_ENDED
+        ended = self._position().ended
+        return ended > 0 and ended + ended_attempts(content) > MAX_ENDED
 
     def _append(self, content: bytes) -> None:
         position = self._position()
@@ -165,7 +167,7 @@ class BlobSeries:
     def _next_blob(self) -> None:
         if self._position().length:
             self._seal()
-        self._in_doubt, self._is_full, self._ended = True, False, 0
+        self._in_doubt, self._is_full = True, False
         position = self._position()
         self._keep(Position(position.blob + 1, sent=position.sent))
 
@@ -211,7 +213,9 @@ class BlobSeries:
         if sent is None and blob and len(stored) == found.length:
             before = self._blobs.properties(self._name(blob - 1))
             sent = self._end_of(blob - 1, before).sent if before else None
-        return Position(blob, found.length, found.blocks, -1 if sent is None else sent)
+        return Position(
+            blob, found.length, found.blocks, -1 if sent is None else sent, MAX_ENDED if found.length else 0
+        )
 
 
 def _is_conflict(error: StorageError) -> bool:

@@ -168,6 +168,24 @@ def test_the_next_blob_follows_one_with_enough_ended_attempts_and_nothing_is_sto
     assert (len(blobs) == 3) or fault == "foreign"
 
 
+@pytest.mark.parametrize("ends", ["crash", "lose position"])
+def test_ended_attempts_count_on_where_another_agent_sends_the_rest_of_a_session(tmp_path: Path, ends: str) -> None:
+    unit = MAX_ENDED // 2
+    service = AppendService()
+    with served(service) as address:
+        story = Story(tmp_path, address, 50_000, 1 << 20)
+        for first in range(0, unit * 4, unit):
+            lines = [f"batchscope_task_attempt,task_id={task} duration=1 1\n" for task in range(first, first + unit)]
+            story.agent.spool.put("".join(["m v=1i 1\n", *lines]).encode())
+        for action in ("step", "step", ends, "crash"):
+            story.act(action)
+        story.agent.send_all()
+    blobs = {name: blob.content for name, blob in service.blobs.items()}
+    ended = ["\n".join(texts(content)).count("batchscope_task_attempt") for content in blobs.values()]
+    assert max(ended) <= MAX_ENDED
+    assert sum(ended) == unit * 4
+
+
 def test_the_next_blob_follows_one_with_enough_blocks_that_is_sealed(tmp_path: Path) -> None:
     service = AppendService()
     with served(service) as address:
