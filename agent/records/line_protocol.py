@@ -1,7 +1,8 @@
 """Records as lines of InfluxDB's line protocol, with times in nanoseconds.
 
 Values that the protocol can't express are left out: empty tags and names, NaN and infinity, records without fields.
-Line breaks in texts become spaces, so that a line is always one record.
+Line breaks in texts become spaces, so that a line is always one record. So do other control characters in names and
+tags, where the app takes none.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ MAX_TEXT = 4096
 """Characters of a field's text; longer ones are cut."""
 _MAX_SIGNED, _MAX_UNSIGNED = 1 << 63, 1 << 64
 _BREAKS = str.maketrans({"\n": " ", "\r": " ", "\0": " "})
-_IN_MEASUREMENT = str.maketrans({",": "\\,", " ": "\\ ", "\n": "\\ ", "\r": "\\ ", "\0": "\\ "})
-_IN_TAG = str.maketrans({",": "\\,", "=": "\\=", " ": "\\ ", "\n": "\\ ", "\r": "\\ ", "\0": "\\ "})
+_CONTROLS = [*map(chr, range(32)), "\x7f"]
+_IN_MEASUREMENT = str.maketrans({**dict.fromkeys(_CONTROLS, "\\ "), ",": "\\,", " ": "\\ "})
+_IN_TAG = str.maketrans({**dict.fromkeys(_CONTROLS, "\\ "), ",": "\\,", "=": "\\=", " ": "\\ "})
 _IN_TEXT = str.maketrans({'"': '\\"', "\\": "\\\\"})
 
 

@@ -49,6 +49,11 @@ def test_line_breaks_never_split_a_record() -> None:
     assert line == f'a,tag=x\\ y text="one two  three" {NOW}\n'
 
 
+def test_control_characters_in_names_and_tags_cost_no_record() -> None:
+    bell = Record("a\7b", {"x\ty": 1}, {"path\x7f": "/mnt/a\tb\x1f"})
+    assert read_back(line_of(bell, NOW)) == ("a b", {"path ": "/mnt/a b "}, {"x y": 1}, NOW)
+
+
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 1 << 64, -(1 << 63) - 1])
 def test_a_value_that_the_protocol_lacks_costs_only_its_field(value: Value) -> None:
     assert line_of(Record("a", {"bad": value, "good": 1}), NOW) == f"a good=1i {NOW}\n"
