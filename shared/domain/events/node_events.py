@@ -46,8 +46,11 @@ def node_event_identity(pool: str, node: str, kind: str, nanoseconds: int, field
 
 
 def without_repeats(events: Sequence[BatchEvent]) -> list[BatchEvent]:
-    """Returns one event of each identity."""
-    return list({event.identity: event for event in events}.values())
+    """Returns the first event of each identity, as later ones may lack the task."""
+    found: dict[bytes, BatchEvent] = {}
+    for event in events:
+        found.setdefault(event.identity, event)
+    return list(found.values())
 
 
 def node_sentence(event: BatchEvent) -> str:

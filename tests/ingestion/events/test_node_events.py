@@ -63,11 +63,12 @@ async def test_of_one_record_that_two_agents_read_the_event_with_the_task_stays(
 
     await rig.append(killed(",job_id=j,task_id=t", 5, "boot-7"), name=blob_of("n1"))
     await (await rig.host()).run()
-    await rig.append(killed("", 5, "boot-7"), killed("", 6, "boot-8"), name=blob_of("n1", 1))
+    again = [killed(",job_id=j,task_id=u", 7, "boot-9"), killed("", 7, "boot-9")]
+    await rig.append(killed("", 5, "boot-7"), killed("", 6, "boot-8"), *again, name=blob_of("n1", 1))
     await (await rig.host()).run()
     found = {event.properties["pid"]: event.task for event in await events_in(rig, rig.accounts[0].key)}
-    assert found == {5: "t", 6: None}
-    assert len(await events_in(rig, rig.accounts[0].key)) == 2
+    assert found == {5: "t", 6: None, 7: "u"}
+    assert len(await events_in(rig, rig.accounts[0].key)) == 3
 
 
 async def killed_and_continued(rig: TelemetryRig, account: Account, dies_at: int, *, committed: bool) -> list[str]:
