@@ -51,6 +51,11 @@ class Attempt:
         self.foreign: dict[int, int] = {}
         """By pid of a member, CPU time in microseconds of its ended children that aren't of the attempt."""
 
+    @property
+    def has_launcher(self) -> bool:
+        """Whether another process ran that started its first one; else this may be what an ended one left behind."""
+        return self.first.parent != _INIT
+
     def is_followed_by(self, process: Process) -> bool:
         """Returns whether a process that no member started belongs to the task's next attempt."""
         is_launched = process.parent == self.first.parent or process.parent not in self.ancestors

@@ -111,10 +111,10 @@ class TaskCollector:
         """Yields the first process of each start task that still runs: its pid, and its start by today's clock in ns.
 
         A clock that was set moves the time of the boot with it, so that it makes no start task older. Other processes
-        that a start task left behind are daemons, not the start task.
+        that a start task left behind are daemons, not the start task; an agent that begins later sees only these.
         """
         for attempt in self._attempts.live:
-            if attempt.kind == START and same(attempt.members, attempt.first):
+            if attempt.kind == START and attempt.has_launcher and same(attempt.members, attempt.first):
                 yield attempt.first.pid, self._boot_time() * 1_000_000_000 + attempt.first.start * TICK * 1000
 
     def _take_exits(self, table: Table) -> bool:

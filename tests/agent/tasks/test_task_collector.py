@@ -178,6 +178,19 @@ def test_a_clock_that_is_set_makes_no_start_task_older() -> None:
     assert (same, node.clock.now() - after) == (pid, age)
 
 
+@pytest.mark.parametrize("sees_the_start_task", [True, False])
+def test_a_daemon_that_a_start_task_left_behind_is_no_start_task(*, sees_the_start_task: bool) -> None:
+    node = Node()
+    shell = node.kernel.fork(LAUNCHER, "startup")
+    node.kernel.fork(shell)
+    if sees_the_start_task:
+        node.sample()
+        assert [pid for pid, _ in node.collector.start_task_processes()] == [shell]
+    node.end(shell)
+    assert "startup" in {record.tags["task_id"] for record in node.sample()}
+    assert list(node.collector.start_task_processes()) == []
+
+
 def test_io_that_may_not_be_read_is_left_out() -> None:
     node = Node()
     node.kernel.denied = {"io", "status"}
