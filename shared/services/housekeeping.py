@@ -16,6 +16,7 @@ from shared.clock import Clock
 from shared.domain.accounts.accounts import Account
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.history.grains import MINUTES, QUARTERS
+from shared.domain.jobs.deleted_job_counters import DeletedJobCounters
 from shared.domain.jobs.jobs import Job
 from shared.errors import CacheConflictError, StorageError, UnreadableError
 from shared.log import logger
@@ -24,7 +25,7 @@ from shared.services.jobs.job_records import JobRecords
 from shared.services.pools.stray_nodes import collect_stray_nodes
 from shared.services.telemetry.hour_rollups import HourRollups
 from shared.settings import Settings
-from shared.stores.jobs.jobs import generation_partition
+from shared.stores.jobs.jobs import KnownJobs, counters_of, generation_partition
 from shared.stores.stores import Stores
 from shared.stores.tables.unreadable import UndecodedRow
 
@@ -62,6 +63,7 @@ class HousekeepingService:
 
     async def _clean_account(self, account: Account, now: datetime) -> None:
         known = await self.records.load_all(account.key, None)
+        await self._keep_counters(account, known, now)
         for job in known.jobs.values():
             with suppress(CacheConflictError):  # a poll wrote the job meanwhile: the next run finds the rest
                 await self._clean(account, job, now)
@@ -101,8 +103,30 @@ class HousekeepingService:
             days = await rollups.run(account.key, now - self.settings.telemetry_retention, goes_on)
             _LOG.info("Telemetry of %s: %d days of blobs are in hours now.", account.id, days)
 
+    def _is_expired(self, job: Job, now: datetime) -> bool:
+        return job.deleted_at is not None and now - job.deleted_at >= self.settings.deleted_job_retention
+
+    async def _keep_counters(self, account: Account, known: KnownJobs, now: datetime) -> None:
+        """Adds the counters of jobs that are about to be deleted to those of deleted ones, and drops old names there.
+
+        Raises StorageError, CacheConflictError.
+        """
+        counted = {key: job.counters for key, job in known.jobs.items() if job.counters}
+        unreadable = {key: counters for key, row in known.unreadable.items() if (counters := counters_of(row))}
+        expired = {key: one for key, one in counted.items() if self._is_expired(known.jobs[key], now)}
+        stored = {(key, one.since) for key, one in (counted | unreadable).items()}
+        pools = await self.stores.pools.keys(account.key)
+
+        def changed(before: DeletedJobCounters) -> DeletedJobCounters:
+            after = before
+            for key, counters in expired.items():
+                after = after.with_job(key, counters, now)
+            return after.pruned(stored, pools, now)
+
+        await self.stores.deleted_job_counters.change(account.key, changed)
+
     async def _clean(self, account: Account, job: Job, now: datetime) -> None:
-        if job.deleted_at and now - job.deleted_at >= self.settings.deleted_job_retention:
+        if self._is_expired(job, now):
             await self._forget(account, job)
             return
         kept = job if await self._goes_on(account, job, now) else job.abandoned(now, before=now - _GRACE)
@@ -124,6 +148,10 @@ class HousekeepingService:
             return
         for partition in partitions:
             await self.stores.cache.delete_generation(partition)
+        if counters := counters_of(row):
+            await self.stores.deleted_job_counters.change(
+                account.key, lambda before: before.with_job(key, counters, now)
+            )
         await self.stores.jobs.delete_unreadable(account.key, row)
 
     async def _goes_on(self, account: Account, job: Job, now: datetime) -> bool:

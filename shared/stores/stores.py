@@ -4,6 +4,7 @@ from shared.stores.accounts.monitoring import MonitoringStore
 from shared.stores.accounts.operations import OperationStore
 from shared.stores.accounts.rounds import RoundStore
 from shared.stores.history import JOB_HISTORY, POOL_HISTORY, HistoryStore
+from shared.stores.jobs.deleted_job_counters import DeletedJobCounterStore
 from shared.stores.jobs.jobs import JobStore
 from shared.stores.jobs.read_plans import ReadPlanStore
 from shared.stores.jobs.task_cache import TaskCache
@@ -21,6 +22,7 @@ class Stores:
         self.rounds = RoundStore(tables)
         self.operations = OperationStore(tables)
         self.jobs = JobStore(tables)
+        self.deleted_job_counters = DeletedJobCounterStore(tables)
         self.history = HistoryStore(tables, JOB_HISTORY)
         self.cache = TaskCache(tables)
         self.plans = ReadPlanStore(tables)

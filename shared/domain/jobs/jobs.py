@@ -4,9 +4,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from shared.domain.core.keys import key_of
+from shared.domain.core.stamps import to_milliseconds
+from shared.domain.jobs.job_counters import JobCounters
 from shared.domain.jobs.job_rules import JobRules
 from shared.domain.jobs.job_samples import JobSample
 from shared.domain.jobs.snapshots import Confirmation, JobSnapshot
+from shared.domain.tasks.task_counters import TaskCounters
 from shared.domain.tasks.tasks import VALIDATED_TASKS
 
 COMPLETED = "completed"
@@ -61,7 +64,7 @@ class Job:
     `building` is the generation that a full read has been filling since `building_since`. `retired` generations are
     awaiting deletion. `finalized` means completed and read for good. `dirty` means that leaves of the served generation
     may have changed since the snapshot. `ended` are the samples before the snapshot's that aren't in the job's history:
-    one in a stored row, any number before it is written.
+    one in a stored row, any number before it is written. `counters` are None before the first read.
     """
 
     facts: JobFacts
@@ -73,6 +76,7 @@ class Job:
     dirty: bool = False
     deleted_at: datetime | None = None
     ended: tuple[JobSample, ...] = ()
+    counters: JobCounters | None = None
     etag: str | None = None
 
     @property
@@ -99,7 +103,8 @@ class Job:
             return replace(self, facts=facts, finalized=self.finalized and not moved, deleted_at=None)
         served = self.snapshot.generation if self.snapshot else None
         retired = self._with_retired(facts.creation_time, self.building, served)
-        return Job(facts, retired=retired, ended=self.samples, etag=self.etag)
+        counters = self.counters.begun_anew() if self.counters else None
+        return Job(facts, retired=retired, ended=self.samples, counters=counters, etag=self.etag)
 
     @property
     def samples(self) -> tuple[JobSample, ...]:
@@ -117,17 +122,27 @@ class Job:
         """Returns the job after a read. The previous sample ends, unless the new snapshot only confirms it."""
         old = self.snapshot
         is_same = old is None or (old.moved_at, old.counts) == (snapshot.moved_at, snapshot.counts)
-        return replace(self, snapshot=snapshot, dirty=False, ended=self.ended if is_same else self.samples)
+        counters = self.counters
+        if snapshot.counters is not None:
+            counters = self._counters().counted(snapshot.counters, self.facts.pool_id)
+        ended = self.ended if is_same else self.samples
+        return replace(self, snapshot=snapshot, dirty=False, ended=ended, counters=counters)
 
     def begun(self, generation: str, at: datetime) -> "Job":
         """Returns the job as stored before the first row of a new generation is written; an unfinished one retires."""
         return replace(self, building=generation, building_since=at, retired=self._with_retired(at, self.building))
 
-    def switched(self, snapshot: JobSnapshot) -> "Job":
-        """Returns the job after its new generation is complete and served; the previous one retires."""
-        old = self.snapshot
+    def switched(self, snapshot: JobSnapshot, counted_before: TaskCounters | None = None) -> "Job":
+        """Returns the job after its new generation is complete and served; the previous one retires.
+
+        `counted_before` are the counters of the previous one's leaves as of the new one's tasks; None without one.
+        """
+        old, counters = self.snapshot, self._counters()
+        if counted_before is not None and snapshot.counters is not None:
+            counters = counters.continued(counted_before, snapshot.counters)
         retired = self._with_retired(snapshot.looked_at, old.generation if old else None)
-        return replace(self.with_snapshot(snapshot), building=None, building_since=None, retired=retired)
+        switched = replace(self, counters=counters).with_snapshot(snapshot)
+        return replace(switched, building=None, building_since=None, retired=retired)
 
     def abandoned(self, at: datetime, *, before: datetime) -> "Job":
         """Returns the job without an unfinished generation begun `before` then, which a worker may still be filling."""
@@ -142,6 +157,9 @@ class Job:
     def gone(self, at: datetime) -> "Job":
         """Returns the job marked as deleted, after a GET answered 404 JobNotFound. Its known data stays."""
         return replace(self, deleted_at=at)
+
+    def _counters(self) -> JobCounters:
+        return self.counters or JobCounters(to_milliseconds(self.facts.creation_time))
 
     def _with_retired(self, since: datetime, *generations: str | None) -> tuple[Retired, ...]:
         return (*self.retired, *(Retired(generation, since) for generation in generations if generation))

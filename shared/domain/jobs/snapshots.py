@@ -3,14 +3,16 @@
 A snapshot doesn't state whether it is exact: `verdicts.py` decides that when it is served.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from hashlib import blake2b
 from typing import Literal
 
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.jobs.job_samples import JobSample
+from shared.domain.tasks.failure_categories import FailedTasks
 from shared.domain.tasks.job_statistics import StoredJobStatistics
+from shared.domain.tasks.task_counters import TaskCounters
 from shared.domain.tasks.tasks import TaskCounts
 
 type Source = Literal["firstRead", "delta", "repair", "fullRead"]
@@ -89,8 +91,9 @@ class JobSnapshot:
 
     `as_of` is T0: the date of a response received before the first request of the read. `full_read_at` is the T0 of the
     read that built the generation, `moved_at` that of the last read that changed a task, `live_read_at` that of the
-    last read that listed every uncompleted task. `statistics` is None where leaves of the generation are of an older
-    version, `read` where the row was stored before reads were measured.
+    last read that listed every uncompleted task. `statistics` and `failed_tasks` are None where leaves are of an older
+    version, `read` where the row was stored before reads were measured. `counters` are the sum over the leaves, None
+    for a snapshot from a row.
     """
 
     generation: str
@@ -103,6 +106,8 @@ class JobSnapshot:
     agreement: Agreement = Agreement()
     statistics: StoredJobStatistics | None = None
     read: TaskRead | None = None
+    failed_tasks: FailedTasks | None = None
+    counters: TaskCounters | None = field(default=None, compare=False)
 
     @property
     def version(self) -> str:

@@ -13,6 +13,7 @@ from operator import itemgetter, lt
 from typing import Any
 
 from shared.domain.core.keys import keys_of
+from shared.domain.leaves.leaf_counters import LeafCounters
 from shared.domain.leaves.task_columns import TaskColumns
 from shared.domain.packing.columns import DAMAGE, joined_parts, parts_of
 from shared.domain.tasks.tasks import Task, TaskCounts
@@ -33,10 +34,11 @@ class Leaf:
     """Up to a few thousand tasks, sorted by key, with unique ids.
 
     `moved` are the tasks that folds changed since the leaf was unpacked: their old and their new states, the latter
-    including added tasks. It is None where they are many, and for a leaf that wasn't unpacked.
+    including added tasks. It is None where they are many, and for a leaf that wasn't unpacked. `counters` are stored
+    beside the leaf, and folds add to them.
     """
 
-    __slots__ = ("_columns", "_grew_until", "_packed", "keys", "moved")
+    __slots__ = ("_columns", "_grew_until", "_packed", "counters", "keys", "moved")
 
     def __init__(self, tasks: Iterable[Task] = (), *, columns: tuple[list[str], TaskColumns] | None = None) -> None:
         """Tasks must be sorted by key; `columns` are their keys and columns, in place of them."""
@@ -47,6 +49,7 @@ class Leaf:
         self._packed: bytes | None = None
         self._grew_until: int | None = None  # the index after the last inserted rows, if more will follow there
         self.moved: tuple[list[Task], list[Task]] | None = None
+        self.counters = LeafCounters()
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -156,7 +159,8 @@ class Leaf:
         return leaf
 
     def _note_moved(self, known: dict[int, Task], added: Sequence[Task]) -> None:
-        """Updates `moved` before rows change."""
+        """Updates `moved` and `counters` before rows change."""
+        self.counters = self.counters.after(self._columns.steps(known), added)
         if self.moved is None or len(known) + len(added) > _FEW:
             self.moved = None
             return
@@ -200,7 +204,10 @@ class Leaf:
         return steps if end == rows else [*steps, rows]
 
     def _part(self, start: int, stop: int) -> "Leaf":
-        return Leaf(columns=(self.keys[start:stop], self._columns.part(start, stop)))
+        part = Leaf(columns=(self.keys[start:stop], self._columns.part(start, stop)))
+        high = self.keys[stop] if stop < len(self.keys) else None
+        part.counters = self.counters.part("" if start == 0 else self.keys[start], high, is_first=start == 0)
+        return part
 
     def _within(self, size: int) -> "list[Leaf]":
         """Returns this leaf, or its halves, split until each stored form fits `size` bytes."""

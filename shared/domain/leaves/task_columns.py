@@ -3,12 +3,14 @@
 This module alone defines which column stores which field, and how; `leaves` keeps them sorted and stores them.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import starmap
 from typing import Any, Self
 
+from shared.domain.leaves.leaf_counters import Step
 from shared.domain.packing.columns import Column, DictionaryColumn, IntegerColumn, Order
 from shared.domain.packing.id_column import Ids
+from shared.domain.tasks.task_counters import LIFE_FIELDS
 from shared.domain.tasks.tasks import RESULTS, STATES, Task, TaskCounts, counts_of
 
 _NUMBERS, _PAIRS = (int, type(None)), (tuple,)
@@ -18,6 +20,7 @@ _KINDS: dict[str, Any] = {  # in the order of Task's fields; starts and ends: se
     "nodes": _PAIRS,
 }  # fmt: skip
 _STATES, _RESULTS, _TRANSITIONS, _STARTS, _ENDS = 1, 2, 3, 5, 6
+_LIFE = tuple(map(Task._fields.index, LIFE_FIELDS))
 _ANY_STATE, _ANY_RESULT = bytes(range(len(STATES))), bytes(range(len(RESULTS)))
 
 
@@ -55,6 +58,18 @@ class TaskColumns:
         """Returns the tasks at some indexes."""
         chosen = list(places)
         return list(map(_task_of, *(column.rows(chosen) for column in self._columns)))
+
+    def steps(self, changes: Mapping[int, Task]) -> list[Step]:
+        """Returns the steps of tasks, given by index as they become; those whose state doesn't change make none."""
+        states, transitions = (self._columns[column].rows(changes) for column in (_STATES, _TRANSITIONS))
+        moved = [
+            place
+            for (place, task), state, transition in zip(changes.items(), states, transitions, strict=True)
+            if transition != task.transition or state != task.state
+        ]
+        lives = zip(*(self._columns[column].rows(moved) for column in _LIFE), strict=True)
+        starts = self._columns[_STARTS].values
+        return [(life, starts[place] != 0, changes[place]) for place, life in zip(moved, lives, strict=True)]
 
     def field(self, name: str) -> list[Any]:
         """Returns one property of all tasks, named as in `Task`."""

@@ -18,6 +18,7 @@ from shared.domain.polling.schedule_rounds import ScheduleRound
 from shared.domain.pools.pool_totals import PoolTotals
 from shared.domain.pools.pools import Pool
 from shared.domain.reads.read_plans import Progress
+from shared.domain.reports.pool_tasks import NO_TASKS, AccountTasks, PoolTasks
 from shared.domain.tasks.failures import Failures
 from shared.domain.tasks.task_details import TaskDetails
 from shared.domain.tasks.tasks import Task, TaskCounts
@@ -90,7 +91,7 @@ class AccountReport:
 
     `pools` are the sums of its pools, `schedules` the last round over its job schedules, None before the first of each.
     `pools_problem` is a sentence about the failure of the last round over pools, if any. `unreadable_jobs` counts
-    stored jobs that can't be decoded, which are in no other number.
+    stored jobs that can't be decoded, which are in no other number. `tasks` are those of its jobs by pool.
     """
 
     account: Account
@@ -102,6 +103,7 @@ class AccountReport:
     schedules: ScheduleRound | None = None
     pools_problem: str | None = None
     unreadable_jobs: int = 0
+    tasks: AccountTasks = NO_TASKS
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,12 +126,13 @@ class TimelineReport:
 
 @dataclass(frozen=True, slots=True)
 class PoolReport:
-    """A pool with the verdict on its numbers, as of `now`."""
+    """A pool with the verdict on its numbers, as of `now`; `tasks` are those of its jobs, None where not asked for."""
 
     account: Account
     pool: Pool
     verdict: Verdict
     now: datetime
+    tasks: PoolTasks | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

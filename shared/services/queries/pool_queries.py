@@ -1,7 +1,7 @@
 """Answers from storage about pools and nodes, without requests to Batch."""
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -10,6 +10,7 @@ from shared.domain.core.keys import key_of
 from shared.domain.polling.pool_rounds import PoolRound, pool_verdict, pools_verdict
 from shared.domain.pools.pool_samples import PoolSample
 from shared.domain.pools.pools import Pool
+from shared.domain.reports.pool_tasks import account_tasks
 from shared.domain.reports.reports import ListedPools, MonitoringReport, NodeReport, PoolReport
 from shared.errors import NotFoundError, UnreadableError
 from shared.services.accounts.registry import Registry
@@ -28,6 +29,8 @@ class PoolQueries:
         self._registry = registry
         self._pools = stores.pools
         self._nodes = stores.nodes
+        self._jobs = stores.jobs
+        self._deleted = stores.deleted_job_counters
 
     async def last_rounds(self, accounts: Collection[str]) -> dict[str, PoolRound | None]:
         """Returns the last round over the pools of each of these watched accounts, by id; None before the first."""
@@ -57,6 +60,13 @@ class PoolQueries:
         off_reason = watch.monitoring.off_reason
         verdict = pools_verdict(known.last, now=now, interval=watch.interval, off_reason=off_reason)
         return ListedPools(reports, unreadable, verdict=verdict)
+
+    async def with_tasks(self, account_id: str, reports: Sequence[PoolReport]) -> list[PoolReport]:
+        """Returns pools of an account with the tasks of their jobs. Raises NotFoundError."""
+        account = self._registry.account(account_id)
+        jobs = await self._jobs.load_all(account.key)
+        tasks = account_tasks(jobs.values(), await self._deleted.load(account.key))  # after the jobs, as it requires
+        return [replace(report, tasks=tasks.of_pool(report.pool.key)) for report in reports]
 
     async def pool(self, account_id: str, pool_id: str) -> PoolReport:
         """Returns one pool. Raises NotFoundError."""

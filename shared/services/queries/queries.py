@@ -14,6 +14,7 @@ from shared.domain.jobs.waiting_ahead import tasks_ahead, waiting_tasks
 from shared.domain.polling.rounds import Round
 from shared.domain.pools.pool_totals import PoolTotals, totals_of
 from shared.domain.reads.read_plans import Progress
+from shared.domain.reports.pool_tasks import account_tasks
 from shared.domain.reports.reports import AccountReport, FailuresReport, JobReport, MonitoringReport, ReportList
 from shared.domain.tasks.tasks import TaskCounts
 from shared.errors import CacheConflictError, NotFoundError, UnreadableError
@@ -46,9 +47,10 @@ class Queries:
         jobs = [job for job in stored.jobs.values() if not job.deleted]
         counts = sum((job.snapshot.counts for job in jobs if job.snapshot), TaskCounts())
         last = last if last and last.was_run else None
-        known, looked = await asyncio.gather(
+        known, looked, deleted = await asyncio.gather(
             self._stores.pools.load_known(account.key),  # from memory if this process polled last, as it is read often
             self._stores.schedules.load_round(account.key),
+            self._stores.deleted_job_counters.load(account.key),
         )
         return AccountReport(
             account,
@@ -60,6 +62,7 @@ class Queries:
             schedules=looked,
             pools_problem=known.last.problem if known.last else None,
             unreadable_jobs=len(stored.unreadable),
+            tasks=account_tasks(stored.jobs.values(), deleted),
         )
 
     async def jobs(self, account_id: str, *, schedule: str | None = None) -> list[JobReport]:

@@ -12,9 +12,11 @@ from datetime import datetime, timedelta
 from shared.domain.jobs.jobs import Job
 from shared.domain.jobs.snapshots import Agreement, JobSnapshot, Source
 from shared.domain.reads.read_plans import ReadPlan
+from shared.domain.tasks.task_counters import TaskCounters
 from shared.errors import BatchAnswerError, CacheConflictError, LongReadError
 from shared.services.jobs.job_records import JobRecords
 from shared.services.reading.comparison import ComparisonResult, fold_and_compare
+from shared.services.reading.generation_counters import gained_between
 from shared.services.reading.incarnation import Incarnation, RecreatedError, refuse_another
 from shared.services.reading.read_state import ReadState, finish, read_pages
 from shared.stores.batch.batch import BatchAccount, TaskPage
@@ -114,6 +116,8 @@ class Generations:
             agreement=compared.agreement,
             statistics=directory.statistics,
             read=current_meter().read,
+            failed_tasks=directory.failed_tasks,
+            counters=directory.counters,
         )
 
     async def _switched(self, job: Job, snapshot: JobSnapshot) -> Job:
@@ -155,9 +159,18 @@ class Generations:
         )
 
     async def _pointed(self, job: Job, snapshot: JobSnapshot) -> Job:
-        switched = job.switched(snapshot)
+        switched = job.switched(snapshot, await self._counted_before(job, snapshot))
         switched = replace(switched, finalized=switched.may_be_finalized(self._overlap))
         return await self._records.save(self._source.account.key, switched)
+
+    async def _counted_before(self, job: Job, snapshot: JobSnapshot) -> TaskCounters | None:
+        """Returns the counters of the served generation's leaves as of the new one's tasks, None without one."""
+        if job.snapshot is None:
+            return None
+        account = self._source.account.key
+        old = await self._cache.read_directory(generation_partition(account, job.key, job.snapshot.generation))
+        new = await self._cache.load_directory(generation_partition(account, job.key, snapshot.generation))
+        return old.counters + await gained_between(self._cache, old, new)
 
 
 def dated(source: BatchAccount, date: datetime | None) -> datetime:

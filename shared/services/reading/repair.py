@@ -71,6 +71,8 @@ async def repair(
         agreement=_mistrusted(compared.agreement) if lost else compared.agreement,
         statistics=directory.statistics,
         read=current_meter().read,
+        failed_tasks=directory.failed_tasks,
+        counters=directory.counters,
     )
     return mark.job.with_snapshot(repaired)
 

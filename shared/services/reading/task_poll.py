@@ -263,7 +263,8 @@ class TaskPoll:
         job = reading.mark.job if reading.mark else job
         if compared.moved or not _matches_directory(snapshot, directory):
             directory = await self._cache.save_head(directory, as_of)
-            snapshot = replace(snapshot, moved_at=as_of, statistics=directory.statistics)
+            statistics, failed = directory.statistics, directory.failed_tasks
+            snapshot = replace(snapshot, moved_at=as_of, statistics=statistics, failed_tasks=failed)
         snapshot = replace(
             snapshot,
             as_of=as_of,
@@ -271,6 +272,7 @@ class TaskPoll:
             counts=directory.counts,
             agreement=compared.agreement,
             read=current_meter().read,
+            counters=directory.counters,
         )
         return await self._settled(job, snapshot)
 
@@ -287,7 +289,8 @@ class TaskPoll:
         """
         settled = self._sealed(job.with_snapshot(snapshot))
         is_difference = job.facts.state == COMPLETED and snapshot.agreement.disagreements > 0
-        if settled.finalized or job.dirty or is_difference or snapshot.is_news(job.snapshot):
+        is_news = snapshot.is_news(job.snapshot) or settled.counters != job.counters
+        if settled.finalized or job.dirty or is_difference or is_news:
             return PollResult(await self._records.save(self._source.account.key, settled))
         return PollResult(settled, snapshot.confirmation)
 

@@ -11,8 +11,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import msgspec
+import orjson
 
 from shared.domain.core.keys import SEPARATOR, key_of, partition_of
+from shared.domain.jobs.job_counters import JobCounters
 from shared.domain.jobs.job_rules import JobRules
 from shared.domain.jobs.job_samples import job_sample_of
 from shared.domain.jobs.jobs import COMPLETED, Job, JobFacts, Retired
@@ -138,6 +140,7 @@ def _row(account_key: str, job: Job) -> Row:
         "dirty": job.dirty or None,
         "deletedAt": job.deleted_at,
         "ended": "\n".join(sample.text() for sample in job.ended) or None,
+        "counters": orjson.dumps(job.counters.plain()).decode() if job.counters else None,
         **(_snapshot_columns(job.snapshot) if job.snapshot else {}),
     }
     return row_of(account_key, job.key, columns)
@@ -166,6 +169,7 @@ def _snapshot_columns(snapshot: JobSnapshot) -> Row:
         "agreedAsOf": agreement.as_of,
         "disagreements": agreement.disagreements,
         "insight": snapshot.statistics.origin + snapshot.statistics.packed if snapshot.statistics else None,
+        "failedTasks": None if snapshot.failed_tasks is None else orjson.dumps(snapshot.failed_tasks).decode(),
         **(columns_of(snapshot.read, _READ) if snapshot.read else {}),
         **columns_of(snapshot.counts, _COUNTS),
         **(columns_of(agreement.service_counts, _SERVICE_COUNTS) if agreement.service_counts else {}),
@@ -182,7 +186,15 @@ def anew(row: UndecodedRow, facts: JobFacts, at: datetime) -> Job:
     retired = [Retired(name, at) for name in names if isinstance(name, str)]
     with suppress(UnreadableError), decoding(row.row, "job", kind="job"):
         retired += msgspec.convert(_retired(row.row), list[Retired])
-    return Job(facts, retired=tuple(retired), etag=row.etag)
+    counters = counters_of(row)
+    return Job(facts, retired=tuple(retired), counters=counters.begun_anew() if counters else None, etag=row.etag)
+
+
+def counters_of(row: UndecodedRow) -> JobCounters | None:
+    """Returns the counters in a job's unreadable row, None if they can't be read either."""
+    with suppress(UnreadableError), decoding(row.row, "job", kind="job"):
+        return _counters(row.row)
+    return None
 
 
 def _job(row: Row) -> Job:
@@ -206,8 +218,14 @@ def _plain(row: Row) -> dict[str, Any]:
         "dirty": row.get("dirty", False),
         "deleted_at": row.get("deletedAt"),
         "ended": tuple(map(job_sample_of, row.get("ended", "").splitlines())),
+        "counters": _counters(row),
         "etag": row["etag"],
     }
+
+
+def _counters(row: Row) -> JobCounters | None:
+    stored = row.get("counters")  # 0.1.0 stored none
+    return JobCounters.of_plain(orjson.loads(stored)) if stored else None
 
 
 def _retired(row: Row) -> list[dict[str, Any]]:
@@ -243,4 +261,5 @@ def _snapshot(row: Row) -> dict[str, Any]:
         },
         "statistics": StoredJobStatistics(statistics[:ORIGIN_BYTES], statistics[ORIGIN_BYTES:]) if statistics else None,
         "read": fields_of(row, _READ) if "readSeconds" in row else None,  # 0.1.0 stored none
+        "failed_tasks": orjson.loads(row["failedTasks"]) if "failedTasks" in row else None,
     }

@@ -3,27 +3,31 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from shared.domain.leaves.leaf_counters import LeafCounters
 from shared.domain.leaves.leaf_summaries import summary_after, summary_of
 from shared.domain.leaves.leaves import Leaf
+from shared.domain.tasks.task_counters import NOTHING, TaskCounters
 from shared.domain.tasks.tasks import COUNT_FIELDS, TaskCounts
 from shared.stores.tables.tables import Row, bytes_columns, row_of
 from shared.stores.tables.unit_writes import Unit, written
 
 TASKS = "d"
 """The beginning of the names of columns with packed tasks."""
+COUNTERS = "counters"
 
 
 @dataclass(frozen=True, slots=True)
 class LeafEntry:
     """A leaf in a directory: its row, its counts, and the ETag of both.
 
-    `summary` is packed, None for a leaf of an older version.
+    `summary` is packed, None for a leaf of an older version. `counters` are those that the leaf's tasks added so far.
     """
 
     row: str
     counts: TaskCounts
     etag: str | None
     summary: bytes | None = None
+    counters: TaskCounters = NOTHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,7 @@ class LeafReplacement:
             packed, counts = leaf.pack(), leaf.counts()
             columns: Row = {
                 "summary": summary.pack(),
+                COUNTERS: leaf.counters.pack(),
                 **{field: getattr(counts, field) for field in COUNT_FIELDS},
                 **bytes_columns(TASKS, packed),
             }
@@ -54,4 +59,5 @@ class LeafReplacement:
 
 def entry_of(row: Row, etag: str) -> LeafEntry:
     counts = TaskCounts(*(row[field] for field in COUNT_FIELDS))
-    return LeafEntry(row["RowKey"], counts, etag, row.get("summary"))
+    counters = LeafCounters.unpack(row.get(COUNTERS)).counters
+    return LeafEntry(row["RowKey"], counts, etag, row.get("summary"), counters)

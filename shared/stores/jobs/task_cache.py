@@ -14,13 +14,18 @@ from datetime import datetime
 
 from azure.data.tables.aio import TableClient
 
+from shared.domain.leaves.leaf_counters import LeafCounters
 from shared.domain.leaves.leaf_summaries import Summary
 from shared.domain.leaves.leaves import Leaf, UnreadableLeafError
+from shared.domain.tasks.failure_categories import FailedTasks, failed_tasks_of, is_known
+from shared.domain.tasks.failures import Failures
 from shared.domain.tasks.job_statistics import StoredJobStatistics
+from shared.domain.tasks.task_counters import NOTHING, TaskCounters
 from shared.domain.tasks.tasks import COUNT_FIELDS, TaskCounts
 from shared.errors import CacheConflictError, UnreadableError
+from shared.log import logger
 from shared.stores.jobs.heads import HEAD, Head, head_of, head_row, origin_of, sum_of
-from shared.stores.jobs.leaf_rows import TASKS, LeafEntry, LeafReplacement, entry_of
+from shared.stores.jobs.leaf_rows import COUNTERS, TASKS, LeafEntry, LeafReplacement, entry_of
 from shared.stores.tables.tables import (
     Row,
     Tables,
@@ -34,20 +39,27 @@ from shared.stores.tables.tables import (
 )
 from shared.stores.tables.unit_writes import transactions, write_at_once
 
+_LOG = logger(__name__)
 _DIRECTORIES = 500
+_LOGGED_CODES = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Directory:
     """All leaves of a generation in key order, from one query, and the head's ETag (None: no head).
 
-    `statistics` is the sum over the leaves once the head was saved.
+    `statistics` and `failed_tasks` are sums over the leaves once the head was saved.
     """
 
     partition: str
     leaves: tuple[LeafEntry, ...] = ()
     head_etag: str | None = None
     statistics: StoredJobStatistics | None = field(default=None, compare=False)
+    failed_tasks: FailedTasks | None = field(default=None, compare=False)
+
+    @property
+    def counters(self) -> TaskCounters:
+        return sum((leaf.counters for leaf in self.leaves), NOTHING)
 
     @property
     def counts(self) -> TaskCounts:
@@ -78,6 +90,7 @@ class TaskCache:
     def __init__(self, tables: Tables) -> None:
         self._table: TableClient = tables["tasks"]
         self._known: OrderedDict[str, Directory] = OrderedDict()
+        self._unknown_codes: set[str] = set()
 
     async def load_directory(self, partition: str) -> Directory:
         """Returns the directory before now, from memory if this process wrote or read it last."""
@@ -91,7 +104,7 @@ class TaskCache:
         """Returns the directory from storage."""
         head: str | None = None
         leaves: list[LeafEntry] = []
-        for row in await load_rows(self._table, partition, ["RowKey", "summary", *COUNT_FIELDS]):
+        for row in await load_rows(self._table, partition, ["RowKey", "summary", COUNTERS, *COUNT_FIELDS]):
             if row["RowKey"] == HEAD:
                 head = row["etag"]
             elif row["RowKey"].startswith("s"):
@@ -137,7 +150,7 @@ class TaskCache:
             etags = await write_at_once(self._table, operations)
             entries |= {row["RowKey"]: entry_of(row, etags[row["RowKey"]]) for _, row, *_ in operations}
         leaves = tuple(sorted(entries.values(), key=lambda leaf: leaf.row))
-        return self._remember(replace(directory, leaves=leaves, statistics=None))
+        return self._remember(replace(directory, leaves=leaves, statistics=None, failed_tasks=None))
 
     async def save_head(self, directory: Directory, as_of: datetime) -> Directory:
         """Writes the head, with which the leaves' sums count as of T0. Raises CacheConflictError."""
@@ -146,7 +159,9 @@ class TaskCache:
         row = head_row(directory.partition, head, leaves=len(directory.leaves))
         statistics = StoredJobStatistics.of(summary.statistics, origin) if summary and origin else None
         etag = await save_row(self._table, row, directory.head_etag)
-        return self._remember(replace(directory, head_etag=etag, statistics=statistics))
+        failed = failed_tasks_of(summary.failures) if summary else None
+        self._log_unknown(summary.failures if summary else Failures())
+        return self._remember(replace(directory, head_etag=etag, statistics=statistics, failed_tasks=failed))
 
     async def load_head(self, partition: str) -> Head | None:
         """Returns the head from storage; None before its first write, or after its generation was deleted."""
@@ -161,6 +176,13 @@ class TaskCache:
     async def load_generations(self, prefix: str) -> list[str]:
         """Returns the existing partitions whose keys begin with `prefix`."""
         return await load_partitions(self._table, prefix)
+
+    def _log_unknown(self, failures: Failures) -> None:
+        """Logs each failure code that the table of categories lacks, once a process, and not more than 100 of them."""
+        codes = {group.failure[1] for group in failures.groups if not is_known(group.failure[1])}
+        for code in sorted(codes - self._unknown_codes)[: _LOGGED_CODES - len(self._unknown_codes)]:
+            self._unknown_codes.add(code)
+            _LOG.warning("Tasks failed with the unknown code %r; they count as other.", code[:_LOGGED_CODES])
 
     def _remember(self, directory: Directory) -> Directory:
         self._known[directory.partition] = directory
@@ -178,6 +200,8 @@ def _leaf_of(row: Row | None, partition: str, entry: LeafEntry) -> Leaf:
     if row["etag"] != entry.etag:
         raise CacheConflictError("Another poll rewrote a leaf of the task cache.")
     try:
-        return Leaf.unpack(bytes_of(row, TASKS))
+        leaf = Leaf.unpack(bytes_of(row, TASKS))
     except UnreadableLeafError as error:
         raise UnreadableError(f"The task cache can't be read in {partition}, row {entry.row}: {error}") from error
+    leaf.counters = LeafCounters.unpack(row.get(COUNTERS))
+    return leaf

@@ -30,6 +30,7 @@ SCHEMAS: Mapping[str, int] = {
     "monitoring": 1,
     "look": 1,
     "job": 1,
+    "counters": 1,
     "pool": 1,
     "job schedule": 1,
     "read plan": 1,

@@ -93,6 +93,13 @@ class World:
             self.check(done=done, full=full, processes=[process])
         return done
 
+    def clean_up(self, who: int = 0, *, fault: Fault | None = None) -> None:
+        """Runs housekeeping in one process."""
+        self.processes[who].connection.arm(fault)
+        process = self.processes[who]
+        self._polled(who, process.housekeeping.run(), may_fail=fault is not None)
+        process.connection.arm(None)
+
     def deliver(
         self, who: int = 0, *, budget: float = 86_400, takes: float = 0, fault: Fault | None = None, keep: bool = False
     ) -> bool:

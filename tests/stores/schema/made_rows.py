@@ -17,6 +17,8 @@ from shared.domain.core.stamps import to_milliseconds
 from shared.domain.events.batch_events import BatchEvent
 from shared.domain.history.grains import HistoryRetention
 from shared.domain.history.samples import rows_of
+from shared.domain.jobs.deleted_job_counters import DeletedJobCounters, LeavingJob
+from shared.domain.jobs.job_counters import JobCounters
 from shared.domain.jobs.job_rules import JobRules
 from shared.domain.jobs.job_samples import JobSample
 from shared.domain.jobs.jobs import Job, JobFacts, Retired
@@ -37,6 +39,7 @@ from shared.domain.reads.read_plans import ReadPlan
 from shared.domain.schedules.job_specifications import JobSpecification
 from shared.domain.schedules.schedules import Baseline, LastCount, Recurrence, Schedule, ScheduleFacts
 from shared.domain.tasks.job_statistics import JobStatistics, StoredJobStatistics
+from shared.domain.tasks.task_counters import TaskCounters
 from shared.domain.tasks.task_details import ShownProperties
 from shared.domain.tasks.tasks import Task, TaskCounts
 from shared.domain.telemetry.catalog.series import Series
@@ -70,6 +73,7 @@ from shared.stores.blobs.queued_shards import QueuedShardStore
 from shared.stores.blobs.rejects import RejectStore
 from shared.stores.events import EventStore
 from shared.stores.history import JOB_HISTORY, POOL_HISTORY, HistoryStore
+from shared.stores.jobs.deleted_job_counters import DeletedJobCounterStore
 from shared.stores.jobs.jobs import JobStore, generation_partition
 from shared.stores.jobs.read_plans import ReadPlanStore
 from shared.stores.jobs.task_cache import Directory, TaskCache
@@ -96,8 +100,12 @@ _EVER = HistoryRetention(timedelta(days=36_500), timedelta(days=36_500))
 _INSIGHT = StoredJobStatistics.of(JobStatistics(retries=7), b"12345678")
 SNAPSHOT = JobSnapshot(
     "g1", T0, "delta", _COUNTS, T0, _T1, _T2, Agreement(_T2, 1, TaskCounts(1, 0, 5, 9, 5, 4), T0), _INSIGHT,
-    TaskRead(0.25, 3, 2),
+    TaskRead(0.25, 3, 2), {"userCode": 3, "other": 1},
 )  # fmt: skip
+_JOB_COUNTERS = JobCounters(_MS, TaskCounters(1, 2, 3, 4), {"pool=20=c3=a4": TaskCounters(9, 8, 7, 6)})
+_DELETED_COUNTERS = DeletedJobCounters(
+    {"pool": TaskCounters(5, 4, 3, 2)}, {("left", _MS): LeavingJob(T0, {"pool": TaskCounters(1, 1, 1, 1)})}
+)
 _RULES = JobRules(7, timedelta(hours=3), uses_task_dependencies=True, allows_preemption=True)
 JOB = Job(
     JobFacts(
@@ -105,7 +113,7 @@ JOB = Job(
         _RULES,
     ),
     SNAPSHOT, "g2", T0, (Retired("g0", T0),), finalized=True, dirty=True, deleted_at=_T3,
-    ended=(JobSample(_MS, _MS + 5, _MS + 2, _COUNTS, doubted=True),),
+    ended=(JobSample(_MS, _MS + 5, _MS + 2, _COUNTS, doubted=True),), counters=_JOB_COUNTERS,
 )  # fmt: skip
 _ROUND = Round(
     T0, T0, "reason", 9,
@@ -214,6 +222,7 @@ async def write_all(tables: Tables) -> None:
 
 async def _write_jobs(tables: Tables) -> None:
     await JobStore(tables).save(ACCOUNT, JOB)
+    await DeletedJobCounterStore(tables).change(ACCOUNT, lambda _: _DELETED_COUNTERS)
     await RoundStore(tables).save(ACCOUNT, _ROUND)
     await MonitoringStore(tables).save(ACCOUNT, Monitoring(False, 300, T0, _T1))
     rows: Mapping[str, Any] = rows_of(JOB.ended, None, _EVER)

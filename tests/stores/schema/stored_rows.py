@@ -19,7 +19,13 @@ _INCARNATION = rf"{_DIGEST}-[0-9a-f]+-\d+"
 _GROUP = r"(\.[^~.]+)?"
 _SESSION = rf"(~{_INCARNATION})?~?[0-9a-f]{{6}}"
 SHAPES: Mapping[str, Mapping[str, str]] = {
-    "accounts": {"round": "round", "monitoring": "monitoring", "pools": "pools", "schedules": "schedules"},
+    "accounts": {
+        "round": "round",
+        "monitoring": "monitoring",
+        "pools": "pools",
+        "schedules": "schedules",
+        "counters": "counters",
+    },
     "blobs": {"!": "!", "<hash of name>": _DIGEST, "<shard>": "[0-9a-f]{2}"},
     "events": {
         "!": "!",
