@@ -5,7 +5,7 @@ from typing import Literal
 
 from functions.api.accounts.monitoring import MonitoringAnswer, monitoring_answer
 from functions.api.endpoints import ACCOUNT
-from functions.api.jobs.job_models import TaskCountsAnswer
+from functions.api.jobs.job_models import TaskCountersAnswer, TaskCountsAnswer
 from functions.api.pools.pool_models import CoresAnswer, SlotsAnswer
 from functions.http.answers import Answer
 from functions.http.handling import Page, Query, RouteRequest, Routes
@@ -52,7 +52,8 @@ class AccountAnswer(Answer):
     `pools`, `nodeCounts`, `slots` and `cores` are sums over its pools, null until pools were listed and nodes were
     read. `cores` covers nodes with a known VM size; `unknownCores` is the number of other nodes. `schedules` is null
     until job schedules were first listed. `poolsReason` and `schedulesReason` explain the failure of the last poll of
-    pools or schedules, null if it succeeded.
+    pools or schedules, null if it succeeded. `failedTasks` counts failed tasks by category, `taskCounters` are sums
+    over all jobs that there ever were.
     """
 
     id: str
@@ -64,6 +65,8 @@ class AccountAnswer(Answer):
     monitoring: MonitoringAnswer
     jobs: dict[str, int]
     task_counts: TaskCountsAnswer
+    failed_tasks: dict[str, int]
+    task_counters: TaskCountersAnswer
     pools: AccountPoolsAnswer | None
     pools_reason: str | None
     node_counts: dict[str, int] | None
@@ -93,7 +96,7 @@ def add_accounts(routes: Routes) -> None:
 def account_answer(report: AccountReport) -> AccountAnswer:
     pools, schedules, last = report.pools, report.schedules, report.last_round
     totals = pools if pools and pools.knows_nodes else None
-    monitoring = monitoring_answer(report.watch)
+    monitoring, tasks = monitoring_answer(report.watch), report.tasks.all
     return AccountAnswer.of(
         report.account,
         enabled=monitoring.enabled,
@@ -101,6 +104,8 @@ def account_answer(report: AccountReport) -> AccountAnswer:
         monitoring=monitoring,
         jobs=dict(sorted(report.jobs.items())),
         task_counts=TaskCountsAnswer.of(report.task_counts),
+        failed_tasks=dict(tasks.failed),
+        task_counters=TaskCountersAnswer.of(tasks.counters),
         pools=_pools_answer(pools) if pools else None,
         pools_reason=report.pools_problem,
         node_counts=dict(totals.nodes) if totals else None,

@@ -32,6 +32,18 @@ class TaskCountsAnswer(Answer):
     total: int
 
 
+class TaskCountersAnswer(Answer):
+    """Counters that never decrease: tasks that started, completed and failed, and retries.
+
+    Each task adds at most one to the first three, and again after it was reactivated or re-created.
+    """
+
+    started: int
+    completed: int
+    failed: int
+    retried: int
+
+
 class ProgressAnswer(Answer):
     """Progress of a first read: tasks read so far and expected; `expected` is null while it catches up with changes."""
 
@@ -78,7 +90,10 @@ class TaskReadAnswer(Answer):
 
 
 class JobAnswer(Answer):
-    """A job as Batch describes it, with Batchscope's task counts and the verdict on them."""
+    """A job as Batch describes it, with Batchscope's task counts and the verdict on them.
+
+    `failedTasks` counts failed tasks by category; null before the first read, or where causes aren't known.
+    """
 
     id: str
     account: str
@@ -94,6 +109,7 @@ class JobAnswer(Answer):
     terminate_reason: str | None
     deleted: bool
     task_counts: TaskCountsAnswer | None
+    failed_tasks: dict[str, int] | None
     verdict: VerdictAnswer
     progress: ProgressAnswer | None
     insight: InsightAnswer | None
@@ -133,6 +149,7 @@ def job_answer(report: JobReport) -> JobAnswer:
         account=report.account.id,
         deleted=report.job.deleted,
         task_counts=TaskCountsAnswer.of(snapshot.counts) if snapshot else None,
+        failed_tasks=dict(snapshot.failed_tasks) if snapshot and snapshot.failed_tasks is not None else None,
         verdict=VerdictAnswer.of(report.verdict),
         progress=ProgressAnswer.of(progress) if progress else None,
         insight=statistics_answer(forecast) if forecast else None,

@@ -6,14 +6,21 @@ A value that no round has recorded, such as a date before the first round, has n
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
+from prometheus_client.metrics_core import CounterMetricFamily
+
 from functions.api.metrics.series import Family, Samples, Value, timestamp
 from shared.domain.polling.pool_rounds import PoolRound
 from shared.domain.polling.rounds import WHOLE, Round
 from shared.domain.polling.schedule_rounds import ScheduleRound
 from shared.domain.reports.reports import AccountReport
+from shared.domain.tasks.task_counters import TaskCounters
 
 ACCOUNT_FAMILIES = (
     Family("azbatch_jobs", "Jobs by state.", ("state",)),
+    Family("azbatch_account_tasks_started_total", "Tasks that started.", kind=CounterMetricFamily),
+    Family("azbatch_account_tasks_completed_total", "Tasks that completed.", kind=CounterMetricFamily),
+    Family("azbatch_account_tasks_failed_total", "Tasks that completed and failed.", kind=CounterMetricFamily),
+    Family("azbatch_account_task_retries_total", "Retries of tasks.", kind=CounterMetricFamily),
     Family(
         "azbatch_unreadable_jobs",
         "Stored jobs whose rows can't be decoded; they are missing from all other series.",
@@ -50,7 +57,19 @@ def account_samples(report: AccountReport, now: datetime) -> Samples:
         "azbatch_collector_up": bool(last and last.succeeded),
         "azbatch_collector_interval_seconds": report.watch.interval.total_seconds(),
     }
-    return Samples((report.account.id,), values | (_round_values(last, now) if last else {}))
+    if last:
+        values |= counter_values("account", report.tasks.all.counters) | _round_values(last, now)
+    return Samples((report.account.id,), values)
+
+
+def counter_values(subject: str, counters: TaskCounters) -> dict[str, Value]:
+    """Returns the values of the counters of an account or pool."""
+    return {
+        f"azbatch_{subject}_tasks_started_total": counters.started,
+        f"azbatch_{subject}_tasks_completed_total": counters.completed,
+        f"azbatch_{subject}_tasks_failed_total": counters.failed,
+        f"azbatch_{subject}_task_retries_total": counters.retried,
+    }
 
 
 def _round_values(last: Round, now: datetime) -> dict[str, Value]:

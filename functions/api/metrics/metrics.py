@@ -3,6 +3,7 @@
 import asyncio
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated
@@ -97,7 +98,11 @@ def add_metrics(routes: Routes) -> None:
             render,
             accounts,
             [job for own, _ in found for job in own],
-            pools=[pool for report in accounts for pool in await services.pools.pools(report.account.id)],
+            pools=[
+                replace(pool, tasks=report.tasks.of_pool(pool.pool.key))
+                for report in accounts
+                for pool in await services.pools.pools(report.account.id)
+            ],
             pool_rounds=await services.pools.last_rounds(call.readable),
             schedules=[schedule for _, own in found for schedule in own],
             schedule_rounds=await services.schedules.last_rounds(call.readable),

@@ -5,6 +5,7 @@ A pool has series once its nodes were listed. No series is per node, and a state
 
 from prometheus_client.metrics_core import CounterMetricFamily
 
+from functions.api.metrics.account_series import counter_values
 from functions.api.metrics.series import Family, Samples, Value, timestamp
 from shared.domain.reports.reports import PoolReport
 from shared.domain.retirements.announcements import days_left
@@ -24,6 +25,14 @@ POOL_FAMILIES = (
         "Restarts of spot nodes that may have been interruptions.",
         kind=CounterMetricFamily,
     ),
+    Family("azbatch_pool_tasks_started_total", "Tasks of a pool's jobs that started.", kind=CounterMetricFamily),
+    Family("azbatch_pool_tasks_completed_total", "Tasks of a pool's jobs that completed.", kind=CounterMetricFamily),
+    Family(
+        "azbatch_pool_tasks_failed_total",
+        "Tasks of a pool's jobs that completed and failed.",
+        kind=CounterMetricFamily,
+    ),
+    Family("azbatch_pool_task_retries_total", "Retries of tasks of a pool's jobs.", kind=CounterMetricFamily),
     Family("azbatch_pool_flapping_nodes", "Nodes that fell into a bad state three times within an hour."),
     Family(
         "azbatch_pool_retirement_days",
@@ -61,4 +70,6 @@ def pool_samples(report: PoolReport) -> Samples:
     if snapshot.tally:
         values["azbatch_pool_interruptions_total"] = snapshot.tally.interruptions.total
         values["azbatch_pool_unexplained_restarts_total"] = snapshot.tally.interruptions.unexplained
+    if report.tasks:
+        values |= counter_values("pool", report.tasks.counters)
     return Samples(labels, values)

@@ -2,7 +2,7 @@
 
 from datetime import date, datetime
 
-from functions.api.jobs.job_models import VerdictAnswer
+from functions.api.jobs.job_models import TaskCountersAnswer, VerdictAnswer
 from functions.http.answers import Answer, stamp
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.nodes.interruptions import DAY, HOUR, Interruptions
@@ -13,6 +13,7 @@ from shared.domain.pools.pool_sizes import nodes_by_vm_size, sizes_named
 from shared.domain.pools.pools import Pool
 from shared.domain.pools.resize_errors import ResizeError
 from shared.domain.redaction.redaction import MARK
+from shared.domain.reports.pool_tasks import PoolTasks
 from shared.domain.reports.reports import PoolReport
 from shared.domain.retirements.announcements import announcements
 
@@ -152,6 +153,7 @@ class PoolAnswer(PoolLine):
     `vmSizes` are numbers of nodes in any state by VM size, without nodes whose size Batch doesn't name.
     `flappingNodes` counts nodes with three or more transitions into a bad state within an hour. `settings` are named as
     in Batch's REST API, without what it didn't send and without secrets; null until the pool was read by this version.
+    `failedTasks` counts failed tasks of its jobs by category, `taskCounters` are sums over all jobs it ever had.
     """
 
     display_name: str | None
@@ -162,6 +164,8 @@ class PoolAnswer(PoolLine):
     vm_sizes: dict[str, int] | None
     flapping_nodes: int | None
     interruptions: InterruptionsAnswer | None
+    failed_tasks: dict[str, int]
+    task_counters: TaskCountersAnswer
     resize_errors: list[ResizeErrorAnswer]
     auto_scale: AutoScaleAnswer | None
     start_task: StartTaskAnswer | None
@@ -172,7 +176,7 @@ class PoolAnswer(PoolLine):
 def pool_answer(report: PoolReport) -> PoolAnswer:
     pool, facts, snapshot = report.pool, report.pool.facts, report.pool.snapshot
     summary, tally = (snapshot.summary, snapshot.tally) if snapshot else (None, None)
-    cores, count = pool.cores, pool.core_count
+    cores, count, tasks = pool.cores, pool.core_count, report.tasks or PoolTasks()
     return PoolAnswer.of(
         facts,
         account=report.account.id,
@@ -187,6 +191,8 @@ def pool_answer(report: PoolReport) -> PoolAnswer:
         running_tasks=summary.tasks if summary else None,
         flapping_nodes=snapshot.flapping_nodes(report.now) if snapshot else None,
         interruptions=interruptions_answer(tally.interruptions, tally.since, report.now) if tally else None,
+        failed_tasks=dict(tasks.failed),
+        task_counters=TaskCountersAnswer.of(tasks.counters),
         resize_errors=[_resize_error(error, pool) for error in pool.errors],
         auto_scale=_auto_scale(facts.auto_scale) if facts.auto_scale else None,
         start_task=_start_task(facts.start_task) if facts.start_task else None,

@@ -78,6 +78,7 @@ def add_pools(routes: Routes) -> None:
         services, query = await call.services(), call.query
         pools = await services.pools.listed_pools(call.path["account"])
         found = [report for report in pools.reports if query.wants(report)]
+        found = await services.pools.with_tasks(call.path["account"], found)
         section = page_by_key(found, attrgetter("pool.key"), after=query.continuation, size=query.maxpagesize)
         page = judged(listed(call, section, pool_answer, pools.unreadable), pools.verdict)
         return csv_reply(page, PoolLine) if query.format == "csv" else page
@@ -86,7 +87,8 @@ def add_pools(routes: Routes) -> None:
     async def get_pool(call: RouteRequest[Query, None]) -> PoolAnswer:
         """Returns one pool."""
         services = await call.services()
-        return pool_answer(await services.pools.pool(call.path["account"], call.path["pool"]))
+        pool = await services.pools.pool(call.path["account"], call.path["pool"])
+        return pool_answer(*await services.pools.with_tasks(call.path["account"], [pool]))
 
     @routes.route("GET", f"{POOL}/autoscaleruns", returns=Page[EvaluationAnswer], cacheable=True)
     async def list_autoscale_runs(call: RouteRequest[Query, None]) -> Page[EvaluationAnswer]:

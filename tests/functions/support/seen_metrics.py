@@ -22,11 +22,14 @@ from shared.domain.polling.schedule_rounds import ScheduleRound
 from shared.domain.pools.machine_settings import Machine, MachineSettings
 from shared.domain.pools.pool_settings import AutoScale, Problem
 from shared.domain.pools.pools import NodesSnapshot, Pool, PoolFacts, Size
+from shared.domain.reports.pool_tasks import AccountTasks, PoolTasks
 from shared.domain.reports.reports import AccountReport, JobReport, MonitoringReport, PoolReport
 from shared.domain.reports.schedule_reports import report_of
 from shared.domain.schedules.schedules import Recurrence, ScheduleFacts, first_seen
+from shared.domain.tasks.failure_categories import CATEGORIES
 from shared.domain.tasks.histograms import Histogram
 from shared.domain.tasks.job_statistics import JobStatistics, StoredJobStatistics
+from shared.domain.tasks.task_counters import TaskCounters
 from shared.domain.tasks.tasks import TaskCounts
 from shared.domain.telemetry.pools.node_grid import NodeStatistics
 from shared.domain.telemetry.pools.pool_reports import NodeReporting, PoolUtilization
@@ -48,7 +51,8 @@ ROUND = Round(
     queued={"c": Mark(NOW + MINUTE), "d": Mark(NOW), WHOLE: Mark(NOW + MINUTE)},
 )
 WATCH = MonitoringReport(Monitoring(poll_seconds=300), MINUTE)
-WATCHED = AccountReport(ACCOUNT, {"active": 3, "completed": 1}, TaskCounts(), ROUND, WATCH)
+TASKS = AccountTasks({"render": PoolTasks({"userCode": 3}, TaskCounters(40, 31, 3, 6))})
+WATCHED = AccountReport(ACCOUNT, {"active": 3, "completed": 1}, TaskCounts(), ROUND, WATCH, tasks=TASKS)
 STATISTICS = JobStatistics(
     waits=Histogram.of([0, 1023, 1024]),
     runs=Histogram.of([61_439, 61_440, 300_000_000]),
@@ -84,6 +88,7 @@ POOL = PoolReport(
     ),
     Verdict(NOW, "delta", "exact", "The node counts agree."),
     NOW,
+    PoolTasks({"userCode": 3}, TaskCounters(39, 30, 2, 5)),
 )
 SCHEDULE = report_of(
     ACCOUNT,
@@ -134,7 +139,8 @@ def job(name: str = "render", *, statistics: JobStatistics | None = STATISTICS, 
     """Returns a live job, exact as of NOW."""
     stored = StoredJobStatistics.of(statistics, b"") if statistics else None
     facts = JobFacts(name, NOW - timedelta(days=1), state, NOW - timedelta(days=1))
-    snapshot = JobSnapshot("g", NOW, "delta", COUNTS, NOW, NOW, NOW, statistics=stored)
+    failed = dict[str, int](zip(CATEGORIES, range(10, 100), strict=False)) if statistics else None
+    snapshot = JobSnapshot("g", NOW, "delta", COUNTS, NOW, NOW, NOW, statistics=stored, failed_tasks=failed)
     return JobReport(ACCOUNT, Job(facts, snapshot), Verdict(NOW, "delta", "exact", "Get Task Counts agrees."))
 
 

@@ -31,6 +31,8 @@ export interface Account {
   pollSeconds: number;
   jobs: Record<string, number>;
   taskCounts: TaskCounts;
+  /** By category. */
+  failedTasks?: Record<string, number>;
   /** Null before the first list of pools; the sums below are null before any nodes were read. */
   pools: { total: number; byState: Record<string, number>; notRead: number; asOf: string | null } | null;
   /** The reason why the last poll of pools failed; null if it succeeded. */
@@ -67,6 +69,8 @@ export interface Job {
   deleted: boolean;
   terminateReason: string | null;
   taskCounts: TaskCounts | null;
+  /** By category; null where the causes aren't known. */
+  failedTasks?: Record<string, number> | null;
   verdict: Verdict;
   /** The progress of a first read that takes long. */
   progress: { tasks: number; expected: number | null } | null;

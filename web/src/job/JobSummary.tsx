@@ -7,6 +7,7 @@ import { addressOfDetail } from "../routing/routes.ts";
 import { Age } from "../ui/text/Age.tsx";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
 import { VerdictLine } from "../ui/text/VerdictLine.tsx";
+import { FailedTasksLine } from "../ui/tiles/FailedTasksLine.tsx";
 import { Figure, ReadBar, StateBar } from "../ui/tiles/StateBar.tsx";
 import { TaskStateFigures } from "../ui/tiles/TaskStateFigures.tsx";
 
@@ -16,6 +17,7 @@ export function JobSummary({ job }: { job: Job }) {
       <Facts job={job} />
       <Numbers counts={job.taskCounts} />
       {job.progress ? <ReadBar {...job.progress} /> : <StateBar counts={job.taskCounts} />}
+      <FailedTasksLine failed={job.failedTasks} />
       <VerdictLine verdict={job.verdict}>
         {job.taskRead && (
           <span class="checked" data-testid="task-read">

@@ -5,6 +5,7 @@ import { formatDuration } from "../format/durations.ts";
 import { formatCount, plural, statesText } from "../format/numbers.ts";
 import { Age } from "../ui/text/Age.tsx";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
+import { FailedTasksLine } from "../ui/tiles/FailedTasksLine.tsx";
 import { StateBar } from "../ui/tiles/StateBar.tsx";
 import { TaskStateFigures } from "../ui/tiles/TaskStateFigures.tsx";
 import { TileFrame } from "../ui/tiles/TileFrame.tsx";
@@ -26,6 +27,7 @@ export function AccountTile({ account, single, filters, choose }: TileProps) {
     <TileFrame {...{ account, single, chosen, toggle }} asOf={account.lastRound?.asOf ?? null}>
       <Numbers account={account} />
       <StateBar counts={account.taskCounts} />
+      <FailedTasksLine failed={account.failedTasks} />
       <PoolsLine account={account} />
       <SchedulesLine account={account} />
       <footer>

@@ -10,6 +10,7 @@ import { addressOfList } from "../routing/routes.ts";
 import { Age, TimeInState } from "../ui/text/Age.tsx";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
 import { VerdictLine } from "../ui/text/VerdictLine.tsx";
+import { FailedTasksLine } from "../ui/tiles/FailedTasksLine.tsx";
 import { KeyFigure } from "../ui/tiles/KeyFigure.tsx";
 import { type Pool, type Size, usedSizes } from "./model.ts";
 import { type PoolProblem, problemsOf } from "./problems.ts";
@@ -31,6 +32,7 @@ export function PoolSummary({ pool }: { pool: Pool }) {
           Spot: <InterruptionSummary interruptions={pool.interruptions} />.
         </p>
       )}
+      <FailedTasksLine failed={pool.failedTasks} />
       <VerdictLine verdict={pool.verdict} />
     </section>
   );
