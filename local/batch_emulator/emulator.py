@@ -160,7 +160,12 @@ class Emulator:
 
 def _truth(account: Account) -> Json:
     jobs = {job.id: {"state": job.state, **_counts(true_counts(job))} for job in account.jobs.values()}
-    return {"jobs": jobs, "pools": {pool.id: true_nodes(pool) for pool in account.pools.values()}}
+    counters = {pool: dict(counted) for pool, counted in sorted(account.task_counters.items())}
+    return {
+        "jobs": jobs,
+        "pools": {pool.id: true_nodes(pool) for pool in account.pools.values()},
+        "taskCounters": counters,
+    }
 
 
 def _counts(found: Json) -> Json:

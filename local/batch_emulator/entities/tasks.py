@@ -24,7 +24,7 @@ class Task:
     """A task. `run` is set from its assignment to a node until that run ends; `ticket` invalidates its queue entries.
 
     `open_dependencies` counts the tasks and ranges that it still depends on. `updated` is the time of a user's last
-    change, 0 for none.
+    change, 0 for none. `has_started` is False until the first start since creation or reactivation.
     """
 
     id: str
@@ -53,6 +53,7 @@ class Task:
     updated: int = 0
     ticket: int = 0
     open_dependencies: int = 0
+    has_started: bool = False
 
     @property
     def modified(self) -> int:

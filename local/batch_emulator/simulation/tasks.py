@@ -83,7 +83,7 @@ class TaskTransitions:
             self._run_ended(run.node, job)
 
     def reactivate(self, job: Job, task: Task) -> None:
-        task.retries, task.last_retry = 0, None
+        task.retries, task.last_retry, task.has_started = 0, None, False
         self._activate(job, task)
 
     def delete(self, job: Job, task: Task) -> None:
@@ -152,6 +152,7 @@ class TaskTransitions:
     def _show_running(self, run: Run, moment: int) -> None:
         if self._show_phase(run, 2, moment):
             run.task.started = run.started
+            _count_start(run)
             self._set(run.job, run.task, "running", moment)
             self._context.log.task_started(run)
 
@@ -176,9 +177,11 @@ class TaskTransitions:
         if task.run is not run:
             return
         node.total, node.succeeded = node.total + 1, node.succeeded + (failure is None)
+        _count_start(run)
         may_retry = task.max_retries < 0 or task.retries < task.max_retries
         if failure and exit_code is not None and may_retry:
             task.retries, task.last_retry = task.retries + 1, self._context.now
+            _count(job, retried=1)
             self._requeue(run)
         else:
             self._detach(run)
@@ -202,6 +205,7 @@ class TaskTransitions:
     def _complete(self, job: Job, task: Task, moment: int, *, exit_code: int | None, failure: Failure | None) -> None:
         task.exit_code, task.failure, task.ended = exit_code, failure, moment
         self._set(job, task, "completed", moment, result="failure" if failure else "success")
+        _count(job, completed=1, failed=int(failure is not None))
         self._context.log.task_ended(job, task)
         if job.spec.get("usesTaskDependencies") and satisfies_dependents(task):
             self._satisfy_dependents(job, task)
@@ -242,3 +246,14 @@ class TaskTransitions:
     def _mark_changed(self, run: Run) -> None:
         self._context.mark_changed(run.task, run.job)
         self._context.mark_changed(run.node, run.node.pool)
+
+
+def _count(job: Job, **more: int) -> None:
+    job.account.task_counters[job.pool_id.lower()].update(more)
+
+
+def _count_start(run: Run) -> None:
+    """Counts the first start of a task since its creation or reactivation."""
+    if not run.task.has_started:
+        run.task.has_started = True
+        _count(run.job, started=1)

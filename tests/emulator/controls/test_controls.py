@@ -111,7 +111,8 @@ async def test_a_reset_empties_accounts_and_starts_another_epoch(stepped: Driver
     assert (await stepped.control("GET", "settings"))["pageSize"] == 1000
     await stepped.advance(100)
     truth = await stepped.control("GET", "truth")
-    assert truth["accounts"] == {"demo": {"jobs": {}, "pools": {}}, "other": {"jobs": {}, "pools": {}}}
+    empty: dict[str, object] = {"jobs": {}, "pools": {}, "taskCounters": {}}
+    assert truth["accounts"] == {"demo": empty, "other": empty}
 
 
 async def test_counters_count_requests_and_items_by_route_and_task_list(stepped: Driver) -> None:
