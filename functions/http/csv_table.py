@@ -77,4 +77,6 @@ def _cell(values: Mapping[str, Any], path: list[str]) -> Any:
         value = value.get(name) if value is not None else None
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, Mapping):
+        return msgspec.json.encode(value).decode()
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value

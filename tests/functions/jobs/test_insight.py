@@ -1,5 +1,7 @@
 """Statistics and failures of real tasks: each number equals a plain count over Batch's own list."""
 
+import csv
+import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
@@ -183,12 +185,12 @@ async def test_a_job_without_failures_has_no_groups_and_one_without_tasks_nothin
 
 async def test_insight_is_in_the_table_of_jobs(world: World) -> None:
     await _at_work(world)
-    header, row = (await world.get("accounts/demo/jobs?format=csv")).body.splitlines()
-    cells = dict(zip(header.split(","), row.split(","), strict=False))
+    (cells,) = csv.DictReader((await world.get("accounts/demo/jobs?format=csv")).body.splitlines())
     insight = (await world.get("accounts/demo/jobs/mixed")).body["insight"]
     assert float(cells["insight.throughput.perMinute.lastHour"]) == insight["throughput"]["perMinute"]["lastHour"]
     assert float(cells["insight.queueWait.mean"]) == insight["queueWait"]["mean"]
     assert int(cells["insight.slots.active"]) == insight["slots"]["active"]
+    assert json.loads(cells["failedTasks"]) == {"userCode": 4, "outOfMemory": 9, "dataAccess": 1}
 
 
 @pytest.mark.parametrize(
