@@ -16,9 +16,9 @@ from shared.domain.nodes.nodes import NodeCounts
 class PoolNumbers(NamedTuple):
     """The numbers in a pool's history.
 
-    `dedicated` and `spot` are current and target sizes. `cores` are all and busy ones, None where the VM size is
-    unknown. `interruptions` are all since `counted_since`, in milliseconds since 1970. `resize_errors` counts current
-    ones.
+    `dedicated` and `spot` are current and target sizes. `cores` are all and busy ones, None while those of any machine
+    are unknown. `interruptions` are all since `counted_since`, in milliseconds since 1970. `resize_errors` counts
+    current ones.
     """
 
     counts: NodeCounts

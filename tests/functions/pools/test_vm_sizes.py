@@ -208,6 +208,30 @@ async def test_a_pool_names_the_sizes_that_had_no_capacity_and_those_it_may_have
         assert (first["code"], first["vmSizes"]) == ("AccountCoreQuotaReached", [])
 
 
+async def test_one_node_of_an_unknown_size_makes_a_pools_cores_unknown_and_an_account_counts_it_apart(
+    azurite: StorageAddresses, tmp_path: Path
+) -> None:
+    async with watched(azurite, tmp_path, None) as world:
+        for spec in (_PLAIN, {**_MIXED, "targetLowPriorityNodes": 0}):
+            await world.post("/pools", spec)
+        await world.driver.advance(120)
+        odd, nameless, known = world.driver.emulator.simulations["demo"].account.pools["mixed"].nodes.values()
+        odd.vm_size, nameless.vm_size = "standard_unheard", ""
+        await world.tick()
+        pool = await world.get("accounts/demo/pools/mixed")
+        assert (pool["cores"], pool["unknownCores"]) == (None, 2)
+        assert pool["vmSizes"] == {"standard_unheard": 1, known.vm_size: 1}
+        nodes = {node["id"]: node for node in (await world.get("accounts/demo/pools/mixed/nodes"))["value"]}
+        assert [nodes[node.id]["cores"] for node in (odd, nameless, known)] == [None, None, 4]
+        account = await world.get("accounts/demo")
+        assert (account["cores"]["total"], account["unknownCores"]) == (4 + 2 * 2, 2)
+        assert {pool for _, pool in _series(await world.get("metrics"))} == {"plain"}
+        await world.driver.advance(60)
+        await world.tick()
+        points = (await world.get("accounts/demo/pools/mixed/history?step=PT1M"))["value"]
+        assert [point["cores"] for point in points if point["nodeCounts"]] == [None]
+
+
 async def test_the_default_version_sees_no_set_vcpus(azurite: StorageAddresses, tmp_path: Path) -> None:
     """docs/limits.md says so: nothing in that version tells them."""
     async with watched(azurite, tmp_path, None) as world:
