@@ -26,6 +26,8 @@ from shared.domain.telemetry.rollups.summaries import CounterValue, TimeColumn, 
 MAX_SERIES, MAX_CUSTOM = 1000, 200
 """Series per node and blob at a time, and those of custom metrics among them. A node with 8 GPUs, 96 CPUs and ten disks
 has some 900."""
+MAX_BLOB_SERIES, LEFT_TO_NODES = 20_000, 1000
+"""Series per blob at a time, some 30 bytes each of a state that must fit into a row, and those that tasks leave."""
 
 
 @dataclass(slots=True)
@@ -44,6 +46,11 @@ class CounterCache:
     hour: int = 0
     custom: int = 0
 
+    @property
+    def count(self) -> int:
+        """Returns the number of known series."""
+        return len(self.series) + len(self.before) + len(self.old)
+
     def of_next_session(self) -> "CounterCache":
         """Returns the memory for the blob's next session, which keeps the series but no counter readings."""
         return replace(self, readings={})
@@ -53,12 +60,15 @@ class CounterCache:
         self.old |= self.before
         self.before, self.series = self.series, set()
 
-    def admits(self, series: str) -> bool:
-        """Returns whether a series that is new in this hour is within the limits, and counts it in the hour."""
+    def admits(self, series: str, most: int) -> bool:
+        """Returns whether a series that is new in this hour is within the limits, and counts it in the hour.
+
+        `most` is how many series there may be, if that is less than the limit.
+        """
         if series not in self.before and series not in self.old:
-            if self._is_full(series):
+            if self._is_full(series, most):
                 self._forget_old()
-                if self._is_full(series):
+                if self._is_full(series, most):
                     return False
             self.custom += series.startswith(CUSTOM_ID)
         self.before.discard(series)
@@ -66,10 +76,9 @@ class CounterCache:
         self.series.add(series)
         return True
 
-    def _is_full(self, series: str) -> bool:
+    def _is_full(self, series: str, most: int) -> bool:
         """Returns whether there is no room for a new series."""
-        count = len(self.series) + len(self.before) + len(self.old)
-        return count >= MAX_SERIES or (self.custom >= MAX_CUSTOM and series.startswith(CUSTOM_ID))
+        return self.count >= min(MAX_SERIES, most) or (self.custom >= MAX_CUSTOM and series.startswith(CUSTOM_ID))
 
     def _forget_old(self) -> None:
         for one in self.old:
@@ -92,14 +101,18 @@ class RecordGroup(NamedTuple):
 class Fold:
     """A fold of one node's records into the given rollups; counts of values in none are added to `dropped`."""
 
-    __slots__ = ("_dropped", "_memory", "_moments", "_rollups", "cells", "hours")
+    __slots__ = ("_dropped", "_memory", "_moments", "_most", "_rollups", "cells", "hours")
 
-    def __init__(self, memory: CounterCache, rollups: Rollups, dropped: DroppedCounts) -> None:
+    def __init__(
+        self, memory: CounterCache, rollups: Rollups, dropped: DroppedCounts, room: int = MAX_BLOB_SERIES
+    ) -> None:
         """Takes the memory, which it updates; a caller that may discard the result passes a copy.
 
-        `cells` counts the minutes of series that are new in the rollups, `hours` are the hours since 1970 with samples.
+        `room` is how many series the blob has room for beside those that it knows. `cells` counts the minutes of series
+        that are new in the rollups, `hours` are the hours since 1970 with samples.
         """
         self._memory = memory
+        self._most = memory.count + room
         self._moments = TimeColumn(())
         self._rollups = rollups
         self._dropped = dropped
@@ -159,8 +172,8 @@ class Fold:
         return moments
 
     def _admits(self, column: Column, values: int) -> bool:
-        """Returns whether a series is within the node's limit."""
-        if column.series.id in self._memory.series or self._memory.admits(column.series.id):
+        """Returns whether a series is within the limits of its node and its blob."""
+        if column.series.id in self._memory.series or self._memory.admits(column.series.id, self._most):
             return True
         self._dropped.beyond_limit += values
         return False

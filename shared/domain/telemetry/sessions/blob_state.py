@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 from shared.domain.packing.columns import deflated, inflated
-from shared.domain.telemetry.rollups.folding import CounterCache
+from shared.domain.telemetry.rollups.folding import MAX_BLOB_SERIES, CounterCache
 from shared.domain.telemetry.sessions.sessions import Sessions
 
 
@@ -22,6 +22,11 @@ class State:
     memories: dict[int, CounterCache] = field(default_factory=dict)
     format: Literal[1] = 1
     in_line: bool = False
+
+    @property
+    def room_for_series(self) -> int:
+        """Returns how many series may be new."""
+        return MAX_BLOB_SERIES - sum(memory.count for memory in self.memories.values())
 
     def pack(self) -> bytes:
         """Returns the packed state: some 30 bytes per series."""

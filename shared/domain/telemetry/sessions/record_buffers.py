@@ -5,7 +5,7 @@ from typing import Any
 
 from shared.domain.telemetry.catalog.catalog import ENDED_ATTEMPTS
 from shared.domain.telemetry.catalog.field_mappings import FieldMapping
-from shared.domain.telemetry.rollups.folding import CounterCache, Fold, RecordGroup
+from shared.domain.telemetry.rollups.folding import LEFT_TO_NODES, CounterCache, Fold, RecordGroup
 from shared.domain.telemetry.sessions.blob_state import State
 from shared.domain.telemetry.sessions.ingest_result import IngestResult
 from shared.domain.telemetry.sessions.session import Writer
@@ -58,6 +58,7 @@ class RecordBuffers:
     def sum_up(self, result: IngestResult) -> None:
         """Rolls up the buffered records; the state then matches the end of the ingested steps."""
         some: dict[int, list[RecordGroup]] = {}
+        of_tasks = {known.settled for known in self._some if known.writer.is_of_task}
         latest = self._state.sessions.latest
         for known in self._some:
             plan, records = known.plan, len(known.times)
@@ -68,10 +69,13 @@ class RecordBuffers:
             else:
                 result.dropped.unread_fields += plan.unread * records
                 some.setdefault(known.settled, []).append(RecordGroup(plan, known.times, known.values))
+        room = self._state.room_for_series if some else 0
         for number, gathered in some.items():
             memory = self._state.memories.setdefault(number, CounterCache())
-            fold = Fold(memory, result.rollups.setdefault(number, {}), result.dropped)
+            before, left = memory.count, LEFT_TO_NODES if number in of_tasks else 0
+            fold = Fold(memory, result.rollups.setdefault(number, {}), result.dropped, max(room - left, 0))
             fold.add(gathered)
+            room -= memory.count - before
             result.add(number, fold)
         for known in self._some:
             if known.is_end_of_attempt and latest[known.settled] == max(known.times):

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from shared.domain.telemetry.records.labels import Identity
 from shared.domain.telemetry.records.metrics import Metric
+from shared.domain.telemetry.rollups.folding import LEFT_TO_NODES
 from shared.domain.telemetry.sessions.blob_state import State
 from shared.domain.telemetry.sessions.ingest_result import IngestResult
 from shared.domain.telemetry.sessions.record_buffers import RecordBuffer, RecordBuffers
@@ -74,7 +75,7 @@ class SessionBuilder:
             self._gathering.sum_up(result)
             memory = self._state.memories.get(ended.number)
             self._end(writer.key)
-        elif not sessions.is_spent(writer) and not sessions.has_room(writer):
+        elif not sessions.is_spent(writer) and not self._has_room(writer):
             self._make_room(writer, time, result)
         session = sessions.begin(writer, self._identity)
         if session and writer.is_of_task and self._new_tasks is not None:
@@ -84,6 +85,11 @@ class SessionBuilder:
         if session and memory:
             self._state.memories[session.number] = memory.of_next_session()
         return session
+
+    def _has_room(self, writer: Writer) -> bool:
+        """Returns whether one more session may run, with series of its own."""
+        left = LEFT_TO_NODES if writer.is_of_task else 0
+        return self._state.sessions.has_room(writer) and self._state.room_for_series > left
 
     def _make_room(self, writer: Writer, time: int | None, result: IngestResult) -> None:
         """Ends the session that has been quiet for longest, if that is long enough."""

@@ -15,7 +15,7 @@ from shared.domain.telemetry.records.labels import Identity
 from shared.domain.telemetry.sessions.session import Phase, Session, Writer
 
 MAX_NODES = 264
-"""Sessions (of nodes and of tasks) per blob at a time, so that their state fits into a row."""
+"""Sessions (of nodes and of tasks) per blob at a time, so that few series of each fit into a row."""
 MAX_TASKS = 256
 """Sessions of tasks among them: Batch runs at most so many on a node at once."""
 MAX_SESSIONS = 1000

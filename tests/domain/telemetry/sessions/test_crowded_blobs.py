@@ -9,8 +9,10 @@ import pytest
 from shared.domain.telemetry.decode.decoding import Decoder
 from shared.domain.telemetry.records.labels import Identity
 from shared.domain.telemetry.records.metrics import Metric
+from shared.domain.telemetry.rollups.folding import LEFT_TO_NODES, MAX_BLOB_SERIES, MAX_SERIES
 from shared.domain.telemetry.sessions.blob_state import State
 from shared.domain.telemetry.sessions.ingest_result import IngestResult
+from shared.domain.telemetry.sessions.intake import Intake
 from shared.domain.telemetry.sessions.sessions import MAX_NODES, MAX_TASKS
 from tests.domain.telemetry.support.nodes import BEGIN, at, counted, flat, intake, once, step, taken, used
 
@@ -178,3 +180,36 @@ def test_a_task_that_still_runs_does_not_make_room_for_one_that_ended() -> None:
     running = [at(1, f"mem,node_id=n,task_id=r{task} used=1i") for task in range(MAX_TASKS)]
     late = at(2, "batchscope_task_attempt,node_id=n,job_id=j,task_id=late,task_attempt=1 duration=1")
     assert taken(*running, late).dropped.of_too_many_tasks == 1
+
+
+def _drops(second: float, tags: str) -> list[Metric]:
+    """Returns as many series as a node or task has at most."""
+    return [at(second, f"net,{tags},interface=e{number} drop_in=1i") for number in range(MAX_SERIES)]
+
+
+def _series(reader: Intake) -> list[int]:
+    """Returns the numbers of series of a blob's sessions, by the order in which these began."""
+    return [reader.state.memories[session.number].count for session in reader.state.sessions.current.values()]
+
+
+@pytest.mark.parametrize("singly", [False, True])
+def test_series_of_very_many_tasks_are_bounded_together_and_leave_room_for_their_node(*, singly: bool) -> None:
+    whole = (MAX_BLOB_SERIES - LEFT_TO_NODES) // MAX_SERIES
+    parts = [*(_drops(1, f"node_id=n,task_id={task}") for task in range(whole + 3)), _drops(2, "node_id=n")]
+    reader, beyond = intake(), 0
+    for some in parts if singly else [[metric for part in parts for metric in part]]:
+        beyond += reader.take(step(some)).dropped.beyond_limit
+        reader = intake(state=State.unpack(reader.state.pack()))
+    assert sorted(_series(reader)) == [0] * 3 + [MAX_SERIES] * (whole + 1)
+    assert beyond == 3 * MAX_SERIES
+    assert len(reader.state.pack()) < 30 * MAX_BLOB_SERIES
+
+
+def test_a_quiet_task_makes_room_for_series_of_another() -> None:
+    whole = (MAX_BLOB_SERIES - LEFT_TO_NODES) // MAX_SERIES
+    reader = intake()
+    reader.take(step([metric for task in range(whole) for metric in _drops(task, f"node_id=n,task_id={task}")]))
+    early = reader.take(step(_drops(200, "node_id=n,task_id=early")))
+    late = reader.take(step(_drops(310, "node_id=n,task_id=late")))
+    assert (early.dropped.beyond_limit, late.dropped.beyond_limit) == (MAX_SERIES, 0)
+    assert sum(_series(reader)) == whole * MAX_SERIES
