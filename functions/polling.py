@@ -22,6 +22,8 @@ def polling_blueprint(runtime: Runtime) -> func.Blueprint:
     async def tick(timer: func.TimerRequest, jobs: func.Out[List[str]]) -> None:  # noqa: UP006
         """Polls every account that is due, sweeps blobs for new data, and uploads the node agent's file.
 
+        Then it reads the dependencies of waiting tasks.
+
         A failure raises, the platform logs it, and the next tick tries again.
         """
         if timer.past_due:
@@ -43,6 +45,7 @@ def polling_blueprint(runtime: Runtime) -> func.Blueprint:
         messages = [text_of(message) for message in services.polling.take_messages()]
         if messages := messages + [text_of(message) for message in services.ingestion.take_messages()]:
             jobs.set(messages)
+        await services.dependencies.refresh(services.polling.take_dependents())
         _LOG.info(HEARTBEAT)
 
     @blueprint.function_name("poll_requested")

@@ -19,6 +19,7 @@ from shared.services.blobs.blob_sweep import BlobSweep
 from shared.services.blobs.ingestion_stores import UNREAD_TELEMETRY
 from shared.services.events.event_intake import EventIntake
 from shared.services.events.event_queries import EventQueries
+from shared.services.explain.dependency_snapshots import DependencySnapshots
 from shared.services.explain.explanations import Explanations
 from shared.services.explain.live_evidence import LiveEvidence
 from shared.services.explain.pool_queues import PoolQueues
@@ -54,6 +55,7 @@ class Services:
     live_tasks: LiveTasks
     timelines: Timelines
     explanations: Explanations
+    dependencies: DependencySnapshots
     histories: Histories[TaskCounts]
     pool_histories: Histories[PoolNumbers]
     pools: PoolQueries
@@ -85,7 +87,7 @@ async def open_services(settings: Settings) -> Services:
     queries, pools = Queries(registry, stores), PoolQueries(registry, stores)
     walk = LeafReader(queries, stores.cache)
     tasks, sharing = TaskQueries(walk), NodeSharingService(stores.jobs, walk)
-    live = LiveEvidence(tasks, registry, stores.rounds)
+    live, brief = LiveEvidence(tasks, registry, stores.rounds), LiveEvidence(tasks, registry, stores.rounds, seconds=5)
     polling = polling_of(parts, records)
     container = settings.resource_log_container if settings.ingestion_enabled else None
     events = EventQueries(registry, parts.ingestion, container=container, retention=settings.event_retention)
@@ -104,10 +106,11 @@ async def open_services(settings: Settings) -> Services:
         live_tasks=LiveTasks(sources, queries, tasks, registry),
         timelines=Timelines(queries, walk),
         explanations=Explanations(sources, queries, tasks, pools, live=live, events=events),
+        dependencies=DependencySnapshots(sources, queries, tasks, stores.dependencies, live=brief),
         histories=Histories(registry, JOB_SAMPLES, queries.recent_samples, stores.history, retention),
         pool_histories=Histories(registry, POOL_SAMPLES, pools.recent_samples, stores.pool_history, retention),
         pools=pools,
-        pool_queues=PoolQueues(queries, tasks, pools),
+        pool_queues=PoolQueues(queries, tasks, pools, stores.dependencies),
         retirements=RetirementQueries(registry, stores),
         schedules=ScheduleQueries(registry, queries, stores.schedules, idle=settings.full_list_interval),
         registry=registry,

@@ -5,6 +5,7 @@ from shared.stores.accounts.operations import OperationStore
 from shared.stores.accounts.rounds import RoundStore
 from shared.stores.history import JOB_HISTORY, POOL_HISTORY, HistoryStore
 from shared.stores.jobs.deleted_job_counters import DeletedJobCounterStore
+from shared.stores.jobs.dependencies import DependencyStore
 from shared.stores.jobs.jobs import JobStore
 from shared.stores.jobs.read_plans import ReadPlanStore
 from shared.stores.jobs.task_cache import TaskCache
@@ -26,6 +27,7 @@ class Stores:
         self.history = HistoryStore(tables, JOB_HISTORY)
         self.cache = TaskCache(tables)
         self.plans = ReadPlanStore(tables)
+        self.dependencies = DependencyStore(tables)
         self.pools = PoolStore(tables)
         self.pool_history = HistoryStore(tables, POOL_HISTORY)
         self.nodes = NodeStore(tables)

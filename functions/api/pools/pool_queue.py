@@ -25,7 +25,8 @@ class QueuedJobAnswer(Answer):
     """A job in the queue; null is unknown.
 
     `rank` counts from 1 and is null where none of its tasks can start. Jobs of one rank have equal shares of the slots
-    that lower ranks leave: `share`. `readyTasks` are waiting tasks that would take free slots now. `leastSlots` and
+    that lower ranks leave: `share`. `readyTasks` are waiting tasks that would take free slots now, `heldTasks`
+    those that wait for other tasks, or fit on no node. `leastSlots` and
     `mostSlots` are those of its first waiting tasks. `cause` is the code of the finding that explains why its next task
     waits, by stored data. `expectedStart` is that task's, else `reason` says why there is none.
     """
@@ -38,6 +39,7 @@ class QueuedJobAnswer(Answer):
     waiting_tasks: int
     waiting_slots: int
     ready_tasks: int | None
+    held_tasks: int | None
     running_tasks: int
     least_slots: int | None
     most_slots: int | None
@@ -105,6 +107,7 @@ def _job_answer(queued: QueuedJob) -> QueuedJobAnswer:
         waiting_tasks=job.counts.active,
         waiting_slots=job.waiting_slots,
         ready_tasks=queued.ready,
+        held_tasks=None if queued.waiting.is_unsure else job.held,
         running_tasks=job.running,
         least_slots=slots.least_slots if slots else None,
         most_slots=slots.most_slots if slots else None,

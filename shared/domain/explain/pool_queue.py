@@ -20,7 +20,7 @@ from shared.domain.pools.pools import Pool
 
 _MAX_EQUAL = 20  # jobs of the same rank with which a cause is found; more don't change it
 _OF_TURN = (*TURNS, "slotsFree")
-_UNSURE = "Whether its waiting tasks wait for other tasks isn't stored; the job's explanation asks Batch."
+_UNSURE = "How many of its waiting tasks wait for other tasks isn't stored; the job's explanation asks Batch."
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +33,10 @@ class WaitingJob:
 
     @property
     def is_unsure(self) -> bool:
-        """Returns whether its waiting tasks may wait for other tasks, as dependencies aren't stored."""
-        return self.job.contending > 0 and self.job.rules.uses_task_dependencies and self.job.dependencies is None
+        """Returns whether it is unknown how many of its waiting tasks wait for other tasks."""
+        found = self.job.dependencies
+        is_known = found is not None and found.whole and not found.unsure
+        return self.job.contending > 0 and self.job.rules.uses_task_dependencies and not is_known
 
     def with_slots(self, waiting: SlotRange | None, slots_per_node: int) -> "WaitingJob":
         """Returns the job with the slots of its first waiting tasks, which may fit on no node."""
@@ -137,6 +139,7 @@ class _Causes:
             pool=self._e.pool,
             nodes=nodes,
             competing_jobs=competing,
+            dependencies=each.job.dependencies,
         )
         return next(iter(explain(evidence).findings), None)
 

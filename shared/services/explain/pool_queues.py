@@ -1,13 +1,12 @@
 """The queues of pools: jobs with waiting tasks in Batch's order, from storage and without requests to Batch."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from shared.domain.core.amounts import amount
 from shared.domain.explain.pool_queue import QueuedJob, QueueEvidence, WaitingJob, queue_of
-from shared.domain.jobs.observations import SlotRange
 from shared.domain.nodes.nodes import Node
 from shared.domain.reports.pool_rate import ended_per_minute
 from shared.domain.reports.reports import JobReport, PoolReport
@@ -19,7 +18,10 @@ from shared.services.queries.pool_queries import PoolQueries
 from shared.services.queries.queries import Queries
 from shared.services.tasks.task_queries import TaskQueries
 from shared.services.tasks.unfinished_tasks import UnfinishedTasks
+from shared.stores.jobs.dependencies import DependencyStore
+from shared.stores.jobs.jobs import generation_partition
 
+_PASSES = 3
 _SINCE = timedelta(hours=2)  # tasks of jobs that completed since then count in the rate of ended tasks
 
 
@@ -42,10 +44,11 @@ class PoolQueueReport:
 class PoolQueues:
     """Answers about the queues of pools."""
 
-    def __init__(self, queries: Queries, tasks: TaskQueries, pools: PoolQueries) -> None:
+    def __init__(self, queries: Queries, tasks: TaskQueries, pools: PoolQueries, dependencies: DependencyStore) -> None:
         self._queries = queries
         self._tasks = UnfinishedTasks(tasks)
         self._pools = pools
+        self._dependencies = dependencies
 
     async def of_pool(self, account_id: str, pool_id: str, top: int) -> PoolQueueReport:
         """Returns the first `top` jobs of a pool's queue. Raises NotFoundError."""
@@ -57,7 +60,7 @@ class PoolQueues:
         used, unknown = [report for report in live.values() if may_change(report, pool.now)], UnknownFacts()
         as_of, rate = oldest_as_of(pool, *used), ended_per_minute(sharing, pool.now)
         stored = QueueEvidence(as_of or pool.now, pool.pool, (), rate, jobs)
-        evidence = await self._with_slots(stored, stored.in_order[:top], live, unknown)
+        evidence = await self._looked_at(stored, top, live, unknown)
         evidence = replace(evidence, nodes=await self._nodes(pool, evidence, unknown))
         if unread := sum(report.job.snapshot is None for report in used):
             unknown.add(f"The tasks of {amount(unread, 'job')} on the pool haven't been read yet")
@@ -72,23 +75,34 @@ class PoolQueues:
             unknown=(*unknown.sentences, *unsure_parts(None, pool, used)),
         )
 
-    async def _with_slots(
-        self,
-        evidence: QueueEvidence,
-        first: Sequence[WaitingJob],
-        reports: Mapping[str, JobReport],
-        unknown: UnknownFacts,
+    async def _looked_at(
+        self, evidence: QueueEvidence, top: int, reports: Mapping[str, JobReport], unknown: UnknownFacts
     ) -> QueueEvidence:
-        """Returns the evidence with the slots of waiting tasks of these jobs, where some require several."""
-        wide = [each for each in first if each.job.waiting_slots > each.job.counts.active]
-        found = dict[str, SlotRange | None]()
-        for each in wide:
-            with unknown.unread(f"How many slots the waiting tasks of '{each.facts.id}' require"):
-                found[each.facts.key] = await self._tasks.waiting(reports[each.facts.key])
-        slots = evidence.pool.facts.slots_per_node
-        return replace(
-            evidence, jobs=tuple(each.with_slots(found.get(each.facts.key), slots) for each in evidence.jobs)
-        )
+        """Returns the evidence with slots and dependencies of the first jobs' tasks.
+
+        Those of which no task can start come last then, so others take their places and are looked at, too.
+        """
+        jobs, looked = {each.facts.key: each for each in evidence.jobs}, set[str]()
+        for _ in range(_PASSES):
+            fresh = [each for each in evidence.in_order[:top] if each.facts.key not in looked]
+            for each in fresh:
+                with unknown.unread(f"How the tasks of '{each.facts.id}' wait"):
+                    jobs[each.facts.key] = await self._look_at(each, reports[each.facts.key], evidence)
+            looked |= {each.facts.key for each in fresh}
+            evidence = replace(evidence, jobs=tuple(jobs.values()))
+        return evidence
+
+    async def _look_at(self, each: WaitingJob, report: JobReport, evidence: QueueEvidence) -> WaitingJob:
+        """Raises UnreadableError, CacheConflictError."""
+        snapshot, as_of = report.job.snapshot, report.verdict.as_of
+        if each.is_unsure and snapshot and as_of:
+            partition = generation_partition(report.account.key, report.job.key, snapshot.generation)
+            stored = await self._dependencies.load(partition)
+            if stored and stored.holds(moved_at=snapshot.moved_at, as_of=as_of):
+                each = replace(each, job=replace(each.job, dependencies=stored.dependencies))
+        if each.job.waiting_slots > each.job.counts.active:
+            each = each.with_slots(await self._tasks.waiting(report), evidence.pool.facts.slots_per_node)
+        return each
 
     async def _nodes(self, pool: PoolReport, evidence: QueueEvidence, unknown: UnknownFacts) -> tuple[Node, ...]:
         """Returns the pool's nodes if its totals don't suffice to find causes, and tasks wait."""

@@ -9,6 +9,7 @@ from datetime import timedelta
 from shared.clock import Clock
 from shared.domain.accounts.operations import JobMessage, PollOperation, Reason
 from shared.domain.core.keys import key_of
+from shared.domain.jobs.jobs import Job
 from shared.errors import BatchscopeError, CacheConflictError, MonitoringOffError, NotFoundError
 from shared.services.accounts.registry import found
 from shared.services.polling.dispatch import Dispatch
@@ -50,6 +51,10 @@ class PollingService:
     def take_messages(self) -> list[JobMessage]:
         """Returns messages about accounts and jobs left to the queue since the last call."""
         return [message for rounds in self.accounts.values() for message in rounds.take_messages()]
+
+    def take_dependents(self) -> dict[str, list[Job]]:
+        """Returns jobs by account id, of rounds since the last call, whose waiting tasks may depend on others."""
+        return {name: jobs for name, rounds in self.accounts.items() if (jobs := rounds.take_dependents())}
 
     async def run_queued(self, message: JobMessage) -> bool:
         """Continues a job or an account; returns True if its message must be sent again, as work is left.

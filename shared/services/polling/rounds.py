@@ -60,6 +60,7 @@ class AccountRounds:
         self._rules = rules
         self._turn = asyncio.Lock()
         self._messages: list[JobMessage] = []
+        self._dependents: list[Job] = []
         self._unreadable = frozenset[str]()
         self.began = 0.0
 
@@ -108,6 +109,11 @@ class AccountRounds:
         messages, self._messages = self._messages, []
         return messages
 
+    def take_dependents(self) -> list[Job]:
+        """Returns the jobs of the last round since the last call whose waiting tasks may depend on others."""
+        jobs, self._dependents = self._dependents, []
+        return jobs
+
     async def run_now(self, wanted: Collection[str] | None, *, budget: timedelta) -> tuple[int, tuple[Reason, ...]]:
         """Polls all live jobs, or those with the `wanted` ids; returns the number polled, and the failures.
 
@@ -152,6 +158,7 @@ class AccountRounds:
         ends = await asyncio.gather(over_jobs, *beside, return_exceptions=True)  # none ends with another's failure
         if ends[0] is None:
             self._messages += this.messages(self.source.account.id)
+        self._dependents = this.dependents
         await self._note_beside(this, [end for end in ends if isinstance(end, ResourceRoundResult)])
         if failed := [end for end in ends if isinstance(end, BaseException)]:
             raise failed[0]

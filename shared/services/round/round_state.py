@@ -23,7 +23,8 @@ class RoundState(ResourceRoundState):
     requested, poll settled jobs like others. `queued` are jobs that need a message, each with the time until which no
     other is sent. `wanting` are polled jobs that need more than a delta; `noted` is the round's row once written.
     `behind` are queued jobs with more changes than a round may read. `listed` is set once listing jobs succeeded or
-    failed; `beside` are problems of pools and schedules.
+    failed; `beside` are problems of pools and schedules. `dependents` are polled jobs whose waiting tasks may depend on
+    others.
     """
 
     last: Round | None
@@ -40,6 +41,7 @@ class RoundState(ResourceRoundState):
     noted: Round | None = None
     listed: asyncio.Event = field(default_factory=asyncio.Event)
     beside: list[str] = field(default_factory=list)
+    dependents: list[Job] = field(default_factory=list)
 
     async def jobs_of_schedules(self) -> dict[str, Job]:
         """Returns jobs of job schedules by key, also deleted ones, once jobs were listed."""
@@ -80,6 +82,11 @@ class RoundState(ResourceRoundState):
             JobMessage(account_id, None) if key == WHOLE else JobMessage(account_id, jobs[key].facts.id, until)
             for key, until in queued
         ]
+
+    def note_dependents(self, job: Job) -> None:
+        """Notes a polled job if tasks of it wait and may depend on others."""
+        if job.facts.rules.uses_task_dependencies and job.snapshot and job.snapshot.counts.active:
+            self.dependents.append(job)
 
     def confirm(self, polled: PollResult) -> None:
         """Records a poll's confirmation of a stored job, if it has one."""

@@ -34,6 +34,7 @@ SCHEMAS: Mapping[str, int] = {
     "pool": 1,
     "job schedule": 1,
     "read plan": 1,
+    "dependencies": 1,
 }
 """The version written, and the latest readable one, by kind of row."""
 

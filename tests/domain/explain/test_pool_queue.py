@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from shared.domain.dependencies.dependencies import Dependencies
+from shared.domain.dependencies.dependencies import BlockingTask, Dependencies
 from shared.domain.explain.competing_jobs import CompetingJob
 from shared.domain.explain.pool_queue import QueuedJob, QueueEvidence, WaitingJob, queue_of
 from shared.domain.jobs.job_rules import JobRules
@@ -110,7 +110,7 @@ def test_the_expected_start_follows_from_the_tasks_before_and_the_rate() -> None
     assert [one.reason for one in found] == [None] * 4
 
 
-UNSTORED = "Whether its waiting tasks wait for other tasks isn't stored; the job's explanation asks Batch."
+UNSTORED = "How many of its waiting tasks wait for other tasks isn't stored; the job's explanation asks Batch."
 REASONS: dict[str, tuple[list[QueuedJob], str | None, str]] = {
     "no rate": (queue(job("a"), rate=None), "slotsBusy", "How fast tasks on the pool ended lately isn't known."),
     "nothing ended": (queue(job("a"), rate=0.0), "slotsBusy", "No task on the pool ended within the last hour."),
@@ -156,6 +156,17 @@ def test_known_dependencies_leave_the_tasks_that_they_hold_out() -> None:
     found = queue(job("a", 5, rules=DEPENDS, dependencies=held), job("b"))
     assert shown(found)[0] == ("a", 1, 2, 1, "slotsBusy")
     assert found[1].expected_start == NOW + timedelta(seconds=(2 + 1) * 6)
+
+
+@pytest.mark.parametrize("partly", [Dependencies(5, whole=False, held=3), Dependencies(5, whole=True, unsure=1)])
+def test_dependencies_that_are_known_in_part_leave_the_ready_tasks_unknown(partly: Dependencies) -> None:
+    assert shown(queue(job("a", rules=DEPENDS, dependencies=partly)))[0][:3] == ("a", 1, None)
+
+
+def test_a_job_all_of_whose_tasks_wait_for_a_failed_one_comes_last_with_that_cause() -> None:
+    lost = Dependencies(5, whole=True, held=5, lost=5, blockers=(BlockingTask("first", "failed", 5),))
+    found = queue(job("a", 5, rules=DEPENDS, dependencies=lost), job("b"))
+    assert shown(found) == [("b", 1, 5, 1, "slotsBusy"), ("a", None, 0, None, "dependenciesFailed")]
 
 
 def test_tasks_that_fit_on_no_node_are_found_by_their_slots() -> None:

@@ -11,7 +11,8 @@ def violations(queue: Json, started: Sequence[str]) -> list[str]:
     """Returns sentences on starts that the queue excludes; `started` are jobs' ids in the order of their tasks' starts.
 
     A task may start only where no job of a lower rank has ready tasks left, except for wider ones, which it may pass.
-    Jobs of one rank take turns while each of them has ready tasks. A job with an unknown number of them may start any.
+    Jobs of one rank take turns while each of them has ready tasks. A job with an unknown number of them may start any,
+    and one with held tasks may start those once others have ended.
     """
     jobs = {job["id"]: job for job in queue["value"]}
     taken = Counter[str]()
@@ -21,7 +22,7 @@ def violations(queue: Json, started: Sequence[str]) -> list[str]:
         if job is None or job["rank"] is None:
             found.append(f"start {place} is of {name}, none of whose tasks could start")
             continue
-        if job["readyTasks"] is not None and taken[name] >= job["readyTasks"]:
+        if job["readyTasks"] is not None and taken[name] >= job["readyTasks"] and not job["heldTasks"]:
             found.append(f"start {place} is of {name}, whose {job['readyTasks']} ready tasks had started")
         for other in jobs.values():
             if _has_left(other, taken) and other["rank"] < job["rank"] and not _may_pass(job, other):

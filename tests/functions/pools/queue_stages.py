@@ -16,7 +16,7 @@ _LOWEST = -1000
 class Waiting:
     """A job and its tasks, each with `slots`; `most` is its maxParallelTasks, 0 for none.
 
-    With `held` all tasks but the first depend on that one, which doesn't end.
+    All tasks but the one with the id `held` depend on that.
     """
 
     name: str
@@ -26,7 +26,7 @@ class Waiting:
     command: str = "sleep 20"
     most: int = 0
     disabled: bool = False
-    held: bool = False
+    held: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,9 @@ STAGES: dict[str, Stage] = {
     "wide tasks on whole nodes": Stage(
         _jobs(Waiting("wide", slots=2, tasks=8), Waiting("narrow")), held=2, oldest_first=True
     ),
-    "dependencies of the oldest": Stage(_jobs(Waiting("held", command=LONG, held=True), *_ABC), oldest_first=True),
+    "dependencies of the oldest": Stage(_jobs(Waiting("held", command=LONG, held="t000"), *_ABC), oldest_first=True),
+    "dependencies on a task that ends": Stage(_jobs(Waiting("held", held="t000"), *_ABC), oldest_first=True),
+    "dependencies of the highest on a missing task": Stage(_jobs(*_ABC, Waiting("stuck", 100, held="none"))),
     "free slots": Stage(_jobs(Waiting("low", -5), *_ABC, Waiting("high", 5, tasks=4)), nodes=7, free=10),
 }
 
@@ -121,20 +123,20 @@ async def _add_job(batch: BatchClient, pool: int, job: Waiting, *, yields: bool 
             pool_info=models.BatchPoolInfo(pool_id=f"p{pool}"),
             priority=job.priority,
             max_parallel_tasks=job.most or -1,
-            uses_task_dependencies=job.held,
+            uses_task_dependencies=bool(job.held),
             allow_task_preemption=yields,
         )
     )
 
 
 async def _add_tasks(batch: BatchClient, pool: int, job: Waiting, commands: list[str]) -> None:
-    first = models.BatchTaskDependencies(task_ids=["t000"])
+    held = models.BatchTaskDependencies(task_ids=[job.held])
     tasks = [
         models.BatchTaskCreateOptions(
             id=f"t{number:03}",
             command_line=command,
             required_slots=job.slots,
-            depends_on=first if job.held and number else None,
+            depends_on=held if job.held not in ("", f"t{number:03}") else None,
         )
         for number, command in enumerate(commands)
     ]

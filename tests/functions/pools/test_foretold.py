@@ -8,7 +8,8 @@ from tests.functions.pools.foretold import violations
 
 
 def job(name: str, rank: int | None, ready: int | None = 2, slots: int = 1) -> dict[str, Any]:
-    return {"id": name, "rank": rank, "readyTasks": ready, "leastSlots": slots, "mostSlots": slots}
+    held = None if ready is None else 0
+    return {"id": name, "rank": rank, "readyTasks": ready, "heldTasks": held, "leastSlots": slots, "mostSlots": slots}
 
 
 QUEUE = {"value": [job("high", 1), job("a", 2), job("b", 2, 3), job("low", 3), job("off", None, 0)]}
@@ -35,6 +36,11 @@ def test_starts_out_of_order_are_found(started: str, wrong: int) -> None:
 @pytest.mark.parametrize(("started", "wrong"), [("deps a", 0), ("a deps", 0), ("a a deps deps deps", 0), ("a a a", 1)])
 def test_a_job_with_an_unknown_number_of_ready_tasks_may_start_any_or_none(started: str, wrong: int) -> None:
     assert len(violations({"value": [job("deps", 1, None), job("a", 2)]}, started.split())) == wrong
+
+
+@pytest.mark.parametrize(("held", "wrong"), [(3, 0), (0, 1)])
+def test_only_held_tasks_may_start_beyond_the_ready_ones(held: int, wrong: int) -> None:
+    assert len(violations({"value": [job("deps", 1, 1) | {"heldTasks": held}]}, ["deps", "deps"])) == wrong
 
 
 @pytest.mark.parametrize(("slots", "wrong"), [(2, 0), (1, 1)])

@@ -2,10 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any, get_args, get_origin
-
-from msgspec import UnsetType
-from msgspec.structs import fields
+from typing import Any
 
 from shared.domain.accounts.monitoring import Monitoring
 from shared.domain.accounts.operations import PollOperation, Reason
@@ -14,6 +11,8 @@ from shared.domain.blobs.queued_shards import QueuedShard, UnreadBlob
 from shared.domain.blobs.rejects import BadUnit
 from shared.domain.blobs.sweeps import PartitionSweep, Totals
 from shared.domain.core.stamps import to_milliseconds
+from shared.domain.dependencies.dependencies import BlockingTask, Dependencies
+from shared.domain.dependencies.stored_dependencies import StoredDependencies
 from shared.domain.events.batch_events import BatchEvent
 from shared.domain.history.grains import HistoryRetention
 from shared.domain.history.samples import rows_of
@@ -40,7 +39,6 @@ from shared.domain.schedules.job_specifications import JobSpecification
 from shared.domain.schedules.schedules import Baseline, LastCount, Recurrence, Schedule, ScheduleFacts
 from shared.domain.tasks.job_statistics import JobStatistics, StoredJobStatistics
 from shared.domain.tasks.task_counters import TaskCounters
-from shared.domain.tasks.task_details import ShownProperties
 from shared.domain.tasks.tasks import Task, TaskCounts
 from shared.domain.telemetry.catalog.series import Series
 from shared.domain.telemetry.pools.blob_minutes import BlobTail
@@ -74,6 +72,7 @@ from shared.stores.blobs.rejects import RejectStore
 from shared.stores.events import EventStore
 from shared.stores.history import JOB_HISTORY, POOL_HISTORY, HistoryStore
 from shared.stores.jobs.deleted_job_counters import DeletedJobCounterStore
+from shared.stores.jobs.dependencies import DependencyStore
 from shared.stores.jobs.jobs import JobStore, generation_partition
 from shared.stores.jobs.read_plans import ReadPlanStore
 from shared.stores.jobs.task_cache import Directory, TaskCache
@@ -86,6 +85,7 @@ from shared.stores.telemetry.node_index import NodeIndex
 from shared.stores.telemetry.pool_telemetry import PoolTelemetryStore, Projected, ShardHead
 from shared.stores.telemetry.telemetry import TelemetryStore, hour_rows
 from shared.stores.telemetry.telemetry_totals import TelemetryTotalsStore
+from tests.stores.schema.filled_values import filled
 
 ACCOUNT = "demo.westeurope"
 LARGE = "large"
@@ -120,17 +120,6 @@ _ROUND = Round(
     {JOB.key: Confirmation("version", T0, Agreement(T0, 1, _COUNTS, T0), TaskRead(0.25, 3, 2))}, {JOB.key: "why"},
     T0, T0, T0, 7, 8, _T1, 4, {JOB.key: Mark(_T1, _T2)}, finished_at=_T1,
 )  # fmt: skip
-
-
-def filled(kind: Any) -> Any:
-    """Returns a value of a type, with all of its fields set recursively."""
-    if isinstance(kind, type) and issubclass(kind, ShownProperties):
-        return kind(**{item.name: filled(item.type) for item in fields(kind)})
-    if get_origin(kind) is list:
-        return [filled(get_args(kind)[0])]
-    if options := [part for part in get_args(kind) if part not in (type(None), UnsetType)]:
-        return filled(options[0])
-    return {str: "text", int: 1, bool: True, float: 0.5}[kind]
 
 
 _POOL_FACTS = PoolFacts(
@@ -235,6 +224,11 @@ async def _write_tasks(tables: Tables) -> None:
     partition, cache = generation_partition(ACCOUNT, JOB.key, "g1"), TaskCache(tables)
     directory, _ = await fold(cache, Directory(partition), TASKS)
     await cache.save_head(directory, T0)
+    blockers = (BlockingTask("first", "failed", 2), BlockingTask("next", "waiting", 1))
+    dependencies = Dependencies(
+        9, whole=False, held=3, lost=2, unsure=1, blockers=blockers, circular=1, cycle=("a", "a")
+    )
+    await DependencyStore(tables).save(partition, StoredDependencies(T0, dependencies))
     await ReadPlanStore(tables).save(partition, ReadPlan("g1", T0, T0, T0, (IdRange("a", "b", "link", 1),), 1, 2, _T1))
 
 

@@ -46,7 +46,7 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
     "pools": {"<pool>": "[^~]+"},
     "pooltelemetry": {"!": "!", "t": "t", "b<block>~<pool>~<part>": r"b[0-9a-f]{7}~[^~]*~\d"},
     "rejects": {"<created>~<incarnation>~<offset>": rf"[0-9a-f]{{11}}~{_INCARNATION}~[0-9a-f]{{13}}"},
-    "tasks": {"!": "!", "reading": "reading", "s<key>": "s.*"},
+    "tasks": {"!": "!", "dependencies": "dependencies", "reading": "reading", "s<key>": "s.*"},
     "telemetry": {
         "!": "!",
         "o": rf"o(~{_INCARNATION})?",
