@@ -20,6 +20,8 @@ MAX_TEXT = 8 << 20
 MAX_RATIO, FREE_TEXT = 250, 64 << 10  # text to stored bytes, beyond a text that may have any ratio
 MAX_TASKS = 12
 """Attempts of tasks whose lines a unit holds: the app stores a unit in one transaction, with rows for each of them."""
+MAX_VALUES = 30_000
+"""Values of a unit, and its tags: the app stores 32,000 minutes of series in one transaction."""
 _LEVEL = 6
 _HEADER = b"\x1f\x8b\x08\x08\0\0\0\0\0\xff"  # deflate, with a name, without a time, from any system
 _WHOLE = 0xFFFF_FFFF
@@ -50,19 +52,20 @@ def units_of(text: bytes, session: str, first: int) -> Iterator[Unit]:
     """Yields the units of whole lines, in order and numbered from `first`.
 
     Where a text has lines of too many tasks, the node's lines and those of some tasks each are units of their own. A
-    text that is too large is halved at a line break. A line that is too large alone is a unit without content, whose
-    number the next unit has.
+    text that is too large, or has too many values, is halved at a line break. A line that is too large alone is a unit
+    without content, whose number the next unit has.
     """
     waiting, number = _by_tasks(text)[::-1], first
     while waiting:
         lines = waiting.pop()
         content = gzip_member(lines, f"{session}.{number}") if len(lines) <= MAX_TEXT else b""
-        if not _fits(lines, content):
+        is_fit = _fits(lines, content)
+        if not is_fit or lines.count(b"=") > MAX_VALUES:
             cut = _middle(lines)
             if cut:
                 waiting += [lines[cut:], lines[:cut]]
                 continue
-            content = b""
+        content = content if is_fit else b""
         yield Unit(number, max(lines.count(b"\n"), 1), content)
         number += bool(content)
 

@@ -12,6 +12,7 @@ from agent.upload.file_lock import FileLock
 from agent.upload.gzip_units import (
     MAX_RATIO,
     MAX_TASKS,
+    MAX_VALUES,
     ended_attempts,
     gzip_member,
     last_number,
@@ -84,6 +85,16 @@ def test_a_unit_has_lines_of_few_tasks_and_those_of_the_node_come_first() -> Non
     assert [len(one) for one in found] == [MAX_TASKS] * 4 + [2]
     assert sum(len(one) for one in found) == len(set.union(*found))
     assert sum(map(ended_attempts, (unit.content for unit in units_of(text, "s", 0)))) == ticks * tasks
+
+
+def test_a_unit_has_few_values_but_a_line_stays_whole() -> None:
+    fields = ",".join(f"f{number}=1" for number in range(1000))
+    wide = ",".join(f"f{number}=1" for number in range(MAX_VALUES + 1))
+    text = b"".join(b"m %s %d\n" % (fields.encode(), at) for at in range(100)) + b"m %s 1\n" % wide.encode()
+    units = [gzip.decompress(unit.content) for unit in units_of(text, "s", 0)]
+    assert b"".join(units) == text
+    assert all(unit.count(b"=") <= MAX_VALUES for unit in units[:-1])
+    assert len(units) <= 9
 
 
 def test_lines_of_few_tasks_stay_in_their_order() -> None:

@@ -7,6 +7,7 @@ from urllib.parse import unquote_plus
 
 import zstandard
 
+from agent.upload.gzip_units import units_of
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.telemetry.query.series_query import SeriesQuery
 from shared.domain.telemetry.records.bounds import MAX_LINE
@@ -127,3 +128,17 @@ async def test_a_node_has_its_thousand_series_over_all_sessions_of_a_blob(rig: T
     found = await rig.queries.of_node("demo", "pool", "n1")
     assert len(found.rollups) == 1000
     assert found.left_out.beyond_limit == 2 * (4 * 400 - 1000)
+
+
+async def test_an_hour_of_a_large_node_that_its_agent_sends_at_once_is_kept(rig: TelemetryRig) -> None:
+    fields = ",".join(f"usage_{name}=50" for name in ("user", "system", "idle", "nice", "iowait", "irq", "softirq"))
+    stamps = [to_milliseconds(NOON + minute * MINUTE) * 1_000_000 for minute in range(60)]
+    lines = [f"cpu,cpu=cpu{core} {fields} {stamp}\n" for stamp in stamps for core in range(96)]
+    for unit in units_of("".join(lines).encode(), "s", 0):
+        await rig.append(unit.content, name=blob_of("n1"))
+    await (await rig.host()).run()
+    found = await rig.queries.of_node("demo", "pool", "n1")
+    assert found.left_out.refused == 0
+    rollups = await rig.rollups("n1", name="system.cpu.utilization")
+    assert {len(minutes) for minutes in rollups.values()} == {60}
+    assert len(rollups) == (96 + 1) * 7  # the whole processor is beside its cores
