@@ -18,6 +18,7 @@ from shared.domain.events.batch_events import BatchEvent, minute_of
 from shared.domain.events.event_chunks import Chunk, by_minute, chunks_of, events_of
 from shared.domain.events.event_marks import MinuteRange, Wanted, may_have
 from shared.domain.events.node_events import without_repeats
+from shared.errors import CacheConflictError
 from shared.stores.blobs.checkpoints import CheckpointKey
 from shared.stores.tables.tables import (
     Row,
@@ -39,6 +40,7 @@ _LATEST = 0xFFFFFFFF
 _AFTER = "~~"  # behind all keys of a minute
 _ROWS_AT_ONCE = 50  # of about 50 KB at most
 _MARKS_AT_ONCE = 250  # rows of about 200 bytes
+_EXISTS = "EntityAlreadyExists"  # the service's code
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +89,13 @@ class EventStore:
     async def save_node_events(self, account_key: str, events: Sequence[BatchEvent]) -> None:
         """Inserts the rows of nodes' events where they aren't yet; of several with one identity, one.
 
-        The first stays, as later ones may lack the task. Raises StorageError.
+        The first stays, as later ones may lack the task. Raises StorageError, and CacheConflictError if the table is
+        missing.
         """
         rows = [[_node_event_row(account_key, event)] for event in without_repeats(events)]
-        await write_units(self._table, rows)
+        for outcome in await write_units(self._table, rows):
+            if isinstance(outcome, CacheConflictError) and _EXISTS not in str(outcome.__cause__):
+                raise outcome
 
     async def delete_before(self, account_key: str, moment: datetime) -> int:
         """Deletes the events of minutes that ended before `moment`; returns the number of rows. Raises StorageError."""

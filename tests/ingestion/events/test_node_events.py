@@ -71,6 +71,17 @@ async def test_of_one_record_that_two_agents_read_the_event_with_the_task_stays(
     assert len(await events_in(rig, rig.accounts[0].key)) == 3
 
 
+async def test_events_wait_where_their_table_is_missing(rig: TelemetryRig) -> None:
+    host, table = await rig.host(), rig.tables["events"]
+    await rig.append(used(1), full("/a"), name=blob_of("n1"))
+    await table.delete_table()
+    await host.run()
+    await table.create_table()
+    await host.run()
+    assert places(await events_in(rig, rig.accounts[0].key)) == ["/a"]
+    assert await rig.sums("n1") == {"system.memory.usage": [1]}
+
+
 async def killed_and_continued(rig: TelemetryRig, account: Account, dies_at: int, *, committed: bool) -> list[str]:
     """Kills one host at a call, lets the blob grow and continues with another; returns the first host's calls."""
     rig.accounts = [account]
