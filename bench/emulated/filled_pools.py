@@ -78,6 +78,7 @@ class PoolFilling:
             state="idle",
             booted=began + 30 * SECOND,
             total=self._dice.randrange(400),
+            vm_size=_VM_SIZE,
         )
         node.succeeded = node.total
         pool.nodes[name] = node

@@ -53,7 +53,7 @@ class Node:
     removed: dict[str, int] = field(default_factory=dict)
     errors: list[Json] = field(default_factory=list)
     recent: deque[tuple[Job, Task]] = field(default_factory=lambda: deque(maxlen=10))
-    vm_size: str = ""
+    vm_size: str = field(kw_only=True)
 
     @property
     def vcpus(self) -> int:
