@@ -142,7 +142,7 @@ class AccountReader:
         if self._tasks_read % _PROGRESS_TASKS == 0:
             self._report(self._tasks_read)
         task = Task(*values)
-        task.state = intern(task.state)
+        task.state, task.has_started = intern(task.state), task.started is not None
         task.key = task.id if task.key == task.id else task.key
         task.result, task.previous = _interned(task.result), _interned(task.previous)
         task.pool_id, task.node_id = _interned(task.pool_id), _interned(task.node_id)

@@ -66,14 +66,14 @@ def _kind(entity: type, *, without: str = "", name: str = "") -> RowKind:
 
 
 KINDS: Mapping[type, RowKind] = {
-    Account: _kind(Account, without="jobs pools schedules leases"),
+    Account: _kind(Account, without="jobs pools schedules leases task_counters"),
     Pool: _kind(Pool, without="account scheduling_index nodes is_scheduling_planned lagged_node_counts"),
     Node: _kind(Node, without="pool runs visible_runs"),
     Schedule: _kind(Schedule),
     Job: _kind(
         Job, without="account tasks task_counts ready_tasks dependencies runs preparation_statuses failed_preparations"
     ),
-    Task: _kind(Task, without="ticket open_dependencies"),
+    Task: _kind(Task, without="ticket open_dependencies has_started"),
     PreparationStatus: _kind(PreparationStatus, name="side"),
     StartTask: _kind(StartTask),
     AutoScaleState: _kind(AutoScaleState, without="history", name="scaling"),
