@@ -1,6 +1,7 @@
 """The timer `tick` and the trigger for the queue of polls on demand."""
 
 import asyncio
+from datetime import timedelta
 from typing import List  # noqa: UP035 - the worker takes no other way of saying a list
 
 import azure.functions as func
@@ -22,7 +23,7 @@ def polling_blueprint(runtime: Runtime) -> func.Blueprint:
     async def tick(timer: func.TimerRequest, jobs: func.Out[List[str]]) -> None:  # noqa: UP006
         """Polls every account that is due, sweeps blobs for new data, and uploads the node agent's file.
 
-        Then it reads the dependencies of waiting tasks.
+        Then it reads the dependencies of waiting tasks, and explains some of the jobs that wait.
 
         A failure raises, the platform logs it, and the next tick tries again.
         """
@@ -35,6 +36,7 @@ def polling_blueprint(runtime: Runtime) -> func.Blueprint:
             return
         sweep = asyncio.create_task(services.ingestion.sweep())
         upload = asyncio.create_task(services.agent.upload())
+        began = asyncio.get_running_loop().time()
         try:
             await services.polling.tick()
         finally:
@@ -46,6 +48,8 @@ def polling_blueprint(runtime: Runtime) -> func.Blueprint:
         if messages := messages + [text_of(message) for message in services.ingestion.take_messages()]:
             jobs.set(messages)
         await services.dependencies.refresh(services.polling.take_dependents())
+        spent = timedelta(seconds=asyncio.get_running_loop().time() - began)
+        await services.waiting_jobs.run(runtime.settings.tick_budget - spent)
         _LOG.info(HEARTBEAT)
 
     @blueprint.function_name("poll_requested")

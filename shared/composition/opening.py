@@ -23,6 +23,7 @@ from shared.services.explain.dependency_snapshots import DependencySnapshots
 from shared.services.explain.explanations import Explanations
 from shared.services.explain.live_evidence import LiveEvidence
 from shared.services.explain.pool_queues import PoolQueues
+from shared.services.explain.waiting_jobs import WaitingJobs
 from shared.services.housekeeping import HousekeepingService
 from shared.services.ingestion import Ingestion
 from shared.services.jobs.job_records import JobRecords
@@ -56,6 +57,7 @@ class Services:
     timelines: Timelines
     explanations: Explanations
     dependencies: DependencySnapshots
+    waiting_jobs: WaitingJobs
     histories: Histories[TaskCounts]
     pool_histories: Histories[PoolNumbers]
     pools: PoolQueries
@@ -91,6 +93,7 @@ async def open_services(settings: Settings) -> Services:
     polling = polling_of(parts, records)
     container = settings.resource_log_container if settings.ingestion_enabled else None
     events = EventQueries(registry, parts.ingestion, container=container, retention=settings.event_retention)
+    explanations = Explanations(sources, queries, tasks, pools, live=live, events=events)
     telemetry = TelemetryQueries(
         accounts,
         parts.ingestion,
@@ -105,8 +108,9 @@ async def open_services(settings: Settings) -> Services:
         tasks=tasks,
         live_tasks=LiveTasks(sources, queries, tasks, registry),
         timelines=Timelines(queries, walk),
-        explanations=Explanations(sources, queries, tasks, pools, live=live, events=events),
+        explanations=explanations,
         dependencies=DependencySnapshots(sources, queries, tasks, stores.dependencies, live=brief),
+        waiting_jobs=WaitingJobs(registry, stores, explanations),
         histories=Histories(registry, JOB_SAMPLES, queries.recent_samples, stores.history, retention),
         pool_histories=Histories(registry, POOL_SAMPLES, pools.recent_samples, stores.pool_history, retention),
         pools=pools,

@@ -9,6 +9,7 @@ from shared.stores.jobs.dependencies import DependencyStore
 from shared.stores.jobs.jobs import JobStore
 from shared.stores.jobs.read_plans import ReadPlanStore
 from shared.stores.jobs.task_cache import TaskCache
+from shared.stores.jobs.waiting_causes import WaitingCauseStore
 from shared.stores.pools.nodes import NodeStore
 from shared.stores.pools.pools import PoolStore
 from shared.stores.schedules import ScheduleStore
@@ -23,6 +24,7 @@ class Stores:
         self.rounds = RoundStore(tables)
         self.operations = OperationStore(tables)
         self.jobs = JobStore(tables)
+        self.waiting_causes = WaitingCauseStore(tables)
         self.deleted_job_counters = DeletedJobCounterStore(tables)
         self.history = HistoryStore(tables, JOB_HISTORY)
         self.cache = TaskCache(tables)

@@ -5,7 +5,7 @@ from typing import Literal
 
 from functions.api.accounts.monitoring import MonitoringAnswer, monitoring_answer
 from functions.api.endpoints import ACCOUNT
-from functions.api.jobs.job_models import TaskCountersAnswer, TaskCountsAnswer
+from functions.api.jobs.job_models import TaskCountersAnswer, TaskCountsAnswer, seconds_of
 from functions.api.pools.pool_models import CoresAnswer, SlotsAnswer
 from functions.http.answers import Answer
 from functions.http.handling import Page, Query, RouteRequest, Routes
@@ -53,7 +53,7 @@ class AccountAnswer(Answer):
     read. `cores` covers nodes with a known VM size; `unknownCores` is the number of other nodes. `schedules` is null
     until job schedules were first listed. `poolsReason` and `schedulesReason` explain the failure of the last poll of
     pools or schedules, null if it succeeded. `failedTasks` counts failed tasks by category, `taskCounters` are sums
-    over all jobs that there ever were.
+    over all jobs that there ever were. `waitingTasks` counts waiting tasks, and `waitedSeconds` their time, by cause.
     """
 
     id: str
@@ -66,6 +66,8 @@ class AccountAnswer(Answer):
     jobs: dict[str, int]
     task_counts: TaskCountsAnswer
     failed_tasks: dict[str, int]
+    waiting_tasks: dict[str, int]
+    waited_seconds: dict[str, float]
     task_counters: TaskCountersAnswer
     pools: AccountPoolsAnswer | None
     pools_reason: str | None
@@ -105,6 +107,8 @@ def account_answer(report: AccountReport) -> AccountAnswer:
         jobs=dict(sorted(report.jobs.items())),
         task_counts=TaskCountsAnswer.of(report.task_counts),
         failed_tasks=dict(tasks.failed),
+        waiting_tasks=dict(tasks.waiting),
+        waited_seconds=seconds_of(tasks.waited),
         task_counters=TaskCountersAnswer.of(tasks.counters),
         pools=_pools_answer(pools) if pools else None,
         pools_reason=report.pools_problem,

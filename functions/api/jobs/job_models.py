@@ -10,7 +10,10 @@ from functions.api.jobs.job_statistics import InsightAnswer, statistics_answer
 from functions.http.answers import Answer, stamp, utc
 from functions.http.handling import Page
 from functions.http.rendering import AS_OF
+from shared.domain.explain.causes import CAUSES
+from shared.domain.jobs.jobs import Job
 from shared.domain.jobs.verdicts import Verdict
+from shared.domain.jobs.waiting_causes import ByCause, WaitingCause, waiting_tasks
 from shared.domain.reports.reports import JobReport
 from shared.domain.tasks.tasks import Task
 
@@ -42,6 +45,18 @@ class TaskCountersAnswer(Answer):
     completed: int
     failed: int
     retried: int
+
+
+class WaitingAnswer(Answer):
+    """Why the waiting tasks of a job wait: a cause of the closed list, who must act, and when it was found.
+
+    `asOf` is null while the cause is `unknown`, as the job wasn't explained so far.
+    """
+
+    tasks: int
+    cause: str
+    actor: Literal["submitter", "operator", "service", "nobody"]
+    as_of: datetime | None
 
 
 class ProgressAnswer(Answer):
@@ -92,7 +107,8 @@ class TaskReadAnswer(Answer):
 class JobAnswer(Answer):
     """A job as Batch describes it, with Batchscope's task counts and the verdict on them.
 
-    `failedTasks` counts failed tasks by category; null before the first read, or where causes aren't known.
+    `failedTasks` counts failed tasks by category; null before the first read, or where causes aren't known. `waiting`
+    is null where no task waits.
     """
 
     id: str
@@ -110,6 +126,7 @@ class JobAnswer(Answer):
     deleted: bool
     task_counts: TaskCountsAnswer | None
     failed_tasks: dict[str, int] | None
+    waiting: WaitingAnswer | None
     verdict: VerdictAnswer
     progress: ProgressAnswer | None
     insight: InsightAnswer | None
@@ -150,10 +167,24 @@ def job_answer(report: JobReport) -> JobAnswer:
         deleted=report.job.deleted,
         task_counts=TaskCountsAnswer.of(snapshot.counts) if snapshot else None,
         failed_tasks=dict(snapshot.failed_tasks) if snapshot and snapshot.failed_tasks is not None else None,
+        waiting=_waiting(report.waiting, report.job),
         verdict=VerdictAnswer.of(report.verdict),
         progress=ProgressAnswer.of(progress) if progress else None,
         insight=statistics_answer(forecast) if forecast else None,
         task_read=TaskReadAnswer.of(snapshot.read) if snapshot and snapshot.read else None,
+    )
+
+
+def seconds_of(waited: ByCause) -> dict[str, float]:
+    """Returns seconds for milliseconds, by cause."""
+    return {cause: milliseconds / 1000 for cause, milliseconds in sorted(waited.items())}
+
+
+def _waiting(found: WaitingCause | None, job: Job) -> WaitingAnswer | None:
+    if found is None:
+        return None
+    return WaitingAnswer(
+        tasks=waiting_tasks(job), cause=found.cause, actor=CAUSES.get(found.cause, "nobody"), as_of=utc(found.at)
     )
 
 

@@ -12,8 +12,8 @@ from functions.api.metrics.series import Family, Samples, Value, timestamp
 from shared.domain.polling.pool_rounds import PoolRound
 from shared.domain.polling.rounds import WHOLE, Round
 from shared.domain.polling.schedule_rounds import ScheduleRound
+from shared.domain.reports.pool_tasks import PoolTasks
 from shared.domain.reports.reports import AccountReport
-from shared.domain.tasks.task_counters import TaskCounters
 
 ACCOUNT_FAMILIES = (
     Family("azbatch_jobs", "Jobs by state.", ("state",)),
@@ -21,6 +21,12 @@ ACCOUNT_FAMILIES = (
     Family("azbatch_account_tasks_completed_total", "Tasks that completed.", kind=CounterMetricFamily),
     Family("azbatch_account_tasks_failed_total", "Tasks that completed and failed.", kind=CounterMetricFamily),
     Family("azbatch_account_task_retries_total", "Retries of tasks.", kind=CounterMetricFamily),
+    Family(
+        "azbatch_account_waiting_task_seconds_total",
+        "Time that tasks waited, by cause.",
+        ("cause",),
+        kind=CounterMetricFamily,
+    ),
     Family(
         "azbatch_unreadable_jobs",
         "Stored jobs whose rows can't be decoded; they are missing from all other series.",
@@ -58,13 +64,17 @@ def account_samples(report: AccountReport, now: datetime) -> Samples:
         "azbatch_collector_interval_seconds": report.watch.interval.total_seconds(),
     }
     if last:
-        values |= counter_values("account", report.tasks.all.counters) | _round_values(last, now)
+        values |= counter_values("account", report.tasks.all) | _round_values(last, now)
     return Samples((report.account.id,), values)
 
 
-def counter_values(subject: str, counters: TaskCounters) -> dict[str, Value]:
+def counter_values(subject: str, tasks: PoolTasks) -> dict[str, Value]:
     """Returns the values of the counters of an account or pool."""
+    counters = tasks.counters
     return {
+        f"azbatch_{subject}_waiting_task_seconds_total": {
+            cause: number / 1000 for cause, number in sorted(tasks.waited.items())
+        },
         f"azbatch_{subject}_tasks_started_total": counters.started,
         f"azbatch_{subject}_tasks_completed_total": counters.completed,
         f"azbatch_{subject}_tasks_failed_total": counters.failed,

@@ -19,6 +19,7 @@ JOB_FAMILIES = (
     Family("azbatch_job_tasks", "Tasks of a job by state.", ("state",)),
     Family("azbatch_job_completed_tasks", "Completed tasks of a job by result.", ("result",)),
     Family("azbatch_job_failed_tasks", "Failed tasks of a job by category.", ("category",)),
+    Family("azbatch_job_waiting_tasks", "Waiting tasks of a job by the cause for which they wait.", ("cause",)),
     Family("azbatch_job_as_of_timestamp_seconds", "Unix time of a job's task counts."),
     Family("azbatch_job_exact", "1 if a job's counts were exact as of that time."),
     Family("azbatch_job_task_read_seconds", "Seconds that the last read of a job's task list waited for pages."),
@@ -59,6 +60,8 @@ def job_samples(report: JobReport, now: datetime) -> Samples | None:
     }
     if snapshot.failed_tasks is not None:
         values["azbatch_job_failed_tasks"] = {name: float(failed) for name, failed in snapshot.failed_tasks.items()}
+    if report.waiting:
+        values["azbatch_job_waiting_tasks"] = {report.waiting.cause: float(counts.active)}
     if read:
         values["azbatch_job_task_read_seconds"] = read.seconds
         values["azbatch_job_task_read_requests"] = read.requests

@@ -33,6 +33,12 @@ POOL_FAMILIES = (
         kind=CounterMetricFamily,
     ),
     Family("azbatch_pool_task_retries_total", "Retries of tasks of a pool's jobs.", kind=CounterMetricFamily),
+    Family(
+        "azbatch_pool_waiting_task_seconds_total",
+        "Time that tasks of a pool's jobs waited, by cause.",
+        ("cause",),
+        kind=CounterMetricFamily,
+    ),
     Family("azbatch_pool_flapping_nodes", "Nodes that fell into a bad state three times within an hour."),
     Family(
         "azbatch_pool_retirement_days",
@@ -71,5 +77,5 @@ def pool_samples(report: PoolReport) -> Samples:
         values["azbatch_pool_interruptions_total"] = snapshot.tally.interruptions.total
         values["azbatch_pool_unexplained_restarts_total"] = snapshot.tally.interruptions.unexplained
     if report.tasks:
-        values |= counter_values("pool", report.tasks.counters)
+        values |= counter_values("pool", report.tasks)
     return Samples(labels, values)

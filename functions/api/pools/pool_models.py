@@ -2,7 +2,7 @@
 
 from datetime import date, datetime
 
-from functions.api.jobs.job_models import TaskCountersAnswer, VerdictAnswer
+from functions.api.jobs.job_models import TaskCountersAnswer, VerdictAnswer, seconds_of
 from functions.http.answers import Answer, stamp
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.nodes.interruptions import DAY, HOUR, Interruptions
@@ -154,6 +154,7 @@ class PoolAnswer(PoolLine):
     `flappingNodes` counts nodes with three or more transitions into a bad state within an hour. `settings` are named as
     in Batch's REST API, without what it didn't send and without secrets; null until the pool was read by this version.
     `failedTasks` counts failed tasks of its jobs by category, `taskCounters` are sums over all jobs it ever had.
+    `waitingTasks` counts waiting tasks, and `waitedSeconds` their time, by cause.
     """
 
     display_name: str | None
@@ -165,6 +166,8 @@ class PoolAnswer(PoolLine):
     flapping_nodes: int | None
     interruptions: InterruptionsAnswer | None
     failed_tasks: dict[str, int]
+    waiting_tasks: dict[str, int]
+    waited_seconds: dict[str, float]
     task_counters: TaskCountersAnswer
     resize_errors: list[ResizeErrorAnswer]
     auto_scale: AutoScaleAnswer | None
@@ -192,6 +195,8 @@ def pool_answer(report: PoolReport) -> PoolAnswer:
         flapping_nodes=snapshot.flapping_nodes(report.now) if snapshot else None,
         interruptions=interruptions_answer(tally.interruptions, tally.since, report.now) if tally else None,
         failed_tasks=dict(tasks.failed),
+        waiting_tasks=dict(tasks.waiting),
+        waited_seconds=seconds_of(tasks.waited),
         task_counters=TaskCountersAnswer.of(tasks.counters),
         resize_errors=[_resize_error(error, pool) for error in pool.errors],
         auto_scale=_auto_scale(facts.auto_scale) if facts.auto_scale else None,

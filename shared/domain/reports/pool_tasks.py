@@ -1,6 +1,6 @@
 """Tasks of all jobs of a pool: how many failed, by category, and counters that never decrease."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -8,16 +8,22 @@ from shared.domain.core.keys import key_of
 from shared.domain.jobs.deleted_job_counters import DeletedJobCounters
 from shared.domain.jobs.job_counters import NO_POOL
 from shared.domain.jobs.jobs import Job
+from shared.domain.jobs.waiting_causes import ByCause, WaitingCauses, waiting_tasks
 from shared.domain.tasks.failure_categories import FailedTasks, summed_failed_tasks
 from shared.domain.tasks.task_counters import NOTHING, TaskCounters
 
 
 @dataclass(frozen=True, slots=True)
 class PoolTasks:
-    """Failed tasks of jobs that aren't deleted, and counters of the tasks of all jobs that there ever were."""
+    """Failed and waiting tasks of jobs that aren't deleted, and counters of the tasks of all jobs that there ever were.
+
+    `waiting` are numbers of waiting tasks by cause, `waited` milliseconds that tasks waited, by cause.
+    """
 
     failed: FailedTasks = field(default_factory=dict)
     counters: TaskCounters = NOTHING
+    waiting: ByCause = field(default_factory=dict)
+    waited: ByCause = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +35,12 @@ class AccountTasks:
     @property
     def all(self) -> PoolTasks:
         many = self.pools.values()
-        return PoolTasks(summed_failed_tasks(one.failed for one in many), sum((one.counters for one in many), NOTHING))
+        return PoolTasks(
+            summed_failed_tasks(one.failed for one in many),
+            sum((one.counters for one in many), NOTHING),
+            _summed(one.waiting for one in many),
+            _summed(one.waited for one in many),
+        )
 
     def of_pool(self, key: str) -> PoolTasks:
         return self.pools.get(key, PoolTasks())
@@ -38,18 +49,36 @@ class AccountTasks:
 NO_TASKS = AccountTasks()
 
 
-def account_tasks(jobs: Iterable[Job], deleted: DeletedJobCounters) -> AccountTasks:
+def account_tasks(
+    jobs: Iterable[Job], deleted: DeletedJobCounters, causes: WaitingCauses | None = None
+) -> AccountTasks:
     """Returns the tasks of an account; `jobs` are all stored ones, read before `deleted`."""
+    causes = causes or WaitingCauses()
     many = list(jobs)
     counters = deleted.with_jobs({job.key: job.counters for job in many if job.counters})
-    failed = defaultdict[str, list[FailedTasks]](list)
+    failed, waiting = defaultdict[str, list[FailedTasks]](list), defaultdict[str, list[ByCause]](list)
     for job in many:
+        pool = key_of(job.facts.pool_id) if job.facts.pool_id else NO_POOL
         if not job.deleted:
-            failed[key_of(job.facts.pool_id) if job.facts.pool_id else NO_POOL].append(failed_tasks(job))
+            failed[pool].append(failed_tasks(job))
+        if cause := causes.of_job(job):
+            waiting[pool].append({cause.cause: waiting_tasks(job)})
     return AccountTasks({
-        pool: PoolTasks(summed_failed_tasks(failed[pool]), counters.get(pool, NOTHING))
-        for pool in sorted(failed.keys() | counters.keys())
+        pool: PoolTasks(
+            summed_failed_tasks(failed[pool]),
+            counters.get(pool, NOTHING),
+            _summed(waiting[pool]),
+            causes.waited.get(pool, {}),
+        )
+        for pool in sorted(failed.keys() | counters.keys() | causes.waited.keys())
     })  # fmt: skip
+
+
+def _summed(many: Iterable[ByCause]) -> ByCause:
+    sums = Counter[str]()
+    for one in many:
+        sums.update(one)
+    return dict(sorted(sums.items()))
 
 
 def failed_tasks(job: Job) -> FailedTasks:

@@ -11,6 +11,7 @@ from shared.domain.core.stamps import from_milliseconds, to_milliseconds
 from shared.domain.jobs.forecasts import JobForecast, forecast_of
 from shared.domain.jobs.jobs import Job
 from shared.domain.jobs.verdicts import Verdict
+from shared.domain.jobs.waiting_causes import WaitingCause
 from shared.domain.nodes.node_records import FLAPS
 from shared.domain.nodes.nodes import Node
 from shared.domain.polling.rounds import Round
@@ -46,6 +47,7 @@ class JobReport:
     """A job with the verdict on its counts, and the progress of a long first read.
 
     `tasks_ahead` is the number of waiting tasks of higher-priority jobs on its pool; None where they weren't counted.
+    `waiting` is the cause for which its tasks wait, None where none waits.
     """
 
     account: Account
@@ -53,6 +55,7 @@ class JobReport:
     verdict: Verdict
     progress: Progress | None = None
     tasks_ahead: int | None = None
+    waiting: WaitingCause | None = None
 
     @cached_property
     def forecast(self) -> JobForecast | None:

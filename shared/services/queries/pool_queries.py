@@ -31,6 +31,7 @@ class PoolQueries:
         self._nodes = stores.nodes
         self._jobs = stores.jobs
         self._deleted = stores.deleted_job_counters
+        self._causes = stores.waiting_causes
 
     async def last_rounds(self, accounts: Collection[str]) -> dict[str, PoolRound | None]:
         """Returns the last round over the pools of each of these watched accounts, by id; None before the first."""
@@ -65,7 +66,10 @@ class PoolQueries:
         """Returns pools of an account with the tasks of their jobs. Raises NotFoundError."""
         account = self._registry.account(account_id)
         jobs = await self._jobs.load_all(account.key)
-        tasks = account_tasks(jobs.values(), await self._deleted.load(account.key))  # after the jobs, as it requires
+        deleted, causes = await asyncio.gather(  # after the jobs, as it requires
+            self._deleted.load(account.key), self._causes.load(account.key)
+        )
+        tasks = account_tasks(jobs.values(), deleted, causes)
         return [replace(report, tasks=tasks.of_pool(report.pool.key)) for report in reports]
 
     async def pool(self, account_id: str, pool_id: str) -> PoolReport:

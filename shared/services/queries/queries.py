@@ -47,10 +47,11 @@ class Queries:
         jobs = [job for job in stored.jobs.values() if not job.deleted]
         counts = sum((job.snapshot.counts for job in jobs if job.snapshot), TaskCounts())
         last = last if last and last.was_run else None
-        known, looked, deleted = await asyncio.gather(
+        known, looked, deleted, causes = await asyncio.gather(
             self._stores.pools.load_known(account.key),  # from memory if this process polled last, as it is read often
             self._stores.schedules.load_round(account.key),
             self._stores.deleted_job_counters.load(account.key),
+            self._stores.waiting_causes.load(account.key),
         )
         return AccountReport(
             account,
@@ -62,7 +63,7 @@ class Queries:
             schedules=looked,
             pools_problem=known.last.problem if known.last else None,
             unreadable_jobs=len(stored.unreadable),
-            tasks=account_tasks(stored.jobs.values(), deleted),
+            tasks=account_tasks(stored.jobs.values(), deleted, causes),
         )
 
     async def jobs(self, account_id: str, *, schedule: str | None = None) -> list[JobReport]:
@@ -81,9 +82,10 @@ class Queries:
             if schedule
             else self._stores.jobs.load_known(account.key)
         )
-        jobs = known.jobs
+        jobs, causes = known.jobs, await self._stores.waiting_causes.load(account.key)
         now = await self._registry.clock.now()
-        reports = await asyncio.gather(*(self._report(account, jobs[key], last, watch, now) for key in sorted(jobs)))
+        found = await asyncio.gather(*(self._report(account, jobs[key], last, watch, now) for key in sorted(jobs)))
+        reports = [replace(report, waiting=causes.of_job(report.job)) for report in found]
         if schedule is None:
             waiting = waiting_tasks(jobs.values())
             reports = [replace(report, tasks_ahead=tasks_ahead(report.job, waiting)) for report in reports]
@@ -131,6 +133,8 @@ class Queries:
         snapshot = report.job.snapshot
         if snapshot is None or not snapshot.counts.active:
             return report
+        causes = await self._stores.waiting_causes.load(report.account.key)
+        report = replace(report, waiting=causes.of_job(report.job))
         if report.forecast is None or report.forecast.estimate.completion is None:
             return report
         more_urgent = await self._stores.jobs.load_more_urgent(report.account.key, report.job.facts.priority or 0)

@@ -31,6 +31,7 @@ SCHEMAS: Mapping[str, int] = {
     "look": 1,
     "job": 1,
     "counters": 1,
+    "waiting": 1,
     "pool": 1,
     "job schedule": 1,
     "read plan": 1,

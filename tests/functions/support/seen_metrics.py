@@ -14,6 +14,7 @@ from shared.domain.core.stamps import to_milliseconds
 from shared.domain.jobs.jobs import Job, JobFacts
 from shared.domain.jobs.snapshots import JobSnapshot
 from shared.domain.jobs.verdicts import Verdict
+from shared.domain.jobs.waiting_causes import WaitingCause
 from shared.domain.nodes.interruptions import InterruptionCount, Interruptions
 from shared.domain.nodes.nodes import NodeSummary
 from shared.domain.polling.pool_rounds import PoolRound
@@ -51,7 +52,9 @@ ROUND = Round(
     queued={"c": Mark(NOW + MINUTE), "d": Mark(NOW), WHOLE: Mark(NOW + MINUTE)},
 )
 WATCH = MonitoringReport(Monitoring(poll_seconds=300), MINUTE)
-TASKS = AccountTasks({"render": PoolTasks({"userCode": 3}, TaskCounters(40, 31, 3, 6))})
+TASKS = AccountTasks(
+    {"render": PoolTasks({"userCode": 3}, TaskCounters(40, 31, 3, 6), {"slotsBusy": 7}, {"slotsBusy": 65_500})}
+)
 WATCHED = AccountReport(ACCOUNT, {"active": 3, "completed": 1}, TaskCounts(), ROUND, WATCH, tasks=TASKS)
 STATISTICS = JobStatistics(
     waits=Histogram.of([0, 1023, 1024]),
@@ -88,7 +91,7 @@ POOL = PoolReport(
     ),
     Verdict(NOW, "delta", "exact", "The node counts agree."),
     NOW,
-    PoolTasks({"userCode": 3}, TaskCounters(39, 30, 2, 5)),
+    PoolTasks({"userCode": 3}, TaskCounters(39, 30, 2, 5), {"slotsBusy": 7}, {"slotsBusy": 64_500}),
 )
 SCHEDULE = report_of(
     ACCOUNT,
@@ -141,7 +144,9 @@ def job(name: str = "render", *, statistics: JobStatistics | None = STATISTICS, 
     facts = JobFacts(name, NOW - timedelta(days=1), state, NOW - timedelta(days=1))
     failed = dict[str, int](zip(CATEGORIES, range(10, 100), strict=False)) if statistics else None
     snapshot = JobSnapshot("g", NOW, "delta", COUNTS, NOW, NOW, NOW, statistics=stored, failed_tasks=failed)
-    return JobReport(ACCOUNT, Job(facts, snapshot), Verdict(NOW, "delta", "exact", "Get Task Counts agrees."))
+    verdict = Verdict(NOW, "delta", "exact", "Get Task Counts agrees.")
+    waiting = WaitingCause("slotsBusy", NOW) if statistics else None
+    return JobReport(ACCOUNT, Job(facts, snapshot), verdict, waiting=waiting)
 
 
 def changed(report: JobReport, **changes: object) -> JobReport:

@@ -22,6 +22,7 @@ from shared.domain.jobs.job_rules import JobRules
 from shared.domain.jobs.job_samples import JobSample
 from shared.domain.jobs.jobs import Job, JobFacts, Retired
 from shared.domain.jobs.snapshots import Agreement, Confirmation, JobSnapshot, TaskRead
+from shared.domain.jobs.waiting_causes import WaitingCause, WaitingCauses
 from shared.domain.nodes.interruptions import InterruptionCount, Interruptions
 from shared.domain.nodes.node_records import EarlierState, NodeRecord
 from shared.domain.nodes.nodes import Node, NodeError, NodeSummary, RecentTask, SizeSummary, StartRun
@@ -76,6 +77,7 @@ from shared.stores.jobs.dependencies import DependencyStore
 from shared.stores.jobs.jobs import JobStore, generation_partition
 from shared.stores.jobs.read_plans import ReadPlanStore
 from shared.stores.jobs.task_cache import Directory, TaskCache
+from shared.stores.jobs.waiting_causes import WaitingCauseStore
 from shared.stores.pools.nodes import NodeStore, StoredNodes, planned
 from shared.stores.pools.pools import PoolStore
 from shared.stores.schedules import ScheduleStore
@@ -106,6 +108,7 @@ _JOB_COUNTERS = JobCounters(_MS, TaskCounters(1, 2, 3, 4), {"pool=20=c3=a4": Tas
 _DELETED_COUNTERS = DeletedJobCounters(
     {"pool": TaskCounters(5, 4, 3, 2)}, {("left", _MS): LeavingJob(T0, {"pool": TaskCounters(1, 1, 1, 1)})}
 )
+_WAITING = WaitingCauses(T0, {"job": WaitingCause("slotsBusy", _T1), "new": WaitingCause()}, {"pool": {"slotsBusy": 7}})
 _RULES = JobRules(7, timedelta(hours=3), uses_task_dependencies=True, allows_preemption=True)
 JOB = Job(
     JobFacts(
@@ -211,6 +214,7 @@ async def write_all(tables: Tables) -> None:
 
 async def _write_jobs(tables: Tables) -> None:
     await JobStore(tables).save(ACCOUNT, JOB)
+    await WaitingCauseStore(tables).save(ACCOUNT, _WAITING)
     await DeletedJobCounterStore(tables).change(ACCOUNT, lambda _: _DELETED_COUNTERS)
     await RoundStore(tables).save(ACCOUNT, _ROUND)
     await MonitoringStore(tables).save(ACCOUNT, Monitoring(False, 300, T0, _T1))

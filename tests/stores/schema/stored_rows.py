@@ -25,6 +25,7 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
         "pools": "pools",
         "schedules": "schedules",
         "counters": "counters",
+        "waiting": "waiting",
     },
     "blobs": {"!": "!", "<hash of name>": _DIGEST, "<shard>": "[0-9a-f]{2}"},
     "events": {

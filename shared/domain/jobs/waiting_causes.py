@@ -1,0 +1,99 @@
+"""The causes for which an account's jobs wait, as last explained, and the time that tasks have waited by cause."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+import msgspec
+
+from shared.domain.core.keys import key_of
+from shared.domain.core.stamps import from_milliseconds, to_milliseconds
+from shared.domain.jobs.job_counters import NO_POOL
+from shared.domain.jobs.jobs import Job
+
+UNKNOWN_CAUSE = "unknown"
+INTERVAL = timedelta(minutes=5)
+"""The time between two passes over the waiting jobs of an account."""
+_MAX_GAP = 3 * INTERVAL  # of time that counts as waited: longer ones are those of an app that didn't run
+type ByCause = Mapping[str, int]
+
+
+class WaitingCause(NamedTuple):
+    """The code of a cause, and when the job was explained; None where it wasn't so far."""
+
+    cause: str = UNKNOWN_CAUSE
+    at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingCauses:
+    """The last pass: its time, the causes of jobs by key, and milliseconds waited by pool and cause, over all tasks."""
+
+    at: datetime | None = None
+    jobs: Mapping[str, WaitingCause] = field(default_factory=dict)
+    waited: Mapping[str, ByCause] = field(default_factory=dict)
+    etag: str | None = None
+
+    def is_due(self, now: datetime) -> bool:
+        return self.at is None or not timedelta() <= now - self.at < INTERVAL
+
+    def next_jobs(self, waiting: Mapping[str, Job], most: int) -> Sequence[Job]:
+        """Returns the jobs to explain now, those explained longest ago first."""
+        known = {key: cause.at.timestamp() for key, cause in self.jobs.items() if cause.at}
+        return sorted(waiting.values(), key=lambda job: (known.get(job.key, 0.0), job.key))[:most]
+
+    def after(self, waiting: Mapping[str, Job], found: Mapping[str, str], now: datetime) -> "WaitingCauses":
+        """Returns the causes after a pass, with those `found` by job key.
+
+        The time since the last pass counts for jobs that waited then, by the cause that was known.
+        """
+        passed = max(timedelta(), min(now - self.at, _MAX_GAP)) if self.at else timedelta()
+        waited = {pool: dict(causes) for pool, causes in self.waited.items()}
+        jobs = {key: self.jobs.get(key, WaitingCause()) for key in waiting}
+        for key in waiting.keys() & self.jobs.keys():
+            causes, cause = waited.setdefault(_pool(waiting[key]), {}), self.jobs[key].cause
+            more = waiting_tasks(waiting[key]) * (passed // timedelta(milliseconds=1))
+            causes[cause] = causes.get(cause, 0) + more
+        explained = {key: WaitingCause(cause, now) for key, cause in found.items()}
+        return replace(self, at=now, jobs=jobs | explained, waited=waited)
+
+    def within(self, pools: Mapping[str, object]) -> "WaitingCauses":
+        """Returns the causes with the time waited for pools that aren't known any more in NO_POOL."""
+        sums: dict[str, dict[str, int]] = {}
+        for pool, causes in self.waited.items():
+            into = sums.setdefault(pool if pool in pools else NO_POOL, {})
+            for cause, number in causes.items():
+                into[cause] = into.get(cause, 0) + number
+        return replace(self, waited=sums)
+
+    def of_job(self, job: Job) -> WaitingCause | None:
+        """Returns the cause for which a job waits; None if it doesn't wait."""
+        return self.jobs.get(job.key, WaitingCause()) if waiting_tasks(job) else None
+
+    def plain(self) -> list[Any]:
+        """Returns lists and numbers, for storage."""
+        jobs = {key: [cause, to_milliseconds(at) if at else 0] for key, (cause, at) in self.jobs.items()}
+        return [to_milliseconds(self.at) if self.at else None, jobs, self.waited]
+
+    @classmethod
+    def of_plain(cls, stored: Any) -> "WaitingCauses":
+        """Returns the inverse of `plain`. Raises ValueError."""
+        at, jobs, waited = msgspec.convert(stored, _Stored)
+        causes = {
+            key: WaitingCause(cause, from_milliseconds(moment) if moment else None)
+            for key, (cause, moment) in jobs.items()
+        }
+        return cls(None if at is None else from_milliseconds(at), causes, waited)
+
+
+_Stored = tuple[int | None, dict[str, tuple[str, int]], dict[str, dict[str, int]]]
+
+
+def waiting_tasks(job: Job) -> int:
+    """Returns how many tasks of a job wait; none of a deleted or completed one."""
+    return job.snapshot.counts.active if job.snapshot and job.is_live and job.facts.state != "completed" else 0
+
+
+def _pool(job: Job) -> str:
+    return key_of(job.facts.pool_id) if job.facts.pool_id else NO_POOL

@@ -1,0 +1,63 @@
+"""Explains the jobs that wait, a few of them every five minutes, so that tasks can be counted by cause at any time."""
+
+import asyncio
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
+
+from shared.domain.accounts.accounts import Account
+from shared.domain.explain.causes import UNKNOWN
+from shared.domain.jobs.waiting_causes import WaitingCauses, waiting_tasks
+from shared.errors import BatchscopeError, CacheConflictError, StorageError
+from shared.log import logger
+from shared.services.accounts.registry import Registry
+from shared.services.explain.explanations import Explanations
+from shared.stores.stores import Stores
+
+_LOG = logger(__name__)
+_MAX_EXPLAINED = 5  # jobs of an account a pass
+_ACCOUNTS_AT_ONCE = 4
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingJobs:
+    registry: Registry
+    stores: Stores
+    explanations: Explanations
+
+    async def run(self, budget: timedelta) -> None:
+        """Makes the passes that are due; no job is begun after `budget`. Failures are logged: the next run goes on."""
+        deadline, gate = (
+            asyncio.get_running_loop().time() + budget.total_seconds(),
+            asyncio.Semaphore(_ACCOUNTS_AT_ONCE),
+        )
+
+        async def guarded(account: Account) -> None:
+            async with gate:
+                try:
+                    with suppress(CacheConflictError):  # another host made the same pass
+                        await self._run(account, deadline)
+                except StorageError as error:
+                    _LOG.warning("Why jobs of %s wait wasn't stored: %s", account.id, error)
+
+        await asyncio.gather(*map(guarded, self.registry.accounts.values()))
+
+    async def _run(self, account: Account, deadline: float) -> None:
+        before, now = await self.stores.waiting_causes.load(account.key), await self.registry.clock.now()
+        if not before.is_due(now) or asyncio.get_running_loop().time() >= deadline:
+            return
+        watch, last = await self.registry.watch_and_round(account.key)
+        if watch.monitoring.off_reason or last is None or not last.was_run:
+            return
+        jobs = await self.stores.jobs.load_all(account.key)
+        waiting = {key: job for key, job in jobs.items() if waiting_tasks(job)}
+        found: dict[str, str] = {}
+        for job in before.next_jobs(waiting, _MAX_EXPLAINED):
+            if asyncio.get_running_loop().time() < deadline:
+                with suppress(BatchscopeError):  # it is gone, or another poll wrote: the next pass tries again
+                    report = await self.explanations.explain(account.id, job.facts.id)
+                    findings = report.explanation.findings
+                    found[job.key] = findings[0].rule if findings else UNKNOWN
+        pools = (await self.stores.pools.load_known(account.key)).resources
+        after: WaitingCauses = before.after(waiting, found, now).within(pools)
+        await self.stores.waiting_causes.save(account.key, after)
