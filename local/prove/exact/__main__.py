@@ -95,8 +95,8 @@ def _faults(run: Run, kills: int) -> list[str]:
     found, faults = run.findings, []
     if run.kills["all"] < kills:
         faults.append(f"Only {run.kills['all']} of {kills} kills fitted into the time; give it more --minutes.")
-    if not (found.compared and found.beside):
-        faults.append("No job, or nothing beside jobs, could be compared, so nothing is proved.")
+    if not (found.compared and found.beside and found.counted):
+        faults.append("No job, nothing beside jobs, or no counter could be compared, so nothing is proved.")
     if found.wrong or found.failures:
         faults.append(f"{len(found.wrong)} claims were wrong though exact; {len(found.failures)} didn't become so.")
     return faults

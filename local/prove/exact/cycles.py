@@ -8,19 +8,23 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from threading import Event
 from typing import Any
 
 from azure.batch import BatchClient
+from azure.batch.models import BatchTask, BatchTaskExecutionResult, BatchTaskState
 from azure.core.credentials import AzureNamedKeyCredential
+from azure.core.exceptions import HttpResponseError
 
 from local.dev.system.console import say
 from local.prove.exact.beside import ShownResource, judge_beside, look_beside, truth_beside, unsettled_beside
 from local.prove.exact.beside import Truth as BesideTruth
 from local.prove.exact.chaos import CALM, Plan, kill_hosts, post_faults, struck
+from local.prove.exact.counted_job import COUNTED_JOB
+from local.prove.exact.counters import HighestCounters, ShownCounters, counter_differences, read_counters
 from local.prove.exact.driver import Driver
 from local.prove.exact.judging import ShownJob, Truth, judge, next_whole_second, read_job, rounds_taken, unsettled
 from local.prove.exact.pollers import Poller, resting
@@ -41,13 +45,15 @@ _PUT_OFF = "the next try is in"
 class Findings:
     """The results so far. `wrong` and `failures` are sentences; `rounds` has an entry per job and cycle.
 
-    `compared` counts comparisons of jobs, `beside` those of pools, their nodes and schedules.
+    `compared` counts comparisons of jobs, `beside` those of pools, their nodes and schedules, `counted` those of
+    counters of tasks.
     """
 
     cycles: int = 0
     checks: int = 0
     compared: int = 0
     beside: int = 0
+    counted: int = 0
     late_cycles: int = 0
     wrong: list[str] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
@@ -58,10 +64,11 @@ class Findings:
 
 @dataclass(frozen=True, slots=True)
 class ShownResources:
-    """The resources that a host shows."""
+    """The resources and the counters of tasks that a host shows."""
 
     jobs: list[ShownJob]
     beside: list[ShownResource]
+    counters: ShownCounters
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +99,7 @@ class Cycles:
         self._seed = seed
         self._chance = random.Random(f"{seed}/cycles")
         self._closing = Event()
+        self._highest = HighestCounters()
         self._threads = ThreadPoolExecutor(3, thread_name_prefix="chaos")
 
     def close(self) -> None:
@@ -181,8 +189,22 @@ class Cycles:
                 self._compare(plan, look, truth, since, seen)
             self.findings.begun.append(self._rounds_begun() - before)
             taken = rounds_taken(looks, truth.keys)
+            if not looks[-1]:
+                self._settle_counters(plan, controls_truth=self._rig.controls.control("GET", "truth"))
         self.findings.rounds += taken.values()
         self._note(self.findings.failures, f"NOT EXACT AFTER {ROUNDS} ROUNDS", plan, tuple(looks[-1].values()))
+
+    def _settle_counters(self, plan: Plan, *, controls_truth: Any) -> None:
+        """Compares counters at rest, and tells the counted job of it."""
+        look, account = self._look(), self._rig.account.name
+        if look is None:
+            return
+        self.findings.counted += 1
+        differences = counter_differences(look.counters, controls_truth["accounts"][account]["taskCounters"])
+        self._note(self.findings.failures, "COUNTERS DIFFER AT REST", plan, differences)
+        with suppress(HttpResponseError):  # the job may be being deleted
+            tasks = self._client.list_tasks(COUNTED_JOB, select=["id", "state", "executionInfo"])
+            self._driver.rest({task.id or "": _failed(task) for task in tasks})
 
     def _whole_round(self) -> None:
         """Completes a poll of all jobs; one delayed by an earlier back-off doesn't count."""
@@ -204,7 +226,13 @@ class Cycles:
             stack = self._rig.alive(self._chance)
             try:
                 if stack:
-                    return ShownResources([read_job(job) for job in stack.jobs().values()], look_beside(stack))
+                    counters = read_counters(stack)
+                    falls = self._highest.falls(stack.api, counters)
+                    self.findings.wrong += falls
+                    for fall in falls:
+                        say(f"     A COUNTER FELL: {fall}")
+                    jobs = [read_job(job) for job in stack.jobs().values()]
+                    return ShownResources(jobs, look_beside(stack), counters)
             except UNANSWERED:
                 pass
             time.sleep(0.1)
@@ -234,6 +262,13 @@ def _try_poll(stack: Stack) -> Any:
         return stack.poll_all()
     except UNANSWERED:
         return {"reasons": []}
+
+
+def _failed(task: BatchTask) -> bool | None:
+    """Returns whether a task failed, None where it hasn't completed."""
+    if task.state != BatchTaskState.COMPLETED or task.execution_info is None:
+        return None
+    return task.execution_info.result == BatchTaskExecutionResult.FAILURE
 
 
 def _time(answer: Any) -> datetime:

@@ -20,6 +20,7 @@ from azure.batch.aio import BatchClient
 from azure.core.exceptions import HttpResponseError
 
 from local.dev.system.console import Failure
+from local.prove.exact.counted_job import CountedJob, Rest
 from local.prove.exact.ids import JOBS, odd_case, task_id
 from local.prove.exact.pool_changes import PoolChanges
 from local.workload.scenario import PoolPlan
@@ -61,6 +62,7 @@ class Driver:
         self._failure: BaseException | None = None
         self._loop = asyncio.new_event_loop()
         self._closing = asyncio.Event()
+        self._counted: CountedJob | None = None
         self._thread = threading.Thread(target=self._run, name="driver", daemon=True)
         self._thread.start()
 
@@ -74,6 +76,11 @@ class Driver:
         time.sleep(0.1)
         while self._deleting and not self._failure:
             time.sleep(0.05)
+
+    def rest(self, tasks: Rest) -> None:
+        """Tells the counted job of a rest: all hosts have seen these tasks of it."""
+        if self._counted:
+            self._loop.call_soon_threadsafe(self._counted.rests.put_nowait, tasks)
 
     def check(self) -> None:
         """Raises Failure if the driver has failed."""
@@ -98,7 +105,8 @@ class Driver:
             for pool in _POOLS:
                 await client.create_pool(pool_options(pool))
             beside = PoolChanges(client, self._try, self.done, seed=self._seed).lives()
-            works = [*(self._live(client, number) for number in range(len(JOBS))), *beside]
+            self._counted = CountedJob(client, self._try, self.done, seed=self._seed)
+            works = [self._counted.live(), *(self._live(client, number) for number in range(len(JOBS))), *beside]
             lives = [asyncio.create_task(work) for work in works]
             closing = asyncio.create_task(self._closing.wait())
             done, left = await asyncio.wait({*lives, closing}, return_when=asyncio.FIRST_COMPLETED)

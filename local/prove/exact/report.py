@@ -18,6 +18,10 @@ tasks. Several times a cycle the clock is paused, and all that is `exact` as of 
 counts of jobs, pools in numbers, their nodes one by one, schedules. After each cycle there are no more faults, and
 all of them must be exact, and right, within {ROUNDS} rounds at the account's interval of 2 s.
 
+Counters of tasks never fall, whatever happens. At each rest those of one pool equal the emulator's: its job's tasks are
+run, retried, preempted, reactivated and deleted, and the job deleted and created again, but what leaves no trace for a
+poll waits for a rest. Those of the account, where tasks come and go between two polls, never exceed it.
+
 Get Task Counts doesn't lag in the cycles that delete tasks or report late: while it lags, its agreement
 describes the past, which no client of the service can detect.
 """
@@ -53,6 +57,7 @@ def rows(run: Run) -> list[tuple[str, str]]:
         ("pauses amid chaos", str(found.checks)),
         ("exact counts of jobs compared", str(found.compared)),
         ("exact pools, their nodes and schedules compared", str(found.beside)),
+        ("rests at which counters of tasks were compared", str(found.counted)),
         ("**wrong though exact**", f"**{len(found.wrong)}**"),
         (f"**not exact after {ROUNDS} rounds**", f"**{len(found.failures)}**"),
         ("rounds to exact: jobs, pools, nodes, schedules", histogram(found.rounds)),
