@@ -31,6 +31,8 @@ export interface Account {
   pollSeconds: number;
   jobs: Record<string, number>;
   taskCounts: TaskCounts;
+  /** By cause. */
+  waitingTasks?: Record<string, number>;
   /** By category. */
   failedTasks?: Record<string, number>;
   /** Null before the first list of pools; the sums below are null before any nodes were read. */

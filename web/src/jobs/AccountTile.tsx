@@ -9,6 +9,7 @@ import { FailedTasksLine } from "../ui/tiles/FailedTasksLine.tsx";
 import { StateBar } from "../ui/tiles/StateBar.tsx";
 import { TaskStateFigures } from "../ui/tiles/TaskStateFigures.tsx";
 import { TileFrame } from "../ui/tiles/TileFrame.tsx";
+import { WaitingTasksLine } from "../ui/tiles/WaitingTasksLine.tsx";
 import { PoolsLine, SchedulesLine } from "./AccountLines.tsx";
 import type { JobFilters } from "./filters.ts";
 import { rankOf } from "./order.ts";
@@ -27,6 +28,7 @@ export function AccountTile({ account, single, filters, choose }: TileProps) {
     <TileFrame {...{ account, single, chosen, toggle }} asOf={account.lastRound?.asOf ?? null}>
       <Numbers account={account} />
       <StateBar counts={account.taskCounts} />
+      <WaitingTasksLine waiting={account.waitingTasks} />
       <FailedTasksLine failed={account.failedTasks} />
       <PoolsLine account={account} />
       <SchedulesLine account={account} />

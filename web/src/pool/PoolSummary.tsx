@@ -12,6 +12,7 @@ import { ExternalText } from "../ui/text/ExternalText.tsx";
 import { VerdictLine } from "../ui/text/VerdictLine.tsx";
 import { FailedTasksLine } from "../ui/tiles/FailedTasksLine.tsx";
 import { KeyFigure } from "../ui/tiles/KeyFigure.tsx";
+import { WaitingTasksLine } from "../ui/tiles/WaitingTasksLine.tsx";
 import { type Pool, type Size, usedSizes } from "./model.ts";
 import { type PoolProblem, problemsOf } from "./problems.ts";
 
@@ -32,6 +33,7 @@ export function PoolSummary({ pool }: { pool: Pool }) {
           Spot: <InterruptionSummary interruptions={pool.interruptions} />.
         </p>
       )}
+      <WaitingTasksLine waiting={pool.waitingTasks} />
       <FailedTasksLine failed={pool.failedTasks} />
       <VerdictLine verdict={pool.verdict} />
     </section>

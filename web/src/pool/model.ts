@@ -77,6 +77,8 @@ export interface Pool {
   /** Nodes that entered a bad state three times or more within an hour. */
   flappingNodes: number | null;
   interruptions: Interruptions | null;
+  /** Of its jobs, by cause. */
+  waitingTasks?: Record<string, number>;
   /** Of its jobs, by category. */
   failedTasks?: Record<string, number>;
   resizeErrors: ResizeError[];

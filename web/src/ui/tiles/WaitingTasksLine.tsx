@@ -1,0 +1,19 @@
+// The waiting tasks of a pool or account by cause, the most frequent first.
+
+import { formatCount } from "../../format/numbers.ts";
+
+export function WaitingTasksLine({ waiting }: { waiting: Record<string, number> | undefined }) {
+  const causes = Object.entries(waiting ?? {}).filter(([, number]) => number > 0);
+  if (!causes.length) return null;
+  causes.sort(([, one], [, other]) => other - one);
+  return (
+    <p class="pools-line" data-testid="waiting-tasks">
+      Waiting tasks by cause: {causes.map(([cause, number]) => `${formatCount(number)} ${wordsOf(cause)}`).join(", ")}.
+    </p>
+  );
+}
+
+/** "slotsBusy" as "slots busy". */
+function wordsOf(cause: string): string {
+  return cause.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+}
