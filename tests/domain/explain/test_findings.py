@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from shared.domain.dependencies.dependencies import BlockingTask, Dependencies
+from shared.domain.explain.competing_jobs import CompetingJob
 from shared.domain.explain.explanation import explain
 from shared.domain.jobs.job_rules import JobRules
 from shared.domain.jobs.observations import Preparation, SlotRange
@@ -151,6 +152,22 @@ def test_older_jobs_are_counted_with_their_tasks_and_named_by_age() -> None:
     assert (finding.evidence["tasksAhead"], finding.evidence["tasksOfSamePriority"]) == (412, 0)
     assert (finding.evidence["share"], finding.evidence["otherJobs"]) == (1, 0)
     assert finding.evidence["estimatedWait"] == timedelta(seconds=round(413 / 10 * 60))
+
+
+@pytest.mark.parametrize(
+    ("jobs", "title"),
+    [
+        ((URGENT,), "7 tasks of a job of higher priority go first"),
+        ((URGENT, replace(URGENT, id="too")), "14 tasks of 2 jobs of higher priority go first"),
+        ((replace(URGENT, counts=TaskCounts(active=1)),), "1 task of a job of higher priority goes first"),
+        ((OLDER,), "7 tasks of an older job go first"),
+        ((replace(OLDER, counts=TaskCounts(active=1)),), "1 task of an older job goes first"),
+        ((OLDER, replace(OLDER, id="too")), "14 tasks of 2 older jobs go first"),
+    ],
+)
+def test_the_title_counts_the_tasks_and_jobs_that_go_first(jobs: tuple[CompetingJob, ...], title: str) -> None:
+    found = evidence(BUSY, competing_jobs=jobs, pool_changes={"settings": OLDEST_FIRST})
+    assert explain(found).findings[0].title == title
 
 
 @pytest.mark.parametrize(("priority", "allows", "named"), [(-1, True, True), (-1, False, False), (0, True, False)])

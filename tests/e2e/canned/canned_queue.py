@@ -47,7 +47,7 @@ def queue(jobs: Sequence[dict[str, Any]] = (), **changes: Any) -> dict[str, Any]
 
 def busy_queue() -> dict[str, Any]:
     """Returns the queue of a full pool: an urgent job, two that share, and one that is disabled."""
-    behind, unstored = "A job of higher priority goes first", "It isn't stored."
+    behind, unstored = "50 tasks of a job of higher priority go first", "It isn't stored."
     off = {"state": "disabled", "readyTasks": 0, "runningTasks": 0, "share": None, "title": "The job is disabled"}
     return queue(
         [

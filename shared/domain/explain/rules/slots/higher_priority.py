@@ -19,7 +19,8 @@ def higher_priority(e: Evidence) -> Found:
     return e.about_pool(
         "higherPriorityJobs",
         e.pool_severity,
-        title=f"{'A job' if one else 'Jobs'} of higher priority {'goes' if one else 'go'} first",
+        title=f"{amount(tasks, 'task')} of {'a job' if one else amount(len(ahead), 'job')} of higher priority "
+        f"{'goes' if tasks == 1 else 'go'} first",
         sentence=f"{amount(tasks, 'task')} of {amount(len(ahead), 'job')} with a priority of up to {most} "
         f"{wait(tasks)} for the same pool: {named(ahead)}; this job has {e.priority}. "
         f"{queue.holder_sentence(e, facts.id)}{queue.position_sentence(e)}",

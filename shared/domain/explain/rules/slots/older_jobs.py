@@ -17,7 +17,8 @@ def older_jobs(e: Evidence) -> Found:
     return e.about_pool(
         "olderJobs",
         e.pool_severity,
-        title=f"{amount(tasks, 'task')} of {amount(len(older), 'older job')} {'goes' if tasks == 1 else 'go'} first",
+        title=f"{amount(tasks, 'task')} of {'an older job' if len(older) == 1 else amount(len(older), 'older job')} "
+        f"{'goes' if tasks == 1 else 'go'} first",
         sentence=f"The pool '{facts.id}' has the jobDefaultOrder creationtime: of jobs of the same priority the older "
         f"one goes first. This job was created on {e.job.creation_time:%Y-%m-%d at %H:%M:%S} UTC, after "
         f"{named(older)}. {queue.holder_sentence(e, facts.id)}{queue.position_sentence(e)}",
