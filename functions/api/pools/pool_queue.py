@@ -55,7 +55,7 @@ class QueueAnswer(Answer):
     """A pool's queue: `count` jobs wait, of which `moreJobs` aren't listed, with `waitingTasks` in all.
 
     `jobDefaultOrder` is the order among jobs of equal priority. All stored data used is as of `asOf` or later;
-    `unknown` are sentences on what isn't known or up to date.
+    `unknown` are sentences on facts that aren't known or up to date.
     """
 
     value: list[QueuedJobAnswer]

@@ -95,6 +95,6 @@ class DependencySnapshots:
 
 
 def _mark(job: Job) -> _Mark:
-    """Returns what changes whenever a task of the job moves."""
+    """Returns values that change whenever a task of the job moves."""
     snapshot = job.snapshot
     return (job.facts.creation_time, snapshot.generation, snapshot.moved_at, snapshot.counts) if snapshot else None
