@@ -6,8 +6,8 @@ import pytest
 import pytest_asyncio
 from azure.batch import models
 
+from shared.domain.dependencies.stored_dependencies import StoredDependencies
 from shared.errors import StorageError
-from shared.stores.batch.batch_evidence import BatchEvidence
 from shared.stores.jobs.dependencies import DependencyStore
 from tests.emulator.support.staging import add_pool
 from tests.functions.conftest import World
@@ -22,16 +22,16 @@ async def world(_running: World) -> World:
 
 
 @pytest.fixture
-def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Returns the jobs whose waiting tasks are requested from Batch, in order."""
-    asked, fetch = list[str](), BatchEvidence.fetch_waiting
+def stored(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Returns the jobs whose dependencies are stored, in order."""
+    jobs, save = list[str](), DependencyStore.save
 
-    async def recorded(self: BatchEvidence, job: str) -> Any:
-        asked.append(job)
-        return await fetch(self, job)
+    async def recorded(self: DependencyStore, partition: str, found: StoredDependencies) -> None:
+        jobs.append(partition.split("~")[1])
+        await save(self, partition, found)
 
-    monkeypatch.setattr(BatchEvidence, "fetch_waiting", recorded)
-    return asked
+    monkeypatch.setattr(DependencyStore, "save", recorded)
+    return jobs
 
 
 async def add_held(world: World, job: str = "job", *, root: str = "sleep 3000", held: int = 3) -> None:
@@ -69,7 +69,7 @@ async def test_tasks_that_wait_for_a_running_one_are_held(world: World) -> None:
     assert (found["code"], found["title"]) == (job["cause"], job["title"])
 
 
-async def test_jobs_are_read_again_only_after_their_tasks_moved(world: World, read: list[str]) -> None:
+async def test_jobs_are_read_again_only_after_their_tasks_moved(world: World, stored: list[str]) -> None:
     await add_pool(world.batch, nodes=1)
     world.advance(200)
     await add_held(world, root="sleep 100")
@@ -77,29 +77,29 @@ async def test_jobs_are_read_again_only_after_their_tasks_moved(world: World, re
     for _ in range(3):
         await world.app.fire("tick")
         world.advance(5)
-    assert read == ["job"]
+    assert stored == ["job"]
     world.advance(100)
     await world.app.fire("tick")
-    assert read == ["job", "job"]
+    assert stored == ["job", "job"]
     (job,) = await queue(world)
     assert (job["readyTasks"], job["heldTasks"], job["runningTasks"]) == (1, 0, 2)
 
 
-async def test_three_jobs_are_read_after_a_tick_and_others_after_the_next(world: World, read: list[str]) -> None:
+async def test_three_jobs_are_read_after_a_tick_and_others_after_the_next(world: World, stored: list[str]) -> None:
     await add_pool(world.batch, nodes=0)
     names = [f"job-{number}" for number in range(5)]
     for name in names:
         await add_held(world, name)
     await world.app.fire("tick")
-    assert len(read) == 3
+    assert len(stored) == 3
     assert sorted(job["readyTasks"] is None for job in await queue(world)) == [False] * 3 + [True] * 2
     world.advance(5)
     await world.app.fire("tick")
-    assert sorted(read) == names
+    assert sorted(stored) == names
     assert [(job["readyTasks"], job["heldTasks"]) for job in await queue(world)] == [(1, 3)] * 5
 
 
-async def test_jobs_without_dependencies_or_waiting_tasks_cost_no_request(world: World, read: list[str]) -> None:
+async def test_jobs_without_dependencies_or_waiting_tasks_are_left_out(world: World, stored: list[str]) -> None:
     await add_pool(world.batch, nodes=2)
     await add_held(world, held=0)
     await add_job(world, "plain")
@@ -107,7 +107,7 @@ async def test_jobs_without_dependencies_or_waiting_tasks_cost_no_request(world:
     await world.batch.create_task_collection("plain", models.BatchTaskGroup(task_values=tasks))
     world.advance(200)
     await world.app.fire("tick")
-    assert read == []
+    assert stored == []
 
 
 async def test_storage_that_refuses_dependencies_leaves_them_unknown_and_the_tick_whole(
