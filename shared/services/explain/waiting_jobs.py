@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from shared.domain.accounts.accounts import Account
 from shared.domain.explain.causes import UNKNOWN
+from shared.domain.jobs.jobs import Job
 from shared.domain.jobs.waiting_causes import WaitingCauses, waiting_tasks
 from shared.errors import BatchscopeError, CacheConflictError, StorageError
 from shared.log import logger
@@ -27,10 +28,8 @@ class WaitingJobs:
 
     async def run(self, budget: timedelta) -> None:
         """Makes the passes that are due; no job is begun after `budget`. Failures are logged: the next run goes on."""
-        deadline, gate = (
-            asyncio.get_running_loop().time() + budget.total_seconds(),
-            asyncio.Semaphore(_ACCOUNTS_AT_ONCE),
-        )
+        deadline = asyncio.get_running_loop().time() + budget.total_seconds()
+        gate = asyncio.Semaphore(_ACCOUNTS_AT_ONCE)
 
         async def guarded(account: Account) -> None:
             async with gate:
@@ -54,10 +53,19 @@ class WaitingJobs:
         found: dict[str, str] = {}
         for job in before.next_jobs(waiting, _MAX_EXPLAINED):
             if asyncio.get_running_loop().time() < deadline:
-                with suppress(BatchscopeError):  # it is gone, or another poll wrote: the next pass tries again
-                    report = await self.explanations.explain(account.id, job.facts.id)
-                    findings = report.explanation.findings
-                    found[job.key] = findings[0].rule if findings else UNKNOWN
+                found[job.key] = await self._cause(account, job)
         pools = (await self.stores.pools.load_known(account.key)).resources
         after: WaitingCauses = before.after(waiting, found, now).within(pools)
         await self.stores.waiting_causes.save(account.key, after)
+
+    async def _cause(self, account: Account, job: Job) -> str:
+        """Returns the cause of a job, UNKNOWN also where explaining it fails: its next turn comes after the others'."""
+        try:
+            findings = (await self.explanations.explain(account.id, job.facts.id)).explanation.findings
+        except BatchscopeError as error:  # it is gone, or other polls write all the time
+            _LOG.info("Why %s of %s waits isn't known: %s", job.facts.id, account.id, error)
+        except Exception:  # a defect in one explanation mustn't stop the others, nor end the tick
+            _LOG.exception("Explaining %s of %s broke", job.facts.id, account.id)
+        else:
+            return findings[0].rule if findings else UNKNOWN
+        return UNKNOWN
