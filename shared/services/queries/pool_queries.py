@@ -10,7 +10,7 @@ from shared.domain.core.keys import key_of
 from shared.domain.polling.pool_rounds import PoolRound, pool_verdict, pools_verdict
 from shared.domain.pools.pool_samples import PoolSample
 from shared.domain.pools.pools import Pool
-from shared.domain.reports.pool_tasks import account_tasks
+from shared.domain.reports.pool_tasks import AccountTasks, account_tasks
 from shared.domain.reports.reports import ListedPools, MonitoringReport, NodeReport, PoolReport
 from shared.errors import NotFoundError, UnreadableError
 from shared.services.accounts.registry import Registry
@@ -32,6 +32,7 @@ class PoolQueries:
         self._jobs = stores.jobs
         self._deleted = stores.deleted_job_counters
         self._causes = stores.waiting_causes
+        self._tasks: dict[str, tuple[str | None, AccountTasks]] = {}
 
     async def last_rounds(self, accounts: Collection[str]) -> dict[str, PoolRound | None]:
         """Returns the last round over the pools of each of these watched accounts, by id; None before the first."""
@@ -63,14 +64,25 @@ class PoolQueries:
         return ListedPools(reports, unreadable, verdict=verdict)
 
     async def with_tasks(self, account_id: str, reports: Sequence[PoolReport]) -> list[PoolReport]:
-        """Returns pools of an account with the tasks of their jobs. Raises NotFoundError."""
+        """Returns pools of an account with the tasks of their jobs, as of its last round. Raises NotFoundError."""
         account = self._registry.account(account_id)
-        jobs = await self._jobs.load_all(account.key)
+        tasks = await self._account_tasks(account.key)
+        return [replace(report, tasks=tasks.of_pool(report.pool.key)) for report in reports]
+
+    async def _account_tasks(self, account_key: str) -> AccountTasks:
+        """Returns an account's tasks; until its next round from memory, as pages ask often and it has many jobs."""
+        _, last = await self._registry.watch_and_round(account_key)
+        known = self._tasks.get(account_key)
+        if known is not None and last is not None and known[0] == last.etag:
+            return known[1]
+        jobs = await self._jobs.load_all(account_key)
         deleted, causes = await asyncio.gather(  # after the jobs, as it requires
-            self._deleted.load(account.key), self._causes.load(account.key)
+            self._deleted.load(account_key), self._causes.load(account_key)
         )
         tasks = account_tasks(jobs.values(), deleted, causes)
-        return [replace(report, tasks=tasks.of_pool(report.pool.key)) for report in reports]
+        if last is not None:
+            self._tasks[account_key] = last.etag, tasks
+        return tasks
 
     async def pool(self, account_id: str, pool_id: str) -> PoolReport:
         """Returns one pool. Raises NotFoundError."""
