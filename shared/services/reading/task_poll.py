@@ -289,8 +289,7 @@ class TaskPoll:
         """
         settled = self._sealed(job.with_snapshot(snapshot))
         is_difference = job.facts.state == COMPLETED and snapshot.agreement.disagreements > 0
-        is_news = snapshot.is_news(job.snapshot) or settled.counters != job.counters
-        if settled.finalized or job.dirty or is_difference or is_news:
+        if settled.finalized or job.dirty or is_difference or snapshot.is_news(job.snapshot):
             return PollResult(await self._records.save(self._source.account.key, settled))
         return PollResult(settled, snapshot.confirmation)
 
