@@ -2,8 +2,8 @@
 
 Every step writes the row `!` with the totals, so two hosts that read two blobs of one account conflict there. The rows
 `c<minute>~…` hold the packed events of a minute each, the latest minute first. `c<minute>~n<identity>` holds one event
-of a node: the key follows from the event alone, and the first one that is written stays. `o<incarnation>` is a blob's
-checkpoint (shared/stores/blobs/checkpoints.py).
+of a node, or a change of a pool's settings: the key follows from the event alone, and the first one that is written
+stays. `o<incarnation>` is a blob's checkpoint (shared/stores/blobs/checkpoints.py).
 """
 
 from collections.abc import AsyncIterator, Sequence
@@ -86,13 +86,13 @@ class EventStore:
         if before:
             yield before
 
-    async def save_node_events(self, account_key: str, events: Sequence[BatchEvent]) -> None:
-        """Inserts the rows of nodes' events where they aren't yet; of several with one identity, one.
+    async def save_once(self, account_key: str, events: Sequence[BatchEvent]) -> None:
+        """Inserts events of nodes and pools where they aren't yet; of several with one identity, one.
 
         The first stays, as later ones may lack the task. Raises StorageError, and CacheConflictError if the table is
         missing.
         """
-        rows = [[_node_event_row(account_key, event)] for event in without_repeats(events)]
+        rows = [[_single_row(account_key, event)] for event in without_repeats(events)]
         for outcome in await write_units(self._table, rows):
             if isinstance(outcome, CacheConflictError) and _EXISTS not in str(outcome.__cause__):
                 raise outcome
@@ -149,7 +149,7 @@ def chunk_rows(account_key: str, source: str, events: Sequence[BatchEvent]) -> l
     ]
 
 
-def _node_event_row(account_key: str, event: BatchEvent) -> Operation:
+def _single_row(account_key: str, event: BatchEvent) -> Operation:
     (chunk,) = chunks_of([event])
     key = f"{_key(minute_of(event.at))}~n{event.identity.hex()}"
     return written(_chunk_row(account_key, key, chunk), None)

@@ -3,6 +3,7 @@
 from shared.stores.accounts.monitoring import MonitoringStore
 from shared.stores.accounts.operations import OperationStore
 from shared.stores.accounts.rounds import RoundStore
+from shared.stores.events import EventStore
 from shared.stores.history import JOB_HISTORY, POOL_HISTORY, HistoryStore
 from shared.stores.jobs.deleted_job_counters import DeletedJobCounterStore
 from shared.stores.jobs.dependencies import DependencyStore
@@ -17,7 +18,7 @@ from shared.stores.tables.tables import Tables
 
 
 class Stores:
-    """A store for each kind of row, except those of ingestion."""
+    """A store for each kind of row, except those of ingested blobs."""
 
     def __init__(self, tables: Tables) -> None:
         self.monitoring = MonitoringStore(tables)
@@ -34,3 +35,4 @@ class Stores:
         self.pool_history = HistoryStore(tables, POOL_HISTORY)
         self.nodes = NodeStore(tables)
         self.schedules = ScheduleStore(tables)
+        self.events = EventStore(tables)

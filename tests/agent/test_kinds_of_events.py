@@ -6,7 +6,7 @@ from agent.events import clock_jumps, ecc_growth, full_disks, oom_kills, reboots
 from agent.events.event import event
 from agent.events.xid_errors import KIND as GPU_XID
 from local.dev.system.checkout import HERE
-from shared.domain.events.event_sentences import KINDS
+from shared.domain.events.event_sentences import ALL_KINDS
 from shared.domain.events.node_events import NODE_KINDS, PREFIX
 from shared.domain.telemetry.records.metrics import Metric
 from shared.domain.telemetry.sessions.event_records import is_event
@@ -23,4 +23,4 @@ def test_each_kind_of_the_agent_is_one_that_the_app_lists() -> None:
 def test_the_dashboard_offers_all_known_kinds() -> None:
     text = (HERE.root / "web/src/events/model.ts").read_text(encoding="utf-8")
     listed = re.findall(r'^ {2}"([\w.]+)",$', text.partition("EVENT_KINDS")[2].partition("]")[0], re.MULTILINE)
-    assert listed == [*KINDS, *NODE_KINDS]
+    assert listed == [*ALL_KINDS]

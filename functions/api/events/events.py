@@ -13,8 +13,7 @@ from functions.http.handling import Page, Query, RouteRequest, RouteResponse, Ro
 from functions.http.parameters import BadRequestError, Format, Ids, Key, PageSize, Time
 from shared.domain.events.batch_events import BatchEvent
 from shared.domain.events.event_lists import EventFilter, Position
-from shared.domain.events.event_sentences import KINDS, sentence_of
-from shared.domain.events.node_events import NODE_KINDS
+from shared.domain.events.event_sentences import ALL_KINDS, sentence_of
 
 if TYPE_CHECKING:  # avoids loading queries at start
     from shared.services.events.event_queries import EventPage
@@ -59,7 +58,7 @@ class EventsQuery(Query):
 
     def unknown_kinds(self, shown: Iterable[str]) -> list[str]:
         """Returns the requested kinds that are neither known nor among the kinds shown."""
-        known = {kind.casefold() for kind in (*KINDS, *NODE_KINDS, *shown)}
+        known = {kind.casefold() for kind in (*ALL_KINDS, *shown)}
         return [kind for kind in self.kind if kind.casefold() not in known]
 
     @property
@@ -87,7 +86,7 @@ class EventLine(Answer):
 
 
 class EventAnswer(EventLine):
-    """An event as Batch logged it or a node reported it, with a sentence; secrets are removed from `properties`.
+    """An event that Batch logged, a node reported or Batchscope found, with a sentence; `properties` have no secrets.
 
     `claimedTime` is the logged time if that was more than an hour ahead when it was read; `time` is then the time of
     reading. `internalRetry` marks a restart by the service itself, which no retry count includes.
@@ -101,7 +100,7 @@ class EventAnswer(EventLine):
 def add_events(routes: Routes) -> None:
     @routes.route("GET", f"{ACCOUNT}/events", query=EventsQuery, returns=Page[EventAnswer])
     async def list_events(call: RouteRequest[EventsQuery, None]) -> Page[EventAnswer] | RouteResponse:
-        """Lists the events that Batch logged about an account's pools and tasks, and those of nodes, latest first."""
+        """Lists events of pools and tasks that Batch logged, those of nodes, and changes of settings, latest first."""
         services, query = await call.services(), call.query
         found = await services.events.events_with_retries(
             call.path["account"], query.wanted, after=query.after, most=query.maxpagesize
@@ -117,7 +116,7 @@ def add_events(routes: Routes) -> None:
 def _no_such_kind(kind: str) -> BadRequestError:
     return BadRequestError(
         f"The query parameter 'kind' can't be '{kind}', which no event here is of; it is one of"
-        f" {', '.join((*KINDS, *NODE_KINDS))}, or several with commas between them.",
+        f" {', '.join(ALL_KINDS)}, or several with commas between them.",
         target="kind",
     )
 

@@ -126,6 +126,15 @@ class PoolRetirementAnswer(Answer):
     read_on: date
 
 
+class SettingChangeAnswer(Answer):
+    """A change of a setting, named as in Batch's REST API; values are text, cut to 200 characters, null for none."""
+
+    time: datetime
+    name: str
+    before: str | None
+    after: str | None
+
+
 class PoolLine(Answer):
     """The table columns of a pool; node figures are null until nodes were read.
 
@@ -155,6 +164,7 @@ class PoolAnswer(PoolLine):
     in Batch's REST API, without what it didn't send and without secrets; null until the pool was read by this version.
     `failedTasks` counts failed tasks of its jobs by category, `taskCounters` are sums over all jobs it ever had.
     `waitingTasks` counts waiting tasks, and `waitedSeconds` their time, by cause.
+    `settingChanges` are the latest 20, the last one first.
     """
 
     display_name: str | None
@@ -173,6 +183,7 @@ class PoolAnswer(PoolLine):
     auto_scale: AutoScaleAnswer | None
     start_task: StartTaskAnswer | None
     settings: MachineSettings | None
+    setting_changes: list[SettingChangeAnswer]
     retirements: list[PoolRetirementAnswer]
 
 
@@ -201,6 +212,7 @@ def pool_answer(report: PoolReport) -> PoolAnswer:
         resize_errors=[_resize_error(error, pool) for error in pool.errors],
         auto_scale=_auto_scale(facts.auto_scale) if facts.auto_scale else None,
         start_task=_start_task(facts.start_task) if facts.start_task else None,
+        setting_changes=[SettingChangeAnswer.of(one, time=one.at) for one in pool.changes],
         retirements=[
             PoolRetirementAnswer.of(one, days_left=one.days_left(report.now.date()))
             for one in announcements()

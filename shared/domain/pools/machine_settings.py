@@ -6,7 +6,7 @@ durations stay as the service writes them. Users, mounts, registries and extensi
 
 from msgspec import field
 
-from shared.domain.tasks.task_details import Identity, ShownProperties
+from shared.domain.tasks.task_details import Identity, NameValue, ShownProperties
 
 
 class Image(ShownProperties):
@@ -186,3 +186,4 @@ class MachineSettings(ShownProperties):
     enable_inter_node_communication: bool | None = None
     upgrade_policy: UpgradePolicy | None = None
     identity: PoolIdentity | None = None
+    metadata: list[NameValue] | None = None

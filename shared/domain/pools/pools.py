@@ -19,6 +19,7 @@ from shared.domain.pools.machine_settings import MachineSettings
 from shared.domain.pools.pool_samples import PoolNumbers, PoolSample
 from shared.domain.pools.pool_settings import AutoScale, Evaluation, Problem, StartTask
 from shared.domain.pools.resize_errors import Attempt, ResizeError, errors_after
+from shared.domain.pools.setting_changes import MAX_CHANGES, SettingChange, changes_between
 
 MAX_EVALUATIONS = 20  # of an autoscale formula, including the latest
 
@@ -35,8 +36,8 @@ class Size:
 class PoolFacts:
     """A pool's own properties, named as in the Batch REST API; times are aware UTC.
 
-    `spot` are low-priority nodes in that API's words; `resize_errors` are those of the last resize. `settings` are None
-    in rows of an earlier version.
+    `spot` are low-priority nodes in that API's words; `resize_errors` are those of the last resize. `settings` and
+    `last_modified`, the time of the last change by users, are None in rows of an earlier version.
     """
 
     id: str
@@ -54,6 +55,7 @@ class PoolFacts:
     start_task: StartTask | None = None
     display_name: str | None = None
     settings: MachineSettings | None = field(default=None, repr=False)
+    last_modified: datetime | None = field(default=None, repr=False)
 
     @property
     def key(self) -> str:
@@ -136,7 +138,8 @@ class Pool:
     """The stored state of one pool; `seen_at` is the date of the list that first showed these facts.
 
     `sample` is from the snapshot's round, None in rows of an earlier version. `ended` are the earlier samples that
-    aren't in the pool's history. `evaluations` of its autoscale formula are those before the facts', the latest first.
+    aren't in the pool's history. `evaluations` of its autoscale formula are those before the facts', the latest first;
+    so are `changes` of its settings.
     """
 
     facts: PoolFacts
@@ -146,6 +149,7 @@ class Pool:
     sample: PoolSample | None = None
     ended: tuple[PoolSample, ...] = ()
     evaluations: tuple[Evaluation, ...] = ()
+    changes: tuple[SettingChange, ...] = ()
     etag: str | None = None
 
     @property
@@ -231,7 +235,8 @@ class Pool:
         latest = facts.auto_scale.evaluation if facts.auto_scale else None
         earlier = tuple(one for one in self.all_evaluations if latest is None or one.at != latest.at)
         kept = earlier[: MAX_EVALUATIONS - (latest is not None)]
-        return replace(self, facts=facts, seen_at=at, errors=errors, evaluations=kept)
+        changes = (*changes_between(self.facts, facts), *self.changes)[:MAX_CHANGES]
+        return replace(self, facts=facts, seen_at=at, errors=errors, evaluations=kept, changes=changes)
 
     def listed(self, snapshot: NodesSnapshot) -> "Pool":
         """Returns the pool after its nodes were read. The previous sample ends, unless the new one only confirms it."""

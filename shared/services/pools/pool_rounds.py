@@ -14,7 +14,9 @@ from typing import Any
 
 from shared.clock import Clock
 from shared.domain.core.stored_times import is_over
+from shared.domain.events.batch_events import BatchEvent
 from shared.domain.pools.pools import Pool, PoolFacts, first_seen
+from shared.domain.pools.setting_changes import settings_event
 from shared.errors import (
     BatchError,
     BatchMissingError,
@@ -52,6 +54,7 @@ class PoolRounds:
         self._pools = stores.pools
         self._records = records
         self._nodes = stores.nodes
+        self._events = stores.events
         self._clock = clock
         self._rules = rules
         self._reading = NodeReader(source, rules)
@@ -198,7 +201,7 @@ class PoolRounds:
         return facts.creation_time != pool.facts.creation_time
 
     async def _save(self, this: PoolsRoundState, keys: Sequence[str]) -> None:
-        """Writes changes, nodes before the pools that summarize them.
+        """Writes changes, nodes before the pools that summarize them, and events before the pools that report them.
 
         Pools whose nodes couldn't be read get their listed facts.
         """
@@ -210,6 +213,8 @@ class PoolRounds:
         known = [this.pools[key] for key in keys if key in this.pools and key not in this.overtaken]
         this.stored |= {pool.key: pool for pool in known if this.is_stored(pool)}
         changed = [pool for pool in known if not this.is_stored(pool)]
+        events = [_settings_event(this.known.resources.get(pool.key), pool) for pool in changed]
+        await self._events.save_once(self._key, [event for event in events if event])
         for pool, end in zip(changed, await self._records.save_all(self._key, changed), strict=True):
             if isinstance(end, CacheConflictError):
                 this.overtaken.add(pool.key)
@@ -236,6 +241,15 @@ class PoolRounds:
 
 def _had_nodes(pool: Pool) -> bool:
     return pool.snapshot is not None and pool.snapshot.summary.total > 0
+
+
+def _settings_event(before: Pool | None, pool: Pool) -> BatchEvent | None:
+    """Returns the event of the settings that changed since a pool was stored, None if none did."""
+    at = pool.facts.last_modified
+    if before is None or before.facts.last_modified == at:
+        return None
+    changes = [change for change in pool.changes if change.at == at]
+    return settings_event(pool.facts.id, pool.facts.creation_time, changes) if changes else None
 
 
 def _age_order(pool: Pool) -> tuple[float, str]:

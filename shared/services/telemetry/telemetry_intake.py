@@ -115,7 +115,7 @@ class TelemetryIntake(Intake):
             self._remember(blob, piece.offset, state)
             return PieceResult(0)
         if read.events:
-            await self.stores.events.save_node_events(account_in(piece.ingest_partition), read.events)
+            await self.stores.events.save_once(account_in(piece.ingest_partition), read.events)
         indexed = await self._indexed(blob, read)
         left_out = state.left_out.plus(read.left_out)
         rows = [

@@ -27,6 +27,7 @@ POOL_FIELDS = (
     "targetDedicatedNodes", "targetLowPriorityNodes", "taskSlotsPerNode", "resizeErrors", "enableAutoScale",
     "autoScaleFormula", "autoScaleEvaluationInterval", "autoScaleRun", "startTask", "virtualMachineConfiguration",
     "networkConfiguration", "taskSchedulingPolicy", "enableInterNodeCommunication", "upgradePolicy", "identity",
+    "metadata", "lastModified",
 )  # fmt: skip
 
 SIZES_SINCE = "2026-10-01"
@@ -75,6 +76,7 @@ class _Settings(Struct, rename="camel", omit_defaults=True):
     enable_inter_node_communication: Raw | UnsetType = UNSET
     upgrade_policy: Raw | UnsetType = UNSET
     identity: Raw | UnsetType = UNSET
+    metadata: Raw | UnsetType = UNSET
 
 
 class _Pool(Struct, rename="camel"):
@@ -97,6 +99,7 @@ class _Pool(Struct, rename="camel"):
     auto_scale_evaluation_interval: str | None = None
     auto_scale_run: _Evaluation | None = None
     start_task: _StartTask | None = None
+    last_modified: str | None = None
 
 
 class _Named(Struct):
@@ -147,6 +150,7 @@ def pool_of(body: bytes) -> PoolFacts:
         start_task=_start_task(row.start_task) if row.start_task else None,
         display_name=_clean(row.display_name),
         settings=_machine_settings(encode(_SETTINGS.decode(body))),
+        last_modified=maybe_time(row.last_modified),
     )
 
 

@@ -195,3 +195,26 @@ async def test_a_transition_between_two_polls_is_right_to_one_interval(world: Wo
             since = datetime.fromisoformat(stamp(true[name].changed))
             wrong = abs(shown[name]["secondsInState"] - (now - since).total_seconds())
             assert wrong <= 0.002 or (now - since).total_seconds() <= 60
+
+
+async def test_a_changed_setting_is_in_the_feed_and_with_the_pool(world: World) -> None:
+    await add_pool(world.batch, nodes=1)
+    await polled(world)
+    world.advance(5)
+    task = models.BatchStartTask(command_line="/bin/true", wait_for_success=True)
+    tag = models.BatchMetadataItem(name="team", value="render")
+    await world.batch.update_pool("pool", models.BatchPoolUpdateOptions(start_task=task, metadata=[tag]))
+    world.advance(60)
+    await polled(world)
+    found = (await pools(world))["pool"]["settingChanges"]
+    listed = await world.get("accounts/demo/events?kind=pool.settings_change&pool=pool")
+    (event,) = listed.body["value"]
+    assert {change["name"]: (change["before"], change["after"]) for change in found} == {
+        "metadata": (None, '[{"name":"team","value":"render"}]'),
+        "startTask.commandLine": (None, "/bin/true"),
+        "startTask.maxTaskRetryCount": (None, "0"),
+        "startTask.waitForSuccess": (None, "true"),
+    }
+    assert {change["time"] for change in found} == {event["time"]}
+    assert event["summary"].startswith("Settings of the pool 'pool' changed: metadata none -> [")
+    assert [one["name"] for one in event["properties"]["changes"]] == sorted(change["name"] for change in found)

@@ -11,6 +11,7 @@ from typing import override
 from shared.domain.core.keys import key_of
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.nodes.nodes import Node, NodeCounts, NodeSummary, SizeSummary
+from shared.domain.pools.machine_settings import MachineSettings
 from shared.domain.pools.pools import PoolFacts, Size
 from shared.errors import BatchError, BatchMissingError
 from shared.stores.batch.batch_lists import ResourceList
@@ -19,6 +20,7 @@ from tests.services.fakes.memory_tables import Connection
 from tests.services.worlds.process import ACCOUNT
 
 SLOTS = 4
+SIZE = "standard_d4s_v5"
 NONSENSE = "Batch's data of it makes no sense."
 type Nodes = dict[str, Node]
 
@@ -28,7 +30,8 @@ class TruePool:
     """A pool from `created` until `deleted`, with its nodes at every moment at which they changed.
 
     After `resizing_since` the list of pools keeps showing the size at that time. Unless it `dates_resizes`, its
-    allocation state keeps the creation time when nodes come or go.
+    allocation state keeps the creation time when nodes come or go. `vm_sizes` are later VM sizes, and
+    when they were set.
     """
 
     id: str
@@ -36,6 +39,7 @@ class TruePool:
     deleted: datetime | None = None
     resizing_since: datetime | None = None
     dates_resizes: bool = True
+    vm_sizes: list[tuple[datetime, str]] = field(default_factory=list)
     times: list[datetime] = field(default_factory=list)
     states: list[Nodes] = field(default_factory=list)
 
@@ -67,9 +71,11 @@ class TruePool:
         dedicated = sum(node.dedicated for node in found)
         allocation = "resizing" if self.resizing_since else "steady"
         at = self.resizing_since or (self.resized(moment) if self.dates_resizes else self.created)
+        modified, size = next((one for one in reversed(self.vm_sizes) if one[0] <= moment), (self.created, SIZE))
         return PoolFacts(
-            self.id, self.created, "active", self.created, "standard_d4s_v5", allocation, at,
-            Size(dedicated, dedicated), Size(len(found) - dedicated, 0), SLOTS,
+            self.id, self.created, "active", self.created, size, allocation, at,
+            Size(dedicated, dedicated), Size(len(found) - dedicated, 0), SLOTS, settings=MachineSettings(),
+            last_modified=modified,
         )  # fmt: skip
 
 

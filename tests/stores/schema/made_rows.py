@@ -34,6 +34,7 @@ from shared.domain.pools.pool_samples import PoolNumbers, PoolSample
 from shared.domain.pools.pool_settings import AutoScale, Evaluation, Problem, StartTask
 from shared.domain.pools.pools import NodesSnapshot, Pool, PoolConfirmation, PoolFacts, Size
 from shared.domain.pools.resize_errors import ResizeError
+from shared.domain.pools.setting_changes import SettingChange
 from shared.domain.reads.id_ranges import IdRange
 from shared.domain.reads.read_plans import ReadPlan
 from shared.domain.schedules.job_specifications import JobSpecification
@@ -129,7 +130,7 @@ _POOL_FACTS = PoolFacts(
     "Pool Ä", T0, "active", T0, "standard_d4s_v5", "steady", T0, Size(2, 3), Size(1), 4,
     (Problem("AllocationFailed", "message"),), AutoScale("formula", "PT5M", T0, "results", Problem("code", "message")),
     StartTask("run", (("NAME", "value"),), waits_for_success=False, retries=1), "Shown",
-    filled(MachineSettings),
+    filled(MachineSettings), _T1,
 )  # fmt: skip
 _TALLY = InterruptionCount(7, Interruptions(6, 3, 9, ((1, 3),)))
 _SIZES = (SizeSummary("standard_d4s_v5", 2, 1, 3), SizeSummary("standard_e4s_v5", 1, 1, 0))
@@ -140,6 +141,7 @@ POOL = Pool(
     _POOL_FACTS, T0, (ResizeError("AllocationFailed", "message", T0, T0, _T1, 2, _T2),),
     NodesSnapshot(T0, T0, "fullRead", _SUMMARY, "digest", "doubt", _TALLY, ((_MS, 2),)), _POOL_SAMPLE, (_POOL_SAMPLE,),
     (Evaluation(T0, "results", Problem("code", "message")),),
+    (SettingChange(T0, "vmSize", "standard_d2s_v5", "standard_d4s_v5"),),
 )  # fmt: skip
 _RECORD = NodeRecord(7, (EarlierState("idle", 3),), (5, 4), Interruptions(2, 1, 9, ((1, 1),)))
 NODE = Node(
@@ -258,7 +260,7 @@ async def _write_blobs(tables: Tables) -> None:
     rows = events.chunk_rows(ACCOUNT, f"{ENTRY.incarnation}~{700:013x}", [EVENT])
     totals = events.head_row(ACCOUNT, head, Totals(1, 2, 3, 4, 5, T0))
     await places.advance(key, await places.load(key), _PLACE, [totals, *rows])
-    await EventStore(tables).save_node_events(ACCOUNT, [NODE_EVENT])
+    await EventStore(tables).save_once(ACCOUNT, [NODE_EVENT])
 
 
 async def _write_telemetry(tables: Tables) -> None:

@@ -26,7 +26,7 @@ export interface Ingestion {
   problems: string[];
 }
 
-/** Known kinds of events, those of nodes last; unknown ones are shown in the same way. */
+/** Known kinds of events, those of nodes and Batchscope's own last; unknown ones are shown in the same way. */
 export const EVENT_KINDS = [
   "PoolCreateEvent",
   "PoolDeleteStartEvent",
@@ -50,6 +50,7 @@ export const EVENT_KINDS = [
   "node.start_task_hang",
   "node.spot_preemption",
   "node.maintenance",
+  "pool.settings_change",
 ] as const;
 
 const HARMFUL_NODE_EVENTS: ReadonlySet<string> = new Set([

@@ -13,7 +13,7 @@ import { Breadcrumb, useDetailPage } from "../ui/page/Breadcrumb.tsx";
 import { DetailBody, NotFound } from "../ui/page/DetailPage.tsx";
 import { Shell } from "../ui/page/Shell.tsx";
 import { AgentSection } from "./agent/AgentSection.tsx";
-import { POOL_HISTORY } from "./historyKind.tsx";
+import { poolHistory } from "./historyKind.tsx";
 import type { Pool } from "./model.ts";
 import { NodeSections } from "./nodelist/NodeSection.tsx";
 import { NodePanel } from "./nodepanel/NodePanel.tsx";
@@ -41,7 +41,7 @@ export function PoolPage({ account, id, back }: PoolPageProps) {
   const open = (node: string) => navigate(addressOfPoolView({ ...view, node }));
   const close = () => navigate(addressOfPoolView({ ...view, node: "", charts: "" }), "back");
   const history = {
-    kind: POOL_HISTORY,
+    kind: poolHistory(pool?.settingChanges ?? []),
     path: pathOfPool(view, "history"),
     id,
     created,

@@ -12,8 +12,9 @@ import { useInView } from "../ui/page/useInView.ts";
 import { Age } from "../ui/text/Age.tsx";
 import { ExternalLines, ExternalText } from "../ui/text/ExternalText.tsx";
 import { Fields, FieldText } from "../ui/text/Fields.tsx";
-import type { AutoScale, Evaluation, Pool, Retirement, StartTask } from "./model.ts";
+import type { AutoScale, Evaluation, Pool, Retirement, SettingChange, StartTask } from "./model.ts";
 import { endOf } from "./problems.ts";
+import { changeText } from "./settingChanges.ts";
 
 const RUNS_INTERVAL_MS = 15_000;
 
@@ -42,6 +43,7 @@ export function PoolSetup({ pool }: { pool: Pool }) {
         <div class="inside">
           <RetirementList retirements={pool.retirements} />
           {pool.settings ? <Fields value={pool.settings} /> : <p class="soft">Not read yet.</p>}
+          <SettingChanges changes={pool.settingChanges} />
         </div>
       </TitledCard>
     </div>
@@ -59,6 +61,25 @@ function RetirementList({ retirements }: { retirements: Retirement[] }) {
       <span class="soft">as read on {one.readOn}</span>
     </p>
   ));
+}
+
+function SettingChanges({ changes }: { changes: SettingChange[] }) {
+  if (!changes.length) return null;
+  return (
+    <section aria-label="Changes">
+      <h4>Changes</h4>
+      <ol class="runs scroll" tabIndex={0} data-testid="setting-changes">
+        {changes.map((change) => (
+          <li key={`${change.time} ${change.name}`}>
+            <time dateTime={change.time}>{formatExactTime(Date.parse(change.time))}</time>
+            <span>
+              <ExternalText text={changeText(change)} />
+            </span>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
 }
 
 function AutoscaleDetails({ scale, pool }: { scale: AutoScale; pool: Pool }) {

@@ -1,4 +1,4 @@
-// Histories of pools: nodes by group of states, target nodes, and interruptions of spot nodes.
+// Histories of pools: nodes by group of states, targets, interruptions of spot nodes, and changes of settings.
 
 import type { History, HistoryKind } from "../charts/history.ts";
 import type { Scale } from "../charts/scales.ts";
@@ -9,9 +9,10 @@ import { GroupSwatch, NodeFillPatterns } from "../nodes/NodeBar.tsx";
 import { GROUP_LABELS, type StateGroup } from "../nodes/stateGroups.ts";
 import { nodeStatesText } from "../nodes/summaries.ts";
 import { countsOf, groupsIn, pointDetails, pointText, targetOf } from "./history.ts";
-import type { PoolPoint } from "./model.ts";
+import type { PoolPoint, SettingChange } from "./model.ts";
+import { changesText, momentsOf } from "./settingChanges.ts";
 
-export const POOL_HISTORY: HistoryKind<PoolPoint, StateGroup> = {
+const WITHOUT_CHANGES: HistoryKind<PoolPoint, StateGroup> = {
   noun: "pool",
   caption: "Nodes by state",
   countsOf,
@@ -42,9 +43,31 @@ export const POOL_HISTORY: HistoryKind<PoolPoint, StateGroup> = {
       )}
     </>
   ),
-  overlay: (history, created, x, y) => <TargetOverlay history={history} created={created} x={x} y={y} />,
   overlayHeight: (points) => points.reduce((most, point) => Math.max(most, targetOf(point) ?? 0), 0),
 };
+
+/** The history of a pool whose settings changed at these times. */
+export function poolHistory(changes: readonly SettingChange[]): HistoryKind<PoolPoint, StateGroup> {
+  return {
+    ...WITHOUT_CHANGES,
+    signs: (points) => (
+      <>
+        {WITHOUT_CHANGES.signs?.(points)}
+        {changes.length > 0 && (
+          <span>
+            <i class="swatch setting-line" aria-hidden="true" /> settings changed
+          </span>
+        )}
+      </>
+    ),
+    overlay: (history, created, x, y) => (
+      <>
+        <TargetOverlay history={history} created={created} x={x} y={y} />
+        <ChangeMarks history={history} changes={changes} x={x} y={y} />
+      </>
+    ),
+  };
+}
 
 function countText(count: number | null): string {
   return count === null ? "–" : formatCount(count);
@@ -87,4 +110,26 @@ function TargetOverlay({ history, created, x, y }: OverlayProps) {
         ))}
     </g>
   );
+}
+
+interface MarksProps {
+  history: History<PoolPoint>;
+  changes: readonly SettingChange[];
+  x: Scale;
+  y: Scale;
+}
+
+/** A line at each moment of the range at which settings changed. */
+function ChangeMarks({ history, changes, x, y }: MarksProps) {
+  const from = Date.parse(history.value[0]?.time ?? "");
+  const to = Date.parse(history.to);
+  return momentsOf(changes)
+    .filter(({ at }) => at >= from && at <= to)
+    .map(({ at, changes: some }) => (
+      <g key={at} class="setting-change" data-testid="setting-change">
+        <title>{changesText(some)}</title>
+        <line x1={x(at)} x2={x(at)} y1={10} y2={y(0)} />
+        <path d={`M${x(at) - 4},10h8l-4,7z`} />
+      </g>
+    ));
 }

@@ -53,6 +53,14 @@ export interface Retirement {
   readOn: string;
 }
 
+/** A setting, named as in Batch's REST API, that had another value before; null is no value. */
+export interface SettingChange {
+  time: string;
+  name: string;
+  before: string | null;
+  after: string | null;
+}
+
 export interface Pool {
   id: string;
   account: string;
@@ -86,6 +94,8 @@ export interface Pool {
   startTask: StartTask | null;
   /** Named as in Batch's REST API; null until the pool was read by this version. */
   settings: Record<string, Json> | null;
+  /** The latest 20, the last one first. */
+  settingChanges: SettingChange[];
   retirements: Retirement[];
   verdict: Verdict;
 }

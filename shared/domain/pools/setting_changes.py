@@ -1,0 +1,107 @@
+"""Changes of a pool's settings between two reads, by name, with the values before and after."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import blake2b
+from typing import Any, Protocol
+
+import msgspec
+
+from shared.domain.core.keys import key_of
+from shared.domain.core.stamps import to_milliseconds
+from shared.domain.events.batch_events import IDENTITY_BYTES, BatchEvent
+from shared.domain.events.pool_events import CHANGES, SETTINGS_CHANGE
+from shared.domain.pools.machine_settings import MachineSettings
+from shared.domain.pools.pool_settings import AutoScale, StartTask
+
+MAX_CHANGES = 20
+"""Changes that a pool keeps, the latest first."""
+_MAX_TEXT = 200  # characters of a value
+
+
+class HasSettings(Protocol):
+    """A pool's properties that users set and machines don't; `last_modified` moves with each change by users."""
+
+    @property
+    def vm_size(self) -> str: ...
+    @property
+    def slots_per_node(self) -> int: ...
+    @property
+    def auto_scale(self) -> AutoScale | None: ...
+    @property
+    def start_task(self) -> StartTask | None: ...
+    @property
+    def settings(self) -> MachineSettings | None: ...
+    @property
+    def last_modified(self) -> datetime | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class SettingChange:
+    """A setting, named as in Batch's REST API, that had another value before `at`; None is no value.
+
+    Values are text, without secrets, and cut to 200 characters. `at` is Batch's time of the pool's last change.
+    """
+
+    at: datetime
+    name: str
+    before: str | None
+    after: str | None
+
+
+def changes_between(before: HasSettings, after: HasSettings) -> tuple[SettingChange, ...]:
+    """Returns the settings that differ, by name.
+
+    None where the service reports no change, or the first read is that of a version which kept less.
+    """
+    at = after.last_modified
+    if at is None or before.last_modified in {None, at} or before.settings is None:
+        return ()
+    old, new = _by_name(before), _by_name(after)
+    return tuple(
+        SettingChange(at, name, _cut(old.get(name)), _cut(new.get(name)))
+        for name in sorted(old.keys() | new.keys())
+        if old.get(name) != new.get(name)
+    )
+
+
+def settings_event(pool_id: str, created: datetime, changes: Sequence[SettingChange]) -> BatchEvent:
+    """Returns the event of changes that one read found, at least one.
+
+    Its identity follows from the pool, the time of the change and its values, so whoever finds it again repeats it.
+    """
+    at = changes[0].at
+    listed = [{"name": one.name, "before": one.before, "after": one.after} for one in changes]
+    parts = ["pool", key_of(pool_id), to_milliseconds(created), to_milliseconds(at), listed]
+    identity = blake2b(msgspec.json.encode(parts), digest_size=IDENTITY_BYTES).digest()
+    return BatchEvent(at, SETTINGS_CHANGE, None, None, pool_id, None, {CHANGES: listed}, identity)
+
+
+def _by_name(pool: HasSettings) -> dict[str, str]:
+    """Returns each setting that has a value as text, by its dotted name."""
+    found: dict[str, Any] = {"vmSize": pool.vm_size, "taskSlotsPerNode": pool.slots_per_node}
+    if pool.auto_scale:
+        found |= {"autoScaleFormula": pool.auto_scale.formula, "autoScaleEvaluationInterval": pool.auto_scale.interval}
+    if pool.start_task:
+        task = pool.start_task
+        variables = [name for name, _ in task.environment]
+        found["startTask"] = {
+            "commandLine": task.command_line, "environmentSettings": variables,
+            "waitForSuccess": task.waits_for_success, "maxTaskRetryCount": task.retries,
+        }  # fmt: skip
+    if pool.settings:
+        found |= msgspec.to_builtins(pool.settings)
+    return dict(_leaves(found, ""))
+
+
+def _leaves(found: Mapping[str, Any], path: str) -> Iterable[tuple[str, str]]:
+    for name, value in found.items():
+        if isinstance(value, dict):
+            yield from _leaves(value, f"{path}{name}.")
+        elif value is not None and value != []:
+            yield f"{path}{name}", value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+def _cut(text: str | None) -> str | None:
+    return text if text is None or len(text) <= _MAX_TEXT else f"{text[: _MAX_TEXT - 1]}…"

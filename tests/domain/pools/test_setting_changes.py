@@ -1,0 +1,104 @@
+"""Changes of a pool's settings: which settings, with which values, and their event."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from shared.domain.events.event_sentences import sentence_of
+from shared.domain.pools.machine_settings import Image, Machine, MachineSettings, SchedulingPolicy
+from shared.domain.pools.pool_settings import AutoScale, StartTask
+from shared.domain.pools.pools import PoolFacts, first_seen
+from shared.domain.pools.setting_changes import MAX_CHANGES, SettingChange, changes_between, settings_event
+
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+LATER = NOW + timedelta(minutes=5)
+
+
+def machine(sku: str) -> Machine:
+    return Machine(image_reference=Image(publisher="canonical", sku=sku), node_agent_sku_id=f"batch.node.{sku}")
+
+
+FACTS = PoolFacts(
+    "Pool", NOW, "active", NOW, "standard_d4s_v5",
+    settings=MachineSettings(virtual_machine_configuration=machine("22.04")), last_modified=NOW,
+)  # fmt: skip
+
+
+def changed(**properties: Any) -> PoolFacts:
+    return replace(FACTS, last_modified=LATER, **properties)
+
+
+def test_each_changed_setting_has_its_name_and_both_values() -> None:
+    settings = MachineSettings(
+        virtual_machine_configuration=machine("24.04"), task_scheduling_policy=SchedulingPolicy(node_fill_type="pack")
+    )
+    found = changes_between(FACTS, changed(slots_per_node=8, settings=settings))
+    assert [(change.name, change.before, change.after) for change in found] == [
+        ("taskSchedulingPolicy.nodeFillType", None, "pack"),
+        ("taskSlotsPerNode", "1", "8"),
+        ("virtualMachineConfiguration.imageReference.sku", "22.04", "24.04"),
+        ("virtualMachineConfiguration.nodeAgentSKUId", "batch.node.22.04", "batch.node.24.04"),
+    ]
+    assert {change.at for change in found} == {LATER}
+
+
+@pytest.mark.parametrize(("after", "names"), [
+    (changed(start_task=StartTask("run", (("A", "***"),))), [
+        "startTask.commandLine", "startTask.environmentSettings", "startTask.maxTaskRetryCount",
+        "startTask.waitForSuccess",
+    ]),
+    (changed(auto_scale=AutoScale("x = 1;", "PT5M")), ["autoScaleEvaluationInterval", "autoScaleFormula"]),
+    (changed(vm_size="standard_d8s_v5"), ["vmSize"]),
+    (changed(state="deleting", display_name="New name"), []),
+])  # fmt: skip
+def test_start_tasks_formulas_and_sizes_are_settings_and_states_are_none(after: PoolFacts, names: list[str]) -> None:
+    assert [change.name for change in changes_between(FACTS, after)] == names
+
+
+@pytest.mark.parametrize(("before", "after"), [
+    (FACTS, replace(FACTS, slots_per_node=8)),
+    (FACTS, replace(FACTS, slots_per_node=8, last_modified=None)),
+    (replace(FACTS, last_modified=None), changed(slots_per_node=8)),
+    (replace(FACTS, settings=None), changed(slots_per_node=8)),
+])  # fmt: skip
+def test_without_batchs_word_of_a_change_or_a_full_first_read_nothing_changed(
+    before: PoolFacts, after: PoolFacts
+) -> None:
+    assert changes_between(before, after) == ()
+
+
+def test_long_values_are_cut_where_they_are_shown_and_compared_in_full() -> None:
+    before = replace(FACTS, start_task=StartTask("x" * 300))
+    (found,) = changes_between(before, changed(start_task=StartTask("x" * 300 + "y")))
+    assert (found.name, len(found.before or ""), found.before) == ("startTask.commandLine", 200, found.after)
+
+
+def test_a_pool_keeps_its_latest_changes_and_a_recreated_one_begins_anew() -> None:
+    pool = first_seen(FACTS, NOW)
+    for number in range(2, MAX_CHANGES + 5):
+        at = NOW + timedelta(minutes=number)
+        pool = pool.seen(replace(FACTS, slots_per_node=number, last_modified=at), at)
+    assert [change.after for change in pool.changes] == [str(number) for number in range(MAX_CHANGES + 4, 4, -1)]
+    assert pool.seen(replace(FACTS, creation_time=LATER), LATER).changes == ()
+
+
+def test_the_event_names_the_first_changes_and_follows_from_pool_time_and_values() -> None:
+    changes = [SettingChange(LATER, f"name{number}", None, str(number)) for number in range(7)]
+    event = settings_event("Pool", NOW, changes)
+    assert sentence_of(event) == (
+        "Settings of the pool 'Pool' changed: name0 none -> 0; name1 none -> 1; name2 none -> 2; name3 none -> 3;"
+        " name4 none -> 4; and 2 more."
+    )
+    assert (event.kind, event.at, event.pool, event.job, event.node) == (
+        "pool.settings_change", LATER, "Pool", None, None,
+    )  # fmt: skip
+    others = [
+        settings_event("other", NOW, changes),
+        settings_event("Pool", LATER, changes),
+        settings_event("Pool", NOW, changes[1:]),
+        settings_event("Pool", NOW, [replace(one, at=NOW) for one in changes]),
+    ]
+    assert settings_event("POOL", NOW, changes).identity == event.identity
+    assert len({event.identity, *(other.identity for other in others)}) == 1 + len(others)
