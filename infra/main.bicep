@@ -125,6 +125,9 @@ param httpConcurrency int = 16
 @description('Who may read and operate single accounts: entries ACCOUNT=ROLE:WHO with commas between them, WHO being an app role or the object id of a group; empty for every Reader and Operator.')
 param accountRoles string = ''
 
+@description('Your own announcements of what is retired, as JSON in the form of those that come with the app; empty for none.')
+param retirements string = ''
+
 @description('When to look for accounts that are due: six fields of NCRONTAB.')
 param tickSchedule string = '0 * * * * *'
 
@@ -548,6 +551,7 @@ module app 'modules/app.bicep' = {
       POLL_SECONDS: string(pollSeconds)
       POLL_STATUS_DAYS: string(pollStatusDays)
       RESOURCE_LOG_CONTAINER: resourceLogContainer
+      RETIREMENTS: retirements
       TELEMETRY_CONTAINER: telemetryContainer
       TELEMETRY_HOUR_DAYS: string(telemetryHourDays)
       TELEMETRY_MINUTE_DAYS: string(telemetryMinuteDays)

@@ -47,6 +47,8 @@ class Settings:
         self.job_horizon = read.duration("JOB_HORIZON_DAYS", 7, day, low=0, high=3_650)
         self.calls_per_minute = read.count("MAX_BATCH_CALLS_PER_MINUTE", 3000, low=10, high=1_000_000)
         self.pool_api_version = read.choice("BATCH_POOL_API_VERSION", _POOL_API_VERSIONS)
+        self.retirements = read.retirements()
+        self.plan = read.text("WEBSITE_SKU")
         self.table_prefix = read.table_prefix()
         self.clock_url = read.clock_url()
         self.behind_easy_auth = read.text("WEBSITE_AUTH_ENABLED").lower() == "true"

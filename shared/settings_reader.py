@@ -18,6 +18,7 @@ from shared.domain.core.storage_texts import (
     is_https,
 )
 from shared.domain.history.grains import HistoryRetention
+from shared.domain.retirements.announcements import Announcement, announcements, announcements_of
 from shared.domain.telemetry.records.labels import PathPattern
 
 _TELEMETRY = "TELEMETRY_STORAGE"
@@ -127,6 +128,17 @@ class SettingsReader:
                 for name in sorted(local - keys.keys())
             )
         return keys
+
+    def retirements(self) -> tuple[Announcement, ...]:
+        """Returns the deployment's own announcements of retirements, in the form of the packaged ones."""
+        text = self.text("RETIREMENTS")
+        if not text:
+            return ()
+        try:
+            return announcements_of(text, taken={one.id for one in announcements()})
+        except ValueError as error:
+            self.problems.append(f"RETIREMENTS: {str(error).removesuffix('.')}")
+            return ()
 
     def storage(self) -> StorageAddress:
         """Returns the host's storage account, with the app's tables and queues."""

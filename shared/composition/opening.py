@@ -31,7 +31,7 @@ from shared.services.polling.polling import PollingService
 from shared.services.queries.histories import Histories
 from shared.services.queries.pool_queries import PoolQueries
 from shared.services.queries.queries import Queries
-from shared.services.queries.retirement_queries import RetirementQueries
+from shared.services.queries.retirement_queries import Announcements, RetirementQueries
 from shared.services.queries.schedule_queries import ScheduleQueries
 from shared.services.tasks.leaf_reader import LeafReader
 from shared.services.tasks.live_tasks import LiveTasks
@@ -86,7 +86,8 @@ async def open_services(settings: Settings) -> Services:
     sources = {source.account.id: source for source in parts.sources}
     registry = Registry(accounts, stores.monitoring, clock, settings.poll_interval)
     records = JobRecords(stores.jobs, stores.rounds, stores.history, retention)
-    queries, pools = Queries(registry, stores), PoolQueries(registry, stores)
+    announced = Announcements(registry, stores.images, settings.retirements)
+    queries, pools = Queries(registry, stores), PoolQueries(registry, stores, announced)
     walk = LeafReader(queries, stores.cache)
     tasks, sharing = TaskQueries(walk), NodeSharingService(stores.jobs, walk)
     live, brief = LiveEvidence(tasks, registry, stores.rounds), LiveEvidence(tasks, registry, stores.rounds, seconds=5)
@@ -115,7 +116,7 @@ async def open_services(settings: Settings) -> Services:
         pool_histories=Histories(registry, POOL_SAMPLES, pools.recent_samples, stores.pool_history, retention),
         pools=pools,
         pool_queues=PoolQueues(queries, tasks, pools, stores.dependencies),
-        retirements=RetirementQueries(registry, stores),
+        retirements=RetirementQueries(registry, stores, announced, settings.plan),
         schedules=ScheduleQueries(registry, queries, stores.schedules, idle=settings.full_list_interval),
         registry=registry,
         housekeeping=HousekeepingService(settings.accounts, records, stores, parts.ingestion, clock, settings),

@@ -5,6 +5,7 @@ from shared.services.jobs.job_records import JobRecords
 from shared.services.polling.polling import PollingService
 from shared.services.polling.queued_jobs import QueuedJobs
 from shared.services.polling.rounds import AccountRounds
+from shared.services.pools.image_reader import ImageReader
 from shared.services.pools.pool_records import PoolRecords
 from shared.services.pools.pool_rounds import PoolRounds
 from shared.services.reading.long_reads import LongReads
@@ -12,6 +13,7 @@ from shared.services.reading.task_poll import TaskPoll
 from shared.services.round.resource_state import RoundRules
 from shared.services.schedules.schedule_rounds import ScheduleRounds
 from shared.stores.batch.batch import BatchAccount
+from shared.stores.batch.batch_images import BatchImages
 from shared.stores.batch.batch_pools import BatchPools, NodeListCache
 from shared.stores.batch.batch_schedules import BatchSchedules
 
@@ -25,7 +27,10 @@ def polling_of(parts: Parts, records: JobRecords) -> PollingService:
 
     def polls_of(source: BatchAccount) -> tuple[AccountRounds, QueuedJobs]:
         task_poll = TaskPoll(source, stores, records, overlap=rules.overlap, full_read_age=settings.full_read_age)
-        pools = PoolRounds(BatchPools(source, node_lists), stores, pool_records, clock=clock, rules=rules)
+        images = ImageReader(BatchImages(source), stores.images)
+        pools = PoolRounds(
+            BatchPools(source, node_lists), stores, pool_records, clock=clock, rules=rules, images=images
+        )
         schedules = ScheduleRounds(BatchSchedules(source), stores.schedules, clock, rules)
         rounds = AccountRounds(
             source, stores, records, task_poll, clock=clock, rules=rules, pools=pools, schedules=schedules

@@ -3,6 +3,7 @@
 from shared.stores.accounts.monitoring import MonitoringStore
 from shared.stores.accounts.operations import OperationStore
 from shared.stores.accounts.rounds import RoundStore
+from shared.stores.accounts.supported_images import SupportedImageStore
 from shared.stores.events import EventStore
 from shared.stores.history import JOB_HISTORY, POOL_HISTORY, HistoryStore
 from shared.stores.jobs.deleted_job_counters import DeletedJobCounterStore
@@ -34,5 +35,6 @@ class Stores:
         self.pools = PoolStore(tables)
         self.pool_history = HistoryStore(tables, POOL_HISTORY)
         self.nodes = NodeStore(tables)
+        self.images = SupportedImageStore(tables)
         self.schedules = ScheduleStore(tables)
         self.events = EventStore(tables)

@@ -7,6 +7,7 @@ import { JobsPage } from "./jobs/JobsPage.tsx";
 import { PageNotFound } from "./PageNotFound.tsx";
 import { PoolPage } from "./pool/PoolPage.tsx";
 import { PoolsPage } from "./pools/PoolsPage.tsx";
+import { RetirementsPage } from "./retirements/RetirementsPage.tsx";
 import { readJobView } from "./routing/jobView.ts";
 import { type Navigate, Navigation } from "./routing/Link.tsx";
 import { addressOfDetail, addressOfList, isKnownAddress, type Route, readRoute, type Tab } from "./routing/routes.ts";
@@ -14,7 +15,7 @@ import { SchedulePage } from "./schedule/SchedulePage.tsx";
 import { SchedulesPage } from "./schedule/SchedulesPage.tsx";
 import { TooltipLayer } from "./ui/text/Tooltip.tsx";
 
-const LIST_PAGES = { jobs: JobsPage, pools: PoolsPage, schedules: SchedulesPage, events: EventsPage };
+const LIST_PAGES = { jobs: JobsPage, pools: PoolsPage, schedules: SchedulesPage, events: EventsPage, retirements: RetirementsPage };
 /** Detail pages by tab; the job's page is separate, as it has a view of its own. */
 const DETAIL_PAGES: Partial<Record<Tab, typeof PoolPage>> = { pools: PoolPage, schedules: SchedulePage };
 
@@ -37,7 +38,7 @@ export function App() {
     const { tab, account, id } = previous.current;
     previous.current = route;
     window.scrollTo(0, route.id === null ? (positions.current[route.tab]?.top ?? 0) : 0);
-    if (id !== null && route.id === null && route.tab === tab && tab !== "events")
+    if (id !== null && route.id === null && route.tab === tab && tab !== "events" && tab !== "retirements")
       focusOn(addressOfDetail(tab, account, id));
   }, [keyOf(route)]);
 

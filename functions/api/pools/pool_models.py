@@ -15,7 +15,8 @@ from shared.domain.pools.resize_errors import ResizeError
 from shared.domain.redaction.redaction import MARK
 from shared.domain.reports.pool_tasks import PoolTasks
 from shared.domain.reports.reports import PoolReport
-from shared.domain.retirements.announcements import announcements
+from shared.domain.retirements.announcements import Announcement
+from shared.domain.retirements.retirement_finding import retirement_finding
 
 
 class SizeAnswer(Answer):
@@ -113,8 +114,8 @@ class InterruptionsAnswer(Answer):
     unexplained_restarts: int
 
 
-class PoolRetirementAnswer(Answer):
-    """Something that Azure retires and the pool uses; `lastDay` is null where no day is known, `daysLeft` then, too."""
+class RetirementFields(Answer):
+    """Something that Azure retires; `lastDay` is null where no day is known, `daysLeft` then, too."""
 
     id: str
     what: str
@@ -124,6 +125,16 @@ class PoolRetirementAnswer(Answer):
     instead: str
     source: str
     read_on: date
+
+
+class PoolRetirementAnswer(RetirementFields):
+    """Something that Azure retires and the pool uses, with a `finding` from 180 days before its last day on.
+
+    `leadDays` is 180, 60 or 14 as that day comes nearer, 0 after it, and null before.
+    """
+
+    lead_days: int | None
+    finding: str | None
 
 
 class SettingChangeAnswer(Answer):
@@ -214,11 +225,19 @@ def pool_answer(report: PoolReport) -> PoolAnswer:
         start_task=_start_task(facts.start_task) if facts.start_task else None,
         setting_changes=[SettingChangeAnswer.of(one, time=one.at) for one in pool.changes],
         retirements=[
-            PoolRetirementAnswer.of(one, days_left=one.days_left(report.now.date()))
-            for one in announcements()
-            if one.concerns(facts)
+            pool_retirement(one, facts.id, report.now.date()) for one in report.announced if one.concerns(facts)
         ],
         verdict=VerdictAnswer.of(report.verdict),
+    )
+
+
+def pool_retirement(one: Announcement, pool_id: str, today: date) -> PoolRetirementAnswer:
+    found = retirement_finding(one, pool_id, today)
+    return PoolRetirementAnswer.of(
+        one,
+        days_left=one.days_left(today),
+        lead_days=found.evidence["leadDays"] if found else None,
+        finding=found.sentence if found else None,
     )
 
 

@@ -2,7 +2,7 @@
 
 from datetime import date
 
-from functions.api.pools.pool_models import PoolRetirementAnswer
+from functions.api.pools.pool_models import RetirementFields
 from functions.http.answers import Answer
 from functions.http.csv_table import csv_reply
 from functions.http.handling import Page, Query, RouteRequest, RouteResponse, Routes
@@ -26,15 +26,17 @@ class ConcernedPoolAnswer(Answer):
     jobs: int
 
 
-class RetirementAnswer(PoolRetirementAnswer):
+class RetirementAnswer(RetirementFields):
     """What Azure retires, as announced, with the pools that it concerns.
 
     `lastDay` is null where no day is known; `daysLeft` is negative after it. `source` was read on `readOn`: dates move.
-    For `unknownPools` this isn't known: their settings weren't read yet, or the image is the user's own.
+    For `unknownPools` this isn't known: their settings weren't read yet, or the image is the user's own. `concernsApp`
+    says that Batchscope itself uses it.
     """
 
     pools: list[ConcernedPoolAnswer]
     unknown_pools: int
+    concerns_app: bool
 
 
 class RetirementLine(Answer):
@@ -59,7 +61,9 @@ def add_retirements(routes: Routes) -> None:
         """Lists what Azure retires and which pools it concerns, the earliest first, those without a known day last."""
         services = await call.services()
         found = await services.retirements.retirements(call.readable)
-        shown = [retirement_answer(one) for one in found if call.query.all or one.pools or one.unknown]
+        shown = [
+            retirement_answer(one) for one in found if call.query.all or one.pools or one.unknown or one.concerns_app
+        ]
         if call.query.format == "csv":
             lines = [line for one in shown for line in lines_of(one)]
             return csv_reply(Page(value=lines, count=len(shown)), RetirementLine)
@@ -71,7 +75,13 @@ def retirement_answer(found: Retirement) -> RetirementAnswer:
         ConcernedPoolAnswer(account=pool.account_id, id=pool.pool_id, nodes=pool.nodes, jobs=pool.jobs)
         for pool in found.pools
     ]
-    return RetirementAnswer.of(found.announcement, days_left=found.days_left, pools=pools, unknown_pools=found.unknown)
+    return RetirementAnswer.of(
+        found.announcement,
+        days_left=found.days_left,
+        pools=pools,
+        unknown_pools=found.unknown,
+        concerns_app=found.concerns_app,
+    )
 
 
 def lines_of(answer: RetirementAnswer) -> list[RetirementLine]:

@@ -7,7 +7,7 @@ import re
 
 from shared.domain.findings.finding import Value
 from shared.domain.findings.thresholds import MAX_FORMULA_LINE
-from shared.domain.pools.pools import PoolFacts
+from shared.domain.pools.pool_facts import PoolFacts
 
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _TARGET = re.compile(r"\s*\$Target\w+\s*=(?!=)")

@@ -19,8 +19,9 @@ from shared.domain.jobs.job_rules import JobRules
 from shared.domain.jobs.jobs import COMPLETED, JobFacts
 from shared.domain.jobs.observations import Preparation, RetriedTask, SlotRange
 from shared.domain.nodes.nodes import START_TASK_FAILED, Node, by_state
+from shared.domain.pools.pool_facts import PoolFacts
 from shared.domain.pools.pool_settings import Problem
-from shared.domain.pools.pools import Pool, PoolFacts
+from shared.domain.pools.pools import Pool
 from shared.domain.tasks.tasks import TaskCounts
 
 ENDING = {

@@ -4,7 +4,8 @@ Batch refuses to resize a pool that has an autoscale formula, so advice then nam
 """
 
 from shared.domain.core.amounts import amount
-from shared.domain.pools.pools import Pool, PoolFacts
+from shared.domain.pools.pool_facts import PoolFacts
+from shared.domain.pools.pools import Pool
 from shared.domain.pools.resize_errors import ResizeError
 
 

@@ -21,3 +21,5 @@ HARDWARE_XIDS = frozenset((48, 61, 62, 63, 64, 74, 79, 92, 94, 95, 119, 120, 140
 """Errors of the GPU itself; source: NVIDIA's list of Xid errors. Most others are those of programs."""
 MAX_FORMULA_LINE = 300
 """Characters of a statement of an autoscale formula."""
+RETIREMENT_LEAD_DAYS = (180, 60, 14)
+"""Days before something is retired from which on pools that use it are named, each time more urgently."""

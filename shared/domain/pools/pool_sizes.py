@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from shared.domain.nodes.nodes import Node
 from shared.domain.pools.cores import is_mixed, vcpus_of_node
 from shared.domain.pools.machine_settings import MachineSettings, SkuProfile
-from shared.domain.pools.pools import Pool, PoolFacts
+from shared.domain.pools.pool_facts import PoolFacts
+from shared.domain.pools.pools import Pool
 
 
 def nodes_by_vm_size(pool: Pool) -> Mapping[str, int] | None:

@@ -1,6 +1,6 @@
 """Answers to queries: accounts, jobs and tasks, with derived statements about them as of now."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -20,6 +20,7 @@ from shared.domain.pools.pool_totals import PoolTotals
 from shared.domain.pools.pools import Pool
 from shared.domain.reads.read_plans import Progress
 from shared.domain.reports.pool_tasks import NO_TASKS, AccountTasks, PoolTasks
+from shared.domain.retirements.announcements import Announcement
 from shared.domain.tasks.failures import Failures
 from shared.domain.tasks.task_details import TaskDetails
 from shared.domain.tasks.tasks import Task, TaskCounts
@@ -129,13 +130,17 @@ class TimelineReport:
 
 @dataclass(frozen=True, slots=True)
 class PoolReport:
-    """A pool with the verdict on its numbers, as of `now`; `tasks` are those of its jobs, None where not asked for."""
+    """A pool with the verdict on its numbers, as of `now`; `announced` are retirements that may concern it.
+
+    `tasks` are those of its jobs, None where not asked for.
+    """
 
     account: Account
     pool: Pool
     verdict: Verdict
     now: datetime
     tasks: PoolTasks | None = None
+    announced: Sequence[Announcement] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

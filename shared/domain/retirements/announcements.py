@@ -1,10 +1,10 @@
-"""Announcements of what Azure retires, from `announcements.json`, which is checked when it is read.
+"""Announcements of what Azure retires, from `announcements.json` and a deployment's own, checked when they are read.
 
 Dates move, and some aren't known: each announcement has its source and the day on which it was read.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date
 from functools import cache
 from pathlib import Path
@@ -13,12 +13,15 @@ from typing import Literal, get_args
 import msgspec
 
 from shared.domain.pools.machine_settings import Machine, MachineSettings, Network, PublicAddresses
+from shared.domain.pools.pool_facts import PoolFacts
 from shared.domain.pools.pool_sizes import possible_sizes
-from shared.domain.pools.pools import PoolFacts
+from shared.domain.retirements.app_properties import APP_PROPERTIES, AppProperties, AppProperty
 
-type Property = Literal["nodeAgentSku", "image", "vmSize", "publicAddresses", "formula"]
-PROPERTIES: tuple[Property, ...] = get_args(Property.__value__)
+type PoolProperty = Literal["nodeAgentSku", "image", "imageKind", "vmSize", "publicAddresses", "formula"]
+PROPERTIES: tuple[PoolProperty, ...] = get_args(PoolProperty.__value__)
 """Properties of a pool that conditions name; `image` is `publisher/offer/sku` of the marketplace."""
+OWN_IMAGE, MARKETPLACE = "own", "marketplace"
+"""Values of `imageKind`."""
 _FILE = Path(__file__).with_name("announcements.json")
 _HTTPS = "https://"
 
@@ -26,13 +29,14 @@ _HTTPS = "https://"
 class Announcement(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
     """A retirement as announced; `last_day` is None where no day is known.
 
-    `when` holds patterns by property of a pool: the announcement concerns a pool if each named property matches one of
-    its patterns. In these, `*` stands for any text and `#` for a number. `source` was read on `read_on`.
+    `when` holds patterns by property, of pools or of this app: the announcement concerns a pool, or the app, if each
+    named property is its own and matches one of its patterns. In these, `*` stands for any text and `#` for a number.
+    `source` was read on `read_on`.
     """
 
     id: str
     what: str
-    when: Mapping[Property, Sequence[str]]
+    when: Mapping[PoolProperty | AppProperty, Sequence[str]]
     last_day: date | None
     effect: str
     instead: str
@@ -45,10 +49,16 @@ class Announcement(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rena
 
     def concerns(self, facts: PoolFacts) -> bool | None:
         """Returns whether it concerns a pool; None where a property isn't known, and no other rules it out."""
-        found = [_fits(patterns, values_of(facts, name)) for name, patterns in self.when.items()]
+        found = [name in PROPERTIES and _fits(patterns, values_of(facts, name)) for name, patterns in self.when.items()]
         if False in found:
             return False
         return None if None in found else True
+
+    def concerns_app(self, app: AppProperties) -> bool:
+        """Returns whether it concerns this app itself."""
+        return all(
+            name in APP_PROPERTIES and _fits(patterns, (app.value(name),)) for name, patterns in self.when.items()
+        )
 
 
 @cache
@@ -57,8 +67,17 @@ def announcements() -> tuple[Announcement, ...]:
     return announcements_of(_FILE.read_bytes())
 
 
-def announcements_of(content: bytes) -> tuple[Announcement, ...]:
-    """Returns the announcements of a file. Raises ValueError with the number of the entry and the reason."""
+def with_more(*more: Iterable[Announcement]) -> tuple[Announcement, ...]:
+    """Returns all announcements with others, in the same order; of equal ids and days the first counts."""
+    found = {(one.id, one.last_day): one for one in (*(one for some in more for one in some), *announcements())}
+    return tuple(sorted(found.values(), key=_order))
+
+
+def announcements_of(content: bytes | str, taken: Collection[str] = ()) -> tuple[Announcement, ...]:
+    """Returns the announcements of a file or setting; `taken` are ids that others have.
+
+    Raises ValueError with the number of the entry and the reason.
+    """
     try:
         entries = msgspec.json.decode(content, type=list[msgspec.Raw])
     except msgspec.DecodeError as error:
@@ -67,22 +86,26 @@ def announcements_of(content: bytes) -> tuple[Announcement, ...]:
     for number, entry in enumerate(entries, 1):
         try:
             one = msgspec.json.decode(entry, type=Announcement)
-            reason = _fault(one) or ("another entry has its id" if one.id in found else "")
+            reason = _fault(one) or ("another entry has its id" if one.id in found or one.id in taken else "")
         except msgspec.DecodeError as error:
             raise ValueError(f"Entry {number} of the announcements can't be read: {error}.") from error
         if reason:
             raise ValueError(f"Entry {number} of the announcements ('{one.id}') can't be used: {reason}.")
         found[one.id] = one
-    return tuple(sorted(found.values(), key=lambda one: (one.last_day is None, one.last_day or one.read_on, one.id)))
+    return tuple(sorted(found.values(), key=_order))
 
 
-def days_left(facts: PoolFacts, today: date) -> list[tuple[Announcement, int]]:
+def _order(one: Announcement) -> tuple[bool, date, str]:
+    return one.last_day is None, one.last_day or one.read_on, one.id
+
+
+def days_left(announced: Iterable[Announcement], facts: PoolFacts, today: date) -> list[tuple[Announcement, int]]:
     """Returns the announcements with a known last day that concern a pool, and the days until then."""
-    dated = ((one, one.days_left(today)) for one in announcements() if one.last_day and one.concerns(facts))
+    dated = ((one, one.days_left(today)) for one in announced if one.last_day and one.concerns(facts))
     return [(one, days) for one, days in dated if days is not None]
 
 
-def values_of(facts: PoolFacts, name: Property) -> tuple[str, ...] | None:
+def values_of(facts: PoolFacts, name: PoolProperty) -> tuple[str, ...] | None:
     """Returns the values of a property that a pool has; None where they aren't known, an empty text where it has none.
 
     A pool may have several VM sizes. What an image of the user's own consists of isn't known.
@@ -95,13 +118,15 @@ def values_of(facts: PoolFacts, name: Property) -> tuple[str, ...] | None:
     return None if value is None else (value,)
 
 
-def _setting_of(settings: MachineSettings, name: Property) -> str | None:
+def _setting_of(settings: MachineSettings, name: PoolProperty) -> str | None:
     machine, network = settings.virtual_machine_configuration or Machine(), settings.network_configuration or Network()
     if name == "nodeAgentSku":
         return machine.node_agent_sku_id or ""
     if name == "publicAddresses":
         return (network.public_ip_address_configuration or PublicAddresses()).provision or ""
     image = machine.image_reference
+    if name == "imageKind":
+        return (MARKETPLACE if image.publisher else OWN_IMAGE) if image else ""
     if image is None or image.publisher is None:
         return None if image else ""
     return "/".join((image.publisher, image.offer or "", image.sku or ""))

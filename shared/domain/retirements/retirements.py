@@ -7,6 +7,7 @@ from datetime import date
 from shared.domain.core.keys import key_of
 from shared.domain.pools.pools import Pool
 from shared.domain.retirements.announcements import Announcement
+from shared.domain.retirements.app_properties import AppProperties
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,12 +22,16 @@ class ConcernedPool:
 
 @dataclass(frozen=True, slots=True)
 class Retirement:
-    """An announcement with the pools that it concerns, and the number of pools for which that is unknown."""
+    """An announcement with the pools that it concerns, and the number of pools for which that is unknown.
+
+    `concerns_app` is True where it concerns this app itself.
+    """
 
     announcement: Announcement
     days_left: int | None
     pools: Sequence[ConcernedPool]
     unknown: int
+    concerns_app: bool = False
 
 
 def retirements(
@@ -34,6 +39,7 @@ def retirements(
     pools: Mapping[str, Iterable[Pool]],
     jobs: Mapping[str, Mapping[str, int]],
     today: date,
+    app: AppProperties,
 ) -> list[Retirement]:
     """Returns each announcement in order; `pools` are by account id, `jobs` are counts by account id and pool key."""
     found = []
@@ -46,7 +52,7 @@ def retirements(
                 if concerns:
                     count = jobs.get(account, {}).get(pool.key, 0)
                     concerned.append(ConcernedPool(account, pool.facts.id, pool.facts.nodes, count))
-        found.append(Retirement(one, one.days_left(today), concerned, unknown))
+        found.append(Retirement(one, one.days_left(today), concerned, unknown, one.concerns_app(app)))
     return found
 
 

@@ -13,7 +13,8 @@ from shared.domain.core.stamps import to_milliseconds
 from shared.domain.nodes.interruptions import InterruptionCount
 from shared.domain.nodes.nodes import Node, NodeCounts, are_settled, flapping_of, merged, summary_of, tallied
 from shared.domain.polling.pool_rounds import doubt_of
-from shared.domain.pools.pools import NodesSnapshot, Pool, PoolFacts
+from shared.domain.pools.pool_facts import PoolFacts
+from shared.domain.pools.pools import NodesSnapshot, Pool
 from shared.services.round.resource_state import RoundRules
 from shared.stores.batch.batch_pools import BatchPools
 from shared.stores.pools.nodes import StoredNodes

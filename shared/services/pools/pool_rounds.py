@@ -15,7 +15,8 @@ from typing import Any
 from shared.clock import Clock
 from shared.domain.core.stored_times import is_over
 from shared.domain.events.batch_events import BatchEvent
-from shared.domain.pools.pools import Pool, PoolFacts, first_seen
+from shared.domain.pools.pool_facts import PoolFacts
+from shared.domain.pools.pools import Pool, first_seen
 from shared.domain.pools.setting_changes import settings_event
 from shared.errors import (
     BatchError,
@@ -25,6 +26,7 @@ from shared.errors import (
     CacheConflictError,
 )
 from shared.log import logger
+from shared.services.pools.image_reader import ImageReader
 from shared.services.pools.node_reader import NodeReader, may_be_anothers
 from shared.services.pools.pool_records import PoolRecords
 from shared.services.pools.pools_round_state import PoolsRoundState
@@ -47,8 +49,16 @@ class PoolRounds:
     """Rounds over the pools of one account, one at a time; ETags detect writes of other processes."""
 
     def __init__(
-        self, source: BatchPools, stores: Stores, records: PoolRecords, *, clock: Clock, rules: RoundRules
+        self,
+        source: BatchPools,
+        stores: Stores,
+        records: PoolRecords,
+        *,
+        clock: Clock,
+        rules: RoundRules,
+        images: ImageReader | None = None,
     ) -> None:
+        """Supported images aren't listed where `images` is None."""
         self.source = source
         self._key = source.account.key
         self._pools = stores.pools
@@ -58,6 +68,7 @@ class PoolRounds:
         self._clock = clock
         self._rules = rules
         self._reading = NodeReader(source, rules)
+        self._images = images
         self._read_at: datetime | None = None
 
     async def run(self, has_time: Callable[[], bool], deadline: float | None = None) -> ResourceRoundResult:
@@ -77,6 +88,8 @@ class PoolRounds:
             _LOG.info("Others polled pools of %s first: %s", self.source.account.id, ", ".join(sorted(this.overtaken)))
         if this.overtaken or this.reason or known.unreadable:
             self._pools.forget(self._key)
+        if self._images and this.may_continue():
+            await self._images.refresh(started)
         return this.result("Pools", done.problem)
 
     async def _load(self, now: datetime) -> KnownPools:

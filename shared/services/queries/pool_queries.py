@@ -12,8 +12,10 @@ from shared.domain.pools.pool_samples import PoolSample
 from shared.domain.pools.pools import Pool
 from shared.domain.reports.pool_tasks import AccountTasks, account_tasks
 from shared.domain.reports.reports import ListedPools, MonitoringReport, NodeReport, PoolReport
+from shared.domain.retirements.announcements import Announcement
 from shared.errors import NotFoundError, UnreadableError
 from shared.services.accounts.registry import Registry
+from shared.services.queries.retirement_queries import Announcements
 from shared.stores.pools.nodes import StoredNodes
 from shared.stores.stores import Stores
 from shared.stores.tables.unreadable import unreadable_reports
@@ -25,8 +27,10 @@ _FIGURES_MISSING = "Its nodes were read by a poll that hasn't stored the pool's 
 class PoolQueries:
     """Answers about pools."""
 
-    def __init__(self, registry: Registry, stores: Stores) -> None:
+    def __init__(self, registry: Registry, stores: Stores, announced: Announcements | None = None) -> None:
+        """Reports name no retirements where `announced` is None."""
         self._registry = registry
+        self._announced = announced
         self._pools = stores.pools
         self._nodes = stores.nodes
         self._jobs = stores.jobs
@@ -56,7 +60,8 @@ class PoolQueries:
         known = await self._pools.load_all(account.key)
         now = await self._registry.clock.now()
         pools = [known.resources[key] for key in sorted(known.resources)]
-        reports = [self._report(account, pool, known.last, watch, now) for pool in pools]
+        announced = await self._announced_for(account)
+        reports = [replace(self._report(account, pool, known.last, watch, now), announced=announced) for pool in pools]
         failures = known.last.failures if known.last else {}
         unreadable = unreadable_reports(known.unreadable, failures, stored=known.resources)
         off_reason = watch.monitoring.off_reason
@@ -91,7 +96,8 @@ class PoolQueries:
         last, pool = await self._pools.load(account.key, pool_id)
         if pool is None:
             raise NotFoundError("pool", pool_id, f" in the account '{account.id}'")
-        return self._report(account, pool, last, watch, await self._registry.clock.now())
+        report = self._report(account, pool, last, watch, await self._registry.clock.now())
+        return replace(report, announced=await self._announced_for(account))
 
     async def recent_samples(
         self, account_key: str, pool_id: str
@@ -134,6 +140,9 @@ class PoolQueries:
             if report.node.key == wanted:
                 return report
         raise NotFoundError("node", node_id, f" in the pool '{pool_id}'")
+
+    async def _announced_for(self, account: Account) -> Sequence[Announcement]:
+        return await self._announced.of_account(account.key) if self._announced else ()
 
     def _report(
         self, account: Account, pool: Pool, last: PoolRound | None, watch: MonitoringReport, now: datetime

@@ -1,18 +1,51 @@
 """Answers from storage about what Azure retires, and which pools that concerns."""
 
-from collections.abc import Collection
+import asyncio
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from itertools import chain
 
 from shared.domain.jobs.jobs import COMPLETED
-from shared.domain.retirements.announcements import announcements
+from shared.domain.retirements.announcements import Announcement, with_more
+from shared.domain.retirements.app_properties import app_properties
 from shared.domain.retirements.retirements import Retirement, jobs_by_pool, retirements
+from shared.domain.retirements.supported_images import announcements_in
 from shared.services.accounts.registry import Registry
+from shared.stores.accounts.supported_images import SupportedImageStore
+from shared.stores.batch.batch_addresses import API_VERSION
 from shared.stores.stores import Stores
+
+_KEPT = timedelta(minutes=10)  # images are listed once a day
+
+
+@dataclass(slots=True)
+class Announcements:
+    """The announcements for each account: the packaged ones, the deployment's own, and those of supported images."""
+
+    registry: Registry
+    images: SupportedImageStore
+    own: Sequence[Announcement]
+    _kept: dict[str, tuple[datetime, Sequence[Announcement]]] = field(default_factory=dict)
+
+    async def of_account(self, account_key: str) -> Sequence[Announcement]:
+        """Returns the announcements in order. Raises StorageError."""
+        now = await self.registry.clock.now()
+        until, announced = self._kept.get(account_key, (now, ()))
+        if now >= until:
+            images = await self.images.load(account_key)
+            announced = with_more(self.own, announcements_in(images) if images else ())
+            self._kept[account_key] = now + _KEPT, announced
+        return announced
 
 
 class RetirementQueries:
-    def __init__(self, registry: Registry, stores: Stores) -> None:
+    def __init__(self, registry: Registry, stores: Stores, announced: Announcements, plan: str) -> None:
+        """`plan` is the app's, as Azure names it; empty elsewhere."""
         self._registry = registry
         self._jobs, self._pools = stores.jobs, stores.pools
+        self._announced = announced
+        self._plan = plan
 
     async def retirements(self, accounts: Collection[str]) -> list[Retirement]:
         """Returns all retirements with the pools of these watched accounts, given by id.
@@ -20,12 +53,14 @@ class RetirementQueries:
         Raises StorageError.
         """
         pools, jobs = {}, {}
-        for name in sorted(accounts):
-            key = self._registry.accounts[name].key
+        keys = {name: self._registry.accounts[name].key for name in sorted(accounts)}
+        for name, key in keys.items():
             stored = await self._pools.load_known(key)
             pools[name] = [stored.resources[pool] for pool in sorted(stored.resources)]
             known = (await self._jobs.load_known(key)).jobs.values()
             live = (job.facts for job in known if not job.deleted and job.facts.state != COMPLETED)
             jobs[name] = jobs_by_pool(facts.pool_id for facts in live)
+        announced = await asyncio.gather(*map(self._announced.of_account, keys.values()))
         today = (await self._registry.clock.now()).date()
-        return retirements(announcements(), pools, jobs, today)
+        app = app_properties(API_VERSION, self._plan)
+        return retirements(with_more(chain.from_iterable(announced)), pools, jobs, today, app)

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from shared.domain.core.keys import key_of
 from shared.domain.core.next_links import NextLinks
-from shared.domain.pools.pools import PoolFacts
+from shared.domain.pools.pool_facts import PoolFacts
 from shared.domain.schedules.schedules import ScheduleFacts
 from shared.errors import BatchAnswerError, RepeatedLinkError
 from shared.stores.batch.batch import BatchAccount

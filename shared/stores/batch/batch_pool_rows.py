@@ -15,8 +15,8 @@ from msgspec.json import Decoder, decode, encode
 
 from shared.domain.core.stamps import from_milliseconds, parse_milliseconds
 from shared.domain.pools.machine_settings import MachineSettings
+from shared.domain.pools.pool_facts import PoolFacts, Size
 from shared.domain.pools.pool_settings import AutoScale, Problem, StartTask
-from shared.domain.pools.pools import PoolFacts, Size
 from shared.domain.redaction.redaction import MARK, redacted
 from shared.domain.tasks.task_secrets import let_through
 from shared.stores.batch.batch_rows import NONSENSE, Rows

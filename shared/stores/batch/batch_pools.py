@@ -8,7 +8,7 @@ from urllib.parse import quote
 from shared.domain.core.keys import key_of
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.nodes.nodes import Node, NodeCounts
-from shared.domain.pools.pools import PoolFacts
+from shared.domain.pools.pool_facts import PoolFacts
 from shared.stores.batch.batch import BatchAccount
 from shared.stores.batch.batch_addresses import literal, query_of
 from shared.stores.batch.batch_lists import BatchLists, ResourceList

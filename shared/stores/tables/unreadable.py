@@ -36,6 +36,7 @@ SCHEMAS: Mapping[str, int] = {
     "job schedule": 1,
     "read plan": 1,
     "dependencies": 1,
+    "supported images": 1,
 }
 """The version written, and the latest readable one, by kind of row."""
 

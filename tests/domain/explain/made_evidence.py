@@ -14,8 +14,9 @@ from shared.domain.jobs.job_rules import JobRules
 from shared.domain.jobs.jobs import JobFacts
 from shared.domain.nodes.nodes import Node, NodeError, StartRun, summary_of
 from shared.domain.pools.machine_settings import MachineSettings, SchedulingPolicy
+from shared.domain.pools.pool_facts import PoolFacts, Size
 from shared.domain.pools.pool_settings import AutoScale, Problem
-from shared.domain.pools.pools import NodesSnapshot, Pool, PoolFacts, Size, first_seen
+from shared.domain.pools.pools import NodesSnapshot, Pool, first_seen
 from shared.domain.tasks.tasks import TaskCounts
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)

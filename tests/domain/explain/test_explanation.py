@@ -10,8 +10,8 @@ from shared.domain.explain.explanation import explain
 from shared.domain.jobs.job_rules import JobRules
 from shared.domain.jobs.observations import Preparation, RetriedTask, SlotRange
 from shared.domain.nodes.nodes import Node
+from shared.domain.pools.pool_facts import Size
 from shared.domain.pools.pool_settings import AutoScale, Problem
-from shared.domain.pools.pools import Size
 from shared.domain.tasks.tasks import TaskCounts
 from tests.domain.explain.made_evidence import (
     BUSY,

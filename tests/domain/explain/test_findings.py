@@ -10,8 +10,9 @@ from shared.domain.dependencies.dependencies import BlockingTask, Dependencies
 from shared.domain.explain.explanation import explain
 from shared.domain.jobs.observations import Preparation, SlotRange
 from shared.domain.nodes.nodes import Node
+from shared.domain.pools.pool_facts import Size
 from shared.domain.pools.pool_settings import AutoScale, Problem
-from shared.domain.pools.pools import Pool, Size
+from shared.domain.pools.pools import Pool
 from shared.domain.pools.resize_advice import resize_words
 from shared.domain.tasks.tasks import TaskCounts
 from tests.domain.explain.made_evidence import (

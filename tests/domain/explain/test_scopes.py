@@ -6,7 +6,7 @@ from shared.domain.explain.evidence import Evidence
 from shared.domain.explain.explanation import explain
 from shared.domain.findings.finding import Amount, Scope
 from shared.domain.jobs.observations import Preparation, RetriedTask
-from shared.domain.pools.pools import Size
+from shared.domain.pools.pool_facts import Size
 from tests.domain.explain.made_evidence import BUSY, HELD, IDLE, LOST, QUOTA, evidence
 from tests.domain.explain.test_explanation import CASES
 

@@ -9,7 +9,7 @@ from shared.domain.explain.evidence import Evidence
 from shared.domain.explain.explanation import AT_REST, OF_JOB, ON_THE_WAY, explain
 from shared.domain.findings.finding import Finding
 from shared.domain.jobs.job_rules import JobRules
-from shared.domain.pools.pools import Size
+from shared.domain.pools.pool_facts import Size
 from shared.domain.tasks.tasks import TaskCounts
 from tests.domain.explain.made_evidence import (
     BUSY,

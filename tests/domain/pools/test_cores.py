@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from shared.domain.nodes.nodes import Node, NodeSummary, summary_of
 from shared.domain.pools.cores import vcpus_of_node
 from shared.domain.pools.machine_settings import MachineSettings
+from shared.domain.pools.pool_facts import PoolFacts
 from shared.domain.pools.pool_sizes import nodes_by_vm_size, sizes_named, vcpus_in
 from shared.domain.pools.pool_totals import totals_of
-from shared.domain.pools.pools import NodesSnapshot, Pool, PoolFacts, first_seen
+from shared.domain.pools.pools import NodesSnapshot, Pool, first_seen
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 VCPUS = {"standard_d4s_v5": 4, "standard_e4as_v5": 4, "standard_hb120rs_v3": 120, "standard_unheard": None}

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.domain.nodes.nodes import NodeSummary, by_state, ordered
+from shared.domain.pools.pool_facts import PoolFacts
 from shared.domain.pools.pool_totals import totals_of
-from shared.domain.pools.pools import NodesSnapshot, Pool, PoolFacts, first_seen
+from shared.domain.pools.pools import NodesSnapshot, Pool, first_seen
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 SIZES = ("standard_d4s_v5", "standard_hb120rs_v3", "an_unknown_size")

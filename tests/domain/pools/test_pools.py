@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from shared.domain.jobs.snapshots import Source
 from shared.domain.nodes.nodes import NodeSummary
 from shared.domain.polling.pool_rounds import PoolRound, doubt_of, pool_verdict
+from shared.domain.pools.pool_facts import PoolFacts, Size
 from shared.domain.pools.pool_settings import Problem
-from shared.domain.pools.pools import NodesSnapshot, Pool, PoolConfirmation, PoolFacts, Size, first_seen
+from shared.domain.pools.pools import NodesSnapshot, Pool, PoolConfirmation, first_seen
 from shared.domain.pools.resize_errors import MAX_STALE_ERRORS
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)

@@ -8,8 +8,9 @@ import pytest
 
 from shared.domain.events.event_sentences import sentence_of
 from shared.domain.pools.machine_settings import Image, Machine, MachineSettings, SchedulingPolicy
+from shared.domain.pools.pool_facts import PoolFacts
 from shared.domain.pools.pool_settings import AutoScale, StartTask
-from shared.domain.pools.pools import PoolFacts, first_seen
+from shared.domain.pools.pools import first_seen
 from shared.domain.pools.setting_changes import MAX_CHANGES, SettingChange, changes_between, settings_event
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)

@@ -9,9 +9,12 @@ import msgspec
 import pytest
 
 from shared.domain.pools.machine_settings import MachineSettings
+from shared.domain.pools.pool_facts import PoolFacts
 from shared.domain.pools.pool_settings import AutoScale
-from shared.domain.pools.pools import PoolFacts
-from shared.domain.retirements.announcements import Announcement, announcements, announcements_of, days_left
+from shared.domain.retirements.announcements import Announcement, announcements, announcements_of, days_left, with_more
+from shared.domain.retirements.app_properties import AppProperties
+from shared.domain.retirements.retirement_finding import retirement_finding
+from shared.domain.retirements.supported_images import SupportedImage, SupportedImages, announcements_in
 
 NOW = datetime(2026, 11, 29, tzinfo=UTC)
 UBUNTU, WINDOWS = "batch.node.ubuntu {}", "batch.node.windows amd64"
@@ -112,8 +115,24 @@ def test_each_announcement_concerns_exactly_the_pools_that_it_names(case: str) -
     assert {one.id for one in announcements() if one.concerns(pool)} == expected
 
 
+APPS: dict[str, tuple[AppProperties, set[str]]] = {
+    "this version": (AppProperties("3.13.2", "15.1.0", "2025-06-01", "FlexConsumption"), {"python-3.13"}),
+    "an older one": (AppProperties("3.14.0", "14.2.0", "2024-07-01.20.0", ""), {
+        "azure-batch-before-15", "batch-api-before-2025-06-01",
+    }),
+    "the old plan": (AppProperties("3.14.1", "15.1.0", "2026-10-01", "Dynamic"), {"functions-linux-consumption"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", APPS)
+def test_each_announcement_on_the_app_concerns_exactly_what_it_names(case: str) -> None:
+    app, expected = APPS[case]
+    assert {one.id for one in announcements() if one.concerns_app(app)} == expected
+
+
 def test_every_announcement_concerns_one_of_the_cases() -> None:
-    assert set().union(*(named for _, named in CASES.values())) == {one.id for one in announcements()}
+    named = [named for _, named in (*CASES.values(), *APPS.values())]
+    assert set().union(*named) == {one.id for one in announcements()}
 
 
 def test_what_is_not_known_concerns_nobody_for_sure() -> None:
@@ -148,7 +167,8 @@ def test_days_are_counted_to_the_last_day_and_unknown_ones_are_no_number() -> No
     (open_one,) = announcements_of(json.dumps([ENTRY | {"lastDay": None}]).encode())
     assert open_one.days_left(date(2026, 12, 1)) is None
     pool = facts("standard_a2", machine(UBUNTU.format("22.04")))
-    assert [(one.id, days) for one, days in days_left(pool, date(2027, 6, 20))] == [("ubuntu-22.04", 10)]
+    left = days_left(announcements(), pool, date(2027, 6, 20))
+    assert [(one.id, days) for one, days in left] == [("ubuntu-22.04", 10)]
 
 
 def test_the_earliest_come_first_and_those_without_a_day_last() -> None:
@@ -189,3 +209,57 @@ def test_an_announcement_keeps_its_fields() -> None:
     (one,) = announcements_of(json.dumps([ENTRY]).encode())
     assert isinstance(one, Announcement)
     assert msgspec.to_builtins(one) == ENTRY
+
+
+JAMMY = "canonical/0001-com-ubuntu-server-jammy/22_04-lts"
+IMAGES = SupportedImages(NOW, (
+    SupportedImage(JAMMY, UBUNTU.format("22.04"), date(2027, 6, 1)),
+    SupportedImage("microsoft-dsvm/ubuntu-hpc/2204", UBUNTU.format("22.04"), date(2027, 6, 30)),
+    SupportedImage("canonical/ubuntu-24_04-lts/server", UBUNTU.format("24.04")),
+    SupportedImage("Canonical/Ubuntu-24_04-lts/Minimal", UBUNTU.format("24.04"), date(2026, 12, 1)),
+))  # fmt: skip
+
+
+def test_images_of_batchs_list_end_on_their_days_and_own_images_with_the_last_of_their_agent() -> None:
+    found = {one.id: one for one in announcements_in(IMAGES)}
+    assert {name: one.last_day for name, one in found.items()} == {
+        f"image:{JAMMY}": date(2027, 6, 1),
+        "image:microsoft-dsvm/ubuntu-hpc/2204": date(2027, 6, 30),
+        "image:canonical/ubuntu-24_04-lts/minimal": date(2026, 12, 1),
+        "nodeAgentSku:batch.node.ubuntu 22.04": date(2027, 6, 30),
+    }
+    marketplace, own = of_agent(UBUNTU.format("22.04"), JAMMY.upper()), of_agent(UBUNTU.format("22.04"))
+    assert {name for name, one in found.items() if one.concerns(marketplace)} == {f"image:{JAMMY}"}
+    assert {name for name, one in found.items() if one.concerns(own)} == {"nodeAgentSku:batch.node.ubuntu 22.04"}
+    assert "such as canonical/ubuntu-24_04-lts/server" in found[f"image:{JAMMY}"].instead
+    assert all(one.read_on == NOW.date() for one in found.values())
+
+
+def test_announcements_with_others_stay_in_order_and_equal_ones_count_once() -> None:
+    (own,) = announcements_of(json.dumps([ENTRY]))
+    images = announcements_in(IMAGES)
+    every = with_more([own], images, images)
+    assert len(every) == len(announcements()) + 1 + len(images)
+    known = [one.last_day for one in every if one.last_day]
+    assert [one.last_day for one in every] == sorted(known) + [None] * (len(every) - len(known))
+    with pytest.raises(ValueError, match="another entry has its id"):
+        announcements_of(json.dumps([ENTRY | {"id": "ubuntu-22.04"}]), taken={"ubuntu-22.04"})
+
+
+@pytest.mark.parametrize(("days", "lead"), [
+    (181, None), (180, 180), (61, 180), (60, 60), (15, 60), (14, 14), (0, 14), (-1, 0), (-400, 0),
+])  # fmt: skip
+def test_a_finding_has_the_lead_time_that_has_begun(days: int, lead: int | None) -> None:
+    (one,) = announcements_of(json.dumps([ENTRY]))
+    found = retirement_finding(one, "pool", date.fromordinal(date(2027, 1, 1).toordinal() - days))
+    assert (found.evidence["leadDays"] if found else None) == lead
+    if found:
+        assert found.evidence["daysLeft"] == days
+        assert "2027-01-01" in found.sentence
+        assert "https://example.org/1, read on 2026-11-01" in found.sentence
+        assert found.advice == "No nodes. Use instead: New things."
+
+
+def test_without_a_known_day_there_is_no_finding() -> None:
+    (one,) = announcements_of(json.dumps([ENTRY | {"lastDay": None}]))
+    assert retirement_finding(one, "pool", date(2030, 1, 1)) is None

@@ -58,7 +58,7 @@ azbatch_pool_tasks_failed_total{account="demo",pool="render"} 2.0
 azbatch_pool_task_retries_total{account="demo",pool="render"} 5.0
 azbatch_pool_waiting_task_seconds_total{account="demo",cause="slotsBusy",pool="render"} 64.5
 azbatch_pool_flapping_nodes{account="demo",pool="render"} 3.0
-azbatch_pool_retirement_days{account="demo",pool="render",retirement="ubuntu-22.04"} 221.0
+azbatch_retirement_days{account="demo",pool="render",retirement="ubuntu-22.04"} 221.0
 azbatch_pool_as_of_timestamp_seconds{account="demo",pool="render"} 1.7952462e+09
 azbatch_pool_exact{account="demo",pool="render"} 1.0
 azbatch_pool_reporting_nodes{account="demo",pool="render"} 3.0

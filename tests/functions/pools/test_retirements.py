@@ -47,7 +47,7 @@ async def test_pools_are_named_with_their_nodes_and_jobs(world: World) -> None:
     await add_tasks(world.batch, 1, job="runs")
     world.advance(120)
     await polled(world)
-    found = await listed(world)
+    found = {name: one for name, one in (await listed(world)).items() if one["pools"]}
     assert found.keys() == {"vm-sizes-d-to-dsv2", "ubuntu-22.04"}
     assert found["vm-sizes-d-to-dsv2"]["pools"] == [{"account": "demo", "id": "old", "nodes": 2, "jobs": 2}]
     assert (found["vm-sizes-d-to-dsv2"]["lastDay"], found["vm-sizes-d-to-dsv2"]["daysLeft"]) == (None, None)
@@ -59,17 +59,17 @@ async def test_pools_are_named_with_their_nodes_and_jobs(world: World) -> None:
     own = (await world.get("accounts/demo/pools/jammy")).body["retirements"]
     assert [(one["id"], one["daysLeft"]) for one in own] == [("ubuntu-22.04", jammy["daysLeft"])]
     rows = list(csv.DictReader(io.StringIO((await world.get("retirements?format=csv")).body)))
-    shown = [(row["id"], row["account"], row["pool"], row["nodes"], row["jobs"]) for row in rows]
+    shown = [(row["id"], row["account"], row["pool"], row["nodes"], row["jobs"]) for row in rows if row["pool"]]
     assert shown == [("ubuntu-22.04", "demo", "jammy", "1", "0"), ("vm-sizes-d-to-dsv2", "demo", "old", "2", "2")]
     metrics = (await world.get("metrics")).body
-    series = 'azbatch_pool_retirement_days{account="demo",pool="jammy",retirement="ubuntu-22.04"}'
+    series = 'azbatch_retirement_days{account="demo",pool="jammy",retirement="ubuntu-22.04"}'
     assert f"{series} {jammy['daysLeft']}.0" in metrics
-    assert 'azbatch_pool_retirement_days{account="demo",pool="old"' not in metrics
+    assert 'azbatch_retirement_days{account="demo",pool="old"' not in metrics
 
 
 async def test_all_announcements_are_listed_on_request_also_as_a_table(world: World) -> None:
     await polled(world)
-    assert await listed(world) == {}
+    assert {name for name, one in (await listed(world)).items() if not one["concernsApp"]} == set()
     every = await listed(world, "?all=true")
     assert {"ubuntu-22.04", "vm-sizes-np"} <= every.keys()
     assert all(one["pools"] == [] for one in every.values())
@@ -78,3 +78,20 @@ async def test_all_announcements_are_listed_on_request_also_as_a_table(world: Wo
     assert [row["id"] for row in rows] == list(every)
     assert {row["pool"] for row in rows} == {""}
     assert next(row["daysLeft"] for row in rows if row["id"] == "vm-sizes-np") == ""
+
+
+async def test_images_of_batchs_own_list_are_named_and_listed_once_a_day(world: World) -> None:
+    image = models.BatchVmImageReference(publisher="debian", offer="debian-11", sku="11")
+    machine = models.VirtualMachineConfiguration(image_reference=image, node_agent_sku_id="batch.node.debian 11")
+    await world.batch.create_pool(
+        models.BatchPoolCreateOptions(
+            id="bullseye", vm_size="standard_d2s_v5", virtual_machine_configuration=machine, target_dedicated_nodes=0
+        )
+    )
+    await polled(world)
+    await polled(world)
+    (own,) = (await world.get("accounts/demo/pools/bullseye")).body["retirements"]
+    assert (own["id"], own["lastDay"]) == ("image:debian/debian-11/11", "2026-12-10")
+    assert own["leadDays"] in {60, 14, 0}
+    assert own["finding"].startswith("The pool 'bullseye' uses it: The image debian/debian-11/11 end")
+    assert (await listed(world))[own["id"]]["pools"] == [{"account": "demo", "id": "bullseye", "nodes": 0, "jobs": 0}]

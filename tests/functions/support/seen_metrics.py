@@ -21,11 +21,13 @@ from shared.domain.polling.pool_rounds import PoolRound
 from shared.domain.polling.rounds import WHOLE, Mark, Round
 from shared.domain.polling.schedule_rounds import ScheduleRound
 from shared.domain.pools.machine_settings import Machine, MachineSettings
+from shared.domain.pools.pool_facts import PoolFacts, Size
 from shared.domain.pools.pool_settings import AutoScale, Problem
-from shared.domain.pools.pools import NodesSnapshot, Pool, PoolFacts, Size
+from shared.domain.pools.pools import NodesSnapshot, Pool
 from shared.domain.reports.pool_tasks import AccountTasks, PoolTasks
 from shared.domain.reports.reports import AccountReport, JobReport, MonitoringReport, PoolReport
 from shared.domain.reports.schedule_reports import report_of
+from shared.domain.retirements.announcements import announcements
 from shared.domain.schedules.schedules import Recurrence, ScheduleFacts, first_seen
 from shared.domain.tasks.failure_categories import CATEGORIES
 from shared.domain.tasks.histograms import Histogram
@@ -92,6 +94,7 @@ POOL = PoolReport(
     Verdict(NOW, "delta", "exact", "The node counts agree."),
     NOW,
     PoolTasks({"userCode": 3}, TaskCounters(39, 30, 2, 5), {"slotsBusy": 7}, {"slotsBusy": 64_500}),
+    announcements(),
 )
 SCHEDULE = report_of(
     ACCOUNT,

@@ -37,6 +37,11 @@ KEY_USER = (
     "/providers/Microsoft.ManagedIdentity/userAssignedIdentities/id-keys"
 )
 CREDENTIAL = "https://vault.vault.azure.net/secrets/sign-in"
+OWN_RETIREMENT = {
+    "id": "base-7", "what": "Base image 7", "when": {"image": ["contoso/base/7*"]}, "lastDay": None,
+    "effect": "No patches.", "instead": "Base image 8.", "source": "https://wiki.contoso.example/",
+    "readOn": "2026-11-29",
+}  # fmt: skip
 PIPELINE_VARIABLES = {
     "ACCOUNT_ROLES": "",
     "ALERT_EMAIL": "",
@@ -78,6 +83,7 @@ EVERYTHING: Mapping[str, Any] = {
     "maximumInstanceCount": 1,
     "httpConcurrency": 5,
     "accountRoles": "alpha=Reader:Alpha.Reader, beta=Operator:66666666-0000-0000-0000-000000000000",
+    "retirements": json.dumps([OWN_RETIREMENT]),
     "tickSchedule": "30 * * * * *",
     "pollSeconds": 61,
     "tickBudgetSeconds": 46,

@@ -12,7 +12,7 @@ from shared.domain.core.keys import key_of
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.nodes.nodes import Node, NodeCounts, NodeSummary, SizeSummary
 from shared.domain.pools.machine_settings import MachineSettings
-from shared.domain.pools.pools import PoolFacts, Size
+from shared.domain.pools.pool_facts import PoolFacts, Size
 from shared.errors import BatchError, BatchMissingError
 from shared.stores.batch.batch_lists import ResourceList
 from shared.stores.batch.batch_pools import BatchPools, NodeList

@@ -7,7 +7,8 @@ from typing import override
 
 import pytest
 
-from shared.domain.pools.pools import Pool, PoolConfirmation, PoolFacts
+from shared.domain.pools.pool_facts import PoolFacts
+from shared.domain.pools.pools import Pool, PoolConfirmation
 from shared.errors import BatchUnreachableError
 from tests.services.fakes.fake_pools import FakePools
 from tests.services.fakes.memory_tables import Fault

@@ -12,8 +12,8 @@ from msgspec.json import encode
 
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.nodes.nodes import NodeCounts, NodeError, RecentTask, StartRun
+from shared.domain.pools.pool_facts import PoolFacts, Size
 from shared.domain.pools.pool_settings import AutoScale, Problem
-from shared.domain.pools.pools import PoolFacts, Size
 from shared.errors import BatchAnswerError
 from shared.stores.batch.batch import BatchAccount
 from shared.stores.batch.batch_node_rows import counts_of, known_nodes_of, nodes_of

@@ -14,8 +14,9 @@ from shared.domain.history.grains import MINUTES, QUARTERS, Grain, HistoryRetent
 from shared.domain.history.samples import rows_of
 from shared.domain.nodes.interruptions import InterruptionCount, Interruptions
 from shared.domain.nodes.nodes import NodeSummary
+from shared.domain.pools.pool_facts import PoolFacts, Size
 from shared.domain.pools.pool_samples import PoolSample
-from shared.domain.pools.pools import NodesSnapshot, Pool, PoolFacts, Size, first_seen
+from shared.domain.pools.pools import NodesSnapshot, Pool, first_seen
 from shared.errors import CacheConflictError
 from shared.services.pools.pool_records import PoolRecords
 from shared.stores.history import POOL_HISTORY, HistoryStore

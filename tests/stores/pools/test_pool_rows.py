@@ -13,8 +13,9 @@ from shared.domain.nodes.interruptions import InterruptionCount, Interruptions
 from shared.domain.nodes.node_records import EarlierState, NodeRecord
 from shared.domain.nodes.nodes import Node, NodeError, NodeSummary, RecentTask, StartRun
 from shared.domain.polling.pool_rounds import PoolRound
+from shared.domain.pools.pool_facts import PoolFacts, Size
 from shared.domain.pools.pool_settings import AutoScale, Evaluation, Problem, StartTask
-from shared.domain.pools.pools import NodesSnapshot, Pool, PoolConfirmation, PoolFacts, Size, first_seen
+from shared.domain.pools.pools import NodesSnapshot, Pool, PoolConfirmation, first_seen
 from shared.errors import CacheConflictError
 from shared.stores.pools import nodes as nodes_module
 from shared.stores.pools.node_json import json_of_node, node_of

@@ -30,13 +30,15 @@ from shared.domain.polling.pool_rounds import PoolRound
 from shared.domain.polling.rounds import Mark, Round
 from shared.domain.polling.schedule_rounds import ScheduleRound
 from shared.domain.pools.machine_settings import MachineSettings
+from shared.domain.pools.pool_facts import PoolFacts, Size
 from shared.domain.pools.pool_samples import PoolNumbers, PoolSample
 from shared.domain.pools.pool_settings import AutoScale, Evaluation, Problem, StartTask
-from shared.domain.pools.pools import NodesSnapshot, Pool, PoolConfirmation, PoolFacts, Size
+from shared.domain.pools.pools import NodesSnapshot, Pool, PoolConfirmation
 from shared.domain.pools.resize_errors import ResizeError
 from shared.domain.pools.setting_changes import SettingChange
 from shared.domain.reads.id_ranges import IdRange
 from shared.domain.reads.read_plans import ReadPlan
+from shared.domain.retirements.supported_images import SupportedImage, SupportedImages
 from shared.domain.schedules.job_specifications import JobSpecification
 from shared.domain.schedules.schedules import Baseline, LastCount, Recurrence, Schedule, ScheduleFacts
 from shared.domain.tasks.job_statistics import JobStatistics, StoredJobStatistics
@@ -67,6 +69,7 @@ from shared.stores import events
 from shared.stores.accounts.monitoring import MonitoringStore
 from shared.stores.accounts.operations import OperationStore
 from shared.stores.accounts.rounds import RoundStore
+from shared.stores.accounts.supported_images import SupportedImageStore
 from shared.stores.blobs.blob_entries import BlobEntryStore
 from shared.stores.blobs.checkpoints import CheckpointStore
 from shared.stores.blobs.queued_shards import QueuedShardStore
@@ -206,6 +209,8 @@ async def write_all(tables: Tables) -> None:
     await _write_jobs(tables)
     await _write_tasks(tables)
     await _write_pools(tables)
+    images = SupportedImages(T0, (SupportedImage("publisher/offer/sku", "batch.node.ubuntu 22.04", T0.date()),))
+    await SupportedImageStore(tables).save(ACCOUNT, images)
     await ScheduleStore(tables).save_all(ACCOUNT, [SCHEDULE])
     looked = ScheduleRound(T0, T0, "reason", 9, {"a": "version"}, {"b": "why"}, {"active": 1}, {"c": ("version", T0)})
     await ScheduleStore(tables).save_round(ACCOUNT, looked, None)

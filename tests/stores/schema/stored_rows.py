@@ -26,6 +26,7 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
         "schedules": "schedules",
         "counters": "counters",
         "waiting": "waiting",
+        "images": "images",
     },
     "blobs": {"!": "!", "<hash of name>": _DIGEST, "<shard>": "[0-9a-f]{2}"},
     "events": {

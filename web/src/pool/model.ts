@@ -2,6 +2,7 @@
 
 import type { Json, NodeCounts, Verdict } from "../api/model.ts";
 import type { ErrorText, Interruptions } from "../nodes/model.ts";
+import type { Announced } from "../retirements/model.ts";
 
 export interface Size {
   current: number;
@@ -40,17 +41,10 @@ export interface StartTask {
   maxTaskRetryCount: number;
 }
 
-/** Something that Azure retires and the pool uses. */
-export interface Retirement {
-  id: string;
-  what: string;
-  /** Null where no day is known, as is `daysLeft`. */
-  lastDay: string | null;
-  daysLeft: number | null;
-  effect: string;
-  instead: string;
-  source: string;
-  readOn: string;
+/** Something that Azure retires and the pool uses; `leadDays` is 180, 60, 14 or 0 as its last day comes nearer. */
+export interface Retirement extends Announced {
+  leadDays: number | null;
+  finding: string | null;
 }
 
 /** A setting, named as in Batch's REST API, that had another value before; null is no value. */

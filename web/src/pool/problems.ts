@@ -20,9 +20,6 @@ const BAD_STATES: Record<string, (number: number) => string> = {
   unknown: (number) => `lost contact with ${plural(number, "node")}`,
 };
 
-/** A retirement is a problem from this many days before its last day on. */
-const LEAD_DAYS = 180;
-
 /** Ids of accounts whose monitoring is off. */
 export type UnmonitoredAccounts = ReadonlySet<string>;
 
@@ -51,7 +48,7 @@ export function problemsOf(pool: Pool, unmonitored: UnmonitoredAccounts = new Se
   }
   if (pool.verdict.level === "stale" && !unmonitored.has(pool.account)) add("The data is stale", pool.verdict.reason);
   for (const one of pool.retirements) {
-    if (one.daysLeft !== null && one.daysLeft <= LEAD_DAYS) add(endOf(one), `${one.effect} Use instead: ${one.instead}`);
+    if (one.leadDays !== null) add(endOf(one), `${one.effect} Use instead: ${one.instead}`);
   }
   for (const error of errors.filter(({ current }) => !current)) {
     add(`Earlier resize failed: ${error.code}`, error.message, true, error.lastSeen);
@@ -60,7 +57,7 @@ export function problemsOf(pool: Pool, unmonitored: UnmonitoredAccounts = new Se
 }
 
 /** "Retired in 14 days: Ubuntu 22.04". */
-export function endOf({ what, daysLeft: days }: Retirement): string {
+export function endOf({ what, daysLeft: days }: Pick<Retirement, "what" | "daysLeft">): string {
   if (days === null) return `Retired on a day that isn't known yet: ${what}`;
   if (days < 0) return `Retired ${plural(-days, "day")} ago: ${what}`;
   return days === 0 ? `Retired today: ${what}` : `Retired in ${plural(days, "day")}: ${what}`;

@@ -1,9 +1,9 @@
-// The route that the page's address names: a list of jobs, pools, schedules or events, or one entry of a list.
+// The route that the page's address names: a list of jobs, pools, schedules, events or retirements, or one entry of a list.
 
-export const TABS = ["jobs", "pools", "schedules", "events"] as const;
+export const TABS = ["jobs", "pools", "schedules", "events", "retirements"] as const;
 export type Tab = (typeof TABS)[number];
 /** A tab whose entries have detail pages. */
-type DetailTab = Exclude<Tab, "events">;
+type DetailTab = Exclude<Tab, "events" | "retirements">;
 
 /** The query parameter with an entry's id, by tab. */
 const ID_PARAMETERS: Record<DetailTab, string> = { jobs: "job", pools: "pool", schedules: "schedule" };
@@ -24,10 +24,11 @@ export function isKnownAddress(): boolean {
 export function readRoute(): Route {
   const query = new URLSearchParams(location.search);
   const account = query.get("account") ?? "";
-  if (query.get("view") === "events") return { tab: "events", account, id: null }; // its jobs and pools are filters
+  const view = query.get("view");
+  if (view === "events" || view === "retirements") return { tab: view, account, id: null }; // jobs and pools filter
   const tab = account && (Object.keys(ID_PARAMETERS) as DetailTab[]).find((each) => query.get(ID_PARAMETERS[each]));
   if (tab) return { tab, account, id: query.get(ID_PARAMETERS[tab]) };
-  return { tab: TABS.find((each) => each === query.get("view")) ?? "jobs", account, id: null };
+  return { tab: TABS.find((each) => each === view) ?? "jobs", account, id: null };
 }
 
 /** The address of a list; empty filters are omitted. */

@@ -21,6 +21,7 @@ function pool(change: Partial<Pool>): Pool {
     slots: null,
     flappingNodes: null,
     resizeErrors: [],
+    settingChanges: [],
     retirements: [],
     autoScale: null,
     verdict: { level: "exact", reason: "" },
@@ -146,10 +147,11 @@ const JAMMY = {
   readOn: "2026-11-23",
 };
 
-test("a retirement is a problem half a year before its last day, and no unknown day is", () => {
-  const problems = (daysLeft: number | null) => texts(pool({ retirements: [{ ...JAMMY, daysLeft }] }));
-  assert.deepEqual(problems(181), []);
-  assert.deepEqual(problems(null), []);
+test("a retirement is a problem once a lead time of its finding has begun", () => {
+  const problems = (daysLeft: number | null, leadDays: number | null = 180) =>
+    texts(pool({ retirements: [{ ...JAMMY, daysLeft, leadDays, finding: "It ends." }] }));
+  assert.deepEqual(problems(181, null), []);
+  assert.deepEqual(problems(null, null), []);
   assert.deepEqual(problems(180), ["Retired in 180 days: Ubuntu 22.04"]);
   assert.deepEqual(problems(1), ["Retired in 1 day: Ubuntu 22.04"]);
   assert.deepEqual(problems(0), ["Retired today: Ubuntu 22.04"]);

@@ -8,7 +8,7 @@ from shared.domain.explain.evidence import Evidence, Found
 from shared.domain.explain.pool_size import error_before_resize, larger, nodes_of_targets, target_of
 from shared.domain.explain.texts import with_error
 from shared.domain.findings.finding import Finding
-from shared.domain.pools.pools import PoolFacts
+from shared.domain.pools.pool_facts import PoolFacts
 from shared.domain.pools.resize_advice import resize_words
 from shared.domain.pools.resize_errors import ResizeError
 

@@ -1,0 +1,49 @@
+"""The rows `images` in the table `accounts`, one for each account: the images that Batch supports there.
+
+Each is in a partition of its own, so that ticks, which read an account's other rows, don't read it.
+"""
+
+from datetime import UTC, date, datetime
+
+import msgspec
+
+from shared.domain.retirements.supported_images import SupportedImage, SupportedImages
+from shared.errors import UnreadableError
+from shared.log import logger
+from shared.stores.tables.tables import Row, Tables, json_columns, json_of, load_row, row_of, save_row
+from shared.stores.tables.unreadable import decoding, schema_of
+
+_LOG = logger(__name__)
+_KIND, _ROW = "supported images", "images"
+_LONG_AGO = datetime.fromtimestamp(0, UTC)
+
+
+class SupportedImageStore:
+    def __init__(self, tables: Tables) -> None:
+        self._table = tables["accounts"]
+
+    async def load(self, account_key: str) -> SupportedImages | None:
+        """Returns the images as listed last; None before the first list. An unreadable row has none, of long ago."""
+        row = await load_row(self._table, _partition(account_key), _ROW)
+        return _images_of(row) if row else None
+
+    async def save(self, account_key: str, images: SupportedImages) -> None:
+        """Replaces the images under their ETag. Raises CacheConflictError if another host did, StorageError."""
+        listed = [(image.name, image.node_agent_sku, image.ends) for image in images.images]
+        columns = {**schema_of(_KIND), "asOf": images.as_of, **json_columns("images", msgspec.to_builtins(listed))}
+        await save_row(self._table, row_of(_partition(account_key), _ROW, columns), images.etag)
+
+
+def _partition(account_key: str) -> str:
+    return f"{account_key}~images"
+
+
+def _images_of(row: Row) -> SupportedImages:
+    try:
+        with decoding(row, f"row of {row['PartitionKey']},", kind=_KIND):
+            listed = msgspec.convert(json_of(row, "images"), list[tuple[str, str, date | None]])
+            images = tuple(SupportedImage(*image) for image in listed)
+            return SupportedImages(row["asOf"], images, row["etag"])
+    except UnreadableError as error:
+        _LOG.warning("The images that Batch supports are listed again: %s", error)
+        return SupportedImages(_LONG_AGO, etag=row["etag"])

@@ -1,0 +1,55 @@
+// What Azure retires, as the API lists it, and its words.
+
+import { formatCount, plural } from "../format/numbers.ts";
+
+/** An announcement; `lastDay` and `daysLeft` are null where no day is known, `daysLeft` is negative after it. */
+export interface Announced {
+  id: string;
+  what: string;
+  lastDay: string | null;
+  daysLeft: number | null;
+  effect: string;
+  instead: string;
+  source: string;
+  readOn: string;
+}
+
+export interface ConcernedPool {
+  account: string;
+  id: string;
+  nodes: number;
+  jobs: number;
+}
+
+export interface RetirementEntry extends Announced {
+  pools: ConcernedPool[];
+  /** Pools for which it isn't known whether they are concerned. */
+  unknownPools: number;
+  concernsApp: boolean;
+}
+
+/** Days before the last day from which on an entry is urgent, and soon. */
+const URGENT = 14;
+const SOON = 60;
+
+export function urgencyOf({ daysLeft }: Announced): "bad" | "warn" | "plain" {
+  if (daysLeft === null || daysLeft > SOON) return "plain";
+  return daysLeft > URGENT ? "warn" : "bad";
+}
+
+/** "in 14 days", "3 days ago", "today", "no day known". */
+export function daysText({ daysLeft: days }: Announced): string {
+  if (days === null) return "no day known";
+  if (days === 0) return "today";
+  return days > 0 ? `in ${plural(days, "day")}` : `${plural(-days, "day")} ago`;
+}
+
+/** The entries of one account, or of all for "". */
+export function entriesOf(entries: readonly RetirementEntry[], account: string): RetirementEntry[] {
+  if (!account) return [...entries];
+  return entries.map((entry) => ({ ...entry, pools: entry.pools.filter((pool) => pool.account === account) }));
+}
+
+export function poolText({ nodes, jobs }: ConcernedPool): string {
+  return `${plural(nodes, "node")}, ${jobs ? `${formatCount(jobs)} open ${jobs === 1 ? "job" : "jobs"}` : "no open job"}`;
+}
