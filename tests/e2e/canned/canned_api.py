@@ -62,6 +62,7 @@ class Canned:
     agent_offer: dict[str, Any] = field(default_factory=agent_offer)
     agent_nodes: list[dict[str, Any]] = field(default_factory=list)
     events: list[dict[str, Any]] = field(default_factory=list)
+    retirements: list[dict[str, Any]] = field(default_factory=list)
     ingestion: dict[str, Any] | None = None
     broken: dict[str, tuple[int, str]] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
@@ -153,8 +154,9 @@ def answer(canned: Canned, path: str, query: dict[str, list[str]]) -> tuple[int,
     if canned.everything_fails or (canned.failure and path != "/api/accounts"):
         status, sentence = canned.failure or (500, "")
         return refusal(status, sentence)
-    if path == "/api/accounts":
-        return 200, {"value": canned.accounts}
+    lists = {"/api/accounts": canned.accounts, "/api/retirements": canned.retirements}
+    if path in lists:
+        return 200, {"value": lists[path]}
     account, *job = [unquote(part) for part in path.split("/")[3:]]
     others = {"pools": pools_answer, "jobschedules": _schedules, "events": _events, "ingestion": _events}
     if job[0] in others:

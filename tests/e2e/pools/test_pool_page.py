@@ -89,8 +89,10 @@ def test_retirements_stand_with_settings_and_early_ones_among_the_problems(page:
     jammy = {
         "id": "ubuntu-22.04", "what": "Ubuntu 22.04", "lastDay": "2027-06-30", "daysLeft": 30, "effect": "No nodes.",
         "instead": "Ubuntu 24.04.", "source": "https://example.org/200", "readOn": "2026-11-23",
+        "leadDays": 60, "finding": "It ends.",
     }  # fmt: skip
-    later = jammy | {"id": "later", "what": "VM sizes of old", "lastDay": None, "daysLeft": None}
+    unknown = {"lastDay": None, "daysLeft": None, "leadDays": None, "finding": None}
+    later = jammy | {"id": "later", "what": "VM sizes of old"} | unknown
     fill(pools, pools.nodes, retirements=[jammy, later])
     show_pool(page, pools)
     expect(page.get_by_test_id("troubles")).to_contain_text("Retired in 30 days: Ubuntu 22.04")
@@ -101,6 +103,23 @@ def test_retirements_stand_with_settings_and_early_ones_among_the_problems(page:
     )
     link = shown.locator("[data-retirement='ubuntu-22.04'] a")
     expect(link).to_have_attribute("href", "https://example.org/200")
+
+
+def test_changed_settings_are_listed_and_marked_in_the_history(page: Page, pools: Canned) -> None:
+    slots = {"time": stamp(1_200), "name": "taskSlotsPerNode", "before": "4", "after": "8"}
+    agent = slots | {"name": "nodeAgentSKUId", "before": None, "after": HOSTILE}
+    early = slots | {"time": stamp(90 * 86_400), "before": "2", "after": "4"}
+    fill(pools, pools.nodes, settingChanges=[slots, agent, early])
+    show_pool(page, pools)
+    listed = page.get_by_test_id("setting-changes").locator("li")
+    expect(listed).to_have_count(3)
+    expect(listed.nth(0)).to_contain_text("taskSlotsPerNode 4 → 8")
+    expect(listed.nth(1)).to_contain_text(f"nodeAgentSKUId none → {HOSTILE}")
+    marks = section(page, "history").get_by_test_id("setting-change")
+    expect(marks).to_have_count(1)
+    expect(marks.locator("title")).to_have_text(f"taskSlotsPerNode 4 → 8, nodeAgentSKUId none → {HOSTILE}")
+    expect(section(page, "history")).to_contain_text("settings changed")
+    expect(page).not_to_have_title("broken")
 
 
 def test_unknown_facts_of_a_pool_are_not_shown_as_none_or_not_yet(page: Page, pools: Canned) -> None:

@@ -80,8 +80,7 @@ function Entry({ entry }: { entry: RetirementEntry }) {
         <Pools pools={pools} />
         {unknownPools > 0 && (
           <p class="soft">
-            Not known of {formatCount(unknownPools)} {unknownPools === 1 ? "pool" : "pools"}, whose image is the user's
-            own or wasn't read yet.
+            Not known of {plural(unknownPools, "pool")}: its sizes or settings weren't read, or the image is the user's own.
           </p>
         )}
         <p class="soft">
