@@ -14,10 +14,10 @@ from dataclasses import dataclass, field, replace
 from shared.domain.telemetry.records.labels import Identity
 from shared.domain.telemetry.sessions.session import Phase, Session, Writer
 
-MAX_NODES = 264
+MAX_NODES = 268
 """Sessions (of nodes and of tasks) per blob at a time, so that few series of each fit into a row."""
-MAX_TASKS = 256
-"""Sessions of tasks among them: Batch runs at most so many on a node at once."""
+MAX_TASKS = 260
+"""Sessions of tasks among them: Batch runs 256 on a node at once, and processes of its start task may stay."""
 MAX_SESSIONS = 1000
 """Sessions per blob in all, as a query for one reads the facts of all."""
 _KEPT = 100  # of these, reserved for nodes
