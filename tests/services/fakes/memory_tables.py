@@ -234,7 +234,7 @@ class MemoryTable:
     def _refuse(self, place: Place, operation: tuple[Any, ...]) -> None:
         if operation[0] == TransactionOperation.CREATE:
             if place in self._rows:
-                raise failure(ResourceExistsError, 409)
+                raise failure(ResourceExistsError, 409, "EntityAlreadyExists")
             return
         if _is_merged(operation):
             return
@@ -252,8 +252,8 @@ def _plain(entity: TableEntity) -> Row:
     return {**row, "etag": entity.metadata["etag"]}
 
 
-def failure(kind: type[HttpResponseError], status: int) -> HttpResponseError:
-    error = kind(f"answered {status}")
+def failure(kind: type[HttpResponseError], status: int, code: str = "") -> HttpResponseError:
+    error = kind(f"answered {status} {code}".strip())
     error.status_code = status
     return error
 
