@@ -6,8 +6,10 @@ for the dashboard, so it runs Biome only if that is installed.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
+from local.dev.checking.announcements import unread_announcements
 from local.dev.checking.commit_subjects import commit_subjects, message_faults
 from local.dev.checking.figures import old_figures
 from local.dev.checking.folder_sizes import folder_faults
@@ -41,7 +43,8 @@ def check(checkout: Checkout, *, strict: bool = False, fast: bool = False) -> in
     """Runs every check, or the fast ones, and shows the output of failed ones; returns 1 if any fails.
 
     Figures in docs that are older than their code are named, and count as failures only if `strict`. Subjects of
-    commits that are older than the rules for them are also only named, and so are classes with an unknown head noun.
+    commits that are older than the rules for them are also only named, and so are classes with an unknown head noun and
+    announcements of retirements that were read more than 90 days ago.
     """
     prepare(checkout, node=not fast and (checkout.web / "package.json").exists())
     failed: list[str] = []
@@ -57,6 +60,8 @@ def check(checkout: Checkout, *, strict: bool = False, fast: bool = False) -> in
         say("\n  ".join(["Figures in docs:", *old]))
     if not fast and (unknown := unknown_nouns(checkout.root)):
         say("\n  ".join(["Classes named by a noun that is neither standard nor in docs/glossary.md:", *unknown]))
+    if not fast and (unread := unread_announcements(checkout.root, datetime.now(UTC).date())):
+        say("\n  ".join(["Announcements of retirements to be read again, as dates move:", *unread]))
     subjects = commit_subjects(checkout.root)
     if subjects.unchecked:
         say(subjects.unchecked)
