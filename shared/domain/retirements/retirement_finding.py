@@ -2,6 +2,7 @@
 
 from datetime import UTC, date, datetime, time, timedelta
 
+from shared.domain.core.amounts import amount
 from shared.domain.findings.finding import Finding, Scope
 from shared.domain.findings.thresholds import RETIREMENT_LEAD_DAYS
 from shared.domain.retirements.announcements import Announcement
@@ -18,7 +19,7 @@ def retirement_finding(one: Announcement, pool_id: str, today: date) -> Finding 
     if one.last_day is None or days is None or days > max(RETIREMENT_LEAD_DAYS):
         return None
     lead = 0 if days < 0 else min(lead for lead in RETIREMENT_LEAD_DAYS if lead >= days)
-    when = f"ends in {days} days, on {one.last_day}" if days >= 0 else f"ended on {one.last_day}"
+    when = f"ends in {amount(days, 'day')}, on {one.last_day}" if days >= 0 else f"ended on {one.last_day}"
     return Finding(
         rule=RULE,
         scope=Scope("pool", pool_id),

@@ -263,3 +263,12 @@ def test_a_finding_has_the_lead_time_that_has_begun(days: int, lead: int | None)
 def test_without_a_known_day_there_is_no_finding() -> None:
     (one,) = announcements_of(json.dumps([ENTRY | {"lastDay": None}]))
     assert retirement_finding(one, "pool", date(2030, 1, 1)) is None
+
+
+@pytest.mark.parametrize(("days", "words"), [(2, "ends in 2 days, on"), (1, "ends in 1 day, on"), (-1, "ended on")])
+def test_a_finding_counts_days_as_one_writes_them(days: int, words: str) -> None:
+    (one,) = announcements_of(json.dumps([ENTRY]))
+    found = retirement_finding(one, "pool", date.fromordinal(date(2027, 1, 1).toordinal() - days))
+    assert found is not None
+    assert found.title == f"Old things {words} 2027-01-01"
+    assert found.title in found.sentence
