@@ -1,17 +1,21 @@
 """Reads the images of the marketplace that Batch supports in an account's region. Field names: REST 2025-06-01."""
 
+from collections.abc import Iterator
 from datetime import date
+from typing import Any
 
-from msgspec import Struct
+from msgspec import Raw, Struct
 from msgspec.json import Decoder
 
 from shared.domain.retirements.supported_images import SupportedImage, SupportedImages
 from shared.errors import BatchAnswerError
+from shared.log import logger
 from shared.stores.batch.batch_addresses import query_of
 from shared.stores.batch.batch_lists import BatchLists
 from shared.stores.batch.batch_pool_rows import maybe_time
-from shared.stores.batch.batch_rows import Rows
+from shared.stores.batch.batch_rows import NONSENSE, Rows
 
+_LOG = logger(__name__)
 _URL = f"/supportedimages?{query_of(())}"
 
 
@@ -26,10 +30,10 @@ class _Image(
 ):
     agent: str
     reference: _Reference
-    ends: str | None = None
+    ends: Any = None
 
 
-_PAGE = Decoder(Rows[_Image])
+_PAGE, _IMAGE = Decoder(Rows[Raw]), Decoder(_Image)
 
 
 class BatchImages(BatchLists):
@@ -45,17 +49,31 @@ class BatchImages(BatchLists):
 
 
 def _images_of(body: bytes) -> tuple[list[SupportedImage], str | None]:
-    """Returns the images of a page that are of the marketplace. Raises one of NONSENSE for an invalid page."""
+    """Returns the images of a page that are of the marketplace; an invalid one is logged and affects no other.
+
+    Raises one of NONSENSE for an invalid page.
+    """
     page = _PAGE.decode(body)
-    named = ((row, row.reference) for row in page.value)
-    images = [
-        SupportedImage(f"{of.publisher}/{of.offer}/{of.sku}", row.agent, _day(row.ends))
-        for row, of in named
-        if of.publisher and of.offer and of.sku
-    ]
-    return images, page.link
+    return [image for raw in page.value for image in _image_in(raw)], page.link
 
 
-def _day(text: str | None) -> date | None:
-    moment = maybe_time(text)
+def _image_in(raw: Raw) -> Iterator[SupportedImage]:
+    try:
+        row = _IMAGE.decode(raw)
+    except NONSENSE as error:
+        _LOG.warning("An image in Batch's list of supported images is left out: %r", error)
+        return
+    of = row.reference
+    if of.publisher and of.offer and of.sku:
+        name = f"{of.publisher}/{of.offer}/{of.sku}"
+        yield SupportedImage(name, row.agent, _day(name, row.ends))
+
+
+def _day(image: str, sent: Any) -> date | None:
+    """Returns the day of a stamp, None where there is none or it can't be read."""
+    try:
+        moment = maybe_time(sent)
+    except (*NONSENSE, AttributeError) as error:
+        _LOG.warning("The end of Batch's support of the image %s isn't known: %r", image, error)
+        return None
     return moment.date() if moment else None
