@@ -43,6 +43,11 @@ class Announcement(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rena
     source: str
     read_on: date
 
+    @property
+    def key(self) -> tuple[str, date | None]:
+        """Its id and last day: images of one id may end on several days, as Batch lists them by region."""
+        return self.id, self.last_day
+
     def days_left(self, today: date) -> int | None:
         """Returns the days until the last day, negative after it; None where no day is known."""
         return (self.last_day - today).days if self.last_day else None
@@ -69,7 +74,7 @@ def announcements() -> tuple[Announcement, ...]:
 
 def with_more(*more: Iterable[Announcement]) -> tuple[Announcement, ...]:
     """Returns all announcements with others, in the same order; of equal ids and days the first counts."""
-    found = {(one.id, one.last_day): one for one in (*(one for some in more for one in some), *announcements())}
+    found = {one.key: one for one in (*(one for some in more for one in some), *announcements())}
     return tuple(sorted(found.values(), key=_order))
 
 

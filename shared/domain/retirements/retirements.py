@@ -6,7 +6,7 @@ from datetime import date
 
 from shared.domain.core.keys import key_of
 from shared.domain.pools.pools import Pool
-from shared.domain.retirements.announcements import Announcement
+from shared.domain.retirements.announcements import Announcement, with_more
 from shared.domain.retirements.app_properties import AppProperties
 
 
@@ -35,18 +35,21 @@ class Retirement:
 
 
 def retirements(
-    announced: Iterable[Announcement],
+    announced: Mapping[str, Sequence[Announcement]],
     pools: Mapping[str, Iterable[Pool]],
     jobs: Mapping[str, Mapping[str, int]],
     today: date,
     app: AppProperties,
 ) -> list[Retirement]:
-    """Returns each announcement in order; `pools` are by account id, `jobs` are counts by account id and pool key."""
-    found = []
-    for one in announced:
+    """Returns each announcement in order, with pools of those accounts that have it.
+
+    `announced` and `pools` are by account id, `jobs` are counts by account id and pool key.
+    """
+    found, known = [], {account: {one.key for one in some} for account, some in announced.items()}
+    for one in with_more(*announced.values()):
         concerned, unknown = list[ConcernedPool](), 0
         for account, some in pools.items():
-            for pool in some:
+            for pool in some if one.key in known[account] else ():
                 concerns = one.concerns(pool.facts)
                 unknown += concerns is None
                 if concerns:

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from itertools import chain
 
 from shared.domain.jobs.jobs import COMPLETED
 from shared.domain.retirements.announcements import Announcement, with_more
@@ -61,6 +60,7 @@ class RetirementQueries:
             live = (job.facts for job in known if not job.deleted and job.facts.state != COMPLETED)
             jobs[name] = jobs_by_pool(facts.pool_id for facts in live)
         announced = await asyncio.gather(*map(self._announced.of_account, keys.values()))
+        by_account = dict(zip(keys, announced, strict=True))
         today = (await self._registry.clock.now()).date()
         app = app_properties(API_VERSION, self._plan)
-        return retirements(with_more(chain.from_iterable(announced)), pools, jobs, today, app)
+        return retirements(by_account, pools, jobs, today, app)
