@@ -157,6 +157,11 @@ def _fits(patterns: Sequence[str], values: Sequence[str] | None) -> bool | None:
 
 @cache
 def _pattern(text: str) -> re.Pattern[str]:
-    """Returns the expression of a pattern; letters count without case."""
-    parts = (".*" if part == "*" else r"\d+" if part == "#" else re.escape(part) for part in re.split("([*#])", text))
-    return re.compile("".join(parts), re.IGNORECASE | re.DOTALL)
+    """Returns the expression of a pattern; letters count without case.
+
+    Each part between two `*` matches where it is found first, so that no text takes long.
+    """
+    first, *others = (r"\d+?".join(map(re.escape, part.split("#"))) for part in re.split(r"\*+", text))
+    middle = "".join(f"(?>.*?{part})" for part in others[:-1])
+    rest = f".*{others[-1]}" if others else ""
+    return re.compile(f"{first}{middle}{rest}", re.IGNORECASE | re.DOTALL)
