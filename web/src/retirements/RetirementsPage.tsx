@@ -80,7 +80,7 @@ function Entry({ entry }: { entry: RetirementEntry }) {
         <Pools pools={pools} />
         {unknownPools > 0 && (
           <p class="soft">
-            Not known of {plural(unknownPools, "pool")}: its sizes or settings weren't read, or the image is the user's own.
+            Not known of {plural(unknownPools, "pool")}: sizes or settings weren't read, or the image is the user's own.
           </p>
         )}
         <p class="soft">
