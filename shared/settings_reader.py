@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 from shared.domain.accounts.account_roles import AccountRoles, parse_account_roles
 from shared.domain.accounts.accounts import Account, is_account_name, is_loopback, parse_accounts
@@ -18,8 +19,10 @@ from shared.domain.core.storage_texts import (
     is_https,
 )
 from shared.domain.history.grains import HistoryRetention
-from shared.domain.retirements.announcements import Announcement, announcements, announcements_of
 from shared.domain.telemetry.records.labels import PathPattern
+
+if TYPE_CHECKING:
+    from shared.domain.retirements.announcements import Announcement
 
 _TELEMETRY = "TELEMETRY_STORAGE"
 RESOURCE_LOGS = "insights-logs-servicelog"
@@ -129,11 +132,13 @@ class SettingsReader:
             )
         return keys
 
-    def retirements(self) -> tuple[Announcement, ...]:
+    def retirements(self) -> "tuple[Announcement, ...]":
         """Returns the deployment's own announcements of retirements, in the form of the packaged ones."""
         text = self.text("RETIREMENTS")
         if not text:
             return ()
+        from shared.domain.retirements.announcements import announcements, announcements_of
+
         try:
             return announcements_of(text, taken={one.id for one in announcements()})
         except ValueError as error:

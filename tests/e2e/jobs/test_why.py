@@ -51,7 +51,7 @@ def test_evidence_is_shown_by_name_and_in_readable_units(page: Page, render: Can
             "estimated wait of the first task",
             "evaluated at",
             "autoscale",
-            "jobs ahead (priority): waiting tasks",
+            "jobs ahead (priority or age): waiting tasks",
         ]
     )
     values = evidence.locator("dd")
