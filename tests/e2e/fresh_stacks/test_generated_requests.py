@@ -21,7 +21,9 @@ def own(azurite: StorageAddresses, tmp_path_factory: pytest.TempPathFactory) -> 
         yield running
 
 
-@pytest.mark.parametrize("chosen", ["--include-path-regex=/pools", "--exclude-path-regex=/pools"])
+@pytest.mark.parametrize("chosen", [
+    "--include-path-regex=/pools", "--include-path-regex=/jobs", "--exclude-path-regex=/(pools|jobs)",
+])  # fmt: skip
 def test_no_request_made_up_from_the_document_breaks_the_contract(
     own: RunningStack, tmp_path: Path, chosen: str
 ) -> None:

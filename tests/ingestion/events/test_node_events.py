@@ -168,13 +168,13 @@ async def test_a_step_without_events_asks_nothing_of_their_table(rig: TelemetryR
     await host.run()
     assert not [url for url in mortal.urls if "events" in url.rpartition("/")[2]]
     counts = []
-    for line in (used(2, NOON + SECOND), used(2, NOON + SECOND), full("/a", NOON + 2 * SECOND)):
+    for line in (*[used(2, NOON + SECOND)] * 3, full("/a", NOON + 2 * SECOND)):
         mortal.methods.clear()
         await rig.append(line, used(3, NOON + 3 * SECOND), name=blob_of("n1"))
         await host.run()
         counts.append(len(mortal.methods))
     assert places(await rig.events()) == ["/a"]
-    assert counts[2] == counts[1] + 1  # a transaction with the rows of events
+    assert counts.pop() == min(counts) + 1  # a transaction with the rows of events
 
 
 async def test_very_many_events_in_a_blob_make_a_bounded_number_of_rows(rig: TelemetryRig) -> None:
