@@ -175,10 +175,16 @@ def _start_task(task: _StartTask) -> StartTask:
     settings = task.environment_settings or ()
     return StartTask(
         command_line=redacted(task.command_line),
-        environment=tuple((setting.name, MARK if setting.value else "") for setting in settings),
+        environment=tuple((_variable(setting.name), MARK if setting.value else "") for setting in settings),
         waits_for_success=task.wait_for_success is not False,
         retries=task.max_task_retry_count or 0,
     )
+
+
+@lru_cache(_MAX_KNOWN)
+def _variable(name: str) -> str:
+    """Returns a variable's name, in which somebody may have written a secret, without it."""
+    return redacted(name)
 
 
 def _problem(found: ErrorRow) -> Problem:

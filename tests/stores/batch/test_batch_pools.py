@@ -77,6 +77,7 @@ def test_a_start_task_is_kept_without_its_secrets() -> None:
             {"name": "API_KEY", "value": "hunter2"},
             {"name": "EMPTY"},
             {"name": "MODE", "value": "hunter2"},
+            {"name": "A=password=hunter2", "value": "x"},
         ],
         "waitForSuccess": False,
         "maxTaskRetryCount": 2,
@@ -85,7 +86,7 @@ def test_a_start_task_is_kept_without_its_secrets() -> None:
     assert facts.start_task
     assert facts.start_task.command_line == "run --token [redacted]"
     assert facts.start_task.environment == (
-        ("API_KEY", "[redacted]"), ("EMPTY", ""), ("MODE", "[redacted]"),
+        ("API_KEY", "[redacted]"), ("EMPTY", ""), ("MODE", "[redacted]"), ("A=password=[redacted]", "[redacted]"),
     )  # fmt: skip
     assert (facts.start_task.waits_for_success, facts.start_task.retries) == (False, 2)
     assert "hunter2" not in repr(facts)
