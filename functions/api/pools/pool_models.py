@@ -138,7 +138,7 @@ class PoolRetirementAnswer(RetirementFields):
 
 
 class SettingChangeAnswer(Answer):
-    """A change of a setting, named as in Batch's REST API; values are text, cut to 200 characters, null for none."""
+    """A change of a setting, named as in Batch's REST API; values are text of at most 200 characters, null for none."""
 
     time: datetime
     name: str

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import blake2b
+from itertools import takewhile
 from typing import Any, Protocol
 
 import msgspec
@@ -18,6 +19,7 @@ from shared.domain.pools.pool_settings import AutoScale, StartTask
 MAX_CHANGES = 20
 """Changes that a pool keeps, the latest first."""
 _MAX_TEXT = 200  # characters of a value
+_CONTEXT = 30  # of these, before the first difference of long ones
 
 
 class HasSettings(Protocol):
@@ -41,7 +43,8 @@ class HasSettings(Protocol):
 class SettingChange:
     """A setting, named as in Batch's REST API, that had another value before `at`; None is no value.
 
-    Values are text, without secrets, and cut to 200 characters. `at` is Batch's time of the pool's last change.
+    Values are text, without secrets; long ones are cut to 200 characters around their first difference. `at` is Batch's
+    time of the pool's last change.
     """
 
     at: datetime
@@ -60,7 +63,7 @@ def changes_between(before: HasSettings, after: HasSettings) -> tuple[SettingCha
         return ()
     old, new = _by_name(before), _by_name(after)
     return tuple(
-        SettingChange(at, name, _cut(old.get(name)), _cut(new.get(name)))
+        SettingChange(at, name, *_cut(old.get(name), new.get(name)))
         for name in sorted(old.keys() | new.keys())
         if old.get(name) != new.get(name)
     )
@@ -103,5 +106,17 @@ def _leaves(found: Mapping[str, Any], path: str) -> Iterable[tuple[str, str]]:
             yield f"{path}{name}", value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
-def _cut(text: str | None) -> str | None:
-    return text if text is None or len(text) <= _MAX_TEXT else f"{text[: _MAX_TEXT - 1]}…"
+def _cut(before: str | None, after: str | None) -> tuple[str | None, str | None]:
+    """Returns the values; of long ones the part around the first difference."""
+    if max(len(before or ""), len(after or "")) <= _MAX_TEXT:
+        return before, after
+    alike = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before or "", after or "", strict=False)))
+    start = max(alike - _CONTEXT, 0)
+    return _part(before, start), _part(after, start)
+
+
+def _part(text: str | None, start: int) -> str | None:
+    if text is None:
+        return None
+    end = start + _MAX_TEXT - 2
+    return f"{'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''}"

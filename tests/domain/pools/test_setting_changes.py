@@ -70,10 +70,14 @@ def test_without_batchs_word_of_a_change_or_a_full_first_read_nothing_changed(
     assert changes_between(before, after) == ()
 
 
-def test_long_values_are_cut_where_they_are_shown_and_compared_in_full() -> None:
-    before = replace(FACTS, start_task=StartTask("x" * 300))
-    (found,) = changes_between(before, changed(start_task=StartTask("x" * 300 + "y")))
-    assert (found.name, len(found.before or ""), found.before) == ("startTask.commandLine", 200, found.after)
+def test_long_values_are_cut_to_the_part_in_which_they_differ() -> None:
+    before = replace(FACTS, start_task=StartTask("x" * 300 + "old" + "y" * 300))
+    (found,) = changes_between(before, changed(start_task=StartTask("x" * 300 + "new" + "y" * 300)))
+    assert (found.before, found.after) == tuple(f"…{'x' * 30}{word}{'y' * 165}…" for word in ("old", "new"))
+    (longer,) = changes_between(before, changed(start_task=StartTask("x" * 300 + "old" + "y" * 301)))
+    assert (longer.before, longer.after) == (f"…{'y' * 30}", f"…{'y' * 31}")
+    (first,) = changes_between(FACTS, changed(auto_scale=AutoScale("z" * 250)))
+    assert (first.before, first.after) == (None, f"{'z' * 198}…")
 
 
 def test_a_pool_keeps_its_latest_changes_and_a_recreated_one_begins_anew() -> None:
