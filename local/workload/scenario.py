@@ -24,7 +24,7 @@ class PoolPlan:
     """A pool of `dedicated` and `spot` nodes; a start task with an exit code other than 0 makes its nodes unusable.
 
     With `has_agent` the emulator writes no telemetry of its nodes, as an agent does. Where `vm_size` is MIX, each node
-    has one of `mixed_sizes`, of which the service prefers those with the most capacity.
+    has one of `mixed_sizes`; the service prefers those with the most capacity.
     """
 
     id: str

@@ -52,7 +52,7 @@ class QueuedJobAnswer(Answer):
 
 
 class QueueAnswer(Answer):
-    """A pool's queue: `count` jobs wait, of which `moreJobs` aren't listed, with `waitingTasks` in all.
+    """A pool's queue: `count` jobs wait, `moreJobs` of them aren't listed, with `waitingTasks` in all.
 
     `jobDefaultOrder` is the order among jobs of equal priority. All stored data used is as of `asOf` or later;
     `unknown` are sentences on facts that aren't known or up to date.

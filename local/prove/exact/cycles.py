@@ -195,7 +195,7 @@ class Cycles:
         self._note(self.findings.failures, f"NOT EXACT AFTER {ROUNDS} ROUNDS", plan, tuple(looks[-1].values()))
 
     def _settle_counters(self, plan: Plan, *, controls_truth: Any) -> None:
-        """Compares counters at rest, and tells the counted job of it."""
+        """Compares counters at rest, and marks the rest for the counted job."""
         look, account = self._look(), self._rig.account.name
         if look is None:
             return

@@ -78,7 +78,7 @@ class Driver:
             time.sleep(0.05)
 
     def rest(self, tasks: Rest) -> None:
-        """Tells the counted job of a rest: all hosts have seen these tasks of it."""
+        """Marks a rest for the counted job: all hosts have seen these tasks of it."""
         if self._counted:
             self._loop.call_soon_threadsafe(self._counted.rests.put_nowait, tasks)
 

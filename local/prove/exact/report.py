@@ -18,7 +18,7 @@ tasks. Several times a cycle the clock is paused, and all that is `exact` as of 
 counts of jobs, pools in numbers, their nodes one by one, schedules. After each cycle there are no more faults, and
 all of them must be exact, and right, within {ROUNDS} rounds at the account's interval of 2 s.
 
-Counters of tasks never fall, whatever happens. At each rest those of one pool equal the emulator's: its job's tasks are
+Counters of tasks never fall. At each rest those of one pool equal the emulator's: its job's tasks are
 run, retried, preempted, reactivated and deleted, and the job deleted and created again, but what leaves no trace for a
 poll waits for a rest. Those of the account, where tasks come and go between two polls, never exceed it.
 

@@ -108,7 +108,7 @@ def queue_of(e: QueueEvidence, top: int) -> list[QueuedJob]:
 
 
 class _Causes:
-    """Finds why the next tasks of jobs wait. The nodes, of which there may be thousands, are judged once."""
+    """Finds why the next tasks of jobs wait. The nodes, perhaps thousands, are judged once."""
 
     def __init__(self, e: QueueEvidence) -> None:
         self._e = e
