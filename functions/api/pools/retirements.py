@@ -1,18 +1,23 @@
 """GET retirements: what Azure retires, and the pools that it concerns."""
 
+from collections.abc import Collection
 from datetime import date
+
+from msgspec import UNSET, UnsetType
 
 from functions.api.pools.pool_models import RetirementFields
 from functions.http.answers import Answer
 from functions.http.csv_table import csv_reply
 from functions.http.handling import Page, Query, RouteRequest, RouteResponse, Routes
-from functions.http.parameters import Format
+from functions.http.parameters import Format, Key
 from shared.domain.retirements.retirements import Retirement
+from shared.services.accounts.registry import found
 
 
 class RetirementsQuery(Query):
-    """With `all`, the list also has announcements that concern no pool."""
+    """With `all`, the list also has announcements that concern no pool; with `account` only that account's pools."""
 
+    account: Key | UnsetType = UNSET
     all: bool = False
     format: Format = "json"
 
@@ -60,9 +65,9 @@ def add_retirements(routes: Routes) -> None:
     async def list_retirements(call: RouteRequest[RetirementsQuery, None]) -> Page[RetirementAnswer] | RouteResponse:
         """Lists what Azure retires and which pools it concerns, the earliest first, those without a known day last."""
         services = await call.services()
-        found = await services.retirements.retirements(call.readable)
+        listed = await services.retirements.retirements(_accounts(call.readable, call.query.account))
         shown = [
-            retirement_answer(one) for one in found if call.query.all or one.pools or one.unknown or one.concerns_app
+            retirement_answer(one) for one in listed if call.query.all or one.pools or one.unknown or one.concerns_app
         ]
         if call.query.format == "csv":
             lines = [line for one in shown for line in lines_of(one)]
@@ -70,17 +75,22 @@ def add_retirements(routes: Routes) -> None:
         return Page(value=shown, count=len(shown))
 
 
-def retirement_answer(found: Retirement) -> RetirementAnswer:
+def _accounts(readable: Collection[str], account: str | UnsetType) -> Collection[str]:
+    """Returns the accounts to list. Raises NotFoundError for one that the caller may not read, as for a missing one."""
+    return readable if account is UNSET else {found({name: name for name in readable}, account)}
+
+
+def retirement_answer(retirement: Retirement) -> RetirementAnswer:
     pools = [
         ConcernedPoolAnswer(account=pool.account_id, id=pool.pool_id, nodes=pool.nodes, jobs=pool.jobs)
-        for pool in found.pools
+        for pool in retirement.pools
     ]
     return RetirementAnswer.of(
-        found.announcement,
-        days_left=found.days_left,
+        retirement.announcement,
+        days_left=retirement.days_left,
         pools=pools,
-        unknown_pools=found.unknown,
-        concerns_app=found.concerns_app,
+        unknown_pools=retirement.unknown,
+        concerns_app=retirement.concerns_app,
     )
 
 

@@ -154,9 +154,10 @@ def answer(canned: Canned, path: str, query: dict[str, list[str]]) -> tuple[int,
     if canned.everything_fails or (canned.failure and path != "/api/accounts"):
         status, sentence = canned.failure or (500, "")
         return refusal(status, sentence)
-    lists = {"/api/accounts": canned.accounts, "/api/retirements": canned.retirements}
-    if path in lists:
-        return 200, {"value": lists[path]}
+    if path == "/api/accounts":
+        return 200, {"value": canned.accounts}
+    if path == "/api/retirements":
+        return 200, {"value": [_of_account(entry, *query.get("account", [])) for entry in canned.retirements]}
     account, *job = [unquote(part) for part in path.split("/")[3:]]
     others = {"pools": pools_answer, "jobschedules": _schedules, "events": _events, "ingestion": _events}
     if job[0] in others:
@@ -169,6 +170,15 @@ def answer(canned: Canned, path: str, query: dict[str, list[str]]) -> tuple[int,
     if start + canned.page_size < len(rows):
         body["nextLink"] = f"https://elsewhere.invalid{path}?continuation={start + canned.page_size}"
     return 200, body
+
+
+def _of_account(entry: dict[str, Any], account: str | None = None) -> dict[str, Any]:
+    """Returns a retirement with the pools of one account, for which all pools of others are known."""
+    if account is None:
+        return entry
+    pools = [pool for pool in entry["pools"] if pool["account"] == account]
+    unknown = sum(name == account for name in entry["unknownIn"])
+    return entry | {"pools": pools, "unknownPools": unknown}
 
 
 def pools_answer(

@@ -15,7 +15,7 @@ def entry(name: str, days: int | None, *pools: dict[str, Any], **changes: Any) -
     return {
         "id": name, "what": f"Thing {name}", "lastDay": None if days is None else "2027-01-01", "daysLeft": days,
         "effect": "No nodes.", "instead": "Another thing.", "source": "https://example.org/1", "readOn": "2026-11-23",
-        "pools": list(pools), "unknownPools": 0, "concernsApp": False,
+        "pools": list(pools), "unknownPools": 0, "unknownIn": [], "concernsApp": False,
     } | changes  # fmt: skip
 
 
@@ -31,6 +31,7 @@ def retirements(render: Canned) -> Canned:
         entry("open", None, pool("other", "far-away")),
         entry("own", 900, concernsApp=True),
         entry("nobody", 30),
+        entry("unsure", None, unknownPools=3, unknownIn=["demo", "other", "other"]),
     ]
     return render
 
@@ -38,7 +39,7 @@ def retirements(render: Canned) -> Canned:
 def test_entries_stand_with_days_pools_and_sources(page: Page, retirements: Canned) -> None:
     page.goto(f"{retirements.url}/?view=retirements")
     entries = page.get_by_test_id("retirements").locator("> li")
-    expect(entries).to_have_count(4)
+    expect(entries).to_have_count(5)
     expect(entries.nth(0)).to_contain_text("3 days ago")
     expect(entries.nth(1)).to_have_attribute("data-urgency", "bad")
     expect(entries.nth(1)).to_contain_text(f"{HOSTILE} demo · 12 nodes, 3 open jobs")
@@ -47,7 +48,7 @@ def test_entries_stand_with_days_pools_and_sources(page: Page, retirements: Cann
     expect(entries.nth(0).get_by_role("link", name="old")).to_have_attribute("href", "?account=demo&pool=old")
     expect(entries.nth(0).get_by_role("link", name="Announcement")).to_have_attribute("href", "https://example.org/1")
     page.get_by_role("checkbox").check()
-    expect(entries).to_have_count(5)
+    expect(entries).to_have_count(6)
     expect(page.get_by_role("link", name="Retirements as CSV")).to_have_attribute(
         "href", "/api/retirements?all=true&format=csv"
     )
@@ -57,10 +58,15 @@ def test_entries_stand_with_days_pools_and_sources(page: Page, retirements: Cann
 def test_an_account_has_its_own_pools_only(page: Page, retirements: Canned) -> None:
     page.goto(f"{retirements.url}/?view=retirements&account=demo")
     entries = page.get_by_test_id("retirements").locator("> li")
-    expect(entries).to_have_count(3)
-    expect(page.get_by_test_id("retirements")).not_to_contain_text("far-away")
-    page.get_by_role("link", name="all accounts").click()
     expect(entries).to_have_count(4)
+    expect(page.get_by_test_id("retirements")).not_to_contain_text("far-away")
+    expect(entries.nth(3)).to_contain_text("Not known of 1 pool:")
+    expect(page.get_by_role("link", name="Retirements as CSV")).to_have_attribute(
+        "href", "/api/retirements?account=demo&all=false&format=csv"
+    )
+    page.get_by_role("link", name="all accounts").click()
+    expect(entries).to_have_count(5)
+    expect(entries.nth(4)).to_contain_text("Not known of 3 pools:")
 
 
 def test_the_page_fits_on_a_phone_and_says_where_there_is_nothing(page: Page, retirements: Canned) -> None:

@@ -51,7 +51,7 @@ CASES = {
     "list_autoscale_runs": [f"{_POOL}/autoscaleruns"],
     "list_nodes": [f"{_POOL}/nodes"],
     "get_node": [f"{_POOL}/nodes/{{node}}"],
-    "list_retirements": ["retirements", "retirements?format=csv"],
+    "list_retirements": ["retirements", "retirements?format=csv", "retirements?all=true"],
     "get_pool_queue": [f"{_POOL}/queue"],
     "get_pool_agent": [f"{_POOL}/agent"],
     "list_agent_nodes": [f"{_POOL}/agent/nodes"],
@@ -205,6 +205,19 @@ def test_entities_of_another_account_are_not_found_in_ones_own(rights: Rights) -
     for path in (f"events?job={bravo.job}", f"jobs?poolId={bravo.pool}", f"jobs?schedule={bravo.schedule}"):
         (said,) = asked(rights.app, f"accounts/alpha/{path}", READER)
         assert json.loads(said.text)["value"] == []
+
+
+def test_retirements_are_listed_for_one_account_only_to_its_readers(rights: Rights) -> None:
+    for name in ("alpha", "bravo"):
+        (said,) = asked(rights.app, f"retirements?account={name}", EVERYTHING)
+        pools = [pool for entry in json.loads(said.text)["value"] for pool in entry["pools"]]
+        assert {pool["account"] for pool in pools} == {name}
+    hidden, missing = (asked(rights.app, f"retirements?account={name}", READER)[0] for name in ("bravo", "gamma"))
+    assert hidden.status == 404
+    assert shown(hidden, "bravo") == shown(missing, "gamma")
+    (own,) = asked(rights.app, "retirements?account=alpha", READER)
+    assert (own.status, rights.leaks(own)) == (200, [])
+    assert json.loads(own.text)["value"]
 
 
 def test_an_entity_tag_of_somebody_elses_answer_brings_ones_own(rights: Rights) -> None:

@@ -95,3 +95,15 @@ async def test_images_of_batchs_own_list_are_named_and_listed_once_a_day(world: 
     assert own["leadDays"] in {60, 14, 0}
     assert own["finding"].startswith("The pool 'bullseye' uses it: The image debian/debian-11/11 end")
     assert (await listed(world))[own["id"]]["pools"] == [{"account": "demo", "id": "bullseye", "nodes": 0, "jobs": 0}]
+
+
+async def test_a_list_for_one_account_has_the_pools_of_no_other_and_an_unknown_account_is_not_found(
+    world: World,
+) -> None:
+    await add_pool(world.batch, "old", nodes=1, size="standard_d2_v2")
+    await polled(world)
+    every = await listed(world, "?all=true")
+    assert every["vm-sizes-d-to-dsv2"]["pools"]
+    assert await listed(world, "?all=true&account=DEMO") == every
+    refused = await world.get("retirements?account=nobody")
+    assert (refused.status, refused.body["error"]["code"]) == (404, "AccountNotFound")

@@ -8,7 +8,7 @@ import { Link } from "../routing/Link.tsx";
 import { addressOfDetail, addressOfList, readRoute } from "../routing/routes.ts";
 import { Shell } from "../ui/page/Shell.tsx";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
-import { type ConcernedPool, daysText, entriesOf, poolText, type RetirementEntry, urgencyOf } from "./model.ts";
+import { type ConcernedPool, daysText, pathOf, poolText, type RetirementEntry, urgencyOf } from "./model.ts";
 
 const INTERVAL_MS = 60_000;
 const MAX_POOLS = 20; // named until all are wanted
@@ -16,13 +16,13 @@ const MAX_POOLS = 20; // named until all are wanted
 export function RetirementsPage() {
   const { account } = readRoute();
   const [all, setAll] = useState(false);
-  const path = `/api/retirements?all=${all}`;
+  const path = pathOf(account, all);
   const polled = usePolled<Page<RetirementEntry>>({ path, intervalMs: INTERVAL_MS });
   const { value, failure, retry } = polled;
   useEffect(() => {
     document.title = "Retirements · Batchscope";
   }, []);
-  const entries = value ? entriesOf(value.value, account) : [];
+  const entries = value?.value ?? [];
   const shown = all ? entries : entries.filter(isConcerning);
   return (
     <Shell tab="retirements" account={account} result={{ value: value?.value ?? null, failure }} retry={retry}>

@@ -44,10 +44,10 @@ export function daysText({ daysLeft: days }: Announced): string {
   return days > 0 ? `in ${plural(days, "day")}` : `${plural(-days, "day")} ago`;
 }
 
-/** The entries of one account, or of all for "". */
-export function entriesOf(entries: readonly RetirementEntry[], account: string): RetirementEntry[] {
-  if (!account) return [...entries];
-  return entries.map((entry) => ({ ...entry, pools: entry.pools.filter((pool) => pool.account === account) }));
+/** The address of the list for the pools of one account, or of all for "". */
+export function pathOf(account: string, all: boolean): string {
+  const only = account && `account=${encodeURIComponent(account)}&`;
+  return `/api/retirements?${only}all=${all}`;
 }
 
 export function poolText({ nodes, jobs }: ConcernedPool): string {

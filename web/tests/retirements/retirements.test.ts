@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { daysText, entriesOf, poolText, type RetirementEntry, urgencyOf } from "../../src/retirements/model.ts";
+import { daysText, pathOf, poolText, type RetirementEntry, urgencyOf } from "../../src/retirements/model.ts";
 
 const entry = (daysLeft: number | null): RetirementEntry => ({
   id: "jammy",
@@ -31,10 +31,9 @@ test("an entry becomes urgent by 60 and by 14 days", () => {
   assert.deepEqual(found, ["plain", "plain", "warn", "warn", "bad", "bad"]);
 });
 
-test("an account has its own pools only", () => {
-  assert.deepEqual(entriesOf([entry(1)], "two")[0]?.pools.map(({ id }) => id), ["b"]);
-  assert.equal(entriesOf([entry(1)], "")[0]?.pools.length, 2);
-  assert.equal(entriesOf([entry(1)], "none")[0]?.pools.length, 0);
+test("the list is requested for one account, or for all", () => {
+  assert.equal(pathOf("", false), "/api/retirements?all=false");
+  assert.equal(pathOf("one.west&x=1", true), "/api/retirements?account=one.west%26x%3D1&all=true");
 });
 
 test("a pool is said with its nodes and open jobs", () => {
