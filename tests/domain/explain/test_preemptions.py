@@ -66,15 +66,32 @@ def test_the_finding_names_the_jobs_and_counts_requeues_without_one() -> None:
     finding = explain(found).findings[-1]
     assert finding.title == "2 running tasks of the job were requeued for jobs of a higher priority"
     assert finding.sentence == (
-        "The job allows preemption, and its priority is 0. Within the last hour Batch requeued its running tasks 4 "
-        "times. Then tasks of a higher priority started on the same nodes: of 'other' (2 times), 'urgent' (1 time). "
-        "For 1 of the requeues no event shows which job took the slot."
+        "The job allows preemption, and its priority is 0. Within the last hour Batch requeued its running tasks 3 "
+        "times as tasks of a higher priority started on the same nodes: of 'other' (2 times), 'urgent' (1 time). "
+        "The cause of 1 more requeue isn't known: no event shows a job that took the slot."
     )
     assert (finding.since, finding.amount) == (NOW - 2 * MINUTE, Amount(2, "tasks"))
     assert finding.evidence == {
+        "preemptedTasks": 2,
         "requeuedTasks": 2,
         "requeues": 4,
         "preemptingJobs": ("other: 2", "urgent: 1"),
         "requeuesWithoutJob": 1,
         "exampleTasks": ("task-1 on busy: other", "task-2 on busy: other", "task-2 on busy: urgent"),
     }
+
+
+def test_the_title_counts_no_task_that_was_requeued_for_another_cause() -> None:
+    first, second = PREEMPTED
+    earlier = replace(first, task="task-9", taken_by=None, at=NOW - 9 * MINUTE)
+    found = evidence(
+        BUSY, rules=JobRules(allows_preemption=True), requeues=(first, replace(second, taken_by=None), earlier)
+    )
+    finding = explain(found).findings[-1]
+    assert finding.title == "1 running task of the job was requeued for jobs of a higher priority"
+    assert finding.sentence.endswith(
+        "of 'other' (1 time). The cause of 2 more requeues isn't known: no event shows a job that took the slot."
+    )
+    assert (finding.since, finding.amount) == (NOW - MINUTE, Amount(1, "tasks"))
+    numbers = [finding.evidence[name] for name in ("preemptedTasks", "requeuedTasks", "requeues", "requeuesWithoutJob")]
+    assert numbers == [1, 3, 3, 2]
