@@ -15,10 +15,13 @@ from shared.domain.core.keys import key_of
 from shared.domain.tasks.task_counters import NOTHING, TaskCounters
 
 MAX_POOLS = 50
-"""Pools of which one job's numbers are kept apart; those of the first ones count for no pool then."""
+"""Pools of which one job's numbers are kept apart; what is counted on further ones counts for no pool.
+
+The first ones are kept, because a counter of a pool must not fall.
+"""
 NO_POOL = ""
 type CountersByPool = Mapping[str, TaskCounters]
-"""Counters by the key of a pool; NO_POOL for tasks that were counted while their job had none."""
+"""Counters by the key of a pool; NO_POOL for tasks that were counted while their job had none, or too many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +45,12 @@ class JobCounters:
         new = (self.base + leaves).at_least(before) - before
         if new == NOTHING:
             return self
-        pool = key_of(pool_id) if pool_id else NO_POOL
-        return replace(self, pools=_capped({**self.pools, pool: self.pools.get(pool, NOTHING) + new}))
+        pool = self._counted_for(key_of(pool_id)) if pool_id else NO_POOL
+        return replace(self, pools={**self.pools, pool: self.pools.get(pool, NOTHING) + new})
+
+    def _counted_for(self, pool: str) -> str:
+        is_known = pool in self.pools or len(self.pools.keys() - {NO_POOL}) < MAX_POOLS
+        return pool if is_known else NO_POOL
 
     def continued(self, before: TaskCounters, leaves: TaskCounters) -> "JobCounters":
         """Returns the counters for a new generation: `before` are those of the old one as of the new one's tasks."""
@@ -74,13 +81,3 @@ def summed_by_pool(many: "list[CountersByPool]") -> dict[str, TaskCounters]:
         for pool, counters in pools.items():
             sums[pool] = sums.get(pool, NOTHING) + counters
     return sums
-
-
-def _capped(pools: CountersByPool) -> CountersByPool:
-    """Returns the counters, of too many pools those of the first with a number in NO_POOL."""
-    names = [pool for pool in pools if pool != NO_POOL]
-    merged = names[: max(0, len(names) - MAX_POOLS)]
-    if not merged:
-        return pools
-    rest = {pool: counters for pool, counters in pools.items() if pool not in merged}
-    return {**rest, NO_POOL: sum((pools[pool] for pool in merged), pools.get(NO_POOL, NOTHING))}

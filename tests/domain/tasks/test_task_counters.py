@@ -112,11 +112,16 @@ def test_a_job_s_numbers_go_to_the_pool_that_it_has_and_never_fall() -> None:
     assert job.counted(TaskCounters(3, 1, 1, 0), "green") is job
 
 
-def test_a_job_with_very_many_pools_keeps_the_last_apart() -> None:
+def test_a_job_with_very_many_pools_keeps_the_first_apart_so_that_no_counter_falls() -> None:
     job = JobCounters(7)
     for number in range(MAX_POOLS + 10):
+        before = job
         job = job.begun_anew().counted(ONE, f"pool-{number}")
+        assert all(job.pools[pool].at_least(counters) == job.pools[pool] for pool, counters in before.pools.items())
     assert len(job.pools) == MAX_POOLS + 1
+    assert (job.pools["pool-0"], job.pools[NO_POOL]) == (ONE, TaskCounters(*(10 * number for number in ONE.values())))
+    again = job.begun_anew().counted(ONE, "pool-0")
+    assert again.pools["pool-0"] == ONE + ONE
     assert job.total == TaskCounters(*(60 * number for number in ONE.values()))
 
 
