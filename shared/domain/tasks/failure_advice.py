@@ -45,14 +45,18 @@ _BY_CODE = {
     "TaskEnded": "The task was ended from outside: by somebody, with its job, or because it ran longer than its "
     "maxWallClockTime allows.",
 }  # fmt: skip
+_KILLED = (
+    "The program was killed (SIGKILL): mostly the node was out of memory, or somebody killed it. Let a task take more "
+    "slots, or take nodes with more memory."
+)
 _BY_EXIT_CODE = {
     1: "An error of the program's own: its stderr.txt says more.",
     126: "The shell found the program but may not execute it: see its mode (chmod +x), and whether it is made for the "
     "node's system.",
     127: "The shell didn't find a program: see its path, the resource files, and what the start task installs.",
     134: "The program aborted itself (SIGABRT), often at a failed assertion: its stderr.txt says more.",
-    137: "The program was killed (SIGKILL): mostly the node was out of memory, or the task was ended. Let a task take "
-    "more slots, or take nodes with more memory.",
+    137: _KILLED,
+    0xFFFFFFF7: _KILLED,  # -9
     139: "The program crashed at an access to memory that isn't its own (SIGSEGV).",
     143: "The program was asked to end (SIGTERM): the task was terminated, or its node went away.",
     0xC0000005: "The program crashed at an access to memory that isn't its own (STATUS_ACCESS_VIOLATION).",

@@ -3,6 +3,9 @@
 Sources of codes: TaskFailureInformationCodes of the Batch documentation, the documented events of tasks, and the
 scheduling errors of jobs with a pool of their own. A code that isn't in the table is `other`. An exit code is the
 program's own word, so only those count that mean the same wherever the operating system sets them.
+
+A killed program counts as out of memory: the kernel kills for that, and Batch says `TaskEnded` of tasks that it kills.
+A kill by somebody on the node looks the same; only events of node agents show the kernel's kills (docs/limits.md).
 """
 
 from collections import Counter
@@ -22,7 +25,8 @@ type FailedTasks = Mapping[str, int]
 
 _EXITED, _ENDED = "failureexitcode", "taskended"
 _SERVICE = ("servererror", "internalerror")
-_OUT_OF_MEMORY = (137, 0xC0000017 - (1 << 32))  # SIGKILL of a program that Batch didn't end; STATUS_NO_MEMORY
+_KILLED = (137, -9)  # SIGKILL, as a shell reports it, and of a program that the shell became (Azure/Batch issue 101)
+_OUT_OF_MEMORY = (*_KILLED, 0xC0000017 - (1 << 32))  # or STATUS_NO_MEMORY
 _BY_CODE: Mapping[str, FailureCategory] = MappingProxyType({
     "applicationpackageerror": "dataAccess",
     "autopoolcreationfailedwithquotareached": "configuration",

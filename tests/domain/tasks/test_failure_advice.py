@@ -9,6 +9,7 @@ EXITED = ("usererror", "FailureExitCode")
     ("failure", "exit_code", "words"),
     [
         (EXITED, 137, "out of memory"),
+        (EXITED, -9, "out of memory"),
         (EXITED, 127, "didn't find"),
         (EXITED, 126, "chmod"),
         (EXITED, -1073741819, "STATUS_ACCESS_VIOLATION"),

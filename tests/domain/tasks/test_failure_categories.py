@@ -62,6 +62,8 @@ def test_codes_with_advice_are_known() -> None:
     [
         (("UserError", "FailureExitCode"), 1, "userCode"),
         (("UserError", "FailureExitCode"), 137, "outOfMemory"),
+        (("UserError", "FailureExitCode"), -9, "outOfMemory"),
+        (("UserError", "TaskEnded"), -9, "timeLimit"),
         (("UserError", "FailureExitCode"), -1073741801, "outOfMemory"),
         (("UserError", "FailureExitCode"), 143, "userCode"),
         (("UserError", "FailureExitCode"), None, "userCode"),
