@@ -173,6 +173,7 @@ class PoolAnswer(PoolLine):
     `vmSizes` are numbers of nodes in any state by VM size, without nodes whose size Batch doesn't name.
     `flappingNodes` counts nodes with three or more transitions into a bad state within an hour. `settings` are named as
     in Batch's REST API, without what it didn't send and without secrets; null until the pool was read by this version.
+    `settingsLeftOut` names those that aren't shown because Batch sent another type than expected.
     `failedTasks` counts failed tasks of its jobs by category, `taskCounters` are sums over all jobs it ever had.
     `waitingTasks` counts waiting tasks, and `waitedSeconds` their time, by cause.
     `settingChanges` are the latest 20, the last one first.
@@ -194,6 +195,7 @@ class PoolAnswer(PoolLine):
     auto_scale: AutoScaleAnswer | None
     start_task: StartTaskAnswer | None
     settings: MachineSettings | None
+    settings_left_out: list[str]
     setting_changes: list[SettingChangeAnswer]
     retirements: list[PoolRetirementAnswer]
 
@@ -223,6 +225,7 @@ def pool_answer(report: PoolReport) -> PoolAnswer:
         resize_errors=[_resize_error(error, pool) for error in pool.errors],
         auto_scale=_auto_scale(facts.auto_scale) if facts.auto_scale else None,
         start_task=_start_task(facts.start_task) if facts.start_task else None,
+        settings_left_out=list(facts.settings_left_out),
         setting_changes=[SettingChangeAnswer.of(one, time=one.at) for one in pool.changes],
         retirements=[
             pool_retirement(one, facts.id, report.now.date()) for one in report.announced if one.concerns(facts)

@@ -22,7 +22,8 @@ class PoolFacts:
     """A pool's own properties, named as in the Batch REST API; times are aware UTC.
 
     `spot` are low-priority nodes in that API's words; `resize_errors` are those of the last resize. `settings` and
-    `last_modified`, the time of the last change by users, are None in rows of an earlier version.
+    `last_modified`, the time of the last change by users, are None in rows of an earlier version. `settings_left_out`
+    names settings that Batch sent in another type than expected.
     """
 
     id: str
@@ -41,6 +42,7 @@ class PoolFacts:
     display_name: str | None = None
     settings: MachineSettings | None = field(default=None, repr=False)
     last_modified: datetime | None = field(default=None, repr=False)
+    settings_left_out: tuple[str, ...] = field(default=(), repr=False)
 
     @property
     def key(self) -> str:

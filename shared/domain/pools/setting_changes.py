@@ -1,4 +1,7 @@
-"""Changes of a pool's settings between two reads, by name, with the values before and after."""
+"""Changes of a pool's settings between two reads, by name, with the values before and after.
+
+The order of lists, such as metadata, has no meaning in Batch, so another order is no change.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -37,6 +40,8 @@ class HasSettings(Protocol):
     def settings(self) -> MachineSettings | None: ...
     @property
     def last_modified(self) -> datetime | None: ...
+    @property
+    def settings_left_out(self) -> tuple[str, ...]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,16 +61,18 @@ class SettingChange:
 def changes_between(before: HasSettings, after: HasSettings) -> tuple[SettingChange, ...]:
     """Returns the settings that differ, by name.
 
-    None where the service reports no change, or the first read is that of a version which kept less.
+    None where the service reports no change, or the first read is that of a version which kept less. Settings that one
+    of the reads left out aren't compared.
     """
     at = after.last_modified
     if at is None or before.last_modified in {None, at} or before.settings is None:
         return ()
     old, new = _by_name(before), _by_name(after)
+    left_out = {*before.settings_left_out, *after.settings_left_out}
     return tuple(
         SettingChange(at, name, *_cut(old.get(name), new.get(name)))
         for name in sorted(old.keys() | new.keys())
-        if old.get(name) != new.get(name)
+        if old.get(name) != new.get(name) and not _concerns(name, left_out)
     )
 
 
@@ -98,12 +105,27 @@ def _by_name(pool: HasSettings) -> dict[str, str]:
     return dict(_leaves(found, ""))
 
 
+def _concerns(name: str, left_out: Iterable[str]) -> bool:
+    """Returns whether a setting is left out, is within one that is, or has a part that is."""
+    return any(f"{name}.".startswith(f"{one}.") or one.startswith(f"{name}.") for one in left_out)
+
+
 def _leaves(found: Mapping[str, Any], path: str) -> Iterable[tuple[str, str]]:
     for name, value in found.items():
         if isinstance(value, dict):
             yield from _leaves(value, f"{path}{name}.")
         elif value is not None and value != []:
-            yield f"{path}{name}", value if isinstance(value, str) else msgspec.json.encode(value).decode()
+            yield f"{path}{name}", value if isinstance(value, str) else _text(value)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list):
+        return f"[{','.join(sorted(map(_text_in_list, value)))}]"
+    return _text_in_list(value)
+
+
+def _text_in_list(value: Any) -> str:
+    return msgspec.json.encode(value, order="sorted").decode()
 
 
 def _cut(before: str | None, after: str | None) -> tuple[str | None, str | None]:

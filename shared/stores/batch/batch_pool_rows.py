@@ -3,17 +3,20 @@
 Properties that mostly hold secrets aren't requested: `POOL_FIELDS` omits users and mounts. A start task is sent whole;
 only its redacted command line and the names of its environment variables are kept, as any value may be a secret. Of
 the machines' configuration only the properties of `MachineSettings` are kept, so no registries and extensions.
+
+A setting of an unexpected type doesn't make its pool unreadable: it is left out, and `settings_left_out` names it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from msgspec import UNSET, Raw, Struct, UnsetType
+from msgspec import UNSET, Raw, Struct, UnsetType, ValidationError, convert
 from msgspec.json import Decoder, decode, encode
 
 from shared.domain.core.stamps import from_milliseconds, parse_milliseconds
+from shared.domain.core.well_typed import well_typed
 from shared.domain.pools.machine_settings import MachineSettings
 from shared.domain.pools.pool_facts import PoolFacts, Size
 from shared.domain.pools.pool_settings import AutoScale, Problem, StartTask
@@ -79,13 +82,24 @@ class _Settings(Struct, rename="camel", omit_defaults=True):
     metadata: Raw | UnsetType = UNSET
 
 
-class _Pool(Struct, rename="camel"):
+class _OwnSettings(Struct, rename="camel"):
+    """The settings of `_Pool` itself: all that is optional, except for numbers and errors, whose absence means zero."""
+
+    display_name: str | None = None
+    enable_auto_scale: bool | None = None
+    auto_scale_formula: str | None = None
+    auto_scale_evaluation_interval: str | None = None
+    auto_scale_run: _Evaluation | None = None
+    start_task: _StartTask | None = None
+    last_modified: str | None = None
+
+
+class _Pool(_OwnSettings, rename="camel", kw_only=True):
     id: str
     creation_time: str
     state: str
     state_transition_time: str
     vm_size: str
-    display_name: str | None = None
     allocation_state: str | None = None
     allocation_state_transition_time: str | None = None
     current_dedicated_nodes: int | None = None
@@ -94,12 +108,6 @@ class _Pool(Struct, rename="camel"):
     target_low_priority_nodes: int | None = None
     task_slots_per_node: int | None = None
     resize_errors: list[ErrorRow] | None = None
-    enable_auto_scale: bool | None = None
-    auto_scale_formula: str | None = None
-    auto_scale_evaluation_interval: str | None = None
-    auto_scale_run: _Evaluation | None = None
-    start_task: _StartTask | None = None
-    last_modified: str | None = None
 
 
 class _Named(Struct):
@@ -114,6 +122,7 @@ class Page[T](NamedTuple):
 
 
 _ROWS, _NAMED, _POOL, _SETTINGS = Decoder(Rows[Raw]), Decoder(_Named), Decoder(_Pool), Decoder(_Settings)
+_OWN_SETTINGS = frozenset(_OwnSettings.__struct_encode_fields__)
 
 
 def page_of[T](body: bytes, what: str, parse: Callable[[bytes], T]) -> tuple[Page[T], str | None]:
@@ -133,7 +142,8 @@ def page_of[T](body: bytes, what: str, parse: Callable[[bytes], T]) -> tuple[Pag
 
 def pool_of(body: bytes) -> PoolFacts:
     """Returns one pool. Raises one of NONSENSE if it is invalid."""
-    row = _POOL.decode(body)
+    row, left_out = _row_of(body)
+    settings, more_left_out = _machine_settings(encode(_SETTINGS.decode(body)))
     return PoolFacts(
         id=row.id,
         creation_time=time_of(row.creation_time),
@@ -146,18 +156,43 @@ def pool_of(body: bytes) -> PoolFacts:
         spot=Size(row.current_low_priority_nodes or 0, row.target_low_priority_nodes),
         slots_per_node=max(row.task_slots_per_node or 1, 1),
         resize_errors=tuple(map(_problem, row.resize_errors or ())),
-        auto_scale=_auto_scale(row) if row.enable_auto_scale else None,
+        auto_scale=_auto_scale(row) if _is_autoscaled(row, left_out) else None,
         start_task=_start_task(row.start_task) if row.start_task else None,
         display_name=_clean(row.display_name),
-        settings=_machine_settings(encode(_SETTINGS.decode(body))),
+        settings=settings,
         last_modified=maybe_time(row.last_modified),
+        settings_left_out=(*left_out, *more_left_out),
     )
 
 
+def _row_of(body: bytes) -> tuple[_Pool, tuple[str, ...]]:
+    """Returns a pool's row, and the names of its own settings that have another type than expected."""
+    try:
+        return _POOL.decode(body), ()
+    except ValidationError:
+        sent = decode(body, type=dict[str, Any])
+        kept, left_out = well_typed(sent, _OwnSettings)
+        others = {name: value for name, value in sent.items() if name not in _OWN_SETTINGS}
+        return convert(others | kept, _Pool, strict=False), left_out
+
+
 @lru_cache(_MAX_KNOWN)
-def _machine_settings(sent: bytes) -> MachineSettings:
-    """Returns settings without secrets; they are the same in nearly every answer, and removing secrets takes long."""
-    return let_through(decode(sent), MachineSettings)[0]
+def _machine_settings(sent: bytes) -> tuple[MachineSettings, tuple[str, ...]]:
+    """Returns settings without secrets, and the names of those of an unexpected type.
+
+    They are the same in nearly every answer, and removing secrets takes long.
+    """
+    found = decode(sent)
+    try:
+        return let_through(found, MachineSettings)[0], ()
+    except ValidationError:
+        kept, left_out = well_typed(found, MachineSettings)
+        return let_through(kept, MachineSettings)[0], left_out
+
+
+def _is_autoscaled(row: _Pool, left_out: Sequence[str]) -> bool:
+    """Returns whether a pool is autoscaled; where that can't be read, one with a formula is."""
+    return bool(row.auto_scale_formula if "enableAutoScale" in left_out else row.enable_auto_scale)
 
 
 def _auto_scale(row: _Pool) -> AutoScale:

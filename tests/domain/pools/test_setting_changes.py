@@ -12,6 +12,7 @@ from shared.domain.pools.pool_facts import PoolFacts
 from shared.domain.pools.pool_settings import AutoScale, StartTask
 from shared.domain.pools.pools import first_seen
 from shared.domain.pools.setting_changes import MAX_CHANGES, SettingChange, changes_between, settings_event
+from shared.domain.tasks.task_details import NameValue
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 LATER = NOW + timedelta(minutes=5)
@@ -56,6 +57,45 @@ def test_each_changed_setting_has_its_name_and_both_values() -> None:
 ])  # fmt: skip
 def test_start_tasks_formulas_and_sizes_are_settings_and_states_are_none(after: PoolFacts, names: list[str]) -> None:
     assert [change.name for change in changes_between(FACTS, after)] == names
+
+
+def with_metadata(*items: tuple[str, str]) -> MachineSettings:
+    return MachineSettings(metadata=[NameValue(name=name, value=value) for name, value in items])
+
+
+def test_another_order_of_metadata_or_variables_is_no_change() -> None:
+    before = replace(
+        FACTS,
+        settings=with_metadata(("team", "a"), ("env", "x")),
+        start_task=StartTask("run", (("B", "***"), ("A", ""))),
+    )
+    after = changed(
+        settings=with_metadata(("env", "x"), ("team", "a")), start_task=StartTask("run", (("A", ""), ("B", "***")))
+    )
+    assert changes_between(before, after) == ()
+    (found,) = changes_between(before, replace(after, settings=with_metadata(("env", "y"), ("team", "a"))))
+    assert (found.before, found.after) == (
+        '[{"name":"env","value":"x"},{"name":"team","value":"a"}]',
+        '[{"name":"env","value":"y"},{"name":"team","value":"a"}]',
+    )
+
+
+@pytest.mark.parametrize(("left_out", "names"), [
+    ((), ["taskSlotsPerNode", "virtualMachineConfiguration.imageReference.sku"]),
+    (("virtualMachineConfiguration",), ["taskSlotsPerNode"]),
+    (("virtualMachineConfiguration.imageReference.sku.part",), ["taskSlotsPerNode"]),
+    (("virtualMachineConfiguration.image",), ["taskSlotsPerNode", "virtualMachineConfiguration.imageReference.sku"]),
+])  # fmt: skip
+def test_settings_that_a_read_left_out_are_not_compared(left_out: tuple[str, ...], names: list[str]) -> None:
+    settings = MachineSettings(
+        virtual_machine_configuration=Machine(
+            image_reference=Image(publisher="canonical"), node_agent_sku_id="batch.node.22.04"
+        )
+    )
+    after = changed(slots_per_node=8, settings=settings, settings_left_out=left_out)
+    assert [change.name for change in changes_between(FACTS, after)] == names
+    back = replace(FACTS, last_modified=LATER + timedelta(minutes=1))
+    assert [change.name for change in changes_between(after, back)] == names
 
 
 @pytest.mark.parametrize(("before", "after"), [

@@ -47,6 +47,7 @@ def pool(name: str, *, account: str = "demo", nodes: dict[str, int] | None = Non
         "autoScale": None,
         "startTask": None,
         "settings": None,
+        "settingsLeftOut": [],
         "settingChanges": [],
         "retirements": [],
     } | changes

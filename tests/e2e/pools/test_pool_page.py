@@ -83,6 +83,12 @@ def test_settings_are_shown_as_batch_names_them(page: Page, pools: Canned) -> No
     fill(pools, pools.nodes)
     show_pool(page, pools)
     expect(section(page, "settings")).to_contain_text("Not read yet.")
+    expect(page.get_by_test_id("settings-left-out")).to_have_count(0)
+    fill(pools, pools.nodes, settings={}, settingsLeftOut=["startTask", "virtualMachineConfiguration.osDisk"])
+    show_pool(page, pools)
+    expect(section(page, "settings")).to_contain_text(
+        "Not shown, as Batch sent another type than expected: startTask, virtualMachineConfiguration.osDisk"
+    )
 
 
 def test_retirements_stand_with_settings_and_early_ones_among_the_problems(page: Page, pools: Canned) -> None:

@@ -133,7 +133,7 @@ _POOL_FACTS = PoolFacts(
     "Pool Ä", T0, "active", T0, "standard_d4s_v5", "steady", T0, Size(2, 3), Size(1), 4,
     (Problem("AllocationFailed", "message"),), AutoScale("formula", "PT5M", T0, "results", Problem("code", "message")),
     StartTask("run", (("NAME", "value"),), waits_for_success=False, retries=1), "Shown",
-    filled(MachineSettings), _T1,
+    filled(MachineSettings), _T1, ("displayName",),
 )  # fmt: skip
 _TALLY = InterruptionCount(7, Interruptions(6, 3, 9, ((1, 3),)))
 _SIZES = (SizeSummary("standard_d4s_v5", 2, 1, 3), SizeSummary("standard_e4s_v5", 1, 1, 0))

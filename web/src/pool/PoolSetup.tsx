@@ -43,6 +43,7 @@ export function PoolSetup({ pool }: { pool: Pool }) {
         <div class="inside">
           <RetirementList retirements={pool.retirements} />
           {pool.settings ? <Fields value={pool.settings} /> : <p class="soft">Not read yet.</p>}
+          <LeftOut names={pool.settingsLeftOut} />
           <SettingChanges changes={pool.settingChanges} />
         </div>
       </TitledCard>
@@ -61,6 +62,15 @@ function RetirementList({ retirements }: { retirements: Retirement[] }) {
       <span class="soft">as read on {one.readOn}</span>
     </p>
   ));
+}
+
+function LeftOut({ names }: { names: string[] }) {
+  if (!names.length) return null;
+  return (
+    <p class="soft" data-testid="settings-left-out">
+      Not shown, as Batch sent another type than expected: <ExternalText text={names.join(", ")} />
+    </p>
+  );
 }
 
 function SettingChanges({ changes }: { changes: SettingChange[] }) {

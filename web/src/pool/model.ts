@@ -88,6 +88,8 @@ export interface Pool {
   startTask: StartTask | null;
   /** Named as in Batch's REST API; null until the pool was read by this version. */
   settings: Record<string, Json> | null;
+  /** Settings that Batch sent in another type than expected. */
+  settingsLeftOut: string[];
   /** The latest 20, the last one first. */
   settingChanges: SettingChange[];
   retirements: Retirement[];

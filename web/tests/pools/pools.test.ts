@@ -21,6 +21,7 @@ function pool(change: Partial<Pool>): Pool {
     slots: null,
     flappingNodes: null,
     resizeErrors: [],
+    settingsLeftOut: [],
     settingChanges: [],
     retirements: [],
     autoScale: null,
