@@ -161,22 +161,25 @@ class SessionFolder:
 
     def _keep_dropped(self, more: Mapping[str, object]) -> None:
         """Keeps the counts, and the next number, which no unit on disk may show any more."""
-        self.keep(_DROPPED, {**self.dropped.fields(), "next": self.next_number, **more})
+        self._is_kept(_DROPPED, {**self.dropped.fields(), "next": self.next_number, **more})
 
     def position(self) -> Mapping[str, object]:
         """Returns the position of `keep_position`, nothing if it is lost."""
         return self._kept(_POSITION)
 
     def keep_position(self, position: Mapping[str, object]) -> None:
-        self.keep(_POSITION, position)
+        """Keeps a position in place of the one before, which goes in any case: an old one could double a unit."""
+        if not self._is_kept(_POSITION, position) and self._lock:
+            self._disk.remove(os.path.join(self._path, _POSITION))
 
-    def keep(self, name: str, content: Mapping[str, object]) -> None:
+    def _is_kept(self, name: str, content: Mapping[str, object]) -> bool:
         """Writes a small file as far as the disk allows: each can be lost without losing or doubling a unit."""
         if self._lock:
             try:
                 self._disk.write(os.path.join(self._path, name), json.dumps(content).encode())
             except OSError:
-                return
+                return False
+        return True
 
     def delete(self) -> None:
         """Removes the folder of a session that is over."""

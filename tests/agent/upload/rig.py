@@ -1,5 +1,6 @@
 """An agent's upload on clocks and disks of the test's own."""
 
+import errno
 import re
 import zlib
 from dataclasses import dataclass, field
@@ -37,16 +38,19 @@ class SteppedClock(Clock):
 
 
 class DyingDisk(Disk):
-    """A disk whose process dies at its n-th write from now on; 0 for never."""
+    """A disk whose process dies at its n-th write from now on; 0 for never. While it is full it takes no bytes."""
 
     def __init__(self) -> None:
         self.steps = 0
+        self.is_full = False
 
     def count(self) -> bool:
         self.steps -= 1
         return self.steps == 0
 
     def fill(self, path: str, content: bytes) -> None:
+        if self.is_full:
+            raise OSError(errno.ENOSPC, "No space left on device", path)
         if self.count():
             super().fill(path, content[: len(content) // 2])
             raise DiedError
