@@ -13,15 +13,18 @@ from agent.supervision.supervisor import Duty, SupervisedChild, Supervisor
 
 MIN_UPTIME = 2.0
 """Seconds that the new child must have run before the older agents are asked to end."""
+REGISTER_AGAIN = 60.0
+"""Seconds until an agent is registered that couldn't be, as on a full disk: two that go on would count all twice."""
 
 
 class Takeover:
-    """The duty that ends the agents before `own`, once the child of this session runs well.
+    """The duty that ends the agents before this one, once the child of this session runs well.
 
-    A version that can't run thereby leaves the older agent in place.
+    A version that can't run thereby leaves the older agent in place. `own` returns this agent's registration, None
+    where it has none.
     """
 
-    def __init__(self, own: Instance, registry: Registry, log: Callable[[str], None]) -> None:
+    def __init__(self, own: Callable[[], Instance | None], registry: Registry, log: Callable[[str], None]) -> None:
         self._own = own
         self._registry = registry
         self._log = log
@@ -32,7 +35,10 @@ class Takeover:
         if self._handover is None:
             if child_started is None or now - child_started < MIN_UPTIME:
                 return None if child_started is None else child_started + MIN_UPTIME
-            self._handover = Handover(self._own, self._registry.running(), now)
+            own = self._own()
+            if own is None:
+                return now + REGISTER_AGAIN
+            self._handover = Handover(own, self._registry.running(), now)
         for request in self._handover.requests(now, self._registry.is_running):
             self._send(request)
         return self._handover.wake()
@@ -64,22 +70,31 @@ class Session:
         self._clock = clock
         self._log = log
         self._duties = duties
-        self._own = self._registered(task, version, pid)
+        self._registered: Callable[[], Instance] = lambda: registry.register(task, version, pid)
+        self._own: Instance | None = None
+        self._has_failed = False
+        self._registration()
 
     def run(self, wait: Callable[[float], signal.Signals | None]) -> None:
         """Measures until a signal asks to end; `wait` returns the next signal within seconds, or None."""
-        takeover = (Takeover(self._own, self._registry, self._log),) if self._own else ()
+        takeover = Takeover(self._registration, self._registry, self._log)
         try:
-            Supervisor(self._child, self._clock, wait, self._log, (*takeover, *self._duties)).run()
+            Supervisor(self._child, self._clock, wait, self._log, (takeover, *self._duties)).run()
         finally:
             if self._own:
                 self._registry.remove(self._own)
 
-    def _registered(self, task: str, version: str, pid: int) -> Instance | None:
-        """Returns this session's registration; without one it measures, but replaces no agent."""
-        try:
-            return self._registry.register(task, version, pid)
-        except (OSError, ValueError) as error:
+    def _registration(self) -> Instance | None:
+        """Returns this session's registration; while it has none it measures, but replaces no agent."""
+        if self._own is None:
+            try:
+                self._own = self._registered()
+            except (OSError, ValueError) as error:
+                self._say_failed(error)
+        return self._own
+
+    def _say_failed(self, error: Exception) -> None:
+        if not self._has_failed:
+            self._has_failed = True
             with suppress(Exception):
                 self._log(f"The agent can't be registered, so that it replaces none before it: {error}.")
-            return None

@@ -21,7 +21,8 @@ def test_the_older_agent_is_asked_once_the_new_child_has_run_two_seconds(tmp_pat
     clock, log = SteppedClock(), list[str]()
     agents = registry(ProcessTree(tmp_path), clock)
     agents.register("", "0.1.0", OLDER)
-    takeover = Takeover(agents.register("sum", "0.2.0", NEWER), agents, log.append)
+    newer = agents.register("sum", "0.2.0", NEWER)
+    takeover = Takeover(lambda: newer, agents, log.append)
     assert takeover.step(10.0, None) is None
     assert takeover.step(11.0, 10.0) == 12.0
     assert log == []
@@ -56,3 +57,37 @@ def test_without_a_registry_the_session_measures_all_the_same(tmp_path: Path) ->
     session.run(child.wait(5.0, signal.SIGTERM))
     assert child.starts == [0.0]
     assert log[0].startswith("The agent can't be registered, so that it replaces none before it:")
+
+
+def test_an_agent_that_could_not_be_registered_is_registered_later_and_takes_over(tmp_path: Path) -> None:
+    clock, log = SteppedClock(), list[str]()
+    agents, child = registry(ProcessTree(tmp_path), clock), ScriptedChild(clock)
+    folder = tmp_path / "agent"
+    folder.write_text("a file where the folder should be")
+    session = Session(agents, child, clock, log.append, task="", version="0.2.0", pid=NEWER)
+    folder.unlink()
+    agents.register("", "0.1.0", OLDER)
+    session.run(child.wait(90.0, signal.SIGTERM))
+    assert f"SIGINT could not be sent to the older agent {OLDER} of the start task." in log
+    assert [one.pid for one in agents.running()] == [OLDER]
+
+
+def test_a_registration_is_tried_again_each_minute_and_its_failure_is_logged_once(tmp_path: Path) -> None:
+    clock, log = SteppedClock(), list[str]()
+    agents, child = registry(ProcessTree(tmp_path), clock), ScriptedChild(clock)
+    folder = tmp_path / "agent"
+    folder.write_text("a file where the folder should be")
+    session = Session(agents, child, clock, log.append, task="", version="0.2.0", pid=NEWER)
+    asked = child.wait(200.0, signal.SIGTERM)
+    found = list[list[int]]()
+
+    def wait(timeout: float) -> signal.Signals | None:
+        if clock.passed > 1100.0 and not folder.is_dir():
+            folder.unlink()
+        found.append([one.pid for one in agents.running()])
+        return asked(timeout)
+
+    session.run(wait)
+    assert found[0] == []
+    assert found[-1] == [NEWER]
+    assert [line for line in log if "registered" in line] == log[:1]
