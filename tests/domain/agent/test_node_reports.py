@@ -44,6 +44,12 @@ def test_each_reason_is_named_by_its_rule(rule: str) -> None:
     assert found.advice.endswith(".")
 
 
+def test_a_node_of_which_nothing_arrived_is_looked_at_where_its_agent_writes_why() -> None:
+    found = reason_of(CASES["nothingArrived"])
+    assert found is not None
+    assert all(file in found.advice for file in ("stderr.txt", "agent.log"))
+
+
 def test_every_rule_has_a_case() -> None:
     assert len(RULES) == len(CASES)
 
