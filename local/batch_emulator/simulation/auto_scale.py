@@ -1,8 +1,8 @@
 """Autoscaling of pools: samples every 30 seconds, evaluations at the pool's interval, and the resulting resizes.
 
 Source: "Create a formula to automatically scale compute nodes in a Batch pool". The first evaluation is immediate; a
-failed one changes nothing. Samples start when autoscaling is enabled, and the speed shortens intervals. A restarted
-emulator continues evaluations, but starts with new samples.
+failed one changes nothing. Targets that the pool's nodes meet already begin no resize. Samples start when autoscaling
+is enabled, and the speed shortens intervals. A restarted emulator continues evaluations, but starts with new samples.
 """
 
 from functools import partial
@@ -70,7 +70,8 @@ class AutoScaleRuns:
         wanted = {_DEDICATED: result.dedicated, _SPOT: result.spot}
         if any(_target(pool, name) != count for name, count in wanted.items()):
             pool.spec |= wanted
-            self._pools.resize(pool, result.option)
+            if self._pools.needs_resize(pool):
+                self._pools.resize(pool, result.option)
         seconds = seconds_of(pool.spec["autoScaleEvaluationInterval"])
         self._context.event_queue.after(seconds, partial(self._evaluate, pool, turn))
 

@@ -1,4 +1,7 @@
-"""State transitions of pools: allocation up to its targets, resizing, deletion."""
+"""State transitions of pools: allocation up to its targets, resizing, deletion.
+
+The errors of a resize stay until the next one begins, as the service keeps them (nextflow issue 7312).
+"""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -72,6 +75,10 @@ class PoolTransitions:
         self._set_allocation(pool, "resizing")
         self._begin_resize(pool, option)
 
+    def needs_resize(self, pool: Pool) -> bool:
+        """Returns whether a pool's nodes differ from its targets, or are being resized."""
+        return pool.allocation != "steady" or not self._has_targets(pool)
+
     def stop(self, pool: Pool) -> None:
         """Stops a resize; a missed target becomes a resize error."""
         pool.resizes += 1
@@ -83,6 +90,7 @@ class PoolTransitions:
         for node in nodes:
             name = TARGETS[node.dedicated]
             pool.spec[name] = max(0, int(pool.spec.get(name) or 0) - 1)
+        pool.errors.clear()
         pool.resizes += 1
         self._set_allocation(pool, "resizing")
         self._context.log.resize("PoolResizeStartEvent", pool, option)
@@ -140,10 +148,8 @@ class PoolTransitions:
     def _stopped(self, pool: Pool, number: int) -> None:
         if pool.resizes != number:
             return
-        for kind, name in TARGETS.items():
-            if pool.node_count(dedicated=kind) != int(pool.spec.get(name) or 0):
-                pool.errors.append(_STOPPED)
-                break
+        if not self._has_targets(pool):
+            pool.errors.append(_STOPPED)
         since = pool.allocation_changed
         self._set_allocation(pool, "steady")
         self._context.log.resize("PoolResizeCompleteEvent", pool, "", since=since)
@@ -159,8 +165,11 @@ class PoolTransitions:
     def _is_steady(self, pool: Pool) -> bool:
         if any(node.leaving or node.state in _TRANSIENT_STATES for node in pool.nodes.values()):
             return False
+        return bool(pool.errors) or self._has_targets(pool)
+
+    def _has_targets(self, pool: Pool) -> bool:
         targets = {kind: int(pool.spec.get(name) or 0) for kind, name in TARGETS.items()}
-        return bool(pool.errors) or all(pool.node_count(dedicated=kind) == target for kind, target in targets.items())
+        return all(pool.node_count(dedicated=kind) == target for kind, target in targets.items())
 
     def _gone(self, pool: Pool) -> None:
         if not pool.is_deleted:
