@@ -26,6 +26,7 @@ from local.batch_emulator.protocol.requests import (
 )
 from local.batch_emulator.protocol.size_rules import check_vm_sizes
 from local.batch_emulator.protocol.versions import deallocation_options
+from local.batch_emulator.protocol.zone_rules import check_zones, with_kept_zones
 from local.batch_emulator.simulation.pools import MAX_NODES, TARGETS
 from local.batch_emulator.state.failures import package_of
 from local.batch_emulator.wire.pools import pool_renderers
@@ -39,6 +40,7 @@ def create_pool(request: Request) -> Response:
     name = validate_id(body["id"])
     check_pool_values(body)
     check_vm_sizes(body, request.version)
+    check_zones(body)
     if fold(name) in request.account.pools:
         raise already_exists("Pool")
     if request.simulation.pools.is_pool_quota_reached():
@@ -110,6 +112,8 @@ def update_pool(request: Request) -> Response:
     bodies.pool_patch(request.version).check(body)
     check_pool_values(body)
     check_vm_sizes(body, request.version, pool.spec)
+    body = with_kept_zones(body, pool.spec)
+    check_zones(body)
     if pool.nodes and (shaping := sorted(bodies.POOL_WHILE_EMPTY & body.keys())):
         raise conflict("OperationNotValidOnPool", f"{shaping[0]} can be changed while the pool is empty only.")
     pool.spec |= body

@@ -74,7 +74,7 @@ Pool displayName vmSize virtualMachineConfiguration:Machine taskSlotsPerNode tas
 Machine imageReference:Image nodeAgentSKUId windowsConfiguration:Windows dataDisks:DataDisk licenseType
   containerConfiguration:Containers diskEncryptionConfiguration:DiskEncryption
   nodePlacementConfiguration:Placement extensions:Extension osDisk:OSDisk securityProfile:Security
-  serviceArtifactReference:Artifact hardwareProfile:Hardware
+  serviceArtifactReference:Artifact hardwareProfile:Hardware placement:ZonePlacement resiliencyPolicy:Resiliency
 SkuProfile vmSizes:SkuSize allocationStrategy
 SkuSize name rank
 Hardware vmSizeProperties:SizeProperties
@@ -89,6 +89,10 @@ Containers type containerImageNames containerRegistries:Registry
 DiskEncryption customerManagedKey:CustomerKey targets
 CustomerKey identityReference:Identity keyUrl rotationToLatestKeyVersionEnabled
 Placement policy
+ZonePlacement zonePlacementPolicy
+Resiliency zoneAllocationPolicy:ZoneAllocation
+ZoneAllocation maxZoneCount maxInstancePercentPerZonePolicy:ZonePercent
+ZonePercent enabled value
 Extension name publisher type typeHandlerVersion autoUpgradeMinorVersion enableAutomaticUpgrade settings*
   protectedSettings* provisionAfterExtensions
 OSDisk ephemeralOSDiskSettings:EphemeralDisk caching diskSizeGB managedDisk:ManagedDisk writeAcceleratorEnabled

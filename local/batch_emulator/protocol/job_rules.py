@@ -8,6 +8,7 @@ from local.batch_emulator.protocol import bodies
 from local.batch_emulator.protocol.pool_rules import check_pool_values
 from local.batch_emulator.protocol.requests import nested, validate_id
 from local.batch_emulator.protocol.size_rules import check_one_size
+from local.batch_emulator.protocol.zone_rules import check_zones
 
 CLOSED = {
     "terminating": ("JobBeingTerminated", "The specified job is being terminated."),
@@ -78,6 +79,7 @@ def _check_auto_pool(rules: bodies.Body) -> None:
     bodies.POOL_SPECIFICATION.check(specification)
     check_pool_values(specification)
     check_one_size(specification)
+    check_zones(specification)
 
 
 def _check_pool(info: Any) -> None:

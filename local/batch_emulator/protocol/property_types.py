@@ -1,4 +1,4 @@
-"""The type of each request property: a name of the Batch REST API has the same type everywhere.
+"""The type of each request property: a name of the Batch REST API has the same type everywhere but in two places.
 
 A string that spells a number or a flag is converted, since the service reads JSON with Microsoft's OData library
 (version 3), whose reader converts strings to the type of the property. It converts nothing to a string, and no fraction
@@ -21,12 +21,13 @@ _OBJECTS = """affinityInfo authenticationTokenSettings autoPoolSpecification aut
 azureBlobFileSystemConfiguration azureFileShareConfiguration cifsMountConfiguration constraints container
 containerConfiguration containerSettings customerManagedKey default dependsOn destination diskEncryptionConfiguration
 diskEncryptionSet endpointConfiguration ephemeralOSDiskSettings exitConditions exitOptions fileUploadError
-hardwareProfile identityReference imageReference imds jobManagerTask jobPreparationTask jobReleaseTask jobSpecification
-linuxUserConfiguration managedDisk multiInstanceSettings networkConfiguration nfsMountConfiguration
-nodePlacementConfiguration osDisk pool poolInfo preProcessingError proxyAgentSettings publicIPAddressConfiguration
-registry resourceTags rollingUpgradePolicy schedule securityProfile serviceArtifactReference startTask
-taskSchedulingPolicy uefiSettings upgradePolicy uploadOptions userIdentity virtualMachineConfiguration
-vmSizeProperties vmSkuProfile windowsConfiguration windowsUserConfiguration wireServer"""
+hardwareProfile identityReference imageReference imds jobManagerTask jobPreparationTask jobReleaseTask
+jobSpecification linuxUserConfiguration managedDisk maxInstancePercentPerZonePolicy multiInstanceSettings
+networkConfiguration nfsMountConfiguration nodePlacementConfiguration osDisk pool poolInfo preProcessingError
+proxyAgentSettings publicIPAddressConfiguration registry resiliencyPolicy resourceTags rollingUpgradePolicy schedule
+securityProfile serviceArtifactReference startTask taskSchedulingPolicy uefiSettings upgradePolicy uploadOptions
+userIdentity virtualMachineConfiguration vmSizeProperties vmSkuProfile windowsConfiguration windowsUserConfiguration
+wireServer zoneAllocationPolicy"""
 _LISTS = """applicationPackageReferences commonEnvironmentSettings commonResourceFiles containerHostBatchBindMounts
 containerRegistries dataDisks environmentSettings exitCodeRanges exitCodes extensions inboundNATPools ipTags metadata
 mountConfiguration networkSecurityGroupRules outputFiles resourceFiles taskIdRanges uploadHeaders userAccounts
@@ -35,8 +36,8 @@ _TEXT_LISTS = """containerImageNames ipAddressIds ipFamilies nodeList provisionA
 sourcePortRanges targets taskIds"""
 _NUMBERS = """backendPort code diskSizeGB end frontendPortRangeEnd frontendPortRangeStart gid lun
 maxBatchInstancePercent maxParallelTasks maxTaskRetryCount maxUnhealthyInstancePercent
-maxUnhealthyUpgradedInstancePercent numberOfInstances priority rank requiredSlots start targetDedicatedNodes
-targetLowPriorityNodes taskSlotsPerNode uid vCPUsAvailable vCPUsPerCore"""
+maxUnhealthyUpgradedInstancePercent maxZoneCount numberOfInstances priority rank requiredSlots start
+targetDedicatedNodes targetLowPriorityNodes taskSlotsPerNode uid vCPUsAvailable vCPUsPerCore"""
 _FLAGS = """allowLowPriorityNode allowTaskPreemption autoUpgradeMinorVersion disableAutomaticRollback
 enableAcceleratedNetworking enableAutoScale enableAutomaticOSUpgrade enableAutomaticUpdates enableAutomaticUpgrade
 enableCrossZoneUpgrade enableInterNodeCommunication enabled encryptionAtHost isAdmin isReadOnly keepAlive
@@ -56,7 +57,7 @@ poolId poolLifetimeOption protocol provision publisher recurrenceInterval regist
 resizeTimeout resourceId retentionTime sasKey scope securityEncryptionType securityType sharedGalleryImageId sku
 source sourceAddressPrefix sshPrivateKey sshPublicKey startTime startWindow storageAccountType storageContainerUrl
 subnetId tag targetNodeCommunicationMode terminateReason type typeHandlerVersion uploadCondition username version
-virtualMachineImageId vmSize workingDirectory"""
+virtualMachineImageId vmSize workingDirectory zonePlacementPolicy"""
 _TYPE_NAMES: Mapping[type, str] = {
     dict: "an object",
     list: "a list",
@@ -79,6 +80,10 @@ def _rows() -> Iterator[tuple[str, tuple[type, type | None]]]:
 
 
 _TYPES: Mapping[str, tuple[type, type | None]] = dict(_rows())
+_TYPES_WITHIN: Mapping[tuple[str, str], tuple[type, type | None]] = {
+    ("virtualMachineConfiguration", "placement"): (dict, None),
+    ("maxInstancePercentPerZonePolicy", "value"): (int, None),
+}
 
 
 def type_of(name: str) -> tuple[type, type | None] | None:
@@ -86,28 +91,31 @@ def type_of(name: str) -> tuple[type, type | None] | None:
     return _TYPES.get(name)
 
 
-def typed_body(body: dict[str, Any], depth: int = 0) -> dict[str, Any]:
-    """Returns a body without its nulls. Raises BatchError for a value of a wrong type or too much nesting."""
+def typed_body(body: dict[str, Any], depth: int = 0, within: str = "") -> dict[str, Any]:
+    """Returns a body, or the object `within` a property of it, without its nulls.
+
+    Raises BatchError for a value of a wrong type or too much nesting.
+    """
     _check_depth((), depth)
-    return {name: _value(name, value, depth) for name, value in body.items() if value is not None}
+    return {name: _value(name, value, depth, within) for name, value in body.items() if value is not None}
 
 
-def _value(name: str, original: Any, depth: int) -> Any:
+def _value(name: str, original: Any, depth: int, within: str) -> Any:
     value = original
-    property_type, item_type = _TYPES.get(name, (None, None))
+    property_type, item_type = _TYPES_WITHIN.get((within, name)) or _TYPES.get(name) or (None, None)
     if type(value) is str and property_type in _STRING_CONVERTERS:
         value = _STRING_CONVERTERS[property_type](value)
     if property_type and (
         type(value) is not property_type or (isinstance(value, int) and not _MIN_INT <= value <= _MAX_INT)
     ):
         raise invalid_property(name, original, f"It is {_TYPE_NAMES[property_type]}.")
-    if name == "value" and type(value) not in (str, list):
+    if name == "value" and not property_type and type(value) not in (str, list):
         raise invalid_property(name, original, "It is a string, or the list of a collection.")
     if name in _UNTYPED:
         _check_depth(value, depth + 1)
         return value
     if isinstance(value, dict):
-        return typed_body(value, depth + 1)
+        return typed_body(value, depth + 1, name)
     if isinstance(value, list):
         return [_item(name, each, item_type, depth + 1) for each in value]
     return value

@@ -11,19 +11,20 @@ from local.batch_emulator.core.vm_sizes import MIX, cores, preferred_sizes, size
 from local.batch_emulator.protocol import bodies
 from local.batch_emulator.protocol.requests import nested
 from local.batch_emulator.protocol.versions import has_several_sizes
+from local.batch_emulator.protocol.zone_rules import ZONES
 
 _MAX_SIZES = 5
 _PRIORITIZED = "prioritized"
 _STRATEGIES = ("lowestprice", "capacityoptimized", _PRIORITIZED)
 _HARDWARE = "hardwareProfile"
+COMING_MACHINE_SETTINGS = (_HARDWARE, *ZONES)
+"""Properties of virtualMachineConfiguration that earlier versions neither take nor show."""
 
 
 def check_vm_sizes(body: bodies.Body, version: str, before: Mapping[str, Any] | None = None) -> None:
     """Raises BatchError for wrong sizes or vCPUs in the body of a new pool, or of a change of the pool `before`."""
     machine = nested(body, "virtualMachineConfiguration")
-    if _HARDWARE in machine and not has_several_sizes(version):
-        text = "A property in the request's body is not supported."
-        raise BatchError(400, "UnsupportedProperty", text, {"PropertyName": f"virtualMachineConfiguration.{_HARDWARE}"})
+    _check_known(machine, version)
     spec = {**(before or {}), **body}
     is_mixed = str(spec["vmSize"]).lower() == MIX.lower()
     if is_mixed and not spec.get("vmSkuProfile"):
@@ -36,6 +37,14 @@ def check_vm_sizes(body: bodies.Body, version: str, before: Mapping[str, Any] | 
         _check_profile(nested(body, "vmSkuProfile"))
     if _HARDWARE in machine or "vmSize" in body:
         _check_vcpus(spec)
+
+
+def _check_known(machine: bodies.Body, version: str) -> None:
+    coming = [name for name in COMING_MACHINE_SETTINGS if name in machine]
+    if coming and not has_several_sizes(version):
+        text = "A property in the request's body is not supported."
+        name = f"virtualMachineConfiguration.{coming[0]}"
+        raise BatchError(400, "UnsupportedProperty", text, {"PropertyName": name})
 
 
 def check_one_size(specification: bodies.Body) -> None:

@@ -78,7 +78,33 @@ class Containers(ShownProperties):
 
 
 class NodePlacement(ShownProperties):
+    """Whether nodes are all in one region's data centres (`Regional`) or balanced over its zones (`Zonal`)."""
+
     policy: str | None = None
+
+
+class ZonePlacement(ShownProperties):
+    """Placement in zones that excludes `NodePlacement` (API version 2026-10-01)."""
+
+    zone_placement_policy: str | None = None
+
+
+class PercentPerZone(ShownProperties):
+    """The most percent of a pool's nodes in one zone."""
+
+    enabled: bool | None = None
+    value: int | None = None
+
+
+class ZoneAllocation(ShownProperties):
+    max_zone_count: int | None = None
+    max_instance_percent_per_zone_policy: PercentPerZone | None = None
+
+
+class ResiliencyPolicy(ShownProperties):
+    """How nodes are spread over zones (API version 2026-10-01)."""
+
+    zone_allocation_policy: ZoneAllocation | None = None
 
 
 class DiskEncryption(ShownProperties):
@@ -106,6 +132,8 @@ class Machine(ShownProperties):
     security_profile: SecurityProfile | None = None
     container_configuration: Containers | None = None
     node_placement_configuration: NodePlacement | None = None
+    placement: ZonePlacement | None = None
+    resiliency_policy: ResiliencyPolicy | None = None
     disk_encryption_configuration: DiskEncryption | None = None
     license_type: str | None = None
     hardware_profile: HardwareProfile | None = None

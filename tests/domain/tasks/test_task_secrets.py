@@ -171,7 +171,12 @@ def test_a_task_that_makes_no_sense_is_refused(body: bytes) -> None:
 def test_every_kind_that_has_a_value_or_a_password_or_an_address_has_a_rule_for_it() -> None:
     """A new kind or property with such a name needs a decision."""
     touchy = ("password", "url", "value", "options", "server")
-    plain = {("NameValue", "value"), ("UploadOptions", "upload_condition"), ("ExitCode", "exit_options")}
+    plain = {
+        ("NameValue", "value"),
+        ("PercentPerZone", "value"),
+        ("UploadOptions", "upload_condition"),
+        ("ExitCode", "exit_options"),
+    }
     plain |= {("ExitCodeRange", "exit_options"), ("OutputFile", "upload_options"), ("ProxyAgent", "wire_server")}
     for kind in ShownProperties.__subclasses__() + [
         sub for each in ShownProperties.__subclasses__() for sub in each.__subclasses__()

@@ -30,14 +30,22 @@ _OLDER = {  # of azure-batch 14.2.0 and @azure/batch 10.2.0
 }
 _COMING = {  # of api-version 2026-10-01, which no client sends so far
     "hardwareProfile.vmSizeProperties",
+    "maxInstancePercentPerZonePolicy.enabled",
+    "maxInstancePercentPerZonePolicy.value",
+    "placement.zonePlacementPolicy",
     "pool.vmSkuProfile",
+    "resiliencyPolicy.zoneAllocationPolicy",
     "virtualMachineConfiguration.hardwareProfile",
+    "virtualMachineConfiguration.placement",
+    "virtualMachineConfiguration.resiliencyPolicy",
     "vmSizeProperties.vCPUsAvailable",
     "vmSizeProperties.vCPUsPerCore",
     "vmSizes.name",
     "vmSizes.rank",
     "vmSkuProfile.allocationStrategy",
     "vmSkuProfile.vmSizes",
+    "zoneAllocationPolicy.maxInstancePercentPerZonePolicy",
+    "zoneAllocationPolicy.maxZoneCount",
 }
 _POOL = {
     "vmSize": "s",
