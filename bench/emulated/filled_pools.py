@@ -79,6 +79,7 @@ class PoolFilling:
             booted=began + 30 * SECOND,
             total=self._dice.randrange(400),
             vm_size=_VM_SIZE,
+            agent_version=self._emulator.settings.nodeAgentVersion,
         )
         node.succeeded = node.total
         pool.nodes[name] = node

@@ -61,6 +61,7 @@ class NodeLine(Answer):
     is_dedicated: bool
     vm_size: str
     cores: int | None
+    node_agent_version: str | None
     last_boot_time: datetime | None
     allocation_time: datetime | None
     running_tasks: int
@@ -77,7 +78,8 @@ class NodeLine(Answer):
 class NodeAnswer(NodeLine):
     """A node as of `asOf`; `level` is that of its pool's verdict, or `unverified` while a poll is being stored.
 
-    `cores` are its vCPUs, null where they are unknown. `secondsInState` counts until now; `cause` explains the state.
+    `cores` are its vCPUs, null where they are unknown. `nodeAgentVersion` is that of Batch's own agent, null before the
+    node has booted. `secondsInState` counts until now; `cause` explains the state.
     `lastSeen` is when Batch last had contact with the node, null while it is being created or if unknown. `recentTasks`
     are latest first, as of `recentTasksAsOf`. `flaps` counts transitions into a bad state within an hour; with three or
     more the node is `flapping`. `history` holds the states that polls saw since `historySince`, latest first.
@@ -110,6 +112,7 @@ def node_answer(report: NodeReport) -> NodeAnswer:
         is_dedicated=node.dedicated,
         vm_size=node.vm_size,
         cores=vcpus_in(report.pool.pool, node),
+        node_agent_version=node.agent or None,
         last_boot_time=stamp(node.booted),
         allocation_time=stamp(node.allocated),
         running_tasks=node.tasks,

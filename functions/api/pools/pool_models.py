@@ -6,7 +6,7 @@ from functions.api.jobs.job_models import TaskCountersAnswer, VerdictAnswer, sec
 from functions.http.answers import Answer, stamp
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.nodes.interruptions import DAY, HOUR, Interruptions
-from shared.domain.nodes.nodes import by_state
+from shared.domain.nodes.nodes import NodeSummary, by_state
 from shared.domain.pools.machine_settings import MachineSettings
 from shared.domain.pools.pool_settings import AutoScale, Evaluation, Problem, StartTask
 from shared.domain.pools.pool_sizes import nodes_by_vm_size, sizes_named
@@ -171,6 +171,8 @@ class PoolAnswer(PoolLine):
     """A pool with node figures and the verdict on them; figures are null while nodes are unknown.
 
     `vmSizes` are numbers of nodes in any state by VM size, without nodes whose size Batch doesn't name.
+    `nodeAgentVersions` are numbers of nodes by the version of Batch's own agent, the oldest first, without those that
+    haven't booted so far; null until nodes were read by this version.
     `flappingNodes` counts nodes with three or more transitions into a bad state within an hour. `settings` are named as
     in Batch's REST API, without what it didn't send and without secrets; null until the pool was read by this version.
     `settingsLeftOut` names those that aren't shown because Batch sent another type than expected.
@@ -185,6 +187,7 @@ class PoolAnswer(PoolLine):
     allocation_state_transition_time: datetime | None
     node_counts: dict[str, int] | None
     vm_sizes: dict[str, int] | None
+    node_agent_versions: dict[str, int] | None
     flapping_nodes: int | None
     interruptions: InterruptionsAnswer | None
     failed_tasks: dict[str, int]
@@ -210,6 +213,7 @@ def pool_answer(report: PoolReport) -> PoolAnswer:
         task_slots_per_node=facts.slots_per_node,
         node_counts=by_state(summary.counts) if summary else None,
         vm_sizes=nodes_by_vm_size(pool),
+        node_agent_versions=_agent_versions(summary),
         dedicated=SizeAnswer.of(facts.dedicated),
         spot=SizeAnswer.of(facts.spot),
         cores=CoresAnswer.of(cores) if cores else None,
@@ -232,6 +236,10 @@ def pool_answer(report: PoolReport) -> PoolAnswer:
         ],
         verdict=VerdictAnswer.of(report.verdict),
     )
+
+
+def _agent_versions(summary: NodeSummary | None) -> dict[str, int] | None:
+    return None if summary is None or summary.agents is None else dict(summary.agents)
 
 
 def pool_retirement(one: Announcement, pool_id: str, today: date) -> PoolRetirementAnswer:

@@ -18,22 +18,24 @@ class EmulatorSettings:
     `emptyPageEvery` N empties every Nth page of a list, which still has a next link; 0 none. `pageSize` caps clients'
     page sizes. Nodes with a mean time to loss of 0 are never lost. `dedicatedNodeQuota` limits the dedicated nodes of
     all pools of an account, `poolQuota` its pools; 0 means no limit. `vmSizeCapacity` limits an account's nodes of VM
-    sizes, such as `standard_d2s_v5=3 standard_d4s_v5=0`; sizes that it doesn't name have no limit.
+    sizes, such as `standard_d2s_v5=3 standard_d4s_v5=0`; sizes that it doesn't name have no limit. Nodes get the
+    `nodeAgentVersion` of their allocation and keep it.
     """
 
-    idCollation: str = "ordinal"  # noqa: N815 - the JSON's name
-    unorderedLists: bool = False  # noqa: N815 - the JSON's name
-    countLagSeconds: float = 0.0  # noqa: N815 - the JSON's name
-    nodeCountLagSeconds: float = 0.0  # noqa: N815 - the JSON's name
-    pageSize: int = _MAX_PAGE_SIZE  # noqa: N815 - the JSON's name
-    emptyPageEvery: int = 0  # noqa: N815 - the JSON's name
-    nodeClockSkewSeconds: float = 1.0  # noqa: N815 - the JSON's name
-    latencySeconds: float = 0.0  # noqa: N815 - the JSON's name
-    preemptionSeconds: float = 900.0  # noqa: N815 - the JSON's name
-    nodeLossSeconds: float = 0.0  # noqa: N815 - the JSON's name
-    dedicatedNodeQuota: int = 0  # noqa: N815 - the JSON's name
-    poolQuota: int = 0  # noqa: N815 - the JSON's name
-    vmSizeCapacity: str = ""  # noqa: N815 - the JSON's name
+    idCollation: str = "ordinal"
+    unorderedLists: bool = False
+    countLagSeconds: float = 0.0
+    nodeCountLagSeconds: float = 0.0
+    pageSize: int = _MAX_PAGE_SIZE
+    emptyPageEvery: int = 0
+    nodeClockSkewSeconds: float = 1.0
+    latencySeconds: float = 0.0
+    preemptionSeconds: float = 900.0
+    nodeLossSeconds: float = 0.0
+    dedicatedNodeQuota: int = 0
+    poolQuota: int = 0
+    vmSizeCapacity: str = ""
+    nodeAgentVersion: str = "1.12.3"
 
     @property
     def capacity(self) -> Mapping[str, int]:
@@ -63,6 +65,8 @@ def _check(settings: EmulatorSettings, name: str, value: object) -> None:
         raise ValueError(f"idCollation is one of {', '.join(COLLATIONS)}, not '{value}'.")
     if name == "vmSizeCapacity":
         _capacity(str(value))
+    if name == "nodeAgentVersion" and not value:
+        raise ValueError("nodeAgentVersion can't be empty.")
     if not isinstance(value, int | float):
         return
     if not (value >= 0 and isfinite(value)):

@@ -54,6 +54,7 @@ class Node:
     errors: list[Json] = field(default_factory=list)
     recent: deque[tuple[Job, Task]] = field(default_factory=lambda: deque(maxlen=10))
     vm_size: str = field(kw_only=True)
+    agent_version: str = field(kw_only=True)
 
     @property
     def vcpus(self) -> int:

@@ -31,7 +31,7 @@ from local.batch_emulator.entities import (
 )
 from local.batch_emulator.state.change_log import Changes, PlannedEvent
 
-FORMAT = 5
+FORMAT = 6
 PLANNED_EVENT = "happening"
 type EventOwners = Mapping[object, tuple[Account, str]]
 _ENTITIES = (Pool, Node, Job, Schedule, Run, PreparationStatus)

@@ -58,6 +58,7 @@ class NodeTransitions:
             free=pool.slots_per_node,
             ip=f"10.0.{position // 250}.{position % 250 + 4}",
             vm_size=size,
+            agent_version=self._context.settings.nodeAgentVersion,
         )
         self._context.record_node_counts(pool)
         pool.nodes[name] = node

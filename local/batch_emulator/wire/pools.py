@@ -7,6 +7,7 @@ from typing import Any
 from local.batch_emulator.core.stamps import etag, stamp
 from local.batch_emulator.entities import Json, Node, Pool, StartTask
 from local.batch_emulator.protocol.paging import Renderers
+from local.batch_emulator.protocol.size_rules import COMING_MACHINE_SETTINGS
 from local.batch_emulator.protocol.versions import has_communication_mode, has_several_sizes, hidden_node_states
 from local.batch_emulator.wire.endpoints import endpoints, ipv6_address
 from local.batch_emulator.wire.tasks import execution_info, failure_json, moment
@@ -59,7 +60,7 @@ _COUNTED = [
 
 def pool_renderers(url: str, version: str) -> Renderers:
     modes = _COMMUNICATION if has_communication_mode(version) else {}
-    sizes = {"vmSkuProfile": _sent("vmSkuProfile", None)} if has_several_sizes(version) else _WITHOUT_HARDWARE
+    sizes = {"vmSkuProfile": _sent("vmSkuProfile", None)} if has_several_sizes(version) else _WITHOUT_COMING
     return {
         "id": lambda pool: pool.id,
         "url": lambda pool: f"{url}/pools/{pool.id}",
@@ -106,7 +107,7 @@ def node_renderers(url: str, pool: Pool) -> Renderers:
         "isDedicated": lambda node: node.dedicated,
         "endpointConfiguration": endpoints,
         "nodeAgentInfo": lambda node: (
-            {"version": "1.12.3", "lastUpdateTime": stamp(node.booted)} if node.booted else None
+            {"version": node.agent_version, "lastUpdateTime": stamp(node.booted)} if node.booted else None
         ),
         "virtualMachineInfo": lambda _: {"imageReference": _image(pool)},
     }
@@ -144,6 +145,7 @@ def true_nodes(pool: Pool) -> Json:
         "slotsUsed": sum(slots_used(node) for node in nodes),
         "slotsTotal": len(nodes) * pool.slots_per_node,
         "vmSizes": dict(Counter(node.vm_size for node in nodes)),
+        "nodeAgentVersions": dict(Counter(node.agent_version for node in nodes if node.booted)),
         "cores": sum(node.vcpus for node in nodes if node.has_machine),
         "busyCores": sum(node.vcpus * slots_used(node) for node in nodes) / pool.slots_per_node,
     }
@@ -153,12 +155,12 @@ def _sent(name: str, default: Any) -> Any:
     return lambda pool: pool.spec.get(name, default)
 
 
-def _without_hardware(pool: Pool) -> Json | None:
+def _without_coming(pool: Pool) -> Json | None:
     machine = pool.spec.get("virtualMachineConfiguration")
-    return machine and {name: value for name, value in machine.items() if name != "hardwareProfile"}
+    return machine and {name: value for name, value in machine.items() if name not in COMING_MACHINE_SETTINGS}
 
 
-_WITHOUT_HARDWARE: Renderers = {"virtualMachineConfiguration": _without_hardware}
+_WITHOUT_COMING: Renderers = {"virtualMachineConfiguration": _without_coming}
 
 
 def _recent_tasks(node: Node, url: str) -> list[Json] | None:

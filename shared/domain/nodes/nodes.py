@@ -3,6 +3,7 @@
 States are stored in lower case, as in node lists (`starttaskfailed`); the service's node counts spell them differently.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -64,7 +65,7 @@ class Node(NamedTuple):
 
     Times are milliseconds since 1970, 0 where unknown. `tasks` and `slots` are those of running tasks. `recent` are the
     latest tasks, latest first, as of `recent_at`, because not every list requests them. `record` is the node's history,
-    which no list contains.
+    which no list contains. `agent` is the version of Batch's own agent, empty where Batch doesn't name it.
     """
 
     id: str
@@ -84,6 +85,7 @@ class Node(NamedTuple):
     recent: tuple[RecentTask, ...] = ()
     recent_at: int = 0
     record: NodeRecord = NO_RECORD
+    agent: str = ""
 
     @property
     def key(self) -> str:
@@ -108,7 +110,7 @@ class Node(NamedTuple):
 
         A list without recent tasks keeps the known ones.
         """
-        if not self.recent_at and self[:_TOLD] == before[:_TOLD]:
+        if not self.recent_at and self[:_TOLD] == before[:_TOLD] and self.agent == before.agent:
             return before
         record = before.record
         if before.stamps != self.stamps:
@@ -119,7 +121,7 @@ class Node(NamedTuple):
         return node if node._replace(recent_at=before.recent_at) != before else before
 
 
-_TOLD = Node._fields.index("recent")  # fields that every list contains
+_TOLD = Node._fields.index("recent")  # fields that every list contains, as it does `agent`
 
 
 class SizeSummary(NamedTuple):
@@ -139,8 +141,9 @@ class NodeSummary:
     """Numbers of a pool's nodes.
 
     `slots` are those of all nodes in any state, `free` those of nodes that may get tasks and have room. `used` and
-    `tasks` are the slots and number of running tasks. `sizes` are numbers by VM size, in the order of their names; None
-    in rows of an earlier version.
+    `tasks` are the slots and number of running tasks. `sizes` are numbers by VM size, in the order of their names.
+    `agents` are numbers of nodes by the version of Batch's agent, the oldest first. Both are None in rows of an earlier
+    version.
     """
 
     counts: NodeCounts = ()
@@ -149,6 +152,7 @@ class NodeSummary:
     free: int = 0
     tasks: int = 0
     sizes: tuple[SizeSummary, ...] | None = field(default=None, repr=False)
+    agents: tuple[tuple[str, int], ...] | None = field(default=None, repr=False)
 
     @property
     def total(self) -> int:
@@ -170,10 +174,11 @@ class NodeSummary:
 
 def summary_of(nodes: Iterable[Node], slots_per_node: int) -> NodeSummary:
     """Returns the numbers of a pool's nodes."""
+    listed = list(nodes)
     counted: Counter[tuple[str, bool]] = Counter()
     used = free = tasks = 0
     sizes: dict[str, list[int]] = {}
-    for node in nodes:
+    for node in listed:
         counted[node.state, node.dedicated] += 1
         size = sizes.setdefault(node.vm_size, [0, 0, 0])
         size[0] += 1
@@ -184,7 +189,21 @@ def summary_of(nodes: Iterable[Node], slots_per_node: int) -> NodeSummary:
         if node.slots < slots_per_node and node.is_able:
             free += slots_per_node - node.slots
     by_size = tuple(SizeSummary(size, *numbers) for size, numbers in sorted(sizes.items()))
-    return NodeSummary(ordered(counted), counted.total() * slots_per_node, used, free, tasks, by_size)
+    agents = agent_versions(node.agent for node in listed)
+    return NodeSummary(ordered(counted), counted.total() * slots_per_node, used, free, tasks, by_size, agents)
+
+
+def agent_versions(found: Iterable[str]) -> tuple[tuple[str, int], ...]:
+    """Returns the numbers of nodes by version, the oldest first, without nodes whose version isn't known.
+
+    Numbers within versions are compared as such: 1.9 is older than 1.10.
+    """
+    counted = Counter(version for version in found if version)
+    return tuple(sorted(counted.items(), key=lambda each: (_version_order(each[0]), each[0])))
+
+
+def _version_order(version: str) -> list[tuple[int, str]]:
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.findall(r"\d{1,9}|[^\d.]+", version)]
 
 
 def ordered(counted: Mapping[tuple[str, bool], int]) -> NodeCounts:

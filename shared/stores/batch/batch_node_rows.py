@@ -4,6 +4,7 @@ A pool may have thousands of nodes, so only stored properties are requested: no 
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 from msgspec import Raw, Struct
 from msgspec.json import Decoder
@@ -17,10 +18,11 @@ from shared.stores.batch.batch_rows import Rows
 NODE_FIELDS = (
     "id", "state", "stateTransitionTime", "isDedicated", "schedulingState", "lastBootTime", "allocationTime",
     "runningTasksCount", "runningTaskSlotsCount", "totalTasksRun", "totalTasksSucceeded", "vmSize", "startTaskInfo",
-    "errors",
+    "errors", "nodeAgentInfo",
 )  # fmt: skip
 RECENT = "recentTasks"
 _TOTAL = "total"
+_MAX_VERSION = 50  # characters
 
 
 class _StartRun(Struct, rename="camel", gc=False):
@@ -55,6 +57,7 @@ class _Node(Struct, rename="camel", gc=False):
     start_task_info: _StartRun | None = None
     errors: list[ErrorRow] | None = None
     recent_tasks: list[_Recent] | None = None
+    node_agent_info: Any = None  # lenient: nothing but a display depends on it
 
 
 class _Counts(Struct, rename="camel"):
@@ -105,7 +108,14 @@ def _node(row: _Node, recent_at: int) -> Node:
         errors=tuple(NodeError(e.code or "", redacted(e.message or "")) for e in row.errors) if row.errors else (),
         recent=tuple(map(_recent, row.recent_tasks)) if row.recent_tasks else (),
         recent_at=recent_at,
+        agent=_agent_version(row.node_agent_info),
     )
+
+
+def _agent_version(info: Any) -> str:
+    """Returns the version in a nodeAgentInfo, which a node has from its first boot on; empty for anything else."""
+    version = info.get("version") if isinstance(info, dict) else None
+    return version[:_MAX_VERSION] if isinstance(version, str) else ""
 
 
 def _recent(task: _Recent) -> RecentTask:

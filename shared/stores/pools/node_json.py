@@ -7,13 +7,16 @@ from shared.domain.nodes.interruptions import Interruptions
 from shared.domain.nodes.node_records import EarlierState, NodeRecord
 from shared.domain.nodes.nodes import Node, NodeError, RecentTask, StartRun
 
+_AGENT = Node._fields.index("agent")
+
 
 def json_of_node(node: Node) -> list[Any]:
-    """Returns a node's values in the order of its fields, the record last."""
+    """Returns a node's values in the order of its fields, without an unknown version of the agent."""
     start = list(node.start) if node.start else None
-    *plain, _, _, _, recent_at, record = node
+    *plain, _, _, _, recent_at, record, agent = node
     recent = [list(task) for task in node.recent]
-    return [*plain, start, [list(error) for error in node.errors], recent, recent_at, *_record_json(record)]
+    later = [agent] if agent else []
+    return [*plain, start, [list(error) for error in node.errors], recent, recent_at, *_record_json(record), *later]
 
 
 def _record_json(record: NodeRecord) -> list[Any]:
@@ -26,10 +29,11 @@ def _record_json(record: NodeRecord) -> list[Any]:
 
 def node_of(values: list[Any]) -> Node:
     """Returns the node written by `json_of_node`; values that later versions add stand behind its own."""
-    *plain, start, errors, recent, recent_at, record = values[: len(Node._fields)]
+    *plain, start, errors, recent, recent_at, record = values[:_AGENT]
+    agent = values[_AGENT] if len(values) > _AGENT else ""
     pairs = tuple(NodeError(*error) for error in errors)
     tasks = tuple(RecentTask(*task) for task in recent)
-    return Node._make((*plain, StartRun(*start) if start else None, pairs, tasks, recent_at, _record(record)))
+    return Node._make((*plain, StartRun(*start) if start else None, pairs, tasks, recent_at, _record(record), agent))
 
 
 def _record(values: list[Any]) -> NodeRecord:

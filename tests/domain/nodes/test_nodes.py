@@ -88,6 +88,22 @@ def test_nodes_that_get_no_tasks_have_no_free_slots() -> None:
     assert summary_of(found, 4).free == 5
 
 
+def test_nodes_are_counted_by_the_version_of_their_agent_the_oldest_first() -> None:
+    versions = ["1.10.0", "1.9.2", "", "1.10.0", "1.10", "1.10.0-rc", "beta"]
+    found = [Node(f"n{number}", "idle", agent=version) for number, version in enumerate(versions)]
+    assert summary_of(found, 1).agents == (("beta", 1), ("1.9.2", 1), ("1.10", 1), ("1.10.0", 2), ("1.10.0-rc", 1))
+    assert summary_of(iter(found), 1).total == len(found)
+    assert summary_of([], 1).agents == ()
+
+
+def test_a_new_version_of_the_agent_alone_is_news() -> None:
+    before = Node("n", "idle", recent=(RecentTask("j", "t", "running"),), recent_at=5, agent="1.1")
+    listed = Node("n", "idle", agent="1.2")
+    after = listed.after(before, known_as_of=1, at=2)
+    assert (after.agent, after.recent, after.record) == ("1.2", before.recent, before.record)
+    assert listed._replace(agent="1.1").after(before, known_as_of=1, at=2) is before
+
+
 START = StartRun("completed", "failure", 127, SINCE, SINCE, 2, "usererror", "FailureExitCode", "It ended with 127.")
 CAUSES = {
     "start task failed": (

@@ -71,6 +71,27 @@ def test_formula_results_and_start_task_are_shown_without_secrets(page: Page, po
     expect(section(page, "start-task")).to_contain_text("at most 2 retries")
 
 
+def test_versions_of_node_agents_are_named_and_several_stand_out(page: Page, pools: Canned) -> None:
+    show_pool(page, pools, node=FIRST)
+    expect(page.get_by_role("dialog").locator('[data-field="Batch\'s node agent"] dd')).to_have_text("1.12.3")
+    page.keyboard.press("Escape")
+    shown = page.get_by_test_id("agent-versions")
+    expect(shown).to_contain_text("Batch's node agent: 1.12.3 on")
+    expect(shown).to_have_attribute("data-mixed", "false")
+    expect(page.get_by_test_id("agent-version-count")).to_have_count(0)
+    fill(pools, pools.nodes, nodeAgentVersions={"1.12.3": 2, "1.13.0": 1})
+    show_pool(page, pools)
+    expect(page.get_by_test_id("agent-version-count")).to_have_text("2 versions of Batch's node agent")
+    expect(shown).to_have_text(
+        "Nodes have different versions of Batch's node agent: 1.12.3 on 2 nodes, 1.13.0 on 1 node. A node keeps its"
+        " version; new nodes get the newest."
+    )
+    fill(pools, pools.nodes, nodeAgentVersions=None)
+    show_pool(page, pools)
+    expect(section(page, "settings")).to_be_visible()
+    expect(shown).to_have_count(0)
+
+
 def test_settings_are_shown_as_batch_names_them(page: Page, pools: Canned) -> None:
     image = {"publisher": "canonical", "offer": "ubuntu-24_04-lts", "sku": "server", "version": "latest"}
     machine = {"imageReference": image, "nodeAgentSKUId": "batch.node.ubuntu 24.04", "osDisk": {"diskSizeGB": 64}}

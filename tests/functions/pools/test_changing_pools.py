@@ -169,6 +169,42 @@ async def test_resize_errors_are_current_until_the_next_attempt(world: World) ->
     assert (await pools(world))["pool"]["dedicated"]["target"] == 4
 
 
+async def test_an_error_that_batch_keeps_is_history_once_the_pool_wants_the_nodes_it_has(world: World) -> None:
+    await add_pool(world.batch, "scaled", nodes=2)
+    world.advance(120)
+    await world.batch.begin_resize_pool("scaled", models.BatchPoolResizeOptions(target_dedicated_nodes=5))
+    await world.batch.begin_stop_pool_resize("scaled")
+    world.advance(30)
+    await polled(world)
+    assert (await pools(world))["scaled"]["resizeErrors"][0]["current"] is True
+    formula = models.BatchPoolEnableAutoScaleOptions(auto_scale_formula="$TargetDedicatedNodes = 2;")
+    await world.batch.enable_pool_auto_scale("scaled", formula)
+    world.advance(3600)
+    await polled(world)
+    kept = await world.batch.get_pool("scaled")
+    assert [error.code for error in kept.resize_errors or ()] == ["ResizeStopped"]
+    (error,) = (await pools(world))["scaled"]["resizeErrors"]
+    assert (error["code"], error["current"]) == ("ResizeStopped", False)
+
+
+async def test_nodes_of_a_pool_are_counted_by_the_version_of_batchs_agent(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await add_pool(world.batch, nodes=2)
+    await polled(world)
+    assert (await pools(world))["pool"]["nodeAgentVersions"] == {}
+    world.advance(120)
+    await polled(world)
+    assert (await pools(world))["pool"]["nodeAgentVersions"] == {"1.12.3": 2}
+    monkeypatch.setattr(world.emulator.settings, "nodeAgentVersion", "1.13.0")
+    await world.batch.begin_resize_pool("pool", models.BatchPoolResizeOptions(target_dedicated_nodes=3))
+    world.advance(120)
+    await polled(world)
+    assert list((await pools(world))["pool"]["nodeAgentVersions"].items()) == [("1.12.3", 2), ("1.13.0", 1)]
+    shown = {name: node["nodeAgentVersion"] for name, node in (await nodes(world)).items()}
+    assert shown == {name: node.agent_version for name, node in true_nodes(world).items()}
+
+
 async def test_autoscaling_is_shown_with_its_last_evaluation_and_its_error(world: World) -> None:
     await add_pool(world.batch, nodes=0)
     await world.batch.enable_pool_auto_scale(

@@ -186,6 +186,7 @@ def true_summary(nodes: Nodes) -> NodeSummary:
         free=sum(SLOTS - node.slots for node in open_),
         tasks=sum(node.tasks for node in there),
         sizes=tuple(_true_size(size, there) for size in sorted({node.vm_size for node in there})),
+        agents=tuple(sorted(Counter(node.agent for node in there if node.agent).items())),
     )
 
 

@@ -38,6 +38,7 @@ START = datetime(2026, 11, 21, 7, tzinfo=UTC)
 OVERLAP = timedelta(seconds=30)
 RULES = RoundRules(OVERLAP, timedelta(minutes=15), timedelta(days=7))
 _SIZES = ("standard_d4s_v5", "standard_e4s_v5")
+_AGENTS = ("1.1", "1.2", "")  # one more than the sizes
 
 
 class WatchedPoolRounds(PoolRounds):
@@ -123,6 +124,7 @@ class PoolWorld:
         name = f"tvm-{self.made:03}"
         at = to_milliseconds(self.now())
         node = Node(name, "idle", dedicated, at, allocated=at, vm_size=_SIZES[self.made % len(_SIZES)])
+        node = node._replace(agent=_AGENTS[self.made % len(_AGENTS)])
         pool.now(self.now(), {**pool.at(self.now()), name: node})
         return name
 

@@ -148,6 +148,14 @@ def test_the_settings_of_machines_are_kept_without_what_may_hold_secrets() -> No
         "containerConfiguration": containers,
         "securityProfile": {"securityType": "trustedLaunch", "proxyAgentSettings": {"imds": {"mode": "Audit"}}},
         "hardwareProfile": {"vmSizeProperties": {"vCPUsAvailable": 2, "vCPUsPerCore": 1}},
+        "nodePlacementConfiguration": {"policy": "Zonal"},
+        "placement": {"zonePlacementPolicy": "Auto"},
+        "resiliencyPolicy": {
+            "zoneAllocationPolicy": {
+                "maxZoneCount": 2,
+                "maxInstancePercentPerZonePolicy": {"enabled": True, "value": 60},
+            }
+        },
     }
     sizes: dict[str, Any] = {"vmSizes": [{"name": "standard_d1_v2", "rank": 0}], "allocationStrategy": "prioritized"}
     secret = {
@@ -199,6 +207,16 @@ def test_a_node_is_read_with_all_its_properties() -> None:
     )
     assert node.errors == (NodeError("DiskFull", "pwd=[redacted]"),)
     assert (node.recent, node.recent_at) == ((RecentTask("j", "t", "running"),), 5)
+
+
+@pytest.mark.parametrize(("info", "version"), [
+    ({"version": "1.12.3", "lastUpdateTime": AT}, "1.12.3"), (None, ""), ({}, ""), ({"version": None}, ""),
+    ({"version": 1}, ""), ("1.12.3", ""), ([], ""), ({"version": "1" * 99}, "1" * 50),
+])  # fmt: skip
+def test_the_version_of_a_nodes_agent_is_read_and_another_form_of_it_spoils_nothing(info: Any, version: str) -> None:
+    row = body(NODE | {"nodeAgentInfo": info})
+    assert [node.agent for node in nodes_of(row, 0)[0]] == [version]
+    assert [node.agent for _, node in known_nodes_of(row, {})[0]] == [version]
 
 
 def test_counts_are_those_of_states_in_the_words_of_node_lists() -> None:

@@ -41,7 +41,7 @@ POOL = replace(
 FULL = Node(
     "TVM-1", "starttaskfailed", False, 1, 2, 3, "disabled", 4, 5, 6, 7, "standard_d4s_v5",
     StartRun("completed", "failure", 1, 2, 3, 4, "usererror", "code", "message"),
-    (NodeError("a", "b"),), (RecentTask("j", "t", "running"),), 9, RECORD,
+    (NodeError("a", "b"),), (RecentTask("j", "t", "running"),), 9, RECORD, "1.12.3",
 )  # fmt: skip
 
 
@@ -349,6 +349,13 @@ async def test_a_tally_that_changes_alone_is_written_and_named_by_the_digest(tab
 
 def test_values_that_a_later_version_adds_to_a_node_are_passed_over() -> None:
     assert node_of([*json_of_node(FULL), "added later", 7]) == FULL
+
+
+def test_a_node_without_a_known_agent_is_written_as_earlier_versions_wrote_and_read_it() -> None:
+    assert json_of_node(FULL)[-1] == "1.12.3"
+    before = FULL._replace(agent="")
+    assert json_of_node(before) == json_of_node(FULL)[:-1]
+    assert node_of(json_of_node(before)) == before
 
 
 async def test_nodes_with_all_that_is_remembered_of_them_take_few_bytes() -> None:

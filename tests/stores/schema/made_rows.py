@@ -137,7 +137,7 @@ _POOL_FACTS = PoolFacts(
 )  # fmt: skip
 _TALLY = InterruptionCount(7, Interruptions(6, 3, 9, ((1, 3),)))
 _SIZES = (SizeSummary("standard_d4s_v5", 2, 1, 3), SizeSummary("standard_e4s_v5", 1, 1, 0))
-_SUMMARY = NodeSummary((("idle", True, 2), ("preempted", False, 1)), 12, 3, 5, 2, _SIZES)
+_SUMMARY = NodeSummary((("idle", True, 2), ("preempted", False, 1)), 12, 3, 5, 2, _SIZES, (("1.12.3", 3),))
 _NUMBERS = PoolNumbers(_SUMMARY.counts, 12, 3, 5, 2, (2, 3), (1, None), (8, 1.5), 1, 6, 7)
 _POOL_SAMPLE = PoolSample(_MS, _MS + 5, exact=True, numbers=_NUMBERS)
 POOL = Pool(
@@ -150,7 +150,7 @@ _RECORD = NodeRecord(7, (EarlierState("idle", 3),), (5, 4), Interruptions(2, 1, 
 NODE = Node(
     "TVM-1", "starttaskfailed", False, 1, 2, 3, "disabled", 4, 5, 6, 7, "standard_d4s_v5",
     StartRun("completed", "failure", 1, 2, 3, 4, "usererror", "code", "message"),
-    (NodeError("code", "message"),), (RecentTask("job", "task", "running"),), 9, _RECORD,
+    (NodeError("code", "message"),), (RecentTask("job", "task", "running"),), 9, _RECORD, "1.12.3",
 )  # fmt: skip
 
 

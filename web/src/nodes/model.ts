@@ -61,6 +61,8 @@ export interface Node extends NodeState {
   cause: string | null;
   schedulingState: string;
   vmSize: string;
+  /** The version of Batch's own agent, null before the node has booted. */
+  nodeAgentVersion: string | null;
   /** Its vCPUs; null where they are unknown. */
   cores: number | null;
   lastBootTime: string | null;

@@ -30,6 +30,12 @@ export function unknownCoresText(nodes: number | null): string {
 }
 
 /** "standard_d4s_v5", or "Mix: 3 × standard_d4s_v5, 2 × standard_e4s_v5", the most frequent first. */
+/** "1.12.3 on 2 nodes, 1.13.0 on 3 nodes", the oldest first; null where no node names its agent's version. */
+export function agentVersionsText(versions: Record<string, number> | null): string | null {
+  const found = Object.entries(versions ?? {}).map(([version, nodes]) => `${version} on ${plural(nodes, "node")}`);
+  return found.join(", ") || null;
+}
+
 export function vmSizesText({ vmSize, vmSizes }: { vmSize: string; vmSizes: Record<string, number> | null }): string {
   const sizes = Object.entries(vmSizes ?? {}).sort(([, one], [, other]) => other - one);
   const isMixed = sizes.some(([size]) => size.toLowerCase() !== vmSize.toLowerCase());

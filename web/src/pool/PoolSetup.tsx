@@ -6,6 +6,7 @@ import { usePolled } from "../api/usePolled.ts";
 import { formatExactTime } from "../format/dates.ts";
 import { formatSeconds, parseDuration } from "../format/durations.ts";
 import { formatCount } from "../format/numbers.ts";
+import { agentVersionsText } from "../nodes/summaries.ts";
 import { FailureText } from "../ui/page/ErrorNotice.tsx";
 import { TitledCard } from "../ui/page/TitledCard.tsx";
 import { useInView } from "../ui/page/useInView.ts";
@@ -42,6 +43,7 @@ export function PoolSetup({ pool }: { pool: Pool }) {
       <TitledCard title="Settings" name="settings">
         <div class="inside">
           <RetirementList retirements={pool.retirements} />
+          <AgentVersions versions={pool.nodeAgentVersions} />
           {pool.settings ? <Fields value={pool.settings} /> : <p class="soft">Not read yet.</p>}
           <LeftOut names={pool.settingsLeftOut} />
           <SettingChanges changes={pool.settingChanges} />
@@ -62,6 +64,19 @@ function RetirementList({ retirements }: { retirements: Retirement[] }) {
       <span class="soft">as read on {one.readOn}</span>
     </p>
   ));
+}
+
+/** Versions of Batch's own agent; several are worth a note, as nodes of one pool behave differently then. */
+function AgentVersions({ versions }: { versions: Pool["nodeAgentVersions"] }) {
+  const text = agentVersionsText(versions);
+  if (!text) return null;
+  const isMixed = Object.keys(versions ?? {}).length > 1;
+  return (
+    <p class={isMixed ? "" : "soft"} data-testid="agent-versions" data-mixed={isMixed}>
+      {isMixed ? <strong>Nodes have different versions of Batch's node agent:</strong> : "Batch's node agent:"}{" "}
+      <ExternalText text={text} />.{isMixed && " A node keeps its version; new nodes get the newest."}
+    </p>
+  );
 }
 
 function LeftOut({ names }: { names: string[] }) {

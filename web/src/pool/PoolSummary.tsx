@@ -41,6 +41,7 @@ export function PoolSummary({ pool }: { pool: Pool }) {
 }
 
 function Facts({ pool }: { pool: Pool }) {
+  const versions = Object.keys(pool.nodeAgentVersions ?? {}).length;
   return (
     <ul class="facts">
       <li class="state" data-pool-state={pool.allocationState ?? ""} data-testid="allocation">
@@ -65,6 +66,7 @@ function Facts({ pool }: { pool: Pool }) {
         <ExternalText text={vmSizesText(pool)} />
       </li>
       <li>{plural(pool.taskSlotsPerNode, "slot")} per node</li>
+      {versions > 1 && <li data-testid="agent-version-count">{plural(versions, "version")} of Batch's node agent</li>}
       <li>
         account <ExternalText text={pool.account} />
       </li>

@@ -71,6 +71,8 @@ export interface Pool {
   nodeCounts: NodeCounts | null;
   /** Nodes by VM size. */
   vmSizes: Record<string, number> | null;
+  /** Nodes by the version of Batch's own agent, the oldest first; null until nodes were read by this version. */
+  nodeAgentVersions: Record<string, number> | null;
   cores: { total: number; busy: number } | null;
   /** Machines whose vCPUs are unknown; `cores` is null then. */
   unknownCores: number | null;

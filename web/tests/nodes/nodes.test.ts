@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Account } from "../../src/api/model.ts";
 import { countsByGroup, nodeTotal, sortedStates, stateGroupOf, stateLabel } from "../../src/nodes/stateGroups.ts";
-import { accountNodesText, nodeStatesText, slotsText, unknownCoresText, vmSizesText } from "../../src/nodes/summaries.ts";
+import { accountNodesText, agentVersionsText, nodeStatesText, slotsText, unknownCoresText, vmSizesText } from "../../src/nodes/summaries.ts";
 
 function account(change: Partial<Account>): Account {
   const pools = { total: 1, byState: {}, notRead: 0, asOf: null };
@@ -48,6 +48,12 @@ test("a pool of several sizes names them, the most frequent first", () => {
   assert.equal(vmSizesText({ vmSize: "Mix", vmSizes: { e4: 2, d4: 1200 } }), "Mix: 1,200 × d4, 2 × e4");
   assert.equal(vmSizesText({ vmSize: "Mix", vmSizes: { d4: 1 } }), "Mix: 1 × d4");
   assert.equal(vmSizesText({ vmSize: "Mix", vmSizes: {} }), "Mix");
+});
+
+test("versions of the node agent are named with their nodes, and an unknown one isn't", () => {
+  assert.equal(agentVersionsText({ "1.12.3": 1, "1.13.0": 1200 }), "1.12.3 on 1 node, 1.13.0 on 1,200 nodes");
+  assert.equal(agentVersionsText({}), null);
+  assert.equal(agentVersionsText(null), null);
 });
 
 test("a pool of one size has no numbers beside it", () => {

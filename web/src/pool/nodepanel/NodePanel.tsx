@@ -101,6 +101,11 @@ function Contents({ node, view }: { node: Node; view: PoolView }) {
           <ExternalText text={node.vmSize} />
           {node.cores !== null && `, ${plural(node.cores, "core")}`}
         </Field>
+        {node.nodeAgentVersion && (
+          <Field name="Batch's node agent">
+            <ExternalText text={node.nodeAgentVersion} />
+          </Field>
+        )}
         <Field name="Allocated">
           <Age at={node.allocationTime} none="at an unknown time" />
         </Field>
