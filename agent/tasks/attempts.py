@@ -76,8 +76,7 @@ class Attempts:
         self.live: list[Attempt] = []
         self.vanished: list[Process] = []
         """All processes of the node that ended since the last table."""
-        self.unattributed = 0
-        """CPU time in microseconds of processes that ended and were never seen, and whose task isn't known."""
+        self._strays: dict[int, int] = {}
 
     def update(self, table: Table, tasks: Mapping[int, BatchTask], exited: ExitedProcesses | None = None) -> None:
         """Brings the attempts up to date with a table, the tasks of its processes, and their exit accounting."""
@@ -91,13 +90,21 @@ class Attempts:
         self._join(table, tasks)
         for process in self.vanished:
             self._depart(table, process, gone[process.pid], exited.take(process.pid) if exited else None)
-        self._place(exited.unseen(table) if exited else {}, gone)
+        self._place(table, exited.unseen(table) if exited else {}, gone)
         self._table = table
 
     @property
     def members(self) -> Container[int]:
         """The pids of all living members."""
         return self._by_pid
+
+    def unattributed(self, ancestors: Container[int]) -> int:
+        """Returns the CPU time in microseconds of ended processes, never seen, that may be of an attempt.
+
+        One whose parent lives on, and is neither a member nor an ancestor of a member, is of none: an orphan's parent
+        is an ancestor, too.
+        """
+        return sum(cpu for parent, cpu in self._strays.items() if parent == UNKNOWN or parent in ancestors)
 
     def attempt_of(self, pid: int) -> Attempt | None:
         """Returns the attempt of a process that lives."""
@@ -143,25 +150,33 @@ class Attempts:
             used = process.own + process.waited
             waiter.foreign[process.parent] = waiter.foreign.get(process.parent, 0) + used
 
-    def _place(self, unseen: Mapping[int, Exit], gone: Mapping[int, Attempt | None]) -> None:
+    def _place(self, table: Table, unseen: Mapping[int, Exit], gone: Mapping[int, Attempt | None]) -> None:
         """Notes the ends of processes that no table has shown."""
-        self.unattributed = 0
+        self._strays = {}
         for pid, exit_ in unseen.items():
-            attempt = self._owner(exit_, unseen, gone)
+            attempt, parent = self._owner(exit_, unseen, gone)
             if attempt:
                 waiter = exit_.parent if exit_.parent in attempt.members else UNKNOWN
                 attempt.departures.append(Departure(pid, waiter, None, exit_))
             else:
-                self.unattributed += exit_.cpu
+                known = self._table.get(parent)
+                parent = parent if known and same(table, known) else UNKNOWN
+                self._strays[parent] = self._strays.get(parent, 0) + exit_.cpu
 
-    def _owner(self, exit_: Exit, unseen: Mapping[int, Exit], gone: Mapping[int, Attempt | None]) -> Attempt | None:
+    def _owner(
+        self, exit_: Exit, unseen: Mapping[int, Exit], gone: Mapping[int, Attempt | None]
+    ) -> tuple[Attempt | None, int]:
+        """Returns the attempt of a process that no table has shown, None where it isn't known, and its first ancestor.
+
+        That is the first one upwards that isn't such a process itself.
+        """
         parent = exit_.parent
         for _ in range(_MAX_DEPTH):
             attempt = self._by_pid.get(parent) or gone.get(parent)
             if attempt or parent not in unseen:
-                return attempt
+                return attempt, parent
             parent = unseen[parent].parent
-        return None
+        return None, UNKNOWN
 
 
 def _ancestors(table: Table, process: Process) -> set[int]:

@@ -95,7 +95,9 @@ class TaskCollector:
         gpu = self._gpu_use()
         for attempt in self._attempts.live:
             ancestors = table if attempt.is_adopted else attempt.ancestors
-            missed = self._attempts.unattributed if is_exact else outside.of(ancestors, self._attempts.members)
+            missed = (
+                self._attempts.unattributed(ancestors) if is_exact else outside.of(ancestors, self._attempts.members)
+            )
             self._sample(attempt, gpu, elapsed, missed if elapsed else 0)
             self._usage[attempt.identity].is_accounted &= is_exact
         self._note_ended(moment)
