@@ -8,7 +8,10 @@ from playwright.sync_api import Locator, Page, expect
 from tests.e2e.canned.canned_api import Canned
 from tests.e2e.canned.canned_pool import node
 from tests.e2e.canned.canned_pool_telemetry import node_values, pool_telemetry
-from tests.e2e.canned.pool_page import section, show_pool
+from tests.e2e.canned.canned_values import stamp
+from tests.e2e.canned.pool_page import fill, section, show_pool
+
+HOSTILE = "<img src=x onerror=document.title='broken'>"
 
 
 def drawn(page: Page) -> dict[str, int]:
@@ -77,6 +80,33 @@ def test_charts_show_statistics_over_the_nodes_and_name_silent_ones(page: Page, 
     )
     part.get_by_role("link", name=last).click()
     expect(page.get_by_role("dialog")).to_contain_text(last)
+
+
+def test_changed_settings_are_marked_in_the_charts_and_named_below(page: Page, measured: Canned) -> None:
+    slots = {"time": stamp(1_200), "name": "taskSlotsPerNode", "before": "4", "after": "8"}
+    agent = slots | {"name": "nodeAgentSKUId", "before": None, "after": HOSTILE}
+    early = slots | {"time": stamp(90 * 86_400), "before": "2", "after": "4"}
+    fill(measured, measured.nodes, settingChanges=[slots, agent, early])
+    show_pool(page, measured)
+    shown = section(page, "pool-telemetry")
+    charts = shown.locator("figure.measure")
+    expect(charts.first).to_be_visible()
+    marks = shown.get_by_test_id("setting-change")
+    expect(marks).to_have_count(charts.count())
+    text = f"taskSlotsPerNode 4 → 8, nodeAgentSKUId none → {HOSTILE}"
+    expect(marks.first.locator("title")).to_have_text(text)
+    line = marks.first.locator("line")
+    axis = charts.first.locator("svg").bounding_box()
+    assert axis
+    assert 64 < float(str(line.get_attribute("x1"))) < axis["width"] - 6
+    listed = shown.get_by_label("Changes of settings").get_by_role("listitem")
+    expect(listed).to_have_count(1)
+    expect(listed).to_contain_text(text)
+    fill(measured, measured.nodes, settingChanges=[early])
+    show_pool(page, measured)
+    expect(charts.first).to_be_visible()
+    expect(marks).to_have_count(0)
+    expect(shown).not_to_contain_text("settings changed")
 
 
 def test_a_pool_without_telemetry_says_so(page: Page, pools: Canned) -> None:

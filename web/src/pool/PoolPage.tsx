@@ -20,6 +20,7 @@ import { NodePanel } from "./nodepanel/NodePanel.tsx";
 import { PoolSetup } from "./PoolSetup.tsx";
 import { PoolSummary } from "./PoolSummary.tsx";
 import { QueueSection } from "./queue/QueueSection.tsx";
+import { marksOf } from "./settingChanges.ts";
 import { PoolTelemetrySection } from "./telemetry/PoolTelemetrySection.tsx";
 
 interface PoolPageProps {
@@ -68,7 +69,7 @@ export function PoolPage({ account, id, back }: PoolPageProps) {
           />
           <QueueSection view={view} />
           <HistorySection {...history} range={range} />
-          <PoolTelemetrySection view={view} range={range} />
+          <PoolTelemetrySection view={view} range={range} changes={marksOf(pool?.settingChanges ?? [])} />
           <LatestEvents account={account} subject={{ pool: id }} />
           {pool && <PoolSetup pool={pool} />}
           {pool && <AgentSection view={view} commandLine={pool.startTask?.commandLine ?? ""} openNode={open} />}

@@ -1,5 +1,6 @@
 // Histories of pools: nodes by group of states, targets, interruptions of spot nodes, and changes of settings.
 
+import { ChangeMarks, ChangeSign } from "../charts/ChangeMarks.tsx";
 import type { History, HistoryKind } from "../charts/history.ts";
 import type { Scale } from "../charts/scales.ts";
 import { pathPoint } from "../charts/stack.ts";
@@ -10,7 +11,7 @@ import { GROUP_LABELS, type StateGroup } from "../nodes/stateGroups.ts";
 import { nodeStatesText } from "../nodes/summaries.ts";
 import { countsOf, groupsIn, pointDetails, pointText, targetOf } from "./history.ts";
 import type { PoolPoint, SettingChange } from "./model.ts";
-import { changesText, momentsOf } from "./settingChanges.ts";
+import { marksOf } from "./settingChanges.ts";
 
 const WITHOUT_CHANGES: HistoryKind<PoolPoint, StateGroup> = {
   noun: "pool",
@@ -53,17 +54,20 @@ export function poolHistory(changes: readonly SettingChange[]): HistoryKind<Pool
     signs: (points) => (
       <>
         {WITHOUT_CHANGES.signs?.(points)}
-        {changes.length > 0 && (
-          <span>
-            <i class="swatch setting-line" aria-hidden="true" /> settings changed
-          </span>
-        )}
+        {changes.length > 0 && <ChangeSign />}
       </>
     ),
     overlay: (history, created, x, y) => (
       <>
         <TargetOverlay history={history} created={created} x={x} y={y} />
-        <ChangeMarks history={history} changes={changes} x={x} y={y} />
+        <ChangeMarks
+          marks={marksOf(changes)}
+          from={Date.parse(history.value[0]?.time ?? "")}
+          to={Date.parse(history.to)}
+          x={x}
+          top={10}
+          bottom={y(0)}
+        />
       </>
     ),
   };
@@ -110,26 +114,4 @@ function TargetOverlay({ history, created, x, y }: OverlayProps) {
         ))}
     </g>
   );
-}
-
-interface MarksProps {
-  history: History<PoolPoint>;
-  changes: readonly SettingChange[];
-  x: Scale;
-  y: Scale;
-}
-
-/** A line at each moment of the range at which settings changed. */
-function ChangeMarks({ history, changes, x, y }: MarksProps) {
-  const from = Date.parse(history.value[0]?.time ?? "");
-  const to = Date.parse(history.to);
-  return momentsOf(changes)
-    .filter(({ at }) => at >= from && at <= to)
-    .map(({ at, changes: some }) => (
-      <g key={at} class="setting-change" data-testid="setting-change">
-        <title>{changesText(some)}</title>
-        <line x1={x(at)} x2={x(at)} y1={10} y2={y(0)} />
-        <path d={`M${x(at) - 4},10h8l-4,7z`} />
-      </g>
-    ));
 }

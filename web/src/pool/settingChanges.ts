@@ -1,5 +1,6 @@
 // Changes of a pool's settings: by the moment at which they were made, and as text.
 
+import type { ChangeMark } from "../charts/changes.ts";
 import { plural } from "../format/numbers.ts";
 import type { SettingChange } from "./model.ts";
 
@@ -13,6 +14,11 @@ export function momentsOf(changes: readonly SettingChange[]): { at: number; chan
     moments.set(at, [...(moments.get(at) ?? []), change]);
   }
   return [...moments].map(([at, some]) => ({ at, changes: some }));
+}
+
+/** The marks of the moments in charts. */
+export function marksOf(changes: readonly SettingChange[]): ChangeMark[] {
+  return momentsOf(changes).map(({ at, changes: some }) => ({ at, text: changesText(some) }));
 }
 
 export function changeText({ name, before, after }: SettingChange): string {

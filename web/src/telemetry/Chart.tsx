@@ -2,6 +2,8 @@
 
 import { useMemo } from "preact/hooks";
 import { FillPatterns, TimeAxis } from "../charts/Axes.tsx";
+import { ChangeMarks } from "../charts/ChangeMarks.tsx";
+import type { ChangeMark } from "../charts/changes.ts";
 import { linear, type Scale, timeTicks } from "../charts/scales.ts";
 import { pathPoint } from "../charts/stack.ts";
 import { formatTime } from "../format/dates.ts";
@@ -35,10 +37,12 @@ interface ChartProps {
   noDataSpans: TimeSpan[];
   /** The run that the charts are about; marked if the time is longer. */
   run?: TimeSpan | undefined;
+  /** Changes of settings within the time. */
+  marks?: readonly ChangeMark[];
   cursor: Cursor;
 }
 
-export function Chart({ chart, time, width, noDataSpans, run, cursor }: ChartProps) {
+export function Chart({ chart, time, width, noDataSpans, run, marks = [], cursor }: ChartProps) {
   const right = Math.max(LEFT + 1, width - RIGHT_MARGIN);
   const x = timeScale(time, LEFT, right);
   const { low, high, ticks } = axisOf(lowest(chart), highest(chart), chart.unit, chart.limit);
@@ -80,6 +84,7 @@ export function Chart({ chart, time, width, noDataSpans, run, cursor }: ChartPro
       {run && <rect class="run-span" x={x(run.from)} width={x(run.to) - x(run.from)} y={TOP} height={BOTTOM - TOP} />}
       {lines}
       {chart.limit !== null && <line class="limit" x1={LEFT} x2={right} y1={y(chart.limit)} y2={y(chart.limit)} />}
+      <ChangeMarks marks={marks} from={time.from} to={time.to} x={x} top={TOP} bottom={BOTTOM} />
       {at !== null && <CursorLine at={at} top={TOP} bottom={BOTTOM} />}
     </svg>
   );

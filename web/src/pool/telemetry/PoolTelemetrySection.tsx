@@ -3,6 +3,8 @@
 import { useMemo, useState } from "preact/hooks";
 import { pathOfPool } from "../../api/paths.ts";
 import { usePolled } from "../../api/usePolled.ts";
+import { ChangeSign } from "../../charts/ChangeMarks.tsx";
+import { type ChangeMark, within } from "../../charts/changes.ts";
 import { useWidth } from "../../charts/useWidth.ts";
 import { formatTime, timeZone } from "../../format/dates.ts";
 import { formatSeconds } from "../../format/durations.ts";
@@ -29,9 +31,11 @@ interface PoolTelemetryProps {
   view: PoolView;
   /** Null until the pool's age is known, which decides the default. */
   range: Range | null;
+  /** Changes of the pool's settings. */
+  changes: readonly ChangeMark[];
 }
 
-export function PoolTelemetrySection({ view, range }: PoolTelemetryProps) {
+export function PoolTelemetrySection({ view, range, changes }: PoolTelemetryProps) {
   const { ref, inView } = useInView();
   const path = `${pathOfPool(view, "telemetry")}?from=${encodeURIComponent(beginOf(range ?? "1h"))}`;
   const polled = usePolled<PoolTelemetry>({
@@ -53,7 +57,7 @@ export function PoolTelemetrySection({ view, range }: PoolTelemetryProps) {
       {(telemetry) => (
         <div class="telemetry of-pool">
           <Reporting view={view} nodes={telemetry.nodes} />
-          <PoolCharts telemetry={telemetry} />
+          <PoolCharts telemetry={telemetry} changes={changes} />
         </div>
       )}
     </Section>
@@ -87,11 +91,17 @@ function Reporting({ view, nodes }: { view: PoolView; nodes: PoolTelemetry["node
   );
 }
 
-function PoolCharts({ telemetry }: { telemetry: PoolTelemetry }) {
+interface PoolChartsProps {
+  telemetry: PoolTelemetry;
+  changes: readonly ChangeMark[];
+}
+
+function PoolCharts({ telemetry, changes }: PoolChartsProps) {
   const { ref, width } = useWidth();
   const [pointed, point] = useState<number | null>(null);
   const charts = useMemo(() => poolChartsOf(telemetry), [telemetry]);
   const time = useMemo(() => poolTimeGridOf(telemetry), [telemetry]);
+  const marks = useMemo(() => within(changes, time.from, time.to), [changes, time]);
   const at = pointed !== null && pointed >= time.first && pointed < time.to ? pointed : null;
   const shown = at ?? latestOf(telemetry);
   if (!charts.length) {
@@ -117,10 +127,23 @@ function PoolCharts({ telemetry }: { telemetry: PoolTelemetry }) {
               <h5>{chart.title}</h5>
               <Legend chart={chart} at={shown} />
             </figcaption>
-            <Chart chart={chart} noDataSpans={[]} time={time} width={width} cursor={{ at, point }} />
+            <Chart chart={chart} noDataSpans={[]} time={time} width={width} marks={marks} cursor={{ at, point }} />
           </figure>
         ))}
       </div>
+      {marks.length > 0 && (
+        <ul class="past" aria-label="Changes of settings">
+          {marks.map(({ at: changed, text }) => (
+            <li key={changed}>
+              <ChangeSign />
+              <time dateTime={new Date(changed).toISOString()}>{formatTime(changed)}</time>
+              <span>
+                <ExternalText text={text} />
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
       <ValuesTable charts={charts} time={time} />
     </div>
   );
