@@ -1,7 +1,8 @@
 """The agent's loop: calls each collector when it is due, and hands their lines on at each flush.
 
 A collector that fails costs its own records only; failures are counted and the first of each kind is logged. Times of
-calls follow the monotonic clock, so a clock that is set neither floods nor silences a node.
+calls follow the monotonic clock, so a clock that is set neither floods nor silences a node. An event is flushed at
+once: the node may not live until the next flush, as after a Spot notice.
 """
 
 from __future__ import annotations
@@ -11,12 +12,15 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple, Protocol
 
 from agent.collectors.collector import Collector
+from agent.events.event import MEASUREMENT as EVENT
 from agent.machine.clock import Clock
 from agent.records.line_protocol import line_of
 from agent.records.record import Record, Value
 
 MAX_TEXT = 4 << 20
 """Characters of lines after which they are flushed early."""
+EVENT_PAUSE = 60.0
+"""Seconds between two flushes at once for events, so that many of them don't multiply requests."""
 AGENT = "batchscope_agent"
 _MAX_LOGGED = 100  # kinds of failures
 
@@ -55,6 +59,8 @@ class Sampler:
         self._clock = clock
         self._flush = flush
         self._flush_due = now + flush * (0.1 + 0.9 * phase)
+        self._event_due = now
+        self._has_event = False
         self._lines: list[str] = []
         self._size = 0
         self._errors = 0
@@ -69,6 +75,7 @@ class Sampler:
             if line:
                 self._lines.append(line)
                 self._size += len(line)
+                self._has_event = self._has_event or record.measurement == EVENT
 
     def step(self) -> float:
         """Calls the collectors that are due and flushes if it is time; returns seconds until the next step."""
@@ -77,13 +84,16 @@ class Sampler:
         if now >= self._flush_due or self._size >= MAX_TEXT:
             self._flush_due = _next(self._flush_due, self._flush, now)
             self.flush()
+        elif self._has_event and now >= self._event_due:
+            self._event_due = now + EVENT_PAUSE
+            self.flush()
         upcoming = min([self._flush_due, *(turn.due for turn in self._turns)])
         return max(upcoming - self._clock.monotonic(), 0.0)
 
     def flush(self) -> None:
         """Hands all lines on, with the agent's own state as the last of them."""
         self.add([Record(AGENT, {**_own_use(), "collect_errors": self._errors, **self._sink.fields()})])
-        lines, self._lines, self._size = self._lines, [], 0
+        lines, self._lines, self._size, self._has_event = self._lines, [], 0, False
         self._sink.put("".join(lines).encode("utf-8", "replace"), len(lines))
 
     def _called(self, turn: _Turn, now: float) -> _Turn:

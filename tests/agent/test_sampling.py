@@ -4,9 +4,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from agent.collectors.collector import Collector
+from agent.events.event import event
 from agent.machine.clock import Clock
 from agent.records.record import Record, Value
-from agent.sampling import MAX_TEXT, Sampler
+from agent.sampling import EVENT_PAUSE, MAX_TEXT, Sampler
 
 
 class SteppedClock(Clock):
@@ -136,3 +137,17 @@ def test_much_text_is_flushed_before_its_time() -> None:
     step.add(Record("log", {"text": "x" * 4000}) for _ in range(MAX_TEXT // 4000 + 1))
     step.step()
     assert len(sink.flushes) == 1
+
+
+def test_an_event_is_flushed_at_once_but_only_one_a_minute_before_its_time() -> None:
+    clock, sink = SteppedClock(), Kept()
+    step = sampler(clock, sink, Counted("cpu", 10.0))
+    run(step, clock, 15.0)
+    for _ in range(9):
+        step.add([event("gpu_xid", "A GPU fails.")])
+        run(step, clock, 10.0)
+    assert [flushed.count("batchscope_event") for flushed in sink.flushes] == [1, 6]
+    assert EVENT_PAUSE == 60.0
+    run(step, clock, 20.0)
+    assert [flushed.count("batchscope_event") for flushed in sink.flushes] == [1, 6, 2]
+    assert "".join(sink.flushes).count("cpu calls=") == 13
