@@ -35,6 +35,7 @@ class ControlHandler:
         self._emulator = emulator
         self._controls: Mapping[tuple[str, str], Control] = {
             ("GET", "truth"): self._truth,
+            ("GET", "startups"): self._start_ups,
             ("GET", "clock"): self._clock,
             ("POST", "clock"): self._change_clock,
             ("GET", "faults"): self._faults,
@@ -76,6 +77,11 @@ class ControlHandler:
 
     def _truth(self, _: Body) -> Any:
         return self._emulator.truth()
+
+    def _start_ups(self, _: Body) -> Any:
+        """Returns the moments of nodes' first starts, by account, pool and node, also of nodes that have left."""
+        simulations = self._emulator.simulations.items()
+        return {name: each.context.start_ups.to_json() for name, each in simulations}
 
     def _clock(self, _: Body) -> Any:
         emulator = self._emulator

@@ -62,6 +62,7 @@ class NodeTransitions:
         )
         self._context.record_node_counts(pool)
         pool.nodes[name] = node
+        self._context.start_ups.begin(node, wished=pool.allocation_changed)
         self._mark_changed(node)
         self._context.between(_CREATING, partial(self._start, node, node.life))
 
@@ -154,6 +155,7 @@ class NodeTransitions:
         if node.life != life:
             return
         node.booted = self._context.node_now(node)
+        self._context.start_ups.mark(node, "booted", self._context.now)
         self._mark_changed(node)
         self._context.report(node, partial(self._show, node, life, "starting"))
         self._node_changed(node.pool)
@@ -170,6 +172,7 @@ class NodeTransitions:
             self._context.report(node, partial(self._show_ready, node, life))
             return
         node.start_task = StartTask(self._context.node_now(node))
+        self._context.start_ups.mark(node, "startTaskStarted", self._context.now)
         self._run_start_task(node, str(spec["commandLine"]))
         if spec.get("waitForSuccess", True):
             self._context.report(node, partial(self._show, node, life, "waitingforstarttask"))
@@ -195,6 +198,7 @@ class NodeTransitions:
             return
         run.state, run.ended, run.exit_code = "completed", self._context.node_now(node), exit_code
         run.failure = exit_failure(exit_code) if exit_code else None
+        self._context.start_ups.mark(node, "startTaskEnded", self._context.now)
         self._mark_changed(node)
         if not spec.get("waitForSuccess", True):
             return
@@ -216,6 +220,7 @@ class NodeTransitions:
         if node.life != life:
             return
         self._set(node, node.idle_state, moment)
+        self._context.start_ups.mark(node, "ready", self._context.now)
         node.pool.scheduling_index.update_node(node, usable=node.is_usable)
         self._node_ready(node.pool)
         settings = self._context.settings

@@ -112,6 +112,7 @@ class TaskTransitions:
 
     def _prepare(self, run: Run) -> None:
         if run.task.run is run:
+            self._context.start_ups.mark(run.node, "preparing", self._context.now)
             self._context.report(run.node, partial(self._show_preparing, run))
             self.preparation.prepare(run)
 
@@ -128,6 +129,7 @@ class TaskTransitions:
         if run.task.run is not run:
             return
         run.started = self._context.node_now(run.node)
+        self._context.start_ups.mark(run.node, "firstTask", self._context.now)
         self._mark_changed(run)
         self._context.report(run.node, partial(self._show_running, run))
         if failure := download_failure(run.task.spec):

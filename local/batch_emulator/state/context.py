@@ -16,6 +16,7 @@ from local.batch_emulator.entities import Node, Pool
 from local.batch_emulator.state.change_log import ChangeLog, NumberedEntity
 from local.batch_emulator.state.event_log import EventLog
 from local.batch_emulator.state.event_queue import EventQueue
+from local.batch_emulator.state.start_up_log import StartUpLog
 
 
 @dataclass(slots=True)
@@ -27,6 +28,7 @@ class SimulationContext:
     rng: random.Random
     log: EventLog
     late_seconds: Callable[[], float] = field(default=lambda: 0.0)
+    start_ups: StartUpLog = field(default_factory=StartUpLog)
 
     @property
     def now(self) -> int:
