@@ -33,6 +33,7 @@ from shared.services.queries.pool_queries import PoolQueries
 from shared.services.queries.queries import Queries
 from shared.services.queries.retirement_queries import Announcements, RetirementQueries
 from shared.services.queries.schedule_queries import ScheduleQueries
+from shared.services.queries.start_up_queries import StartUpQueries
 from shared.services.tasks.leaf_reader import LeafReader
 from shared.services.tasks.live_tasks import LiveTasks
 from shared.services.tasks.node_sharing import NodeSharingService
@@ -62,6 +63,7 @@ class Services:
     pool_histories: Histories[PoolNumbers]
     pools: PoolQueries
     pool_queues: PoolQueues
+    start_ups: StartUpQueries
     retirements: RetirementQueries
     schedules: ScheduleQueries
     registry: Registry
@@ -116,6 +118,7 @@ async def open_services(settings: Settings) -> Services:
         pool_histories=Histories(registry, POOL_SAMPLES, pools.recent_samples, stores.pool_history, retention),
         pools=pools,
         pool_queues=PoolQueues(queries, tasks, pools, stores.dependencies),
+        start_ups=StartUpQueries(registry, pools, stores),
         retirements=RetirementQueries(registry, stores, announced, settings.plan),
         schedules=ScheduleQueries(registry, queries, stores.schedules, idle=settings.full_list_interval),
         registry=registry,

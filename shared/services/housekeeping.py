@@ -30,6 +30,7 @@ from shared.stores.stores import Stores
 from shared.stores.tables.unreadable import UndecodedRow
 
 _LOG = logger(__name__)
+_DAY = timedelta(days=1) // timedelta(milliseconds=1)
 _ROLLING = timedelta(minutes=5)  # of the ten that a function call may take
 _GRACE = timedelta(hours=1)  # longer than any function call: until then a running one may still read or write these
 
@@ -81,6 +82,8 @@ class HousekeepingService:
             oldest = self.settings.history_retention.oldest(grain, to_milliseconds(now))
             for history in (self.stores.history, self.stores.pool_history):
                 rows += await history.delete_before(account.key, grain, oldest)
+        quarters = self.settings.history_retention.oldest(QUARTERS, to_milliseconds(now))
+        rows += await self.stores.start_ups.delete_before(account.key, quarters // _DAY)
         events = await self.ingestion.delete_before(account.key, now - self.settings.event_retention)
         kept = max(self.settings.telemetry_retention, self.settings.telemetry_hour_retention)
         telemetry = await self.ingestion.delete_telemetry_before(

@@ -14,6 +14,7 @@ from shared.stores.jobs.task_cache import TaskCache
 from shared.stores.jobs.waiting_causes import WaitingCauseStore
 from shared.stores.pools.nodes import NodeStore
 from shared.stores.pools.pools import PoolStore
+from shared.stores.pools.start_ups import StartUpStore
 from shared.stores.schedules import ScheduleStore
 from shared.stores.tables.tables import Tables
 
@@ -35,6 +36,7 @@ class Stores:
         self.pools = PoolStore(tables)
         self.pool_history = HistoryStore(tables, POOL_HISTORY)
         self.nodes = NodeStore(tables)
+        self.start_ups = StartUpStore(tables)
         self.images = SupportedImageStore(tables)
         self.schedules = ScheduleStore(tables)
         self.events = EventStore(tables)

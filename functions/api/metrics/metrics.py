@@ -98,11 +98,7 @@ def add_metrics(routes: Routes) -> None:
             render,
             accounts,
             [job for own, _ in found for job in own],
-            pools=[
-                replace(pool, tasks=report.tasks.of_pool(pool.pool.key))
-                for report in accounts
-                for pool in await services.pools.pools(report.account.id)
-            ],
+            pools=[pool for report in accounts for pool in await _pools(services, report)],
             pool_rounds=await services.pools.last_rounds(call.readable),
             schedules=[schedule for _, own in found for schedule in own],
             schedule_rounds=await services.schedules.last_rounds(call.readable),
@@ -110,6 +106,15 @@ def add_metrics(routes: Routes) -> None:
             utilization=await _utilization(services, ingestion),
             now=await services.clock.now(),
         )
+
+
+async def _pools(services: "Services", report: AccountReport) -> list[PoolReport]:
+    """Returns an account's pools with the tasks of their jobs and their latest start-ups."""
+    start_ups = await services.start_ups.latest(report.account.id)
+    return [
+        replace(pool, tasks=report.tasks.of_pool(pool.pool.key), start_ups=start_ups.get(pool.pool.key))
+        for pool in await services.pools.pools(report.account.id)
+    ]
 
 
 async def _utilization(services: "Services", ingestion: Sequence[IngestionReport]) -> list[PoolUtilization]:

@@ -7,6 +7,7 @@ from prometheus_client.metrics_core import CounterMetricFamily
 
 from functions.api.metrics.account_series import counter_values
 from functions.api.metrics.series import Family, Samples, Value, timestamp
+from shared.domain.pools.start_up_figures import FiguresByGroup
 from shared.domain.reports.reports import PoolReport
 from shared.domain.retirements.announcements import days_left
 
@@ -45,10 +46,21 @@ POOL_FAMILIES = (
         "Days until Azure retires something that a pool uses, as announced; negative afterwards.",
         ("retirement",),
     ),
+    Family(
+        "azbatch_pool_startup_seconds",
+        "Time from the wish for a node to its first task by phase, of nodes of today (UTC), else of yesterday.",
+        ("vm_size", "image", "phase", "quantile"),
+    ),
+    Family(
+        "azbatch_pool_startup_nodes",
+        "Nodes of today (UTC), else of yesterday, that have a time of the phase.",
+        ("vm_size", "image", "phase"),
+    ),
     Family("azbatch_pool_as_of_timestamp_seconds", "Unix time of a pool's node counts."),
     Family("azbatch_pool_exact", "1 if a pool's figures were exact as of that time."),
 )
 _DEDICATED, _SPOT = "true", "false"
+_SECOND = 1000  # milliseconds
 
 
 def pool_samples(report: PoolReport) -> Samples:
@@ -80,4 +92,16 @@ def pool_samples(report: PoolReport) -> Samples:
         values["azbatch_pool_unexplained_restarts_total"] = snapshot.tally.interruptions.unexplained
     if report.tasks:
         values |= counter_values("pool", report.tasks)
-    return Samples(labels, values)
+    return Samples(labels, values | _start_up_values(report.start_ups or {}))
+
+
+def _start_up_values(found: FiguresByGroup) -> dict[str, Value]:
+    """Returns the samples of start-ups; a phase that no node has has none of its time."""
+    phases = [(group, one) for group, figures in found.items() for one in figures.phases]
+    spans = [((*group, one.phase), (("0.5", one.p50), ("0.95", one.p95))) for group, one in phases]
+    return {
+        "azbatch_pool_startup_seconds": {
+            (*labels, quantile): span / _SECOND for labels, both in spans for quantile, span in both if span is not None
+        },
+        "azbatch_pool_startup_nodes": {(*group, one.phase): one.nodes for group, one in phases},
+    }

@@ -21,5 +21,13 @@ HARDWARE_XIDS = frozenset((48, 61, 62, 63, 64, 74, 79, 92, 94, 95, 119, 120, 140
 """Errors of the GPU itself; source: NVIDIA's list of Xid errors. Most others are those of programs."""
 MAX_FORMULA_LINE = 300
 """Characters of a statement of an autoscale formula."""
+MIN_START_UPS = 5
+"""Nodes of a day from which on its start-ups are compared with those of other days."""
+MIN_START_UP_DAYS = 3
+"""Earlier days with so many nodes."""
+START_UP_GROWTH = 1.5
+MIN_START_UP_GROWTH = timedelta(minutes=1)
+MIN_RUN_TASKS = 20
+"""Tasks from which on their median run is compared with start-ups."""
 RETIREMENT_LEAD_DAYS = (180, 60, 14)
 """Days before something is retired from which on pools that use it are named, each time more urgently."""

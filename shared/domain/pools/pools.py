@@ -18,6 +18,7 @@ from shared.domain.pools.pool_facts import PoolFacts
 from shared.domain.pools.pool_samples import PoolNumbers, PoolSample
 from shared.domain.pools.pool_settings import Evaluation
 from shared.domain.pools.resize_errors import ResizeError, errors_after
+from shared.domain.pools.resizes import Resize, resizes_after
 from shared.domain.pools.setting_changes import MAX_CHANGES, SettingChange, changes_between
 
 MAX_EVALUATIONS = 20  # of an autoscale formula, including the latest
@@ -63,7 +64,7 @@ class Pool:
 
     `sample` is from the snapshot's round, None in rows of an earlier version. `ended` are the earlier samples that
     aren't in the pool's history. `evaluations` of its autoscale formula are those before the facts', the latest first;
-    so are `changes` of its settings.
+    so are `changes` of its settings, and `resizes`.
     """
 
     facts: PoolFacts
@@ -74,6 +75,7 @@ class Pool:
     ended: tuple[PoolSample, ...] = ()
     evaluations: tuple[Evaluation, ...] = ()
     changes: tuple[SettingChange, ...] = ()
+    resizes: tuple[Resize, ...] = ()
     etag: str | None = None
 
     @property
@@ -160,7 +162,15 @@ class Pool:
         earlier = tuple(one for one in self.all_evaluations if latest is None or one.at != latest.at)
         kept = earlier[: MAX_EVALUATIONS - (latest is not None)]
         changes = (*changes_between(self.facts, facts), *self.changes)[:MAX_CHANGES]
-        return replace(self, facts=facts, seen_at=at, errors=errors, evaluations=kept, changes=changes)
+        return replace(
+            self,
+            facts=facts,
+            seen_at=at,
+            errors=errors,
+            evaluations=kept,
+            changes=changes,
+            resizes=resizes_after(self.resizes, facts),
+        )
 
     def listed(self, snapshot: NodesSnapshot) -> "Pool":
         """Returns the pool after its nodes were read. The previous sample ends, unless the new one only confirms it."""
@@ -226,4 +236,5 @@ class Pool:
 
 def first_seen(facts: PoolFacts, at: datetime) -> Pool:
     """Returns a pool that the list dated `at` showed for the first time."""
-    return Pool(facts, at, errors_after((), facts.attempt, None, at=at, last_looked=at))
+    errors = errors_after((), facts.attempt, None, at=at, last_looked=at)
+    return Pool(facts, at, errors, resizes=resizes_after((), facts))

@@ -18,6 +18,7 @@ from shared.domain.polling.rounds import Round
 from shared.domain.polling.schedule_rounds import ScheduleRound
 from shared.domain.pools.pool_totals import PoolTotals
 from shared.domain.pools.pools import Pool
+from shared.domain.pools.start_up_figures import FiguresByGroup
 from shared.domain.reads.read_plans import Progress
 from shared.domain.reports.pool_tasks import NO_TASKS, AccountTasks, PoolTasks
 from shared.domain.retirements.announcements import Announcement
@@ -132,7 +133,7 @@ class TimelineReport:
 class PoolReport:
     """A pool with the verdict on its numbers, as of `now`; `announced` are retirements that may concern it.
 
-    `tasks` are those of its jobs, None where not asked for.
+    `tasks` are those of its jobs, None where not asked for; `start_ups` are today's or yesterday's.
     """
 
     account: Account
@@ -141,6 +142,7 @@ class PoolReport:
     now: datetime
     tasks: PoolTasks | None = None
     announced: Sequence[Announcement] = ()
+    start_ups: FiguresByGroup | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,6 +30,7 @@ from shared.services.pools.image_reader import ImageReader
 from shared.services.pools.node_reader import NodeReader, may_be_anothers
 from shared.services.pools.pool_records import PoolRecords
 from shared.services.pools.pools_round_state import PoolsRoundState
+from shared.services.pools.start_up_records import StartUpRecords, seen_nodes
 from shared.services.round.resource_state import ResourceRoundResult, RoundRules
 from shared.stores.batch.batch_pools import BatchPools
 from shared.stores.pools.nodes import planned
@@ -65,6 +66,7 @@ class PoolRounds:
         self._records = records
         self._nodes = stores.nodes
         self._events = stores.events
+        self._start_ups = StartUpRecords(self._key, stores.start_ups)
         self._clock = clock
         self._rules = rules
         self._reading = NodeReader(source, rules)
@@ -207,6 +209,8 @@ class PoolRounds:
             return
         write = planned(stored, nodes, snapshot.tally)
         this.writes[pool.key] = write
+        if seen := seen_nodes(pool, stored.nodes, nodes, this.t0()):
+            this.start_ups[pool.key] = seen
         this.pools[pool.key] = pool.listed(replace(snapshot, digest=write.digest))
 
     async def _is_another(self, pool: Pool) -> bool:
@@ -214,13 +218,15 @@ class PoolRounds:
         return facts.creation_time != pool.facts.creation_time
 
     async def _save(self, this: PoolsRoundState, keys: Sequence[str]) -> None:
-        """Writes changes, nodes before the pools that summarize them, and events before the pools that report them.
+        """Writes changes: start-ups before their nodes, nodes and events before the pools that show them.
 
         Pools whose nodes couldn't be read get their listed facts.
         """
         this.overtaken |= await self._polled_since(this, [key for key in keys if this.has_changed(key)])
         read = {key: this.writes.pop(key) for key in keys if key in this.writes}
         writes = {key: write for key, write in read.items() if key not in this.overtaken}
+        seen = [this.start_ups.pop(key) for key in keys if key in this.start_ups]
+        await self._start_ups.save([one for one in seen if one.pool.key in writes])
         conflicts = await self._nodes.save_all(list(writes.values()))
         this.overtaken |= {key for key, conflict in zip(writes, conflicts, strict=True) if conflict}
         known = [this.pools[key] for key in keys if key in this.pools and key not in this.overtaken]

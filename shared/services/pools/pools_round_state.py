@@ -8,6 +8,7 @@ from shared.domain.nodes.nodes import NodeCounts
 from shared.domain.polling.pool_rounds import PoolRound
 from shared.domain.pools.pools import Pool
 from shared.errors import BatchAnswerError
+from shared.services.pools.start_up_records import SeenNodes
 from shared.services.round.resource_state import ResourceRoundState
 from shared.stores.pools.nodes import NodesTransaction
 from shared.stores.pools.pools import KnownPools
@@ -17,12 +18,12 @@ from shared.stores.pools.pools import KnownPools
 class PoolsRoundState(ResourceRoundState):
     """The state of a running round over pools; keys are pool keys.
 
-    `has_time` is called before each pool and returns False when time is up or the service throttles. `deadline` is that
-    time, in loop time, if known. `pools` are the known pools, `shown` those of them that the list or a GET showed;
-    `nonsense` explains invalid list entries of others. `stored` is the certain content of storage; `reached` are pools
-    whose poll ended, even with an error, `overtaken` those that another process wrote first. `writes` are pending
-    writes of nodes; `date` is the pool list's. `counts` are the service's node counts, and with `all_counted` pools
-    without counts have no nodes.
+    `has_time` is called before each pool and returns False when time is up or the service throttles. `deadline` is
+    that time, in loop time, if known. `pools` are the known pools, `shown` those of them that the list or a GET
+    showed; `nonsense` explains invalid list entries of others. `stored` is the certain content of storage; `reached`
+    are pools whose poll ended, even with an error, `overtaken` those that another process wrote first. `writes` are
+    pending writes of nodes, `start_ups` what their lists moved on; `date` is the pool list's. `counts` are the
+    service's node counts, and with `all_counted` pools without counts have no nodes.
     """
 
     started: datetime
@@ -38,6 +39,7 @@ class PoolsRoundState(ResourceRoundState):
     nonsense: Mapping[str, str] = field(default_factory=dict)
     reached: set[str] = field(default_factory=set)
     writes: dict[str, NodesTransaction] = field(default_factory=dict)
+    start_ups: dict[str, SeenNodes] = field(default_factory=dict)
     overtaken: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:

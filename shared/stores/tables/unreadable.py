@@ -37,6 +37,7 @@ SCHEMAS: Mapping[str, int] = {
     "read plan": 1,
     "dependencies": 1,
     "supported images": 1,
+    "startups": 1,
 }
 """The version written, and the latest readable one, by kind of row."""
 

@@ -79,6 +79,7 @@ ROUTES = {
     "list_nodes": Route(f"{_POOL}/nodes", "/api/accounts/demo/pools/none/nodes", READERS, 404),
     "list_retirements": Route("api/retirements", "/api/retirements", READERS),
     "get_pool_queue": Route(f"{_POOL}/queue", "/api/accounts/demo/pools/none/queue", READERS, 404),
+    "get_pool_startup": Route(f"{_POOL}/startup", "/api/accounts/demo/pools/none/startup", READERS, 404),
     "get_pool_agent": Route(f"{_POOL}/agent", "/api/accounts/demo/pools/none/agent", READERS, 404),
     "list_agent_nodes": Route(f"{_POOL}/agent/nodes", "/api/accounts/demo/pools/none/agent/nodes", READERS, 404),
     "get_node_states": Route(f"{_POOL}/nodestates", "/api/accounts/demo/pools/none/nodestates", READERS, 404),

@@ -27,7 +27,7 @@ from tests.infra.rules.settings import settings_read
 from tests.pinned_names import assert_pinned
 
 DOCUMENT = document(all_routes(read_settings({})))
-OPEN_LABELS = {"account", "job", "pool", "schedule", "node", "le", "cause"}
+OPEN_LABELS = {"account", "job", "pool", "schedule", "node", "le", "cause", "vm_size", "image"}
 """Labels with values from outside, with the bounds in docs/metrics.md, or with codes of explanations."""
 ENVIRONMENT = {"AzureWebJobsStorage": "UseDevelopmentStorage=true", "TELEMETRY_STORAGE": "UseDevelopmentStorage=true"}
 

@@ -17,6 +17,7 @@ from shared.domain.jobs.verdicts import Verdict
 from shared.domain.jobs.waiting_causes import WaitingCause
 from shared.domain.nodes.interruptions import InterruptionCount, Interruptions
 from shared.domain.nodes.nodes import NodeSummary
+from shared.domain.nodes.start_ups import StartUp
 from shared.domain.polling.pool_rounds import PoolRound
 from shared.domain.polling.rounds import WHOLE, Mark, Round
 from shared.domain.polling.schedule_rounds import ScheduleRound
@@ -24,6 +25,7 @@ from shared.domain.pools.machine_settings import Machine, MachineSettings
 from shared.domain.pools.pool_facts import PoolFacts, Size
 from shared.domain.pools.pool_settings import AutoScale, Problem
 from shared.domain.pools.pools import NodesSnapshot, Pool
+from shared.domain.pools.start_up_figures import figures_of
 from shared.domain.reports.pool_tasks import AccountTasks, PoolTasks
 from shared.domain.reports.reports import AccountReport, JobReport, MonitoringReport, PoolReport
 from shared.domain.reports.schedule_reports import report_of
@@ -72,6 +74,11 @@ COUNTS = TaskCounts(active=30, preparing=2, running=8, completed=20, succeeded=1
 
 
 _JAMMY = Machine(node_agent_sku_id="batch.node.ubuntu 22.04")
+_START_UP = StartUp(
+    *("node", 600_000, "standard_d4s_v5", "own", "awaited"),
+    *(590_000, 640_000, 645_000, 675_000, 675_000, 680_000, 690_000),
+    worked=True,
+)
 POOL = PoolReport(
     ACCOUNT,
     Pool(
@@ -95,6 +102,7 @@ POOL = PoolReport(
     NOW,
     PoolTasks({"userCode": 3}, TaskCounters(39, 30, 2, 5), {"slotsBusy": 7}, {"slotsBusy": 64_500}),
     announcements(),
+    start_ups={("standard_d4s_v5", "own"): figures_of([_START_UP])},
 )
 SCHEDULE = report_of(
     ACCOUNT,

@@ -26,6 +26,7 @@ from shared.domain.jobs.waiting_causes import WaitingCause, WaitingCauses
 from shared.domain.nodes.interruptions import InterruptionCount, Interruptions
 from shared.domain.nodes.node_records import EarlierState, NodeRecord
 from shared.domain.nodes.nodes import Node, NodeError, NodeSummary, RecentTask, SizeSummary, StartRun
+from shared.domain.nodes.start_ups import StartUp
 from shared.domain.polling.pool_rounds import PoolRound
 from shared.domain.polling.rounds import Mark, Round
 from shared.domain.polling.schedule_rounds import ScheduleRound
@@ -35,7 +36,9 @@ from shared.domain.pools.pool_samples import PoolNumbers, PoolSample
 from shared.domain.pools.pool_settings import AutoScale, Evaluation, Problem, StartTask
 from shared.domain.pools.pools import NodesSnapshot, Pool, PoolConfirmation
 from shared.domain.pools.resize_errors import ResizeError
+from shared.domain.pools.resizes import Resize
 from shared.domain.pools.setting_changes import SettingChange
+from shared.domain.pools.start_up_days import StartUpDay
 from shared.domain.reads.id_ranges import IdRange
 from shared.domain.reads.read_plans import ReadPlan
 from shared.domain.retirements.supported_images import SupportedImage, SupportedImages
@@ -84,6 +87,7 @@ from shared.stores.jobs.task_cache import Directory, TaskCache
 from shared.stores.jobs.waiting_causes import WaitingCauseStore
 from shared.stores.pools.nodes import NodeStore, StoredNodes, planned
 from shared.stores.pools.pools import PoolStore
+from shared.stores.pools.start_ups import StartUpStore
 from shared.stores.schedules import ScheduleStore
 from shared.stores.tables.tables import Tables
 from shared.stores.telemetry import telemetry
@@ -144,7 +148,11 @@ POOL = Pool(
     _POOL_FACTS, T0, (ResizeError("AllocationFailed", "message", T0, T0, _T1, 2, _T2),),
     NodesSnapshot(T0, T0, "fullRead", _SUMMARY, "digest", "doubt", _TALLY, ((_MS, 2),)), _POOL_SAMPLE, (_POOL_SAMPLE,),
     (Evaluation(T0, "results", Problem("code", "message")),),
-    (SettingChange(T0, "vmSize", "standard_d2s_v5", "standard_d4s_v5"),),
+    (SettingChange(T0, "vmSize", "standard_d2s_v5", "standard_d4s_v5"),), (Resize(_MS, _MS + 9),),
+)  # fmt: skip
+_START_UP = StartUp(
+    "node", _MS, "standard_d4s_v5", "publisher/offer/sku", "awaited", _MS - 1, _MS + 1, _MS + 2, _MS + 3, _MS + 4,
+    _MS + 5, _MS + 6, worked=True, retried=True, ending="pollsMissed",
 )  # fmt: skip
 _RECORD = NodeRecord(7, (EarlierState("idle", 3),), (5, 4), Interruptions(2, 1, 9, ((1, 1),)))
 NODE = Node(
@@ -249,6 +257,8 @@ async def _write_pools(tables: Tables) -> None:
     confirmed = PoolConfirmation("version", T0, T0, "delta")
     await pools.save_round(ACCOUNT, PoolRound(T0, T0, "reason", 9, {POOL.key: confirmed}, {"a": "why"}), {})
     await HistoryStore(tables, POOL_HISTORY).save(ACCOUNT, {POOL.key: rows_of((_POOL_SAMPLE,), None, _EVER)})
+    start_ups = StartUpDay(POOL.key, _MS // 86_400_000, {"node": _START_UP}, is_cut=True)
+    await StartUpStore(tables).save_all(ACCOUNT, [start_ups])
     many = {node.key: node for node in (NODE._replace(id=f"n{number:03}") for number in range(251))}
     for key, some in ((POOL.key, {NODE.key: NODE}), (LARGE, many)):
         await nodes.save_all([planned(StoredNodes(ACCOUNT, key), some, _TALLY)])

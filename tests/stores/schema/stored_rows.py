@@ -44,7 +44,11 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
     },
     "nodes": {"<pool>~!": "[^~]+~!", "<pool>~n<number>": r"[^~]+~n\d{5}"},
     "operations": {"<poll>": "[^~]+"},
-    "poolhistory": {"<pool>~h<hour>": r"[^~]+~h\d{7}", "<pool>~d<day>": r"[^~]+~d\d{7}"},
+    "poolhistory": {
+        "<pool>~h<hour>": r"[^~]+~h\d{7}",
+        "<pool>~d<day>": r"[^~]+~d\d{7}",
+        "<day>~<pool>": r"\d{7}~[^~]+",
+    },
     "pools": {"<pool>": "[^~]+"},
     "pooltelemetry": {"!": "!", "t": "t", "b<block>~<pool>~<part>": r"b[0-9a-f]{7}~[^~]*~\d"},
     "rejects": {"<created>~<incarnation>~<offset>": rf"[0-9a-f]{{11}}~{_INCARNATION}~[0-9a-f]{{13}}"},

@@ -1,0 +1,133 @@
+"""GET accounts/{account}/pools/{pool}/startup: how long nodes take from the wish for them to their first task."""
+
+from collections.abc import Mapping
+from datetime import date, datetime
+from typing import Annotated
+
+from msgspec import Meta
+
+from functions.api.endpoints import POOL
+from functions.api.jobs.explanation import FindingAnswer, finding_answer
+from functions.http.answers import Answer
+from functions.http.handling import Query, RouteRequest, Routes
+from functions.http.rendering import LOOKS
+from shared.domain.nodes.start_ups import REASONS
+from shared.domain.pools.start_up_figures import PhaseFigures, StartUpFigures
+from shared.services.queries.start_up_queries import StartUpReport
+
+_Days = Annotated[int, Meta(ge=1, le=31, description="Days of allocation (UTC), today included.")]
+_ERA = date(1970, 1, 1).toordinal()
+
+
+class StartUpQuery(Query):
+    """The days whose nodes count."""
+
+    days: _Days = 7
+
+
+class StartUpReasonAnswer(Answer):
+    """Why so many nodes have no figure of a phase."""
+
+    reason: str
+    nodes: int
+    detail: str
+
+
+class StartUpPhaseAnswer(Answer):
+    """A phase over `nodes` that have it: half took at most `p50Seconds`, 95 % at most `p95Seconds`.
+
+    Both are null where no node has it; `reason` is then the most frequent one of `unknown`.
+    """
+
+    phase: str
+    nodes: int
+    p50_seconds: float | None
+    p95_seconds: float | None
+    reason: str | None
+    unknown: list[StartUpReasonAnswer]
+
+
+class StartUpGroupAnswer(Answer):
+    """The start-ups of a day, a VM size or an image, whose name is empty where unknown."""
+
+    name: str
+    nodes: int
+    phases: list[StartUpPhaseAnswer]
+
+
+class StartUpAnswer(Answer):
+    """The start-ups of nodes that were allocated since `since`, with their phases in the order of time.
+
+    `overhead` is the total without the wait for a task. `medianTaskSeconds` is the median run of the tasks of the
+    pool's jobs, null before any has completed. `limited`: a day had more nodes than are kept.
+    """
+
+    account: str
+    pool: str
+    as_of: datetime | None
+    since: date
+    nodes: int
+    limited: bool
+    phases: list[StartUpPhaseAnswer]
+    by_day: list[StartUpGroupAnswer]
+    by_size: list[StartUpGroupAnswer]
+    by_image: list[StartUpGroupAnswer]
+    median_task_seconds: float | None
+    findings: list[FindingAnswer]
+
+
+def add_pool_startup(routes: Routes) -> None:
+    @routes.route("GET", f"{POOL}/startup", query=StartUpQuery, returns=StartUpAnswer, cacheable=True, looks=LOOKS)
+    async def get_pool_startup(call: RouteRequest[StartUpQuery, None]) -> StartUpAnswer:
+        """Returns how long a pool's nodes took to start, by phase: from the wish for a node to its first task."""
+        services = await call.services()
+        return _answer(await services.start_ups.of_pool(call.path["account"], call.path["pool"], call.query.days))
+
+
+def _answer(report: StartUpReport) -> StartUpAnswer:
+    pool = report.pool.pool
+    days = {_day(day).isoformat(): figures for day, figures in report.days.items()}
+    return StartUpAnswer(
+        account=report.pool.account.id,
+        pool=pool.facts.id,
+        as_of=pool.nodes_as_of,
+        since=_day(report.first),
+        nodes=report.figures.nodes,
+        limited=report.is_cut,
+        phases=_phases(report.figures),
+        by_day=_groups(days),
+        by_size=_groups(report.sizes),
+        by_image=_groups(report.images),
+        median_task_seconds=_seconds(report.runs.quantile(50)) if report.runs.count else None,
+        findings=list(map(finding_answer, report.findings)),
+    )
+
+
+def _groups(found: Mapping[str, StartUpFigures]) -> list[StartUpGroupAnswer]:
+    return [
+        StartUpGroupAnswer(name=name, nodes=figures.nodes, phases=_phases(figures)) for name, figures in found.items()
+    ]
+
+
+def _phases(figures: StartUpFigures) -> list[StartUpPhaseAnswer]:
+    return list(map(_phase, figures.phases))
+
+
+def _phase(one: PhaseFigures) -> StartUpPhaseAnswer:
+    unknown = [StartUpReasonAnswer(reason=why, nodes=nodes, detail=REASONS[why]) for why, nodes in one.unknown]
+    return StartUpPhaseAnswer(
+        phase=one.phase,
+        nodes=one.nodes,
+        p50_seconds=None if one.p50 is None else _seconds(one.p50),
+        p95_seconds=None if one.p95 is None else _seconds(one.p95),
+        reason=unknown[0].reason if unknown and not one.nodes else None,
+        unknown=unknown,
+    )
+
+
+def _seconds(milliseconds: float) -> float:
+    return round(milliseconds / 1000, 3)
+
+
+def _day(day: int) -> date:
+    return date.fromordinal(_ERA + day)
