@@ -142,12 +142,17 @@ class SessionFolder:
             self._disk.remove(self._file(unit))
 
     def drop(self, units: Iterable[SpooledUnit]) -> None:
-        """Drops units and counts them: the count is kept before they go, with their numbers, so a crash adds none."""
+        """Drops units and counts them: the count is kept before they go, with their numbers, so a crash adds none.
+
+        A full disk takes the count once they are gone.
+        """
         gone = list(units)
         self.dropped = self.dropped.plus((unit.size, unit.records) for unit in gone)
-        self._keep_dropped({"removing": [unit.number for unit in gone]})
+        is_kept = self._keep_dropped({"removing": [unit.number for unit in gone]})
         for unit in gone:
             self.remove(unit)
+        if not is_kept:
+            self._keep_dropped({})
 
     def count_dropped(self, size: int, records: int) -> None:
         """Counts a unit as dropped that never was in the spool."""
@@ -159,9 +164,9 @@ class SessionFolder:
         self.reported = self.dropped
         self._keep_dropped({"reported": True})
 
-    def _keep_dropped(self, more: Mapping[str, object]) -> None:
-        """Keeps the counts, and the next number, which no unit on disk may show any more."""
-        self._is_kept(_DROPPED, {**self.dropped.fields(), "next": self.next_number, **more})
+    def _keep_dropped(self, more: Mapping[str, object]) -> bool:
+        """Keeps the counts, and the next number, which no unit on disk may show any more; returns whether it did."""
+        return self._is_kept(_DROPPED, {**self.dropped.fields(), "next": self.next_number, **more})
 
     def position(self) -> Mapping[str, object]:
         """Returns the position of `keep_position`, nothing if it is lost."""

@@ -232,26 +232,6 @@ def test_a_lost_position_is_found_by_the_last_units_name(tmp_path: Path) -> None
     assert lines == ["m v=1i 1"]
 
 
-def test_a_position_that_a_full_disk_refused_doubles_no_unit(tmp_path: Path) -> None:
-    service = AppendService()
-    with served(service) as address:
-        story = Story(tmp_path, address, 50_000, 1 << 20)
-        story.act("put")
-        story.agent.send_all()
-        for _ in range(3):
-            story.act("put")
-        story.disk.is_full = True
-        while len(story.agent.spool.own.units) > 2:
-            story.act("step")
-        service.faults.append("reset after")
-        while service.faults:
-            story.act("step")
-        story.end()
-    stored = lines_of({name: blob.content for name, blob in service.blobs.items()}).values()
-    found = [line for lines in stored for line in lines if line.startswith("m ")]
-    assert sorted(found) == [f"m v={number}i 1" for number in range(1, 5)]
-
-
 def test_a_blob_that_another_began_is_followed_by_the_next_though_the_position_is_lost(tmp_path: Path) -> None:
     service = AppendService(faults=deque(["none", "none", "none", "foreign", "reset before"]))
     with served(service) as address:

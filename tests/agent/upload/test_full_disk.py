@@ -1,0 +1,57 @@
+"""A disk that is full for a while: no unit is doubled, and none goes uncounted."""
+
+from pathlib import Path
+
+from agent.upload.spool import Limits
+from tests.agent.upload.append_service import AppendService, served
+from tests.agent.upload.rig import Agent, DyingDisk, lines_of
+
+
+class TightDisk(DyingDisk):
+    """A disk that has room again once a unit is removed."""
+
+    def remove(self, path: str) -> None:
+        super().remove(path)
+        self.is_full = self.is_full and not path.endswith(".gz")
+
+
+def put(agent: Agent, *numbers: int) -> None:
+    for number in numbers:
+        agent.spool.put(f"m v={number}i 1\n".encode())
+
+
+def sent_by_the_next(ended: Agent, service: AppendService) -> list[str]:
+    """Returns all lines in storage once another agent has sent what this one left."""
+    ended.spool.close()
+    Agent(ended.folder, ended.address).send_all()
+    stored = lines_of({name: blob.content for name, blob in service.blobs.items()})
+    return [line for lines in stored.values() for line in lines]
+
+
+def test_a_position_that_a_full_disk_refused_doubles_no_unit(tmp_path: Path) -> None:
+    service, disk = AppendService(), DyingDisk()
+    with served(service) as address:
+        agent = Agent(tmp_path, address, disk=disk)
+        put(agent, 1)
+        agent.send_all()
+        put(agent, 2, 3, 4)
+        disk.is_full = True
+        while len(agent.spool.own.units) > 2:
+            agent.step()
+        service.faults.append("reset after")
+        while service.faults:
+            agent.step()
+        lines = sent_by_the_next(agent, service)
+    assert sorted(lines) == [f"m v={number}i 1" for number in range(1, 5)]
+
+
+def test_units_that_are_dropped_on_a_full_disk_are_counted_though_their_agent_is_killed(tmp_path: Path) -> None:
+    service, disk = AppendService(), TightDisk()
+    with served(service) as address:
+        agent = Agent(tmp_path, address, disk=disk, limits=Limits(250, 250))
+        put(agent, 1, 2, 3, 4)
+        disk.is_full = True
+        put(agent, 5)
+        *units, report = sent_by_the_next(agent, service)
+    assert units == [f"m v={number}i 1" for number in range(2, 6)]
+    assert "dropped_records=1i" in report
