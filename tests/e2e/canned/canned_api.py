@@ -19,6 +19,7 @@ from urllib.parse import parse_qs, unquote, urlencode, urlsplit
 from tests.e2e.canned.canned_agent import agent_offer, counts, selected
 from tests.e2e.canned.canned_pool_telemetry import node_values, pool_telemetry
 from tests.e2e.canned.canned_queue import queue
+from tests.e2e.canned.canned_startup import start_up
 from tests.e2e.canned.canned_values import matching_events, matching_jobs, matching_nodes, table_of
 
 DIST = Path(__file__).resolve().parents[3] / "web" / "dist"
@@ -34,12 +35,12 @@ class Canned:
     (status, sentence) by part, where "job" is the job's own answer and "task" a live task. `asked` lists the requested
     paths with their queries.
 
-    For pools: `pools` by account id; every pool has the same `nodes`, `node_states`, `pool_history`, `pool_telemetry`,
-    `node_values` (of any metric), `queue` and `autoscale_runs`; broken parts are "queue", "pool", "nodes",
-    "nodestates", "history", "pooltelemetry", "autoscaleruns", "node" and "telemetry" (of any node). `schedules` are
-    full answers by account id; broken parts are "schedules" and "schedule". `events` are the same for every account,
-    the latest first, and `ingestion` is the state of their ingestion; broken parts have the same names. The next `cut`
-    tables break off in the middle.
+    For pools: `pools` by account id; every pool has the same `nodes`, `node_states`, `pool_history`,
+    `pool_telemetry`, `node_values` (of any metric), `queue`, `start_up` and `autoscale_runs`; broken parts are
+    "queue", "startup", "pool", "nodes", "nodestates", "history", "pooltelemetry", "autoscaleruns", "node" and
+    "telemetry" (of any node). `schedules` are full answers by account id; broken parts are "schedules" and
+    "schedule". `events` are the same for every account, the latest first, and `ingestion` is the state of their
+    ingestion; broken parts have the same names. The next `cut` tables break off in the middle.
     """
 
     accounts: list[dict[str, Any]] = field(default_factory=list)
@@ -59,6 +60,7 @@ class Canned:
     schedules: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     autoscale_runs: list[dict[str, Any]] = field(default_factory=list)
     queue: dict[str, Any] = field(default_factory=queue)
+    start_up: dict[str, Any] = field(default_factory=start_up)
     agent_offer: dict[str, Any] = field(default_factory=agent_offer)
     agent_nodes: list[dict[str, Any]] = field(default_factory=list)
     events: list[dict[str, Any]] = field(default_factory=list)
@@ -203,6 +205,7 @@ def pools_answer(
         "history": canned.pool_history,
         "autoscaleruns": {"value": canned.autoscale_runs},
         "queue": canned.queue,
+        "startup": canned.start_up,
     }
     found = nodes.get(node) if node else parts.get(part) if part else pools.get(pool)
     return (200, found) if found else refusal(404, f"There is no {node or part or pool} here.")

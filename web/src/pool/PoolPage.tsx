@@ -1,4 +1,4 @@
-// The page of a pool: summary, nodes, queue, history, events, setup, node agent.
+// The page of a pool: summary, nodes, queue, history, start-up, events, setup, node agent.
 
 import { useContext } from "preact/hooks";
 import { pathOfPool } from "../api/paths.ts";
@@ -21,6 +21,7 @@ import { PoolSetup } from "./PoolSetup.tsx";
 import { PoolSummary } from "./PoolSummary.tsx";
 import { QueueSection } from "./queue/QueueSection.tsx";
 import { marksOf } from "./settingChanges.ts";
+import { StartUpSection } from "./startup/StartUpSection.tsx";
 import { PoolTelemetrySection } from "./telemetry/PoolTelemetrySection.tsx";
 
 interface PoolPageProps {
@@ -69,6 +70,7 @@ export function PoolPage({ account, id, back }: PoolPageProps) {
           />
           <QueueSection view={view} />
           <HistorySection {...history} range={range} />
+          <StartUpSection view={view} />
           <PoolTelemetrySection view={view} range={range} changes={marksOf(pool?.settingChanges ?? [])} />
           <LatestEvents account={account} subject={{ pool: id }} />
           {pool && <PoolSetup pool={pool} />}

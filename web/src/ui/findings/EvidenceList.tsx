@@ -9,7 +9,7 @@ import { addressOfDetail } from "../../routing/routes.ts";
 import { ExternalText } from "../text/ExternalText.tsx";
 import type { Evidence, Finding } from "./model.ts";
 
-const SPANS = new Set(["estimatedWait", "estimatedWaitOfLast", "maxWallClockTime"]);
+const SPANS = new Set(["estimatedWait", "estimatedWaitOfLast", "maxWallClockTime", "medianRun", "startUp", "startUpBefore"]);
 const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 /** Labels of evidence that its name in the API doesn't explain. */
 const LABELS = new Map([
@@ -33,6 +33,7 @@ const LABELS = new Map([
   ["jobs", "jobs ahead (priority or age): waiting tasks"],
   ["kills", "killed processes"],
   ["lookedAt", "waiting tasks checked"],
+  ["medianRun", "median run of tasks"],
   ["otherJobs", "more jobs ahead"],
   ["poolId", "pool"],
   ["preemptedTasks", "tasks requeued for these jobs"],
@@ -43,6 +44,8 @@ const LABELS = new Map([
   ["requiredSlots", "slots of the largest task"],
   ["share", "share of slots that become free"],
   ["slotsPerNode", "slots per node"],
+  ["startUp", "median start-up"],
+  ["startUpBefore", "median start-up before"],
   ["target", "target nodes"],
   ["tasksEndedPerMinute", "tasks ended per minute"],
   ["unsure", "undetermined tasks"],
