@@ -109,7 +109,17 @@ def _run(options: argparse.Namespace) -> int:
     if options.supervised:
         end_with_supervisor()
     supervisor = os.getppid() if options.supervised else 0
-    agent = NodeAgent(_settings(options), os.environ, Machine(), Clock(), warn_on_stderr, supervisor=supervisor)
+    settings, machine, clock = _settings(options), Machine(), Clock()
+    registry = Registry(settings.folder, machine, clock)
+    agent = NodeAgent(
+        settings,
+        os.environ,
+        machine,
+        clock,
+        warn_on_stderr,
+        supervisor=supervisor,
+        agents=lambda: [one.pid for one in registry.running()],
+    )
     agent.run()
     return 0
 

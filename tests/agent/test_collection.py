@@ -10,7 +10,7 @@ from agent.devices.gpu_values import GpuErrors
 from agent.devices.registry import NvidiaAccess
 from agent.machine.machine import MAX_SIZE, Machine
 from agent.records.record import Record
-from tests.agent.fake_node import SteppedClock, fake_node, process
+from tests.agent.fake_node import TASK, SteppedClock, fake_node, process
 
 NOWHERE = "http://127.0.0.1:9"
 
@@ -61,6 +61,16 @@ def test_processes_of_the_agent_belong_to_no_task(tmp_path: Path) -> None:
     (task,) = [record for record in sample(found, clock) if record.measurement == "batchscope_task"]
     assert (task.tags["job_id"], task.tags["task_id"]) == ("render", "frame-7")
     assert (task.fields["num_processes"], task.fields["cpu_time_user"]) == (1, 3.0)
+
+
+def test_another_agent_is_no_run_of_the_task_that_started_it(tmp_path: Path) -> None:
+    clock, named = SteppedClock(), TASK.replace("frame-7", "frame-6")
+    machine = fake_node(tmp_path)
+    process(tmp_path, 90, 1, "agent", named)
+    process(tmp_path, 91, 90, "child", named)
+    found = Collection(machine, clock, interval=10.0, folder="", imds=NOWHERE, agents=lambda: [90])
+    records = sample(found, clock)
+    assert {record.tags["task_id"] for record in records if record.measurement == "batchscope_task"} == {"frame-7"}
 
 
 def test_the_parent_of_an_agent_is_of_its_task_unless_it_supervises(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
@@ -62,15 +63,22 @@ def until(condition: Callable[[], bool]) -> None:
         time.sleep(0.1)
 
 
+def has_sessions(container: ContainerClient, count: int) -> bool:
+    return measurements(lines_of(container)).count("linux_boot") == count
+
+
 def measurements(lines: list[str]) -> list[str]:
     return [line.partition(" ")[0].partition(",")[0] for line in lines]
 
 
-def started(address: str, folder: Path, command: str, *, stdin: int = subprocess.PIPE) -> "subprocess.Popen[str]":
+def started(
+    address: str, folder: Path, command: str, *, stdin: int = subprocess.PIPE, task: str = ""
+) -> "subprocess.Popen[str]":
+    variables = {"AZ_BATCH_JOB_ID": "job", "AZ_BATCH_TASK_ID": task} if task else {}
     return subprocess.Popen(
         [sys.executable, "-m", "agent", command, f"--folder={folder}", "--interval=1", "--flush=5", *NODE],
         cwd=ROOT,
-        env={"PATH": os.environ["PATH"], "BATCHSCOPE_STORAGE": address},
+        env={"PATH": os.environ["PATH"], "BATCHSCOPE_STORAGE": address, **variables},
         stdin=stdin,
         stderr=subprocess.PIPE,
         text=True,
@@ -163,6 +171,24 @@ def test_an_agent_in_the_background_outlives_its_start_and_ends_when_asked(
         until(lambda: run("status") == 1)
     assert "sig=" not in (folder / "agent.log").read_text()
     assert measurements(lines_of(container)[-1:]) == ["batchscope_agent"]
+
+
+def test_an_agent_that_a_task_started_is_no_run_of_it_for_the_next_agent(
+    container: ContainerClient, tmp_path: Path
+) -> None:
+    address, folder = address_of(container), tmp_path / "agent"
+    try:
+        for count, task in enumerate(("first", "second"), start=1):
+            assert started(address, folder, "start", task=task).wait(PATIENCE) == 0
+            until(partial(has_sessions, container, count))
+        until(lambda: "The agent ends." in (folder / "agent.log").read_text())
+        before = measurements(lines_of(container)).count("mem")
+        until(lambda: measurements(lines_of(container)).count("mem") > before + 6)  # a flush is of five samples
+    finally:
+        assert started(address, folder, "stop").wait(PATIENCE) == 0
+        until(lambda: (folder / "agent.log").read_text().count("The agent ends.") == 2)
+    ended = [line for line in lines_of(container) if line.startswith("batchscope_task_attempt,")]
+    assert not any("task_id=first" in line for line in ended)
 
 
 @pytest.mark.parametrize("wrong", [["--storage=https://[x/c"], ["--pool=a/b"], ["--unknown"]])
