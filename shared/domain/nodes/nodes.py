@@ -65,7 +65,7 @@ class Node(NamedTuple):
 
     Times are milliseconds since 1970, 0 where unknown. `tasks` and `slots` are those of running tasks. `recent` are the
     latest tasks, latest first, as of `recent_at`, because not every list requests them. `record` is the node's history,
-    which no list contains. `agent` is the version of Batch's own agent, empty where Batch doesn't name it.
+    which no list contains. `agent` is the version of Batch's own agent, empty where a list doesn't name it.
     """
 
     id: str
@@ -108,20 +108,21 @@ class Node(NamedTuple):
     def after(self, before: "Node", *, known_as_of: int, at: int) -> "Node":
         """Returns this listed node with the history of `before`, or `before` itself where nothing is new.
 
-        A list without recent tasks keeps the known ones.
+        A list without recent tasks, or without the version of the agent, keeps the known ones.
         """
-        if not self.recent_at and self[:_TOLD] == before[:_TOLD] and self.agent == before.agent:
+        agent = self.agent or before.agent
+        if not self.recent_at and self[:_TOLD] == before[:_TOLD] and agent == before.agent:
             return before
         record = before.record
         if before.stamps != self.stamps:
             spot = not self.dedicated
             record = followed(record, before.stamps, self.stamps, known_as_of=known_as_of, at=at, spot=spot)
         recent, recent_at = (self.recent, self.recent_at) if self.recent_at else (before.recent, before.recent_at)
-        node = self._replace(recent=recent, recent_at=recent_at, record=record)
+        node = self._replace(recent=recent, recent_at=recent_at, record=record, agent=agent)
         return node if node._replace(recent_at=before.recent_at) != before else before
 
 
-_TOLD = Node._fields.index("recent")  # fields that every list contains, as it does `agent`
+_TOLD = Node._fields.index("recent")  # fields that every list contains
 
 
 class SizeSummary(NamedTuple):

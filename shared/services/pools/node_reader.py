@@ -64,17 +64,25 @@ class NodeReader:
     async def _read_all(self, pool: Pool, stored: StoredNodes, counts: NodeCounts | None, t0: datetime) -> NodesRead:
         """Lists all nodes, with their recent tasks only every full list interval, as these are ten times the rest.
 
+        Versions of agents, which rarely change, are in these lists, and in others where nodes are new or lack one.
         The interval is a fifth if no task is known of a node that has run some, unless this process's last such list
         showed none.
         """
         snapshot = pool.snapshot
         is_full = snapshot is None or stored.is_torn or t0 - snapshot.full_read_at >= self._interval(pool, stored)
-        listed = await self._source.fetch_nodes(pool.facts.id, recent_as_of=t0 if is_full else None)
+        agents = is_full or self._may_have_new_agents(pool, stored)
+        recent_as_of = t0 if is_full else None
+        listed = await self._source.fetch_nodes(pool.facts.id, recent_as_of=recent_as_of, agents=agents)
         nodes = _merged(pool, stored, listed.nodes, t0, whole=True)
         if is_full:
             self._without_tasks[pool.facts.id] = _without_recent(nodes)
         full_read_at = t0 if snapshot is None or is_full else snapshot.full_read_at
         return _snapshot(pool, stored, nodes, t0, full_read_at, counts=counts, pages=listed.pages), nodes
+
+    def _may_have_new_agents(self, pool: Pool, stored: StoredNodes) -> bool:
+        """Returns whether nodes are new since the last list, or one whose agent isn't known may have booted."""
+        since = pool.snapshot.as_of - self._rules.overlap if pool.snapshot else pool.facts.creation_time
+        return _may_be_resized(pool.facts, since) or any(not node.agent for node in stored.nodes.values())
 
     def _interval(self, pool: Pool, stored: StoredNodes) -> timedelta:
         may_be_reported = _without_recent(stored.nodes) - self._without_tasks.get(pool.facts.id, set())

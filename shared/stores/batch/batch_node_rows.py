@@ -18,9 +18,10 @@ from shared.stores.batch.batch_rows import Rows
 NODE_FIELDS = (
     "id", "state", "stateTransitionTime", "isDedicated", "schedulingState", "lastBootTime", "allocationTime",
     "runningTasksCount", "runningTaskSlotsCount", "totalTasksRun", "totalTasksSucceeded", "vmSize", "startTaskInfo",
-    "errors", "nodeAgentInfo",
+    "errors",
 )  # fmt: skip
 RECENT = "recentTasks"
+AGENT = "nodeAgentInfo"
 _TOTAL = "total"
 _MAX_VERSION = 50  # characters
 

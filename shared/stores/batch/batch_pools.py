@@ -12,7 +12,7 @@ from shared.domain.pools.pool_facts import PoolFacts
 from shared.stores.batch.batch import BatchAccount
 from shared.stores.batch.batch_addresses import literal, query_of
 from shared.stores.batch.batch_lists import BatchLists, ResourceList
-from shared.stores.batch.batch_node_rows import NODE_FIELDS, RECENT, counts_of, known_nodes_of, nodes_of
+from shared.stores.batch.batch_node_rows import AGENT, NODE_FIELDS, RECENT, counts_of, known_nodes_of, nodes_of
 from shared.stores.batch.batch_pool_rows import pool_fields, pool_of
 
 _NO_POOL = ("PoolNotFound",)
@@ -88,14 +88,20 @@ class BatchPools(BatchLists):
             yield {key_of(name): counts for name, counts in page.items()}
 
     async def fetch_nodes(
-        self, pool_id: str, *, changed_since: datetime | None = None, recent_as_of: datetime | None = None
+        self,
+        pool_id: str,
+        *,
+        changed_since: datetime | None = None,
+        recent_as_of: datetime | None = None,
+        agents: bool = False,
     ) -> NodeList:
         """Returns all nodes of a pool, or those whose state changed at or after a time.
 
-        `recent_as_of` adds their recent tasks, which are ten times the rest. Raises BatchError; BatchMissingError if
-        the pool is gone.
+        `recent_as_of` adds their recent tasks, which are ten times the rest, `agents` the versions of their agents, a
+        fifth of it; a list of changes has these in any case. Raises BatchError; BatchMissingError if the pool is gone.
         """
         fields = (*NODE_FIELDS, RECENT) if recent_as_of else NODE_FIELDS
+        fields = (*fields, AGENT) if agents or changed_since else fields
         condition = f"stateTransitionTime ge {literal(changed_since)}" if changed_since else None
         recent_at = to_milliseconds(recent_as_of) if recent_as_of else 0
         url = f"/pools/{quote(pool_id, safe='')}/nodes?{query_of(fields, condition, version=self.source.pool_version)}"

@@ -27,6 +27,7 @@ nodes = st.builds(
     recent=st.sampled_from([(), (RecentTask("job", "task", "running"),)]),
     recent_at=st.sampled_from([0, 5, 6]),
     record=st.just(NO_RECORD),
+    agent=st.sampled_from(["", "1.1", "1.2"]),
 )
 kept = st.lists(nodes, max_size=4).map(lambda found: {node.key: node for node in found})
 
@@ -45,16 +46,17 @@ def test_a_list_of_changes_takes_nothing_away(before: dict[str, Node], listed: l
 
 
 @given(before=kept, listed=st.lists(nodes, max_size=6), whole=st.booleans())
-def test_the_later_word_on_a_node_counts_but_for_recent_tasks_that_were_not_asked_for(
+def test_the_later_word_on_a_node_counts_but_for_recent_tasks_and_agents_that_were_not_asked_for(
     *, before: dict[str, Node], listed: list[Node], whole: bool
 ) -> None:
     for key, node in merged(before, listed, whole=whole, at=2, known_as_of=1).items():
         words = [one for one in listed if one.key == key]
         if words:
-            stripped = node._replace(recent=(), recent_at=0, record=NO_RECORD)
-            assert stripped == words[-1]._replace(recent=(), recent_at=0)
+            stripped = node._replace(recent=(), recent_at=0, record=NO_RECORD, agent="")
+            assert stripped == words[-1]._replace(recent=(), recent_at=0, agent="")
             earlier = [before[key]] if key in before else []
             source = next((word for word in reversed(earlier + words) if word.recent_at), (earlier + words)[0])
+            assert node.agent == next((word.agent for word in reversed(earlier + words) if word.agent), "")
             assert node.recent == source.recent
 
 
@@ -101,7 +103,10 @@ def test_a_new_version_of_the_agent_alone_is_news() -> None:
     listed = Node("n", "idle", agent="1.2")
     after = listed.after(before, known_as_of=1, at=2)
     assert (after.agent, after.recent, after.record) == ("1.2", before.recent, before.record)
-    assert listed._replace(agent="1.1").after(before, known_as_of=1, at=2) is before
+    for same in ("1.1", ""):
+        assert listed._replace(agent=same).after(before, known_as_of=1, at=2) is before
+    busy = Node("n", "running", slots=1).after(before, known_as_of=1, at=2)
+    assert (busy.state, busy.agent) == ("running", "1.1")
 
 
 START = StartRun("completed", "failure", 127, SINCE, SINCE, 2, "usererror", "FailureExitCode", "It ended with 127.")

@@ -138,9 +138,14 @@ class FakePools(BatchPools):
 
     @override
     async def fetch_nodes(
-        self, pool_id: str, *, changed_since: datetime | None = None, recent_as_of: datetime | None = None
+        self,
+        pool_id: str,
+        *,
+        changed_since: datetime | None = None,
+        recent_as_of: datetime | None = None,
+        agents: bool = False,
     ) -> NodeList:
-        """Fetches page by page; each page is true at the instant it is served."""
+        """Fetches page by page; each page is true at the instant it is served, and has agents in any case."""
         since = to_milliseconds(changed_since) if changed_since else 0
         recent_at = to_milliseconds(recent_as_of) if recent_as_of else 0
         found: list[Node] = []

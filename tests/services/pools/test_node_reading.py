@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from shared.domain.core.stamps import to_milliseconds
+from shared.domain.nodes.nodes import Node
 from shared.errors import BatchAnswerError, BatchError
 from shared.services.pools.node_reader import NodeReader
 from shared.services.round.resource_state import RoundRules
@@ -194,6 +195,36 @@ def test_recent_tasks_are_asked_for_sooner_once_where_none_is_known_of_a_node_th
         pools.wait(60)
         pools.poll()
     assert asked_at == minutes
+
+
+def test_versions_of_agents_are_asked_for_where_nodes_are_new_or_lack_one(
+    pools: PoolWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pool = pools.create("Alpha", 2)
+    batch, asked = pools.processes[0].batch, list[bool]()
+    fetch_nodes = batch.fetch_nodes
+
+    async def fetch(pool_id: str, *, agents: bool = False, **options: Any) -> Any:
+        asked.append(agents)
+        return await fetch_nodes(pool_id, agents=agents, **options)
+
+    def polled(name: str, **changes: Any) -> list[bool]:
+        """Returns what two polls asked for after a node changed; all nodes are busy."""
+        nodes = {key: node._replace(state="running", slots=1) for key, node in pool.at(pools.now()).items()}
+        pool.now(pools.now(), {**nodes, name: nodes[name]._replace(**changes)})
+        asked.clear()
+        for _ in range(2):
+            pools.wait(60)
+            pools.poll()
+        return list(asked)
+
+    monkeypatch.setattr(batch, "fetch_nodes", fetch)
+    assert polled("tvm-001", agent="1.2") == [True, True]
+    assert [node.agent for node in pools.stored("Alpha").values()] == ["1.2", ""]
+    assert polled("tvm-002", agent="1.3") == [True, False]
+    assert [node.agent for node in pools.stored("Alpha").values()] == ["1.2", "1.3"]
+    pool.now(pools.now(), {**pool.at(pools.now()), "tvm-009": Node("tvm-009", "creating")})
+    assert polled("tvm-009") == [True, True]
 
 
 def test_counting_of_a_pool_that_is_stored_as_older_than_itself_begins_anew_with_it(pools: PoolWorld) -> None:
