@@ -22,6 +22,7 @@ from azure.core.exceptions import ServiceRequestError, ServiceResponseError
 from azure.core.pipeline.transport import AioHttpTransport
 
 from shared.domain.core.stamps import http_date
+from shared.stores.tables.shared_reads import forget_reads
 
 type Asking = Callable[[], Callable[[datetime], None]]
 _TABLE = re.compile(r"/([A-Za-z][A-Za-z0-9]{2,62})(?:\(|\Z)")
@@ -117,6 +118,7 @@ class TableTransport(AioHttpTransport):  # type: ignore[misc]  # untyped there
         finally:
             if request.method != "GET":
                 self.writes[_table_of(request)] += 1
+                forget_reads()
 
 
 def _table_of(request: Any) -> str:

@@ -27,6 +27,7 @@ from shared.errors import CacheConflictError, StorageError, StorageUnavailableEr
 from shared.stores.proxies import has_proxies
 from shared.stores.tables.pages import pages_of
 from shared.stores.tables.row_decoding import RowReader
+from shared.stores.tables.shared_reads import is_sharing, keep, kept
 from shared.stores.tables.table_transport import Asking, TableTransport
 from shared.stores.tables.time_limit import LIMIT
 from shared.stores.tables.transactions import TransactionClient
@@ -137,10 +138,15 @@ def translated(intent: str) -> Iterator[None]:
 async def load_row(table: TableClient, partition: str, row: str, intent: str | None = None) -> Row | None:
     """Returns one row with its `etag`, or None, also for a key beyond the maximum length; errors name the `intent`."""
     reader, intent = RowReader(listed=False), intent or f"read {table.table_name}"
-    if len(row) > MAX_KEY_LENGTH or await _entity(table, partition, row, intent, raw_response_hook=reader) is None:
+    if (rows := kept(table.table_name, partition, row)) is not None:
+        return rows[0] if rows else None
+    if len(row) > MAX_KEY_LENGTH:
         return None
+    found = await _entity(table, partition, row, intent, raw_response_hook=reader)
     with translated(intent):
-        return reader.decode()[0]
+        rows = reader.decode()[:1] if found else []
+    keep(rows, table.table_name, partition, row)
+    return rows[0] if rows else None
 
 
 async def written_at(table: TableClient, partition: str, row: str, etag: str) -> datetime | None:
@@ -195,15 +201,23 @@ async def rows_where(
     at_once: int | None = None,
 ) -> AsyncGenerator[Row]:
     """Yields the rows that match a filter, in order, each with its `etag`; `at_once` in a response."""
-    reader = RowReader(listed=True)
+    key, reader = (wanted, *parameters.values(), *(select or ()), at_once), RowReader(listed=True)
+    if (rows := kept(table.table_name, *key)) is not None:
+        for row in rows:
+            yield row
+        return
+    rows = list[Row]()
     with translated(f"read {table.table_name}"):
         found = table.query_entities(
             wanted, parameters=parameters, select=select, results_per_page=at_once, raw_response_hook=reader
         )
         async with aclosing(pages_of(found)) as pages:
             async for _ in pages:
-                for row in reader.decode():
+                some = reader.decode()
+                rows += some if is_sharing() else ()
+                for row in some:
                     yield row
+    keep(rows, table.table_name, *key)
 
 
 async def save_row(table: TableClient, row: Row, etag: str | None) -> str:
